@@ -1,0 +1,54 @@
+# Every target sets up .venv first, when it has to. Nothing needs to be installed by hand.
+
+BIN := .venv/bin
+export NO_COLOR := 1
+
+.DEFAULT_GOAL := help
+.PHONY: help setup demo test lint bench fuzz schemas build clean
+
+help:
+	@echo "make demo     check a recorded session and print what is wrong with it"
+	@echo "make test     run all tests"
+	@echo "make lint     check style, types, and that generated files are up to date"
+	@echo "make bench    run the benchmarks"
+	@echo "make fuzz     run the fuzz tests at full length; takes a while"
+	@echo "make schemas  write the generated files again: schemas, context, diagrams, rules page"
+	@echo "make build    build the source archive and the wheel into dist/"
+	@echo "make clean    remove everything the other targets made"
+
+setup:
+	@scripts/setup
+
+demo: setup
+	@echo "Checking examples/bank.ndjson, a recorded session of a bank assistant, against the rules of AAEP."
+	@$(BIN)/aaep validate examples/bank.ndjson
+
+test: setup
+	$(BIN)/python -m pytest
+
+lint: setup
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy --strict
+	$(BIN)/aaep schema --check
+	$(BIN)/python scripts/state_diagrams.py --check
+	$(BIN)/python scripts/rules_page.py --check
+
+bench: setup
+	@set -e; for file in bench/[!_]*.py; do echo "$$file"; $(BIN)/python "$$file"; done
+
+fuzz: setup
+	$(BIN)/python -m pytest -m fuzz --hypothesis-profile=fuzz
+
+schemas: setup
+	$(BIN)/aaep schema --write
+	$(BIN)/python scripts/state_diagrams.py
+	$(BIN)/python scripts/rules_page.py
+
+build: setup
+	rm -rf dist
+	$(BIN)/python -m build
+
+clean:
+	rm -rf .venv .venv.log dist build .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	find . -name __pycache__ -type d -prune -exec rm -rf {} +

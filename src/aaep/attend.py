@@ -1,0 +1,56 @@
+"""
+Our own extension: what the core leaves out and a listener needs.
+
+``attend`` ties an outcome to its prompt (CF-025), links a session to its
+parent (C-19), marks a catch-up after a reconnect (C-36), and lets a subscriber
+ask for more time (CF-028) and for what it missed (CF-084).
+"""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+
+import msgspec
+from msgspec import UNSET, Meta, UnsetType
+
+from .extensions import Extension, Registry
+from .fields import EventId, ReplyToken, SessionId
+
+__all__ = ["ATTEND", "PREFIX", "Attend", "AttendCapabilities", "registry"]
+
+PREFIX = "attend"
+
+
+class Attend(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """What ``extensions.attend`` may hold on an event."""
+
+    reply_token: ReplyToken | UnsetType = UNSET
+    outcome: (
+        Literal["accepted", "rejected", "timed_out", "withdrawn", "answered", "unavailable", "no_reply_channel"] | UnsetType
+    ) = UNSET
+    parent_session_id: SessionId | UnsetType = UNSET
+    resync: Annotated[bool, Meta(description="True on the state.changed that catches a reader up.")] | UnsetType = UNSET
+    replay_of: Annotated[str, Meta(description="The id a replayed event had when it was live.")] | UnsetType = UNSET
+
+
+class AttendCapabilities(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """What a subscriber may ask for under ``attend`` in its capabilities."""
+
+    minimum_timeout_seconds: Annotated[int, Meta(ge=1, le=86_400)] | UnsetType = UNSET
+    resume_after: EventId | UnsetType = UNSET
+
+
+ATTEND = Extension(
+    namespace="https://aaep.readthedocs.io/extensions/attend/v1",
+    prefix=PREFIX,
+    context="https://aaep.readthedocs.io/extensions/attend/v1/context",
+    fields=Attend,
+    capabilities=AttendCapabilities,
+    description="Outcomes tied to their prompts, linked sessions, catch-up, more time.",
+    contact="https://aaep.readthedocs.io/",
+)
+
+
+def registry() -> Registry:
+    """A registry that knows our own extension and nothing else."""
+    return Registry([ATTEND])

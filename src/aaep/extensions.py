@@ -1,0 +1,193 @@
+"""
+Extensions and profiles: what others may add, and what they may not touch. Chapter 7, §9.6
+
+An extension adds; it never changes the core. A profile adds requirements on
+top of a level. Both are small declarations that another package can register
+under the entry points ``aaep.extensions`` and ``aaep.profiles``. Context
+documents are never fetched (CF-136): a :class:`Registry` is all we know.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from importlib.metadata import entry_points
+from typing import Any, Final
+
+import msgspec
+
+from .errors import ExtensionError, Violation
+from .events import CORE_EVENTS, Envelope
+from .fields import CORE_CONTEXT, Urgency
+from .messages import MESSAGES, Capabilities
+
+__all__ = ["Extension", "Profile", "Registry", "declaration", "installed"]
+
+CORE_NAMESPACE: Final = "https://aaep-protocol.org/"
+_PREFIX: Final = re.compile(r"[a-z][a-z0-9_-]{1,31}")  # CF-135
+_URI: Final = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*:[^\s]+")
+_MAJOR: Final = re.compile(r"/v[0-9]+(?=/|#|$)")
+_ENVELOPE: Final = frozenset(Envelope.__struct_encode_fields__) | {"extensions"}
+_TAKEN: Final = _ENVELOPE | frozenset(Capabilities.__struct_encode_fields__)
+
+
+class Extension(msgspec.Struct, frozen=True, kw_only=True):
+    """
+    A vocabulary beside the core.
+
+    ``fields`` is the shape of ``extensions.<prefix>`` on an event, ``events``
+    the payload of each event type of its own, ``urgencies`` the urgency of
+    each (EXT-028), ``capabilities`` the shape of its object in a handshake.
+    """
+
+    namespace: str
+    prefix: str
+    context: str
+    fields: type[msgspec.Struct] | None = None
+    events: Mapping[str, type[msgspec.Struct]] = {}
+    urgencies: Mapping[str, Urgency] = {}
+    capabilities: type[msgspec.Struct] | None = None
+    description: str = ""
+    contact: str = ""
+
+    @property
+    def family(self) -> str:
+        """The namespace without its major version: v1 and v2 are one family (CF-062)."""
+        return _MAJOR.sub("", self.namespace)
+
+
+class Profile(msgspec.Struct, frozen=True, kw_only=True):
+    """
+    A named set of further rules on top of a level. EXT-044 §7.10
+
+    Each of ``checks`` takes a message and yields violations whose rule ids
+    start with ``prefix`` and a dash, so that no core rule can be restated.
+    """
+
+    uri: str
+    version: str
+    prefix: str
+    level: int
+    extensions: tuple[str, ...] = ()
+    statements: Mapping[str, str] = {}
+    checks: tuple[Callable[[Any], Iterable[Violation]], ...] = ()
+
+
+def declaration(*, namespace: object, prefix: object, context: object, types: Iterable[str] = ()) -> Iterator[Violation]:
+    """Everything that is wrong with an extension's declaration."""
+    yield from _prefix(prefix)
+    if not isinstance(namespace, str) or not _URI.fullmatch(namespace):
+        yield Violation("EXT-014", "An extension needs a namespace: an absolute URI its publisher controls.", "/namespace")
+    elif namespace.startswith(CORE_NAMESPACE):
+        yield Violation("EXT-012", f"The namespace {namespace} belongs to the core. Use one of your own.", "/namespace")
+    elif not _MAJOR.search(namespace):
+        yield Violation("EXT-016", "The namespace should carry the major version, such as /v1.", "/namespace")
+    if not isinstance(context, str) or not _URI.fullmatch(context) or context.startswith(CORE_NAMESPACE):
+        yield Violation("EXT-014", "An extension needs a context: an absolute URI outside the core.", "/context")
+    for index, type_ in enumerate(types):
+        if type_.startswith("aaep:") or type_.startswith(CORE_NAMESPACE):
+            yield Violation("EXT-012", f"{type_} is in the core's namespace. Use {prefix}:name.", f"/types/{index}")
+
+
+def _prefix(prefix: object) -> Iterator[Violation]:
+    if not isinstance(prefix, str):
+        yield Violation("EXT-017", "An extension needs a short prefix.", "/prefix")
+    elif prefix.startswith("@"):
+        yield Violation("EXT-024", "Names that start with @ belong to JSON-LD. Choose another prefix.", "/prefix")
+    elif prefix.lower() == "aaep":
+        yield Violation("EXT-022", "The prefix aaep belongs to the core. Choose another.", "/prefix")
+    elif prefix.lower() in ("xsd", "rdf", "rdfs"):
+        yield Violation("EXT-023", f"The prefix {prefix} belongs to RDF. Choose another.", "/prefix")
+    elif not _PREFIX.fullmatch(prefix) or prefix in _TAKEN:
+        expected = "two to 32 lower-case letters, digits, - or _, and no name the core uses"
+        yield Violation("EXT-017", f"The prefix {prefix!r} is not usable: it should be {expected}.", "/prefix")
+    elif not 3 <= len(prefix) <= 12:
+        yield Violation("EXT-017", "A prefix usually has 3 to 12 characters.", "/prefix", severity="warning")
+
+
+class Registry:
+    """The extensions and profiles a program knows."""
+
+    def __init__(self, extensions: Iterable[Extension] = ()) -> None:
+        self._by_context: dict[str, Extension] = {}
+        self._by_prefix: dict[str, list[Extension]] = {}
+        self.profiles: dict[str, Profile] = {}
+        for extension in extensions:
+            self.add(extension)
+
+    def add(self, extension: Extension) -> None:
+        """Register an extension, or refuse it with the reasons. EXT-013 §7.2"""
+        found = [*self._faults(extension)]
+        errors = [violation for violation in found if violation.severity != "warning" and violation.rule != "EXT-016"]
+        if errors:
+            raise ExtensionError(f"The extension {extension.prefix!r} was not registered.", errors)
+        self._by_context[extension.context] = extension
+        self._by_prefix.setdefault(extension.prefix, []).append(extension)
+
+    def add_profile(self, profile: Profile) -> None:
+        """Register a profile. It may only add: its rule ids are its own. TERM-026 §2.2.17"""
+        for rule in profile.statements:
+            if not rule.startswith(profile.prefix + "-"):
+                raise ExtensionError(f"The profile {profile.uri} names the rule {rule}; use {profile.prefix}-….")
+        missing = [uri for uri in profile.extensions if uri not in {e.namespace for e in self._by_context.values()}]
+        if missing:
+            raise ExtensionError(f"The profile {profile.uri} needs these extensions registered first: {missing}")
+        self.profiles[profile.uri] = profile
+
+    def context(self, uri: str) -> Extension | None:
+        """The extension whose context this is."""
+        return self._by_context.get(uri)
+
+    def prefix(self, prefix: str) -> Extension | None:
+        """The newest extension of that prefix."""
+        known = self._by_prefix.get(prefix)
+        return known[-1] if known else None
+
+    def declared(self, prefix: str, contexts: Iterable[str]) -> tuple[Extension | None, bool]:
+        """
+        Who claims a prefix among an event's extra contexts. C-07, ENV-052 §3.4.3
+
+        Returns the extension, if a registered context claims it, and whether
+        the question is open because some context is not registered.
+        """
+        open_question = False
+        for uri in contexts:
+            if uri == CORE_CONTEXT:
+                continue
+            extension = self._by_context.get(uri)
+            if extension is None:
+                open_question = True
+            elif extension.prefix == prefix:
+                return extension, False
+        return None, open_question
+
+    def _faults(self, extension: Extension) -> Iterator[Violation]:
+        yield from declaration(
+            namespace=extension.namespace,
+            prefix=extension.prefix,
+            context=extension.context,
+            types=extension.events,
+        )
+        for type_, payload in extension.events.items():
+            if not type_.startswith(extension.prefix + ":"):
+                yield Violation("EXT-012", f"{type_} is not in the namespace of {extension.prefix}.", "/types")
+            if type_ in CORE_EVENTS or type_ in MESSAGES:
+                yield Violation("EXT-012", f"{type_} is a core type.", "/types")
+            # ENV-059 §3.5: the envelope's names keep their meaning on every event.
+            for name in _ENVELOPE.intersection(payload.__struct_encode_fields__):
+                yield Violation("ENV-059", f"The payload of {type_} redefines the envelope's {name}.", "/types")
+            if type_ not in extension.urgencies:
+                yield Violation("EXT-028", f"{type_} has no urgency. Say how urgent it is.", "/urgencies")
+        for other in self._by_prefix.get(extension.prefix, ()):
+            if other.family != extension.family:
+                message = f"The prefix {extension.prefix} is taken by {other.namespace}."
+                yield Violation("EXT-019", message, "/prefix", severity="error")
+
+
+def installed(registry: Registry) -> Registry:
+    """Add what other installed packages declare under our two entry points."""
+    for point in entry_points(group="aaep.extensions"):
+        registry.add(point.load())
+    for point in entry_points(group="aaep.profiles"):
+        registry.add_profile(point.load())
+    return registry

@@ -1,0 +1,241 @@
+"""
+Reading what others send: strict JSON, and a usable view of an imperfect message.
+
+Strict in what we emit, lenient in what we accept. Unknown members are kept for
+relaying and hidden from the view (C-02); unknown enumeration values resolve to
+the cautious side (C-61); nothing here decides whether a message is valid.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable, Mapping
+from typing import Any, Final, TypeVar
+
+import msgspec
+from msgspec import UNSET
+
+from . import events, messages
+from .errors import Violation
+from .events import CRITICAL
+from .fields import Message
+
+__all__ = ["NESTED", "NULL", "UNREADABLE", "canonical", "parse", "view"]
+
+UNREADABLE: Final = object()
+NULL: Final = object()  # a null that was sent, in a view made for judging: present, and of no type
+
+_COMMENT: Final = re.compile(r"""("(?:[^"\\]|\\.)*")|//[^\n]*|/\*.*?\*/""", re.DOTALL)
+_TRAILING: Final = re.compile(r"""("(?:[^"\\]|\\.)*")|,(?=\s*[}\]])""", re.DOTALL)
+_SINGLE: Final = re.compile(r"""("(?:[^"\\]|\\.)*")|'((?:[^'\\]|\\.)*)'""", re.DOTALL)
+_MOST_DIGITS: Final = 400
+
+M = TypeVar("M", bound=Message)
+
+
+def canonical(type_: str) -> str:
+    """One spelling for a type: ``aaep:`` and a name. C-04, C-05, TERM-011 §2.2.7"""
+    for start in ("https://aaep-protocol.org/types/", "https://aaep-protocol.org/vocab/v1#"):
+        if type_.startswith(start):
+            return "aaep:" + type_[len(start) :]
+    return type_
+
+
+def parse(raw: bytes) -> tuple[Any, list[Violation]]:
+    """
+    Parse JSON as RFC 8259 has it, and say what is not. ENC-001, ENC-002, ENC-005 §3.8
+
+    Returns the value (``UNREADABLE`` if there is none) and the violations.
+    Duplicate names are refused although the last one would win, for another
+    parser may let the first win (C-26).
+    """
+    found: list[Violation] = []
+    if raw.startswith(b"\xef\xbb\xbf"):
+        raw = raw[3:]
+        found.append(Violation("ENC-001", "The message starts with a byte order mark. Leave it out.", severity="warning"))
+    try:
+        text = raw.decode()
+    except UnicodeDecodeError as error:
+        return UNREADABLE, [Violation("ENC-001", f"The message is not UTF-8: {error.reason} at byte {error.start}.")]
+    try:
+        value = json.loads(
+            text,
+            object_pairs_hook=_object(found),
+            parse_constant=_constant(found),
+            parse_float=_float(found),
+            parse_int=_int(found),
+        )
+    except json.JSONDecodeError as error:
+        rule, why = ("ENC-002", "a dialect of JSON, not JSON") if _dialect(text) else ("ENC-001", "not JSON")
+        return UNREADABLE, [Violation(rule, f"The message is {why}: {error.msg} at character {error.pos}.")]
+    except RecursionError:
+        return UNREADABLE, [Violation("ENC-001", "The message is nested too deeply to be read.")]
+    if re.search(r"\\u[dD][89a-fA-F]", text):
+        value = _whole(value, found)
+    return value, found
+
+
+def _object(found: list[Violation]) -> Callable[[list[tuple[str, Any]]], dict[str, Any]]:
+    def build(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+        built = dict(pairs)
+        if len(built) != len(pairs):
+            names = [name for name, _ in pairs]
+            twice = next(name for name in names if names.count(name) > 1)
+            found.append(Violation("ENC-002", f"The name {twice!r} stands twice in one object. Send it once."))
+        return built
+
+    return build
+
+
+def _constant(found: list[Violation]) -> Callable[[str], float]:
+    def refuse(name: str) -> float:
+        found.append(Violation("ENC-002", f"{name} is not JSON. Leave the member out, or send a string."))
+        return 0.0
+
+    return refuse
+
+
+def _float(found: list[Violation]) -> Callable[[str], float]:
+    def build(digits: str) -> float:
+        value = float(digits)
+        if value in (float("inf"), float("-inf")):
+            found.append(Violation("ENC-005", f"{digits[:40]} is beyond what a JSON number can hold."))
+            return 0.0
+        return value
+
+    return build
+
+
+def _int(found: list[Violation]) -> Callable[[str], int]:
+    def build(digits: str) -> int:
+        if len(digits) > _MOST_DIGITS:  # as a double it would be infinite; parsing it could take for ever
+            found.append(Violation("ENC-005", f"{digits[:20]}… is beyond what a JSON number can hold."))
+            return 0
+        return int(digits)
+
+    return build
+
+
+def _dialect(text: str) -> bool:
+    """Whether the text would be JSON without comments, trailing commas and single quotes."""
+    plain = _COMMENT.sub(lambda match: match[1] or " ", text)
+    plain = _SINGLE.sub(lambda match: match[1] or json.dumps(match[2]), plain)
+    plain = _TRAILING.sub(lambda match: match[1] or "", plain)
+    if plain == text:
+        return False
+    try:
+        json.loads(plain)
+    except ValueError:
+        return False
+    return True
+
+
+def _whole(value: Any, found: list[Violation]) -> Any:
+    """Replace lone surrogates, which are no characters, by U+FFFD (C-26)."""
+    if isinstance(value, str):
+        whole = value.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+        if whole != value:
+            found.append(Violation("ENC-001", "A text holds half a character (a lone surrogate)."))
+        return whole
+    if isinstance(value, dict):
+        return {_whole(name, found): _whole(inner, found) for name, inner in value.items()}
+    if isinstance(value, list):
+        return [_whole(inner, found) for inner in value]
+    return value
+
+
+# -- views ------------------------------------------------------------------------
+
+NESTED: Final[Mapping[str, type[Message]]] = {
+    "producer": events.ProducerInfo,
+    "localization_hints": events.LocalizationHints,
+    "progress": events.Progress,
+    "choices": events.Choice,
+    "capabilities": messages.Capabilities,
+    "honored_capabilities": messages.Capabilities,
+    "event_filters": messages.EventFilters,
+}
+# C-61: what an unknown value of an enumeration counts as. Safety resolves to asking the user.
+_CAUTIOUS: Final = {
+    "error_category": "unknown",
+    "status": "error",
+    "coalesce_hint": "none",
+    "urgency": "normal",
+    "verbosity": "normal",
+    "risk_level": "high",
+    "reversibility": "irreversible",
+    "default_decision": "reject",
+    "text_direction": "auto",
+}
+
+
+def view(cls: type[M], members: Mapping[str, Any], raw: bytes = b"", *, settle: bool = False) -> M:
+    """
+    A message of this type with whatever members it has.
+
+    Without ``settle`` the values are as they came, whatever their type: for
+    judging. With it, they are fit for use: a member of the wrong JSON type is
+    absent, an empty text is absent (C-15), an unknown value is the cautious one.
+    """
+    values: dict[str, Any] = {}
+    for field in msgspec.structs.fields(cls):
+        value = members.get(field.encode_name, UNSET)
+        values[field.name] = _member(field, value, settle=settle)
+    if settle and cls in CRITICAL:
+        values["urgency"] = "critical"  # C-16: whatever it says
+    message = cls(**values)
+    unknown = {name: value for name, value in members.items() if name not in cls.__struct_encode_fields__}
+    if unknown:
+        message.__dict__["unknown"] = unknown
+    if raw:
+        message.__dict__["raw"] = raw
+    return message
+
+
+def _member(field: msgspec.structs.FieldInfo, value: Any, *, settle: bool) -> Any:
+    nested = NESTED.get(field.encode_name)
+    if value is None and not settle:
+        return NULL
+    if nested is not None and isinstance(value, dict):
+        return view(nested, value, settle=settle)
+    if isinstance(value, list):
+        value = tuple(view(nested, one, settle=settle) if nested and isinstance(one, dict) else one for one in value)
+    if not settle or value is UNSET:
+        return value
+    if isinstance(value, float) and value.is_integer():
+        value = _converted(field.type, int(value), _converted(field.type, value, value))
+    usable = _converted(field.type, value, UNSET)
+    if usable is not UNSET:
+        return usable
+    if isinstance(value, str):
+        return _CAUTIOUS.get(field.encode_name, value or UNSET) if _is_text(field.type) else UNSET
+    if isinstance(value, int) and not isinstance(value, bool) and _fits(field.type, 1):
+        return value  # out of a range that only the schemas know (C-25)
+    if isinstance(value, tuple) and _fits(field.type, ()):
+        return value
+    return UNSET
+
+
+def _converted(type_: Any, value: Any, otherwise: Any) -> Any:
+    try:
+        return msgspec.convert(value, type_)
+    except msgspec.ValidationError:
+        return otherwise
+
+
+def _is_text(type_: Any) -> bool:
+    # Whether text belongs there at all, whatever its length or value.
+    try:
+        msgspec.convert("", type_)
+    except msgspec.ValidationError as error:
+        return "Expected `str` of length" in str(error) or "Invalid enum value" in str(error)
+    return True
+
+
+def _fits(type_: Any, sample: Any) -> bool:
+    try:
+        msgspec.convert(sample, type_)
+    except msgspec.ValidationError as error:
+        return "of length" in str(error) or "Expected `int` " in str(error)
+    return True

@@ -1,0 +1,81 @@
+"""
+Secrets in text meant for people: finding them and taking them out.
+
+TOOL-005 §4.3.1, EVT-003, SEC-023 §10.2.2 T5. The patterns are anchored key
+formats, so that "task-list" and "author" are left alone (CF-143).
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import Final
+
+__all__ = ["REDACTED", "find", "redact", "suspicious"]
+
+REDACTED: Final = "[redacted]"
+
+_WORD: Final = r"(?<![A-Za-z0-9_])"  # not in the middle of a word
+_SECRET: Final = re.compile(
+    "|".join(
+        [
+            _WORD + r"sk-(?:ant-|proj-|live-|test-)?[A-Za-z0-9_-]{20,}",
+            _WORD + r"[sr]k_(?:live|test)_[A-Za-z0-9]{16,}",
+            _WORD + r"gh[pousr]_[A-Za-z0-9]{30,}",
+            _WORD + r"github_pat_[A-Za-z0-9_]{30,}",
+            _WORD + r"glpat-[A-Za-z0-9_-]{20,}",
+            _WORD + r"xox[abprs]-[A-Za-z0-9-]{10,}",
+            _WORD + r"(?:AKIA|ASIA)[A-Z0-9]{16}(?![A-Z0-9])",
+            _WORD + r"AIza[A-Za-z0-9_-]{35}",
+            _WORD + r"eyJ[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]*",  # a JWT
+            r"-----BEGIN [A-Z ]*PRIVATE KEY-----[\s\S]*?(?:-----END [A-Z ]*PRIVATE KEY-----|\Z)",
+            # A name that says secret, and its value; the name is kept when redacting.
+            r"(?i:(?<![A-Za-z])(?:api[_-]?key|access[_-]?token|auth[_-]?token|client[_-]?secret|passw(?:or)?d|passphrase"
+            r"|secret|bearer)(?:[\"']?\s*[:=]\s*[\"']?|\s+(?=[A-Za-z0-9_.-]{20})))(?P<value>(?!\[redacted\])[^\s\"'&,;]{4,})",
+            r"://[^\s/:@]+:(?P<password>(?!\[redacted\])[^\s/@]+)@",  # user:password@host
+            r"(?<![0-9-])(?P<card>[0-9](?:[ -]?[0-9]){12,18})(?![0-9-])",
+            r"(?<![0-9-])(?P<ssn>[0-8][0-9]{2}-[0-9]{2}-[0-9]{4})(?![0-9-])",
+        ]
+    )
+)
+
+# What every secret above begins with or contains: a cheap look that rules out nearly all texts.
+_HINT: Final = re.compile(
+    r"sk[-_]|rk_|gh[pousr]_|github_pat|glpat-|xox[abprs]-|akia|asia|aiza|eyj|-----begin|key|token|secret|passw|passphrase"
+    r"|bearer|://|[0-9]{3}-[0-9]{2}-|[0-9][0-9 -]{11}"
+)
+
+
+def _luhn(digits: str) -> bool:
+    total = 0
+    for index, digit in enumerate(reversed(digits)):
+        doubled = int(digit) * (1 + index % 2)
+        total += doubled - 9 if doubled > 9 else doubled
+    return total % 10 == 0
+
+
+def suspicious(text: str) -> bool:
+    """Whether a closer look is worth its cost."""
+    return _HINT.search(text.lower()) is not None
+
+
+def find(text: str) -> Iterator[tuple[int, int]]:
+    """The spans of what looks like a secret."""
+    if not suspicious(text):
+        return
+    for match in _SECRET.finditer(text):
+        group = match.lastgroup
+        if group == "card":
+            digits = re.sub("[ -]", "", match["card"])
+            if not _luhn(digits) or len(set(digits)) == 1:
+                continue
+        yield match.span(group) if group else match.span()
+
+
+def redact(text: str) -> str:
+    """The text with every secret replaced."""
+    parts, end = [], 0
+    for start, stop in find(text):
+        parts += [text[end:start], REDACTED]
+        end = stop
+    return "".join([*parts, text[end:]]) if parts else text

@@ -1,0 +1,65 @@
+"""RFC 3339 timestamps: the shape, the precision, and whether the moment exists. §3.2.5"""
+
+from __future__ import annotations
+
+import re
+from datetime import UTC, datetime
+from typing import Final
+
+__all__ = ["clean", "defect", "instant"]
+
+_SHAPE: Final = re.compile(
+    r"([0-9]{4}-[0-9]{2}-[0-9]{2})T([0-9]{2}:[0-9]{2}:[0-9]{2})(?:\.([0-9]+))?(Z|[+-][0-9]{2}:[0-9]{2})"
+)
+_USUAL: Final = re.compile(r"T(?:[01][0-9]|2[0-3]):[0-5][0-9]:[0-5][0-9]\.[0-9]{3}Z").fullmatch
+_DATES: set[str] = set()  # dates seen to be real; one recording holds few of them
+_MOST_DATES: Final = 1024
+
+
+def defect(value: str) -> tuple[str, str, str] | None:
+    """What is wrong with a timestamp: the rule, a severity or nothing, and a sentence; None when it is sound."""
+    match = _SHAPE.fullmatch(value)  # the whole of it, so a newline at the end is caught (C-10)
+    if match is None:
+        return "ENV-021", "", "is not of the form 2026-05-24T14:22:11.342Z"
+    date, time, fraction, offset = match.groups()
+    try:
+        moment = datetime.fromisoformat(f"{date}T{time}{'+00:00' if offset == 'Z' else offset}")
+    except ValueError:
+        return "ENV-024", "", "names a moment that does not exist"
+    # fromisoformat takes 24:00 in newer Pythons; C-13 refuses it on every one.
+    if time.startswith("24"):
+        return "ENV-024", "", "names a moment that does not exist"
+    if fraction is not None and len(fraction) not in (3, 6):
+        return "ENV-023", "", f"has {len(fraction)} fractional digits; use three, or six"
+    if moment.year in (1, 9999) or (moment == datetime.fromtimestamp(0, UTC) and not int(fraction or 0)):
+        return "ENV-024", "warning", "looks like a placeholder, not a real moment"
+    if fraction is None or len(fraction) == 6:
+        return "ENV-022", "", "does not have millisecond precision (three fractional digits)"
+    return None
+
+
+def clean(value: str) -> bool:
+    """Whether the timestamp is sound in the form everybody should use. Fast."""
+    if value[:10] in _DATES:
+        return _USUAL(value, 10) is not None
+    if defect(value) is not None:
+        return False
+    if len(_DATES) >= _MOST_DATES:
+        _DATES.clear()
+    _DATES.add(value[:10])
+    return True
+
+
+def instant(value: str) -> float | None:
+    """Seconds since the epoch, or None for what cannot be read. Lenient: any case, any precision (C-12, C-13)."""
+    match = _SHAPE.fullmatch(value.upper())
+    if match is None:
+        return None
+    date, time, fraction, offset = match.groups()
+    # A leap second and 24:00 are clamped on receipt (C-13).
+    time = "23:59:59" if time.startswith("24") else time.replace(":60", ":59")
+    try:
+        moment = datetime.fromisoformat(f"{date}T{time}{'+00:00' if offset == 'Z' else offset}")
+    except ValueError:
+        return None
+    return moment.timestamp() + (float(f"0.{fraction}") if fraction else 0.0)

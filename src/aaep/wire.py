@@ -1,0 +1,139 @@
+"""
+Bytes to message and back.
+
+:func:`read` judges: a message and everything wrong with it. :func:`decode`
+uses: a message, or a typed error when there is none to be had. Both take the
+fast path for a message that is exactly what its type says, and only what fails
+there is looked at closely.
+
+:func:`encode` gives back every member and value that :func:`decode` was given,
+known or not, so that a relay loses nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any, Final, TypeVar
+
+import msgspec
+from msgspec import UNSET
+
+from . import lenient, rules, schema
+from .errors import FrameError, RemoteProtocolError, Violation
+from .events import Envelope, UnknownEvent
+from .extensions import Registry
+from .fields import Message
+from .rules import BUNDLED
+
+__all__ = ["decode", "encode", "read", "replace"]
+
+M = TypeVar("M", bound=Message)
+
+_encoder: Final = msgspec.json.Encoder()
+_DECODERS: Final[dict[bytes, Callable[[bytes], Message]]] = {
+    type_.encode(): msgspec.json.Decoder(cls).decode for type_, cls in schema.SHAPES.items()
+}
+_ENVELOPE: Final = ("event_id", "session_id", "timestamp", "producer")
+
+
+def _exact(raw: bytes, scratch: bytearray) -> Message | None:
+    """
+    The message, if it is exactly what its type says; None if a closer look is needed.
+
+    The type is guessed from its place in the bytes, and the guess is checked by
+    the decoder. msgspec lets the last of two equal names win and fills in
+    defaults, and neither may pass (C-26): in both cases the message as we would
+    write it has another number of colons than the message as it came. Only
+    escapes could hide a colon, so they are for the closer look.
+    """
+    start = raw.find(b'"type":"') + 8
+    decoder = _DECODERS.get(raw[start : raw.find(b'"', start)]) if start > 7 else None
+    if decoder is None or b"\\u" in raw:
+        return None
+    try:
+        message = decoder(raw)
+    except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError):
+        return None
+    _encoder.encode_into(message, scratch)
+    return message if scratch.count(b":") == raw.count(b":") else None
+
+
+def read(
+    raw: bytes, known: Registry = BUNDLED, *, strict: bool = False, scratch: bytearray | None = None
+) -> tuple[Message | None, Sequence[Violation]]:
+    """A message and everything wrong with it; no message when there is none to be had."""
+    message = _exact(raw, bytearray() if scratch is None else scratch)
+    if message is not None:
+        return message, rules.check(message, raw, known, strict=strict)
+    return _usable(raw, known), schema.explain(raw, known, strict=strict)
+
+
+def decode(raw: bytes | str, known: Registry = BUNDLED) -> Message:
+    """
+    A message, leniently.
+
+    Raises :exc:`~aaep.errors.FrameError` for what is not a JSON object and
+    :exc:`~aaep.errors.RemoteProtocolError` for what lacks what its type needs.
+    An event whose envelope is sound always comes through: as an
+    :class:`~aaep.events.UnknownEvent` if its payload cannot be used.
+    """
+    data = raw.encode(errors="surrogatepass") if isinstance(raw, str) else raw
+    message = _exact(data, bytearray()) or _usable(data, known)
+    if message is not None:
+        return message
+    found = schema.explain(data, known)
+    unreadable = any(violation.rule in ("ENC-001", "ENC-002", "ENC-005", "VAL-001") for violation in found)
+    raise (FrameError if unreadable else RemoteProtocolError)("This is not a usable AAEP message.", found)
+
+
+def _usable(raw: bytes, known: Registry) -> Message | None:
+    members, broken = lenient.parse(raw)
+    # Two parsers may disagree about a name that stands twice, so it is never used (C-26).
+    if not isinstance(members, dict) or any(v.rule in ("ENC-002", "ENC-005") for v in broken):
+        return None
+    cls, type_, _ = schema.identify(members, known)
+    kept = raw if not broken else _encoder.encode(members)
+    message = lenient.view(cls, {**members, "type": type_}, kept, settle=True)
+    if not issubclass(cls, Envelope):
+        return message if _complete(message) else None
+    if not type_ or any(getattr(message, name) is UNSET for name in _ENVELOPE):
+        return None
+    if message.producer.agent_id is UNSET:  # type: ignore[attr-defined]  # an Envelope
+        return None
+    if _complete(message):
+        return message
+    return lenient.view(UnknownEvent, {**members, "type": type_}, kept, settle=True)
+
+
+def _complete(message: Message) -> bool:
+    for field in msgspec.structs.fields(message):
+        value = getattr(message, field.name)
+        if value is UNSET and field.default is not UNSET:
+            return False
+        if isinstance(value, Message) and not _complete(value):
+            return False
+    return True
+
+
+def encode(message: Message) -> bytes:
+    """Compact JSON, members in the recommended order; what came from a peer keeps everything it held."""
+    raw = message.raw
+    if raw is None:
+        return _encoder.encode(message)
+    return msgspec.json.format(raw.removeprefix(b"\xef\xbb\xbf"), indent=-1)
+
+
+def replace(message: M, **changes: Any) -> M:
+    """A copy with some members changed and every unknown one kept."""
+    changed = msgspec.structs.replace(message, **changes)
+    raw = message.raw
+    if raw is not None:
+        members = lenient.parse(raw)[0]
+        for field in msgspec.structs.fields(message):
+            if field.name in changes:
+                members.pop(field.encode_name, None)
+                if changes[field.name] is not UNSET:
+                    members[field.encode_name] = msgspec.to_builtins(changes[field.name])
+        changed.__dict__["raw"] = _encoder.encode(members)
+        changed.__dict__["unknown"] = dict(message.unknown)
+    return changed

@@ -1,0 +1,10 @@
+"""Hypothesis profiles: a short run for ``make test``, a long one for ``make fuzz``."""
+
+from __future__ import annotations
+
+from hypothesis import HealthCheck, settings
+
+# Machines differ in speed; how long one example takes says nothing about whether it is right.
+settings.register_profile("short", deadline=None)
+settings.register_profile("fuzz", deadline=None, max_examples=50_000, suppress_health_check=[HealthCheck.too_slow])
+settings.load_profile("short")
