@@ -223,6 +223,10 @@ def test_an_endless_line_is_reported_once_and_not_kept(name: str) -> None:
     assert decoder.finish() == []
 
 
+def test_an_event_is_too_long_only_once() -> None:
+    assert shape(decode(SseDecoder(10), (b"data: " + b"x" * 50 + b"\n") * 3 + b"\ndata: {}\n\n")) == "!."
+
+
 def test_many_data_lines_are_one_message() -> None:
     decoder = SseDecoder(10)
     assert shape(decoder.feed(b"data: 12345\n" * 1000)) == "!"
@@ -299,6 +303,13 @@ def test_a_truncated_end_is_reported(name: str, data: st.DataObject) -> None:
 
 
 @every_framing
+def test_the_end_is_reported_once(name: str) -> None:
+    decoder = FRAMINGS[name]()
+    assert shape(decode(decoder, ENCODERS[name](b"{}")[:-2])) == "!"
+    assert decoder.finish() == []
+
+
+@every_framing
 def test_nothing_comes_after_the_end(name: str) -> None:
     decoder = FRAMINGS[name]()
     assert shape(decode(decoder, ENCODERS[name](b"{}"))) == "."
@@ -324,7 +335,7 @@ def test_an_sse_event_without_its_blank_line_is_dropped(end: bytes) -> None:
 @pytest.mark.parametrize("end", [b"\r", b"\n", b"\r\n"])
 @pytest.mark.parametrize("bom", [b"", framing.BOM])
 def test_sse_fields_and_line_ends(end: bytes, bom: bytes) -> None:
-    lines = [b": hello", b"event:aaep.event", b"id: evt_1", b'data: {"a":', b"data:  1}", b"x: y", b"data", b"", b""]
+    lines = [b"event:aaep.event", b": hello", b"id: evt_1", b'data: {"a":', b"data:  1}", b"x: y", b"data", b"", b""]
     decoder = SseDecoder()
     frames = [item for chunk in cut(bom + end.join(lines), list(range(100))) for item in decoder.feed(chunk)]
     assert frames == [Frame(b'{"a":\n 1}\n', event="aaep.event", id="evt_1")]
@@ -367,8 +378,10 @@ def test_sse_without_data_is_no_event() -> None:
 def test_sse_dispatches_at_a_cr_without_waiting() -> None:
     decoder = SseDecoder()
     assert shape(decoder.feed(b"data: {}\r\r")) == "."
+    assert decoder.feed(b"\ndata: {}\r") == []
     assert decoder.feed(b"") == []
-    assert shape(decoder.feed(b"\ndata: {}\n\n")) == "."
+    assert decoder.feed(b"\n") == []  # The rest of a CRLF, not a blank line.
+    assert shape(decoder.feed(b"\n")) == "."
 
 
 def test_sse_bom_only_at_the_start() -> None:

@@ -85,8 +85,11 @@ def grade(violation: Violation, *, strict: bool = False) -> Severity:
     violation) softens a MUST just as ``softened`` does, so ``strict`` undoes it;
     it does not make an error of a note.
     """
+    known = rules().get(violation.rule)
+    if known is None:  # a profile's own rule
+        return violation.severity or "error"
     if not violation.severity:
-        return rule(violation.rule).severity(strict=strict)
-    if strict and violation.severity == "warning" and rule(violation.rule).keyword != "SHOULD":
+        return known.severity(strict=strict)
+    if strict and violation.severity == "warning" and known.keyword != "SHOULD":
         return "error"
     return violation.severity

@@ -134,16 +134,14 @@ class NdjsonDecoder(Decoder):
 
     def _receive(self, chunk: bytes) -> Iterator[Item]:
         # One split looks at every byte once, however many the lines and however short the pieces.
-        *lines, rest = chunk.split(b"\n")
+        *pieces, rest = chunk.split(b"\n")
         most = self.limit + self.margin
-        for line in lines:
+        for piece in pieces:
             if self._overrun:
                 self._overrun = False
                 continue
-            if self._rest:
-                self._rest += line
-                line = bytes(self._rest)
-                self._rest.clear()
+            line = bytes(self._rest) + piece if self._rest else piece
+            self._rest.clear()
             if item := self._line(line) if len(line) <= most else self._overlong():
                 yield item
         if not self._overrun:

@@ -1,0 +1,117 @@
+"""
+Prompts, and whether a reply to one counts. Chapter 6
+
+Which way a prompt may go is a table in :mod:`aaep.session`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any, Final, Literal
+
+import msgspec
+from msgspec import UNSET
+
+from . import timestamps
+from .events import AwaitingClarification, AwaitingConfirmation
+from .fields import present
+from .messages import ClarificationReply, ConfirmationReply, Reply
+
+__all__ = ["ANSWERS", "Ask", "Outcome", "Verdict", "ill_typed", "refused"]
+
+Outcome = Literal["pending", "accepted", "rejected", "answered", "timed_out", "withdrawn", "unseen"]
+
+# CLAR-006 to CLAR-009 §6.5.2: which JSON value answers which kind of question.
+ANSWERS: Final[Mapping[str, tuple[str, Callable[[Any, AwaitingClarification], bool]]]] = {
+    "freetext": ("CLAR-006", lambda value, _: isinstance(value, str)),
+    "yes_no": ("CLAR-007", lambda value, _: isinstance(value, bool)),
+    "multiple_choice": ("CLAR-008", lambda value, asked: value in [c.value for c in present(asked, "choices") or ()]),
+    "numeric": ("CLAR-009", lambda value, _: isinstance(value, (int, float)) and not isinstance(value, bool)),
+}
+
+
+class Ask(msgspec.Struct, kw_only=True):
+    """
+    One prompt and what became of it.
+
+    ``eligible`` holds the subscriptions that may answer; None when nobody
+    keeps count, as in a recording. ``granted`` is true when the action may run.
+    """
+
+    event: AwaitingConfirmation | AwaitingClarification
+    deadline: float
+    eligible: set[str] | None = None
+    outcome: Outcome = "pending"  # unseen: it ended, and the recording does not show how
+    granted: bool = False
+    response: Any = None
+    decided_via: str = ""
+    modified: bool = False  # CF-019: the answer asked for something else, so it counts as a refusal
+    used: bool = False
+
+    @property
+    def token(self) -> str:
+        return self.event.reply_token
+
+    @property
+    def kind(self) -> str:
+        return "confirmation" if isinstance(self.event, AwaitingConfirmation) else "clarification"
+
+    @property
+    def call(self) -> str:
+        """C-38: the call that this confirmation is about, if it says."""
+        about = present(self.event, "extra_context")
+        named = about.get("tool_call_id") if isinstance(about, dict) else None
+        return named if isinstance(named, str) else ""
+
+    @property
+    def default(self) -> str:
+        return self.event.default_decision if isinstance(self.event, AwaitingConfirmation) else ""
+
+
+class Verdict(msgspec.Struct, frozen=True):
+    """What a reply did. ``rule`` names the check it failed, for the log only: the sender never learns it (CONF-040)."""
+
+    honoured: bool
+    ask: Ask | None = None
+    rule: str = ""
+
+
+def refused(message: Reply, ask: Ask, via: str) -> str:
+    """
+    The rule that a reply breaks, or nothing. §6.3.4
+
+    The checks are those of the chapter plus the bindings of CF-016. Whatever
+    can only stop an action is taken leniently; whatever can start one has to
+    pass every check.
+    """
+    if (ask.kind == "confirmation") is not isinstance(message, ConfirmationReply):
+        return "CLAR-020"  # a token answers only the kind of prompt it was issued for
+    if ask.eligible is not None and (via not in ask.eligible or message.subscription_id != via):
+        return "SEC-011"  # CF-008: a token alone is no authority
+    if ask.outcome != "pending":
+        return "CONF-034"
+    if isinstance(message, ClarificationReply):
+        return "CLAR-015" if message.unknown else ill_typed(message, ask)
+    if message.decision == "reject":
+        return ""  # whatever can only stop an action is taken leniently (CF-014, CF-020)
+    if message.unknown:
+        return "CONF-031"  # CF-020: an unknown member could be a condition
+    claimed, asked = timestamps.instant(message.timestamp), timestamps.instant(ask.event.timestamp)
+    if claimed is None or asked is None or claimed >= asked + ask.event.timeout_seconds:
+        return "CONF-035"
+    allowed = present(ask.event, "allowed_replies")
+    return "CONF-037" if allowed is not None and "accept" not in allowed else ""
+
+
+def ill_typed(message: ClarificationReply, ask: Ask) -> str:
+    """CLAR-017, CLAR-018 §6.5.5: the rule an answer breaks by its JSON type or value, or nothing."""
+    asked = ask.event
+    if not isinstance(asked, AwaitingClarification):
+        return "CLAR-020"
+    # CF-031: numbers and booleans are not assumed.
+    kinds = present(asked, "accepted_response_kinds") or (
+        ("freetext",) if asked.choices is UNSET else ("multiple_choice",)
+    )
+    if any(ANSWERS[kind][1](message.response, asked) for kind in kinds if kind in ANSWERS):
+        return ""
+    return next((ANSWERS[kind][0] for kind in kinds if kind in ANSWERS), "CLAR-006")

@@ -1,0 +1,196 @@
+"""
+Judging a stream of messages: each by itself, each in its session, each on its subscription.
+
+An :class:`Audit` is what the validator, the subscriber and the conformance
+suite share. Bytes go in, findings come out; memory stays bounded however long
+the stream is.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any, Final
+
+import msgspec
+
+from . import timestamps, wire
+from .catalogue import grade, rules
+from .errors import Severity, Violation
+from .events import TERMINAL, AwaitingClarification, AwaitingConfirmation, Envelope
+from .extensions import Profile, Registry
+from .fields import Message
+from .messages import ClarificationReply, ConfirmationReply
+from .rules import BUNDLED
+from .asks import ill_typed
+from .session import Session
+from .subscription import Handshake
+
+__all__ = ["Audit", "Finding"]
+
+_MOST: Final = 4096  # event ids, sessions and tokens remembered
+
+
+class Finding(msgspec.Struct, frozen=True):
+    """A violation, graded, and where it was found."""
+
+    rule: str
+    section: str
+    severity: Severity
+    path: str
+    message: str
+    event_id: str = ""
+    session_id: str = ""
+
+
+class _Recent(dict[str, Any]):
+    """The newest entries of a dictionary; the oldest half goes when it is full."""
+
+    def put(self, key: str, value: Any) -> None:
+        if len(self) >= _MOST:
+            for old in [*self][: _MOST // 2]:
+                del self[old]
+        self[key] = value
+
+
+class Audit:
+    """
+    Judges messages in the order they were sent.
+
+    ``whole`` as for :class:`~aaep.session.Session`. ``level`` leaves out rules
+    that only a higher level demands; ``strict`` grades as a producer grades
+    itself.
+    """
+
+    def __init__(
+        self,
+        known: Registry = BUNDLED,
+        *,
+        whole: bool = False,
+        strict: bool = False,
+        level: int = 3,
+        profiles: Iterable[Profile] = (),
+    ) -> None:
+        self.known, self.whole, self.strict, self.level = known, whole or strict, strict, level
+        self.profiles = tuple(profiles)
+        self.events = 0
+        self.sessions = 0
+        self._open: dict[str, Session] = {}
+        self._ended = _Recent()
+        self._seen = _Recent()
+        self._tokens = _Recent()
+        self._subscriptions: dict[str, Handshake] = {}
+        self._scratch = bytearray(65_536)
+
+    def feed(self, raw: bytes, *, at: str = "", inbound: bool = False, via: str = "") -> list[Finding]:
+        """Judge the next message. ``at`` is when it was seen, ``via`` the subscription it travelled on."""
+        message, violations = wire.read(raw, self.known, strict=self.strict, scratch=self._scratch)
+        if isinstance(message, Envelope):
+            found = self._event(message, raw, at, via)
+            if found:
+                violations = [*violations, *found]
+            for profile in self.profiles:
+                violations = [*violations, *(v for check in profile.checks for v in check(message))]
+            return self._graded(violations, message.event_id, message.session_id) if violations else []
+        if message is None:
+            return self._graded(violations)
+        return self._graded([*violations, *self._exchange(message, at, inbound, via)])
+
+    def finish(self) -> list[Finding]:
+        """The stream is over: judge what is missing."""
+        found = []
+        for session in self._open.values():
+            found += self._graded(session.finish(), "", session.session_id)
+        for handshake in self._subscriptions.values():
+            found += self._graded(handshake.finish())
+        return found
+
+    def _event(self, event: Envelope, raw: bytes, at: str, via: str) -> list[Violation]:
+        self.events += 1
+        key = event.event_id + via
+        before = self._seen.get(key)
+        if before is not None:
+            if before == raw:
+                return []  # TR-014: the same event delivered again
+            other = wire.decode(before)
+            if isinstance(other, Envelope) and other.producer.agent_id == event.producer.agent_id:
+                text = "The event_id was used for another event. Make a new one for every event."
+                return [Violation("ENV-013", text, "/event_id", event.event_id)]
+        self._seen.put(key, raw)
+        handshake = self._subscriptions.get(via)
+        found = [*handshake.feed(event)] if handshake is not None else []
+        name = event.session_id + via
+        session = self._open.get(name) or self._ended.get(name)
+        if session is None:
+            session = self._started(name, event.session_id)
+        asking = isinstance(event, (AwaitingConfirmation, AwaitingClarification))
+        # Most events need no clock, and reading one from text is not free.
+        now = _moment(at or event.timestamp) if asking or session.deadline is not None else 0.0
+        found += session.feed(event, now)
+        if asking:
+            self._tokens.setdefault(event.reply_token, []).append(session)  # type: ignore[attr-defined]  # an ask
+        if isinstance(event, TERMINAL):
+            self._open.pop(name, None)
+            self._ended.put(name, session)
+        return found
+
+    def _started(self, name: str, session_id: str) -> Session:
+        if len(self._open) >= _MOST:  # sessions that never end must not fill the memory
+            del self._open[next(iter(self._open))]
+        self.sessions += 1
+        session = self._open[name] = Session(session_id, whole=self.whole)
+        return session
+
+    def _exchange(self, message: Message, at: str, inbound: bool, via: str) -> list[Violation]:
+        """A handshake message or a reply."""
+        if not isinstance(message, (ConfirmationReply, ClarificationReply)):
+            handshake = self._subscriptions.get(via)
+            if handshake is None:
+                handshake = self._subscriptions[via] = Handshake(whole=self.whole)
+            return [*handshake.feed(message)]
+        found = []
+        mine = type(message).rules["subscription_id"]
+        if via and message.subscription_id != via:
+            text = f"The reply came on {via} but names {message.subscription_id}."
+            found.append(Violation(mine, text, "/subscription_id"))
+        handshake = self._subscriptions.get(via)
+        terms = handshake.terms if handshake is not None else None
+        if isinstance(message, ConfirmationReply) and terms is not None and not terms.supports_confirmation_reply:
+            text = "The subscription was not granted confirmation replies; another has to send it."
+            found.append(Violation("CONF-063", text, "/subscription_id"))
+        asked: list[Session] = self._tokens.get(message.reply_token, [])
+        if not asked and (self.whole or not via):
+            if self.events:
+                found.append(Violation("CONF-016", "No question with this reply_token was asked.", "/reply_token"))
+        for session in asked:
+            ask = session.asks[message.reply_token]
+            if isinstance(message, ClarificationReply) and ask.kind == "clarification":
+                rule = ill_typed(message, ask)
+                if rule and not found:
+                    found.append(Violation(rule, "The answer is not of a kind the question accepts.", "/response"))
+            if not found:
+                session.reply(message, _moment(at or message.timestamp), via)
+        return found
+
+    def _graded(self, violations: Iterable[Violation], event_id: str = "", session_id: str = "") -> list[Finding]:
+        graded = []
+        for violation in violations:
+            rule = rules().get(violation.rule)
+            if rule is not None and rule.level > self.level and not rule.always:
+                continue
+            graded.append(
+                Finding(
+                    violation.rule,
+                    rule.section if rule is not None else "",
+                    grade(violation, strict=self.strict),
+                    violation.path,
+                    violation.message,
+                    violation.event_id or event_id,
+                    session_id,
+                )
+            )
+        return graded
+
+
+def _moment(text: str) -> float:
+    moment = timestamps.instant(text)
+    return 0.0 if moment is None else moment

@@ -1,0 +1,513 @@
+"""
+What may come next in a session.
+
+A :class:`Session` walks the tables of :mod:`aaep.states`. It serves producer,
+subscriber, validator and conformance suite alike, and does not know which of
+them it serves.
+
+It reads no clock. ``now`` is whatever the caller measures by, in seconds;
+``deadline`` says when :meth:`Session.expire` is next due.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, Final, Literal
+
+import msgspec
+from msgspec import UNSET
+
+from . import timestamps
+from .asks import Ask, Verdict, refused
+from .attend import PREFIX
+from .errors import Severity, Violation
+from .events import (
+    TERMINAL,
+    AwaitingClarification,
+    AwaitingConfirmation,
+    Envelope,
+    HandoffRequested,
+    OutputStreaming,
+    SessionCompleted,
+    SessionStarted,
+    StateChanged,
+    ToolCompleted,
+    ToolInvoked,
+)
+from .messages import ClarificationReply, Reply
+from .states import ASK, BREACHES, CALL, IMPLIED, LIFECYCLE, NEXT, WORK, Call, Output
+
+__all__ = ["Session"]
+
+_KIND: Final[dict[type[Any], str]] = {SessionStarted: "started", **dict.fromkeys(TERMINAL, "terminal")}
+
+
+class _Agent(msgspec.Struct):
+    state: str = "idle"
+    implied: tuple[str, ...] = ()
+    moved: bool = False
+    timestamp: str = ""
+    after: Ask | None = None  # a prompt of this agent that just ended
+
+
+def _later(one: str, other: str) -> bool:
+    """Whether one timestamp is after another; both in the usual form compare as text."""
+    if len(one) == len(other) == 24 and one[-1] == other[-1] == "Z":
+        return one > other
+    first, second = timestamps.instant(one), timestamps.instant(other)
+    return first is not None and second is not None and first > second
+
+
+class Session:
+    """
+    One session as one party sees it.
+
+    ``whole`` says that everything sent in either direction is fed in, from the
+    start to the end; otherwise what is missing proves nothing (C-38, C-83).
+    """
+
+    def __init__(self, session_id: str, *, whole: bool = True) -> None:
+        self.session_id = session_id
+        self.whole = whole
+        self.stage = "none"
+        self.asks: dict[str, Ask] = {}
+        self.deadline: float | None = None  # when the next pending prompt runs out
+        self.invocations = 0
+        self._joined = False  # the start was not seen
+        self._agents: dict[str, _Agent] = {}
+        self._calls: list[Call] = []  # running
+        self._ids: dict[str, Call] = {}
+        self._outputs: dict[tuple[str, Any], Output] = {}
+        self._last = ""
+        self._number: int | None = None
+        self._numbered: bool | None = None
+        self._told: set[str] = set()  # findings made once per session
+        self._started = ""
+
+    # -- feeding -------------------------------------------------------------
+
+    def feed(self, event: Envelope, now: float) -> list[Violation]:
+        """Take the next event and say what is wrong with its coming now."""
+        found = self.judge(event, now)
+        self.apply(event, now)
+        return found
+
+    def judge(self, event: Envelope, now: float) -> list[Violation]:
+        """What would be wrong with this event coming next. Changes nothing but prompts that have run out."""
+        found: list[Violation] = []
+        if self.deadline is not None and now >= self.deadline:
+            self.expire(now)
+        cls = type(event)
+        kind = _KIND.get(cls, "other")
+        stage = self.stage
+        if (stage, kind) not in LIFECYCLE and not self._astray(event, stage, kind, found):
+            return found
+        agent = self._agents.get(event.producer.agent_id)
+        if agent is None:
+            agent = _Agent()
+        if agent.timestamp and _later(agent.timestamp, event.timestamp):
+            self._say(found, event, "ENV-027", "The timestamp is before that of the agent's last event.", "/timestamp")
+        elif self._last and _later(self._last, event.timestamp):
+            text = "The timestamp is before that of another agent's last event in this session."
+            self._say(found, event, "ENV-027", text, "/timestamp", "warning")
+        if event.sequence_number is not UNSET or self._numbered is not None:
+            self._judge_number(event, found)
+        if agent.after is not None:
+            self._judge_after(event, agent, found)
+        judge = _JUDGES.get(cls)
+        if judge is not None:
+            judge(self, event, agent, found)
+        return found
+
+    def apply(self, event: Envelope, now: float) -> None:
+        """Let the event have happened, legal or not."""
+        cls = type(event)
+        kind = _KIND.get(cls, "other")
+        if self.stage == "none":
+            self._joined = kind != "started"
+            self._started = event.timestamp
+        elif self.stage == "ended" or kind == "started":
+            return
+        self.stage = LIFECYCLE.get((self.stage, kind), "ended" if kind == "terminal" else "active")
+        id_ = event.producer.agent_id
+        agent = self._agents.get(id_)
+        if agent is None:
+            agent = self._agents[id_] = _Agent()
+        agent.timestamp = self._last = event.timestamp
+        if event.sequence_number is not UNSET:
+            self._number = event.sequence_number
+            self._numbered = True
+        elif self._numbered is None:
+            self._numbered = False
+        if cls is not ToolCompleted:
+            agent.after = None
+        applied = _APPLIES.get(cls)
+        if applied is not None:
+            applied(self, event, agent, now)
+
+    def finish(self) -> list[Violation]:
+        """The recording is over: what is missing at its end. SEQ-003 §4.5.1, C-83"""
+        if self.stage != "active":
+            return []
+        text = "The session has no terminal event" + ("." if self.whole else "; the recording may just have stopped.")
+        return [Violation("SEQ-003", text, severity="" if self.whole else "info")]
+
+    # -- prompts ---------------------------------------------------------------
+
+    def expire(self, now: float) -> list[Ask]:
+        """Prompts whose time ran out take their default. CONF-043 §6.4"""
+        ended = [ask for ask in self.asks.values() if ask.outcome == "pending" and now >= ask.deadline]
+        for ask in ended:
+            self.resolve(ask, "timeout")
+        return ended
+
+    def resolve(self, ask: Ask, how: str, *, via: str = "") -> None:
+        """End a pending prompt; what is no longer pending stays as it is."""
+        outcome = ASK.get((ask.outcome, how))
+        if outcome is None:
+            return
+        ask.outcome = outcome  # type: ignore[assignment]  # the table holds nothing else
+        # C-39: time may grant only what was to be granted by default; a reply grants what it says.
+        ask.granted = how in ("accept", "answer") or (how == "timeout" and ask.default == "accept")
+        ask.decided_via = via
+        agent = self._agents.get(ask.event.producer.agent_id)
+        if agent is not None and how not in ("withdraw", "end"):
+            agent.after = ask
+        waiting = [one.deadline for one in self.asks.values() if one.outcome == "pending"]
+        self.deadline = min(waiting) if waiting else None
+
+    def reply(self, message: Reply, now: float, via: str = "") -> Verdict:
+        """
+        Take a reply that arrived on the subscription ``via``. §6.3.4
+
+        The checks are those of the chapter plus the bindings of CF-016, in an
+        order that gives nothing away; a reply that fails one changes nothing.
+        """
+        self.expire(now)
+        ask = self.asks.get(message.reply_token)
+        if ask is None:
+            return Verdict(False, rule="CONF-033")
+        failed = refused(message, ask, via)
+        if failed:
+            return Verdict(False, ask, failed)
+        if isinstance(message, ClarificationReply):
+            ask.response = message.response
+            self.resolve(ask, "answer", via=via)
+        elif message.decision == "reject" or message.modified_action is not UNSET:
+            ask.modified = message.decision != "reject"
+            self.resolve(ask, "reject", via=via)
+        else:
+            self.resolve(ask, "accept", via=via)
+        return Verdict(True, ask)
+
+    # -- judging -----------------------------------------------------------------
+
+    def _say(
+        self,
+        found: list[Violation],
+        event: Envelope,
+        rule: str,
+        text: str,
+        path: str = "",
+        severity: Severity | Literal[""] = "",
+    ) -> None:
+        found.append(Violation(rule, text, path, event.event_id, severity))
+
+    def _astray(self, event: Envelope, stage: str, kind: str, found: list[Violation]) -> bool:
+        """An event outside its session's bounds; whether there is more to say about it."""
+        rule = BREACHES[stage, kind]
+        if stage == "none":
+            sure: Severity | Literal[""] = "" if self.whole or event.sequence_number == 0 else "info"
+            text = "The session does not begin with session.started."
+            self._say(found, event, rule, text if not sure else text + " The recording may have begun later.", "", sure)
+            return True
+        words = {
+            "SEQ-001": "session.started comes a second time.",
+            "ENV-019": "The session_id of a finished session is used again. Make a new one.",
+            "SEQ-003": "The session has ended already; this is a second ending.",
+            "SEQ-004": "The session has ended; nothing may follow.",
+        }
+        if rule != "ENV-019" or "ENV-019" not in self._told:
+            if "ENV-019" not in self._told:
+                self._say(found, event, rule, words[rule])
+            if rule == "ENV-019":
+                self._told.add(rule)
+        return False
+
+    def _judge_number(self, event: Envelope, found: list[Violation]) -> None:
+        """ENV-047, ENV-048 §3.4.1, TR-009 §8.2.3"""
+        number = event.sequence_number
+        if self._numbered is not None and (number is not UNSET) is not self._numbered:
+            if "ENV-048" not in self._told:
+                self._told.add("ENV-048")
+                self._say(found, event, "ENV-048", "Only some events of the session have a sequence_number.")
+            return
+        if number is UNSET or (self._number is None and not isinstance(event, SessionStarted)):
+            return  # what came before was not seen, so there is nothing to count from
+        expected = 0 if self._number is None else self._number + 1
+        if number == expected:
+            return
+        if self._number is not None and number < self._number:
+            self._say(found, event, "TR-009", f"Number {number} arrives after {self._number}.", "/sequence_number")
+        else:
+            gap: Severity | Literal[""] = "" if self.whole else "info"  # C-18: a filtered stream has gaps
+            text = f"sequence_number is {number}; {expected} was next."
+            self._say(found, event, "ENV-047", text, "/sequence_number", gap)
+
+    def _judge_after(self, event: Envelope, agent: _Agent, found: list[Violation]) -> None:
+        """What directly follows a prompt: HITL-019 §4.5.3, HITL-022 A.4, CLAR-021 §9.4.1(9), HITL-030 A.5"""
+        ask = agent.after
+        if ask is None or isinstance(event, (StateChanged, ToolCompleted, *TERMINAL)):
+            return
+        work, rest = NEXT[ask.kind, ask.granted]
+        rule = work if isinstance(event, WORK) else rest
+        if not rule or (rule == "HITL-019" and isinstance(event, ToolInvoked) and event.tool_call_id == ask.call):
+            return
+        if rule == "HITL-019" and isinstance(event, ToolInvoked) and _needs(event) and not ask.call:
+            return  # HITL-020 says it
+        text = f"The {ask.kind} ended ({ask.outcome.replace('_', ' ')}); a state.changed should say so first."
+        self._say(found, event, rule, text)
+
+    def _judge_state(self, event: StateChanged, agent: _Agent, found: list[Violation]) -> None:
+        """STATE-001, STATE-002 §4.2.1, TOOL-007 §4.3.2, CONF-071 §6.8"""
+        left, entered = event.from_state, event.to_state
+        if not _ours(event, "resync"):  # C-36: a catch-up names the state, it leaves none
+            if not agent.moved:
+                if left != "idle" and not self._joined and self.stage != "none":
+                    text = f"The first state.changed leaves {left}; a session starts idle."
+                    self._say(found, event, "STATE-001", text, "/from_state")
+            elif left != agent.state and left not in agent.implied:
+                text = f"from_state is {left}, but the agent was last in {agent.state}."
+                self._say(found, event, "STATE-002", text, "/from_state")
+            if left == entered:
+                self._say(found, event, "STATE-002", f"Nothing changed: {left} to {left}.", "/to_state", "warning")
+        id_ = event.producer.agent_id
+        left_tools = left == "calling_tool" and entered not in ("awaiting_input", "calling_tool")
+        if left_tools and any(call.agent == id_ for call in self._calls):
+            self._say(found, event, "TOOL-007", "A tool is still running. Send tool.completed first.", "/from_state")
+        for ask in self._left_behind(event):
+            if ask.kind == "confirmation" and self.whole and entered not in ("thinking", "deciding"):
+                text = f"A confirmation was pending and the agent went on to {entered} without an answer."
+                self._say(found, event, "CONF-071", text, "/to_state")
+
+    def _left_behind(self, event: StateChanged) -> list[Ask]:
+        """Prompts of this agent that a state.changed away from awaiting_input ends without a visible answer."""
+        if event.from_state != "awaiting_input" or event.to_state == "awaiting_input" or _ours(event, "outcome"):
+            return []
+        id_ = event.producer.agent_id
+        return [a for a in self.asks.values() if a.outcome == "pending" and a.event.producer.agent_id == id_]
+
+    def _judge_invoked(self, event: ToolInvoked, agent: _Agent, found: list[Violation]) -> None:
+        """TOOL-004 §4.3.1, LVL-007 §9.3.1(3), and consent"""
+        known = self._ids.get(event.tool_call_id) if event.tool_call_id is not UNSET else None
+        if known is not None:
+            text = "The tool_call_id was used before in this session. Make a new one for every call."
+            self._say(found, event, BREACHES[known.stage, "invoked"], text, "/tool_call_id")
+        if agent.state != "calling_tool" and "tools" not in self._told:
+            self._say(found, event, "LVL-007", "No state.changed to calling_tool came before the tool.")
+        self._judge_consent(event, found)
+
+    def _judge_consent(self, event: ToolInvoked, found: list[Violation]) -> None:
+        """TOOL-002, TOOL-003 §4.3.1, HITL-002 §2.3.5, HITL-020 §4.5.3, CONF-006 §6.1(3)"""
+        asks = self._consents(event)
+        rule, text = "", ""
+        ask = next((a for a in asks if a.granted and not a.used), asks[-1] if asks else None)
+        if ask is None:
+            if _needs(event):
+                rule = "TOOL-002" if event.irreversible is True else "HITL-002"
+                text = "The tool needs the user's consent, and nobody was asked."
+        elif ask.outcome == "pending":
+            rule, text = "CONF-006", "The tool runs while the question about it is still open."
+        elif ask.outcome == "unseen":
+            rule, text = "TOOL-002", "Whether the user agreed cannot be told: the answer is not in the recording."
+        elif not ask.granted:
+            rule, text = "HITL-020", f"The tool runs although the answer was: {ask.outcome.replace('_', ' ')}."
+        elif not _needs(event):
+            return
+        elif ask.used:
+            rule, text = "TOOL-002", "The consent was for one call and has been used. Ask again."
+        elif event.irreversible is True and ask.outcome == "timed_out":
+            rule, text = "TOOL-002", "An irreversible tool needs a yes; silence is not consent."
+        elif event.irreversible is True and ask.default == "accept":
+            rule, text = "TOOL-003", "The question before an irreversible tool must default to reject."
+        if rule:
+            open_ = self._joined or (not self.whole and ask is not None and ask.outcome in ("pending", "unseen"))
+            self._say(found, event, rule, text, "", "info" if open_ else "")
+
+    def _consents(self, event: ToolInvoked) -> list[Ask]:
+        """The confirmations that may license a call: by its id, else (C-38) those that name no call, in order."""
+        asked = [ask for ask in self.asks.values() if ask.kind == "confirmation"]
+        if event.tool_call_id is not UNSET:
+            linked = [ask for ask in asked if ask.call == event.tool_call_id]
+            if linked:
+                return linked
+        if not _needs(event):
+            return []
+        return [ask for ask in asked if not ask.call and not ask.used]
+
+    def _judge_completed(self, event: ToolCompleted, _agent: _Agent, found: list[Violation]) -> None:
+        """TOOL-004, TOOL-006, TOOL-010, TOOL-012 §4.5.2"""
+        call = self._paired(event)
+        if call is None:
+            if not self._joined:
+                self._say(found, event, "TOOL-010", "The tool was never announced with tool.invoked.")
+        elif call.stage == "done":
+            self._say(found, event, "TOOL-012", "The call has completed already.")
+        elif call.id and event.tool_call_id is UNSET:
+            text = "The call was announced with a tool_call_id; repeat it here."
+            self._say(found, event, "TOOL-004", text)
+        elif call.tool != event.tool:
+            text = f"tool is {event.tool}, but the call was announced as {call.tool}."
+            self._say(found, event, "TOOL-006", text, "/tool")
+
+    def _paired(self, event: ToolCompleted) -> Call | None:
+        """C-48: by id, else the oldest running call of that tool and agent."""
+        if event.tool_call_id is not UNSET:
+            id_ = event.tool_call_id
+            return next((call for call in self._calls if call.id == id_), self._ids.get(id_))
+        mine = [c for c in self._calls if c.tool == event.tool and c.agent == event.producer.agent_id]
+        return next((c for c in mine if not c.id), mine[0] if mine else None)
+
+    def _judge_confirmation(self, event: AwaitingConfirmation, agent: _Agent, found: list[Violation]) -> None:
+        """HITL-021 A.4, CONF-007 §6.1(4)"""
+        if agent.state != "awaiting_input":
+            self._say(found, event, "HITL-021", "No state.changed to awaiting_input came before the question.")
+        call = Ask(event=event, deadline=0).call
+        for ask in self.asks.values():
+            same = isinstance(ask.event, AwaitingConfirmation) and (
+                ask.event.action == event.action or (call and ask.call == call)
+            )
+            if ask.outcome == "pending" and same:
+                self._say(found, event, "CONF-007", "The same question is already open. Wait for its answer.")
+
+    def _judge_clarification(self, event: AwaitingClarification, agent: _Agent, found: list[Violation]) -> None:
+        """HITL-030 A.5"""
+        if agent.state != "awaiting_input":
+            self._say(found, event, "HITL-030", "No state.changed to awaiting_input came before the question.")
+
+    def _judge_chunk(self, event: OutputStreaming, agent: _Agent, found: list[Violation]) -> None:
+        """OUT-001, OUT-002, OUT-005 §4.3.3, LVL-007 §9.3.1(3)"""
+        output = self._outputs.get((event.producer.agent_id, event.output_id))
+        if agent.state != "writing_output" and "output" not in self._told:
+            self._say(found, event, "LVL-007", "No state.changed to writing_output came before the output.")
+        if output is None:
+            output = Output()
+            if self._joined:
+                return
+        if event.position != output.ends[output.unit] or output.stage == "complete":
+            for rule, text, path, severity in output.faults(event):
+                self._say(found, event, rule, text, path, severity)
+
+    def _judge_terminal(self, event: Envelope, _agent: _Agent, found: list[Violation]) -> None:
+        """TOOL-008 §4.3.2, OUT-003 §4.3.3, HITL-018 §4.5.3, EVT-008"""
+        for call in self._calls:
+            self._say(found, event, "TOOL-008", f"The tool {call.tool} never completed.")
+        for output in self._outputs.values():
+            if output.stage == "open":
+                self._say(found, event, "OUT-003", "An output was never completed.")
+        if not isinstance(event, SessionCompleted):
+            return
+        for ask in self.asks.values():
+            if ask.kind == "confirmation" and ask.granted and not ask.used:
+                self._say(found, event, "HITL-018", "The user agreed, but the tool was never announced.")
+        if event.tool_invocations_count not in (UNSET, self.invocations) and not self._joined:
+            text = f"tool_invocations_count is {event.tool_invocations_count}; {self.invocations} were announced."
+            self._say(found, event, "EVT-008", text, "/tool_invocations_count")
+
+    # -- applying -------------------------------------------------------------------
+
+    def _apply_state(self, event: StateChanged, agent: _Agent, _now: float) -> None:
+        for ask in self._left_behind(event):
+            if self.whole or event.to_state in ("thinking", "deciding"):
+                self.resolve(ask, "withdraw")
+            else:
+                ask.outcome = "unseen"
+        outcome, token = _ours(event, "outcome"), _ours(event, "reply_token")
+        told = self.asks.get(token) if isinstance(token, str) else None
+        if told is not None and told.outcome == "pending":
+            self.resolve(told, _TOLD.get(str(outcome), "withdraw"))
+            agent.after = None
+        agent.state, agent.implied, agent.moved = event.to_state, (), True
+
+    def _apply_invoked(self, event: ToolInvoked, agent: _Agent, _now: float) -> None:
+        self.invocations += 1
+        if agent.state != "calling_tool":
+            self._told.add("tools")
+        agent.implied += (IMPLIED[ToolInvoked],)
+        ask = next((a for a in self._consents(event) if a.granted and not a.used), None)
+        if ask is not None:
+            ask.used = True
+        id_ = "" if event.tool_call_id is UNSET else event.tool_call_id
+        call = Call(CALL["new", "invoked"], event.tool, event.producer.agent_id, id_)
+        self._calls.append(call)
+        if id_:
+            self._ids[id_] = call
+
+    def _apply_completed(self, event: ToolCompleted, _agent: _Agent, _now: float) -> None:
+        call = self._paired(event)
+        if call is not None and call.stage == "running":
+            call.stage = CALL["running", "completed"]
+            self._calls.remove(call)
+
+    def _apply_ask(self, event: AwaitingConfirmation | AwaitingClarification, agent: _Agent, now: float) -> None:
+        agent.implied += (IMPLIED[type(event)],)
+        ask = Ask(event=event, deadline=now + event.timeout_seconds)  # CF-029: by the caller's clock
+        self.asks.setdefault(ask.token, ask)
+        self.deadline = ask.deadline if self.deadline is None else min(self.deadline, ask.deadline)
+
+    def _apply_chunk(self, event: OutputStreaming, agent: _Agent, _now: float) -> None:
+        key = (event.producer.agent_id, event.output_id)
+        output = self._outputs.get(key)
+        if output is None:
+            output = self._outputs[key] = Output()
+            if agent.state != "writing_output":
+                self._told.add("output")
+        output.take(event)
+        if not event.complete:
+            agent.implied += (IMPLIED[OutputStreaming],)
+
+    def _apply_handoff(self, event: HandoffRequested, agent: _Agent, _now: float) -> None:
+        agent.implied += (IMPLIED[HandoffRequested],)
+
+    def _apply_terminal(self, _event: Envelope, _agent: _Agent, _now: float) -> None:
+        for ask in self.asks.values():
+            self.resolve(ask, "end")
+        self._calls.clear()
+        self._ids.clear()
+        self._outputs.clear()
+
+
+def _needs(event: ToolInvoked) -> bool:
+    """C-40: what is irreversible or of high risk needs the user's consent."""
+    return event.irreversible is True or event.risk_level == "high"
+
+
+def _ours(event: StateChanged, name: str) -> object:
+    extensions = event.extensions
+    if extensions is UNSET or not isinstance(extensions, dict):
+        return None
+    return extensions.get(PREFIX, {}).get(name)
+
+
+# CF-025: how an outcome that our own extension tells ended the prompt.
+_TOLD: Final = {"accepted": "accept", "rejected": "reject", "timed_out": "timeout", "answered": "answer"}
+
+_JUDGES: Final[dict[type[Any], Callable[..., None]]] = {
+    StateChanged: Session._judge_state,
+    ToolInvoked: Session._judge_invoked,
+    ToolCompleted: Session._judge_completed,
+    OutputStreaming: Session._judge_chunk,
+    AwaitingConfirmation: Session._judge_confirmation,
+    AwaitingClarification: Session._judge_clarification,
+    **dict.fromkeys(TERMINAL, Session._judge_terminal),
+}
+_APPLIES: Final[dict[type[Any], Callable[..., None]]] = {
+    StateChanged: Session._apply_state,
+    ToolInvoked: Session._apply_invoked,
+    ToolCompleted: Session._apply_completed,
+    OutputStreaming: Session._apply_chunk,
+    AwaitingConfirmation: Session._apply_ask,
+    AwaitingClarification: Session._apply_ask,
+    HandoffRequested: Session._apply_handoff,
+    **dict.fromkeys(TERMINAL, Session._apply_terminal),
+}
