@@ -27,6 +27,7 @@ from .subscription import Handshake
 
 __all__ = ["Audit", "Finding"]
 
+_ASKING: Final = (AwaitingConfirmation, AwaitingClarification)
 _MOST: Final = 4096  # event ids, sessions and tokens remembered
 
 
@@ -42,14 +43,10 @@ class Finding(msgspec.Struct, frozen=True):
     session_id: str = ""
 
 
-class _Recent(dict[str, Any]):
-    """The newest entries of a dictionary; the oldest half goes when it is full."""
-
-    def put(self, key: str, value: Any) -> None:
-        if len(self) >= _MOST:
-            for old in [*self][: _MOST // 2]:
-                del self[old]
-        self[key] = value
+def _trim(recent: dict[str, Any]) -> None:
+    """Forget the older half."""
+    for old in [*recent][: len(recent) // 2]:
+        del recent[old]
 
 
 class Audit:
@@ -75,25 +72,25 @@ class Audit:
         self.events = 0
         self.sessions = 0
         self._open: dict[str, Session] = {}
-        self._ended = _Recent()
-        self._seen = _Recent()
-        self._tokens = _Recent()
+        self._ended: dict[str, Session] = {}
+        self._seen: dict[str, bytes] = {}
+        self._tokens: dict[str, list[Session]] = {}
         self._subscriptions: dict[str, Handshake] = {}
         self._scratch = bytearray(65_536)
 
-    def feed(self, raw: bytes, *, at: str = "", inbound: bool = False, via: str = "") -> list[Finding]:
+    def feed(self, raw: bytes, at: str = "", via: str = "") -> list[Finding]:
         """Judge the next message. ``at`` is when it was seen, ``via`` the subscription it travelled on."""
-        message, violations = wire.read(raw, self.known, strict=self.strict, scratch=self._scratch)
-        if isinstance(message, Envelope):
-            found = self._event(message, raw, at, via)
-            if found:
-                violations = [*violations, *found]
-            for profile in self.profiles:
-                violations = [*violations, *(v for check in profile.checks for v in check(message))]
-            return self._graded(violations, message.event_id, message.session_id) if violations else []
-        if message is None:
+        message, violations = wire.read(raw, self.known, self.strict, self._scratch)
+        if not isinstance(message, Envelope):
+            if message is not None:
+                violations = [*violations, *self._exchange(message, at, via)]
             return self._graded(violations)
-        return self._graded([*violations, *self._exchange(message, at, inbound, via)])
+        found = self._event(message, raw, at, via)
+        if self.profiles:
+            found = [*found, *(v for one in self.profiles for check in one.checks for v in check(message))]
+        if not violations and not found:
+            return []
+        return self._graded([*violations, *found], message.event_id, message.session_id)
 
     def finish(self) -> list[Finding]:
         """The stream is over: judge what is missing."""
@@ -106,41 +103,57 @@ class Audit:
 
     def _event(self, event: Envelope, raw: bytes, at: str, via: str) -> list[Violation]:
         self.events += 1
+        seen = self._seen
         key = event.event_id + via
-        before = self._seen.get(key)
-        if before is not None:
-            if before == raw:
-                return []  # TR-014: the same event delivered again
-            other = wire.decode(before)
-            if isinstance(other, Envelope) and other.producer.agent_id == event.producer.agent_id:
-                text = "The event_id was used for another event. Make a new one for every event."
-                return [Violation("ENV-013", text, "/event_id", event.event_id)]
-        self._seen.put(key, raw)
-        handshake = self._subscriptions.get(via)
-        found = [*handshake.feed(event)] if handshake is not None else []
+        if key in seen:
+            repeated = self._repeated(event, raw, seen[key])
+            if repeated is not None:
+                return repeated
+        elif len(seen) >= _MOST:
+            _trim(seen)
+        seen[key] = raw
         name = event.session_id + via
-        session = self._open.get(name) or self._ended.get(name)
+        session = self._open.get(name)
         if session is None:
-            session = self._started(name, event.session_id)
-        asking = isinstance(event, (AwaitingConfirmation, AwaitingClarification))
+            session = self._session(name, event.session_id)
+        cls = type(event)
+        asking = cls in _ASKING
         # Most events need no clock, and reading one from text is not free.
         now = _moment(at or event.timestamp) if asking or session.deadline is not None else 0.0
-        found += session.feed(event, now)
+        found = session.feed(event, now)
+        if self._subscriptions and via in self._subscriptions:
+            found = [*self._subscriptions[via].feed(event), *found]
         if asking:
+            if len(self._tokens) >= _MOST:
+                _trim(self._tokens)
             self._tokens.setdefault(event.reply_token, []).append(session)  # type: ignore[attr-defined]  # an ask
-        if isinstance(event, TERMINAL):
-            self._open.pop(name, None)
-            self._ended.put(name, session)
+        elif cls in TERMINAL and name in self._open:
+            if len(self._ended) >= _MOST:
+                _trim(self._ended)
+            self._ended[name] = self._open.pop(name)
         return found
 
-    def _started(self, name: str, session_id: str) -> Session:
+    def _repeated(self, event: Envelope, raw: bytes, before: bytes) -> list[Violation] | None:
+        """ENV-013 §3.2.3: what to say of an event_id seen before; None when it is another producer's."""
+        if before == raw:
+            return []  # TR-014: the same event delivered again
+        other = wire.decode(before)
+        if not isinstance(other, Envelope) or other.producer.agent_id != event.producer.agent_id:
+            return None
+        text = "The event_id was used for another event. Make a new one for every event."
+        return [Violation("ENV-013", text, "/event_id", event.event_id)]
+
+    def _session(self, name: str, session_id: str) -> Session:
+        ended = self._ended.get(name)
+        if ended is not None:
+            return ended
         if len(self._open) >= _MOST:  # sessions that never end must not fill the memory
             del self._open[next(iter(self._open))]
         self.sessions += 1
         session = self._open[name] = Session(session_id, whole=self.whole)
         return session
 
-    def _exchange(self, message: Message, at: str, inbound: bool, via: str) -> list[Violation]:
+    def _exchange(self, message: Message, at: str, via: str) -> list[Violation]:
         """A handshake message or a reply."""
         if not isinstance(message, (ConfirmationReply, ClarificationReply)):
             handshake = self._subscriptions.get(via)

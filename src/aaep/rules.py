@@ -401,7 +401,7 @@ class _Plan(msgspec.Struct, frozen=True):
 
     steady: Callable[[Any], Any]  # few different values: judged once, then remembered
     fresh: tuple[tuple[Callable[[Any], str], Callable[[str], object]], ...]  # ids: new on every event
-    wanted: Callable[[Any], tuple[Any, ...]]  # absent only if something is to be said
+    wanted: Callable[[Any], tuple[object, ...]] | None  # absent only if something is to be said
     loose: tuple[str, ...]  # free objects
     searched: tuple[str, ...]  # looked through for secrets
     sound: set[Any]
@@ -439,7 +439,7 @@ def _plan(cls: type[Envelope]) -> _Plan:
     return _Plan(
         steady=known if told is None else lambda event: (known(event), told(event) is UNSET),
         fresh=tuple((attrgetter(name), tests[name]) for name in _FRESH if name in tests),
-        wanted=attrgetter("aaep_version", "verbosity", "urgency", "localization_hints", *_WANTED.get(cls, ())),
+        wanted=attrgetter("type", *_WANTED[cls]) if cls in _WANTED else None,
         loose=loose,
         searched=tuple(name for name in ("args_summary", "request_text") if name in names),
         sound=set(),
@@ -453,7 +453,7 @@ def _flat(free: object) -> bool:
     return free is UNSET or (isinstance(free, dict) and all(type(value) is str for value in free.values()))
 
 
-def check(event: Message, raw: bytes, known: Registry = BUNDLED, *, strict: bool = False) -> tuple[Violation, ...]:
+def check(event: Message, raw: bytes, known: Registry = BUNDLED, strict: bool = False) -> tuple[Violation, ...]:
     """
     Every rule on a message whose shape is sound, as fast as it can be.
 
@@ -461,27 +461,36 @@ def check(event: Message, raw: bytes, known: Registry = BUNDLED, *, strict: bool
     about as much as parsing the message did.
     """
     plan = _PLANS.get(type(event))  # type: ignore[arg-type]  # other messages simply have no plan
-    if plan is not None and not strict and _quiet(plan, cast(Envelope, event), raw):
-        steady = plan.steady(event)
-        if steady in plan.sound:
-            return ()
-        found = tuple(every(event, raw, known))
-        if not found:
-            if len(plan.sound) >= _MOST_REMEMBERED:
-                plan.sound.clear()
-            plan.sound.add(steady)
-        return found
-    return tuple(every(event, raw, known, strict=strict))
+    if plan is None or strict or not _quiet(plan, cast(Envelope, event), raw):
+        return tuple(every(event, raw, known, strict=strict))
+    steady = plan.steady(event)
+    if steady in plan.sound:
+        return ()
+    found = tuple(every(event, raw, known))
+    if not found and _told(cast(Envelope, event)):
+        if len(plan.sound) >= _MOST_REMEMBERED:
+            plan.sound.clear()
+        plan.sound.add(steady)
+    return found
 
 
 def _quiet(plan: _Plan, event: Envelope, raw: bytes) -> bool:
     """Whether nothing but the steady values could still be wrong."""
-    if UNSET in plan.wanted(event) or event.extensions is not UNSET:
+    if (
+        not timestamps.clean(event.timestamp)
+        or len(raw) > 16_384
+        or not raw.isascii()
+        or b"<" in raw
+        or (b"\\" in raw and b"\\u" in raw)
+        or event.extensions is not UNSET
+    ):
         return False
     for get, test in plan.fresh:
         value = get(event)
         if value is not UNSET and test(value) is None:
             return False
+    if plan.wanted is not None and UNSET in plan.wanted(event):
+        return False
     for name in plan.loose:
         if not _flat(getattr(event, name)):
             return False
@@ -489,11 +498,10 @@ def _quiet(plan: _Plan, event: Envelope, raw: bytes) -> bool:
         value = getattr(event, name)
         if value is not UNSET and redaction.suspicious(value):
             return False
-    return (
-        timestamps.clean(event.timestamp)
-        and len(raw) <= 16_384
-        and raw.isascii()
-        and b"\\u" not in raw
-        and b"<" not in raw
-        and event.localization_hints.primary_language is not UNSET  # type: ignore[union-attr]  # wanted above
-    )
+    return True
+
+
+def _told(event: Envelope) -> bool:
+    """Whether verbosity and language are stated, so that it does not matter whether this event happens to have text."""
+    hints = event.localization_hints
+    return event.verbosity is not UNSET and isinstance(hints, events.LocalizationHints) and hints.primary_language is not UNSET

@@ -105,12 +105,9 @@ class Session:
         agent = self._agents.get(event.producer.agent_id)
         if agent is None:
             agent = _Agent()
-        if agent.timestamp and _later(agent.timestamp, event.timestamp):
-            self._say(found, event, "ENV-027", "The timestamp is before that of the agent's last event.", "/timestamp")
-        elif self._last and _later(self._last, event.timestamp):
-            text = "The timestamp is before that of another agent's last event in this session."
-            self._say(found, event, "ENV-027", text, "/timestamp", "warning")
-        if event.sequence_number is not UNSET or self._numbered is not None:
+        if event.timestamp < self._last or len(event.timestamp) != 24 or len(self._last) > 24:
+            self._judge_time(event, agent, found)
+        if event.sequence_number is not UNSET or self._numbered:
             self._judge_number(event, found)
         if agent.after is not None:
             self._judge_after(event, agent, found)
@@ -233,6 +230,14 @@ class Session:
             if rule == "ENV-019":
                 self._told.add(rule)
         return False
+
+    def _judge_time(self, event: Envelope, agent: _Agent, found: list[Violation]) -> None:
+        """ENV-027 §3.2.5"""
+        if agent.timestamp and _later(agent.timestamp, event.timestamp):
+            self._say(found, event, "ENV-027", "The timestamp is before that of the agent's last event.", "/timestamp")
+        elif self._last and _later(self._last, event.timestamp):
+            text = "The timestamp is before that of another agent's last event in this session."
+            self._say(found, event, "ENV-027", text, "/timestamp", "warning")
 
     def _judge_number(self, event: Envelope, found: list[Violation]) -> None:
         """ENV-047, ENV-048 §3.4.1, TR-009 §8.2.3"""

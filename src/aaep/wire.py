@@ -42,29 +42,32 @@ def _exact(raw: bytes, scratch: bytearray) -> Message | None:
 
     The type is guessed from its place in the bytes, and the guess is checked by
     the decoder. msgspec lets the last of two equal names win and fills in
-    defaults, and neither may pass (C-26): in both cases the message as we would
-    write it has another number of colons than the message as it came. Only
-    escapes could hide a colon, so they are for the closer look.
+    defaults, and neither may pass (C-26). A message that we would write just as
+    it came has neither; one in another layout has neither if it has as many
+    colons as we would write. Only escapes could hide a colon, so they are for
+    the closer look.
     """
     start = raw.find(b'"type":"') + 8
     decoder = _DECODERS.get(raw[start : raw.find(b'"', start)]) if start > 7 else None
-    if decoder is None or b"\\u" in raw:
+    if decoder is None:
         return None
     try:
         message = decoder(raw)
     except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError):
         return None
     _encoder.encode_into(message, scratch)
-    return message if scratch.count(b":") == raw.count(b":") else None
+    if scratch == raw or (b"\\u" not in raw and scratch.count(b":") == raw.count(b":")):
+        return message
+    return None
 
 
 def read(
-    raw: bytes, known: Registry = BUNDLED, *, strict: bool = False, scratch: bytearray | None = None
+    raw: bytes, known: Registry = BUNDLED, strict: bool = False, scratch: bytearray | None = None
 ) -> tuple[Message | None, Sequence[Violation]]:
     """A message and everything wrong with it; no message when there is none to be had."""
     message = _exact(raw, bytearray() if scratch is None else scratch)
     if message is not None:
-        return message, rules.check(message, raw, known, strict=strict)
+        return message, rules.check(message, raw, known, strict)
     return _usable(raw, known), schema.explain(raw, known, strict=strict)
 
 
