@@ -8,26 +8,35 @@ the stream is.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from typing import Any, Final
+from collections.abc import Callable, Iterable
+from typing import Any, Final, cast
 
 import msgspec
 
 from . import timestamps, wire
 from .catalogue import grade, rules
 from .errors import Severity, Violation
-from .events import TERMINAL, AwaitingClarification, AwaitingConfirmation, Envelope
+from .events import (
+    CORE_EVENTS,
+    TERMINAL,
+    AwaitingClarification,
+    AwaitingConfirmation,
+    Envelope,
+    ExtensionEvent,
+    UnknownEvent,
+)
 from .extensions import Profile, Registry
-from .fields import Message
+from .fields import Message, per_type
 from .messages import ClarificationReply, ConfirmationReply
 from .rules import BUNDLED
 from .asks import ill_typed
-from .session import Session
+from .session import FEED, Session
 from .subscription import Handshake
 
 __all__ = ["Audit", "Finding"]
 
 _ASKING: Final = (AwaitingConfirmation, AwaitingClarification)
+_TURNING: Final = frozenset([*_ASKING, *TERMINAL])
 _MOST: Final = 4096  # event ids, sessions and tokens remembered
 
 
@@ -81,16 +90,18 @@ class Audit:
     def feed(self, raw: bytes, at: str = "", via: str = "") -> list[Finding]:
         """Judge the next message. ``at`` is when it was seen, ``via`` the subscription it travelled on."""
         message, violations = wire.read(raw, self.known, self.strict, self._scratch)
-        if not isinstance(message, Envelope):
+        take = _TAKE.get(type(message))
+        if take is None:
             if message is not None:
                 violations = [*violations, *self._exchange(message, at, via)]
             return self._graded(violations)
-        found = self._event(message, raw, at, via)
+        event = cast(Envelope, message)
+        found = take(self, event, raw, at, via)
         if self.profiles:
-            found = [*found, *(v for one in self.profiles for check in one.checks for v in check(message))]
+            found = [*found, *(v for one in self.profiles for check in one.checks for v in check(event))]
         if not violations and not found:
             return []
-        return self._graded([*violations, *found], message.event_id, message.session_id)
+        return self._graded([*violations, *found], event.event_id, event.session_id)
 
     def finish(self) -> list[Finding]:
         """The stream is over: judge what is missing."""
@@ -116,22 +127,26 @@ class Audit:
         session = self._open.get(name)
         if session is None:
             session = self._session(name, event.session_id)
-        cls = type(event)
-        asking = cls in _ASKING
+        turning = type(event) in _TURNING
         # Most events need no clock, and reading one from text is not free.
-        now = _moment(at or event.timestamp) if asking or session.deadline is not None else 0.0
-        found = session.feed(event, now)
+        now = _moment(at or event.timestamp) if turning or session.deadline is not None else 0.0
+        found = FEED.get(type(event), Session.feed)(session, event, now)
         if self._subscriptions and via in self._subscriptions:
             found = [*self._subscriptions[via].feed(event), *found]
-        if asking:
+        if turning:
+            self._turned(event, session, name)
+        return found
+
+    def _turned(self, event: Envelope, session: Session, name: str) -> None:
+        """A prompt was issued, or a session ended."""
+        if isinstance(event, _ASKING):
             if len(self._tokens) >= _MOST:
                 _trim(self._tokens)
-            self._tokens.setdefault(event.reply_token, []).append(session)  # type: ignore[attr-defined]  # an ask
-        elif cls in TERMINAL and name in self._open:
+            self._tokens.setdefault(event.reply_token, []).append(session)
+        elif name in self._open:
             if len(self._ended) >= _MOST:
                 _trim(self._ended)
             self._ended[name] = self._open.pop(name)
-        return found
 
     def _repeated(self, event: Envelope, raw: bytes, before: bytes) -> list[Violation] | None:
         """ENV-013 §3.2.3: what to say of an event_id seen before; None when it is another producer's."""
@@ -202,6 +217,11 @@ class Audit:
                 )
             )
         return graded
+
+
+_TAKE: Final[dict[type, Callable[..., list[Violation]]]] = per_type(
+    Audit._event, [*CORE_EVENTS.values(), ExtensionEvent, UnknownEvent]
+)
 
 
 def _moment(text: str) -> float:

@@ -257,7 +257,7 @@ class Progress(Message, frozen=True, kw_only=True):
 
     rules = {"": "EVT-023", "?": "EVT-023"}
 
-    percent: Annotated[float, Meta(ge=0, le=100)] | UnsetType = UNSET
+    percent: Annotated[int, Meta(ge=0, le=100)] | Annotated[float, Meta(ge=0, le=100)] | UnsetType = UNSET
     step: Annotated[Step, Meta(description="Counts from 1.")] | UnsetType = UNSET
     total_steps: Step | UnsetType = UNSET
     description: Line | UnsetType = UNSET

@@ -8,8 +8,9 @@ them, so each is written once.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Annotated, Any, ClassVar, Final, Literal
+from collections.abc import Callable, Iterable, Mapping
+from types import FunctionType
+from typing import Annotated, Any, ClassVar, Final, Literal, TypeVar, cast
 
 import msgspec
 from msgspec import UNSET, Meta
@@ -118,3 +119,21 @@ def present(message: Message, name: str) -> Any:
     """A member's value, or None where it is absent or the type has no such member."""
     value = getattr(message, name, UNSET)
     return None if value is UNSET else value
+
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+
+def per_type(function: F, types: Iterable[type]) -> dict[type, F]:
+    """
+    Copies of a function, one for each type it is called with.
+
+    The interpreter remembers in the code where an object keeps its members, for
+    one type at a time. On the hottest paths, shared by the twelve events, a copy
+    of the code for each of them makes that memory worth something.
+    """
+    made = {}
+    for cls in types:
+        code = function.__code__.replace(co_name=f"{function.__name__}_{cls.__name__}")
+        made[cls] = cast(F, FunctionType(code, function.__globals__, function.__name__, function.__defaults__))
+    return made

@@ -267,7 +267,7 @@ class ClarificationReply(Message, frozen=True, kw_only=True):
     subscription_id: SubscriptionId
     timestamp: Timestamp
     decided_by: DecidedBy | UnsetType = UNSET
-    confidence: Annotated[float, Meta(ge=0, le=1)] | UnsetType = UNSET
+    confidence: Annotated[int, Meta(ge=0, le=1)] | Annotated[float, Meta(ge=0, le=1)] | UnsetType = UNSET
     correlation_id: str | UnsetType = UNSET
 
 

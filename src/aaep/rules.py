@@ -3,11 +3,8 @@ Rules on one message that its shape cannot say.
 
 Each rule is one small function that yields violations, and is written here
 only: the producer raises them, the subscriber reports them, the validator
-prints them, the conformance suite judges by them.
-
-:func:`check` is on the hot path. It answers "nothing to say" without running
-the functions when every value that matters is one that was found sound before
-or passes the same tests they would apply.
+prints them, the conformance suite judges by them. :func:`every` runs them all;
+:mod:`aaep.quick` knows when they would find nothing.
 """
 
 from __future__ import annotations
@@ -16,7 +13,6 @@ import re
 import unicodedata
 from collections.abc import Callable, Iterator, Mapping
 from functools import cache
-from operator import attrgetter
 from typing import Any, Final, Literal, TypeAlias, cast
 
 import msgspec
@@ -30,7 +26,7 @@ from .extensions import Registry
 from .fields import CORE_CONTEXT, Message, pointer, present
 from .payloads import PAYLOADS
 
-__all__ = ["BUNDLED", "PUBLISHED", "TEXTS", "check", "every", "newer", "required", "rule_of", "shaped", "texts"]
+__all__ = ["BUNDLED", "PUBLISHED", "TEXTS", "every", "newer", "pattern", "required", "rule_of", "shaped", "texts"]
 
 Grade: TypeAlias = Severity | Literal[""]
 
@@ -92,6 +88,17 @@ def _extra(type_: inspect.Type, keyword: str) -> Any:
     return None
 
 
+def _whole(type_: inspect.Type) -> bool:
+    """Whether only whole numbers belong there."""
+    if isinstance(type_, inspect.Metadata):
+        return _whole(type_.type)
+    if isinstance(type_, inspect.VarTupleType):
+        return _whole(type_.item_type)
+    if isinstance(type_, inspect.UnionType):
+        return any(map(_whole, type_.types)) and not any(isinstance(one, inspect.FloatType) for one in type_.types)
+    return isinstance(type_, inspect.IntType) or (isinstance(type_, inspect.LiteralType) and 1 in type_.values)
+
+
 class _Row(msgspec.Struct, frozen=True):
     attribute: str
     name: str
@@ -107,11 +114,7 @@ def _rows(cls: type[Message]) -> tuple[_Row, ...]:
     for field in cast(inspect.StructType, inspect.type_info(cls)).fields:
         pattern = _extra(field.type, "pattern")
         unique = bool(_extra(field.type, "uniqueItems"))
-        inner = field.type.types[0] if isinstance(field.type, inspect.UnionType) else field.type
-        if isinstance(inner, inspect.Metadata):
-            inner = inner.type
-        item = inner.item_type if isinstance(inner, inspect.VarTupleType) else inner
-        whole = isinstance(item, inspect.IntType) or (isinstance(item, inspect.LiteralType) and 1 in item.values)
+        whole = _whole(field.type)
         if field.encode_name != "@context" and (pattern or unique or whole):
             # C-10: the whole is matched, so that a newline at the end is caught.
             test = re.compile(pattern).fullmatch if pattern and field.name != "timestamp" else None
@@ -139,6 +142,11 @@ def matched(message: Message, at: str = "", rule: str = "") -> Iterator[Violatio
         fraction = any(isinstance(one, float) for one in (value if isinstance(value, tuple) else (value,)))
         if row.whole and fraction and not isinstance(message, (Envelope, events.Progress)):
             yield Violation(named, f"{row.name} takes whole numbers, written without a point.", path)
+
+
+def pattern(cls: type[Message], name: str) -> Callable[[str], object]:
+    """The test of a member that has a pattern."""
+    return next(row.test for row in _rows(cls) if row.attribute == name and row.test is not None)
 
 
 @cache
@@ -394,114 +402,3 @@ def every(message: Message, raw: bytes, known: Registry = BUNDLED, *, strict: bo
                     yield from matched(filters, pointer(name, "event_filters"), rule)
     for payload in PAYLOADS.get(type(message), ()):
         yield from payload(message)
-
-
-class _Plan(msgspec.Struct, frozen=True):
-    """What :func:`check` looks at on events of one type."""
-
-    steady: Callable[[Any], Any]  # few different values: judged once, then remembered
-    fresh: tuple[tuple[Callable[[Any], str], Callable[[str], object]], ...]  # ids: new on every event
-    wanted: Callable[[Any], tuple[object, ...]] | None  # absent only if something is to be said
-    loose: tuple[str, ...]  # free objects
-    searched: tuple[str, ...]  # looked through for secrets
-    sound: set[Any]
-
-
-_FRESH: Final = ("event_id", "tool_call_id", "output_id", "reply_token")
-_PASSED_OVER: Final = {"timestamp", "sequence_number", "correlation_id", "extensions", *_FRESH}
-_PASSED_OVER_ENDS: Final = ("_ms", "position", "_count")
-_WANTED: Final[Mapping[type[Envelope], tuple[str, ...]]] = {
-    events.StateChanged: ("summary_terse", "summary_normal", "summary_detailed"),
-    events.ProgressUpdated: ("summary_normal",),
-    events.ToolInvoked: ("summary_terse", "summary_detailed", "tool_call_id"),
-    events.ToolCompleted: ("summary_normal", "tool_call_id"),
-    events.OutputStreaming: ("coalesce_hint",),
-    events.AwaitingConfirmation: ("summary_terse", "summary_normal", "summary_detailed"),
-    events.AwaitingClarification: ("summary_normal",),
-    events.HandoffRequested: ("summary_normal",),
-}
-_MOST_REMEMBERED: Final = 4096
-
-
-def _plan(cls: type[Envelope]) -> _Plan:
-    tests = {row.attribute: row.test for row in _rows(cls) if row.test is not None}
-    names = cls.__struct_fields__
-    loose = tuple(name for name in ("extra_context", "packaged_context") if name in names)
-    spoken = {"context_" if name == "context" else name for name in TEXTS} | {"default_response", "requested_by"}
-    steady = [
-        name
-        for name in names
-        if name == "context"
-        or (name not in spoken and name not in _PASSED_OVER and name not in loose and not name.endswith(_PASSED_OVER_ENDS))
-    ]
-    known = attrgetter(*steady)
-    told = attrgetter("error_message") if cls is events.ToolCompleted else None
-    return _Plan(
-        steady=known if told is None else lambda event: (known(event), told(event) is UNSET),
-        fresh=tuple((attrgetter(name), tests[name]) for name in _FRESH if name in tests),
-        wanted=attrgetter("type", *_WANTED[cls]) if cls in _WANTED else None,
-        loose=loose,
-        searched=tuple(name for name in ("args_summary", "request_text") if name in names),
-        sound=set(),
-    )
-
-
-_PLANS: Final = {cls: _plan(cls) for cls in events.CORE_EVENTS.values()}
-
-
-def _flat(free: object) -> bool:
-    return free is UNSET or (isinstance(free, dict) and all(type(value) is str for value in free.values()))
-
-
-def check(event: Message, raw: bytes, known: Registry = BUNDLED, strict: bool = False) -> tuple[Violation, ...]:
-    """
-    Every rule on a message whose shape is sound, as fast as it can be.
-
-    ``raw`` is the message as JSON. An empty answer is the usual one and costs
-    about as much as parsing the message did.
-    """
-    plan = _PLANS.get(type(event))  # type: ignore[arg-type]  # other messages simply have no plan
-    if plan is None or strict or not _quiet(plan, cast(Envelope, event), raw):
-        return tuple(every(event, raw, known, strict=strict))
-    steady = plan.steady(event)
-    if steady in plan.sound:
-        return ()
-    found = tuple(every(event, raw, known))
-    if not found and _told(cast(Envelope, event)):
-        if len(plan.sound) >= _MOST_REMEMBERED:
-            plan.sound.clear()
-        plan.sound.add(steady)
-    return found
-
-
-def _quiet(plan: _Plan, event: Envelope, raw: bytes) -> bool:
-    """Whether nothing but the steady values could still be wrong."""
-    if (
-        not timestamps.clean(event.timestamp)
-        or len(raw) > 16_384
-        or not raw.isascii()
-        or b"<" in raw
-        or (b"\\" in raw and b"\\u" in raw)
-        or event.extensions is not UNSET
-    ):
-        return False
-    for get, test in plan.fresh:
-        value = get(event)
-        if value is not UNSET and test(value) is None:
-            return False
-    if plan.wanted is not None and UNSET in plan.wanted(event):
-        return False
-    for name in plan.loose:
-        if not _flat(getattr(event, name)):
-            return False
-    for name in plan.searched:
-        value = getattr(event, name)
-        if value is not UNSET and redaction.suspicious(value):
-            return False
-    return True
-
-
-def _told(event: Envelope) -> bool:
-    """Whether verbosity and language are stated, so that it does not matter whether this event happens to have text."""
-    hints = event.localization_hints
-    return event.verbosity is not UNSET and isinstance(hints, events.LocalizationHints) and hints.primary_language is not UNSET

@@ -35,7 +35,7 @@ SHAPES: Final[Mapping[str, type[Message]]] = {**CORE_EVENTS, **MESSAGES}
 
 _COMPACT: Final = re.compile(r"[A-Za-z][A-Za-z0-9_.+-]*:[^\s:/][^\s]*")
 _ABSOLUTE: Final = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*://[^\s]+")
-_VARIANT_SUFFIX: Final = "_[a-z]{2,8}(_[a-z0-9]{1,8})*$"
+_VARIANT_SUFFIX: Final = "_([a-z]{2,8}|x_[a-z0-9]{1,8})(_[a-z0-9]{1,8})*$"  # looser than a tag is (C-58)
 _AMOUNTS: Final = re.compile("amount_raw|currency|amount_formatted_[a-z_]+|fx_rate|fx_rate_source")  # C-01, §11.7
 
 
@@ -59,7 +59,11 @@ def _definition(cls: type[Message], drawn: dict[str, Any]) -> dict[str, Any]:
     for field in msgspec.structs.fields(cls):
         if field.default is not UNSET:
             required.append(field.encode_name)
-        properties[field.encode_name].pop("default", None)
+        drawn_field = properties[field.encode_name]
+        drawn_field.pop("default", None)
+        # A number that keeps its spelling, 40 or 40.0, is two types to msgspec and one to JSON Schema.
+        if [one.get("type") for one in drawn_field.get("anyOf", ())] == ["integer", "number"]:
+            properties[field.encode_name] = drawn_field["anyOf"][1]
     drawn["required"] = required
     drawn["additionalProperties"] = cls.others
     if issubclass(cls, Envelope):
@@ -95,8 +99,7 @@ def document(type_: str) -> dict[str, Any]:
 
 def _reachable(cls: type[Message]) -> Iterator[type[Message]]:
     yield cls
-    for shape in (events.ProducerInfo, events.LocalizationHints, events.Progress, events.Choice):
-        yield shape
+    yield from (events.ProducerInfo, events.LocalizationHints, events.Progress, events.Choice)
     yield from (messages.Capabilities, messages.EventFilters)
 
 
@@ -105,10 +108,14 @@ def documents() -> Iterator[tuple[str, dict[str, Any]]]:
     for type_ in SHAPES:
         yield f"{_name(type_)}.schema.json", document(type_)
     for name, shape in (("fields", ATTEND.fields), ("capabilities", ATTEND.capabilities)):
-        drawn = msgspec.json.schema(shape)
+        (own,) = msgspec.json.schema(shape)["$defs"].values()
         yield (
             f"attend.{name}.schema.json",
-            {"$schema": "https://json-schema.org/draft/2020-12/schema", "$id": f"{BASE}attend.{name}.schema.json", **drawn},
+            {
+                "$schema": "https://json-schema.org/draft/2020-12/schema",
+                "$id": f"{BASE}attend.{name}.schema.json",
+                **own,
+            },
         )
 
 
@@ -162,7 +169,9 @@ def _spelling(spelt: str, type_: str) -> Iterator[Violation]:
 def _foreign(type_: str, members: Mapping[str, Any], known: Registry) -> Iterator[Violation]:
     """ENV-007, ENV-010 §3.2.2, EXT-018 §7.3, EXT-027 §7.4(3)"""
     if _ABSOLUTE.fullmatch(type_):
-        yield Violation("ENV-010", f"Whether {type_} is defined anywhere cannot be told here.", "/type", severity="info")
+        yield Violation(
+            "ENV-010", f"Whether {type_} is defined anywhere cannot be told here.", "/type", severity="info"
+        )
         return
     if not _COMPACT.fullmatch(type_):
         yield Violation("ENV-007", f"type should be prefix:name or an absolute URI; found {type_!r}.", "/type")
@@ -250,7 +259,8 @@ def _faults(
         if keyword == "additionalProperties":
             if not path and issubclass(cls, Envelope):
                 continue
-            for name in error.kind.unexpected:
+            kind: Any = error.kind  # its attributes depend on the keyword
+            for name in kind.unexpected:
                 rule = _within(cls, path, _owner(cls, [*path, ""])[0].rules.get("", "ENV-061"))
                 yield Violation(
                     rule,
@@ -290,7 +300,8 @@ def _fault(
 ) -> Violation:
     owner, name = _owner(cls, path)
     if keyword == "required":
-        missing = str(error.kind.property)
+        kind: Any = error.kind
+        missing = str(kind.property)
         owner = _owner(cls, [*path, missing])[0]
         rule = owner.rules.get(missing) or owner.rules["*"]
         if issubclass(owner, Envelope) and missing != "urgency":
@@ -315,7 +326,7 @@ def _fault(
 
 
 def _expected(keyword: str, error: jsonschema_rs.ValidationError) -> str:
-    kind = error.kind
+    kind: Any = error.kind
     match keyword:
         case "type":
             return f"should be {' or '.join(_WORDS.get(word, word) for word in kind.types)}"

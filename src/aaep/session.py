@@ -14,7 +14,6 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, Final, Literal
 
-import msgspec
 from msgspec import UNSET
 
 from . import timestamps
@@ -22,6 +21,7 @@ from .asks import Ask, Verdict, refused
 from .attend import PREFIX
 from .errors import Severity, Violation
 from .events import (
+    CORE_EVENTS,
     TERMINAL,
     AwaitingClarification,
     AwaitingConfirmation,
@@ -34,20 +34,23 @@ from .events import (
     ToolCompleted,
     ToolInvoked,
 )
+from .fields import per_type
 from .messages import ClarificationReply, Reply
 from .states import ASK, BREACHES, CALL, IMPLIED, LIFECYCLE, NEXT, WORK, Call, Output
 
-__all__ = ["Session"]
-
-_KIND: Final[dict[type[Any], str]] = {SessionStarted: "started", **dict.fromkeys(TERMINAL, "terminal")}
+__all__ = ["FEED", "Session"]
 
 
-class _Agent(msgspec.Struct):
-    state: str = "idle"
-    implied: tuple[str, ...] = ()
-    moved: bool = False
-    timestamp: str = ""
-    after: Ask | None = None  # a prompt of this agent that just ended
+class _Agent:
+    __slots__ = ("after", "implied", "moved", "outputs", "state", "timestamp")
+
+    def __init__(self) -> None:
+        self.state = "idle"
+        self.implied: frozenset[str] = frozenset()
+        self.moved = False
+        self.timestamp = ""
+        self.after: Ask | None = None  # a prompt of this agent that just ended
+        self.outputs: dict[Any, Output] = {}
 
 
 def _later(one: str, other: str) -> bool:
@@ -77,19 +80,36 @@ class Session:
         self._agents: dict[str, _Agent] = {}
         self._calls: list[Call] = []  # running
         self._ids: dict[str, Call] = {}
-        self._outputs: dict[tuple[str, Any], Output] = {}
         self._last = ""
         self._number: int | None = None
-        self._numbered: bool | None = None
+        self._numbered: bool | None = None  # whether the first event had a number
         self._told: set[str] = set()  # findings made once per session
-        self._started = ""
+        self._plain = False  # nothing is pending that the next event could run into
 
     # -- feeding -------------------------------------------------------------
 
     def feed(self, event: Envelope, now: float) -> list[Violation]:
         """Take the next event and say what is wrong with its coming now."""
-        found = self.judge(event, now)
-        self.apply(event, now)
+        kind, judge, applied = _MOVES.get(type(event), _ANY)
+        stamp = event.timestamp
+        if (
+            not self._plain
+            or kind != "other"
+            or stamp < self._last
+            or len(stamp) != 24
+            or event.sequence_number is not UNSET
+            or (agent := self._agents.get(event.producer.agent_id)) is None
+        ):
+            found = self.judge(event, now)
+            self.apply(event, now)
+            return found
+        # Nearly every event comes this way: nothing is in question but the order among its own kind.
+        found = []
+        if judge is not None:
+            judge(self, event, agent, found)
+        agent.timestamp = self._last = stamp
+        if applied is not None:
+            applied(self, event, agent, now)
         return found
 
     def judge(self, event: Envelope, now: float) -> list[Violation]:
@@ -97,50 +117,54 @@ class Session:
         found: list[Violation] = []
         if self.deadline is not None and now >= self.deadline:
             self.expire(now)
-        cls = type(event)
-        kind = _KIND.get(cls, "other")
-        stage = self.stage
-        if (stage, kind) not in LIFECYCLE and not self._astray(event, stage, kind, found):
+        kind, judge, _ = _MOVES.get(type(event), _ANY)
+        if (self.stage, kind) not in LIFECYCLE and not self._astray(event, self.stage, kind, found):
             return found
-        agent = self._agents.get(event.producer.agent_id)
-        if agent is None:
-            agent = _Agent()
-        if event.timestamp < self._last or len(event.timestamp) != 24 or len(self._last) > 24:
+        agent = self._agents.get(event.producer.agent_id) or _Agent()
+        if event.timestamp < self._last or len(event.timestamp) != 24 or len(self._last) not in (0, 24):
             self._judge_time(event, agent, found)
-        if event.sequence_number is not UNSET or self._numbered:
+        if self._numbered or event.sequence_number is not UNSET:
             self._judge_number(event, found)
         if agent.after is not None:
             self._judge_after(event, agent, found)
-        judge = _JUDGES.get(cls)
         if judge is not None:
             judge(self, event, agent, found)
         return found
 
     def apply(self, event: Envelope, now: float) -> None:
         """Let the event have happened, legal or not."""
-        cls = type(event)
-        kind = _KIND.get(cls, "other")
-        if self.stage == "none":
-            self._joined = kind != "started"
-            self._started = event.timestamp
-        elif self.stage == "ended" or kind == "started":
+        kind, _, applied = _MOVES.get(type(event), _ANY)
+        if self.stage != "active" and not self._begin(event, kind):
             return
-        self.stage = LIFECYCLE.get((self.stage, kind), "ended" if kind == "terminal" else "active")
         id_ = event.producer.agent_id
         agent = self._agents.get(id_)
         if agent is None:
             agent = self._agents[id_] = _Agent()
         agent.timestamp = self._last = event.timestamp
-        if event.sequence_number is not UNSET:
-            self._number = event.sequence_number
-            self._numbered = True
-        elif self._numbered is None:
-            self._numbered = False
-        if cls is not ToolCompleted:
+        if self._numbered:
+            self._number = event.sequence_number if event.sequence_number is not UNSET else self._number
+        if agent.after is not None and type(event) is not ToolCompleted:
             agent.after = None
-        applied = _APPLIES.get(cls)
         if applied is not None:
             applied(self, event, agent, now)
+        if kind == "terminal":
+            self.stage = LIFECYCLE["active", "terminal"]
+        self._plain = (
+            self.stage == "active"
+            and self.deadline is None
+            and not self._numbered
+            and len(self._last) == 24
+            and all(one.after is None for one in self._agents.values())
+        )
+
+    def _begin(self, event: Envelope, kind: str) -> bool:
+        """The first event of the session, or one too many."""
+        if self.stage != "none":
+            return False
+        self._joined = kind != "started"
+        self._numbered = event.sequence_number is not UNSET
+        self.stage = LIFECYCLE["none", "started"]
+        return True
 
     def finish(self) -> list[Violation]:
         """The recording is over: what is missing at its end. SEQ-003 §4.5.1, C-83"""
@@ -167,6 +191,7 @@ class Session:
         # C-39: time may grant only what was to be granted by default; a reply grants what it says.
         ask.granted = how in ("accept", "answer") or (how == "timeout" and ask.default == "accept")
         ask.decided_via = via
+        self._plain = False
         agent = self._agents.get(ask.event.producer.agent_id)
         if agent is not None and how not in ("withdraw", "end"):
             agent.after = ask
@@ -242,7 +267,7 @@ class Session:
     def _judge_number(self, event: Envelope, found: list[Violation]) -> None:
         """ENV-047, ENV-048 §3.4.1, TR-009 §8.2.3"""
         number = event.sequence_number
-        if self._numbered is not None and (number is not UNSET) is not self._numbered:
+        if self._numbered is not None and (number is not UNSET) is not self._numbered and self.stage != "none":
             if "ENV-048" not in self._told:
                 self._told.add("ENV-048")
                 self._say(found, event, "ENV-048", "Only some events of the session have a sequence_number.")
@@ -276,24 +301,32 @@ class Session:
     def _judge_state(self, event: StateChanged, agent: _Agent, found: list[Violation]) -> None:
         """STATE-001, STATE-002 §4.2.1, TOOL-007 §4.3.2, CONF-071 §6.8"""
         left, entered = event.from_state, event.to_state
-        if not _ours(event, "resync"):  # C-36: a catch-up names the state, it leaves none
-            if not agent.moved:
-                if left != "idle" and not self._joined and self.stage != "none":
-                    text = f"The first state.changed leaves {left}; a session starts idle."
-                    self._say(found, event, "STATE-001", text, "/from_state")
-            elif left != agent.state and left not in agent.implied:
-                text = f"from_state is {left}, but the agent was last in {agent.state}."
-                self._say(found, event, "STATE-002", text, "/from_state")
-            if left == entered:
-                self._say(found, event, "STATE-002", f"Nothing changed: {left} to {left}.", "/to_state", "warning")
-        id_ = event.producer.agent_id
-        left_tools = left == "calling_tool" and entered not in ("awaiting_input", "calling_tool")
-        if left_tools and any(call.agent == id_ for call in self._calls):
-            self._say(found, event, "TOOL-007", "A tool is still running. Send tool.completed first.", "/from_state")
-        for ask in self._left_behind(event):
-            if ask.kind == "confirmation" and self.whole and entered not in ("thinking", "deciding"):
-                text = f"A confirmation was pending and the agent went on to {entered} without an answer."
-                self._say(found, event, "CONF-071", text, "/to_state")
+        if left != agent.state or left == entered or not agent.moved:
+            self._judge_chain(event, agent, found)
+        if self._calls and left == "calling_tool" and entered not in ("awaiting_input", "calling_tool"):
+            id_ = event.producer.agent_id
+            if any(call.agent == id_ for call in self._calls):
+                self._say(found, event, "TOOL-007", "A tool is still running. Send tool.completed first.", "/from_state")
+        if self.asks and self.whole and entered not in ("thinking", "deciding"):
+            for ask in self._left_behind(event):
+                if ask.kind == "confirmation":
+                    text = f"A confirmation was pending and the agent went on to {entered} without an answer."
+                    self._say(found, event, "CONF-071", text, "/to_state")
+
+    def _judge_chain(self, event: StateChanged, agent: _Agent, found: list[Violation]) -> None:
+        """STATE-001, STATE-002 §4.2.1"""
+        left = event.from_state
+        if _ours(event, "resync"):  # C-36: a catch-up names the state, it leaves none
+            return
+        if not agent.moved:
+            if left != "idle" and not self._joined and self.stage != "none":
+                text = f"The first state.changed leaves {left}; a session starts idle."
+                self._say(found, event, "STATE-001", text, "/from_state")
+        elif left != agent.state and left not in agent.implied:
+            text = f"from_state is {left}, but the agent was last in {agent.state}."
+            self._say(found, event, "STATE-002", text, "/from_state")
+        if left == event.to_state:
+            self._say(found, event, "STATE-002", f"Nothing changed: {left} to {left}.", "/to_state", "warning")
 
     def _left_behind(self, event: StateChanged) -> list[Ask]:
         """Prompts of this agent that a state.changed away from awaiting_input ends without a visible answer."""
@@ -310,7 +343,8 @@ class Session:
             self._say(found, event, BREACHES[known.stage, "invoked"], text, "/tool_call_id")
         if agent.state != "calling_tool" and "tools" not in self._told:
             self._say(found, event, "LVL-007", "No state.changed to calling_tool came before the tool.")
-        self._judge_consent(event, found)
+        if self.asks or _needs(event):
+            self._judge_consent(event, found)
 
     def _judge_consent(self, event: ToolInvoked, found: list[Violation]) -> None:
         """TOOL-002, TOOL-003 §4.3.1, HITL-002 §2.3.5, HITL-020 §4.5.3, CONF-006 §6.1(3)"""
@@ -368,8 +402,11 @@ class Session:
     def _paired(self, event: ToolCompleted) -> Call | None:
         """C-48: by id, else the oldest running call of that tool and agent."""
         if event.tool_call_id is not UNSET:
-            id_ = event.tool_call_id
-            return next((call for call in self._calls if call.id == id_), self._ids.get(id_))
+            call = self._ids.get(event.tool_call_id)
+            if call is None or call.stage == "running":
+                return call
+            # The id was used for several calls: an open one is meant.
+            return next((one for one in self._calls if one.id == event.tool_call_id), call)
         mine = [c for c in self._calls if c.tool == event.tool and c.agent == event.producer.agent_id]
         return next((c for c in mine if not c.id), mine[0] if mine else None)
 
@@ -392,14 +429,14 @@ class Session:
 
     def _judge_chunk(self, event: OutputStreaming, agent: _Agent, found: list[Violation]) -> None:
         """OUT-001, OUT-002, OUT-005 §4.3.3, LVL-007 §9.3.1(3)"""
-        output = self._outputs.get((event.producer.agent_id, event.output_id))
+        output = agent.outputs.get(event.output_id)
         if agent.state != "writing_output" and "output" not in self._told:
             self._say(found, event, "LVL-007", "No state.changed to writing_output came before the output.")
         if output is None:
             output = Output()
             if self._joined:
                 return
-        if event.position != output.ends[output.unit] or output.stage == "complete":
+        if event.position != output.end + output.shift or output.stage == "complete":
             for rule, text, path, severity in output.faults(event):
                 self._say(found, event, rule, text, path, severity)
 
@@ -407,9 +444,10 @@ class Session:
         """TOOL-008 §4.3.2, OUT-003 §4.3.3, HITL-018 §4.5.3, EVT-008"""
         for call in self._calls:
             self._say(found, event, "TOOL-008", f"The tool {call.tool} never completed.")
-        for output in self._outputs.values():
-            if output.stage == "open":
-                self._say(found, event, "OUT-003", "An output was never completed.")
+        for agent in self._agents.values():
+            for output in agent.outputs.values():
+                if output.stage == "open":
+                    self._say(found, event, "OUT-003", "An output was never completed.")
         if not isinstance(event, SessionCompleted):
             return
         for ask in self.asks.values():
@@ -422,6 +460,14 @@ class Session:
     # -- applying -------------------------------------------------------------------
 
     def _apply_state(self, event: StateChanged, agent: _Agent, _now: float) -> None:
+        if self.asks:
+            self._apply_answers(event, agent)
+        agent.state, agent.moved = event.to_state, True
+        if agent.implied:
+            agent.implied = frozenset()
+
+    def _apply_answers(self, event: StateChanged, agent: _Agent) -> None:
+        """Prompts that a change of state ends, or says how they ended."""
         for ask in self._left_behind(event):
             if self.whole or event.to_state in ("thinking", "deciding"):
                 self.resolve(ask, "withdraw")
@@ -432,18 +478,19 @@ class Session:
         if told is not None and told.outcome == "pending":
             self.resolve(told, _TOLD.get(str(outcome), "withdraw"))
             agent.after = None
-        agent.state, agent.implied, agent.moved = event.to_state, (), True
 
     def _apply_invoked(self, event: ToolInvoked, agent: _Agent, _now: float) -> None:
         self.invocations += 1
         if agent.state != "calling_tool":
             self._told.add("tools")
-        agent.implied += (IMPLIED[ToolInvoked],)
-        ask = next((a for a in self._consents(event) if a.granted and not a.used), None)
-        if ask is not None:
-            ask.used = True
+        if agent.state != IMPLIED[ToolInvoked]:
+            agent.implied |= {IMPLIED[ToolInvoked]}
+        if self.asks:
+            ask = next((a for a in self._consents(event) if a.granted and not a.used), None)
+            if ask is not None:
+                ask.used = True
         id_ = "" if event.tool_call_id is UNSET else event.tool_call_id
-        call = Call(CALL["new", "invoked"], event.tool, event.producer.agent_id, id_)
+        call = Call(event.tool, event.producer.agent_id, id_)
         self._calls.append(call)
         if id_:
             self._ids[id_] = call
@@ -455,31 +502,31 @@ class Session:
             self._calls.remove(call)
 
     def _apply_ask(self, event: AwaitingConfirmation | AwaitingClarification, agent: _Agent, now: float) -> None:
-        agent.implied += (IMPLIED[type(event)],)
+        agent.implied |= {IMPLIED[type(event)]}
         ask = Ask(event=event, deadline=now + event.timeout_seconds)  # CF-029: by the caller's clock
         self.asks.setdefault(ask.token, ask)
         self.deadline = ask.deadline if self.deadline is None else min(self.deadline, ask.deadline)
+        self._plain = False
 
     def _apply_chunk(self, event: OutputStreaming, agent: _Agent, _now: float) -> None:
-        key = (event.producer.agent_id, event.output_id)
-        output = self._outputs.get(key)
+        output = agent.outputs.get(event.output_id)
         if output is None:
-            output = self._outputs[key] = Output()
+            output = agent.outputs[event.output_id] = Output()
             if agent.state != "writing_output":
                 self._told.add("output")
         output.take(event)
-        if not event.complete:
-            agent.implied += (IMPLIED[OutputStreaming],)
+        if not event.complete and agent.state != "writing_output":
+            agent.implied |= {IMPLIED[OutputStreaming]}
 
     def _apply_handoff(self, event: HandoffRequested, agent: _Agent, _now: float) -> None:
-        agent.implied += (IMPLIED[HandoffRequested],)
+        agent.implied |= {IMPLIED[HandoffRequested]}
 
     def _apply_terminal(self, _event: Envelope, _agent: _Agent, _now: float) -> None:
         for ask in self.asks.values():
             self.resolve(ask, "end")
         self._calls.clear()
         self._ids.clear()
-        self._outputs.clear()
+        self._agents.clear()
 
 
 def _needs(event: ToolInvoked) -> bool:
@@ -497,22 +544,18 @@ def _ours(event: StateChanged, name: str) -> object:
 # CF-025: how an outcome that our own extension tells ended the prompt.
 _TOLD: Final = {"accepted": "accept", "rejected": "reject", "timed_out": "timeout", "answered": "answer"}
 
-_JUDGES: Final[dict[type[Any], Callable[..., None]]] = {
-    StateChanged: Session._judge_state,
-    ToolInvoked: Session._judge_invoked,
-    ToolCompleted: Session._judge_completed,
-    OutputStreaming: Session._judge_chunk,
-    AwaitingConfirmation: Session._judge_confirmation,
-    AwaitingClarification: Session._judge_clarification,
-    **dict.fromkeys(TERMINAL, Session._judge_terminal),
+# What a kind of event is to the session, how it is judged, and what it does.
+_MOVES: Final[dict[type[Any], tuple[str, Callable[..., None] | None, Callable[..., None] | None]]] = {
+    SessionStarted: ("started", None, None),
+    StateChanged: ("other", Session._judge_state, Session._apply_state),
+    ToolInvoked: ("other", Session._judge_invoked, Session._apply_invoked),
+    ToolCompleted: ("other", Session._judge_completed, Session._apply_completed),
+    OutputStreaming: ("other", Session._judge_chunk, Session._apply_chunk),
+    AwaitingConfirmation: ("other", Session._judge_confirmation, Session._apply_ask),
+    AwaitingClarification: ("other", Session._judge_clarification, Session._apply_ask),
+    HandoffRequested: ("other", None, Session._apply_handoff),
+    **dict.fromkeys(TERMINAL, ("terminal", Session._judge_terminal, Session._apply_terminal)),
 }
-_APPLIES: Final[dict[type[Any], Callable[..., None]]] = {
-    StateChanged: Session._apply_state,
-    ToolInvoked: Session._apply_invoked,
-    ToolCompleted: Session._apply_completed,
-    OutputStreaming: Session._apply_chunk,
-    AwaitingConfirmation: Session._apply_ask,
-    AwaitingClarification: Session._apply_ask,
-    HandoffRequested: Session._apply_handoff,
-    **dict.fromkeys(TERMINAL, Session._apply_terminal),
-}
+_ANY: Final = ("other", None, None)
+
+FEED: Final = per_type(Session.feed, CORE_EVENTS.values())  # Session.feed for those who call it a million times

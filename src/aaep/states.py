@@ -12,7 +12,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Final, Literal
 
-import msgspec
 
 from .errors import Severity
 from .events import (
@@ -113,26 +112,31 @@ NEXT: Final[Mapping[tuple[str, bool], tuple[str, str]]] = {  # kind, granted: ru
 Fault = tuple[str, str, str, Severity | Literal[""]]  # rule, sentence, path, severity
 
 
-class Call(msgspec.Struct):
+class Call:
     """One call of a tool, in the table ``CALL``."""
 
-    stage: str
-    tool: str
-    agent: str
-    id: str
+    __slots__ = ("agent", "id", "stage", "tool")
+
+    def __init__(self, tool: str, agent: str, id: str) -> None:
+        self.stage = CALL["new", "invoked"]
+        self.tool, self.agent, self.id = tool, agent, id
 
 
-class Output(msgspec.Struct):
+class Output:
     """One output, in the table ``OUTPUT``, and where its text has got to."""
 
-    stage: str = "new"
-    last: int = 0  # where the last chunk began
-    ends: tuple[int, int, int] = (0, 0, 0)  # in code points, UTF-16 units, UTF-8 bytes (C-44)
-    unit: int = 0
+    __slots__ = ("end", "last", "shift", "shifts", "stage")
+
+    def __init__(self) -> None:
+        self.stage = "new"
+        self.last = 0  # where the last chunk began
+        self.end = 0  # where it ended, in code points
+        self.shifts = (0, 0)  # how much further that is in UTF-16 units and in UTF-8 bytes (C-44)
+        self.shift = 0  # the one in use
 
     def faults(self, event: OutputStreaming) -> Iterator[Fault]:
         """OUT-001, OUT-002, OUT-005 §4.3.3"""
-        position, expected = event.position, self.ends[self.unit]
+        position, expected = event.position, self.end + self.shift
         if (self.stage, "last" if event.complete else "chunk") not in OUTPUT:
             yield "OUT-005", "The output is complete; no chunk may follow.", "", ""
         elif position == expected:
@@ -140,8 +144,8 @@ class Output(msgspec.Struct):
         elif position < self.last:
             text = f"position {position} is before {self.last}, where the last chunk began."
             yield "OUT-002", text, "/position", ""
-        elif position in self.ends:
-            units = ("code points", "UTF-16 units", "UTF-8 bytes")[self.ends.index(position)]
+        elif position - self.end in self.shifts:
+            units = ("UTF-16 units", "UTF-8 bytes")[self.shifts.index(position - self.end)]
             yield "OUT-001", f"Positions are counted in {units}.", "/position", "info"
         else:
             wanted = f"the chunk before ends at {expected}" if self.stage == "open" else "the first is 0"
@@ -151,14 +155,18 @@ class Output(msgspec.Struct):
     def take(self, event: OutputStreaming) -> None:
         """Let the chunk have come."""
         start, chunk = event.position, event.chunk
-        if start != self.ends[self.unit] and start in self.ends:
-            self.unit = self.ends.index(start)
+        if start != self.end + self.shift:
+            if start - self.end in self.shifts:
+                self.shift = start - self.end
+            else:  # a gap or an overlap: count on from where the chunk says it is
+                self.end, self.shift, self.shifts = start, 0, (0, 0)
         self.stage = OUTPUT.get((self.stage, "last" if event.complete else "chunk"), self.stage)
         self.last = start
-        points, units, octets = self.ends if start == self.ends[self.unit] else (start, start, start)
         length = len(chunk)
-        if chunk.isascii():
-            self.ends = (points + length, units + length, octets + length)
-        else:
-            utf16 = length + sum(char > "\uffff" for char in chunk)
-            self.ends = (points + length, units + utf16, octets + len(chunk.encode(errors="surrogatepass")))
+        self.end += length
+        if not chunk.isascii():
+            utf16 = sum(char > "\uffff" for char in chunk)
+            utf8 = len(chunk.encode(errors="surrogatepass")) - length
+            unit = self.shifts.index(self.shift) if self.shift else -1
+            self.shifts = (self.shifts[0] + utf16, self.shifts[1] + utf8)
+            self.shift = self.shifts[unit] if unit >= 0 else 0

@@ -18,11 +18,12 @@ from typing import Any, Final, TypeVar
 import msgspec
 from msgspec import UNSET
 
-from . import lenient, rules, schema
+from . import lenient, schema
 from .errors import FrameError, RemoteProtocolError, Violation
 from .events import Envelope, UnknownEvent
 from .extensions import Registry
 from .fields import Message
+from .quick import check
 from .rules import BUNDLED
 
 __all__ = ["decode", "encode", "read", "replace"]
@@ -67,7 +68,7 @@ def read(
     """A message and everything wrong with it; no message when there is none to be had."""
     message = _exact(raw, bytearray() if scratch is None else scratch)
     if message is not None:
-        return message, rules.check(message, raw, known, strict)
+        return message, check(message, raw, known, strict)
     return _usable(raw, known), schema.explain(raw, known, strict=strict)
 
 

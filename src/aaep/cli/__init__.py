@@ -1,0 +1,50 @@
+"""
+The command line: ``aaep`` and one verb for each file in this folder.
+
+A verb is a module whose ``main`` is a click command. There is no list to keep;
+files that start with an underscore are not verbs.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from pkgutil import iter_modules
+from typing import cast
+
+import click
+
+from .. import __version__
+from ._verb import SETTINGS, Spoken
+
+__all__ = ["main"]
+
+
+class _Verbs(Spoken, click.Group):
+    """Finds its commands by their file names."""
+
+    def list_commands(self, context: click.Context) -> list[str]:
+        return sorted(module.name for module in iter_modules(__path__) if not module.name.startswith("_"))
+
+    def get_command(self, context: click.Context, name: str) -> click.Command | None:
+        if name not in self.list_commands(context):
+            return None
+        return cast(click.Command, import_module(f"{__name__}.{name}").main)
+
+
+@click.command(
+    "aaep",
+    cls=_Verbs,
+    context_settings=SETTINGS,
+    invoke_without_command=True,
+    epilog="Example: aaep validate session.ndjson",
+)
+@click.version_option(__version__, message="aaep %(version)s")
+@click.pass_context
+def main(context: click.Context) -> None:
+    """The Agent Accessibility Event Protocol, from the command line.
+
+    Every command exits with 0 when all is well, 1 when it found something,
+    and 2 when it could not run.
+    """
+    if context.invoked_subcommand is None:
+        click.echo(context.get_help())

@@ -1,0 +1,260 @@
+"""
+Reading recordings: one message, a list of them, one per line, or a capture.
+
+The form is told from the beginning. Lines are read one at a time and never
+whole when they are too long, so that memory stays the same however long the
+recording is.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from functools import partial
+from itertools import chain, islice, repeat
+from typing import IO, Any, Final, Literal
+
+import msgspec
+
+from .. import timestamps
+from ..audit import Audit, Finding
+from ..catalogue import rule
+from ..errors import Severity
+
+__all__ = ["Recording", "Unreadable", "begin", "judge"]
+
+LIMIT: Final = 1_048_576  # CF-114: messages of up to 1 MiB are accepted
+WHOLE: Final = 64 * 1024 * 1024
+STRIDE: Final = 2_000  # lines between two ticks
+CAPTURE_VERSION: Final = 1
+_NEWLINE: Final = 10
+_BOM: Final = b"\xef\xbb\xbf"
+_CUT: Final = "Input data was truncated"  # what msgspec says of a beginning of JSON
+
+Say = Callable[[int, Finding], None]
+
+
+class Unreadable(Exception):
+    """An input that cannot be judged at all; the message is one sentence."""
+
+
+class Recording(msgspec.Struct):
+    """An input whose form is known. ``before`` counts the lines before its first."""
+
+    form: Literal["lines", "capture", "document"]
+    lines: Iterator[bytes]
+    readline: Callable[[], bytes]
+    before: int = 0
+    whole: bool = False
+    data: bytes = b""  # of a document
+
+
+class Entry(msgspec.Struct):
+    """A line of a capture."""
+
+    message: msgspec.Raw
+    at: str = ""
+    via: str = ""
+    dir: Literal["out", "in"] = "out"
+
+
+class Header(msgspec.Struct):
+    """The first line of a capture, as far as it matters here."""
+
+    aaep_capture: Any
+    whole: bool = False
+
+
+_entry: Final = msgspec.json.Decoder(Entry).decode
+_header: Final = msgspec.json.Decoder(Header).decode
+_members: Final = msgspec.json.Decoder(dict[str, msgspec.Raw]).decode
+_items: Final = msgspec.json.Decoder(list[msgspec.Raw]).decode
+_any: Final = msgspec.json.Decoder(msgspec.Raw).decode
+
+
+def begin(stream: IO[bytes]) -> Recording:
+    """Tell the form of an input from its beginning."""
+    readline = partial(stream.readline, LIMIT + 1)
+    skipped, first = _next(readline)
+    head = first.removeprefix(_BOM).strip()
+    lines = Recording("lines", chain([first] if first else [], iter(readline, b"")), readline, skipped)
+    if head[:1] not in (b"{", b"["):
+        return lines
+    known = _members_of(head) if head[:1] == b"{" else None
+    if known is not None:
+        if "aaep_capture" in known:
+            return Recording("capture", iter(readline, b""), readline, skipped + 1, _opened(head))
+        if "message" in known and "type" not in known:  # a capture that lost its header
+            lines.form = "capture"
+        return lines
+    blank, second = _next(readline) if first[-1] == _NEWLINE else (0, b"")
+    listed = head[:1] == b"[" and (not second or not _complete(head))
+    if listed or _continues(head, second.strip()):
+        data = first + b"\n" * min(blank, WHOLE) + second
+        data += stream.read(max(0, WHOLE + 1 - len(data)))
+        if len(data) > WHOLE:
+            raise Unreadable("It is one JSON document of over 64 MiB. Write one message per line (NDJSON) instead.")
+        lines.form, lines.data = "document", data
+        return lines
+    again = chain([first], repeat(b"\n", blank), [second] if second else [])
+    lines.lines = chain(again, iter(readline, b""))
+    return lines
+
+
+def _next(readline: Callable[[], bytes]) -> tuple[int, bytes]:
+    """How many line ends come before the next line that is not blank, and that line."""
+    skipped = 0
+    for line in iter(readline, b""):
+        if line.removeprefix(_BOM).strip():
+            return skipped, line
+        skipped += line.count(b"\n")
+    return skipped, b""
+
+
+def _members_of(head: bytes) -> dict[str, msgspec.Raw] | None:
+    try:
+        return _members(head)
+    except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError):
+        return None
+
+
+def _flaw(text: bytes) -> str:
+    """Why this is not JSON, or nothing."""
+    try:
+        _any(text)
+    except (msgspec.DecodeError, RecursionError) as error:
+        return str(error)
+    return ""
+
+
+def _complete(text: bytes) -> bool:
+    return not _flaw(text)
+
+
+def _cut(text: bytes) -> bool:
+    """Whether this is the beginning of a JSON text and not all of it."""
+    return _flaw(text) == _CUT
+
+
+def _continues(head: bytes, following: bytes) -> bool:
+    """Whether the second line goes on with the object that the first began."""
+    return following[:1] in (b'"', b"}", b"]", b",") or (bool(following) and _cut(head) and head[-1:] in b",{[:")
+
+
+def _opened(head: bytes) -> bool:
+    """What the header of a capture says about wholeness, once its version is known to be ours."""
+    try:
+        header = _header(head)
+    except (msgspec.MsgspecError, UnicodeDecodeError) as error:
+        raise Unreadable(f"The header of the capture cannot be read: {error}.") from error
+    version = header.aaep_capture
+    if isinstance(version, bool) or version != CAPTURE_VERSION:
+        raise Unreadable(f"It is a capture of version {version}; this program reads version {CAPTURE_VERSION}.")
+    return header.whole
+
+
+def judge(recording: Recording, audit: Audit, say: Say, tick: Callable[[int], None]) -> int:
+    """Feed a recording to an audit, tell every finding, tick now and then, and return how many messages there were."""
+    if recording.form == "document":
+        return _judge_document(recording, audit, say)
+    take = audit.feed if recording.form == "lines" else _entries(audit)
+    number, idle = recording.before, 0
+    while True:
+        start = number
+        for number, line in enumerate(islice(recording.lines, STRIDE), start + 1):
+            if line[-1] != _NEWLINE:
+                unread = _unread(line, recording.readline)
+                if unread is not None:
+                    say(number, unread)
+                    idle += 1
+                    continue
+            raw = line.strip()
+            if not raw:
+                idle += 1
+                continue
+            for finding in take(raw):
+                say(number, finding)
+        if number - start < STRIDE:
+            return number - recording.before - idle
+        tick(number)
+
+
+def _unread(line: bytes, readline: Callable[[], bytes]) -> Finding | None:
+    """What to say of a line without an end that cannot be read; None if it is the last and sound."""
+    if len(line) > LIMIT:
+        while line and line[-1] != _NEWLINE:
+            line = readline()
+        return _finding("LIM-001", "warning", "The line is longer than 1 MiB and was not read. Send smaller messages.")
+    if _cut(line.removeprefix(_BOM).strip()):
+        text = "The recording was cut in the middle of this line, so the line was not judged."
+        return _finding("ENC-001", "warning", text)
+    return None
+
+
+def _entries(audit: Audit) -> Callable[[bytes], list[Finding]]:
+    """A function that judges a line of a capture."""
+    feed = audit.feed
+    minute = ""
+
+    def take(raw: bytes) -> list[Finding]:
+        nonlocal minute
+        try:
+            entry = _entry(raw)
+        except msgspec.ValidationError as error:
+            return [_entry_fault(str(error))]
+        except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
+            text = f"The line is not JSON: {error}. Write one JSON object per line."
+            return [_finding("ENC-001", "error", text)]
+        at = entry.at
+        # Most entries are of the same minute as the one before; only the first of them is looked at closely.
+        if at and (at[:17] != minute or at[-1] != "Z"):
+            if timestamps.instant(at) is None:
+                return [*feed(bytes(entry.message), "", entry.via), _entry_fault(f"at is not a timestamp: {at!r}")]
+            minute = at[:17]
+        return feed(bytes(entry.message), at, entry.via)
+
+    return take
+
+
+def _entry_fault(why: str) -> Finding:
+    text = f'The line is not an entry of a capture: {why}. Write {{"at": …, "dir": …, "via": …, "message": {{…}}}}.'
+    return _finding("VAL-001", "error", text)
+
+
+def _finding(id_: str, severity: Severity, text: str) -> Finding:
+    return Finding(id_, rule(id_).section, severity, "", text)
+
+
+def _judge_document(recording: Recording, audit: Audit, say: Say) -> int:
+    data = recording.data
+    items = _listed(data)
+    if items is None:
+        items = [data.strip()]
+    line, place = recording.before + 1, 0
+    for item in items:
+        # Only space and commas stand between items, so the next occurrence is the item itself.
+        start = data.find(item, place)
+        line += data.count(b"\n", place, start)
+        for finding in audit.feed(_compact(item)):
+            say(line, finding)
+        line += item.count(b"\n")
+        place = start + len(item)
+    return len(items)
+
+
+def _listed(data: bytes) -> list[bytes] | None:
+    """The items of a JSON list, or None for what is not one."""
+    text = data.removeprefix(_BOM)
+    if text.lstrip()[:1] != b"[":
+        return None
+    try:
+        return [bytes(item) for item in _items(text)]
+    except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError):
+        return None
+
+
+def _compact(item: bytes) -> bytes:
+    """Without the layout of the document, which is not part of the message."""
+    try:
+        return msgspec.json.format(item, indent=-1)
+    except (msgspec.MsgspecError, RecursionError):
+        return item

@@ -1,0 +1,142 @@
+"""
+How every command ends, and how it prints.
+
+0: fine. 1: found something. 2: could not run, and one line on standard error
+says why. 130: interrupted. 141: nobody reads what we print any more.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import sys
+import traceback
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from pathlib import Path
+from typing import Any, Final
+
+import click
+
+__all__ = ["SETTINGS", "CannotRun", "Spoken", "Verb", "counted", "jsonl", "plain"]
+
+SETTINGS: Final = {"help_option_names": ["-h", "--help"], "max_content_width": 100}
+
+# Controls, line and paragraph separators, invisible and direction-changing characters, lone surrogates. What joins
+# letters (U+200C, U+200D) stays: some scripts need it.
+_UNSAFE: Final = re.compile(
+    "[\x00-\x1f\x7f-\x9f\xad\u061c\u180e\u200b\u200e\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb"
+    "\ud800-\udfff\U000e0000-\U000e007f]"
+)
+
+
+class CannotRun(click.ClickException):
+    """The command cannot do what was asked; the message is one line."""
+
+    exit_code = 2
+
+
+class Spoken(click.Command):
+    """A command that ends as the module says."""
+
+    def main(  # type: ignore[override]  # the overloads say when it returns, which matters to nobody here
+        self, args: Sequence[str] | None = None, prog_name: str | None = None, **extra: Any
+    ) -> Any:
+        if not extra.pop("standalone_mode", True):
+            return super().main(args, prog_name, standalone_mode=False, **extra)
+        try:
+            status = super().main(args, prog_name, standalone_mode=False, **extra)
+        except click.UsageError as error:
+            path = error.ctx.command_path if error.ctx is not None else "aaep"
+            _complain(f"{path}: {_sentence(error.format_message())} {path} --help says more.")
+            status = 2
+        except click.ClickException as error:
+            _complain(f"aaep: {_sentence(error.format_message())}")
+            status = 2
+        except click.Abort:
+            status = 130
+        sys.exit(status if isinstance(status, int) else 0)
+
+    def invoke(self, context: click.Context) -> Any:
+        if context.parent is not None:  # the outermost command answers for all
+            return super().invoke(context)
+        for stream in (sys.stdout, sys.stderr):
+            if hasattr(stream, "reconfigure"):
+                stream.reconfigure(errors="backslashreplace")
+        try:
+            status = super().invoke(context)
+            sys.stdout.flush()
+        except BrokenPipeError:
+            _hush()
+            context.exit(141)
+        except (click.ClickException, click.Abort, click.exceptions.Exit):
+            _flush()
+            raise
+        except OSError as error:
+            raise CannotRun(f"{error.filename or 'Output'}: {error.strerror or error}.") from error
+        except Exception as error:
+            raise CannotRun(_our_fault(error)) from error
+        return status
+
+
+class Verb(Spoken):
+    """A command of ours: ``-h`` works, and the help ends with an example."""
+
+    def __init__(
+        self, name: str | None, *, example: str, context_settings: Mapping[str, Any] | None = None, **extra: Any
+    ) -> None:
+        settings = {**SETTINGS, **(context_settings or {})}
+        super().__init__(name, context_settings=settings, epilog=f"Example: {example}", **extra)
+
+
+def _flush() -> None:
+    try:
+        sys.stdout.flush()
+    except BrokenPipeError:
+        _hush()
+
+
+def _hush() -> None:
+    """Nobody reads any more: what is still buffered goes nowhere, or the interpreter would complain at its end."""
+    with suppress(OSError):
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+
+
+def _our_fault(error: Exception) -> str:
+    """A mistake of ours, or of an extension's: still one line, but with the place in it."""
+    place = traceback.extract_tb(error.__traceback__)[-1]
+    return (
+        f"Something in the program itself failed, in {Path(place.filename).name}, line {place.lineno}: "
+        f"{type(error).__name__}: {error}. Please report this."
+    )
+
+
+def _complain(text: str) -> None:
+    click.echo(plain(text), err=True)
+
+
+def _sentence(text: str) -> str:
+    line = " ".join(text.split())
+    return line if line.endswith((".", "?")) else line + "."
+
+
+def _escaped(match: re.Match[str]) -> str:
+    return json.dumps(match[0])[1:-1] if match[0] != "\x7f" else "\\u007f"
+
+
+def plain(text: str, most: int = 2000) -> str:
+    """Text that is safe to print in one line: nothing in it moves the cursor or turns the reading order."""
+    if len(text) > most:
+        text = text[:most] + "…"
+    return _UNSAFE.sub(_escaped, text)
+
+
+def jsonl(value: Any) -> bytes:
+    """One line of JSON Lines, UTF-8 whatever the terminal, escaped where text would be unsafe to print."""
+    return _UNSAFE.sub(_escaped, json.dumps(value, ensure_ascii=False)).encode() + b"\n"
+
+
+def counted(number: int, noun: str) -> str:
+    """``no errors``, ``1 error``, ``2 errors``."""
+    return f"{number or 'no'} {noun}{'' if number == 1 else 's'}"

@@ -1,0 +1,187 @@
+"""``aaep rules``: read the catalogue."""
+
+from __future__ import annotations
+
+import json
+import re
+import sys
+from collections.abc import Iterable, Iterator, Mapping
+from difflib import get_close_matches
+from pathlib import Path
+from typing import Any, Final
+
+import click
+import msgspec
+
+from ..catalogue import Rule, merged, rules
+from ._report import sections
+from ._verb import CannotRun, Verb, counted, jsonl, plain
+
+__all__ = ["main"]
+
+_CITED: Final = re.compile(r"\b[A-Z][A-Z0-9]+-[0-9]{3}\b")
+_ROLES: Final = ("producer", "subscriber", "both", "validator", "transport")
+_KINDS: Final = ("schema", "sequence", "behaviour", "presentation")
+_CHECKABLE: Final = ("schema", "sequence")
+
+
+@click.command("rules", cls=Verb, example="aaep rules ENV-012")
+@click.argument("ids", metavar="[ID...]", nargs=-1)
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON object per rule instead of text.")
+@click.option("--coverage", is_flag=True, help="Say which vectors and tests exercise each rule. Needs the sources.")
+@click.option("--root", type=click.Path(path_type=Path), default=".", help="The sources. Default: the current folder.")
+@click.option("--family", metavar="ENV", help="Only rules whose id begins with this.")
+@click.option("--kind", type=click.Choice(_KINDS), help="Only rules of this kind.")
+@click.option("--level", type=click.IntRange(1, 3), metavar="1|2|3", help="Only rules that this level demands.")
+@click.option("--role", type=click.Choice(_ROLES), help="Only rules for this role.")
+@click.pass_context
+def main(
+    context: click.Context,
+    *,
+    ids: tuple[str, ...],
+    as_json: bool,
+    coverage: bool,
+    root: Path,
+    family: str | None,
+    kind: str | None,
+    level: int | None,
+    role: str | None,
+) -> None:
+    """Print the rules: all of them in a line each, or those with an ID in full.
+
+    With --coverage, exits with 1 if a MUST that can be checked has no case that
+    passes or none that fails.
+    """
+    chosen = [*_named(ids)] if ids else [*rules().values()]
+    chosen = [
+        rule
+        for rule in chosen
+        if (family is None or rule.id.startswith(family.upper().rstrip("-") + "-"))
+        and (kind is None or rule.kind == kind)
+        and (level is None or rule.level <= level)
+        and (role is None or rule.role == role or (rule.role == "both" and role in ("producer", "subscriber")))
+    ]
+    if coverage:
+        context.exit(_coverage(chosen, root, as_json=as_json))
+    if as_json:
+        for rule in chosen:
+            sys.stdout.buffer.write(jsonl(_members(rule)))
+        return
+    for id_ in ids:
+        if id_.upper() in merged():
+            click.echo(f"{id_.upper()} is retired. What it said is in {_and(merged()[id_.upper()])}.\n")
+    if ids:
+        click.echo("\n\n".join(map(_paragraph, chosen)))
+        return
+    for rule in chosen:
+        click.echo(f"{rule.id}, {rule.keyword}, {sections(rule.section)}: {plain(rule.statement)}")
+    click.echo(f"{counted(len(chosen), 'rule')}.")
+
+
+def _named(ids: Iterable[str]) -> Iterator[Rule]:
+    """The rules of these ids; a retired id stands for the rules it went into."""
+    known = {*rules(), *merged()}
+    told = set()
+    for given in ids:
+        id_ = given.upper()
+        if id_ not in known:
+            near = get_close_matches(id_, sorted(known), n=3, cutoff=0.5)
+            hint = f"Near to it: {', '.join(near)}." if near else "aaep rules lists all of them."
+            raise CannotRun(f"There is no rule {given}. {hint}")
+        for one in merged().get(id_, (id_,)):
+            if one not in told and one in rules():
+                told.add(one)
+                yield rules()[one]
+
+
+def _and(names: Iterable[str]) -> str:
+    *rest, last = names
+    return f"{', '.join(rest)} and {last}" if rest else last
+
+
+def _paragraph(rule: Rule) -> str:
+    normal, strict = rule.severity(), rule.severity(strict=True)
+    graded = f"an {normal}" if normal == "error" else f"a {normal}"
+    if strict != normal:
+        graded += f", and an {strict} with --strict"
+    who = {"both": "producers and subscribers", "transport": "transports"}.get(rule.role, rule.role + "s")
+    always = ", and checked at every level" if rule.always and rule.level > 1 else ""
+    lines = [
+        f"{rule.id}, {sections(rule.section)}.",
+        plain(rule.statement),
+        f"A {rule.keyword} for {who}, from level {rule.level} on{always}. Its kind is {rule.kind}.",
+        f"Breaking it is {graded}.",
+    ]
+    if rule.readings:
+        lines.append(f"Read as decided in {_and(rule.readings)}.")
+    if rule.note:
+        lines.append(f"Note: {plain(rule.note)}")
+    retired = sorted(old for old, into in merged().items() if rule.id in into)
+    if retired:
+        lines.append(f"It also says what {_and(retired)} said.")
+    return "\n".join(lines)
+
+
+def _members(rule: Rule) -> dict[str, Any]:
+    built: dict[str, Any] = msgspec.to_builtins(rule)
+    built["severity"] = rule.severity()
+    built["severity_strict"] = rule.severity(strict=True)
+    built["merged"] = sorted(old for old, into in merged().items() if rule.id in into)
+    return built
+
+
+# -- coverage --------------------------------------------------------------------
+
+
+def _coverage(chosen: Iterable[Rule], root: Path, *, as_json: bool) -> int:
+    """Print what exercises each rule, and return the exit status."""
+    if not (root / "vectors").is_dir():
+        raise CannotRun("--coverage needs the sources: run it in their folder, or name that with --root.")
+    passing, failing = _cases(root)
+    tests = _tests(root)
+    lacking = []
+    for rule in chosen:
+        good, bad, cited = (found.get(rule.id, []) for found in (passing, failing, tests))
+        if rule.keyword == "MUST" and rule.kind in _CHECKABLE and not (good and bad):
+            lacking.append(rule.id)
+        if as_json:
+            found = {"id": rule.id, "pass": good, "fail": bad, "tests": cited}
+            sys.stdout.buffer.write(jsonl(found))
+            continue
+        cases = f"{counted(len(good), 'case')} that must pass, {len(bad) or 'none'} that must fail"
+        where = f"Tests: {', '.join(map(plain, cited))}." if cited else "No test names it."
+        click.echo(f"{rule.id}: {cases}. {where}")
+    if not as_json:
+        if lacking:
+            click.echo(f"A passing or a failing case is missing for {_and(lacking)}.")
+        else:
+            click.echo("Every MUST here that can be checked has a case that passes and one that fails.")
+    return 1 if lacking else 0
+
+
+def _cases(root: Path) -> tuple[Mapping[str, list[str]], Mapping[str, list[str]]]:
+    """Ids of the vectors that keep and that break each rule."""
+    passing: dict[str, list[str]] = {}
+    failing: dict[str, list[str]] = {}
+    for path in sorted((root / "vectors").glob("*.json")):
+        try:
+            held = json.loads(path.read_bytes())
+        except ValueError as error:
+            raise CannotRun(f"{path} is not JSON: {error}.") from error
+        for case in held.get("cases", ()) if isinstance(held, dict) else ():
+            broken = {finding["rule"] for finding in case["findings"]}
+            for id_ in broken:
+                failing.setdefault(id_, []).append(case["id"])
+            for id_ in {case["rule"], *case.get("also", ())} - broken:
+                passing.setdefault(id_, []).append(case["id"])
+    return passing, failing
+
+
+def _tests(root: Path) -> Mapping[str, list[str]]:
+    """Which test files name each rule."""
+    found: dict[str, list[str]] = {}
+    for path in sorted((root / "tests").rglob("*.py")):
+        name = path.relative_to(root).as_posix()
+        for id_ in sorted({*_CITED.findall(path.read_text(encoding="utf-8", errors="replace"))}):
+            found.setdefault(id_, []).append(name)
+    return found

@@ -1,0 +1,223 @@
+"""``aaep.session`` and the naive model of tests/model.py must find the same errors in any trace."""
+
+from __future__ import annotations
+
+import copy
+from collections import Counter
+from collections.abc import Callable
+from typing import Any
+
+from hypothesis import event, given, settings
+from hypothesis import strategies as st
+
+from aaep import wire
+from aaep.catalogue import grade
+from aaep.errors import Violation
+from aaep.events import Envelope
+from aaep.messages import ClarificationReply, ConfirmationReply
+from aaep.session import Session
+from tests import vectors
+from tests.model import Model, Step
+
+NAMES = {
+    "started": "agent.session.started",
+    "completed": "agent.session.completed",
+    "errored": "agent.session.errored",
+    "cancelled": "agent.session.cancelled",
+    "state": "agent.state.changed",
+    "progress": "agent.progress.updated",
+    "invoked": "agent.tool.invoked",
+    "returned": "agent.tool.completed",
+    "chunk": "agent.output.streaming",
+    "confirm": "agent.awaiting.confirmation",
+    "clarify": "agent.awaiting.clarification",
+    "handoff": "agent.handoff.requested",
+    "reply": "confirmation.reply",
+    "answer": "clarification.reply",
+}
+STATES = ("idle", "thinking", "deciding", "calling_tool", "writing_output", "awaiting_input")
+CALLS = ("", "call_a", "call_b")
+
+
+def rendered(step: Step, number: int, now: int) -> bytes:
+    """A step as the bytes of a message."""
+    stamp = vectors.moment(now).isoformat(timespec="milliseconds").replace("+00:00", "Z")
+    changes: dict[str, Any] = {"/timestamp": stamp}
+    remove: list[str] = []
+    if step.kind not in ("reply", "answer"):
+        changes |= {"/event_id": f"evt_{number:032d}", "/producer/agent_id": step.agent}
+    if step.kind == "state":
+        changes |= {"/from_state": step.old, "/to_state": step.new}
+    elif step.kind in ("invoked", "returned"):
+        changes["/tool"] = step.tool
+        if step.call:
+            changes["/tool_call_id"] = step.call
+        else:
+            remove.append("/tool_call_id")
+        if step.kind == "invoked":
+            changes |= {"/risk_level": step.risk, "/irreversible": step.irreversible}
+    elif step.kind == "chunk":
+        changes |= {"/position": step.position, "/chunk": step.text, "/complete": step.complete}
+        if step.output:
+            changes["/output_id"] = step.output
+        else:
+            remove.append("/output_id")
+    elif step.kind in ("confirm", "clarify"):
+        changes |= {"/reply_token": step.token, "/timeout_seconds": step.timeout}
+        if step.kind == "confirm":
+            changes |= {"/action": step.action, "/default_decision": step.default}
+            changes["/extra_context"] = {"tool_call_id": step.call} if step.call else {}
+        else:
+            changes["/accepted_response_kinds"] = ["freetext"]
+    elif step.kind == "reply":
+        changes |= {"/reply_token": step.token, "/decision": step.decision}
+    elif step.kind == "answer":
+        changes |= {"/reply_token": step.token, "/response": "Yes."}
+    base = vectors.BASES[NAMES[step.kind]]
+    remove = [pointer for pointer in remove if pointer[1:] in base]
+    return vectors.message({"base": NAMES[step.kind], "remove": remove, "set": changes})
+
+
+def errors(found: list[Violation]) -> list[str]:
+    return [violation.rule for violation in found if grade(violation) == "error"]
+
+
+def judged(steps: list[Step]) -> list[tuple[int, str]]:
+    """The errors that a Session finds."""
+    session, now = Session(vectors.BASES[NAMES["started"]]["session_id"]), 0
+    start = vectors.START.timestamp()
+    found = []
+    for number, step in enumerate(steps):
+        now += step.wait
+        message = wire.decode(rendered(step, number, now))
+        if isinstance(message, Envelope):
+            found += [(number, rule) for rule in errors(session.feed(message, start + now))]
+        else:
+            assert isinstance(message, (ConfirmationReply, ClarificationReply))
+            session.reply(message, start + now, vectors.VIA)
+    return found + [(len(steps), rule) for rule in errors(session.finish())]
+
+
+def modelled(steps: list[Step]) -> list[tuple[int, str]]:
+    """The errors that the model finds."""
+    model = Model()
+    found = [(number, rule) for number, step in enumerate(steps) for rule in model.take(step)]
+    return found + [(len(steps), rule) for rule in model.finish()]
+
+
+def token(number: int) -> str:
+    return f"rpl_{number:032d}"
+
+
+@st.composite
+def candidates(draw: st.DrawFn, model: Model) -> Step:
+    """Anything that could come next, sound or not."""
+    number = len(model.prompts)
+    kinds = "state state state invoked invoked returned returned chunk chunk confirm confirm clarify handoff progress"
+    kind = draw(st.sampled_from([*kinds.split(), "started", "ending", *["reply"] * 3 * bool(number)]))
+    agent = draw(st.sampled_from(("one", "one", "one", "two")))
+    wait = draw(st.sampled_from((1, 1, 1, 1, 20)))
+    if kind == "ending":
+        kind = draw(st.sampled_from(("completed", "completed", "errored", "cancelled")))
+    if kind == "reply":
+        asked = draw(st.sampled_from(model.prompts)).step
+        if asked.kind == "clarify":
+            return Step(kind="answer", token=asked.token, wait=wait)
+        decision = draw(st.sampled_from(("accept", "reject")))
+        return Step(kind="reply", token=asked.token, decision=decision, wait=wait)
+    if kind == "state":
+        mine = [step.new for step in model.history if step.kind == "state" and step.agent == agent]
+        usual = mine[-1] if mine else "idle"
+        old = draw(st.sampled_from((usual, usual, *STATES)))
+        return Step(kind=kind, agent=agent, wait=wait, old=old, new=draw(st.sampled_from(STATES)))
+    if kind in ("invoked", "returned"):
+        risk, irreversible = draw(
+            st.sampled_from((("low", False), ("low", False), ("high", False), ("low", True), ("high", True)))
+        )
+        return Step(
+            kind=kind,
+            agent=agent,
+            wait=wait,
+            tool=draw(st.sampled_from(("check", "send"))),
+            call=draw(st.sampled_from(CALLS)),
+            risk=risk if kind == "invoked" else "low",
+            irreversible=irreversible and kind == "invoked",
+        )
+    if kind == "chunk":
+        return Step(
+            kind=kind,
+            agent=agent,
+            wait=wait,
+            output=draw(st.sampled_from(("", "out_1"))),
+            position=draw(st.sampled_from((0, 5, 10, 3))),
+            text=draw(st.sampled_from(("Five.", ""))),
+            complete=draw(st.booleans()),
+        )
+    if kind == "confirm":
+        return Step(
+            kind=kind,
+            agent=agent,
+            wait=wait,
+            token=token(number),
+            call=draw(st.sampled_from(CALLS)),
+            action=draw(st.sampled_from(("Send it.", "Delete it."))),
+            timeout=draw(st.sampled_from((60, 60, 10))),
+            default=draw(st.sampled_from(("reject", "reject", "accept"))),
+        )
+    if kind == "clarify":
+        timeout = draw(st.sampled_from((60, 10)))
+        return Step(kind=kind, agent=agent, wait=wait, token=token(number), timeout=timeout)
+    return Step(kind=kind, agent=agent, wait=wait)
+
+
+@st.composite
+def traces(draw: st.DrawFn) -> list[Step]:
+    """Mostly sound steps, with unsound ones among them."""
+    model = Model()
+    sound = draw(st.sampled_from((100, 95, 80, 50)))
+    steps = [] if draw(st.integers(0, 20)) == 20 else [Step(kind="started")]
+    for step in steps:
+        model.take(step)
+    for _ in range(draw(st.integers(1, 25))):
+        wanted = draw(st.integers(1, 100)) <= sound
+        for _try in range(8):
+            step = draw(candidates(model))
+            if not wanted:
+                break
+            if step.kind in ("completed", "errored", "cancelled") and draw(st.integers(0, 3)):
+                continue  # or most traces would be short
+            if not copy.deepcopy(model).take(step):
+                break
+        else:
+            continue
+        model.take(step)
+        steps.append(step)
+    if draw(st.booleans()) and not model.ended:
+        steps.append(Step(kind="completed"))
+    return steps
+
+
+@settings(max_examples=400)
+@given(traces())
+def test_session_and_model_find_the_same_errors(steps: list[Step]) -> None:
+    expected = modelled(steps)
+    event("sound" if not expected else "one error" if len(expected) == 1 else "several errors")
+    assert Counter(judged(steps)) == Counter(expected)
+
+
+def example(*steps: Step) -> list[Step]:
+    return [Step(kind="started"), *steps, Step(kind="completed")]
+
+
+ASKED = Step(kind="confirm", token=token(0), call="call_a", action="Send it.")
+SENT = Step(kind="invoked", tool="send", call="call_a", irreversible=True)
+BACK = Step(kind="returned", tool="send", call="call_a")
+THINKING: Callable[[str], Step] = lambda old: Step(kind="state", old=old, new="thinking")  # noqa: E731
+
+
+def test_the_model_knows_a_sound_session() -> None:
+    """The model is not the kind that finds fault with everything, or with nothing."""
+    steps = example(THINKING("idle"), ASKED, Step(kind="reply", token=token(0)), THINKING("awaiting_input"), SENT, BACK)
+    assert modelled(steps) == judged(steps) == []
+    steps = example(THINKING("idle"), SENT, BACK)
+    assert modelled(steps) == judged(steps) == [(2, "TOOL-002")]
