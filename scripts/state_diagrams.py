@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Final
 
@@ -56,7 +56,7 @@ MACHINES: Final[tuple[tuple[str, Table, str, str], ...]] = (  # title, table, fi
 )
 
 
-def _rows(head: tuple[str, ...], rows: list[tuple[str, ...]]) -> Iterator[str]:
+def _rows(head: tuple[str, ...], rows: Sequence[tuple[str, ...]]) -> Iterator[str]:
     yield "| " + " | ".join(head) + " |"
     yield "|" + "---|" * len(head)
     for row in rows:

@@ -28,7 +28,7 @@ MACHINES: dict[str, tuple[Mapping[tuple[str, str], str], str]] = {  # table, fir
 }
 # Not named as breaches: a message that changes nothing. An ended prompt ignores everything (CONF-034, CONF-041),
 # and a subscriber's own request, renegotiation or closing that comes at the wrong moment has no effect.
-INERT = {
+INERT: dict[str, set[tuple[str, str]]] = {
     "lifecycle": set(),
     "call": set(),
     "output": set(),
@@ -57,7 +57,8 @@ def said(name: str) -> tuple[set[str], set[str]]:
 @pytest.mark.parametrize("name", MACHINES)
 def test_every_state_can_be_reached(name: str) -> None:
     table, first = MACHINES[name]
-    reached, before = {first}, set()
+    reached: set[str] = {first}
+    before: set[str] = set()
     while reached != before:
         before = set(reached)
         reached |= {after for (state, _), after in table.items() if state in reached}
@@ -88,7 +89,7 @@ def test_breaches_belong_to_a_machine_and_cite_the_catalogue() -> None:
 # -- building ----------------------------------------------------------------------
 
 
-def message(base: str, number: int = 0, /, remove: tuple[str, ...] = (), **changes: object) -> Any:
+def message(base: str, number: int = 0, remove: tuple[str, ...] = (), /, **changes: object) -> Any:
     pointers = {"/" + name.replace("__", "/"): value for name, value in changes.items()}
     return wire.decode(vectors.message({"base": base, "remove": list(remove), "set": pointers}, number))
 
@@ -131,6 +132,10 @@ def asked(event: AwaitingConfirmation | AwaitingClarification) -> Session:
     session.feed(event, NOW)
     session.asks[TOKEN].eligible = {vectors.VIA}
     return session
+
+
+def due(session: Session) -> float | None:
+    return session.deadline
 
 
 def errors(session: Session, event: Envelope, now: float = NOW + 2) -> list[str]:
@@ -329,7 +334,7 @@ def test_an_ill_typed_answer_leaves_the_question_open() -> None:
 @pytest.mark.parametrize(("default", "granted"), [("accept", True), ("reject", False)])
 def test_silence_takes_the_default(default: str, granted: bool) -> None:
     session = asked(confirmation(default_decision=default))
-    assert session.deadline == NOW + 60
+    assert due(session) == NOW + 60
     assert session.expire(NOW + 59.999) == []
     (ended,) = session.expire(NOW + 60)
     assert (ended.outcome, ended.granted) == ("timed_out", granted)

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from aaep import wire
 from aaep.events import CORE_EVENTS, Envelope
 from aaep.fields import Message
-from aaep.messages import Capabilities, EventFilters
+from aaep.messages import Capabilities, EventFilters, SubscriptionRequest
 from aaep.subscription import DEFAULTS, Handshake, admits, effective, merged, wider
 from tests import vectors
 
@@ -227,9 +227,9 @@ def test_merged_keeps_unknown_capabilities() -> None:
 
     def read(**unknown: object) -> Capabilities:
         changes = {f"/capabilities/{name}": value for name, value in unknown.items()}
-        message = wire.decode(vectors.message({"base": "subscription.request", "set": changes}))
-        found: Capabilities = message.capabilities  # type: ignore[union-attr]  # it is a request
-        return found
+        request = wire.decode(vectors.message({"base": "subscription.request", "set": changes}))
+        assert isinstance(request, SubscriptionRequest)
+        return request.capabilities
 
     both = merged(read(haptics={"a": 1}, colour={"b": 1}), read(colour={"b": 2}))
     assert both.unknown == {"haptics": {"a": 1}, "colour": {"b": 2}}

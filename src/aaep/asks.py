@@ -6,18 +6,38 @@ Which way a prompt may go is a table in :mod:`aaep.session`.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any, Final, Literal
 
 import msgspec
 from msgspec import UNSET
 
 from . import timestamps
-from .events import AwaitingClarification, AwaitingConfirmation
+from .events import (
+    TERMINAL,
+    AwaitingClarification,
+    AwaitingConfirmation,
+    Envelope,
+    StateChanged,
+    ToolCompleted,
+    ToolInvoked,
+)
 from .fields import present
 from .messages import ClarificationReply, ConfirmationReply, Reply
+from .states import NEXT, WORK
 
-__all__ = ["ANSWERS", "Ask", "Outcome", "Verdict", "ill_typed", "refused"]
+__all__ = [
+    "ANSWERS",
+    "Ask",
+    "Outcome",
+    "Verdict",
+    "consequential",
+    "ill_typed",
+    "licence",
+    "refused",
+    "unfollowed",
+    "unlicensed",
+]
 
 Outcome = Literal["pending", "accepted", "rejected", "answered", "timed_out", "withdrawn", "unseen"]
 
@@ -74,6 +94,60 @@ class Verdict(msgspec.Struct, frozen=True):
     honoured: bool
     ask: Ask | None = None
     rule: str = ""
+
+
+def consequential(event: ToolInvoked) -> bool:
+    """C-40: what is irreversible or of high risk needs the user's consent."""
+    return event.irreversible is True or event.risk_level == "high"
+
+
+def licence(asks: Iterable[Ask], event: ToolInvoked) -> Ask | None:
+    """
+    The confirmation that is about this call. C-38
+
+    By the call's id; else one of those that name no call, in order, each for
+    one call. The one that grants it, if any does.
+    """
+    asked = [ask for ask in asks if ask.kind == "confirmation"]
+    about = [ask for ask in asked if ask.call and ask.call == event.tool_call_id]
+    if not about and consequential(event):
+        about = [ask for ask in asked if not ask.call and not ask.used]
+    return next((ask for ask in about if ask.granted and not ask.used), about[-1] if about else None)
+
+
+def unlicensed(ask: Ask | None, event: ToolInvoked) -> tuple[str, str]:
+    """The rule a call breaks by running on this confirmation, and a sentence; both empty if it may run."""
+    needed, irreversible = consequential(event), event.irreversible is True
+    if ask is None:
+        if not needed:
+            return "", ""
+        return "TOOL-002" if irreversible else "HITL-002", "The tool needs the user's consent, and nobody was asked."
+    if ask.outcome == "pending":
+        return "CONF-006", "The tool runs while the question about it is still open."
+    if ask.outcome == "unseen":
+        return "TOOL-002", "Whether the user agreed cannot be told: the answer is not in the recording."
+    if not ask.granted:
+        return "HITL-020", f"The tool runs although the answer was: {ask.outcome.replace('_', ' ')}."
+    if needed and ask.used:
+        return "TOOL-002", "The consent was for one call and has been used. Ask again."
+    if irreversible and ask.outcome == "timed_out":
+        return "TOOL-002", "An irreversible tool needs a yes; silence is not consent."
+    if irreversible and ask.default == "accept":
+        return "TOOL-003", "The question before an irreversible tool must default to reject."
+    return "", ""
+
+
+def unfollowed(ask: Ask, event: Envelope) -> tuple[str, str]:
+    """The rule an event breaks by directly following the end of a prompt, and a sentence; both empty if it may."""
+    if isinstance(event, (StateChanged, ToolCompleted, *TERMINAL)):
+        return "", ""
+    work, rest = NEXT[ask.kind, ask.granted]
+    rule = work if isinstance(event, WORK) else rest
+    if rule == "HITL-019" and isinstance(event, ToolInvoked):
+        # Running what was refused is HITL-020, and one mistake is enough.
+        refused_call = event.tool_call_id == ask.call if ask.call else consequential(event)
+        rule = "" if refused_call else rule
+    return rule, f"The {ask.kind} ended ({ask.outcome.replace('_', ' ')}); a state.changed should say so first."
 
 
 def refused(message: Reply, ask: Ask, via: str) -> str:

@@ -26,7 +26,8 @@ class Attend(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tr
 
     reply_token: ReplyToken | UnsetType = UNSET
     outcome: (
-        Literal["accepted", "rejected", "timed_out", "withdrawn", "answered", "unavailable", "no_reply_channel"] | UnsetType
+        Literal["accepted", "rejected", "timed_out", "withdrawn", "answered", "unavailable", "no_reply_channel"]
+        | UnsetType
     ) = UNSET
     parent_session_id: SessionId | UnsetType = UNSET
     resync: Annotated[bool, Meta(description="True on the state.changed that catches a reader up.")] | UnsetType = UNSET

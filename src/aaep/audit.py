@@ -14,6 +14,7 @@ from typing import Any, Final, cast
 import msgspec
 
 from . import timestamps, wire
+from .asks import ill_typed
 from .catalogue import grade, rules
 from .errors import Severity, Violation
 from .events import (
@@ -29,7 +30,6 @@ from .extensions import Profile, Registry
 from .fields import Message, per_type
 from .messages import ClarificationReply, ConfirmationReply
 from .rules import BUNDLED
-from .asks import ill_typed
 from .session import FEED, Session
 from .subscription import Handshake
 
@@ -37,7 +37,8 @@ __all__ = ["Audit", "Finding"]
 
 _ASKING: Final = (AwaitingConfirmation, AwaitingClarification)
 _TURNING: Final = frozenset([*_ASKING, *TERMINAL])
-_MOST: Final = 4096  # event ids, sessions and tokens remembered
+_MOST: Final = 4096  # event ids, sessions, subscriptions and tokens remembered
+_MOST_KEPT: Final = 16_384  # bytes of a message kept to compare with; of a longer one its hash
 
 
 class Finding(msgspec.Struct, frozen=True):
@@ -82,7 +83,7 @@ class Audit:
         self.sessions = 0
         self._open: dict[str, Session] = {}
         self._ended: dict[str, Session] = {}
-        self._seen: dict[str, bytes] = {}
+        self._seen: dict[str, bytes | int] = {}
         self._tokens: dict[str, list[Session]] = {}
         self._subscriptions: dict[str, Handshake] = {}
         self._scratch = bytearray(65_536)
@@ -95,12 +96,12 @@ class Audit:
             if message is not None:
                 violations = [*violations, *self._exchange(message, at, via)]
             return self._graded(violations)
-        event = cast(Envelope, message)
-        found = take(self, event, raw, at, via)
+        found = take(self, message, raw, at, via)
         if self.profiles:
-            found = [*found, *(v for one in self.profiles for check in one.checks for v in check(event))]
+            found = [*found, *(v for one in self.profiles for check in one.checks for v in check(message))]
         if not violations and not found:
             return []
+        event = cast(Envelope, message)
         return self._graded([*violations, *found], event.event_id, event.session_id)
 
     def finish(self) -> list[Finding]:
@@ -122,7 +123,7 @@ class Audit:
                 return repeated
         elif len(seen) >= _MOST:
             _trim(seen)
-        seen[key] = raw
+        seen[key] = raw if len(raw) <= _MOST_KEPT else hash(raw)
         name = event.session_id + via
         session = self._open.get(name)
         if session is None:
@@ -148,11 +149,11 @@ class Audit:
                 _trim(self._ended)
             self._ended[name] = self._open.pop(name)
 
-    def _repeated(self, event: Envelope, raw: bytes, before: bytes) -> list[Violation] | None:
+    def _repeated(self, event: Envelope, raw: bytes, before: bytes | int) -> list[Violation] | None:
         """ENV-013 §3.2.3: what to say of an event_id seen before; None when it is another producer's."""
-        if before == raw:
+        if before == raw or before == hash(raw):
             return []  # TR-014: the same event delivered again
-        other = wire.decode(before)
+        other = wire.decode(before) if isinstance(before, bytes) else event
         if not isinstance(other, Envelope) or other.producer.agent_id != event.producer.agent_id:
             return None
         text = "The event_id was used for another event. Make a new one for every event."
@@ -173,6 +174,8 @@ class Audit:
         if not isinstance(message, (ConfirmationReply, ClarificationReply)):
             handshake = self._subscriptions.get(via)
             if handshake is None:
+                if len(self._subscriptions) >= _MOST:
+                    _trim(self._subscriptions)
                 handshake = self._subscriptions[via] = Handshake(whole=self.whole)
             return [*handshake.feed(message)]
         found = []
@@ -186,9 +189,8 @@ class Audit:
             text = "The subscription was not granted confirmation replies; another has to send it."
             found.append(Violation("CONF-063", text, "/subscription_id"))
         asked: list[Session] = self._tokens.get(message.reply_token, [])
-        if not asked and (self.whole or not via):
-            if self.events:
-                found.append(Violation("CONF-016", "No question with this reply_token was asked.", "/reply_token"))
+        if not asked and self.events and (self.whole or not via):
+            found.append(Violation("CONF-016", "No question with this reply_token was asked.", "/reply_token"))
         for session in asked:
             ask = session.asks[message.reply_token]
             if isinstance(message, ClarificationReply) and ask.kind == "clarification":

@@ -28,6 +28,7 @@ from msgspec import UNSET, Meta, UnsetType
 
 from .fields import (
     CORE_CONTEXT,
+    UNIQUE,
     Boundary,
     CallId,
     Count,
@@ -49,8 +50,8 @@ from .fields import (
     Timeout,
     Timestamp,
     ToolName,
-    Uri,
     Urgency,
+    Uri,
     Verbosity,
     Version,
 )
@@ -105,11 +106,11 @@ class LocalizationHints(Message, frozen=True, kw_only=True):
     primary_language: LanguageTag | UnsetType = UNSET
     text_direction: Literal["ltr", "rtl", "auto"] | UnsetType = UNSET
     available_languages: (
-        Annotated[tuple[LanguageTag, ...], Meta(max_length=32, extra_json_schema={"uniqueItems": True})] | UnsetType
+        Annotated[tuple[LanguageTag, ...], Meta(max_length=32, extra_json_schema=UNIQUE)] | UnsetType
     ) = UNSET
     fallback_chain: Annotated[tuple[LanguageTag, ...], Meta(max_length=16)] | UnsetType = UNSET
     script: (
-        Annotated[str, Meta(description="ISO 15924 code.", extra_json_schema={"pattern": "^[A-Z][a-z]{3}$"})] | UnsetType
+        Annotated[str, Meta(description="ISO 15924.", extra_json_schema={"pattern": "^[A-Z][a-z]{3}$"})] | UnsetType
     ) = UNSET
     calendar: str | UnsetType = UNSET
 
@@ -137,9 +138,7 @@ class Envelope(Message, frozen=True, kw_only=True):
 
     context: Annotated[
         Literal["https://aaep-protocol.org/context/v1"]
-        | Annotated[
-            tuple[Uri, ...], Meta(min_length=1, extra_json_schema={"prefixItems": [{"const": CORE_CONTEXT}]})
-        ],
+        | Annotated[tuple[Uri, ...], Meta(min_length=1, extra_json_schema={"prefixItems": [{"const": CORE_CONTEXT}]})],
         Meta(description="The core context, alone or first in a list."),
     ] = msgspec.field(name="@context", default=CORE_CONTEXT)
     aaep_version: Version | UnsetType = UNSET
@@ -177,7 +176,7 @@ class SessionStarted(Envelope, frozen=True, kw_only=True):
     tools_available: (
         Annotated[
             tuple[Annotated[str, Meta(min_length=1, max_length=256)], ...],
-            Meta(max_length=256, description="Tool names.", extra_json_schema={"uniqueItems": True}),
+            Meta(max_length=256, description="Tool names.", extra_json_schema=UNIQUE),
         ]
         | UnsetType
     ) = UNSET
@@ -208,9 +207,7 @@ class SessionErrored(Envelope, frozen=True, kw_only=True):
     type: Literal["aaep:agent.session.errored"] = "aaep:agent.session.errored"
     urgency: Literal["critical"] = "critical"  # URG-009; missing is a violation, never "normal" (C-16)
     error_category: Literal["transient", "permanent", "requires_user", "unknown"]
-    error_code: (
-        Annotated[str, Meta(extra_json_schema={"pattern": "^[A-Z][A-Z0-9_]{1,63}$"})] | UnsetType
-    ) = UNSET
+    error_code: Annotated[str, Meta(extra_json_schema={"pattern": "^[A-Z][A-Z0-9_]{1,63}$"})] | UnsetType = UNSET
     summary_terse: Terse | UnsetType = UNSET
     summary_normal: Normal
     summary_detailed: Detailed | UnsetType = UNSET
@@ -227,9 +224,9 @@ class SessionCancelled(Envelope, frozen=True, kw_only=True):
 
     type: Literal["aaep:agent.session.cancelled"] = "aaep:agent.session.cancelled"
     cancelled_by: Literal["user", "producer", "timeout", "system"]
-    cancellation_reason: (
-        Annotated[str, Meta(extra_json_schema={"pattern": "^[a-z][a-z0-9_]{1,63}$"})] | UnsetType
-    ) = UNSET
+    cancellation_reason: Annotated[str, Meta(extra_json_schema={"pattern": "^[a-z][a-z0-9_]{1,63}$"})] | UnsetType = (
+        UNSET
+    )
     summary_terse: Terse | UnsetType = UNSET
     summary_normal: Normal
     summary_detailed: Detailed | UnsetType = UNSET
@@ -325,9 +322,7 @@ class OutputStreaming(Envelope, frozen=True, kw_only=True):
     coalesce_hint: Boundary | UnsetType = UNSET
     output_id: Annotated[str, Meta(extra_json_schema={"pattern": "^out_[A-Za-z0-9]{1,64}$"})] | UnsetType = UNSET
     content_type: (
-        Annotated[
-            str, Meta(extra_json_schema={"pattern": "^[a-zA-Z][a-zA-Z0-9.+_-]*/[a-zA-Z][a-zA-Z0-9.+_-]*$"})
-        ]
+        Annotated[str, Meta(extra_json_schema={"pattern": "^[a-zA-Z][a-zA-Z0-9.+_-]*/[a-zA-Z][a-zA-Z0-9.+_-]*$"})]
         | UnsetType
     ) = UNSET
     language: LanguageTag | UnsetType = UNSET
@@ -353,7 +348,7 @@ class AwaitingConfirmation(Envelope, frozen=True, kw_only=True):
     irreversible: bool | UnsetType = UNSET
     reversibility: Literal["reversible", "reversible_with_effort", "irreversible"] | UnsetType = UNSET
     allowed_replies: (
-        Annotated[tuple[str, ...], Meta(min_length=1, max_length=32, extra_json_schema={"uniqueItems": True})] | UnsetType
+        Annotated[tuple[str, ...], Meta(min_length=1, max_length=32, extra_json_schema=UNIQUE)] | UnsetType
     ) = UNSET
     extra_context: FreeObject | UnsetType = UNSET
     extensions: Extensions | UnsetType = UNSET
@@ -384,13 +379,13 @@ class AwaitingClarification(Envelope, frozen=True, kw_only=True):
     accepted_response_kinds: (
         Annotated[
             tuple[Literal["freetext", "yes_no", "multiple_choice", "numeric"], ...],
-            Meta(min_length=1, max_length=4, extra_json_schema={"uniqueItems": True}),
+            Meta(min_length=1, max_length=4, extra_json_schema=UNIQUE),
         ]
         | UnsetType
     ) = UNSET
-    choices: (
-        Annotated[tuple[Choice, ...], Meta(min_length=2, max_length=32, extra_json_schema={"uniqueItems": True})] | UnsetType
-    ) = UNSET
+    choices: Annotated[tuple[Choice, ...], Meta(min_length=2, max_length=32, extra_json_schema=UNIQUE)] | UnsetType = (
+        UNSET
+    )
     context_: Annotated[Line, Meta(description="Why the agent asks.")] | UnsetType = msgspec.field(
         name="context", default=UNSET
     )
@@ -461,22 +456,20 @@ Event: TypeAlias = (
 )
 
 # TERM-012 §2.2.7: exactly twelve, in four families.
-CORE_EVENTS: Final[Mapping[str, type[Envelope]]] = {
-    f"aaep:agent.{name}": cls
-    for name, cls in {
-        "session.started": SessionStarted,
-        "session.completed": SessionCompleted,
-        "session.errored": SessionErrored,
-        "session.cancelled": SessionCancelled,
-        "state.changed": StateChanged,
-        "progress.updated": ProgressUpdated,
-        "tool.invoked": ToolInvoked,
-        "tool.completed": ToolCompleted,
-        "output.streaming": OutputStreaming,
-        "awaiting.confirmation": AwaitingConfirmation,
-        "awaiting.clarification": AwaitingClarification,
-        "handoff.requested": HandoffRequested,
-    }.items()
+_TWELVE: Final[Mapping[str, type[Envelope]]] = {
+    "session.started": SessionStarted,
+    "session.completed": SessionCompleted,
+    "session.errored": SessionErrored,
+    "session.cancelled": SessionCancelled,
+    "state.changed": StateChanged,
+    "progress.updated": ProgressUpdated,
+    "tool.invoked": ToolInvoked,
+    "tool.completed": ToolCompleted,
+    "output.streaming": OutputStreaming,
+    "awaiting.confirmation": AwaitingConfirmation,
+    "awaiting.clarification": AwaitingClarification,
+    "handoff.requested": HandoffRequested,
 }
+CORE_EVENTS: Final[Mapping[str, type[Envelope]]] = {f"aaep:agent.{name}": cls for name, cls in _TWELVE.items()}
 TERMINAL: Final = (SessionCompleted, SessionErrored, SessionCancelled)
 CRITICAL: Final = (SessionErrored, AwaitingConfirmation, AwaitingClarification, HandoffRequested)

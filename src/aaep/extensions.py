@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from importlib.metadata import entry_points
+from importlib.metadata import EntryPoint, entry_points
 from typing import Any, Final
 
 import msgspec
@@ -73,11 +73,15 @@ class Profile(msgspec.Struct, frozen=True, kw_only=True):
     checks: tuple[Callable[[Any], Iterable[Violation]], ...] = ()
 
 
-def declaration(*, namespace: object, prefix: object, context: object, types: Iterable[str] = ()) -> Iterator[Violation]:
+def declaration(
+    *, namespace: object, prefix: object, context: object, types: Iterable[str] = ()
+) -> Iterator[Violation]:
     """Everything that is wrong with an extension's declaration."""
     yield from _prefix(prefix)
     if not isinstance(namespace, str) or not _URI.fullmatch(namespace):
-        yield Violation("EXT-014", "An extension needs a namespace: an absolute URI its publisher controls.", "/namespace")
+        yield Violation(
+            "EXT-014", "An extension needs a namespace: an absolute URI its publisher controls.", "/namespace"
+        )
     elif namespace.startswith(CORE_NAMESPACE):
         yield Violation("EXT-012", f"The namespace {namespace} belongs to the core. Use one of your own.", "/namespace")
     elif not _MAJOR.search(namespace):
@@ -186,8 +190,12 @@ class Registry:
 
 def installed(registry: Registry) -> Registry:
     """Add what other installed packages declare under our two entry points."""
-    for point in entry_points(group="aaep.extensions"):
-        registry.add(point.load())
-    for point in entry_points(group="aaep.profiles"):
-        registry.add_profile(point.load())
+    found: list[tuple[EntryPoint, Callable[[Any], None]]]
+    found = [(point, registry.add) for point in entry_points(group="aaep.extensions")]
+    found += [(point, registry.add_profile) for point in entry_points(group="aaep.profiles")]
+    for point, add in found:
+        try:
+            add(point.load())
+        except Exception as error:  # whatever another package's module may raise
+            raise ExtensionError(f"{point.group} {point.name} ({point.value}) cannot be used: {error}") from error
     return registry

@@ -9,6 +9,7 @@ them, so each is written once.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
+from functools import cache
 from types import FunctionType
 from typing import Annotated, Any, ClassVar, Final, Literal, TypeVar, cast
 
@@ -19,10 +20,13 @@ CORE_CONTEXT: Final = "https://aaep-protocol.org/context/v1"
 AAEP_VERSION: Final = "1.0.0"  # what we emit: C-20, CF-048
 STATES: Final = ("idle", "thinking", "calling_tool", "writing_output", "awaiting_input", "deciding", "handing_off")
 
+UNIQUE: Final = {"uniqueItems": True}
 MAX_SAFE_INTEGER: Final = 2**53 - 1  # C-27
 
 # ENV-012, ENV-017, HITL-008: ids reach logs and SSE id lines, so they are matched whole (C-10).
-EventId = Annotated[str, Meta(description="Names this event.", extra_json_schema={"pattern": "^evt_[A-Za-z0-9]{1,64}$"})]
+EventId = Annotated[
+    str, Meta(description="Names this event.", extra_json_schema={"pattern": "^evt_[A-Za-z0-9]{1,64}$"})
+]
 SessionId = Annotated[
     str, Meta(description="Names the session.", extra_json_schema={"pattern": "^sess_[A-Za-z0-9]{1,64}$"})
 ]
@@ -119,6 +123,12 @@ def present(message: Message, name: str) -> Any:
     """A member's value, or None where it is absent or the type has no such member."""
     value = getattr(message, name, UNSET)
     return None if value is UNSET else value
+
+
+@cache
+def members(cls: type[msgspec.Struct]) -> tuple[msgspec.structs.FieldInfo, ...]:
+    """The fields of a Struct. Asking msgspec reads the annotations anew each time, which takes a while."""
+    return msgspec.structs.fields(cls)
 
 
 F = TypeVar("F", bound=Callable[..., Any])

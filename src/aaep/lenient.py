@@ -19,7 +19,7 @@ from msgspec import UNSET
 from . import events, messages
 from .errors import Violation
 from .events import CRITICAL
-from .fields import Message
+from .fields import Message, members
 
 __all__ = ["NESTED", "NULL", "UNREADABLE", "canonical", "parse", "view"]
 
@@ -53,7 +53,9 @@ def parse(raw: bytes) -> tuple[Any, list[Violation]]:
     found: list[Violation] = []
     if raw.startswith(b"\xef\xbb\xbf"):
         raw = raw[3:]
-        found.append(Violation("ENC-001", "The message starts with a byte order mark. Leave it out.", severity="warning"))
+        found.append(
+            Violation("ENC-001", "The message starts with a byte order mark. Leave it out.", severity="warning")
+        )
     try:
         text = raw.decode()
     except UnicodeDecodeError as error:
@@ -170,7 +172,7 @@ _CAUTIOUS: Final = {
 }
 
 
-def view(cls: type[M], members: Mapping[str, Any], raw: bytes = b"", *, settle: bool = False) -> M:
+def view(cls: type[M], given: Mapping[str, Any], raw: bytes = b"", *, settle: bool = False) -> M:
     """
     A message of this type with whatever members it has.
 
@@ -179,13 +181,13 @@ def view(cls: type[M], members: Mapping[str, Any], raw: bytes = b"", *, settle: 
     absent, an empty text is absent (C-15), an unknown value is the cautious one.
     """
     values: dict[str, Any] = {}
-    for field in msgspec.structs.fields(cls):
-        value = members.get(field.encode_name, UNSET)
+    for field in members(cls):
+        value = given.get(field.encode_name, UNSET)
         values[field.name] = _member(field, value, settle=settle)
     if settle and cls in CRITICAL:
         values["urgency"] = "critical"  # C-16: whatever it says
     message = cls(**values)
-    unknown = {name: value for name, value in members.items() if name not in cls.__struct_encode_fields__}
+    unknown = {name: value for name, value in given.items() if name not in cls.__struct_encode_fields__}
     if unknown:
         message.__dict__["unknown"] = unknown
     if raw:

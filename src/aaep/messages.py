@@ -14,6 +14,7 @@ from msgspec import UNSET, Meta, UnsetType
 
 from .events import ProducerInfo
 from .fields import (
+    UNIQUE,
     Boundary,
     Extensions,
     FreeObject,
@@ -42,16 +43,14 @@ __all__ = [
     "SubscriptionRequest",
 ]
 
-UNIQUE: Final = {"uniqueItems": True}
-
 SubscriptionId = Annotated[
     str, Meta(description="Names the subscription.", extra_json_schema={"pattern": "^sub_[A-Za-z0-9]{1,64}$"})
 ]
 # CAP-026 §5.3.1.7: a literal type, or a prefix and one star at its end (CF-051).
-TypePattern = Annotated[
-    str, Meta(min_length=1, max_length=256, extra_json_schema={"pattern": r"^[^*]+\*?$|^\*$"})
+TypePattern = Annotated[str, Meta(min_length=1, max_length=256, extra_json_schema={"pattern": r"^[^*]+\*?$|^\*$"})]
+DecidedBy = Annotated[
+    str, Meta(min_length=1, max_length=256, description="user:<id>, auto:<policy> or system:<service>.")
 ]
-DecidedBy = Annotated[str, Meta(min_length=1, max_length=256, description="user:<id>, auto:<policy> or system:<service>.")]
 
 
 class EventFilters(Message, frozen=True, kw_only=True):

@@ -30,9 +30,8 @@ def summaries(event: Envelope) -> Iterator[Violation]:
     for name in ("summary_terse", "summary_detailed") if announced else ():
         if getattr(event, name) is UNSET:
             yield Violation("TERM-013", f"{name} is missing. Give all three summaries on what is announced.")
-    if hasattr(event, "summary_normal") and event.summary_normal is UNSET and "*" in type(event).rules:
-        if not isinstance(event, (events.ToolInvoked, events.SessionStarted, *events.TERMINAL)):
-            yield Violation("LVL-013", "summary_normal is missing, so there is nothing to announce.")
+    if not isinstance(event, events.ToolInvoked) and getattr(event, "summary_normal", "") is UNSET:
+        yield Violation("LVL-013", "summary_normal is missing, so there is nothing to announce.")
 
 
 def state_names(event: events.StateChanged) -> Iterator[Violation]:
@@ -58,7 +57,9 @@ def progress(event: events.ProgressUpdated) -> Iterator[Violation]:
     if not any(getattr(now, name) is not UNSET for name in now.__struct_fields__) and not now.unknown:
         yield Violation("EVT-023", "progress is empty. Give percent, step, total_steps or description.", "/progress")
     if isinstance(now.step, int) and isinstance(now.total_steps, int) and now.step > now.total_steps:
-        yield Violation("EVT-025", f"Step {now.step} is beyond the {now.total_steps} steps there are.", "/progress/step")
+        yield Violation(
+            "EVT-025", f"Step {now.step} is beyond the {now.total_steps} steps there are.", "/progress/step"
+        )
 
 
 def invoked(event: events.ToolInvoked) -> Iterator[Violation]:
@@ -88,8 +89,17 @@ def chunk(event: events.OutputStreaming) -> Iterator[Violation]:
         yield Violation("LVL-010", "The chunk ends inside a sentence and has no coalesce_hint.")
 
 
+# C-82: the ends of sentences in other scripts too.
+_SENTENCE_END: Final = re.compile(
+    r"[.!?\u3002\uff01\uff1f\u061f\u0964\u0965\u1362\u104b][\"'\u201d\u2019)\]]*\s*\Z|\n\s*\Z"
+)
+
+
 def _sentence_end(text: str) -> bool:
-    return re.search(r"[.!?\u3002\uff01\uff1f\u061f\u0964\u0965\u1362\u104b][\"'\u201d\u2019)\]]*\s*\Z|\n\s*\Z", text) is not None
+    return (
+        re.search(r"[.!?\u3002\uff01\uff1f\u061f\u0964\u0965\u1362\u104b][\"'\u201d\u2019)\]]*\s*\Z|\n\s*\Z", text)
+        is not None
+    )
 
 
 # §6.4.1 as the readings decide (C-39, CF-022): what a default of accept breaks.
@@ -123,7 +133,9 @@ def confirmation(event: events.AwaitingConfirmation) -> Iterator[Violation]:
         yield Violation("HITL-033", message, "/timeout_seconds")
     replies = present(event, "allowed_replies")
     if isinstance(replies, tuple) and "reject" not in replies:
-        yield Violation("HITL-036", "allowed_replies leaves the user no way to refuse. List reject.", "/allowed_replies")
+        yield Violation(
+            "HITL-036", "allowed_replies leaves the user no way to refuse. List reject.", "/allowed_replies"
+        )
     elif isinstance(replies, tuple) and any(reply not in ("accept", "reject") for reply in replies):
         message = "Only accept and reject are core replies; others need an extension."
         yield Violation("HITL-036", message, "/allowed_replies", severity="warning")

@@ -168,10 +168,10 @@ def _quiet(event: Any, raw: bytes, common: tuple[Any, ...], particular: Callable
         and raw.isascii()
         and 60 not in raw  # <
         and (92 not in raw or b"\\u" not in raw)  # a backslash
+        and len(raw) <= 16_384
         and clean(event.timestamp)
         and (event.session_id in _IDS or _met(event.session_id, "sess"))
         and _event_id(event.event_id) is not None
-        and len(raw) <= 16_384
     )
 
 

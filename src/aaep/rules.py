@@ -23,7 +23,7 @@ from .attend import PREFIX, registry
 from .errors import Severity, Violation
 from .events import CRITICAL, Envelope
 from .extensions import Registry
-from .fields import CORE_CONTEXT, Message, pointer, present
+from .fields import CORE_CONTEXT, Message, members, pointer, present
 from .payloads import PAYLOADS
 
 __all__ = ["BUNDLED", "PUBLISHED", "TEXTS", "every", "newer", "pattern", "required", "rule_of", "shaped", "texts"]
@@ -152,12 +152,14 @@ def pattern(cls: type[Message], name: str) -> Callable[[str], object]:
 @cache
 def required(cls: type[Message]) -> frozenset[str]:
     """The members a type needs on the wire."""
-    return frozenset(field.encode_name for field in msgspec.structs.fields(cls) if field.default is not UNSET)
+    return frozenset(field.encode_name for field in members(cls) if field.default is not UNSET)
 
 
 def rule_of(cls: type[Message], name: str) -> str:
     """The rule that a bad member breaks."""
-    return cls.rules.get(name) or cls.rules.get("*" if name in required(cls) else "?") or cls.rules.get("*") or "ENV-059"
+    return (
+        cls.rules.get(name) or cls.rules.get("*" if name in required(cls) else "?") or cls.rules.get("*") or "ENV-059"
+    )
 
 
 def _form(name: str) -> str:
@@ -188,7 +190,9 @@ def context(event: Envelope, _raw: bytes, _known: Registry) -> Iterator[Violatio
     elif not isinstance(value, (tuple, list)):
         yield Violation("ENV-002", f"@context should be {CORE_CONTEXT}; found {value!r}.", "/@context")
     elif CORE_CONTEXT not in value:
-        yield Violation("ENV-002", f"The list in @context should start with {CORE_CONTEXT}; it is not there.", "/@context")
+        yield Violation(
+            "ENV-002", f"The list in @context should start with {CORE_CONTEXT}; it is not there.", "/@context"
+        )
     elif first != CORE_CONTEXT:
         yield Violation("ENV-003", f"{CORE_CONTEXT} should come first in @context. Move it to the front.", "/@context")
     else:
@@ -215,7 +219,11 @@ def version(event: Message, _raw: bytes, _known: Registry) -> Iterator[Violation
     value = present(event, "aaep_version")
     if value is None:
         yield Violation("ENV-056", "aaep_version is missing. Say which version of AAEP you speak.")
-    elif isinstance(value, str) and value not in PUBLISHED and re.fullmatch(r"[0-9]+\.[0-9]+\.[0-9]+(-[A-Za-z0-9.-]+)?", value):
+    elif (
+        isinstance(value, str)
+        and value not in PUBLISHED
+        and re.fullmatch(r"[0-9]+\.[0-9]+\.[0-9]+(-[A-Za-z0-9.-]+)?", value)
+    ):
         yield Violation("ENV-055", f"{value} is not a published version of AAEP.", "/aaep_version", severity="warning")
 
 
@@ -361,7 +369,9 @@ def markup(event: Envelope, _raw: bytes, _known: Registry) -> Iterator[Violation
     """I18N-041 §11.5.2"""
     for path, text in texts(event):
         if re.search(r"<span\b[^>]*\blang\b", text):
-            yield Violation("I18N-041", "The text holds inline markup. Use a variant field such as summary_normal_yo.", path)
+            yield Violation(
+                "I18N-041", "The text holds inline markup. Use a variant field such as summary_normal_yo.", path
+            )
 
 
 def secrets(event: Message, *, strict: bool) -> Iterator[Violation]:
@@ -374,7 +384,9 @@ def secrets(event: Message, *, strict: bool) -> Iterator[Violation]:
     own = {"/args_summary": "TOOL-005", "/request_text": "EVT-003"}
     for path, text in texts(event):
         if (strict or path in own) and any(True for _ in redaction.find(text)):
-            yield Violation(own.get(path, "SEC-023"), "The text seems to hold a secret. Redact it before emitting.", path)
+            yield Violation(
+                own.get(path, "SEC-023"), "The text seems to hold a secret. Redact it before emitting.", path
+            )
 
 
 # -- all of them ----------------------------------------------------------------------

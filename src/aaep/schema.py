@@ -23,7 +23,7 @@ from .attend import ATTEND
 from .errors import Violation
 from .events import CORE_EVENTS, Envelope, ExtensionEvent, UnknownEvent
 from .extensions import Registry
-from .fields import Message, pointer
+from .fields import Message, members, pointer
 from .languages import VARIANT_FIELDS, variant
 from .messages import MESSAGES
 from .rules import BUNDLED
@@ -56,7 +56,7 @@ def _definition(cls: type[Message], drawn: dict[str, Any]) -> dict[str, Any]:
     """Finish what msgspec draws: what is required on the wire, and which other members there may be."""
     properties = drawn["properties"]
     required = []
-    for field in msgspec.structs.fields(cls):
+    for field in members(cls):
         if field.default is not UNSET:
             required.append(field.encode_name)
         drawn_field = properties[field.encode_name]
@@ -136,9 +136,9 @@ def _envelope_validator() -> jsonschema_rs.Draft202012Validator:
     return jsonschema_rs.Draft202012Validator({**own, "$defs": shapes})
 
 
-def identify(members: Mapping[str, Any], known: Registry = BUNDLED) -> tuple[type[Message], str, list[Violation]]:
+def identify(given: Mapping[str, Any], known: Registry = BUNDLED) -> tuple[type[Message], str, list[Violation]]:
     """Which type a message is, in its one spelling, and what is wrong with how it says so."""
-    spelt = members.get("type", UNSET)
+    spelt = given.get("type", UNSET)
     if spelt is UNSET:
         return UnknownEvent, "", []  # the missing member is told by the envelope's shape
     if not isinstance(spelt, str):
@@ -153,10 +153,10 @@ def identify(members: Mapping[str, Any], known: Registry = BUNDLED) -> tuple[typ
         rule = rules.rule_of(MESSAGES[name], "type")
         return MESSAGES[name], name, [Violation(rule, f"type should be {name}, without a prefix.", "/type")]
     if type_.startswith("aaep:"):
-        severity: rules.Grade = "warning" if rules.newer(members.get("aaep_version")) else ""
+        severity: rules.Grade = "warning" if rules.newer(given.get("aaep_version")) else ""
         text = f"{type_} is not one of the twelve core types. Use a prefix of your own for your own types."
         return UnknownEvent, type_, [Violation("ENV-009", text, "/type", severity=severity)]
-    return ExtensionEvent, type_, [*_foreign(type_, members, known)]
+    return ExtensionEvent, type_, [*_foreign(type_, given, known)]
 
 
 def _spelling(spelt: str, type_: str) -> Iterator[Violation]:
@@ -166,7 +166,7 @@ def _spelling(spelt: str, type_: str) -> Iterator[Violation]:
         yield Violation("ENV-008", f"The short spelling {type_} is preferred.", "/type")
 
 
-def _foreign(type_: str, members: Mapping[str, Any], known: Registry) -> Iterator[Violation]:
+def _foreign(type_: str, given: Mapping[str, Any], known: Registry) -> Iterator[Violation]:
     """ENV-007, ENV-010 §3.2.2, EXT-018 §7.3, EXT-027 §7.4(3)"""
     if _ABSOLUTE.fullmatch(type_):
         yield Violation(
@@ -177,7 +177,7 @@ def _foreign(type_: str, members: Mapping[str, Any], known: Registry) -> Iterato
         yield Violation("ENV-007", f"type should be prefix:name or an absolute URI; found {type_!r}.", "/type")
         return
     prefix = type_.split(":", 1)[0]
-    contexts = members.get("@context")
+    contexts = given.get("@context")
     extension, unknown = known.declared(prefix, contexts if isinstance(contexts, list) else ())
     if extension is None and not unknown:
         text = f"@context declares no extension with the prefix {prefix}. Add its context URI after the core's."
@@ -189,7 +189,7 @@ def _foreign(type_: str, members: Mapping[str, Any], known: Registry) -> Iterato
     else:
         shape = extension.events[type_]
         envelope = {*ExtensionEvent.__struct_encode_fields__} - {*shape.__struct_encode_fields__}
-        payload = {name: value for name, value in members.items() if name not in envelope}
+        payload = {name: value for name, value in given.items() if name not in envelope}
         yield from rules.shaped(payload, shape, "EXT-027", "")
 
 
@@ -220,10 +220,10 @@ def explain(raw: bytes | str, known: Registry = BUNDLED, *, strict: bool = False
     return found
 
 
-def _strangers(cls: type[Message], members: Mapping[str, Any]) -> Iterator[Violation]:
+def _strangers(cls: type[Message], given: Mapping[str, Any]) -> Iterator[Violation]:
     """ENV-058, ENV-060, ENV-061 §3.5: names at the top that do not belong there."""
-    later = rules.newer(members.get("aaep_version"))
-    for name in members:
+    later = rules.newer(given.get("aaep_version"))
+    for name in given:
         path = pointer(name)
         if name in cls.__struct_encode_fields__ or name == "@context":
             continue

@@ -16,8 +16,7 @@ from typing import Any, Final, Literal
 
 from msgspec import UNSET
 
-from . import timestamps
-from .asks import Ask, Verdict, refused
+from .asks import Ask, Verdict, consequential, licence, refused, unfollowed, unlicensed
 from .attend import PREFIX
 from .errors import Severity, Violation
 from .events import (
@@ -36,7 +35,8 @@ from .events import (
 )
 from .fields import per_type
 from .messages import ClarificationReply, Reply
-from .states import ASK, BREACHES, CALL, IMPLIED, LIFECYCLE, NEXT, WORK, Call, Output
+from .states import ASK, BREACHES, CALL, IMPLIED, LIFECYCLE, Call, Output
+from .timestamps import later
 
 __all__ = ["FEED", "Session"]
 
@@ -51,14 +51,6 @@ class _Agent:
         self.timestamp = ""
         self.after: Ask | None = None  # a prompt of this agent that just ended
         self.outputs: dict[Any, Output] = {}
-
-
-def _later(one: str, other: str) -> bool:
-    """Whether one timestamp is after another; both in the usual form compare as text."""
-    if len(one) == len(other) == 24 and one[-1] == other[-1] == "Z":
-        return one > other
-    first, second = timestamps.instant(one), timestamps.instant(other)
-    return first is not None and second is not None and first > second
 
 
 class Session:
@@ -224,15 +216,8 @@ class Session:
 
     # -- judging -----------------------------------------------------------------
 
-    def _say(
-        self,
-        found: list[Violation],
-        event: Envelope,
-        rule: str,
-        text: str,
-        path: str = "",
-        severity: Severity | Literal[""] = "",
-    ) -> None:
+    def _say(self, found: list[Violation], event: Envelope, rule: str, text: str, *where: Any) -> None:
+        path, severity = (*where, "", "")[:2]
         found.append(Violation(rule, text, path, event.event_id, severity))
 
     def _astray(self, event: Envelope, stage: str, kind: str, found: list[Violation]) -> bool:
@@ -243,24 +228,17 @@ class Session:
             text = "The session does not begin with session.started."
             self._say(found, event, rule, text if not sure else text + " The recording may have begun later.", "", sure)
             return True
-        words = {
-            "SEQ-001": "session.started comes a second time.",
-            "ENV-019": "The session_id of a finished session is used again. Make a new one.",
-            "SEQ-003": "The session has ended already; this is a second ending.",
-            "SEQ-004": "The session has ended; nothing may follow.",
-        }
-        if rule != "ENV-019" or "ENV-019" not in self._told:
-            if "ENV-019" not in self._told:
-                self._say(found, event, rule, words[rule])
-            if rule == "ENV-019":
-                self._told.add(rule)
+        if "ENV-019" not in self._told:
+            self._say(found, event, rule, _ASTRAY[rule])
+        if rule == "ENV-019":  # a second session under the id of the first is one mistake
+            self._told.add(rule)
         return False
 
     def _judge_time(self, event: Envelope, agent: _Agent, found: list[Violation]) -> None:
         """ENV-027 §3.2.5"""
-        if agent.timestamp and _later(agent.timestamp, event.timestamp):
+        if agent.timestamp and later(agent.timestamp, event.timestamp):
             self._say(found, event, "ENV-027", "The timestamp is before that of the agent's last event.", "/timestamp")
-        elif self._last and _later(self._last, event.timestamp):
+        elif self._last and later(self._last, event.timestamp):
             text = "The timestamp is before that of another agent's last event in this session."
             self._say(found, event, "ENV-027", text, "/timestamp", "warning")
 
@@ -286,17 +264,9 @@ class Session:
 
     def _judge_after(self, event: Envelope, agent: _Agent, found: list[Violation]) -> None:
         """What directly follows a prompt: HITL-019 §4.5.3, HITL-022 A.4, CLAR-021 §9.4.1(9), HITL-030 A.5"""
-        ask = agent.after
-        if ask is None or isinstance(event, (StateChanged, ToolCompleted, *TERMINAL)):
-            return
-        work, rest = NEXT[ask.kind, ask.granted]
-        rule = work if isinstance(event, WORK) else rest
-        if not rule or (rule == "HITL-019" and isinstance(event, ToolInvoked) and event.tool_call_id == ask.call):
-            return
-        if rule == "HITL-019" and isinstance(event, ToolInvoked) and _needs(event) and not ask.call:
-            return  # HITL-020 says it
-        text = f"The {ask.kind} ended ({ask.outcome.replace('_', ' ')}); a state.changed should say so first."
-        self._say(found, event, rule, text)
+        rule, text = unfollowed(agent.after, event) if agent.after is not None else ("", "")
+        if rule:
+            self._say(found, event, rule, text)
 
     def _judge_state(self, event: StateChanged, agent: _Agent, found: list[Violation]) -> None:
         """STATE-001, STATE-002 §4.2.1, TOOL-007 §4.3.2, CONF-071 §6.8"""
@@ -306,7 +276,7 @@ class Session:
         if self._calls and left == "calling_tool" and entered not in ("awaiting_input", "calling_tool"):
             id_ = event.producer.agent_id
             if any(call.agent == id_ for call in self._calls):
-                self._say(found, event, "TOOL-007", "A tool is still running. Send tool.completed first.", "/from_state")
+                self._say(found, event, "TOOL-007", "A tool is running. Send tool.completed first.", "/from_state")
         if self.asks and self.whole and entered not in ("thinking", "deciding"):
             for ask in self._left_behind(event):
                 if ask.kind == "confirmation":
@@ -343,46 +313,16 @@ class Session:
             self._say(found, event, BREACHES[known.stage, "invoked"], text, "/tool_call_id")
         if agent.state != "calling_tool" and "tools" not in self._told:
             self._say(found, event, "LVL-007", "No state.changed to calling_tool came before the tool.")
-        if self.asks or _needs(event):
+        if self.asks or consequential(event):
             self._judge_consent(event, found)
 
     def _judge_consent(self, event: ToolInvoked, found: list[Violation]) -> None:
         """TOOL-002, TOOL-003 §4.3.1, HITL-002 §2.3.5, HITL-020 §4.5.3, CONF-006 §6.1(3)"""
-        asks = self._consents(event)
-        rule, text = "", ""
-        ask = next((a for a in asks if a.granted and not a.used), asks[-1] if asks else None)
-        if ask is None:
-            if _needs(event):
-                rule = "TOOL-002" if event.irreversible is True else "HITL-002"
-                text = "The tool needs the user's consent, and nobody was asked."
-        elif ask.outcome == "pending":
-            rule, text = "CONF-006", "The tool runs while the question about it is still open."
-        elif ask.outcome == "unseen":
-            rule, text = "TOOL-002", "Whether the user agreed cannot be told: the answer is not in the recording."
-        elif not ask.granted:
-            rule, text = "HITL-020", f"The tool runs although the answer was: {ask.outcome.replace('_', ' ')}."
-        elif not _needs(event):
-            return
-        elif ask.used:
-            rule, text = "TOOL-002", "The consent was for one call and has been used. Ask again."
-        elif event.irreversible is True and ask.outcome == "timed_out":
-            rule, text = "TOOL-002", "An irreversible tool needs a yes; silence is not consent."
-        elif event.irreversible is True and ask.default == "accept":
-            rule, text = "TOOL-003", "The question before an irreversible tool must default to reject."
+        ask = licence(self.asks.values(), event)
+        rule, text = unlicensed(ask, event)
         if rule:
             open_ = self._joined or (not self.whole and ask is not None and ask.outcome in ("pending", "unseen"))
             self._say(found, event, rule, text, "", "info" if open_ else "")
-
-    def _consents(self, event: ToolInvoked) -> list[Ask]:
-        """The confirmations that may license a call: by its id, else (C-38) those that name no call, in order."""
-        asked = [ask for ask in self.asks.values() if ask.kind == "confirmation"]
-        if event.tool_call_id is not UNSET:
-            linked = [ask for ask in asked if ask.call == event.tool_call_id]
-            if linked:
-                return linked
-        if not _needs(event):
-            return []
-        return [ask for ask in asked if not ask.call and not ask.used]
 
     def _judge_completed(self, event: ToolCompleted, _agent: _Agent, found: list[Violation]) -> None:
         """TOOL-004, TOOL-006, TOOL-010, TOOL-012 §4.5.2"""
@@ -469,9 +409,8 @@ class Session:
     def _apply_answers(self, event: StateChanged, agent: _Agent) -> None:
         """Prompts that a change of state ends, or says how they ended."""
         for ask in self._left_behind(event):
-            if self.whole or event.to_state in ("thinking", "deciding"):
-                self.resolve(ask, "withdraw")
-            else:
+            self.resolve(ask, "withdraw")
+            if not self.whole:  # an answer may have come that the recording does not show (C-38)
                 ask.outcome = "unseen"
         outcome, token = _ours(event, "outcome"), _ours(event, "reply_token")
         told = self.asks.get(token) if isinstance(token, str) else None
@@ -486,8 +425,8 @@ class Session:
         if agent.state != IMPLIED[ToolInvoked]:
             agent.implied |= {IMPLIED[ToolInvoked]}
         if self.asks:
-            ask = next((a for a in self._consents(event) if a.granted and not a.used), None)
-            if ask is not None:
+            ask = licence(self.asks.values(), event)
+            if ask is not None and ask.granted:
                 ask.used = True
         id_ = "" if event.tool_call_id is UNSET else event.tool_call_id
         call = Call(event.tool, event.producer.agent_id, id_)
@@ -518,7 +457,7 @@ class Session:
         if not event.complete and agent.state != "writing_output":
             agent.implied |= {IMPLIED[OutputStreaming]}
 
-    def _apply_handoff(self, event: HandoffRequested, agent: _Agent, _now: float) -> None:
+    def _apply_handoff(self, _event: HandoffRequested, agent: _Agent, _now: float) -> None:
         agent.implied |= {IMPLIED[HandoffRequested]}
 
     def _apply_terminal(self, _event: Envelope, _agent: _Agent, _now: float) -> None:
@@ -529,11 +468,6 @@ class Session:
         self._agents.clear()
 
 
-def _needs(event: ToolInvoked) -> bool:
-    """C-40: what is irreversible or of high risk needs the user's consent."""
-    return event.irreversible is True or event.risk_level == "high"
-
-
 def _ours(event: StateChanged, name: str) -> object:
     extensions = event.extensions
     if extensions is UNSET or not isinstance(extensions, dict):
@@ -541,6 +475,12 @@ def _ours(event: StateChanged, name: str) -> object:
     return extensions.get(PREFIX, {}).get(name)
 
 
+_ASTRAY: Final = {
+    "SEQ-001": "session.started comes a second time.",
+    "ENV-019": "The session_id of a finished session is used again. Make a new one.",
+    "SEQ-003": "The session has ended already; this is a second ending.",
+    "SEQ-004": "The session has ended; nothing may follow.",
+}
 # CF-025: how an outcome that our own extension tells ended the prompt.
 _TOLD: Final = {"accepted": "accept", "rejected": "reject", "timed_out": "timeout", "answered": "answer"}
 

@@ -12,7 +12,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Final, Literal
 
-
 from .errors import Severity
 from .events import (
     AwaitingClarification,

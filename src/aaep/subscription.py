@@ -184,7 +184,9 @@ class Handshake:
             yield from wider(self.asked, message.honored_capabilities)
             # CAP-046: the schema's own wording; CF-068 says inline, always.
             if self.asked.accept_signed_manifests_only is True and message.signed_manifest is UNSET:
-                yield Violation("CAP-046", "A signed manifest was demanded and is not there. Put it in signed_manifest.")
+                yield Violation(
+                    "CAP-046", "A signed manifest was demanded and is not there. Put it in signed_manifest."
+                )
         if not self.subscription_id or stage == "requested":
             self.subscription_id = message.subscription_id
         self.terms = merged(self.asked, message.honored_capabilities)

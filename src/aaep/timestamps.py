@@ -6,7 +6,7 @@ import re
 from datetime import UTC, datetime
 from typing import Final
 
-__all__ = ["clean", "defect", "instant"]
+__all__ = ["clean", "defect", "instant", "later"]
 
 _SHAPE: Final = re.compile(
     r"([0-9]{4}-[0-9]{2}-[0-9]{2})T([0-9]{2}:[0-9]{2}:[0-9]{2})(?:\.([0-9]+))?(Z|[+-][0-9]{2}:[0-9]{2})"
@@ -64,3 +64,11 @@ def instant(value: str) -> float | None:
     except ValueError:
         return None
     return moment.timestamp() + (float(f"0.{fraction}") if fraction else 0.0)
+
+
+def later(one: str, other: str) -> bool:
+    """Whether one timestamp is after another; both in the usual form compare as text."""
+    if len(one) == len(other) == 24 and one[-1] == other[-1] == "Z":
+        return one > other
+    first, second = instant(one), instant(other)
+    return first is not None and second is not None and first > second

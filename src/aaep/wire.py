@@ -22,7 +22,7 @@ from . import lenient, schema
 from .errors import FrameError, RemoteProtocolError, Violation
 from .events import Envelope, UnknownEvent
 from .extensions import Registry
-from .fields import Message
+from .fields import Message, members
 from .quick import check
 from .rules import BUNDLED
 
@@ -31,6 +31,7 @@ __all__ = ["decode", "encode", "read", "replace"]
 M = TypeVar("M", bound=Message)
 
 _encoder: Final = msgspec.json.Encoder()
+_encode_into: Final = _encoder.encode_into
 _DECODERS: Final[dict[bytes, Callable[[bytes], Message]]] = {
     type_.encode(): msgspec.json.Decoder(cls).decode for type_, cls in schema.SHAPES.items()
 }
@@ -49,14 +50,16 @@ def _exact(raw: bytes, scratch: bytearray) -> Message | None:
     the closer look.
     """
     start = raw.find(b'"type":"') + 8
-    decoder = _DECODERS.get(raw[start : raw.find(b'"', start)]) if start > 7 else None
+    if start < 8:
+        start = raw.find(b'"type": "') + 9
+    decoder = _DECODERS.get(raw[start : raw.find(b'"', start)])
     if decoder is None:
         return None
     try:
         message = decoder(raw)
     except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError):
         return None
-    _encoder.encode_into(message, scratch)
+    _encode_into(message, scratch)
     if scratch == raw or (b"\\u" not in raw and scratch.count(b":") == raw.count(b":")):
         return message
     return None
@@ -91,13 +94,13 @@ def decode(raw: bytes | str, known: Registry = BUNDLED) -> Message:
 
 
 def _usable(raw: bytes, known: Registry) -> Message | None:
-    members, broken = lenient.parse(raw)
+    given, broken = lenient.parse(raw)
     # Two parsers may disagree about a name that stands twice, so it is never used (C-26).
-    if not isinstance(members, dict) or any(v.rule in ("ENC-002", "ENC-005") for v in broken):
+    if not isinstance(given, dict) or any(v.rule in ("ENC-002", "ENC-005") for v in broken):
         return None
-    cls, type_, _ = schema.identify(members, known)
-    kept = raw if not broken else _encoder.encode(members)
-    message = lenient.view(cls, {**members, "type": type_}, kept, settle=True)
+    cls, type_, _ = schema.identify(given, known)
+    kept = raw if not broken else _encoder.encode(given)
+    message = lenient.view(cls, {**given, "type": type_}, kept, settle=True)
     if not issubclass(cls, Envelope):
         return message if _complete(message) else None
     if not type_ or any(getattr(message, name) is UNSET for name in _ENVELOPE):
@@ -106,11 +109,11 @@ def _usable(raw: bytes, known: Registry) -> Message | None:
         return None
     if _complete(message):
         return message
-    return lenient.view(UnknownEvent, {**members, "type": type_}, kept, settle=True)
+    return lenient.view(UnknownEvent, {**given, "type": type_}, kept, settle=True)
 
 
 def _complete(message: Message) -> bool:
-    for field in msgspec.structs.fields(message):
+    for field in members(type(message)):
         value = getattr(message, field.name)
         if value is UNSET and field.default is not UNSET:
             return False
@@ -132,12 +135,12 @@ def replace(message: M, **changes: Any) -> M:
     changed = msgspec.structs.replace(message, **changes)
     raw = message.raw
     if raw is not None:
-        members = lenient.parse(raw)[0]
-        for field in msgspec.structs.fields(message):
+        given = lenient.parse(raw)[0]
+        for field in members(type(message)):
             if field.name in changes:
-                members.pop(field.encode_name, None)
+                given.pop(field.encode_name, None)
                 if changes[field.name] is not UNSET:
-                    members[field.encode_name] = msgspec.to_builtins(changes[field.name])
-        changed.__dict__["raw"] = _encoder.encode(members)
+                    given[field.encode_name] = msgspec.to_builtins(changes[field.name])
+        changed.__dict__["raw"] = _encoder.encode(given)
         changed.__dict__["unknown"] = dict(message.unknown)
     return changed
