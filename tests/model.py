@@ -9,7 +9,7 @@ Only what is graded as an error is said here.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 TERMINAL = ("completed", "errored", "cancelled")
 WORK = ("invoked", "progress", "confirm", "clarify")
@@ -84,6 +84,17 @@ class Model:
     @property
     def ended(self) -> bool:
         return any(step.kind in TERMINAL for step in self.history)
+
+    def copy(self) -> Model:
+        """Another like it, for trying a step out."""
+        return Model(
+            self.now,
+            [*self.history],
+            [replace(prompt) for prompt in self.prompts],
+            [replace(call) for call in self.calls],
+            {agent: {*rules} for agent, rules in self.awaited.items()},
+            self.restarted,
+        )
 
     def take(self, step: Step) -> list[str]:
         self.now += step.wait
@@ -252,7 +263,7 @@ class Model:
             for past in self.history
             if past.kind == "chunk"
             and past.output == step.output
-            and (step.output or past.agent == step.agent)  # without an id an agent has one output
+            and past.agent == step.agent  # C-47: an output is an agent's own, whatever its id
         ]
         if any(past.complete for past in before):
             return ["OUT-005"]
@@ -273,7 +284,7 @@ class Model:
         outputs: dict[tuple[str, str], bool] = {}
         for past in self.history:
             if past.kind == "chunk":
-                key = (past.output, "" if past.output else past.agent)
+                key = (past.output, past.agent)
                 outputs[key] = outputs.get(key, False) or past.complete
         broken += ["OUT-003" for complete in outputs.values() if not complete]
         for prompt in self.prompts:

@@ -194,6 +194,10 @@ def test_a_profile_needs_its_extensions() -> None:
 
 
 class Point:
+    """An entry point, as far as it is looked at."""
+
+    name, value, group = "robot", "robot:ROBOT", "aaep.extensions"
+
     def __init__(self, loaded: object) -> None:
         self.loaded = loaded
 

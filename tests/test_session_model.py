@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import copy
 from collections import Counter
 from collections.abc import Callable
 from typing import Any
@@ -186,7 +185,7 @@ def traces(draw: st.DrawFn) -> list[Step]:
                 break
             if step.kind in ("completed", "errored", "cancelled") and draw(st.integers(0, 3)):
                 continue  # or most traces would be short
-            if not copy.deepcopy(model).take(step):
+            if not model.copy().take(step):
                 break
         else:
             continue
@@ -197,7 +196,7 @@ def traces(draw: st.DrawFn) -> list[Step]:
     return steps
 
 
-@settings(max_examples=400)
+@settings(max_examples=600)
 @given(traces())
 def test_session_and_model_find_the_same_errors(steps: list[Step]) -> None:
     expected = modelled(steps)

@@ -66,7 +66,8 @@ class Ask(msgspec.Struct, kw_only=True):
     response: Any = None
     decided_via: str = ""
     modified: bool = False  # CF-019: the answer asked for something else, so it counts as a refusal
-    used: bool = False
+    used: bool = False  # it licensed a call that needed it
+    followed: bool = False  # some call came after it was granted
 
     @property
     def token(self) -> str:
@@ -105,14 +106,15 @@ def licence(asks: Iterable[Ask], event: ToolInvoked) -> Ask | None:
     """
     The confirmation that is about this call. C-38
 
-    By the call's id; else one of those that name no call, in order, each for
-    one call. The one that grants it, if any does.
+    By the call's id, and of several the last; else, for a call that needs one,
+    the first granted of those that name no call, each for one call.
     """
     asked = [ask for ask in asks if ask.kind == "confirmation"]
-    about = [ask for ask in asked if ask.call and ask.call == event.tool_call_id]
-    if not about and consequential(event):
-        about = [ask for ask in asked if not ask.call and not ask.used]
-    return next((ask for ask in about if ask.granted and not ask.used), about[-1] if about else None)
+    linked = [ask for ask in asked if ask.call and ask.call == event.tool_call_id]
+    if linked:
+        return linked[-1]
+    free = [ask for ask in asked if not ask.call and not ask.used] if consequential(event) else []
+    return next((ask for ask in free if ask.granted), free[-1] if free else None)
 
 
 def unlicensed(ask: Ask | None, event: ToolInvoked) -> tuple[str, str]:
@@ -129,7 +131,7 @@ def unlicensed(ask: Ask | None, event: ToolInvoked) -> tuple[str, str]:
     if not ask.granted:
         return "HITL-020", f"The tool runs although the answer was: {ask.outcome.replace('_', ' ')}."
     if needed and ask.used:
-        return "TOOL-002", "The consent was for one call and has been used. Ask again."
+        return "TOOL-002" if irreversible else "HITL-002", "The consent was for one call and has been used. Ask again."
     if irreversible and ask.outcome == "timed_out":
         return "TOOL-002", "An irreversible tool needs a yes; silence is not consent."
     if irreversible and ask.default == "accept":
@@ -143,10 +145,6 @@ def unfollowed(ask: Ask, event: Envelope) -> tuple[str, str]:
         return "", ""
     work, rest = NEXT[ask.kind, ask.granted]
     rule = work if isinstance(event, WORK) else rest
-    if rule == "HITL-019" and isinstance(event, ToolInvoked):
-        # Running what was refused is HITL-020, and one mistake is enough.
-        refused_call = event.tool_call_id == ask.call if ask.call else consequential(event)
-        rule = "" if refused_call else rule
     return rule, f"The {ask.kind} ended ({ask.outcome.replace('_', ' ')}); a state.changed should say so first."
 
 
@@ -164,12 +162,14 @@ def refused(message: Reply, ask: Ask, via: str) -> str:
         return "SEC-011"  # CF-008: a token alone is no authority
     if ask.outcome != "pending":
         return "CONF-034"
+    # CF-020: what a lenient reading left out, an unknown or ill-formed member, could be a condition.
+    inexact = message.raw is not None
     if isinstance(message, ClarificationReply):
-        return "CLAR-015" if message.unknown else ill_typed(message, ask)
+        return "CLAR-015" if inexact else ill_typed(message, ask)
     if message.decision == "reject":
         return ""  # whatever can only stop an action is taken leniently (CF-014, CF-020)
-    if message.unknown:
-        return "CONF-031"  # CF-020: an unknown member could be a condition
+    if inexact:
+        return "CONF-031"
     claimed, asked = timestamps.instant(message.timestamp), timestamps.instant(ask.event.timestamp)
     if claimed is None or asked is None or claimed >= asked + ask.event.timeout_seconds:
         return "CONF-035"

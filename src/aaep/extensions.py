@@ -156,7 +156,7 @@ class Registry:
         """
         open_question = False
         for uri in contexts:
-            if uri == CORE_CONTEXT:
+            if uri == CORE_CONTEXT or not isinstance(uri, str):
                 continue
             extension = self._by_context.get(uri)
             if extension is None:

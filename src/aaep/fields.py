@@ -134,16 +134,18 @@ def members(cls: type[msgspec.Struct]) -> tuple[msgspec.structs.FieldInfo, ...]:
 F = TypeVar("F", bound=Callable[..., Any])
 
 
-def per_type(function: F, types: Iterable[type]) -> dict[type, F]:
+def per_type(function: F, types: Iterable[type], bound: Mapping[type, tuple[Any, ...]] | None = None) -> dict[type, F]:
     """
     Copies of a function, one for each type it is called with.
 
     The interpreter remembers in the code where an object keeps its members, for
     one type at a time. On the hottest paths, shared by the twelve events, a copy
-    of the code for each of them makes that memory worth something.
+    of the code for each of them makes that memory worth something. ``bound``
+    gives each copy its own default arguments.
     """
     made = {}
     for cls in types:
         code = function.__code__.replace(co_name=f"{function.__name__}_{cls.__name__}")
-        made[cls] = cast(F, FunctionType(code, function.__globals__, function.__name__, function.__defaults__))
+        defaults = function.__defaults__ if bound is None else bound[cls]
+        made[cls] = cast(F, FunctionType(code, function.__globals__, function.__name__, defaults))
     return made

@@ -117,7 +117,8 @@ def confirmation(event: events.AwaitingConfirmation) -> Iterator[Violation]:
     stated, reach = present(event, "irreversible"), present(event, "reversibility")
     # CF-021: silence about reversibility counts as irreversible, silence about risk as high.
     irreversible = stated is True or reach == "irreversible" or (stated is None and reach is None)
-    risk = present(event, "risk_level") or "high"
+    risk = present(event, "risk_level")
+    risk = risk if isinstance(risk, str) and risk else "high"
     if event.default_decision == "accept":
         rule = _DEFAULTS.get((irreversible, risk))
         if rule is not None:

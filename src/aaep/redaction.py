@@ -74,8 +74,11 @@ def find(text: str) -> Iterator[tuple[int, int]]:
 
 def redact(text: str) -> str:
     """The text with every secret replaced."""
-    parts, end = [], 0
-    for start, stop in find(text):
-        parts += [text[end:start], REDACTED]
-        end = stop
-    return "".join([*parts, text[end:]]) if parts else text
+    # Taking one out can uncover another that stood right behind it.
+    while spans := [*find(text)]:
+        parts, end = [], 0
+        for start, stop in spans:
+            parts += [text[end:start], REDACTED]
+            end = stop
+        text = "".join([*parts, text[end:]])
+    return text

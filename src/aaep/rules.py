@@ -235,8 +235,9 @@ def urgency(event: Envelope, _raw: bytes, _known: Registry) -> Iterator[Violatio
         if not isinstance(event, CRITICAL):  # those four are told by their shape: URG-009 to URG-012
             yield Violation("ENV-041", "urgency is missing. Say how urgent the event is.")
     elif row is not None and value == "critical":
-        ours = (present(event, "extensions") or {}).get(PREFIX, {})
-        if not ours.get("outcome"):  # CF-025: the outcome of a prompt may be critical
+        used = present(event, "extensions")
+        ours = used.get(PREFIX) if isinstance(used, dict) else None
+        if not (isinstance(ours, dict) and ours.get("outcome")):  # CF-025: the outcome of a prompt may be critical
             yield Violation("TERM-020", "critical is for what the user has to act on. Use normal.", "/urgency")
     elif row is not None and value in ("background", "normal") and value not in row[1]:
         yield Violation(row[0], f"urgency is {value}; {' or '.join(row[1])} is recommended for this type.", "/urgency")
@@ -319,7 +320,8 @@ def limits(event: Message, raw: bytes, _known: Registry) -> Iterator[Violation]:
     if len(raw) > 65_536:
         yield Violation("LIM-001", f"The event has {len(raw)} bytes; 65536 is the limit. Point to bulky data by link.")
     whole = msgspec.json.decode(raw) if raw else msgspec.to_builtins(event)
-    fields = len(whole) + len(whole.get("extensions") or ())
+    used = whole.get("extensions")
+    fields = len(whole) + (len(used) if isinstance(used, dict) else 0)
     if fields > 32:
         yield Violation("LIM-003", f"The event has {fields} fields at its top; 32 is the limit.")
     yield from _walk(whole, "", 1)

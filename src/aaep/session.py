@@ -20,7 +20,6 @@ from .asks import Ask, Verdict, consequential, licence, refused, unfollowed, unl
 from .attend import PREFIX
 from .errors import Severity, Violation
 from .events import (
-    CORE_EVENTS,
     TERMINAL,
     AwaitingClarification,
     AwaitingConfirmation,
@@ -33,15 +32,16 @@ from .events import (
     ToolCompleted,
     ToolInvoked,
 )
-from .fields import per_type
 from .messages import ClarificationReply, Reply
 from .states import ASK, BREACHES, CALL, IMPLIED, LIFECYCLE, Call, Output
 from .timestamps import later
 
-__all__ = ["FEED", "Session"]
+__all__ = ["ANY", "MOVES", "Session"]
 
 
-class _Agent:
+class Agent:
+    """One agent in a session: several may share it, each with its own states (A.9)."""
+
     __slots__ = ("after", "implied", "moved", "outputs", "state", "timestamp")
 
     def __init__(self) -> None:
@@ -49,7 +49,7 @@ class _Agent:
         self.implied: frozenset[str] = frozenset()
         self.moved = False
         self.timestamp = ""
-        self.after: Ask | None = None  # a prompt of this agent that just ended
+        self.after: tuple[Ask, ...] = ()  # prompts of this agent that just ended
         self.outputs: dict[Any, Output] = {}
 
 
@@ -68,40 +68,22 @@ class Session:
         self.asks: dict[str, Ask] = {}
         self.deadline: float | None = None  # when the next pending prompt runs out
         self.invocations = 0
-        self._joined = False  # the start was not seen
-        self._agents: dict[str, _Agent] = {}
+        self._joined = not whole  # the start was not seen
+        self.agents: dict[str, Agent] = {}
         self._calls: list[Call] = []  # running
         self._ids: dict[str, Call] = {}
-        self._last = ""
+        self.last = ""
         self._number: int | None = None
         self._numbered: bool | None = None  # whether the first event had a number
         self._told: set[str] = set()  # findings made once per session
-        self._plain = False  # nothing is pending that the next event could run into
+        self.plain = False  # nothing is pending that the next event could run into
 
     # -- feeding -------------------------------------------------------------
 
     def feed(self, event: Envelope, now: float) -> list[Violation]:
         """Take the next event and say what is wrong with its coming now."""
-        kind, judge, applied = _MOVES.get(type(event), _ANY)
-        stamp = event.timestamp
-        if (
-            not self._plain
-            or kind != "other"
-            or stamp < self._last
-            or len(stamp) != 24
-            or event.sequence_number is not UNSET
-            or (agent := self._agents.get(event.producer.agent_id)) is None
-        ):
-            found = self.judge(event, now)
-            self.apply(event, now)
-            return found
-        # Nearly every event comes this way: nothing is in question but the order among its own kind.
-        found = []
-        if judge is not None:
-            judge(self, event, agent, found)
-        agent.timestamp = self._last = stamp
-        if applied is not None:
-            applied(self, event, agent, now)
+        found = self.judge(event, now)
+        self.apply(event, now)
         return found
 
     def judge(self, event: Envelope, now: float) -> list[Violation]:
@@ -109,51 +91,51 @@ class Session:
         found: list[Violation] = []
         if self.deadline is not None and now >= self.deadline:
             self.expire(now)
-        kind, judge, _ = _MOVES.get(type(event), _ANY)
+        kind, judge, _ = MOVES.get(type(event), ANY)
         if (self.stage, kind) not in LIFECYCLE and not self._astray(event, self.stage, kind, found):
             return found
-        agent = self._agents.get(event.producer.agent_id) or _Agent()
-        if event.timestamp < self._last or len(event.timestamp) != 24 or len(self._last) not in (0, 24):
+        agent = self.agents.get(event.producer.agent_id) or Agent()
+        if event.timestamp < self.last or len(event.timestamp) != 24 or len(self.last) not in (0, 24):
             self._judge_time(event, agent, found)
         if self._numbered or event.sequence_number is not UNSET:
             self._judge_number(event, found)
-        if agent.after is not None:
-            self._judge_after(event, agent, found)
         if judge is not None:
             judge(self, event, agent, found)
+        if agent.after:
+            self._judge_after(event, agent, found)
         return found
 
     def apply(self, event: Envelope, now: float) -> None:
         """Let the event have happened, legal or not."""
-        kind, _, applied = _MOVES.get(type(event), _ANY)
+        kind, _, applied = MOVES.get(type(event), ANY)
         if self.stage != "active" and not self._begin(event, kind):
             return
         id_ = event.producer.agent_id
-        agent = self._agents.get(id_)
+        agent = self.agents.get(id_)
         if agent is None:
-            agent = self._agents[id_] = _Agent()
-        agent.timestamp = self._last = event.timestamp
+            agent = self.agents[id_] = Agent()
+        agent.timestamp = self.last = event.timestamp
         if self._numbered:
             self._number = event.sequence_number if event.sequence_number is not UNSET else self._number
-        if agent.after is not None and type(event) is not ToolCompleted:
-            agent.after = None
+        if agent.after and type(event) is not ToolCompleted:
+            agent.after = ()
         if applied is not None:
             applied(self, event, agent, now)
         if kind == "terminal":
             self.stage = LIFECYCLE["active", "terminal"]
-        self._plain = (
+        self.plain = (
             self.stage == "active"
             and self.deadline is None
             and not self._numbered
-            and len(self._last) == 24
-            and all(one.after is None for one in self._agents.values())
+            and len(self.last) == 24
+            and not any(one.after for one in self.agents.values())
         )
 
     def _begin(self, event: Envelope, kind: str) -> bool:
         """The first event of the session, or one too many."""
         if self.stage != "none":
             return False
-        self._joined = kind != "started"
+        self._joined = kind != "started" and not self.whole
         self._numbered = event.sequence_number is not UNSET
         self.stage = LIFECYCLE["none", "started"]
         return True
@@ -183,10 +165,10 @@ class Session:
         # C-39: time may grant only what was to be granted by default; a reply grants what it says.
         ask.granted = how in ("accept", "answer") or (how == "timeout" and ask.default == "accept")
         ask.decided_via = via
-        self._plain = False
-        agent = self._agents.get(ask.event.producer.agent_id)
+        self.plain = False
+        agent = self.agents.get(ask.event.producer.agent_id)
         if agent is not None and how not in ("withdraw", "end"):
-            agent.after = ask
+            agent.after += (ask,)
         waiting = [one.deadline for one in self.asks.values() if one.outcome == "pending"]
         self.deadline = min(waiting) if waiting else None
 
@@ -234,11 +216,11 @@ class Session:
             self._told.add(rule)
         return False
 
-    def _judge_time(self, event: Envelope, agent: _Agent, found: list[Violation]) -> None:
+    def _judge_time(self, event: Envelope, agent: Agent, found: list[Violation]) -> None:
         """ENV-027 §3.2.5"""
         if agent.timestamp and later(agent.timestamp, event.timestamp):
             self._say(found, event, "ENV-027", "The timestamp is before that of the agent's last event.", "/timestamp")
-        elif self._last and later(self._last, event.timestamp):
+        elif self.last and later(self.last, event.timestamp):
             text = "The timestamp is before that of another agent's last event in this session."
             self._say(found, event, "ENV-027", text, "/timestamp", "warning")
 
@@ -262,13 +244,17 @@ class Session:
             text = f"sequence_number is {number}; {expected} was next."
             self._say(found, event, "ENV-047", text, "/sequence_number", gap)
 
-    def _judge_after(self, event: Envelope, agent: _Agent, found: list[Violation]) -> None:
+    def _judge_after(self, event: Envelope, agent: Agent, found: list[Violation]) -> None:
         """What directly follows a prompt: HITL-019 §4.5.3, HITL-022 A.4, CLAR-021 §9.4.1(9), HITL-030 A.5"""
-        rule, text = unfollowed(agent.after, event) if agent.after is not None else ("", "")
-        if rule:
-            self._say(found, event, rule, text)
+        told = {violation.rule for violation in found}
+        for ask in agent.after:
+            rule, text = unfollowed(ask, event)
+            # Running what was refused is HITL-020, and one mistake is told once.
+            if rule and rule not in told and not (rule == "HITL-019" and "HITL-020" in told):
+                told.add(rule)
+                self._say(found, event, rule, text)
 
-    def _judge_state(self, event: StateChanged, agent: _Agent, found: list[Violation]) -> None:
+    def _judge_state(self, event: StateChanged, agent: Agent, found: list[Violation]) -> None:
         """STATE-001, STATE-002 §4.2.1, TOOL-007 §4.3.2, CONF-071 §6.8"""
         left, entered = event.from_state, event.to_state
         if left != agent.state or left == entered or not agent.moved:
@@ -283,13 +269,13 @@ class Session:
                     text = f"A confirmation was pending and the agent went on to {entered} without an answer."
                     self._say(found, event, "CONF-071", text, "/to_state")
 
-    def _judge_chain(self, event: StateChanged, agent: _Agent, found: list[Violation]) -> None:
+    def _judge_chain(self, event: StateChanged, agent: Agent, found: list[Violation]) -> None:
         """STATE-001, STATE-002 §4.2.1"""
         left = event.from_state
         if _ours(event, "resync"):  # C-36: a catch-up names the state, it leaves none
             return
         if not agent.moved:
-            if left != "idle" and not self._joined and self.stage != "none":
+            if left != "idle" and not self._joined and (self.whole or self.stage != "none"):
                 text = f"The first state.changed leaves {left}; a session starts idle."
                 self._say(found, event, "STATE-001", text, "/from_state")
         elif left != agent.state and left not in agent.implied:
@@ -305,7 +291,7 @@ class Session:
         id_ = event.producer.agent_id
         return [a for a in self.asks.values() if a.outcome == "pending" and a.event.producer.agent_id == id_]
 
-    def _judge_invoked(self, event: ToolInvoked, agent: _Agent, found: list[Violation]) -> None:
+    def _judge_invoked(self, event: ToolInvoked, agent: Agent, found: list[Violation]) -> None:
         """TOOL-004 §4.3.1, LVL-007 §9.3.1(3), and consent"""
         known = self._ids.get(event.tool_call_id) if event.tool_call_id is not UNSET else None
         if known is not None:
@@ -324,7 +310,7 @@ class Session:
             open_ = self._joined or (not self.whole and ask is not None and ask.outcome in ("pending", "unseen"))
             self._say(found, event, rule, text, "", "info" if open_ else "")
 
-    def _judge_completed(self, event: ToolCompleted, _agent: _Agent, found: list[Violation]) -> None:
+    def _judge_completed(self, event: ToolCompleted, _agent: Agent, found: list[Violation]) -> None:
         """TOOL-004, TOOL-006, TOOL-010, TOOL-012 §4.5.2"""
         call = self._paired(event)
         if call is None:
@@ -350,7 +336,7 @@ class Session:
         mine = [c for c in self._calls if c.tool == event.tool and c.agent == event.producer.agent_id]
         return next((c for c in mine if not c.id), mine[0] if mine else None)
 
-    def _judge_confirmation(self, event: AwaitingConfirmation, agent: _Agent, found: list[Violation]) -> None:
+    def _judge_confirmation(self, event: AwaitingConfirmation, agent: Agent, found: list[Violation]) -> None:
         """HITL-021 A.4, CONF-007 §6.1(4)"""
         if agent.state != "awaiting_input":
             self._say(found, event, "HITL-021", "No state.changed to awaiting_input came before the question.")
@@ -361,13 +347,14 @@ class Session:
             )
             if ask.outcome == "pending" and same:
                 self._say(found, event, "CONF-007", "The same question is already open. Wait for its answer.")
+                return
 
-    def _judge_clarification(self, event: AwaitingClarification, agent: _Agent, found: list[Violation]) -> None:
+    def _judge_clarification(self, event: AwaitingClarification, agent: Agent, found: list[Violation]) -> None:
         """HITL-030 A.5"""
         if agent.state != "awaiting_input":
             self._say(found, event, "HITL-030", "No state.changed to awaiting_input came before the question.")
 
-    def _judge_chunk(self, event: OutputStreaming, agent: _Agent, found: list[Violation]) -> None:
+    def _judge_chunk(self, event: OutputStreaming, agent: Agent, found: list[Violation]) -> None:
         """OUT-001, OUT-002, OUT-005 §4.3.3, LVL-007 §9.3.1(3)"""
         output = agent.outputs.get(event.output_id)
         if agent.state != "writing_output" and "output" not in self._told:
@@ -380,18 +367,18 @@ class Session:
             for rule, text, path, severity in output.faults(event):
                 self._say(found, event, rule, text, path, severity)
 
-    def _judge_terminal(self, event: Envelope, _agent: _Agent, found: list[Violation]) -> None:
+    def _judge_terminal(self, event: Envelope, _agent: Agent, found: list[Violation]) -> None:
         """TOOL-008 §4.3.2, OUT-003 §4.3.3, HITL-018 §4.5.3, EVT-008"""
         for call in self._calls:
             self._say(found, event, "TOOL-008", f"The tool {call.tool} never completed.")
-        for agent in self._agents.values():
+        for agent in self.agents.values():
             for output in agent.outputs.values():
                 if output.stage == "open":
                     self._say(found, event, "OUT-003", "An output was never completed.")
         if not isinstance(event, SessionCompleted):
             return
         for ask in self.asks.values():
-            if ask.kind == "confirmation" and ask.granted and not ask.used:
+            if ask.kind == "confirmation" and ask.granted and not (ask.used or ask.followed):
                 self._say(found, event, "HITL-018", "The user agreed, but the tool was never announced.")
         if event.tool_invocations_count not in (UNSET, self.invocations) and not self._joined:
             text = f"tool_invocations_count is {event.tool_invocations_count}; {self.invocations} were announced."
@@ -399,14 +386,14 @@ class Session:
 
     # -- applying -------------------------------------------------------------------
 
-    def _apply_state(self, event: StateChanged, agent: _Agent, _now: float) -> None:
+    def _apply_state(self, event: StateChanged, agent: Agent, _now: float) -> None:
         if self.asks:
             self._apply_answers(event, agent)
         agent.state, agent.moved = event.to_state, True
         if agent.implied:
             agent.implied = frozenset()
 
-    def _apply_answers(self, event: StateChanged, agent: _Agent) -> None:
+    def _apply_answers(self, event: StateChanged, agent: Agent) -> None:
         """Prompts that a change of state ends, or says how they ended."""
         for ask in self._left_behind(event):
             self.resolve(ask, "withdraw")
@@ -416,9 +403,9 @@ class Session:
         told = self.asks.get(token) if isinstance(token, str) else None
         if told is not None and told.outcome == "pending":
             self.resolve(told, _TOLD.get(str(outcome), "withdraw"))
-            agent.after = None
+            agent.after = ()
 
-    def _apply_invoked(self, event: ToolInvoked, agent: _Agent, _now: float) -> None:
+    def _apply_invoked(self, event: ToolInvoked, agent: Agent, _now: float) -> None:
         self.invocations += 1
         if agent.state != "calling_tool":
             self._told.add("tools")
@@ -428,26 +415,28 @@ class Session:
             ask = licence(self.asks.values(), event)
             if ask is not None and ask.granted:
                 ask.used = True
+            for one in self.asks.values():
+                one.followed = one.followed or (one.granted and not one.call)
         id_ = "" if event.tool_call_id is UNSET else event.tool_call_id
         call = Call(event.tool, event.producer.agent_id, id_)
         self._calls.append(call)
         if id_:
             self._ids[id_] = call
 
-    def _apply_completed(self, event: ToolCompleted, _agent: _Agent, _now: float) -> None:
+    def _apply_completed(self, event: ToolCompleted, _agent: Agent, _now: float) -> None:
         call = self._paired(event)
         if call is not None and call.stage == "running":
             call.stage = CALL["running", "completed"]
             self._calls.remove(call)
 
-    def _apply_ask(self, event: AwaitingConfirmation | AwaitingClarification, agent: _Agent, now: float) -> None:
+    def _apply_ask(self, event: AwaitingConfirmation | AwaitingClarification, agent: Agent, now: float) -> None:
         agent.implied |= {IMPLIED[type(event)]}
         ask = Ask(event=event, deadline=now + event.timeout_seconds)  # CF-029: by the caller's clock
         self.asks.setdefault(ask.token, ask)
         self.deadline = ask.deadline if self.deadline is None else min(self.deadline, ask.deadline)
-        self._plain = False
+        self.plain = False
 
-    def _apply_chunk(self, event: OutputStreaming, agent: _Agent, _now: float) -> None:
+    def _apply_chunk(self, event: OutputStreaming, agent: Agent, _now: float) -> None:
         output = agent.outputs.get(event.output_id)
         if output is None:
             output = agent.outputs[event.output_id] = Output()
@@ -457,15 +446,15 @@ class Session:
         if not event.complete and agent.state != "writing_output":
             agent.implied |= {IMPLIED[OutputStreaming]}
 
-    def _apply_handoff(self, _event: HandoffRequested, agent: _Agent, _now: float) -> None:
+    def _apply_handoff(self, _event: HandoffRequested, agent: Agent, _now: float) -> None:
         agent.implied |= {IMPLIED[HandoffRequested]}
 
-    def _apply_terminal(self, _event: Envelope, _agent: _Agent, _now: float) -> None:
+    def _apply_terminal(self, _event: Envelope, _agent: Agent, _now: float) -> None:
         for ask in self.asks.values():
             self.resolve(ask, "end")
         self._calls.clear()
         self._ids.clear()
-        self._agents.clear()
+        self.agents.clear()
 
 
 def _ours(event: StateChanged, name: str) -> object:
@@ -485,7 +474,7 @@ _ASTRAY: Final = {
 _TOLD: Final = {"accepted": "accept", "rejected": "reject", "timed_out": "timeout", "answered": "answer"}
 
 # What a kind of event is to the session, how it is judged, and what it does.
-_MOVES: Final[dict[type[Any], tuple[str, Callable[..., None] | None, Callable[..., None] | None]]] = {
+MOVES: Final[dict[type[Any], tuple[str, Callable[..., None] | None, Callable[..., None] | None]]] = {
     SessionStarted: ("started", None, None),
     StateChanged: ("other", Session._judge_state, Session._apply_state),
     ToolInvoked: ("other", Session._judge_invoked, Session._apply_invoked),
@@ -496,6 +485,4 @@ _MOVES: Final[dict[type[Any], tuple[str, Callable[..., None] | None, Callable[..
     HandoffRequested: ("other", None, Session._apply_handoff),
     **dict.fromkeys(TERMINAL, ("terminal", Session._judge_terminal, Session._apply_terminal)),
 }
-_ANY: Final = ("other", None, None)
-
-FEED: Final = per_type(Session.feed, CORE_EVENTS.values())  # Session.feed for those who call it a million times
+ANY: Final = ("other", None, None)
