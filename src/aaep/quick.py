@@ -14,6 +14,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, Final, cast
 
+import msgspec
 from msgspec import UNSET
 from msgspec.json import encode
 
@@ -25,12 +26,12 @@ from .fields import Message, per_type
 from .rules import BUNDLED, every, pattern
 from .timestamps import clean
 
-__all__ = ["PLANS", "check"]
+__all__ = ["IDS", "PLANS", "Plan", "check", "met"]
 
 _MOST: Final = 4096  # values remembered of each kind
 
 # Ids found sound. An output's and a session's come again and again.
-_IDS: set[str] = set()
+IDS: set[str] = set()
 _TESTS: Final = {
     "sess": pattern(events.SessionStarted, "session_id"),
     "call": pattern(events.ToolInvoked, "tool_call_id"),
@@ -40,13 +41,13 @@ _TESTS: Final = {
 _event_id: Final = pattern(events.SessionStarted, "event_id")
 
 
-def _met(id_: str, kind: str) -> bool:
+def met(id_: str, kind: str) -> bool:
     """Whether an id that was not seen before is sound."""
     if _TESTS[kind](id_) is None:
         return False
-    if len(_IDS) >= _MOST:
-        _IDS.clear()
-    _IDS.add(id_)
+    if len(IDS) >= _MOST:
+        IDS.clear()
+    IDS.add(id_)
     return True
 
 
@@ -88,7 +89,7 @@ def _invoked(event: events.ToolInvoked) -> object:
     call = event.tool_call_id
     if event.summary_terse is UNSET or event.summary_detailed is UNSET or call is UNSET:
         return None
-    if not (call in _IDS or _met(call, "call")):
+    if not (call in IDS or met(call, "call")):
         return None
     if event.args_summary is not UNSET and redaction.suspicious(event.args_summary):
         return None
@@ -99,12 +100,12 @@ def _returned(event: events.ToolCompleted) -> object:
     call = event.tool_call_id
     if event.status != "success" or event.summary_normal is UNSET or call is UNSET:
         return None
-    return event.tool if call in _IDS or _met(call, "call") else None
+    return event.tool if call in IDS or met(call, "call") else None
 
 
 def _output(event: events.OutputStreaming) -> object:
     id_ = event.output_id
-    if event.coalesce_hint is UNSET or not (id_ is UNSET or id_ in _IDS or _met(id_, "out_")):
+    if event.coalesce_hint is UNSET or not (id_ is UNSET or id_ in IDS or met(id_, "out_")):
         return None
     return event.coalesce_hint, event.complete, event.content_type, event.language
 
@@ -112,7 +113,7 @@ def _output(event: events.OutputStreaming) -> object:
 def _confirmation(event: events.AwaitingConfirmation) -> object:
     if event.summary_normal is UNSET or event.summary_terse is UNSET or event.summary_detailed is UNSET:
         return None
-    if not _flat(event.extra_context) or not _met(event.reply_token, "rpl_"):
+    if not _flat(event.extra_context) or not met(event.reply_token, "rpl_"):
         return None
     reach = (event.risk_level, event.irreversible, event.reversibility)
     return event.timeout_seconds, event.default_decision, reach, event.allowed_replies
@@ -122,7 +123,7 @@ def _clarification(event: events.AwaitingClarification) -> object:
     choices = event.choices
     if event.summary_normal is UNSET or choices is UNSET or len({*choices}) != len(choices):
         return None
-    return (event.timeout_seconds, event.accepted_response_kinds) if _met(event.reply_token, "rpl_") else None
+    return (event.timeout_seconds, event.accepted_response_kinds) if met(event.reply_token, "rpl_") else None
 
 
 def _handoff(event: events.HandoffRequested) -> object:
@@ -171,50 +172,35 @@ def _quiet(event: Any, raw: bytes, common: tuple[Any, ...], particular: Callable
         and (92 not in raw or b"\\u" not in raw)  # a backslash
         and len(raw) <= 16_384
         and clean(event.timestamp)
-        and (event.session_id in _IDS or _met(event.session_id, "sess"))
+        and (event.session_id in IDS or met(event.session_id, "sess"))
         and _event_id(event.event_id) is not None
     )
 
 
-def _alike(event: Any, raw: bytes, head: bytes, shared: bytes, particular: Callable[[Any], object], sound: Any) -> bool:
-    """
-    The same for an event in our own layout, by its bytes.
-
-    There ``head`` ends with ``"event_id":"evt_`` and ``shared``, from producer to
-    localization_hints, follows the timestamp, so both are found without looking.
-    """
-    id_, session_id = event.event_id, event.session_id
-    size, start = len(id_) - 4, len(head)
-    return (
-        raw.startswith(head)
-        and raw.startswith(shared, start + size + len(session_id) + _BETWEEN)
-        and raw[start : start + size].isalnum()
-        and size <= 64
-        and event.extensions is UNSET
-        and particular(event) in sound
-        and raw.isascii()
-        and 60 not in raw  # <
-        and len(raw) <= 16_384
-        and clean(event.timestamp)
-        and (session_id in _IDS or _met(session_id, "sess"))
-    )
-
-
-_BETWEEN: Final = len('","session_id":"' + '","timestamp":"' + "2026-05-24T14:22:11.342Z" + '",')
 _QUIET: Final = per_type(_quiet, CORE_EVENTS.values())
-_ALIKE: Final = per_type(_alike, CORE_EVENTS.values())
 
 
-class _Plan:
+def _skimmed(cls: type[Envelope]) -> type[Envelope]:
+    """The same type, for streams: who speaks, and in which language, is compared as bytes and need not be parsed."""
+    fields = [("producer", msgspec.Raw), ("localization_hints", msgspec.Raw)]
+    skimmed = msgspec.defstruct(
+        cls.__name__, fields, bases=(cls,), frozen=True, kw_only=True, forbid_unknown_fields=True
+    )
+    return cast(type[Envelope], skimmed)
+
+
+class Plan:
     """What was found sound on events of one type."""
 
-    __slots__ = ("alike", "common", "head", "particular", "quiet", "shared", "sound")
+    __slots__ = ("agent", "common", "decode", "head", "particular", "quiet", "shared", "sound")
 
     def __init__(self, cls: type[Envelope]) -> None:
+        self.decode = msgspec.json.Decoder(_skimmed(cls)).decode
         self.particular = _PARTICULAR[cls]
-        self.quiet, self.alike = _QUIET[cls], _ALIKE[cls]
+        self.quiet = _QUIET[cls]
         self.common: tuple[Any, ...] = (None,) * 6  # what the events that came last shared
         self.head = self.shared = b"\0"  # the same as bytes, in our own layout
+        self.agent = ""
         self.sound: set[object] = set()  # what was particular to them
 
     def remember(self, event: Envelope) -> None:
@@ -235,12 +221,13 @@ class _Plan:
     def _shape(self, event: Envelope) -> None:
         """How the common part reads in our own layout."""
         written = encode(event)
+        self.agent = event.producer.agent_id
         self.head = written[: written.index(b'"event_id":"evt_') + 16]
         end = written.index(b'"localization_hints":') + 21 + len(encode(event.localization_hints))
         self.shared = written[written.index(b'"producer":') : end]
 
 
-PLANS: Final[dict[type[Any], _Plan]] = {cls: _Plan(cls) for cls in CORE_EVENTS.values()}
+PLANS: Final[dict[type[Any], Plan]] = {cls: Plan(cls) for cls in CORE_EVENTS.values()}
 
 
 def check(event: Message, raw: bytes, known: Registry = BUNDLED, strict: bool = False) -> tuple[Violation, ...]:

@@ -6,15 +6,15 @@ import re
 from datetime import UTC, datetime
 from typing import Final
 
-__all__ = ["clean", "defect", "instant", "later"]
+__all__ = ["MILLISECONDS", "MINUTES", "SECONDS", "clean", "defect", "instant", "later"]
 
 _SHAPE: Final = re.compile(
     r"([0-9]{4}-[0-9]{2}-[0-9]{2})T([0-9]{2}:[0-9]{2}:[0-9]{2})(?:\.([0-9]+))?(Z|[+-][0-9]{2}:[0-9]{2})"
 )
-_MINUTES: set[str] = set()  # beginnings seen to be real; a recording holds few of them
+MINUTES: set[str] = set()  # beginnings seen to be real; a recording holds few of them
 _MOST_MINUTES: Final = 4096
-_SECONDS: Final = frozenset(f":{second:02}." for second in range(60))
-_MILLISECONDS: Final = frozenset(f"{millisecond:03}Z" for millisecond in range(1000))
+SECONDS: Final = frozenset(f":{second:02}." for second in range(60))
+MILLISECONDS: Final = frozenset(f"{millisecond:03}Z" for millisecond in range(1000))
 
 
 def defect(value: str) -> tuple[str, str, str] | None:
@@ -41,13 +41,13 @@ def defect(value: str) -> tuple[str, str, str] | None:
 
 def clean(value: str) -> bool:
     """Whether the timestamp is sound in the form everybody should use. Fast."""
-    if value[:16] in _MINUTES:
-        return value[16:20] in _SECONDS and value[20:] in _MILLISECONDS
+    if value[:16] in MINUTES:
+        return value[16:20] in SECONDS and value[20:] in MILLISECONDS
     if defect(value) is not None:
         return False
-    if len(_MINUTES) >= _MOST_MINUTES:
-        _MINUTES.clear()
-    _MINUTES.add(value[:16])
+    if len(MINUTES) >= _MOST_MINUTES:
+        MINUTES.clear()
+    MINUTES.add(value[:16])
     return True
 
 

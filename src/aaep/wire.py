@@ -20,13 +20,13 @@ from msgspec import UNSET
 
 from . import lenient, schema
 from .errors import FrameError, RemoteProtocolError, Violation
-from .events import CORE_EVENTS, Envelope, UnknownEvent
+from .events import Envelope, UnknownEvent
 from .extensions import Registry
 from .fields import Message, members
-from .quick import PLANS, check
+from .quick import check
 from .rules import BUNDLED
 
-__all__ = ["decode", "encode", "read", "replace", "usual"]
+__all__ = ["decode", "encode", "read", "replace"]
 
 M = TypeVar("M", bound=Message)
 
@@ -35,8 +35,7 @@ _encode_into: Final = _encoder.encode_into
 _DECODERS: Final[dict[bytes, Callable[[bytes], Message]]] = {
     type_.encode(): msgspec.json.Decoder(cls).decode for type_, cls in schema.SHAPES.items()
 }
-_WAYS: Final = {type_.encode(): (msgspec.json.Decoder(cls).decode, PLANS[cls]) for type_, cls in CORE_EVENTS.items()}
-_ENVELOPE: Final = ("event_id", "session_id", "timestamp", "producer")
+_ENVELOPE: Final = ("context", "event_id", "session_id", "timestamp", "producer")  # ENV-001, ENV-005
 
 
 def _exact(raw: bytes, scratch: bytearray) -> Message | None:
@@ -63,23 +62,6 @@ def _exact(raw: bytes, scratch: bytearray) -> Message | None:
     _encode_into(message, scratch)
     if scratch == raw or (b"\\u" not in raw and scratch.count(b":") == raw.count(b":")):
         return message
-    return None
-
-
-def usual(raw: bytes, scratch: bytearray) -> Envelope | None:
-    """An event in our own layout about which there is nothing to say; None if there may be. For long streams."""
-    start = raw.find(b'"type":"') + 8
-    way = _WAYS.get(raw[start : raw.find(b'"', start)])
-    if way is None:
-        return None
-    decoder, plan = way
-    try:
-        event = decoder(raw)
-    except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError):
-        return None
-    _encode_into(event, scratch)
-    if scratch == raw and plan.alike(event, raw, plan.head, plan.shared, plan.particular, plan.sound):
-        return event
     return None
 
 
@@ -121,7 +103,7 @@ def _usable(raw: bytes, known: Registry) -> Message | None:
     message = lenient.view(cls, {**given, "type": type_}, kept, settle=True)
     if not issubclass(cls, Envelope):
         return message if _complete(message) else None
-    if not type_ or any(getattr(message, name) is UNSET for name in _ENVELOPE):
+    if not type_ or any(getattr(message, name) in (UNSET, "") for name in _ENVELOPE):
         return None
     if message.producer.agent_id is UNSET:  # type: ignore[attr-defined]  # an Envelope
         return None

@@ -8,14 +8,14 @@ recording is.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from functools import partial
 from itertools import chain, islice, repeat
 from typing import IO, Any, Final, Literal
 
 import msgspec
 
-from .. import timestamps
+from .. import stream, timestamps
 from ..audit import Audit, Finding
 from ..catalogue import rule
 from ..errors import Severity
@@ -71,9 +71,9 @@ _items: Final = msgspec.json.Decoder(list[msgspec.Raw]).decode
 _any: Final = msgspec.json.Decoder(msgspec.Raw).decode
 
 
-def begin(stream: IO[bytes]) -> Recording:
+def begin(source: IO[bytes]) -> Recording:
     """Tell the form of an input from its beginning."""
-    readline = partial(stream.readline, LIMIT + 1)
+    readline = partial(source.readline, LIMIT + 1)
     skipped, first = _next(readline)
     head = first.removeprefix(_BOM).strip()
     lines = Recording("lines", chain([first] if first else [], iter(readline, b"")), readline, skipped)
@@ -90,7 +90,7 @@ def begin(stream: IO[bytes]) -> Recording:
     listed = head[:1] == b"[" and (not second or not _complete(head))
     if listed or _continues(head, second.strip()):
         data = first + b"\n" * min(blank, WHOLE) + second
-        data += stream.read(max(0, WHOLE + 1 - len(data)))
+        data += source.read(max(0, WHOLE + 1 - len(data)))
         if len(data) > WHOLE:
             raise Unreadable("It is one JSON document of over 64 MiB. Write one message per line (NDJSON) instead.")
         lines.form, lines.data = "document", data
@@ -156,26 +156,38 @@ def judge(recording: Recording, audit: Audit, say: Say, tick: Callable[[int], No
     """Feed a recording to an audit, tell every finding, tick now and then, and return how many messages there were."""
     if recording.form == "document":
         return _judge_document(recording, audit, say)
-    take = audit.feed if recording.form == "lines" else _entries(audit)
-    number, idle = recording.before, 0
+    take = stream.judge if recording.form == "lines" else _judge_entries
+    lines, messages = enumerate(recording.lines, recording.before + 1), 0
     while True:
-        start = number
-        for number, line in enumerate(islice(recording.lines, STRIDE), start + 1):
-            if line[-1] != _NEWLINE:
-                unread = _unread(line, recording.readline)
-                if unread is not None:
-                    say(number, unread)
-                    idle += 1
-                    continue
-            raw = line.strip()
-            if not raw:
-                idle += 1
-                continue
-            for finding in take(raw):
-                say(number, finding)
-        if number - start < STRIDE:
-            return number - recording.before - idle
-        tick(number)
+        batch = _Batch(recording, say)
+        for place, findings in take(audit, batch.messages(islice(lines, STRIDE))):
+            for finding in findings:
+                say(batch.numbers[place], finding)
+        messages += len(batch.numbers)
+        if batch.read < STRIDE:
+            return messages
+        tick(batch.last)
+
+
+class _Batch:
+    """Some lines, taken one by one as they come, and the numbers of those that hold messages."""
+
+    def __init__(self, recording: Recording, say: Say) -> None:
+        self.recording, self.say = recording, say
+        self.numbers: list[int] = []
+        self.read = self.last = 0
+
+    def messages(self, lines: Iterable[tuple[int, bytes]]) -> Iterator[bytes]:
+        numbers = self.numbers
+        for number, line in lines:
+            self.read += 1
+            self.last = number
+            unread = _unread(line, self.recording.readline) if line[-1] != _NEWLINE else None
+            if unread is not None:
+                self.say(number, unread)
+            elif raw := line.strip():
+                numbers.append(number)
+                yield raw
 
 
 def _unread(line: bytes, readline: Callable[[], bytes]) -> Finding | None:
@@ -188,6 +200,15 @@ def _unread(line: bytes, readline: Callable[[], bytes]) -> Finding | None:
         text = "The recording was cut in the middle of this line, so the line was not judged."
         return _finding("ENC-001", "warning", text)
     return None
+
+
+def _judge_entries(audit: Audit, lines: Iterable[bytes]) -> Iterator[tuple[int, list[Finding]]]:
+    """Feed the lines of a capture to an audit; the places and findings of those that have any."""
+    take = _entries(audit)
+    for place, raw in enumerate(lines):
+        findings = take(raw)
+        if findings:
+            yield place, findings
 
 
 def _entries(audit: Audit) -> Callable[[bytes], list[Finding]]:
