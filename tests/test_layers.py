@@ -15,7 +15,7 @@ SOURCE = Path(__file__).parent.parent / "src" / "aaep"
 # The core, lowest first: each may import what stands before it. A new core module gets its place here.
 CORE = """
 errors fields events messages catalogue timestamps languages redaction extensions attend payloads rules quick lenient
-schema context framing wire states asks session subscription audit""".split()
+schema context framing wire states asks session subscription audit stream""".split()
 # These may use a clock, a disk and a network.
 RUNTIME = "channel hub producer subscriber identity testing visualize".split()
 EDGES = "journal transports adapters outputs web conformance cli".split()

@@ -188,10 +188,14 @@ def _fault(error: Any) -> Iterator[Fault]:
     path = [*error.absolute_path]
     if error.validator == "required":
         yield from ((pointer(*path), "required", name) for name in error.validator_value if name not in error.instance)
-    elif error.validator == "additionalProperties":
+    elif error.validator in ("additionalProperties", "unevaluatedProperties"):
         patterns = error.schema.get("patternProperties", ())
+        known = {*error.schema["properties"]}
+        if error.validator == "unevaluatedProperties":
+            # Where anything in the envelope is wrong, the validator no longer counts its members as known.
+            known |= {*schema.envelope()["properties"]}
         for name in error.instance:
-            if name not in error.schema["properties"] and not any(re.search(one, name) for one in patterns):
+            if name not in known and not any(re.search(one, name) for one in patterns):
                 yield pointer(*path, name), "additionalProperties", name
     else:
         yield pointer(*path), str(error.validator), ""

@@ -28,11 +28,12 @@ from .languages import VARIANT_FIELDS, variant
 from .messages import MESSAGES
 from .rules import BUNDLED
 
-__all__ = ["SHAPES", "document", "documents", "explain", "identify"]
+__all__ = ["SHAPES", "document", "documents", "envelope", "explain", "identify"]
 
 BASE: Final = "https://aaep.readthedocs.io/schemas/v1/"
 SHAPES: Final[Mapping[str, type[Message]]] = {**CORE_EVENTS, **MESSAGES}
 
+_ENVELOPE: Final = (*Envelope.__struct_encode_fields__, "extensions")
 _COMPACT: Final = re.compile(r"[A-Za-z][A-Za-z0-9_.+-]*:[^\s:/][^\s]*")
 _ABSOLUTE: Final = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*://[^\s]+")
 _VARIANT_SUFFIX: Final = "_([a-z]{2,8}|x_[a-z0-9]{1,8})(_[a-z0-9]{1,8})*$"  # looser than a tag is (C-58)
@@ -73,20 +74,46 @@ def _definition(cls: type[Message], drawn: dict[str, Any]) -> dict[str, Any]:
     return drawn
 
 
-@cache
-def document(type_: str) -> dict[str, Any]:
-    """The JSON Schema 2020-12 document of a message type."""
-    cls = SHAPES[type_]
+def _drawn(cls: type[Message]) -> tuple[dict[str, Any], dict[str, Any]]:
+    """The schema of a Struct, and of those it holds, by their names."""
     (root,), definitions = msgspec.json.schema_components([cls], ref_template="#/$defs/{name}")
     by_name = {shape.__name__: shape for shape in _reachable(cls)}
     shapes = {name: _definition(by_name[name], drawn) for name, drawn in definitions.items()}
     own = shapes.pop(root["$ref"].rsplit("/", 1)[1])
-    # C-04: both spellings of a core type are the same type.
-    if cls in CORE_EVENTS.values():
-        own["properties"]["type"] = {"enum": [type_, type_.replace("aaep:", "https://aaep-protocol.org/types/")]}
+    own.pop("title")
+    return own, shapes
+
+
+@cache
+def envelope() -> dict[str, Any]:
+    """The JSON Schema document of what every event carries, of whatever type."""
+    own, shapes = _drawn(UnknownEvent)
+    properties = {name: own["properties"][name] for name in _ENVELOPE}
+    return {
+        "$schema": "https://json-schema.org/draft/2020-12/schema",
+        "$id": f"{BASE}envelope.schema.json",
+        "title": "envelope",
+        "description": "What every event carries. Extension events add a payload of their own beside it.",
+        "type": "object",
+        "properties": properties,
+        "required": own["required"],
+        "$defs": shapes,
+        "examples": [_examples()["agent.session.started"]],
+    }
+
+
+@cache
+def document(type_: str) -> dict[str, Any]:
+    """The JSON Schema 2020-12 document of a message type."""
+    cls = SHAPES[type_]
+    own, shapes = _drawn(cls)
+    if issubclass(cls, Envelope):
+        own = _beside_envelope(own, type_)
+        shapes["Envelope"] = {
+            name: envelope()[name] for name in ("title", "description", "type", "properties", "required")
+        }
     else:
         own["properties"]["type"] = {"const": type_}
-    own.pop("title")
     return {
         "$schema": "https://json-schema.org/draft/2020-12/schema",
         "$id": f"{BASE}{_name(type_)}.schema.json",
@@ -97,6 +124,20 @@ def document(type_: str) -> dict[str, Any]:
     }
 
 
+def _beside_envelope(own: dict[str, Any], type_: str) -> dict[str, Any]:
+    """An event's own part: its payload, and what it narrows of the envelope."""
+    common = envelope()["properties"]
+    properties = {name: drawn for name, drawn in own["properties"].items() if common.get(name) != drawn}
+    # C-04: both spellings of a core type are the same type.
+    properties["type"] = {"enum": [type_, type_.replace("aaep:", "https://aaep-protocol.org/types/")]}
+    parts = {name: own[name] for name in ("description", "type")}
+    parts |= {"allOf": [{"$ref": "#/$defs/Envelope"}], "properties": properties}
+    parts["required"] = [name for name in own["required"] if name in properties]
+    if "patternProperties" in own:
+        parts["patternProperties"] = own["patternProperties"]
+    return {**parts, "unevaluatedProperties": False}
+
+
 def _reachable(cls: type[Message]) -> Iterator[type[Message]]:
     yield cls
     yield from (events.ProducerInfo, events.LocalizationHints, events.Progress, events.Choice)
@@ -105,6 +146,7 @@ def _reachable(cls: type[Message]) -> Iterator[type[Message]]:
 
 def documents() -> Iterator[tuple[str, dict[str, Any]]]:
     """Every schema document, by file name."""
+    yield "envelope.schema.json", envelope()
     for type_ in SHAPES:
         yield f"{_name(type_)}.schema.json", document(type_)
     for name, shape in (("fields", ATTEND.fields), ("capabilities", ATTEND.capabilities)):
@@ -129,10 +171,7 @@ def _validator(type_: str) -> jsonschema_rs.Draft202012Validator:
 
 @cache
 def _envelope_validator() -> jsonschema_rs.Draft202012Validator:
-    (_,), definitions = msgspec.json.schema_components([UnknownEvent], ref_template="#/$defs/{name}")
-    by_name = {shape.__name__: shape for shape in (*_reachable(UnknownEvent),)}
-    shapes = {name: _definition(by_name[name], drawn) for name, drawn in definitions.items()}
-    own = shapes.pop("UnknownEvent")
+    own, shapes = _drawn(UnknownEvent)  # with the summaries, which a listener falls back on
     return jsonschema_rs.Draft202012Validator({**own, "$defs": shapes})
 
 
@@ -256,7 +295,7 @@ def _faults(
             continue
         if path[:1] == ["@context"] and issubclass(cls, Envelope):
             continue
-        if keyword == "additionalProperties":
+        if keyword in ("additionalProperties", "unevaluatedProperties"):
             if not path and issubclass(cls, Envelope):
                 continue
             kind: Any = error.kind  # its attributes depend on the keyword

@@ -331,7 +331,6 @@ class Session:
             call = self._ids.get(event.tool_call_id)
             if call is None or call.stage == "running":
                 return call
-            # The id was used for several calls: an open one is meant.
             return next((one for one in self._calls if one.id == event.tool_call_id), call)
         mine = [c for c in self._calls if c.tool == event.tool and c.agent == event.producer.agent_id]
         return next((c for c in mine if not c.id), mine[0] if mine else None)
@@ -420,8 +419,8 @@ class Session:
         id_ = "" if event.tool_call_id is UNSET else event.tool_call_id
         call = Call(event.tool, event.producer.agent_id, id_)
         self._calls.append(call)
-        if id_:
-            self._ids[id_] = call
+        if id_ and (id_ not in self._ids or self._ids[id_].stage == "done"):
+            self._ids[id_] = call  # of several running calls with one id, the oldest is meant first
 
     def _apply_completed(self, event: ToolCompleted, _agent: Agent, _now: float) -> None:
         call = self._paired(event)

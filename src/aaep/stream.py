@@ -39,7 +39,7 @@ def judge(audit: Audit, lines: Iterable[bytes]) -> Iterator[tuple[int, list[Find
         # The letters behind aaep:agent. tell the types apart; the decoder checks the rest.
         start = raw.find(b'"type":"') + 19
         way = ways.get(raw[start : start + 8])
-        if way is not None:
+        if way is not None and raw.startswith(way[0].head):
             plan, take = way
             try:
                 event = plan.decode(raw)
@@ -79,15 +79,14 @@ def _usual(
     Such an event is not numbered. If it is new and not early, all that can be
     wrong with its coming now is its order among its own kind.
     """
-    id_, session_id, stamp, head = event.event_id, event.session_id, event.timestamp, plan.head
-    size, start = len(id_) - 4, len(head)
+    id_, session_id, stamp = event.event_id, event.session_id, event.timestamp
+    size, start = len(id_) - 4, len(plan.head)
     session = audit.opened.get(session_id)
     if (
         session is None
         or not session.plain
         or stamp < session.last
         or id_ in audit.seen
-        or not raw.startswith(head)
         or not raw.startswith(plan.shared, start + size + len(session_id) + _BETWEEN)
         or not raw[start : start + size].isalnum()
         or size > 64
