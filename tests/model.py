@@ -54,6 +54,7 @@ class Prompt:
     outcome: str = "pending"
     by_silence: bool = False
     used: bool = False
+    followed: bool = False  # names no call, and some call came after the yes
 
     @property
     def open(self) -> bool:
@@ -208,7 +209,11 @@ class Model:
         if step.call and any(call.id == step.call for call in self.calls):
             broken.append("TOOL-004")
         self.calls.append(Called(agent=step.agent, tool=step.tool, id=step.call))
-        return broken + self._consent(step)
+        broken += self._consent(step)
+        for prompt in self.prompts:
+            if prompt.outcome == "accepted" and not prompt.step.call:
+                prompt.followed = True
+        return broken
 
     def _consent(self, step: Step) -> list[str]:
         asked = [prompt for prompt in self.prompts if prompt.step.kind == "confirm"]
@@ -288,7 +293,9 @@ class Model:
                 outputs[key] = outputs.get(key, False) or past.complete
         broken += ["OUT-003" for complete in outputs.values() if not complete]
         for prompt in self.prompts:
-            accepted = prompt.step.kind == "confirm" and prompt.outcome == "accepted" and not prompt.used
+            accepted = (
+                prompt.step.kind == "confirm" and prompt.outcome == "accepted" and not (prompt.used or prompt.followed)
+            )
             if accepted and step.kind == "completed":
                 broken.append("HITL-018")
             if prompt.open:
