@@ -16,6 +16,7 @@ from aaep.catalogue import rules as catalogue
 from aaep.errors import Violation
 from aaep.events import CORE_EVENTS
 from aaep.fields import pointer
+from tests import vectors
 from tests.mutations import mutated, sources
 
 DOCUMENTS = dict(schema.documents())
@@ -205,7 +206,7 @@ def same_place(fault: Fault, violation: Violation) -> bool:
     """One lies in the other. A missing member has no place, so its name has to be said."""
     where, keyword, name = fault
     if keyword == "required":
-        return violation.path == where and violation.message == f"{name} is missing."
+        return violation.path == where and violation.message == f"{name} is missing. Add it."
     ours = violation.path
     return ours == where or ours.startswith(where + "/") or (ours != "" and where.startswith(ours + "/"))
 
@@ -225,7 +226,7 @@ def disagreements(raw: bytes, value: dict[str, Any]) -> Iterator[str]:
     type_ = schema.identify(value)[1]
     if type_ not in schema.SHAPES:
         # No document describes it, so all there is to agree about is that the type is at fault.
-        if not any(one.path == "/type" or one.message == "type is missing." for one in found):
+        if not any(one.path == "/type" or one.message == "type is missing. Add it." for one in found):
             yield "the type is of no known shape, and explain() does not say so"
         return
     expected = faults(type_, value)
@@ -303,3 +304,13 @@ def test_whole_numbers_are_exact_in_the_exchange(type_: str, member: str, rule: 
 def test_a_whole_number_with_a_point_is_fine_in_an_event() -> None:
     value = {**schema.document("aaep:agent.output.streaming")["examples"][0], "position": 0.0}
     assert [str(one) for one in schema.explain(json.dumps(value)) if one.severity != "info"] == []
+
+
+def test_the_first_finding_is_of_the_earliest_step_that_failed() -> None:
+    """VAL-010: an event that fails at several of the nine steps is told of them in order."""
+    event = json.loads(vectors.message({"base": "agent.tool.invoked"}))
+    del event["producer"]
+    event |= {"@context": "https://example.org/", "event_id": "7", "extensions": {"medical": {}}, "tool": 5}
+    del event["summary_normal"]
+    found = [violation.rule for violation in schema.explain(json.dumps(event))]
+    assert found[:6] == ["ENV-001", "ENV-002", "ENV-012", "EVT-026", "EVT-026", "ENV-052"]

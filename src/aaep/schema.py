@@ -256,7 +256,25 @@ def explain(raw: bytes | str, known: Registry = BUNDLED, *, strict: bool = False
     id_ = value.get("event_id")
     if isinstance(id_, str):
         found = [msgspec.structs.replace(violation, event_id=id_) for violation in found]
-    return found
+    return sorted(found, key=lambda violation: _step(violation.rule))
+
+
+# VAL-010 §3.9: the order in which an event is judged, so that the first finding is of the earliest step that failed.
+_STEPS: Final = (
+    re.compile("ENC-00[125]|VAL-001"),  # 1: a JSON object
+    re.compile("ENV-001"),  # 2: nothing missing from the envelope
+    re.compile("ENV-03[01]"),  # 3: its members of the right type; 4: the core context
+    re.compile("ENV-00[23]|VER-011"),
+    re.compile("ENV-00[789]|ENV-010|EXT-018|TERM-011"),  # 5: a known type
+    re.compile("ENV-01[27]|ENV-02[1-4]"),  # 6: ids and timestamp
+    re.compile("EVT-.*|URG-.*|HITL-.*|EXT-027|ENV-.*"),  # 7: the payload, and the rest of the envelope
+    re.compile("VAL-008|ENV-05[12]"),  # 8: extensions
+    re.compile("LIM-.*|ENC-006"),  # 9: limits
+)
+
+
+def _step(rule: str) -> int:
+    return next((step for step, rules_ in enumerate(_STEPS) if rules_.fullmatch(rule)), len(_STEPS))
 
 
 def _strangers(cls: type[Message], given: Mapping[str, Any]) -> Iterator[Violation]:
@@ -345,7 +363,7 @@ def _fault(
         rule = owner.rules.get(missing) or owner.rules["*"]
         if issubclass(owner, Envelope) and missing != "urgency":
             rule = "ENV-001" if missing in rules.required(Envelope) else owner.rules["*"]
-        return Violation(_within(cls, path, rule), f"{missing} is missing.", pointer(*path))
+        return Violation(_within(cls, path, rule), f"{missing} is missing. Add it.", pointer(*path))
     rule = rules.rule_of(owner, name) if name in owner.__struct_encode_fields__ else owner.rules.get("", "ENV-061")
     severity: rules.Grade = ""
     if issubclass(cls, Envelope):
