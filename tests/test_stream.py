@@ -100,6 +100,19 @@ def test_the_fast_way_finds_what_the_slow_way_finds(seed: int, whole: bool) -> N
     assert len({finding.rule for _, findings in expected for finding in findings}) > 20
 
 
+def test_terms_are_kept_to_on_the_fast_way_too() -> None:
+    lines = [*recording(60)]
+    filters = {"set": {"/honored_capabilities/event_filters": {"include": ["aaep:agent.*"], "exclude": []}}}
+    lines[20:20] = [
+        vectors.message({"base": "subscription.request"}),
+        vectors.message({"base": "subscription.accepted"} | filters),
+    ]
+    lines[40:40] = [vectors.message({"base": "subscription.close"})]
+    expected = slowly(lines, Audit())
+    assert [*stream.judge(Audit(), lines)] == expected
+    assert {finding.rule for _, findings in expected for finding in findings} == {"SUB-068"}
+
+
 def test_strictness_takes_the_slow_way() -> None:
     lines = [*recording(300)]
     assert [*stream.judge(Audit(strict=True), lines)] == slowly(lines, Audit(strict=True))

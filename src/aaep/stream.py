@@ -87,6 +87,7 @@ def _usual(
         or not session.plain
         or stamp < session.last
         or id_ in audit.seen
+        or audit.subscriptions
         or not raw.startswith(plan.shared, start + size + len(session_id) + _BETWEEN)
         or not raw[start : start + size].isalnum()
         or size > 64
