@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping
 from typing import Any
 
@@ -452,3 +453,26 @@ def test_judging_changes_nothing() -> None:
     assert session.judge(event, NOW + 62) == session.judge(event, NOW + 62)
     assert errors(session, event, NOW + 62) == []
     assert errors(session, call(63, "call_2"), NOW + 63) == ["TOOL-002"]
+
+
+@pytest.mark.parametrize(
+    "extensions",
+    [{"attend": {"parent_session_id": "sess_parent"}}, {"parent_session_id": "sess_parent"}],
+    ids=["ours", "bare, as A.9 shows it"],
+)
+def test_a_session_knows_its_parent(extensions: dict[str, Any]) -> None:
+    """MULTI-002, C-19."""
+    started = wire.decode(vectors.message({"base": "agent.session.started", "set": {"/extensions": extensions}}))
+    assert isinstance(started, Envelope)
+    session = Session(started.session_id)
+    session.feed(started, 0.0)
+    assert session.parent == "sess_parent"
+
+
+def test_an_accept_with_escaped_letters_counts() -> None:
+    """Many encoders escape what is not ASCII; that makes nothing of it inexact (CF-020)."""
+    raw = json.dumps({**vectors.BASES["confirmation.reply"], "decision_rationale": "café"}).encode()
+    assert b"\\u" in raw
+    reply = wire.decode(raw)
+    assert isinstance(reply, ConfirmationReply)
+    assert reply.raw is None

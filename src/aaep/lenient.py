@@ -17,6 +17,7 @@ import msgspec
 from msgspec import UNSET
 
 from . import events, messages
+from .attend import PREFIX
 from .errors import Violation
 from .events import CRITICAL
 from .fields import Message, members
@@ -201,6 +202,8 @@ def _member(field: msgspec.structs.FieldInfo, value: Any, *, settle: bool) -> An
         return NULL
     if nested is not None and isinstance(value, dict):
         return view(nested, value, settle=settle)
+    if settle and field.encode_name == "extensions" and isinstance(value, dict):
+        return _extensions(value)
     if isinstance(value, list):
         value = tuple(view(nested, one, settle=settle) if nested and isinstance(one, dict) else one for one in value)
     if not settle or value is UNSET:
@@ -217,6 +220,14 @@ def _member(field: msgspec.structs.FieldInfo, value: Any, *, settle: bool) -> An
     if isinstance(value, tuple) and _fits(field.type, ()):
         return value
     return UNSET
+
+
+def _extensions(given: dict[str, Any]) -> Any:
+    """What of ``extensions`` can be used. A.9 shows the parent of a session bare, outside any prefix (C-19)."""
+    usable = {prefix: value for prefix, value in given.items() if isinstance(value, dict)}
+    if isinstance(given.get("parent_session_id"), str):
+        usable[PREFIX] = {"parent_session_id": given["parent_session_id"]} | usable.get(PREFIX, {})
+    return usable or UNSET
 
 
 def _converted(type_: Any, value: Any, otherwise: Any) -> Any:

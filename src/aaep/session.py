@@ -68,6 +68,7 @@ class Session:
         self.asks: dict[str, Ask] = {}
         self.deadline: float | None = None  # when the next pending prompt runs out
         self.invocations = 0
+        self.parent = ""  # the session this one belongs to, if its start says so (A.9)
         self._joined = not whole  # the start was not seen
         self.agents: dict[str, Agent] = {}
         self._calls: list[Call] = []  # running
@@ -137,6 +138,7 @@ class Session:
             return False
         self._joined = kind != "started" and not self.whole
         self._numbered = event.sequence_number is not UNSET
+        self.parent = str(_ours(event, "parent_session_id") or "")
         self.stage = LIFECYCLE["none", "started"]
         return True
 
@@ -456,7 +458,7 @@ class Session:
         self.agents.clear()
 
 
-def _ours(event: StateChanged, name: str) -> object:
+def _ours(event: Envelope, name: str) -> object:
     extensions = event.extensions
     if extensions is UNSET or not isinstance(extensions, dict):
         return None

@@ -24,7 +24,7 @@ from .events import Envelope, UnknownEvent
 from .extensions import Registry
 from .fields import Message, members
 from .quick import check
-from .rules import BUNDLED
+from .rules import BUNDLED, required
 
 __all__ = ["decode", "encode", "read", "replace"]
 
@@ -65,11 +65,26 @@ def _exact(raw: bytes, scratch: bytearray) -> Message | None:
     return None
 
 
+def _escaped(raw: bytes) -> Message | None:
+    """The same for a message whose text is written with escapes, as many encoders write what is not ASCII."""
+    if b"\\u" not in raw:
+        return None
+    given, broken = lenient.parse(raw)
+    type_ = given.get("type") if isinstance(given, dict) and not broken else None
+    cls = schema.SHAPES.get(type_) if isinstance(type_, str) else None
+    if cls is None or not required(cls) <= given.keys():
+        return None
+    try:
+        return msgspec.convert(given, cls)
+    except msgspec.ValidationError:
+        return None
+
+
 def read(
     raw: bytes, known: Registry = BUNDLED, strict: bool = False, scratch: bytearray | None = None
 ) -> tuple[Message | None, Sequence[Violation]]:
     """A message and everything wrong with it; no message when there is none to be had."""
-    message = _exact(raw, bytearray() if scratch is None else scratch)
+    message = _exact(raw, bytearray() if scratch is None else scratch) or _escaped(raw)
     if message is not None:
         return message, check(message, raw, known, strict)
     return _usable(raw, known), schema.explain(raw, known, strict=strict)
@@ -85,7 +100,7 @@ def decode(raw: bytes | str, known: Registry = BUNDLED) -> Message:
     :class:`~aaep.events.UnknownEvent` if its payload cannot be used.
     """
     data = raw.encode(errors="surrogatepass") if isinstance(raw, str) else raw
-    message = _exact(data, bytearray()) or _usable(data, known)
+    message = _exact(data, bytearray()) or _escaped(data) or _usable(data, known)
     if message is not None:
         return message
     found = schema.explain(data, known)
