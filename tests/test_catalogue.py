@@ -9,8 +9,10 @@ from typing import Literal
 import msgspec
 import pytest
 
+import aaep
 from aaep.catalogue import Rule, grade, merged, rule, rules
 from aaep.errors import Severity, Violation
+from tests import vectors
 
 ROOT = Path(__file__).parent.parent
 READINGS = {
@@ -111,3 +113,18 @@ def test_a_rule_is_found_by_its_id() -> None:
     assert rule("ENV-001").id == "ENV-001"
     with pytest.raises(KeyError):
         rule("ENV-999")
+
+
+def test_explain_says_rule_section_severity_and_place() -> None:
+    raw = vectors.message({"base": "agent.tool.invoked", "set": {"/urgency": "loud"}})
+    (found,) = aaep.explain(raw)
+    assert (found.rule, found.section, found.severity, found.path) == (
+        "ENV-040",
+        rule("ENV-040").section,
+        "error",
+        "/urgency",
+    )
+    assert found.event_id == vectors.BASES["agent.tool.invoked"]["event_id"]
+    expected = "urgency should be one of background, critical, normal; found"
+    assert found.message.startswith(expected), found.message
+    assert str(found).startswith("error ENV-040 (§3.3.2")

@@ -53,9 +53,8 @@ from .messages import (
 )
 
 if TYPE_CHECKING:
-    from .audit import Audit, Finding
+    from .audit import Audit, Finding, explain
     from .extensions import Extension, Profile, Registry
-    from .schema import explain
     from .session import Session
     from .wire import decode, encode, read
 
@@ -125,7 +124,7 @@ _LATER = {
     "Session": "session",
     "decode": "wire",
     "encode": "wire",
-    "explain": "schema",
+    "explain": "audit",
     "read": "wire",
 }
 

@@ -13,7 +13,7 @@ from typing import Any, Final
 
 import msgspec
 
-from . import timestamps, wire
+from . import schema, timestamps, wire
 from .asks import ill_typed
 from .catalogue import grade, rules
 from .errors import Severity, Violation
@@ -30,7 +30,7 @@ from .rules import BUNDLED
 from .session import Session
 from .subscription import Handshake
 
-__all__ = ["MOST", "Audit", "Finding", "trim"]
+__all__ = ["MOST", "Audit", "Finding", "explain", "trim"]
 
 _ASKING: Final = (AwaitingConfirmation, AwaitingClarification)
 TURNING: Final = frozenset([*_ASKING, *TERMINAL])
@@ -48,6 +48,15 @@ class Finding(msgspec.Struct, frozen=True):
     message: str
     event_id: str = ""
     session_id: str = ""
+
+    def __str__(self) -> str:
+        where = f" at {self.path}" if self.path else ""
+        return f"{self.severity} {self.rule} ({self.section}){where}: {self.message}"
+
+
+def explain(raw: bytes | str, known: Registry = BUNDLED, *, strict: bool = False) -> list[Finding]:
+    """Everything that is wrong with one message, graded, in the order of the nine steps of §3.9."""
+    return Audit(known, strict=strict).graded(schema.explain(raw, known, strict=strict))
 
 
 def _digest(raw: bytes) -> bytes:
