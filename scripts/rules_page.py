@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import argparse
 import re
 import sys
 from collections.abc import Iterator, Mapping
@@ -11,6 +10,11 @@ from pathlib import Path
 from typing import Final
 
 from aaep.catalogue import Rule, merged, rules
+
+try:
+    from ._page import run
+except ImportError:  # run as a script, not as part of the package
+    from _page import run  # type: ignore[import-not-found, no-redef]
 
 DOCS: Final = Path(__file__).parent.parent / "docs"
 PAGE: Final = DOCS / "rules.md"
@@ -106,17 +110,7 @@ def page() -> str:
 
 
 def main(arguments: list[str] | None = None) -> int:
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--check", action="store_true", help="write nothing; exit 1 when the page is stale")
-    parser.add_argument("page", nargs="?", type=Path, default=PAGE, help="the page to write or check")
-    given = parser.parse_args(arguments)
-    if not given.check:
-        given.page.write_text(page(), encoding="utf-8")
-        return 0
-    if given.page.exists() and given.page.read_text(encoding="utf-8") == page():
-        return 0
-    print(f"{given.page.name} is stale. Run: python scripts/rules_page.py", file=sys.stderr)
-    return 1
+    return run(page, PAGE, "rules_page.py", __doc__, arguments)
 
 
 if __name__ == "__main__":
