@@ -116,6 +116,8 @@ class Message(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=T
 
 def pointer(*parts: str | int) -> str:
     """A JSON pointer (RFC 6901)."""
+    if len(parts) == 1 and isinstance(parts[0], str) and parts[0].isidentifier():
+        return "/" + parts[0]  # nearly always, and nothing in it to escape
     return "".join("/" + str(part).replace("~", "~0").replace("/", "~1") for part in parts)
 
 

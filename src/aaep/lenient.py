@@ -21,6 +21,7 @@ from .attend import PREFIX
 from .errors import Violation
 from .events import CRITICAL
 from .fields import Message, members
+from .rules import required
 
 __all__ = ["NESTED", "NULL", "UNREADABLE", "canonical", "parse", "view"]
 
@@ -181,19 +182,30 @@ def view(cls: type[M], given: Mapping[str, Any], raw: bytes = b"", *, settle: bo
     judging. With it, they are fit for use: a member of the wrong JSON type is
     absent, an empty text is absent (C-15), an unknown value is the cautious one.
     """
-    values: dict[str, Any] = {}
-    for field in members(cls):
-        value = given.get(field.encode_name, UNSET)
-        values[field.name] = _member(field, value, settle=settle)
-    if settle and cls in CRITICAL:
-        values["urgency"] = "critical"  # C-16: whatever it says
-    message = cls(**values)
+    message = _sound(cls, given) if settle else None
+    if message is None:
+        values = {
+            field.name: _member(field, given.get(field.encode_name, UNSET), settle=settle) for field in members(cls)
+        }
+        if settle and cls in CRITICAL:
+            values["urgency"] = "critical"  # C-16: whatever it says
+        message = cls(**values)
     unknown = {name: value for name, value in given.items() if name not in cls.__struct_encode_fields__}
     if unknown:
         message.__dict__["unknown"] = unknown
     if raw:
         message.__dict__["raw"] = raw
     return message
+
+
+def _sound(cls: type[M], given: Mapping[str, Any]) -> M | None:
+    """The message, if nothing is wrong with it but members at its top that the type does not know."""
+    if not required(cls) <= given.keys():
+        return None
+    try:
+        return msgspec.convert({name: given[name] for name in cls.__struct_encode_fields__ if name in given}, cls)
+    except msgspec.ValidationError:
+        return None
 
 
 def _member(field: msgspec.structs.FieldInfo, value: Any, *, settle: bool) -> Any:

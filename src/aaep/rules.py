@@ -324,24 +324,23 @@ def limits(event: Message, raw: bytes, _known: Registry) -> Iterator[Violation]:
     fields = len(whole) + (len(used) if isinstance(used, dict) else 0)
     if fields > 32:
         yield Violation("LIM-003", f"The event has {fields} fields at its top; 32 is the limit.")
-    yield from _walk(whole, "", 1)
+    yield from _walk(whole, ())
 
 
-def _walk(value: object, path: str, depth: int) -> Iterator[Violation]:
-    if depth == 9 and isinstance(value, (dict, list)):
-        yield Violation("LIM-004", "The event is nested more than 8 levels deep.", path)
-    if isinstance(value, dict):
-        for key, inner in value.items():
-            yield from _walk(inner, path + pointer(key), depth + 1)
-    elif isinstance(value, list):
-        for index, inner in enumerate(value):
-            yield from _walk(inner, path + pointer(index), depth + 1)
-    elif isinstance(value, str) and len(value) > 4096 and len(value.encode()) > 16_384:
-        yield Violation("LIM-005", f"The text has {len(value.encode())} bytes; 16384 is the limit. Split it.", path)
+def _walk(value: object, parts: tuple[str | int, ...]) -> Iterator[Violation]:
+    if isinstance(value, (dict, list)):
+        if len(parts) == 8:
+            yield Violation("LIM-004", "The event is nested more than 8 levels deep.", pointer(*parts))
+        for name, inner in value.items() if isinstance(value, dict) else enumerate(value):
+            if not (isinstance(inner, str) and len(inner) <= 4096):  # most are short texts
+                yield from _walk(inner, (*parts, name))
+    elif isinstance(value, str) and len(value.encode()) > 16_384:
+        message = f"The text has {len(value.encode())} bytes; 16384 is the limit. Split it."
+        yield Violation("LIM-005", message, pointer(*parts))
     elif isinstance(value, int) and not isinstance(value, bool) and abs(value) >= _SAFE:
         severity: Grade = "warning" if abs(value) == _SAFE else ""  # C-27
         message = f"{value} is too large for a JSON number. Send it as a string."
-        yield Violation("ENC-006", message, path, severity=severity)
+        yield Violation("ENC-006", message, pointer(*parts), severity=severity)
 
 
 # -- text ---------------------------------------------------------------------------
@@ -352,6 +351,8 @@ def script(event: Envelope, _raw: bytes, _known: Registry) -> Iterator[Violation
     hints = present(event, "localization_hints")
     automatic = hints is not None and present(hints, "text_direction") == "auto"
     for path, text in texts(event):
+        if text.isascii():
+            continue
         if not unicodedata.is_normalized("NFC", text):
             yield Violation("I18N-026", "The text is not in normal form C. Normalise before emitting.", path)
         if text and unicodedata.category(text[0]).startswith("M"):
@@ -367,9 +368,9 @@ def script(event: Envelope, _raw: bytes, _known: Registry) -> Iterator[Violation
                 yield Violation("I18N-035", message, path)
 
 
-def markup(event: Envelope, _raw: bytes, _known: Registry) -> Iterator[Violation]:
+def markup(event: Envelope, raw: bytes, _known: Registry) -> Iterator[Violation]:
     """I18N-041 §11.5.2"""
-    for path, text in texts(event):
+    for path, text in texts(event) if b"<" in raw or b"\\u003" in raw else ():
         if re.search(r"<span\b[^>]*\blang\b", text):
             yield Violation(
                 "I18N-041", "The text holds inline markup. Use a variant field such as summary_normal_yo.", path
