@@ -327,3 +327,22 @@ def test_a_grant_wider_than_the_request_is_found_in_the_handshake() -> None:
     assert [*handshake.feed(message(REQUEST, capabilities__max_events_per_second=5))] == []
     found = [*handshake.feed(message(ACCEPTED, honored_capabilities__max_events_per_second=50))]
     assert [violation.rule for violation in found] == ["SUB-029"]
+
+
+def test_cf_058_a_level_includes_those_below_it() -> None:
+    """Level 3 asked for alone may be served as Level 1; Level 1 asked for may not be served as another."""
+    level = {one: Capabilities(supported_conformance_levels=(one,)) for one in (1, 2, 3)}
+    assert not rules(level[3], level[1]) and not rules(level[3], level[2])
+    assert rules(level[1], level[2]) == [("SUB-034", "/honored_capabilities/supported_conformance_levels")]
+
+
+def test_cf_051_a_filter_written_as_a_full_uri_is_its_short_form() -> None:
+    long, short = "https://aaep-protocol.org/types/agent.tool.*", "aaep:agent.tool.*"
+    assert admits(EventFilters(include=(long,)), "aaep:agent.tool.invoked")
+    one, other = (Capabilities(event_filters=EventFilters(include=(each,))) for each in (long, short))
+    assert not rules(one, other) and not rules(other, one)
+
+
+def test_a_request_that_makes_no_sense_can_still_be_compared() -> None:
+    asked = Capabilities(preferred_verbosity="loud", event_filters=EventFilters(include=(1,)))  # type: ignore[arg-type]
+    assert rules(asked, Capabilities(preferred_verbosity="terse")) == []

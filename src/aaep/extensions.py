@@ -142,6 +142,10 @@ class Registry:
         """The extension whose context this is."""
         return self._by_context.get(uri)
 
+    def namespace(self, uri: str) -> Extension | None:
+        """The extension whose namespace this is: the URI a subscriber lists."""
+        return next((one for one in self._by_context.values() if one.namespace == uri), None)
+
     def prefix(self, prefix: str) -> Extension | None:
         """The newest extension of that prefix."""
         known = self._by_prefix.get(prefix)

@@ -1,25 +1,59 @@
-"""Language tags: whether one is well formed, and which way its text runs. Chapter 11"""
+"""Language tags: which are well formed, which way their text runs, which on offer serves a request. Chapter 11"""
 
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable, Iterator, Sequence
 from functools import lru_cache
-from typing import Final
+from typing import Final, Literal
 
-__all__ = ["VARIANT_FIELDS", "right_to_left", "variant", "well_formed"]
+__all__ = [
+    "VARIANT_FIELDS",
+    "direction",
+    "honoured",
+    "match",
+    "right_to_left",
+    "script",
+    "variant",
+    "well_formed",
+]
 
 # RFC 5646 §2.1, without the grandfathered tags, which nobody should emit.
 _TAG: Final = re.compile(
-    r"(?:[a-z]{2,3}(?:-[a-z]{3}){0,3}|[a-z]{4,8})"  # language, extended language
+    r"(?P<language>[a-z]{2,3}(?:-[a-z]{3}){0,3}|[a-z]{4,8})"  # with extended language
     r"(?:-(?P<script>[a-z]{4}))?"
-    r"(?:-(?:[a-z]{2}|[0-9]{3}))?"  # region
+    r"(?:-(?P<region>[a-z]{2}|[0-9]{3}))?"
     r"(?:-(?:[a-z0-9]{5,8}|[0-9][a-z0-9]{3}))*"  # variants
     r"(?:-[0-9a-wy-z](?:-[a-z0-9]{2,8})+)*"  # extensions
     r"(?:-x(?:-[a-z0-9]{1,8})+)?"
     r"|x(?:-[a-z0-9]{1,8})+",
     re.IGNORECASE | re.ASCII,
 )
-_RTL_LANGUAGES: Final = frozenset("ar arc ckb dv fa ha-arab he iw khw ks ku-arab ps prs sd syr ug ur yi".split())
+# The script a tag means that names none: of languages written in several, and of those written from right to left.
+_LIKELY_SCRIPTS: Final = {
+    tag: script
+    for script, tags in {
+        "arab": """aeb acm acq apc apd ar arq ars ary arz azb bal bgn ckb fa glk khw ks lrc mzn pnb prs ps sd sdh skr
+            ug ur az-iq az-ir kk-af kk-cn kk-ir ku-iq ku-ir ky-cn ms-cc pa-pk tg-pk uz-af ha-cm ha-sd tk-af tk-ir""",
+        "cans": "iu",
+        "cyrl": "ba be bg ce cv kk ky mk mn os ru sah sr tg tt tyv uk uz-cn kk-mn ku-am az-ru",
+        "deva": "hi kok mr ne sa sd-in mai bho",
+        "guru": "pa",
+        "grek": "el",
+        "hans": "zh wuu hak-cn yue-cn",
+        "hant": "yue zh-au zh-hk zh-mo zh-tw nan-tw hak",
+        "hebr": "he iw ji lad yi",
+        "jpan": "ja",
+        "kore": "ko",
+        "latn": """az bm bs cnr de en es ff fr ha hr id it ku ms nl pl pt ro shi so sq sw tk tr uz vi yo
+            sr-me sr-ro sr-tr ky-tr""",
+        "mong": "mn-cn",
+        "nkoo": "nqo",
+        "syrc": "arc syr",
+        "thaa": "dv",
+    }.items()
+    for tag in tags.split()
+}
 _RTL_SCRIPTS: Final = frozenset(["adlm", "arab", "hebr", "mand", "nkoo", "rohg", "samr", "syrc", "thaa"])
 
 # C-58: the text fields that may have a sibling in another language.
@@ -48,15 +82,96 @@ def well_formed(tag: str) -> bool:
 
 
 @lru_cache(maxsize=4096)
+def script(tag: str) -> str | None:
+    """The script a tag names or most likely means, in lower case; None when that is not known."""
+    parts = _TAG.fullmatch(tag)
+    if parts is None or parts["language"] is None:
+        return None
+    if parts["script"] is not None:
+        return parts["script"].lower()
+    language = parts["language"].lower()
+    # zh-yue-HK: the extended language stands for the language.
+    names = [language.rpartition("-")[2], language.partition("-")[0]]
+    regions = [f"{name}-{parts['region'].lower()}" for name in names] if parts["region"] else []
+    return next((_LIKELY_SCRIPTS[name] for name in [*regions, *names] if name in _LIKELY_SCRIPTS), None)
+
+
 def right_to_left(tag: str) -> bool:
     """Whether text in this language is written from right to left."""
-    match = _TAG.fullmatch(tag)
-    if match is None:
-        return False
-    script = match["script"]
-    if script is not None:
-        return script.lower() in _RTL_SCRIPTS
-    return tag.lower().split("-")[0] in _RTL_LANGUAGES
+    return script(tag) in _RTL_SCRIPTS
+
+
+def direction(tag: str) -> Literal["ltr", "rtl"]:
+    """C-56: the ``text_direction`` to emit with text in this language."""
+    return "rtl" if right_to_left(tag) else "ltr"
+
+
+def match(requested: Sequence[str], offered: Sequence[str], fallback: Sequence[str] = ()) -> str | None:
+    """
+    Choose the offered language that serves a request, in the order of C-57; None leaves it to ``primary_language``.
+
+    ``fallback`` is the producer's fallback_chain. A language in another script than was asked for (zh-Hans for zh-TW)
+    comes last of all: whoever asked for it may not be able to read it.
+    """
+    steps: tuple[Iterator[str], ...] = (
+        (found for tag in requested for found in _served(tag, offered)),  # I18N-011 to 014
+        (found for tag in requested for found in _related(tag, offered) if _readable(tag, found)),
+        (found for tag in fallback for found in _served(tag, offered)),  # I18N-015
+        (found for tag in requested for found in _related(tag, offered)),
+    )
+    return next((found for step in steps for found in step), None)
+
+
+def honoured(requested: Sequence[str], offered: Sequence[str]) -> tuple[str, ...]:
+    """
+    CF-046, I18N-018: the requested languages, as they were spelt, that something on offer serves.
+
+    Another region's will do (en-GB for en-US), and as I18N-013 has it zh for zh-Hant, but not what names another
+    script (zh-Hans for zh-Hant): honoured terms must not lie.
+    """
+    served: dict[str, str] = {}
+    for tag in requested:
+        shorter = {*_shortened(tag.lower())}
+        if (
+            any(one.lower() in shorter for one in offered)
+            or any(_served(tag, offered))
+            or any(_readable(tag, one) for one in _related(tag, offered))
+        ):
+            served.setdefault(tag.lower(), tag)
+    return tuple(served.values())
+
+
+def _served(tag: str, offered: Iterable[str]) -> Iterator[str]:
+    """What serves this one tag, best first: the same, a shorter one, a longer one."""
+    wanted = tag.lower()
+    for shorter in _shortened(wanted):
+        yield from (one for one in offered if one.lower() == shorter and (shorter == wanted or _readable(tag, one)))
+    # I18N-010: en is served by en-US, the first that the producer lists. Who asks for zh alone most likely means
+    # zh-Hans, but has not ruled out zh-Hant.
+    longer = [one for one in offered if one.lower().startswith(f"{wanted}-")]
+    yield from sorted(longer, key=lambda one: not _readable(tag, one))
+
+
+def _shortened(tag: str) -> Iterator[str]:
+    """RFC 4647 §3.4: the tag, then without its last subtag, and so on; a single letter goes with what it introduces."""
+    parts = tag.split("-")
+    while parts:
+        yield "-".join(parts)
+        parts.pop()
+        if parts and len(parts[-1]) == 1:
+            parts.pop()
+
+
+def _related(tag: str, offered: Iterable[str]) -> Iterator[str]:
+    """The offers in the same language, of whatever region or script. Private tags (x-…) are related to nothing."""
+    language = tag.lower().partition("-")[0]
+    return (one for one in offered if len(language) > 1 and one.lower().partition("-")[0] == language)
+
+
+def _readable(tag: str, found: str) -> bool:
+    """Whether the likely scripts of two tags do not contradict each other."""
+    wanted, given = script(tag), script(found)
+    return wanted is None or given is None or wanted == given
 
 
 def variant(name: str) -> tuple[str, str] | None:

@@ -16,6 +16,7 @@ from msgspec import UNSET
 from .errors import Severity, Violation
 from .events import CORE_EVENTS, CRITICAL, Envelope
 from .fields import Message, present
+from .lenient import canonical
 from .messages import (
     Capabilities,
     EventFilters,
@@ -27,7 +28,7 @@ from .messages import (
 )
 from .states import BREACHES, HANDSHAKE
 
-__all__ = ["DEFAULTS", "Handshake", "admits", "effective", "merged", "wider"]
+__all__ = ["DEFAULTS", "SCALES", "Handshake", "admits", "effective", "merged", "wider"]
 
 # §5.3.1: what an absent member means. Rate and pace have no default.
 DEFAULTS: Final = Capabilities(
@@ -42,7 +43,8 @@ DEFAULTS: Final = Capabilities(
     cognitive_load="medium",
     accept_signed_manifests_only=False,
 )
-_SCALES: Final = {
+# From the tightest to the widest.
+SCALES: Final = {
     "preferred_verbosity": ("terse", "normal", "detailed"),
     "cognitive_load": ("low", "medium", "high"),
 }
@@ -63,8 +65,11 @@ def effective(asked: Capabilities) -> Capabilities:
     return merged(DEFAULTS, asked)
 
 
-def matches(pattern: str, type_: str) -> bool:
-    """CAP-026, CAP-027 §5.3.1.7: a literal type, or a plain prefix and a star."""
+def matches(pattern: object, type_: str) -> bool:
+    """CAP-026, CAP-027 §5.3.1.7: a literal type, or a plain prefix and a star; a full URI is shortened (CF-051)."""
+    if not isinstance(pattern, str):
+        return False  # a request that is judged may hold anything
+    pattern = canonical(pattern)
     return type_.startswith(pattern[:-1]) if pattern.endswith("*") else type_ == pattern
 
 
@@ -94,8 +99,9 @@ def wider(asked: Capabilities, honoured: Capabilities) -> Iterator[Violation]:
         if name in ("max_events_per_second", "pace_wpm"):
             if wish is not UNSET and got > wish:
                 yield say("SUB-029" if name == "max_events_per_second" else "SUB-028", name, f"{got} for {wish}")
-        elif name in _SCALES:
-            if _SCALES[name].index(got) > _SCALES[name].index(wish):
+        elif name in SCALES:
+            scale = SCALES[name]  # a value that is not on it is reported with the message it stands in
+            if got in scale and wish in scale and scale.index(got) > scale.index(wish):
                 yield say("SUB-028", name, f"{got} for {wish}")
         elif name == "event_filters":
             extra = _admitted_too_much(wish, got)
@@ -108,6 +114,8 @@ def wider(asked: Capabilities, honoured: Capabilities) -> Iterator[Violation]:
             if got and not wish:
                 yield say("SUB-033", name, "true for false")
         else:
+            if name == "supported_conformance_levels":  # CF-058: the highest includes the lower ones
+                wish = [level for level in (1, 2, 3) if any(one in (2, 3) and level <= one for one in wish)] or wish
             more = [one for one in got if str(one).lower() not in {str(w).lower() for w in wish}]
             if more:
                 yield say(_SETS[name], name, f"{more[0]} was not asked for")
@@ -127,7 +135,9 @@ def _admitted_too_much(wish: EventFilters, got: EventFilters) -> str:
     samples = [*CORE_EVENTS]
     for filters in (wish, got):
         for pattern in (*(present(filters, "include") or ()), *(present(filters, "exclude") or ())):
-            samples += [pattern.removesuffix("*"), pattern.removesuffix("*") + "x"]
+            if isinstance(pattern, str):
+                prefix = canonical(pattern).removesuffix("*")
+                samples += [prefix, prefix + "x"]
     return next((type_ for type_ in samples if type_ and admits(got, type_) and not admits(wish, type_)), "")
 
 
