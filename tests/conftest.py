@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import os
+
 from hypothesis import HealthCheck, settings
 
 # Machines differ in speed; how long one example takes says nothing about whether it is right.
-settings.register_profile("short", deadline=None)
+# Where a change is judged, the same examples are tried each time; contributors and `make fuzz` look further.
+settings.register_profile("short", deadline=None, derandomize="CI" in os.environ)
 settings.register_profile("fuzz", deadline=None, max_examples=50_000, suppress_health_check=[HealthCheck.too_slow])
 settings.load_profile("short")
