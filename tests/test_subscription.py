@@ -346,3 +346,16 @@ def test_cf_051_a_filter_written_as_a_full_uri_is_its_short_form() -> None:
 def test_a_request_that_makes_no_sense_can_still_be_compared() -> None:
     asked = Capabilities(preferred_verbosity="loud", event_filters=EventFilters(include=(1,)))  # type: ignore[arg-type]
     assert rules(asked, Capabilities(preferred_verbosity="terse")) == []
+
+
+def test_a_null_in_a_renegotiation_resets_the_member() -> None:
+    """CF-042: what is granted is then compared with the default, not with what was asked before."""
+    handshake = Handshake()
+    request = {"base": "subscription.request", "set": {"/capabilities/preferred_verbosity": "detailed"}}
+    granted = {"base": "subscription.accepted", "set": {"/honored_capabilities/preferred_verbosity": "detailed"}}
+    change = {"base": "subscription.renegotiate", "set": {"/capabilities/preferred_verbosity": None}}
+    found = [
+        [v.rule for v in handshake.feed(wire.decode(vectors.message(one)))]
+        for one in (request, granted, change, granted)
+    ]
+    assert found == [[], [], [], ["SUB-028"]]

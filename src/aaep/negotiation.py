@@ -34,7 +34,7 @@ from .messages import (
     SubscriptionRequest,
 )
 from .rules import matched
-from .subscription import DEFAULTS, SCALES, effective, merged
+from .subscription import DEFAULTS, SCALES, effective, merged, reset
 
 __all__ = ["Offer", "changed", "negotiate", "renegotiate", "tighter", "usable"]
 
@@ -134,18 +134,9 @@ def changed(asked: Capabilities, change: SubscriptionRenegotiate) -> Capabilitie
     """
     before, _ = usable(asked)
     given, _ = usable(change.capabilities)
-    reset = {name: getattr(DEFAULTS, name) for name in _nulls(change) if name in Capabilities.__struct_fields__}
-    base = _with(msgspec.structs.replace(before, **reset), before.unknown)
-    both = merged(base, given)
+    both = merged(reset(before, change), given)
     both.__dict__["unknown"] = {prefix: value for prefix, value in both.unknown.items() if value is not None}
     return both
-
-
-def _nulls(change: SubscriptionRenegotiate) -> list[str]:
-    # A null has no place in the type, so such a message has been kept as it came.
-    sent = lenient.parse(change.raw)[0] if change.raw is not None else None
-    members = sent.get("capabilities") if isinstance(sent, dict) else None
-    return [name for name, value in members.items() if value is None] if isinstance(members, dict) else []
 
 
 # -- what is granted -----------------------------------------------------------------------

@@ -16,7 +16,7 @@ from msgspec import UNSET
 from .errors import Severity, Violation
 from .events import CORE_EVENTS, CRITICAL, Envelope
 from .fields import Message, present
-from .lenient import canonical
+from .lenient import canonical, parse
 from .messages import (
     Capabilities,
     EventFilters,
@@ -28,7 +28,7 @@ from .messages import (
 )
 from .states import BREACHES, HANDSHAKE
 
-__all__ = ["DEFAULTS", "SCALES", "Handshake", "admits", "effective", "merged", "wider"]
+__all__ = ["DEFAULTS", "SCALES", "Handshake", "admits", "effective", "merged", "reset", "wider"]
 
 # §5.3.1: what an absent member means. Rate and pace have no default.
 DEFAULTS: Final = Capabilities(
@@ -58,6 +58,18 @@ def merged(base: Capabilities, changes: Capabilities) -> Capabilities:
     if unknown:
         both.__dict__["unknown"] = unknown
     return both
+
+
+def reset(asked: Capabilities, change: SubscriptionRenegotiate) -> Capabilities:
+    """The terms with the members that a renegotiation sends as null back at their defaults (CF-042)."""
+    # A null has no place in the type, so such a message has been kept as it came.
+    sent = parse(change.raw)[0] if change.raw is not None else None
+    given = sent.get("capabilities") if isinstance(sent, dict) else None
+    nulls = [name for name, value in given.items() if value is None] if isinstance(given, dict) else []
+    defaults = {name: getattr(DEFAULTS, name) for name in nulls if name in Capabilities.__struct_fields__}
+    back = msgspec.structs.replace(asked, **defaults)
+    back.__dict__["unknown"] = dict(asked.unknown)
+    return back
 
 
 def effective(asked: Capabilities) -> Capabilities:
@@ -169,7 +181,7 @@ class Handshake:
                 text = f"subscription_id is {message.subscription_id}; this subscription is {self.subscription_id}."
                 yield Violation("SUB-019", text, "/subscription_id")
             if isinstance(message, SubscriptionRenegotiate):
-                self.asked = merged(self.asked, message.capabilities)
+                self.asked = merged(reset(self.asked, message), message.capabilities)
         elif isinstance(message, SubscriptionAccepted):
             yield from self._accepted(message, stage)
         elif isinstance(message, Envelope) and self.terms is not None and rule is None:
