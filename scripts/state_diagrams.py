@@ -14,7 +14,7 @@ from aaep.events import CORE_EVENTS, Envelope
 try:
     from ._page import run
 except ImportError:  # run as a script, not as part of the package
-    from _page import run  # type: ignore[import-not-found, no-redef]
+    from _page import run  # type: ignore[import-not-found, no-redef]  # the same
 
 PAGE: Final = Path(__file__).parent.parent / "docs" / "state-machines.md"
 

@@ -117,7 +117,7 @@ def test_there_is_an_example_of_all_twelve() -> None:
 
 @pytest.mark.parametrize("name", HEARD)
 def test_each_type_at_three_verbosities(name: str) -> None:
-    heard = tuple(said(name, to=Preferences(verbosity=one)).text for one in VERBOSITIES)  # type: ignore[arg-type]
+    heard = tuple(said(name, to=Preferences(verbosity=one)).text for one in VERBOSITIES)  # type: ignore[arg-type]  # str
     assert heard == HEARD[name]
 
 

@@ -344,7 +344,7 @@ def test_cf_051_a_filter_written_as_a_full_uri_is_its_short_form() -> None:
 
 
 def test_a_request_that_makes_no_sense_can_still_be_compared() -> None:
-    asked = Capabilities(preferred_verbosity="loud", event_filters=EventFilters(include=(1,)))  # type: ignore[arg-type]
+    asked = Capabilities(preferred_verbosity="loud", event_filters=EventFilters(include=(1,)))  # type: ignore[arg-type]  # on purpose
     assert rules(asked, Capabilities(preferred_verbosity="terse")) == []
 
 

@@ -18,14 +18,14 @@ import msgspec
 
 from .errors import ExtensionError, Violation
 from .events import CORE_EVENTS, Envelope
-from .fields import CORE_CONTEXT, Urgency
+from .fields import CORE_CONTEXT, URI, Urgency
 from .messages import MESSAGES, Capabilities
 
 __all__ = ["Extension", "Profile", "Registry", "declaration", "installed"]
 
 CORE_NAMESPACE: Final = "https://aaep-protocol.org/"
 _PREFIX: Final = re.compile(r"[a-z][a-z0-9_-]{1,31}")  # CF-135
-_URI: Final = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*:[^\s]+")
+_URI: Final = re.compile(URI)
 _MAJOR: Final = re.compile(r"/v[0-9]+(?=/|#|$)")
 _ENVELOPE: Final = frozenset(Envelope.__struct_encode_fields__) | {"extensions"}
 _TAKEN: Final = _ENVELOPE | frozenset(Capabilities.__struct_encode_fields__)

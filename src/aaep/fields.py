@@ -23,6 +23,10 @@ STATES: Final = ("idle", "thinking", "calling_tool", "writing_output", "awaiting
 UNIQUE: Final = {"uniqueItems": True}
 MAX_SAFE_INTEGER: Final = 2**53 - 1  # C-27
 
+# Forms that are needed elsewhere too. The groups of an instant are its date, time, fraction and offset.
+INSTANT: Final = r"([0-9]{4}-[0-9]{2}-[0-9]{2})T([0-9]{2}:[0-9]{2}:[0-9]{2})(?:\.([0-9]+))?(Z|[+-][0-9]{2}:[0-9]{2})"
+URI: Final = r"[A-Za-z][A-Za-z0-9+.-]*:[^\s]+"
+
 # ENV-012, ENV-017, HITL-008: ids reach logs and SSE id lines, so they are matched whole (C-10).
 EventId = Annotated[
     str, Meta(description="Names this event.", extra_json_schema={"pattern": "^evt_[A-Za-z0-9]{1,64}$"})
@@ -48,18 +52,13 @@ Timestamp = Annotated[
     str,
     Meta(
         description="RFC 3339 instant, upper-case T and Z, three fractional digits preferred, six allowed.",
-        extra_json_schema={
-            "pattern": r"^[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}"
-            r"(\.[0-9]+)?(Z|[+-][0-9]{2}:[0-9]{2})$"
-        },
+        extra_json_schema={"pattern": f"^{INSTANT}$"},
     ),
 ]
 LanguageTag = Annotated[
     str, Meta(description="A BCP 47 tag.", extra_json_schema={"pattern": "^[a-zA-Z]{1,8}(-[a-zA-Z0-9]{1,8})*$"})
 ]
-Uri = Annotated[
-    str, Meta(description="An absolute URI.", extra_json_schema={"pattern": r"^[A-Za-z][A-Za-z0-9+.-]*:[^\s]+$"})
-]
+Uri = Annotated[str, Meta(description="An absolute URI.", extra_json_schema={"pattern": f"^{URI}$"})]
 Prose = Annotated[str, Meta(min_length=1, max_length=16384)]
 Line = Annotated[str, Meta(min_length=1, max_length=4096)]
 Duration = Annotated[int, Meta(ge=0, le=86_400_000, description="Milliseconds, at most a day.")]

@@ -46,6 +46,7 @@ __all__ = [
 SubscriptionId = Annotated[
     str, Meta(description="Names the subscription.", extra_json_schema={"pattern": "^sub_[A-Za-z0-9]{1,64}$"})
 ]
+COMPACT_JWS: Final = r"[A-Za-z0-9_-]+\.[A-Za-z0-9_-]+\.[A-Za-z0-9_-]+"
 # CAP-026 §5.3.1.7: a literal type, or a prefix and one star at its end (CF-051).
 TypePattern = Annotated[str, Meta(min_length=1, max_length=256, extra_json_schema={"pattern": r"^[^*]+\*?$|^\*$"})]
 DecidedBy = Annotated[
@@ -161,7 +162,7 @@ class SubscriptionAccepted(Message, frozen=True, kw_only=True):
             str,
             Meta(
                 description="A compact JWS.",
-                extra_json_schema={"pattern": r"^[A-Za-z0-9_-]+\.[A-Za-z0-9_-]+\.[A-Za-z0-9_-]+$"},
+                extra_json_schema={"pattern": f"^{COMPACT_JWS}$"},
             ),
         ]
         | UnsetType

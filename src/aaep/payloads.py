@@ -174,7 +174,7 @@ def capabilities(message: messages.SubscriptionRequest | messages.SubscriptionRe
 def signature(message: messages.SubscriptionAccepted) -> Iterator[Violation]:
     """MAN-018 §10.4.1(2): ES256, RS256 or EdDSA; never none, never HMAC (CF-121)."""
     signed = present(message, "signed_manifest")
-    if not isinstance(signed, str) or not re.fullmatch(r"[A-Za-z0-9_-]+\.[A-Za-z0-9_-]+\.[A-Za-z0-9_-]+", signed):
+    if not isinstance(signed, str) or not re.fullmatch(messages.COMPACT_JWS, signed):
         return
     try:
         head = signed.split(".")[0]

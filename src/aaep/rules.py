@@ -23,7 +23,7 @@ from .attend import PREFIX, registry
 from .errors import Severity, Violation
 from .events import CRITICAL, Envelope
 from .extensions import Registry
-from .fields import CORE_CONTEXT, Message, members, pointer, present
+from .fields import CORE_CONTEXT, URI, Message, members, pointer, present
 from .payloads import PAYLOADS
 
 __all__ = ["BUNDLED", "PUBLISHED", "TEXTS", "every", "newer", "pattern", "required", "rule_of", "shaped", "texts"]
@@ -197,7 +197,7 @@ def context(event: Envelope, _raw: bytes, _known: Registry) -> Iterator[Violatio
         yield Violation("ENV-003", f"{CORE_CONTEXT} should come first in @context. Move it to the front.", "/@context")
     else:
         for index, uri in enumerate(value):
-            if not isinstance(uri, str) or not re.fullmatch(r"[A-Za-z][A-Za-z0-9+.-]*:[^\s]+", uri):
+            if not isinstance(uri, str) or not re.fullmatch(URI, uri):
                 yield Violation("ENV-002", f"{uri!r} in @context is not a URI.", pointer("@context", index))
 
 
@@ -219,11 +219,7 @@ def version(event: Message, _raw: bytes, _known: Registry) -> Iterator[Violation
     value = present(event, "aaep_version")
     if value is None:
         yield Violation("ENV-056", "aaep_version is missing. Say which version of AAEP you speak.")
-    elif (
-        isinstance(value, str)
-        and value not in PUBLISHED
-        and re.fullmatch(r"[0-9]+\.[0-9]+\.[0-9]+(-[A-Za-z0-9.-]+)?", value)
-    ):
+    elif isinstance(value, str) and value not in PUBLISHED and pattern(type(event), "aaep_version")(value):
         yield Violation("ENV-055", f"{value} is not a published version of AAEP.", "/aaep_version", severity="warning")
 
 

@@ -89,7 +89,7 @@ def _usual(
         or id_ in audit.seen
         or audit.subscriptions
         or not raw.startswith(plan.shared, start + size + len(session_id) + _BETWEEN)
-        or not raw[start : start + size].isalnum()
+        or not raw[start : start + size].isalnum()  # less than ENV-012 allows; the rest is for the rule itself
         or size > 64
         or event.extensions is not UNSET
         or plan.particular(event) not in plan.sound

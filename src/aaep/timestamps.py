@@ -6,11 +6,11 @@ import re
 from datetime import UTC, datetime
 from typing import Final
 
+from .fields import INSTANT
+
 __all__ = ["MILLISECONDS", "MINUTES", "SECONDS", "clean", "defect", "instant", "later"]
 
-_SHAPE: Final = re.compile(
-    r"([0-9]{4}-[0-9]{2}-[0-9]{2})T([0-9]{2}:[0-9]{2}:[0-9]{2})(?:\.([0-9]+))?(Z|[+-][0-9]{2}:[0-9]{2})"
-)
+_SHAPE: Final = re.compile(INSTANT)
 MINUTES: set[str] = set()  # beginnings seen to be real; a recording holds few of them
 _MOST_MINUTES: Final = 4096
 SECONDS: Final = frozenset(f":{second:02}." for second in range(60))
