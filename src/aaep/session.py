@@ -358,7 +358,10 @@ class Session:
     def _judge_chunk(self, event: OutputStreaming, agent: Agent, found: list[Violation]) -> None:
         """OUT-001, OUT-002, OUT-005 §4.3.3, LVL-007 §9.3.1(3)"""
         output = agent.outputs.get(event.output_id)
-        if agent.state != "writing_output" and "output" not in self._told:
+        writing = agent.state == "writing_output"
+        if writing and output is not None and output.stage == "open" and event.position == output.end + output.shift:
+            return  # the next chunk of an output, as nearly all are
+        if not writing and "output" not in self._told:
             self._say(found, event, "LVL-007", "No state.changed to writing_output came before the output.")
         if output is None:
             output = Output()
@@ -439,6 +442,11 @@ class Session:
 
     def _apply_chunk(self, event: OutputStreaming, agent: Agent, _now: float) -> None:
         output = agent.outputs.get(event.output_id)
+        if output is not None and output.stage == "open" and not event.complete and agent.state == "writing_output":
+            start, chunk = event.position, event.chunk
+            if start == output.end and chunk.isascii():  # nearly always
+                output.last, output.end = start, start + len(chunk)
+                return
         if output is None:
             output = agent.outputs[event.output_id] = Output()
             if agent.state != "writing_output":

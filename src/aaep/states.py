@@ -154,9 +154,6 @@ class Output:
     def take(self, event: OutputStreaming) -> None:
         """Let the chunk have come."""
         start, chunk = event.position, event.chunk
-        if self.stage == "open" and start == self.end and not event.complete and chunk.isascii():
-            self.last, self.end = start, start + len(chunk)
-            return
         if start != self.end + self.shift:
             if start - self.end in self.shifts:
                 self.shift = start - self.end
