@@ -65,15 +65,15 @@ HEARD = {
         "Progress. Reading statements, step 2 of 5, 40 percent done. About 12 seconds left.",
     ),
     "tool.invoked": (
-        "Calling check_balance. Checking balance.",
-        "Calling check_balance. Checking the balance of your checking account.",
-        "Calling check_balance. Checking the balance of your checking account with the bank's own service. "
+        "Calling check balance. Checking balance.",
+        "Calling check balance. Checking the balance of your checking account.",
+        "Calling check balance. Checking the balance of your checking account with the bank's own service. "
         "Reads the balance of an account. account: checking. This takes about 2 seconds.",
     ),
     "tool.completed": (
-        "check_balance finished. Got balance.",
-        "check_balance finished. Your balance is 312 dollars.",
-        "check_balance finished. Your checking account holds 312 dollars and 40 cents. It took 2 seconds.",
+        "Check balance finished. Got balance.",
+        "Check balance finished. Your balance is 312 dollars.",
+        "Check balance finished. Your checking account holds 312 dollars and 40 cents. It took 2 seconds.",
     ),
     "output.streaming": ("Bank Assistant: Your balance is 312 dollars.",) * 3,
     "awaiting.confirmation": (
@@ -210,13 +210,27 @@ def test_a_prompt_with_parts_missing_is_told_and_cannot_be_accepted() -> None:
 # -- tools and outcomes --------------------------------------------------------------------
 
 
+def test_a_change_of_state_that_says_nothing_of_its_own_is_left_to_the_event_that_comes_with_it() -> None:
+    """STATE-008; STATE-009: whoever wants them has them at the detailed verbosity."""
+    stock = event("state.changed", to_state="calling_tool", summary_normal="Using a tool.")
+    for verbosity, redundant in (("terse", True), ("normal", True), ("detailed", False)):
+        told = announce(stock, Preferences(verbosity=verbosity))  # type: ignore[arg-type]  # str
+        assert told is not None and told.redundant is redundant
+    own = said("state.changed", to_state="calling_tool", summary_normal="Looking up your balance.")
+    assert own.text == "Looking up your balance." and not own.redundant
+    outcome = {"attend": {"reply_token": "rpl_1", "outcome": "accepted"}}
+    settled = event("state.changed", to_state="calling_tool", summary_normal="Using a tool.", extensions=outcome)
+    told = announce(settled)
+    assert told is not None and not told.redundant
+
+
 def test_a_failed_tool_never_sounds_like_success() -> None:
     failed = said("tool.completed", status="error", error_message="No such account")
-    assert failed.text == "check_balance failed. No such account."
+    assert failed.text == "Check balance failed. No such account."
     late = said("tool.completed", *SUMMARIES, status="timeout")
-    assert late.text == "check_balance did not finish in time. It may or may not have taken effect."
+    assert late.text == "Check balance did not finish in time. It may or may not have taken effect."
     strange = said("tool.completed", *SUMMARIES, status="cached")
-    assert strange.text == "check_balance failed. It reported the status cached."
+    assert strange.text == "Check balance failed. It reported the status cached."
     same = said("session.errored", "remediation_hint", summary_normal="Error-free run.", error_category="unknown")
     assert same.text == "Error. Error-free run."
 

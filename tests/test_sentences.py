@@ -163,6 +163,17 @@ def test_nothing_is_taken_back(text: str, more: str, boundary: Boundary, languag
     assert length in {0, *ends(pieces(text + more, boundary, language))}
 
 
+plain = st.lists(
+    st.sampled_from([*" \t\n\r.!?)\"'*;,1xA", "no", "Dr", "IV", "so. ", "A word. ", "words here"]), max_size=20
+)
+
+
+@given(plain.map("".join), languages)
+def test_the_short_way_for_plain_text_cuts_where_the_long_one_does(text: str, language: str) -> None:
+    """Text that is all ASCII is cut with fewer looks; whole texts in pieces are not."""
+    assert cut(text, "sentence", language=language) == sum(map(len, pieces(text, "sentence", language)[:-1]))
+
+
 @given(texts, boundaries, languages)
 def test_every_prefix_of_a_text_agrees_with_it(text: str, boundary: Boundary, language: str) -> None:
     whole = {0, *ends(pieces(text, boundary, language))}

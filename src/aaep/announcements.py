@@ -89,6 +89,8 @@ class Queue:
         """Take an announcement; what to do about speech now."""
         if announcement.asks and announcement.prompt in self._prompts:
             return []  # sent again after a reconnect; it is open, and was said or waits
+        if announcement.redundant:
+            return []
         self.history.append(announcement)
         outcome = not announcement.asks and announcement.prompt in self._prompts  # CF-025: critical for who was asked
         urgent = outcome or (announcement.interrupts and not self._flooded(announcement, now))

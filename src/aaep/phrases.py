@@ -10,7 +10,7 @@ import unicodedata
 from collections.abc import Mapping
 from typing import Final
 
-__all__ = ["LONGEST", "PHRASES", "cut", "neutralise", "phrase", "sentence", "span"]
+__all__ = ["LONGEST", "PHRASES", "cut", "neutralise", "phrase", "sentence", "span", "title"]
 
 LONGEST: Final = 600  # characters of one text that are read at once, about 40 seconds of speech
 
@@ -158,6 +158,8 @@ _TAG: Final = re.compile(
     re.IGNORECASE | re.ASCII,
 )
 _ENDS: Final = tuple(".!?…:;。！？؟।。：；")
+_HUMPS: Final = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
+_JOINTS: Final = re.compile(r"[\s_.-]+")
 _CLOSING: Final = "\"')]”’»」』）\u2069"
 
 
@@ -200,6 +202,12 @@ def cut(text: str, most: int = LONGEST) -> str:
         while end > 1 and (unicodedata.category(text[end])[0] == "M" or "\u200d" in text[end - 1 : end + 1]):
             end -= 1
     return _balanced(text[:end]) or text[:most]
+
+
+def title(name: str) -> str:
+    """A tool's name as words: check_balance and checkBalance are "check balance"."""
+    words = _HUMPS.sub(" ", name)
+    return " ".join(_JOINTS.split(words)).strip().lower() or name
 
 
 def sentence(text: str) -> str:

@@ -34,9 +34,10 @@ from .events import (
 )
 from .fields import Urgency, present
 from .lenient import parse
-from .phrases import LONGEST, PHRASES, cut, neutralise, phrase, sentence, span
+from .phrases import LONGEST, PHRASES, cut, neutralise, phrase, sentence, span, title
 from .reading import KEYS, USUAL, Preferences, Reading
 from .sentences import cut as cut_at
+from .summaries import STATES
 
 __all__ = ["KEYS", "Announcement", "Outputs", "Preferences", "announce"]
 
@@ -60,6 +61,7 @@ class Announcement(msgspec.Struct, frozen=True, kw_only=True):
     careful: bool = False  # accepting takes a second key
     cut: bool = False
     seconds: float = 0.0  # how long it takes to say, about
+    redundant: bool = False  # the next event says it too, and more
 
 
 # -- the twelve types ------------------------------------------------------------------------
@@ -109,6 +111,14 @@ def _state(event: StateChanged, read: Reading) -> Iterable[str]:
         yield phrase(f"state.{event.to_state}", "state.other" if state else "state.unnamed").format(cut(state, 80))
 
 
+def _told_anyway(event: StateChanged, verbosity: str) -> bool:
+    """STATE-008: whether a change says nothing of its own, and the event that comes with it says more."""
+    back = event.from_state == "calling_tool" and event.to_state == "thinking"  # the tool has just said it is done
+    stock = STATES[event.to_state].normal if back or event.to_state in _ACCOMPANIED else ""
+    ends = event.from_state == "awaiting_input" or _attend(event)  # that a question is over has to be heard
+    return verbosity != "detailed" and event.summary_normal == stock and not ends
+
+
 def _progress(event: ProgressUpdated, read: Reading) -> Iterable[str]:
     yield PHRASES["progress"]
     step, total, percent = (present(event.progress, name) for name in ("step", "total_steps", "percent"))
@@ -133,7 +143,8 @@ def _progress(event: ProgressUpdated, read: Reading) -> Iterable[str]:
 
 
 def _tool(event: ToolInvoked | ToolCompleted, name: str) -> str:
-    return PHRASES[name].format(cut(neutralise(event.tool), 80) or PHRASES["tool"])
+    said = PHRASES[name].format(cut(title(neutralise(event.tool)), 80) or PHRASES["tool"])
+    return said[:1].upper() + said[1:]
 
 
 def _invoked(event: ToolInvoked, read: Reading) -> Iterable[str]:
@@ -239,9 +250,9 @@ def _labels(event: AwaitingClarification) -> list[str]:
 
 
 def _handoff(event: HandoffRequested, read: Reading) -> Iterable[str]:
-    reason, summary = read.say("reason"), read.summary()
-    yield from (phrase(f"handoff.{event.target_kind}", "handoff.other"), reason or summary)
-    if reason and read.verbosity != "terse":
+    label, reason, summary = phrase(f"handoff.{event.target_kind}", "handoff.other"), read.say("reason"), read.summary()
+    yield from (label, reason or summary)
+    if reason and read.verbosity != "terse" and summary != label:
         yield summary
 
 
@@ -326,6 +337,10 @@ def _token(event: Envelope) -> tuple[str, bool]:
     return (given, False) if isinstance(given, str) and "outcome" in told else ("", False)
 
 
+# A tool, an output, a question, a handoff and an end speak for themselves.
+_ACCOMPANIED: Final = {"calling_tool", "writing_output", "awaiting_input", "handing_off", "idle"}
+
+
 def announce(
     event: Envelope, preferences: Preferences = USUAL, *, remaining: float | None = None
 ) -> Announcement | None:
@@ -347,7 +362,7 @@ def announce(
         return None
     timeout = present(event, "timeout_seconds")
     left = remaining if remaining is not None and math.isfinite(remaining) else timeout
-    left = min(float(left), 10.0**9) if isinstance(left, (int, float)) else None
+    left = float(min(left, 10**9)) if isinstance(left, (int, float)) else None
     verbosity = "terse" if preferences.load == "low" else preferences.verbosity
     read = Reading(event, preferences, verbosity, LONGEST, left)
     whole = Reading(event, preferences, "detailed", math.inf, left)
@@ -377,6 +392,7 @@ def announce(
         detail_keys=detail_keys,
         careful=careful,
         cut=bool(read.cut),
+        redundant=isinstance(event, StateChanged) and _told_anyway(event, preferences.verbosity),
         seconds=max(len(text.split()), len(text) / 8) * 60 / max(preferences.pace, 1),  # not every script has spaces
     )
 

@@ -11,7 +11,7 @@ import re
 from collections.abc import Iterator
 from typing import Final
 
-__all__ = ["REDACTED", "find", "redact", "suspicious"]
+__all__ = ["HARMLESS", "REDACTED", "find", "redact", "suspicious"]
 
 REDACTED: Final = "[redacted]"
 
@@ -39,11 +39,16 @@ _SECRET: Final = re.compile(
     )
 )
 
-# What every secret above begins with or contains: a cheap look that rules out nearly all texts.
-_HINT: Final = re.compile(
-    r"sk[-_]|rk_|gh[pousr]_|github_pat|glpat-|xox[abprs]-|akia|asia|aiza|eyj|-----begin|key|token|secret|passw|passphrase"
-    r"|bearer|://|[0-9]{3}-[0-9]{2}-|[0-9][0-9 -]{11}"
-)
+# What every secret above begins with or contains: a cheap look that rules out nearly all texts. Every text is looked
+# at, so plain words are not left to a pattern, which tries all of them at each letter.
+_WORDS: Final = ("key", "token", "secret", "passw", "passphrase", "bearer", "://", "akia", "asia", "aiza", "eyj")
+_MARKED: Final = re.compile(
+    r"sk[-_]|rk_|gh[pousr]_|github_pat|glpat-|xox[abprs]-|-----begin|[0-9]{3}-[0-9]{2}-"
+)  # none without a hyphen or an underscore
+_NUMBER: Final = re.compile(r"[0-9][0-9 -]{11}")
+_SHORT: Final = 200  # a text up to here may come again, as "Thinking." does
+_MOST: Final = 1024
+HARMLESS: Final[set[str]] = set()  # short texts that came lately
 
 
 def _luhn(digits: str) -> bool:
@@ -56,7 +61,21 @@ def _luhn(digits: str) -> bool:
 
 def suspicious(text: str) -> bool:
     """Whether a closer look is worth its cost."""
-    return _HINT.search(text.lower()) is not None
+    if text in HARMLESS:
+        return False
+    lower = text.lower()
+    for word in _WORDS:
+        if word in lower:
+            return True
+    if ("-" in lower or "_" in lower) and _MARKED.search(lower) is not None:
+        return True
+    if _NUMBER.search(lower) is not None:
+        return True
+    if len(text) <= _SHORT:
+        if len(HARMLESS) >= _MOST:
+            HARMLESS.clear()
+        HARMLESS.add(text)
+    return False
 
 
 def find(text: str) -> Iterator[tuple[int, int]]:

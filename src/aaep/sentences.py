@@ -14,6 +14,7 @@ has not been sent yet.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from functools import lru_cache
 from itertools import pairwise
@@ -61,6 +62,12 @@ _DOTTED: Final = regex.compile(r"\p{L}\p{M}*+\p{L}?\p{M}*+(?:\.\p{L}\p{M}*+\p{L}
 # "1." or "IV." with nothing before it but marks numbers what follows.
 _NUMBERED: Final = regex.compile(rf"[{_SPACE}\p{{P}}\p{{S}}]*+(?:\p{{Nd}}{{1,3}}|[IVX]++)\.", regex.V1)
 _ORDINAL: Final = regex.compile(r"\p{Nd}{1,2}", regex.V1)
+# What is left of the sentence pattern where all is ASCII, for every language but Greek.
+_ASCII_SPACE: Final = " \t\n\x0b\x0c\r"
+# It begins with one class of characters, which a search finds much faster than one of two patterns.
+_ASCII_SENTENCE: Final = re.compile(
+    rf"""(?P<run>[.!?\n\x0b\x0c\r](?:(?<=[.!?])[.!?)\]}}"'*_`~]+)?)(?P<space>[{_ASCII_SPACE}]*)"""
+)
 
 # Abbreviations after which the sentence goes on. Small on purpose: one that is missing costs a pause in the wrong
 # place, one too many joins two sentences. Single letters and dotted ones (U.S., z.B.) need no entry.
@@ -107,6 +114,7 @@ class _Habits(NamedTuple):
     goes_on: frozenset[str]
     may_end: frozenset[str]
     ordinals: bool
+    ascii: bool  # its sentences end as everybody's where all is ASCII
 
 
 @lru_cache(maxsize=256)
@@ -132,10 +140,11 @@ def _habits(language: str) -> _Habits:
         goes_on=_GOES_ON.get(name, _GOES_ON[""]),
         may_end=_MAY_END.get(name, _MAY_END[""]),
         ordinals=name in _ORDINALS,
+        ascii=name != "el",
     )
 
 
-def _goes_on(text: str, start: int, found: regex.Match[str], habits: _Habits) -> bool:
+def _goes_on(text: str, start: int, found: regex.Match[str] | re.Match[str], habits: _Habits) -> bool:
     """Whether the sentence from ``start`` goes on after these marks and the white space behind them."""
     run, end = found["run"], found.end()
     marks = "".join(_ENDS.findall(run))
@@ -190,6 +199,54 @@ def _end(text: str, start: int, boundary: Boundary, habits: _Habits) -> int | No
     return None
 
 
+def _ordinary(text: str, start: int, stop: int, habits: _Habits) -> bool:
+    """Whether a full stop in ASCII stands behind an ordinary word of the sentence from ``start``, which ends there."""
+    word = text[max(start, stop - 12) : stop].rpartition(" ")[2]
+    if not (len(word) > 1 and word.isalpha() and word.strip("IVX")):
+        return False
+    name = word.lower()
+    return name not in habits.may_end and name not in habits.goes_on
+
+
+def _prose_cut(text: str, habits: _Habits) -> int | None:
+    """:func:`cut` at sentences, for ASCII in which ordinary words, full stops and single spaces follow one another."""
+    for mark in "!?\n\r\x0b\x0c":
+        if mark in text:
+            return None
+    size, start = len(text), 0
+    stop = text.find(".")
+    while stop >= 0 and stop + 2 < size:
+        if text[stop + 1] == " ":
+            if text[stop + 2] in " \t" or not _ordinary(text, start, stop, habits):
+                return None
+            start = stop + 2
+        elif not text[stop + 1].isalnum():
+            return None
+        stop = text.find(".", stop + 1)
+    return start if stop < 0 or text[stop + 1 :] in ("", " ") else None
+
+
+def _ascii_cut(text: str, habits: _Habits) -> int:
+    """:func:`cut` at sentences, for ASCII. The same decisions, without a look at what only other scripts have."""
+    size, start, begin = len(text), 0, 0
+    while begin < size and text[begin] in _ASCII_SPACE:
+        begin += 1
+    for found in _ASCII_SENTENCE.finditer(text, begin):
+        end = found.end()
+        if end == size:
+            break
+        run, space = found.groups()
+        if run[0] in ".!?":  # else it is the end of a line
+            if not space:
+                continue
+            if run not in "!?" and (space == " " or not _BROKEN_LINE.search(space)):
+                ordinary = run == "." and _ordinary(text, start, found.start(), habits)
+                if not ordinary and _goes_on(text, start, found, habits):
+                    continue
+        start = end
+    return start
+
+
 def _ends(text: str, boundary: Boundary, language: str) -> Iterator[int]:
     habits = _habits(language)
     end = _end(text, 0, boundary, habits)
@@ -207,6 +264,13 @@ def cut(text: str, boundary: Boundary, *, final: bool = False, language: str = "
     """
     if final:
         return len(text)
+    if boundary == "sentence" and text.isascii():
+        habits = _habits(language)
+        if habits.ascii:
+            length = _prose_cut(text, habits)
+            return _ascii_cut(text, habits) if length is None else length
+    elif boundary == "paragraph" and len(text.splitlines()) < 2:
+        return 0
     last = 0
     for last in _ends(text, boundary, language):  # noqa: B007
         pass

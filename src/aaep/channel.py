@@ -1,0 +1,255 @@
+"""
+What stands between a hub and a subscriber: the two ends of a connection, and a loop in a thread to serve them.
+
+A transport is one file in ``transports/``, found by the scheme of its URL. It
+gives a :class:`Door` to whoever serves and a :class:`Channel` to whoever
+listens; nothing else in this package knows how bytes travel.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import threading
+from collections.abc import AsyncIterator, Callable, Coroutine, Generator
+from concurrent.futures import Future, InvalidStateError
+from importlib import import_module
+from typing import Any, Final, Generic, Protocol, TypeVar, cast
+from urllib.parse import urlsplit
+
+import msgspec
+
+from .errors import AaepError
+from .messages import SubscriptionClose
+
+__all__ = [
+    "Arrival",
+    "Background",
+    "Channel",
+    "ChannelLost",
+    "ChannelRefused",
+    "Door",
+    "Later",
+    "Outlet",
+    "Peer",
+    "Transport",
+    "transport",
+]
+
+T = TypeVar("T")
+LOCAL: Final = "local"
+
+
+class ChannelLost(AaepError):
+    """The connection broke, or could not be made. Trying again later may help."""
+
+
+class ChannelRefused(AaepError):
+    """
+    The other side answered and will not have us. Trying again as we are will not help.
+
+    ``gone``: it does not know the subscription, or not any more. A new one may help (CF-092).
+    """
+
+    def __init__(self, message: str, *, gone: bool = False) -> None:
+        super().__init__(message)
+        self.gone = gone
+
+
+class Peer(msgspec.Struct, frozen=True):
+    """Who is at the other end, as the transport has proved it. A ``subscriber_id`` is only a label (CF-065)."""
+
+    principal: str = LOCAL
+    transport: str = ""
+    may_reply: bool = True
+
+
+# -- the serving side ----------------------------------------------------------------------
+
+
+class Outlet(Protocol):
+    """
+    One reader's connection, as the hub sees it. Called on the hub's loop only; nothing here waits.
+
+    ``frame`` is the same function for all outlets of a transport, so that a
+    frame is made once and written many times.
+    """
+
+    frame: Callable[[str, bytes], bytes]  # event id and JSON to what goes over the wire
+
+    def write(self, data: bytes) -> None:
+        """Send one or more frames, back to back."""
+
+    def waiting(self) -> int:
+        """How many bytes the reader has not taken yet."""
+
+    def close(self, message: SubscriptionClose | None) -> None:
+        """End the connection, saying why if there is something to say."""
+
+
+class Door(Protocol):
+    """An address that is being served."""
+
+    url: str
+
+    async def close(self) -> None:
+        """Stop listening and let go of every connection."""
+
+
+# -- the listening side --------------------------------------------------------------------
+
+
+class Arrival(msgspec.Struct, frozen=True):
+    """A message that came: its bytes, and the id to resume after, if it has one."""
+
+    data: bytes
+    id: str = ""
+
+
+class Channel(Protocol):
+    """
+    A subscriber's way to a producer.
+
+    Everything raises :exc:`ChannelLost` when the connection is gone and
+    :exc:`ChannelRefused` when the other side says no.
+    """
+
+    async def manifest(self) -> bytes:
+        """The producer's manifest."""
+
+    async def request(self, message: bytes) -> bytes:
+        """Send a handshake message and give back its answer, accepted or rejected."""
+
+    async def send(self, message: bytes) -> None:
+        """Send what is not answered: a reply, a close."""
+
+    def arrivals(self, subscription_id: str, after: str = "") -> AsyncIterator[Arrival]:
+        """What the producer sends, after an event if one is named, until the connection ends."""
+
+    async def close(self) -> None:
+        """Let go. Closing twice is fine."""
+
+
+# -- finding a transport -------------------------------------------------------------------
+
+
+class Transport(Protocol):
+    """What each file of ``transports/`` offers."""
+
+    def connect(self, url: str, **settings: Any) -> Channel: ...
+
+    async def serve(self, hub: Any, url: str, **settings: Any) -> Door: ...
+
+
+_FILES: Final = {"http": "http", "https": "http"}
+
+
+def transport(url: str) -> Transport:
+    """The transport that a URL asks for."""
+    scheme = urlsplit(url).scheme.lower()
+    if scheme not in _FILES:
+        raise AaepError(f"There is no transport for {url!r}. Known: {', '.join(sorted(_FILES))}.")
+    return cast(Transport, import_module(f"{__package__}.transports.{_FILES[scheme]}"))
+
+
+# -- waiting, in threads and in tasks alike -------------------------------------------------
+
+
+class Later(Generic[T]):
+    """Something that comes later: ``.wait()`` for it in a plain program, ``await`` it in asyncio."""
+
+    def __init__(self, future: Future[T] | None = None) -> None:
+        self._future: Future[T] = Future() if future is None else future
+
+    @property
+    def done(self) -> bool:
+        return self._future.done()
+
+    def settle(self, value: T) -> bool:
+        """Give it its value, once. False when it has one already."""
+        try:
+            self._future.set_result(value)
+        except InvalidStateError:
+            return False
+        return True
+
+    def fail(self, error: BaseException) -> None:
+        """Say that it will not come, and why."""
+        with contextlib.suppress(InvalidStateError):
+            self._future.set_exception(error)
+
+    def wait(self, timeout: float | None = None) -> T:
+        """Wait for it. Raises :exc:`TimeoutError` when it takes too long."""
+        return self._future.result(timeout)
+
+    def __await__(self) -> Generator[Any, None, T]:
+        # Shielded: who stops waiting takes back his own waiting, not the value that others wait for.
+        return asyncio.shield(asyncio.wrap_future(self._future)).__await__()
+
+
+# -- a loop in a thread --------------------------------------------------------------------
+
+
+class Background:
+    """
+    An event loop in a thread of its own, so that plain scripts and asyncio programs use the same code.
+
+    Or the caller's own loop, when one is given; then nothing is started or stopped here.
+    """
+
+    def __init__(self, name: str, loop: asyncio.AbstractEventLoop | None = None) -> None:
+        self._own = loop is None
+        self.loop = _new_loop() if loop is None else loop
+        self._thread: threading.Thread | None = None
+        if self._own:
+            self._thread = threading.Thread(target=self._run, name=name, daemon=True)
+            self._thread.start()
+
+    @property
+    def here(self) -> bool:
+        """Whether the caller is on this loop, and so must not wait for it."""
+        try:
+            return asyncio.get_running_loop() is self.loop
+        except RuntimeError:
+            return False
+
+    def call(self, function: Callable[..., object], *args: Any) -> None:
+        """Have the loop call something soon. From any thread."""
+        with contextlib.suppress(RuntimeError):  # the loop is closed: there is nobody left to tell
+            self.loop.call_soon_threadsafe(function, *args)
+
+    def run(self, work: Coroutine[Any, Any, T], timeout: float | None = None) -> T:
+        """Wait, from another thread, until the loop has done something."""
+        if self.here:
+            work.close()
+            raise RuntimeError("This would wait for its own event loop. Use the awaitable form instead.")
+        return asyncio.run_coroutine_threadsafe(work, self.loop).result(timeout)
+
+    def stop(self) -> None:
+        """Stop the loop and end the thread, if they are ours."""
+        if self._thread is None:
+            return
+        self.call(self.loop.stop)
+        if threading.current_thread() is not self._thread:
+            self._thread.join()
+        self._thread = None
+
+    def _run(self) -> None:
+        asyncio.set_event_loop(self.loop)
+        try:
+            self.loop.run_forever()
+        finally:
+            left = asyncio.all_tasks(self.loop)
+            for task in left:
+                task.cancel()
+            self.loop.run_until_complete(asyncio.gather(*left, return_exceptions=True))
+            self.loop.run_until_complete(self.loop.shutdown_asyncgens())
+            self.loop.close()
+
+
+def _new_loop() -> asyncio.AbstractEventLoop:
+    try:
+        import uvloop  # noqa: PLC0415  # where there is one
+    except ImportError:
+        return asyncio.new_event_loop()
+    return uvloop.new_event_loop()
