@@ -38,6 +38,7 @@ __all__ = [
     "expired",
     "names",
     "not_kept",
+    "refuse",
 ]
 
 MOST_BYTES: Final = 16 * 1024 * 1024  # of one entry; messages are 1 MiB at most (CF-114)
@@ -145,22 +146,24 @@ class _Head(msgspec.Struct):
 _head: Final = msgspec.json.Decoder(_Head)
 
 
-def ends(event_id: str, session_id: str, data: bytes, at: float) -> bool:
+def refuse(event_id: str, session_id: str, data: bytes, at: float) -> None:
     """
-    Whether the entry is the terminal event of its session.
+    Raise :exc:`ValueError` for what could not be written later.
 
-    Refuses what could not be written later: by then its caller is gone, and
-    one bad entry would hold up all that follow it.
+    By then its caller is gone, and one bad entry would hold up all that follow it.
     """
-    for text in (event_id, session_id):
-        if not text:
-            raise ValueError("an entry needs an event id and a session id")
-        if not text.isascii():
-            text.encode()  # raises a ValueError for what UTF-8 cannot hold
+    if not event_id or not session_id:
+        raise ValueError("an entry needs an event id and a session id")
+    if not (event_id.isascii() and session_id.isascii()):
+        (event_id + session_id).encode()  # raises a ValueError for what UTF-8 cannot hold
     if not math.isfinite(at):
         raise ValueError("at is not a time")
     if len(data) > MOST_BYTES:
         raise ValueError(f"an entry of {len(data)} bytes is too large for the journal; the most is {MOST_BYTES}")
+
+
+def ends(data: bytes) -> bool:
+    """Whether an entry is the terminal event of its session."""
     try:
         return _head.decode(data).type in _ENDS
     except (msgspec.DecodeError, UnicodeDecodeError):

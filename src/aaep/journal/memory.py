@@ -11,7 +11,7 @@ from operator import itemgetter
 from threading import RLock
 from typing import Final
 
-from . import Entry, JournalError, Kept, Retention, ends, expired, names, not_kept
+from . import Entry, JournalError, Kept, Retention, ends, expired, names, not_kept, refuse
 
 __all__ = ["MemoryJournal"]
 
@@ -25,7 +25,7 @@ class MemoryJournal:
         self.retention = retention or Retention()
         self._lock = RLock()
         # A signal handler may append while its thread is appending; a deque takes both, each whole.
-        self._fresh: deque[tuple[Entry, bool]] = deque()
+        self._fresh: deque[Entry] = deque()
         self._rows: list[tuple[int, Entry]] = []  # numbered in the order of appending
         self._numbers: dict[str, int] = {}  # of an id, the first
         self._ended: set[str] = set()
@@ -35,9 +35,9 @@ class MemoryJournal:
 
     def append(self, event_id: str, session_id: str, data: bytes, *, at: float) -> None:
         entry = Entry(event_id, session_id, bytes(data), at)
-        ending = ends(event_id, session_id, entry.data, at)
+        refuse(event_id, session_id, entry.data, at)
         self._check()
-        self._fresh.append((entry, ending))
+        self._fresh.append(entry)
 
     def sync(self) -> None:
         """Nothing to wait for: memory promises nothing."""
@@ -102,10 +102,10 @@ class MemoryJournal:
         with self._lock:
             self._check()
             while self._fresh:
-                entry, ending = self._fresh.popleft()
+                entry = self._fresh.popleft()
                 self._last += 1
                 self._rows.append((self._last, entry))
                 self._numbers.setdefault(entry.event_id, self._last)
-                if ending:
+                if ends(entry.data):
                     self._ended.add(entry.session_id)
             yield

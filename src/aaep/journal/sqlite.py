@@ -36,6 +36,7 @@ from . import (
     expired,
     names,
     not_kept,
+    refuse,
 )
 from ._place import existing, folder, make_folder, path_for, private, safe_folder
 
@@ -67,7 +68,7 @@ _SCHEMA: Final = f"""
     COMMIT;
 """
 
-_Row = tuple[str, str, float, bool, bytes]  # event_id, session_id, at, ends, data
+_Row = tuple[str, str, float, bytes]  # event_id, session_id, at, data
 _Key = tuple[int, int]
 
 _open: dict[_Key, SqliteJournal] = {}  # by device and inode, of this process
@@ -120,19 +121,19 @@ class SqliteJournal:
 
     def append(self, event_id: str, session_id: str, data: bytes, *, at: float) -> None:
         data = bytes(data)
-        ending = ends(event_id, session_id, data, at)
+        refuse(event_id, session_id, data, at)
         size = len(data)
         with self._lock:
-            self._check()
+            if self._closed or self._forked or self._failure is not None:
+                self._check()
             while self._waiting and (
                 len(self._waiting) >= MOST_WAITING or self._waiting_bytes + size > MOST_WAITING_BYTES
             ):
                 self._done.wait()
                 self._check()
-            idle = not self._waiting
-            self._waiting.append((event_id, session_id, float(at), ending, data))
+            self._waiting.append((event_id, session_id, float(at), data))
             self._waiting_bytes += size
-            if idle:
+            if len(self._waiting) == 1:
                 self._work.notify()
 
     def sync(self) -> None:
@@ -164,7 +165,7 @@ class SqliteJournal:
                 (*values, number, limit),
             )
             found = [Entry(*row) for row in rows]
-        for place, (event_id, session_id, at, _, data) in waiting:
+        for place, (event_id, session_id, at, data) in waiting:
             if len(found) >= limit:
                 break
             if place > number and session in (None, session_id):
@@ -267,7 +268,10 @@ class SqliteJournal:
             syncing = self._synced < self._wanted <= last
         if not (batch or syncing):
             return
-        rows = ((number, *row) for number, row in enumerate(batch, first))
+        rows = [
+            (number, event_id, session_id, at, ends(data), data)
+            for number, (event_id, session_id, at, data) in enumerate(batch, first)
+        ]
         if syncing:  # with FULL, a commit takes everything in the log to the disk, also what earlier commits left there
             self._connection.execute("PRAGMA synchronous = FULL")
         try:
@@ -280,7 +284,7 @@ class SqliteJournal:
                 self._connection.execute("PRAGMA synchronous = NORMAL")
         with self._lock:
             del self._waiting[: len(batch)]
-            self._waiting_bytes = sum(len(row[4]) for row in self._waiting)
+            self._waiting_bytes = sum(len(row[3]) for row in self._waiting)
             self._committed = last
             if syncing:
                 self._synced = last

@@ -1,0 +1,221 @@
+"""From the sessions to the streams: what was published is routed, written, and looked after until it is taken."""
+
+from __future__ import annotations
+
+import logging
+from collections import deque
+from collections.abc import Callable, Mapping, Sequence
+from typing import Final
+
+import msgspec
+
+from . import attend
+from .events import Envelope
+from .extensions import Registry
+from .fanout import Live, Settings, Stream, Subscription, TooSlow, spread
+from .fields import present
+from .sentences import Hint
+from .sources import Source
+
+__all__ = ["Delivery"]
+
+PORTION: Final = 500  # events routed before the loop does something else
+
+_log: Final = logging.getLogger("aaep.hub")
+
+
+class Delivery:
+    """Every stream there is. All but :meth:`publish` is for the loop only."""
+
+    def __init__(
+        self,
+        settings: Settings,
+        known: Registry,
+        clock: Callable[[], float],
+        *,
+        call: Callable[[Callable[[], None]], None],
+        at: Callable[[float, Callable[[], None]], object],
+        lost: Callable[[Subscription], None],
+        slow: Callable[[Subscription], None],
+    ) -> None:
+        """``call`` and ``at`` have the loop do something; ``lost`` and ``slow`` are told of readers to let go of."""
+        self.settings, self.known = settings, known
+        self.events = 0
+        self._clock, self._call, self._at, self._lost, self._slow = clock, call, at, lost, slow
+        self._published: deque[tuple[Source, Envelope, bytes]] = deque()
+        self._scheduled = False
+        self._last = ""  # the id of the last event that was routed
+        self._streams: dict[bytes, Stream] = {}
+        self.streams: tuple[Stream, ...] = ()
+        self._live: list[Live] = []
+        self._version: tuple[tuple[Stream, ...], int] = ((), 0)
+        self._frames = 0  # of streams that are no more
+        self._again: float | None = None  # when the trailing readers are looked at
+
+    @property
+    def frames(self) -> int:
+        """How many frames were written."""
+        return self._frames + sum(stream.frames for stream in self.streams)
+
+    @property
+    def boundary(self) -> Hint:
+        """The finest boundary of all streams, a sentence if they have none finer. From any thread."""
+        wanted = {one for stream in self.streams for one in present(stream.terms, "coalesce_boundaries") or ()}
+        return "none" if "none" in wanted else "word" if "word" in wanted else "sentence"
+
+    def publish(self, source: Source, event: Envelope, data: bytes) -> None:
+        """Have an event routed soon. From any thread."""
+        self.events += 1
+        if not self.streams:
+            self._last = event.event_id
+            return  # whoever subscribes later is caught up by the source and from the journal
+        self._published.append((source, event, data))
+        if not self._scheduled:
+            self._scheduled = True
+            self._call(self.drain)
+
+    def drain(self) -> None:
+        """Route what was published, then write once to each reader."""
+        self._scheduled = False  # first: whoever publishes from here on has the loop called again
+        now = self._clock()
+        published = self._published
+        for _ in range(min(len(published), PORTION)):
+            self.route(*published.popleft(), now)
+        self.deliver(self.streams, now)
+        if published and not self._scheduled:
+            self._scheduled = True
+            self._call(self.drain)
+
+    def empty(self) -> None:
+        """Route all that was published so far."""
+        for _ in range(len(self._published) // PORTION + 1):
+            self.drain()
+
+    def settle(self, last: Mapping[str, str]) -> None:
+        """Route, of each session named, what was published up to that event, and keep the rest for later."""
+        published = [self._published.popleft() for _ in range(len(self._published))]
+        cuts = {
+            source.session_id: index
+            for index, (source, event, _) in enumerate(published)
+            if last.get(source.session_id) == event.event_id
+        }
+        now, rest = self._clock(), []
+        for index, one in enumerate(published):
+            if index <= cuts.get(one[0].session_id, -1):
+                self.route(*one, now)
+            else:
+                rest.append(one)
+        self._published.extendleft(reversed(rest))  # a drain is scheduled for them already
+
+    def route(self, source: Source, event: Envelope, data: bytes, now: float) -> None:
+        """Give an event to the streams of those who may hear it (CF-145)."""
+        self._last = event.event_id
+        audience = source.audience
+        for stream in self.streams:
+            if audience is None or stream.principal in audience:
+                stream.push(event, data, now)
+                if stream.full:
+                    self.deliver((stream,), now)
+
+    def deliver(self, streams: Sequence[Stream], now: float) -> None:
+        """Write what is new in streams, and see to it that what they hold comes out in time."""
+        ready = [stream for stream in streams if stream.ready]
+        for stream in ready:
+            stream.load()
+        if ready:
+            readers = ready[0].readers() if len(ready) == 1 else self._everybody()
+            failed = spread(readers, self.settings.high_water, now)
+            for stream in ready:
+                stream.done(now)
+            for one in failed:
+                self._lost(one)
+        for stream in streams:
+            if stream.trailing:
+                for one in [*stream.trailing]:
+                    self.pump(one, now)
+            self._arm(stream, now)
+
+    def _everybody(self) -> list[Live]:
+        """The live readers of all streams, in the order in which they connected."""
+        version = (self.streams, sum(stream.version for stream in self.streams))
+        if version != self._version:
+            everybody = [one for stream in self.streams for one in stream.readers()]
+            self._live = sorted(everybody, key=lambda one: one[3].turn)
+            self._version = version
+        return self._live
+
+    def _arm(self, stream: Stream, now: float) -> None:
+        due = stream.shaper.due
+        if due is None:
+            return
+        if stream.shaper.lag(now) > self.settings.lag:
+            self._overdue(stream, now)
+        elif stream.armed is None or due < stream.armed:
+            stream.armed = due
+            self._at(due, lambda: self._advance(stream, due))
+
+    def _advance(self, stream: Stream, due: float) -> None:
+        if stream.armed == due:
+            stream.armed = None
+        now = self._clock()
+        stream.advance(now)
+        self.deliver((stream,), now)
+
+    def _overdue(self, stream: Stream, now: float) -> None:
+        """CF-073: the rate cannot keep up with the agent. Who comes back gets the rest, made short."""
+        for one in [*stream.subscriptions]:
+            if one.outlet is not None:
+                self._slow(one)
+        stream.flush(now)
+        stream.load()
+        stream.done(now)
+
+    def pump(self, subscription: Subscription, now: float) -> None:
+        """Write to a trailing reader what it can take."""
+        try:
+            again = subscription.stream.pump(subscription, now)
+        except TooSlow:
+            self._slow(subscription)
+        except Exception:
+            _log.warning("A reader's connection failed while it was written to.", exc_info=True)
+            self._lost(subscription)
+        else:
+            if again is not None and (self._again is None or again < self._again):
+                self._again = again
+                self._at(again, lambda: self._pump_all(again))
+
+    def _pump_all(self, again: float) -> None:
+        if self._again == again:
+            self._again = None
+        now = self._clock()
+        for one in [one for stream in self.streams for one in stream.trailing]:
+            if one in one.stream.trailing:  # letting one go may have taken others along
+                self.pump(one, now)
+
+    # -- streams -----------------------------------------------------------------------------
+
+    def stream(self, one: Subscription) -> Stream:
+        """The stream for these terms, this principal and this role (CF-142)."""
+        # What is asked for under our own extension says nothing about how events are shaped.
+        others = {prefix: value for prefix, value in one.terms.unknown.items() if prefix != attend.PREFIX}
+        key = msgspec.json.encode([one.peer.principal, one.peer.may_reply, one.terms, others], order="sorted")
+        if key not in self._streams:
+            self._streams[key] = Stream(one.peer, one.terms, self.settings, self.known, self._last)
+            self.streams = (*self._streams.values(),)
+        return self._streams[key]
+
+    def leave(self, one: Subscription) -> None:
+        """A subscription has ended; so does its stream, if it was the last."""
+        one.stream.leave(one)
+        one.stream.subscriptions.discard(one)
+        self.sweep()
+
+    def sweep(self) -> None:
+        """Let go of streams that nobody has."""
+        for key, stream in [*self._streams.items()]:
+            if not stream.subscriptions:
+                del self._streams[key]
+                self._frames += stream.frames
+        self.streams = (*self._streams.values(),)
+        if not self.streams:
+            self._published.clear()

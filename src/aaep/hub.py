@@ -1,0 +1,497 @@
+"""
+Joins sessions, journal, shaping and readers. There are no rules of the protocol in it.
+
+A :class:`Hub` has a loop: its own in a thread, or the caller's. A session is a
+:class:`Source` to it. It calls no source while it holds its lock, so a source
+may call the hub while it holds its own.
+
+Three groups of methods: from any thread (:meth:`Hub.publish` and what stands
+around it); on the loop only and never waiting, which is what transports call;
+and :meth:`Hub.open_door` and :meth:`Hub.aclose`, awaited on the loop.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import secrets
+import threading
+import time
+from collections.abc import Callable, Coroutine
+from itertools import count
+from typing import Any, Final, Literal, TypeVar
+
+import msgspec
+from msgspec import UNSET
+
+from . import about, negotiation, wire
+from .catalogue import grade
+from .channel import Background, Door, Later, Outlet, Peer, transport
+from .delivery import Delivery
+from .errors import AaepError, RemoteProtocolError
+from .events import AwaitingClarification, AwaitingConfirmation, Envelope
+from .fanout import Settings, Subscription
+from .fields import Message
+from .journal import Journal
+from .messages import (
+    ClarificationReply,
+    ConfirmationReply,
+    Manifest,
+    Reply,
+    SubscriptionAccepted,
+    SubscriptionClose,
+    SubscriptionRejected,
+    SubscriptionRenegotiate,
+    SubscriptionRequest,
+)
+from .negotiation import Offer
+from .roster import Roster, SubscriptionGone, UnknownSubscription
+from .sentences import Hint
+from .sources import CatchUp, Source, Sources
+from .subscription import DEFAULTS
+from .timers import Timers
+from .welcome import Welcome
+
+__all__ = ["CatchUp", "Hub", "Settings", "Source", "Subscription", "SubscriptionGone", "UnknownSubscription"]
+
+HOUR: Final = 3600.0
+KINDS: Final[dict[str, type[Envelope]]] = {"confirmation": AwaitingConfirmation, "clarification": AwaitingClarification}
+REASONS: Final = {  # CF-066
+    "producer_shutdown": "The agent's side is shutting down.",
+    "slow_consumer": "The reader does not keep up. Connect again to go on where it stopped.",
+    "superseded": "Another reader took over this subscription.",
+}
+
+T = TypeVar("T")
+
+_log: Final = logging.getLogger("aaep.hub")
+
+
+class Hub:
+    """See the module."""
+
+    def __init__(
+        self,
+        offer: Offer,
+        journal: Journal,
+        *,
+        loop: asyncio.AbstractEventLoop | None = None,
+        settings: Settings | None = None,
+        clock: Callable[[], float] = time.monotonic,
+        wall: Callable[[], float] = time.time,
+        audience: Callable[[str], frozenset[str] | None] = lambda _: frozenset({Peer().principal}),
+    ) -> None:
+        """``audience`` says who may hear what the journal has of a session of an earlier run: the local user."""
+        self.settings = settings or Settings()
+        most = offer.max_subscriptions or self.settings.max_subscriptions
+        self.offer = msgspec.structs.replace(offer, max_subscriptions=most)
+        self.journal = journal
+        self._clock, self._wall = clock, wall
+        self._given = loop
+        self._timers = Timers(clock, self._call)
+        self._delivery = Delivery(
+            self.settings,
+            self.offer.registry,
+            clock,
+            call=self._call,
+            at=self._timers.at,
+            lost=self._lost,
+            slow=self._slow,
+        )
+        self._sources = Sources(audience)
+        self._welcome = Welcome(self._delivery, self._sources, journal, clock)
+        self._roster = Roster()
+        self._lock = threading.Lock()  # over the next two
+        self._background: Background | None = None
+        self._closing = self._closed = False
+        self._doors: list[Door] = []
+        self._turns = count()
+        self._counts = dict.fromkeys(("replies", "refusals", "slow"), 0)
+
+    # -- from any thread -----------------------------------------------------------------
+
+    def start(self) -> None:
+        """Start the loop, if it does not run yet."""
+        with self._lock:
+            if self._closed:
+                raise AaepError("The hub is closed. Make a new one.")
+            if self._background is not None:
+                return
+            self._background = Background("aaep-hub", self._given)
+        self._trim()
+
+    def open(self, source: Source) -> None:
+        """A session begins."""
+        self._sources.open(source)
+
+    def shut(self, source: Source) -> None:
+        """A session has ended, and its last event is published."""
+        self._sources.shut(source)
+
+    def publish(self, source: Source, event: Envelope, data: bytes, *, withheld: bool = False) -> None:
+        """
+        Send an event, which is in the journal already, to all who may hear its session.
+
+        ``withheld``: a prompt that nobody can answer yet. It goes to whoever
+        can, once there is somebody, and then to all (CF-001, CF-002).
+        """
+        if withheld:
+            self._sources.withhold(source, event, data)
+        else:
+            self._sources.told(event)
+            self._delivery.publish(source, event, data)
+
+    def repliers(self, source: Source, kind: Literal["confirmation", "clarification"]) -> set[str]:
+        """The subscriptions that may answer a prompt of this session: connected, or expected (CF-003, CF-004)."""
+        return {one.id for one in self._roster.entitled(source) if one.replies(KINDS[kind])}
+
+    def patience(self, source: Source) -> int:
+        """The longest time that one of those who may answer asks for, in seconds; 0 if none does (CF-028)."""
+        wishes = [one.wish("minimum_timeout_seconds") for one in self._roster.entitled(source) if one.answers]
+        return max((wish for wish in wishes if isinstance(wish, int)), default=0)
+
+    @property
+    def boundary(self) -> Hint:
+        """The finest boundary at which somebody wants to have output: a sentence, or less."""
+        return self._delivery.boundary
+
+    def reader(self, *, replies: bool = False) -> Later[str]:
+        """The id of a subscription that somebody reads, and may answer if that is asked for; now or later."""
+        return self._roster.reader(replies=replies)
+
+    def at(self, when: float, call: Callable[[], None]) -> Callable[[], None]:
+        """Have something called on the loop at a time of the hub's clock. Gives back what takes it back."""
+        self.start()
+        return self._timers.at(when, call)
+
+    def serve(self, url: str, **settings: Any) -> str:
+        """Open a door for readers and give back its real address. Waits; on the loop, await :meth:`open_door`."""
+        return self.run(self.open_door(url, **settings))
+
+    def close(self, reason: str = "producer_shutdown") -> None:
+        """Say goodbye to all readers and stop. Waits; on the loop, await :meth:`aclose`. Closing twice is fine."""
+        if self._background is None:
+            self._closed = True
+            return
+        if not self._closing and self._background.loop.is_running():
+            self._background.run(self.aclose(reason))
+        self._closing = self._closed = True  # the caller's loop may have ended before: then there is nobody to tell
+        self._background.stop()
+
+    @property
+    def here(self) -> bool:
+        """Whether the caller is on the hub's loop, and so must not wait for it."""
+        if self._background is not None:
+            return self._background.here
+        try:
+            return asyncio.get_running_loop() is self._given
+        except RuntimeError:
+            return False
+
+    def run(self, work: Coroutine[Any, Any, T]) -> T:
+        """Wait, from another thread, until the loop has done something."""
+        self.start()
+        assert self._background is not None
+        return self._background.run(work)
+
+    def _call(self, function: Callable[[], None]) -> None:
+        if self._background is not None:
+            self._background.call(function)
+
+    def _trim(self) -> None:
+        """Let the journal forget what it may, now and every hour, where nobody waits for it."""
+
+        def trim() -> None:
+            try:
+                self.journal.trim(self._wall())
+            except Exception:
+                if not self._closed:
+                    _log.exception("The journal could not be trimmed.")
+
+        threading.Thread(target=trim, name="aaep-trim", daemon=True).start()
+        self._timers.at(self._clock() + HOUR, self._trim)
+
+    def tick(self) -> None:
+        """Do what is due by the hub's clock. On the loop, which does it by itself; for clocks that are set by hand."""
+        self._timers.run()
+
+    # -- awaited, on the loop --------------------------------------------------------------
+
+    async def open_door(self, url: str, **settings: Any) -> str:
+        """Open a door for readers and give back its real address."""
+        self.start()
+        door = await transport(url).serve(self, url, **settings)
+        self._doors.append(door)
+        return door.url
+
+    async def aclose(self, reason: str = "producer_shutdown") -> None:
+        """Say goodbye to all readers: what is held is sent, then why it ends (CF-066)."""
+        if self._closing:
+            return
+        self._closing = True
+        self._delivery.empty()
+        for stream in self._delivery.streams:
+            stream.flush(self._clock())
+        self._delivery.deliver(self._delivery.streams, self._clock())
+        for one in self._roster.everybody():
+            self._hang_up(one, reason)
+            self._end(one)
+        self._closed = True
+        self._timers.stop()
+        closing = [asyncio.ensure_future(door.close()) for door in self._doors]
+        done, late = await asyncio.wait(closing, timeout=1.5) if closing else (set(), set())
+        for task in late:
+            task.cancel()
+        for task in done:
+            if task.exception() is not None:
+                _log.warning("A door did not close cleanly.", exc_info=task.exception())
+
+    # -- on the loop: the handshake ----------------------------------------------------------
+
+    def subscribe(self, message: SubscriptionRequest, peer: Peer) -> SubscriptionAccepted | SubscriptionRejected:
+        """Answer a request. Who does not connect within the resume window is forgotten."""
+        subscription_id = "sub_" + secrets.token_hex(16)
+        answer = negotiation.negotiate(message, self.offer, subscription_id, active=len(self._roster))
+        if isinstance(answer, SubscriptionAccepted):
+            terms = answer.honored_capabilities
+            one = Subscription(subscription_id, peer, message.capabilities, terms, answer.aaep_version)
+            one.subscriber_id = message.subscriber_id
+            self._begin(one)
+            self._expect(one)
+        return answer
+
+    def renegotiate(
+        self, message: SubscriptionRenegotiate, peer: Peer
+    ) -> SubscriptionAccepted | SubscriptionRejected | None:
+        """Answer a change of terms; None if this peer has no such subscription. A rejection ends it (SUB-058)."""
+        one = self._roster.of(message.subscription_id, peer)
+        if one is None:
+            return None
+        answer = negotiation.renegotiate(one.asked, message, self.offer, version=one.version)
+        if isinstance(answer, SubscriptionRejected):
+            self._hang_up(one, None)
+            self._end(one)
+            return answer
+        self._delivery.empty()
+        one.asked, one.terms = negotiation.changed(one.asked, message), answer.honored_capabilities
+        self._move(one)
+        sources = self._sources.heard_by(peer)
+        for source in sources:
+            _tell(source.changed, one)
+        self._welcome.release(one, sources)
+        self._roster.settle(one)
+        return answer
+
+    def _move(self, one: Subscription) -> None:
+        """To the stream for its new terms. Neither may hold anything: what one held the other has not seen."""
+        now, old = self._clock(), one.stream
+        new = self._delivery.stream(one)
+        if new is old:
+            return
+        for stream in (old, new):
+            stream.flush(now)
+        self._delivery.deliver((old, new), now)
+        new.succeed(old, one)
+        self._delivery.sweep()
+        if one.outlet is not None:
+            self._delivery.pump(one, now)
+
+    def unsubscribe(self, message: SubscriptionClose, peer: Peer) -> None:
+        """End a subscription of this peer; of others, nothing happens."""
+        one = self._roster.of(message.subscription_id, peer)
+        if one is not None:
+            self._hang_up(one, None)
+            self._end(one)
+
+    def reply(self, message: Reply, peer: Peer) -> None:
+        """Pass a reply on to its session. The same silence for all, whatever becomes of it (CF-012, CONF-040)."""
+        one = self._roster.of(message.subscription_id, peer)
+        source = None
+        if one is not None and peer.may_reply and one.replies(type(message)):  # CF-008, CF-015
+            source = next((each for each in self._sources.heard_by(peer) if each.owns(message.reply_token)), None)
+        if source is None:
+            self._counts["refusals"] += 1
+            _log.info("A reply was refused: it is not this peer's to give.")
+            return
+        self._counts["replies"] += 1
+        _tell(source.reply, message, message.subscription_id)
+
+    def receive(
+        self, raw: bytes, peer: Peer, allowed: tuple[type[Message], ...], own: str | None = None
+    ) -> Message | None:
+        """
+        Read a message, do what it asks, and give back the answer if it has one.
+
+        Raises :exc:`~aaep.errors.RemoteProtocolError`, always with the same
+        words, for what is not a usable message of an allowed type, and
+        :exc:`UnknownSubscription` for a change of terms nobody has. On a
+        connection that is one subscription, ``own`` is its id, and a message
+        about any other is refused (CF-008).
+        """
+        message, found = wire.read(raw, self.offer.registry)
+        refusing = isinstance(message, ConfirmationReply) and message.decision == "reject"
+        # CF-020: members nobody knows may make a yes conditional; a no they cannot hurt.
+        bad = any(grade(one) == "error" and not (refusing and one.rule == "CONF-031") for one in found)
+        if not isinstance(message, allowed):
+            raise RemoteProtocolError("Malformed message.")
+        if own and getattr(message, "subscription_id", own) != own:
+            self._elsewhere(message)
+            return None
+        if isinstance(message, SubscriptionRequest):
+            return self.subscribe(message, peer)  # what cannot be used in it is answered, not refused
+        if isinstance(message, SubscriptionRenegotiate):
+            answer = self.renegotiate(message, peer)
+            if answer is None:
+                raise UnknownSubscription("There is no such subscription. Subscribe first.")
+            return answer
+        if bad and not _only_stops(message):
+            raise RemoteProtocolError("Malformed message.")
+        if isinstance(message, SubscriptionClose):
+            self.unsubscribe(message, peer)
+        elif isinstance(message, (ConfirmationReply, ClarificationReply)):
+            self.reply(message, peer)
+        else:
+            raise RemoteProtocolError("Malformed message.")
+        return None
+
+    def _elsewhere(self, message: Message) -> None:
+        """A reply for another subscription is met with the silence that all replies are met with."""
+        if not isinstance(message, (ConfirmationReply, ClarificationReply)):
+            raise UnknownSubscription("This connection has another subscription.")
+        self._counts["refusals"] += 1
+        _log.info("A reply was refused: it is not this connection's to give.")
+
+    # -- on the loop: connections --------------------------------------------------------------
+
+    def connect(self, subscription_id: str, peer: Peer, outlet: Outlet, after: str = "") -> Subscription:
+        """
+        Attach a reader and send it what it missed after an event, or what it needs to begin.
+
+        Without an id it is a bare stream, read only and on default terms
+        (CF-093). The newest reader of a subscription wins (CF-094). Raises
+        :exc:`UnknownSubscription` and :exc:`SubscriptionGone`.
+        """
+        self._delivery.empty()
+        one = self._roster.known(subscription_id, peer) if subscription_id else self._bare(peer)
+        if one.outlet is not None:
+            self._hang_up(one, "superseded")
+        if not after and not one.connected:
+            after = one.wish("resume_after") or ""  # CF-084
+        if one.expiry is not None:
+            one.expiry()
+        one.outlet, one.connected, one.turn = outlet, True, next(self._turns)
+        self._welcome.prepare(one, after, self._sources.heard_by(peer))
+        self._delivery.pump(one, self._clock())
+        self._roster.settle(one)
+        return one
+
+    def disconnect(self, subscription: Subscription, outlet: Outlet) -> None:
+        """A reader's connection ended: it has the resume window to come back (CF-004)."""
+        if subscription.outlet is outlet:
+            self._lost(subscription)
+
+    def _lost(self, one: Subscription) -> None:
+        if one.outlet is None:
+            return
+        one.stream.leave(one)
+        one.outlet = None
+        if one.bare:
+            self._end(one)
+        else:
+            self._expect(one)
+
+    def _slow(self, one: Subscription) -> None:
+        """CF-073, CF-083: told why, and free to resume."""
+        self._counts["slow"] += 1
+        self._hang_up(one, "slow_consumer")
+        if one.bare:
+            self._end(one)
+        else:
+            self._expect(one)
+
+    def _hang_up(self, one: Subscription, reason: str | None) -> None:
+        outlet = one.outlet
+        if outlet is None:
+            return
+        one.stream.leave(one)
+        one.outlet = None
+        message = None
+        if reason is not None:
+            text = REASONS.get(reason, UNSET)
+            message = SubscriptionClose(subscription_id=one.id, reason_code=reason, reason_message=text)
+        _tell(outlet.close, message)
+
+    def _begin(self, one: Subscription) -> None:
+        self.start()
+        self._delivery.empty()
+        self._roster.add(one)
+        self._delivery.stream(one).join(one)
+
+    def _bare(self, peer: Peer) -> Subscription:
+        if not self.settings.bare:
+            raise UnknownSubscription("There is no stream without a subscription here. Subscribe first.")
+        if len(self._roster) >= (self.offer.max_subscriptions or 0):
+            raise UnknownSubscription("There are too many readers. Try again later.")
+        most = self.offer.max_events_per_second
+        terms = msgspec.structs.replace(DEFAULTS, max_events_per_second=UNSET if most is None else most)
+        one = Subscription("sub_" + secrets.token_hex(16), peer, DEFAULTS, terms, self.offer.versions[0])
+        one.bare = True
+        self._begin(one)
+        return one
+
+    def _expect(self, one: Subscription) -> None:
+        """Wait for a reader as long as the resume window."""
+
+        def expire() -> None:
+            if one.outlet is None:
+                self._end(one)
+
+        one.expiry = self._timers.at(self._clock() + self.settings.resume_window, expire)
+
+    def _end(self, one: Subscription) -> None:
+        """It is over: its sources are told, and its name is remembered (CF-092)."""
+        if not self._roster.remove(one):
+            return
+        if one.expiry is not None:
+            one.expiry()
+        self._delivery.leave(one)
+        for source in self._sources.heard_by(one.peer):
+            _tell(source.left, one.id)
+
+    # -- on the loop: what there is ---------------------------------------------------------------
+
+    def manifest(self) -> Manifest:
+        """What is really offered (CF-119)."""
+        return about.manifest(self.offer, self._doors)
+
+    def metrics(self) -> str:
+        """Numbers for Prometheus, in its text format."""
+        subscriptions = self._roster.everybody()
+        return about.metrics(
+            events=self._delivery.events,
+            frames=self._delivery.frames,
+            replies=self._counts["replies"],
+            refusals=self._counts["refusals"],
+            slow=self._counts["slow"],
+            resumed=self._welcome.resumed,
+            caught_up=self._welcome.caught_up,
+            sessions=len(self._sources),
+            subscriptions=len(subscriptions),
+            readers=sum(one.outlet is not None for one in subscriptions),
+            streams=len(self._delivery.streams),
+            unsent=sum(one.outlet.waiting() for one in subscriptions if one.outlet is not None),
+        )
+
+
+def _only_stops(message: Message) -> bool:
+    """CF-020, CF-039: what can only end something is taken with whatever else it holds."""
+    refuses = isinstance(message, ConfirmationReply) and message.decision == "reject"
+    return refuses or isinstance(message, SubscriptionClose)
+
+
+def _tell(call: Callable[..., object], *args: object) -> None:
+    """Call out of the hub. What fails there must not take the others along."""
+    try:
+        call(*args)
+    except Exception:
+        _log.exception("A call out of the hub failed.")

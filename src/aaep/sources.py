@@ -1,0 +1,140 @@
+"""The sessions a hub serves: who may hear each, and what is kept back until somebody can answer it."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable
+from typing import Final, Protocol, TypeVar
+
+import msgspec
+
+from .channel import Peer
+from .events import Envelope
+from .fanout import Subscription
+from .messages import Reply
+
+__all__ = ["CatchUp", "Source", "Sources", "remember"]
+
+REMEMBERED: Final = 10_000
+
+V = TypeVar("V")
+
+
+class CatchUp(msgspec.Struct, frozen=True):
+    """
+    What a reader that joins in the middle of a session is sent. CF-007, CF-091, CF-146
+
+    ``last`` is the id of the last event that was published when this was
+    taken, so that what the state tells already is not sent after it.
+    """
+
+    started: Envelope | None = None
+    pending: list[Envelope] = []
+    state: Envelope | None = None
+    last: str = ""
+
+
+class Source(Protocol):
+    """
+    The authority over one session.
+
+    Its methods are called on the hub's loop, take its own lock, and wait for nothing else.
+    """
+
+    @property
+    def session_id(self) -> str: ...
+
+    @property
+    def audience(self) -> frozenset[str] | None:
+        """The principals that may hear and answer (CF-145); None: all that the hub lets in."""
+
+    def catch_up(self, subscription: Subscription) -> CatchUp:
+        """A reader has joined: count it as a replier if its terms say so; what to send it, taken in one moment."""
+
+    def changed(self, subscription: Subscription) -> None:
+        """A reader's terms have changed (CF-035, CF-028)."""
+
+    def left(self, subscription_id: str) -> None:
+        """A subscription was closed, or did not come back in time (CF-003, CF-004)."""
+
+    def reply(self, message: Reply, via: str) -> None:
+        """A reply to one of its tokens."""
+
+    def owns(self, token: str) -> bool:
+        """Whether this session issued the token."""
+
+
+class Sources:
+    """The sessions that are open, and who was allowed to hear those that ended. From any thread."""
+
+    def __init__(self, audience: Callable[[str], frozenset[str] | None]) -> None:
+        """``audience`` says who may hear a session that was never here, one of an earlier run."""
+        self._audience = audience
+        self._lock = threading.Lock()
+        self._open: dict[str, Source] = {}
+        self._ended: dict[str, frozenset[str] | None] = {}
+        self._withheld: dict[str, dict[str, tuple[Envelope, bytes]]] = {}
+
+    def __len__(self) -> int:
+        return len(self._open)
+
+    def open(self, source: Source) -> None:
+        with self._lock:
+            self._open[source.session_id] = source
+
+    def shut(self, source: Source) -> None:
+        with self._lock:
+            self._open.pop(source.session_id, None)
+            self._withheld.pop(source.session_id, None)
+            remember(self._ended, source.session_id, source.audience)
+
+    def heard_by(self, peer: Peer) -> list[Source]:
+        """The open sessions that somebody may hear (CF-145)."""
+        with self._lock:
+            everything = [*self._open.values()]
+        return [one for one in everything if one.audience is None or peer.principal in one.audience]
+
+    def knows(self, session_id: str) -> bool:
+        """Whether it is a session of this run."""
+        return session_id in self._open or session_id in self._ended
+
+    def audible(self, session_id: str, peer: Peer) -> bool:
+        """Whether somebody may hear a session, open or not."""
+        with self._lock:
+            source = self._open.get(session_id)
+            ended = session_id in self._ended
+            audience = source.audience if source is not None else self._ended.get(session_id)
+        if source is None and not ended:
+            audience = self._audience(session_id)
+        return audience is None or peer.principal in audience
+
+    def withhold(self, source: Source, event: Envelope, data: bytes) -> None:
+        """Keep a prompt back (CF-001, CF-002)."""
+        with self._lock:
+            self._withheld.setdefault(source.session_id, {})[event.event_id] = (event, data)
+
+    def told(self, event: Envelope) -> None:
+        """The session itself has sent what was kept back."""
+        if self._withheld:
+            with self._lock:
+                self._withheld.get(event.session_id, {}).pop(event.event_id, None)
+
+    def withheld(self, event: Envelope) -> bool:
+        """Whether a prompt is kept back."""
+        return event.event_id in self._withheld.get(event.session_id, ())
+
+    def keeps(self, source: Source) -> bool:
+        """Whether anything of a session is kept back."""
+        return bool(self._withheld.get(source.session_id))
+
+    def release(self, event: Envelope) -> tuple[Envelope, bytes]:
+        """A prompt that need not be kept back any longer, and its bytes."""
+        with self._lock:
+            return self._withheld[event.session_id].pop(event.event_id)
+
+
+def remember(known: dict[str, V], name: str, value: V) -> None:
+    """Add to what is known, and forget what was learnt first when it gets too much."""
+    known[name] = value
+    if len(known) > REMEMBERED:
+        del known[next(iter(known))]

@@ -1,0 +1,105 @@
+"""
+Addresses of HTTP servers: reading them, telling which of them stay on this machine, and listening on them.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import errno
+import ipaddress
+import socket
+import ssl as tls
+from typing import Final
+from urllib.parse import SplitResult, urlsplit
+
+from ..errors import AaepError
+
+__all__ = ["DEFAULT_PORTS", "address", "context", "is_loopback", "listening", "origin_of", "split"]
+
+DEFAULT_PORTS: Final = {"http": 80, "https": 443}
+
+
+def split(url: str) -> tuple[SplitResult, int]:
+    """The parts of an http or https URL, and its port."""
+    try:
+        parts = urlsplit(url)
+        port = parts.port
+    except ValueError as error:
+        raise AaepError(f"{url!r} is not a URL: {error}. Write it like http://127.0.0.1:8137.") from None
+    if parts.scheme not in DEFAULT_PORTS or not parts.netloc or parts.query or parts.fragment:
+        raise AaepError(f"{url!r} is not the address of an AAEP server. Write it like http://127.0.0.1:8137.")
+    if parts.username is not None or parts.password is not None:
+        raise AaepError("No credentials in a URL: it reaches logs and histories. Use token= instead.")
+    return parts, DEFAULT_PORTS[parts.scheme] if port is None else port
+
+
+def is_loopback(host: str) -> bool:
+    """Whether a name or address means this machine wherever it is used."""
+    if host.lower() == "localhost":
+        return True
+    try:
+        return ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return False
+
+
+def origin_of(url: str) -> str:
+    """The origin of a URL as browsers write it: without the port that the scheme implies."""
+    parts = urlsplit(url)
+    host = (parts.hostname or "").lower()
+    host = f"[{host}]" if ":" in host else host
+    port = "" if parts.port in (None, DEFAULT_PORTS.get(parts.scheme)) else f":{parts.port}"
+    return f"{parts.scheme}://{host}{port}"
+
+
+# -- listening -----------------------------------------------------------------------------
+
+
+def context(
+    url: str, scheme: str, ssl: tls.SSLContext | None, cert: str | None, key: str | None
+) -> tls.SSLContext | None:
+    """What to encrypt with, if the URL says so."""
+    given = [name for name, value in (("ssl", ssl), ("cert", cert), ("key", key)) if value is not None]
+    if scheme == "http":
+        if given:
+            raise AaepError(f"{url!r} would not be encrypted although {given[0]}= is given. Use https://.")
+        return None
+    if ssl is not None and cert is None and key is None:
+        if ssl.minimum_version < tls.TLSVersion.TLSv1_2:  # TR-027
+            raise AaepError("The ssl= context allows TLS older than 1.2. Raise its minimum_version.")
+        return ssl
+    if ssl is not None or cert is None:
+        raise AaepError("https:// needs either ssl=, a context, or cert= and key=, two files in PEM format.")
+    made = tls.create_default_context(tls.Purpose.CLIENT_AUTH)
+    try:
+        made.load_cert_chain(cert, key)
+    except OSError as error:  # SSLError is one
+        raise AaepError(f"The certificate or its key cannot be used: {error}. Check cert= and key=.") from error
+    return made
+
+
+async def address(host: str, port: int) -> str:
+    """The one address to listen on. Its own resolution, so that what is checked is what is bound."""
+    if host.lower() == "localhost":
+        return "127.0.0.1"
+    try:
+        found = await asyncio.get_running_loop().getaddrinfo(host, port, type=socket.SOCK_STREAM)
+    except OSError as error:
+        raise AaepError(f"No address was found for {host!r}: {error}. Try 127.0.0.1.") from error
+    addresses = [str(one[4][0]) for one in found]
+    return min(addresses, key=lambda one: ":" in one)
+
+
+def listening(url: str, host: str, port: int) -> socket.socket:
+    """A socket that listens there."""
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    try:
+        return socket.create_server((host, port), family=family, backlog=1024)
+    except OSError as error:
+        advice = {
+            errno.EADDRINUSE: f"Port {port} is in use. Stop what uses it, choose another, or 0 for any free one.",
+            errno.EACCES: f"Port {port} may not be used without special rights. Choose one above 1023, or 0.",
+            errno.EADDRNOTAVAIL: f"{host} is not an address of this machine. Use 127.0.0.1 or one of its own.",
+        }
+        said = advice.get(error.errno or 0, f"{error}.")
+        raise AaepError(f"Cannot listen at {url!r}. {said}") from error

@@ -1,0 +1,126 @@
+"""
+Who may talk to an HTTP door, decided from the head of a request, before its body is read (CF-015).
+
+A door on a loopback address serves whoever sits at this machine. Web pages are
+open on the same machine, so what comes from a page is told apart and refused:
+by its Origin, by the browser's own Sec-Fetch-Site, and by a Host that is not
+ours, which is how a page whose name was pointed at a loopback address shows.
+"""
+
+from __future__ import annotations
+
+import hmac
+import re
+from collections.abc import Mapping
+from typing import Final
+from urllib.parse import urlsplit
+
+import msgspec
+from aiohttp import web
+
+from ..errors import AaepError
+from ._http_address import DEFAULT_PORTS, is_loopback, origin_of
+
+__all__ = ["Guard", "Refusal", "media_type_is_json"]
+
+_TOKEN: Final = re.compile(r"[A-Za-z0-9._~+/-]+=*")  # RFC 6750 §2.1
+
+
+class Refusal(Exception):
+    """The request is answered with this and nothing else."""
+
+    def __init__(self, status: int, error: str, message: str, headers: Mapping[str, str] | None = None) -> None:
+        super().__init__(message)
+        self.status = status
+        self.error = error
+        self.message = message
+        self.headers = {} if headers is None else headers
+
+
+def media_type_is_json(header: str) -> bool:
+    """``application/json``, with no parameter but the charset it has anyway. A page's form cannot send it (CF-089)."""
+    kind, *parameters = (part.strip().lower() for part in header.split(";"))
+    return kind == "application/json" and all(one in ("charset=utf-8", 'charset="utf-8"', "") for one in parameters)
+
+
+def _authority(target: str) -> str:
+    try:
+        return urlsplit(target).netloc.lower()
+    except ValueError:
+        return ""
+
+
+class Guard(msgspec.Struct, frozen=True, kw_only=True):
+    """The rules of one door."""
+
+    scheme: str
+    port: int
+    loopback: bool
+    token: str | None = None
+    origins: frozenset[str] = frozenset()
+    hosts: frozenset[str] = frozenset()
+
+    def __post_init__(self) -> None:
+        if self.token is not None and not _TOKEN.fullmatch(self.token):
+            raise AaepError("The token cannot be sent in a header. Make one with secrets.token_urlsafe(32).")
+        for origin in self.origins:
+            # CF-089: no wildcard; a misspelt origin would silently match nothing.
+            if urlsplit(origin).scheme not in DEFAULT_PORTS or origin_of(origin) != origin:
+                raise AaepError(f"{origin!r} is not an origin. Write each like https://reader.example, without a path.")
+
+    # -- from where ------------------------------------------------------------------------
+
+    def check(self, request: web.BaseRequest) -> None:
+        """Refuse what is meant for somebody else, or comes from a web page that was not allowed."""
+        host = self._host(request)
+        if not request.raw_path.startswith("/") and _authority(request.raw_path) != host:
+            raise Refusal(400, "bad_request", "The address in the request line and the Host header differ.")
+        if self.loopback and host and not self._ours(host):
+            message = "This server answers to loopback names only. Use the address it printed, or list the host."
+            raise Refusal(421, "misdirected_request", message)
+        origins = request.headers.getall("Origin", [])
+        own = f"{self.scheme}://{host}"
+        if any(one != own and one not in self.origins for one in origins):
+            raise Refusal(403, "forbidden_origin", "This web page may not use this server. List its origin to let it.")
+        # A page's <img> or <script> sends no Origin, but every browser says where it stands.
+        site = request.headers.get("Sec-Fetch-Site", "none")
+        if not origins and site not in ("same-origin", "none"):
+            raise Refusal(403, "forbidden_origin", "Requests from other web pages are refused.")
+
+    def _host(self, request: web.BaseRequest) -> str:
+        hosts = request.headers.getall("Host", [])
+        if len(hosts) > 1 or (not hosts and request.version >= (1, 1)):
+            raise Refusal(400, "bad_request", "Send exactly one Host header.")
+        return hosts[0].strip().lower() if hosts else ""
+
+    def _ours(self, host: str) -> bool:
+        if host in self.hosts:
+            return True
+        try:
+            parts = urlsplit(f"//{host}")
+            name, port = parts.hostname or "", parts.port
+        except ValueError:
+            return False
+        if parts.username is not None or parts.path or parts.query or parts.fragment:
+            return False
+        return is_loopback(name) and self.port == (DEFAULT_PORTS[self.scheme] if port is None else port)
+
+    def sharing(self, request: web.BaseRequest) -> dict[str, str]:
+        """What lets the script of an allowed page read the answer: that page and no other."""
+        origin = request.headers.get("Origin", "")
+        if origin not in self.origins:
+            return {}
+        return {"Access-Control-Allow-Origin": origin, "Access-Control-Expose-Headers": "Location", "Vary": "Origin"}
+
+    # -- by whom ---------------------------------------------------------------------------
+
+    def authenticate(self, request: web.BaseRequest) -> None:
+        """Refuse who has not the token (TR-023)."""
+        if self.token is None:
+            return
+        kind, _, given = request.headers.get("Authorization", "").partition(" ")
+        # In constant time, so that the time of an answer does not tell how much of a guess was right.
+        right = hmac.compare_digest(given.strip().encode(errors="surrogateescape"), self.token.encode())
+        if kind.lower() != "bearer" or not right:
+            message = "Send the token of this server in a header: Authorization: Bearer <token>."
+            raise Refusal(401, "authentication_required", message, {"WWW-Authenticate": 'Bearer realm="aaep"'})
