@@ -1,4 +1,4 @@
-"""The Agent Accessibility Event Protocol: types, rules, sessions and a validator."""
+"""The Agent Accessibility Event Protocol: agents that can be heard, and ask before they act."""
 
 from __future__ import annotations
 
@@ -54,18 +54,31 @@ from .messages import (
 
 if TYPE_CHECKING:
     from .audit import Audit, Finding, explain
+    from .channel import ChannelLost, ChannelRefused
     from .extensions import Extension, Profile, Registry
-    from .session import Session
+    from .journal import JournalError
+    from .presentation import Announcement, announce
+    from .producer import Producer
+    from .prompts import Answer, Ask
+    from .reading import Preferences
+    from .subscriber import Subscriber, SubscriptionRefused, listen
+    from .tools import Refused
     from .wire import decode, encode, read
+    from .work import Session
 
 __version__ = "0.1.0"
 
 __all__ = [
     "AaepError",
+    "Announcement",
+    "Answer",
+    "Ask",
     "Audit",
     "AwaitingClarification",
     "AwaitingConfirmation",
     "Capabilities",
+    "ChannelLost",
+    "ChannelRefused",
     "Choice",
     "ClarificationReply",
     "ConfirmationReply",
@@ -78,16 +91,20 @@ __all__ = [
     "Finding",
     "FrameError",
     "HandoffRequested",
+    "JournalError",
     "LocalProtocolError",
     "LocalizationHints",
     "Manifest",
     "Message",
     "OutputStreaming",
+    "Preferences",
+    "Producer",
     "ProducerInfo",
     "Profile",
     "Progress",
     "ProgressUpdated",
     "ProtocolError",
+    "Refused",
     "Registry",
     "RemoteProtocolError",
     "Reply",
@@ -98,8 +115,10 @@ __all__ = [
     "SessionStarted",
     "Severity",
     "StateChanged",
+    "Subscriber",
     "SubscriptionAccepted",
     "SubscriptionClose",
+    "SubscriptionRefused",
     "SubscriptionRejected",
     "SubscriptionRenegotiate",
     "SubscriptionRequest",
@@ -108,23 +127,38 @@ __all__ = [
     "UnknownEvent",
     "Violation",
     "__version__",
+    "announce",
     "decode",
     "encode",
     "explain",
+    "listen",
     "read",
 ]
 
 # These bring in the rules and the schemas, which most of an import's time goes to; a type is to be had without.
 _LATER = {
+    "Announcement": "presentation",
+    "Answer": "prompts",
+    "Ask": "prompts",
     "Audit": "audit",
+    "ChannelLost": "channel",
+    "ChannelRefused": "channel",
     "Extension": "extensions",
     "Finding": "audit",
+    "JournalError": "journal",
+    "Preferences": "reading",
+    "Producer": "producer",
     "Profile": "extensions",
+    "Refused": "tools",
     "Registry": "extensions",
-    "Session": "session",
+    "Session": "work",
+    "Subscriber": "subscriber",
+    "SubscriptionRefused": "subscriber",
+    "announce": "presentation",
     "decode": "wire",
     "encode": "wire",
     "explain": "audit",
+    "listen": "subscriber",
     "read": "wire",
 }
 

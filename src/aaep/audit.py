@@ -64,7 +64,7 @@ def _digest(raw: bytes) -> bytes:
     return hash(raw).to_bytes(8, signed=True)
 
 
-def trim(recent: dict[str, Any]) -> None:
+def trim(recent: dict[Any, Any]) -> None:
     """Forget the older half."""
     for old in [*recent][: len(recent) // 2]:
         del recent[old]
@@ -94,7 +94,7 @@ class Audit:
         self.sessions = 0
         self.opened: dict[str, Session] = {}
         self._ended: dict[str, Session] = {}
-        self.seen: dict[str, bytes] = {}
+        self.seen: dict[bytes, bytes] = {}  # by event_id and subscription
         self._tokens: dict[str, list[Session]] = {}
         self.subscriptions: dict[str, Handshake] = {}
         self.scratch = bytearray(65_536)
@@ -125,7 +125,7 @@ class Audit:
 
     def _event(self, event: Envelope, raw: bytes, at: str, via: str) -> list[Violation]:
         """Judge an event among those that came before it."""
-        seen, key = self.seen, event.event_id + via
+        seen, key = self.seen, (event.event_id + via).encode(errors="surrogatepass")
         if key in seen:
             repeated = self._repeated(event, raw, seen[key])
             if repeated is not None:
@@ -137,7 +137,7 @@ class Audit:
         session = self.opened.get(name) or self._session(name, event.session_id)
         turning = type(event) in TURNING
         # Only prompts need a clock, and reading one from text is not free.
-        timed = turning or session.deadline is not None
+        timed = isinstance(event, _ASKING) or session.deadline is not None
         found = session.feed(event, _moment(at or event.timestamp) if timed else 0.0)
         if turning:
             self._turned(event, session, name)

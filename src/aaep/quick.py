@@ -12,42 +12,47 @@ less than what the rules allow.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, Final, cast
+from typing import Any, ClassVar, Final, cast
 
 import msgspec
-from msgspec import UNSET
+from msgspec import NODEFAULT, UNSET, UnsetType
 from msgspec.json import encode
 
 from . import events, redaction
 from .errors import Violation
 from .events import CORE_EVENTS, Envelope
 from .extensions import Registry
-from .fields import Message, per_type
+from .fields import Message, members, per_type
 from .rules import BUNDLED, every, pattern, texts
 from .timestamps import clean
 
-__all__ = ["IDS", "PLANS", "Plan", "check", "met"]
+__all__ = ["PLANS", "Plan", "check", "met"]
 
 _MOST: Final = 4096  # values remembered of each kind
 
-# Ids found sound. An output's and a session's come again and again.
-IDS: set[str] = set()
-_TESTS: Final = {
-    "sess": pattern(events.SessionStarted, "session_id"),
-    "call": pattern(events.ToolInvoked, "tool_call_id"),
-    "out_": pattern(events.OutputStreaming, "output_id"),
-    "rpl_": pattern(events.AwaitingConfirmation, "reply_token"),
+# Ids found sound, of each kind. An output's and a session's come again and again.
+_SESSIONS: Final[set[str]] = set()
+_CALLS: Final[set[str]] = set()
+_OUTPUTS: Final[set[str]] = set()
+_TESTS: Final[dict[str, tuple[set[str], Callable[[str], object]]]] = {
+    "sess": (_SESSIONS, pattern(events.SessionStarted, "session_id")),
+    "call": (_CALLS, pattern(events.ToolInvoked, "tool_call_id")),
+    "out_": (_OUTPUTS, pattern(events.OutputStreaming, "output_id")),
+    "rpl_": (set(), pattern(events.AwaitingConfirmation, "reply_token")),
 }
 _event_id: Final = pattern(events.SessionStarted, "event_id")
 
 
 def met(id_: str, kind: str) -> bool:
-    """Whether an id that was not seen before is sound."""
-    if _TESTS[kind](id_) is None:
+    """Whether an id is sound."""
+    sound, test = _TESTS[kind]
+    if id_ in sound:
+        return True
+    if test(id_) is None:
         return False
-    if len(IDS) >= _MOST:
-        IDS.clear()
-    IDS.add(id_)
+    if len(sound) >= _MOST:
+        sound.clear()
+    sound.add(id_)
     return True
 
 
@@ -80,7 +85,7 @@ def _state(event: events.StateChanged) -> object:
 
 def _progress(event: events.ProgressUpdated) -> object:
     now = event.progress
-    if event.summary_normal is UNSET or now.percent is UNSET:
+    if event.summary_normal is UNSET or (now.percent is UNSET and now.step is UNSET):
         return None
     return True if now.step is UNSET or now.total_steps is UNSET or now.step <= now.total_steps else None
 
@@ -89,7 +94,7 @@ def _invoked(event: events.ToolInvoked) -> object:
     call = event.tool_call_id
     if event.summary_terse is UNSET or event.summary_detailed is UNSET or call is UNSET:
         return None
-    if not (call in IDS or met(call, "call")):
+    if not (call in _CALLS or met(call, "call")):
         return None
     if event.args_summary is not UNSET and redaction.suspicious(event.args_summary):
         return None
@@ -100,12 +105,12 @@ def _returned(event: events.ToolCompleted) -> object:
     call = event.tool_call_id
     if event.status != "success" or event.summary_normal is UNSET or call is UNSET:
         return None
-    return event.tool if call in IDS or met(call, "call") else None
+    return event.tool if call in _CALLS or met(call, "call") else None
 
 
 def _output(event: events.OutputStreaming) -> object:
     id_ = event.output_id
-    if event.coalesce_hint is UNSET or not (id_ is UNSET or id_ in IDS or met(id_, "out_")):
+    if event.coalesce_hint is UNSET or not (id_ is UNSET or id_ in _OUTPUTS or met(id_, "out_")):
         return None
     return event.coalesce_hint, event.complete, event.content_type, event.language
 
@@ -172,7 +177,7 @@ def _quiet(event: Any, raw: bytes, common: tuple[Any, ...], particular: Callable
         and (92 not in raw or b"\\u" not in raw)  # a backslash
         and len(raw) <= 16_384
         and clean(event.timestamp)
-        and (event.session_id in IDS or met(event.session_id, "sess"))
+        and (event.session_id in _SESSIONS or met(event.session_id, "sess"))
         and _event_id(event.event_id) is not None
     )
 
@@ -180,26 +185,44 @@ def _quiet(event: Any, raw: bytes, common: tuple[Any, ...], particular: Callable
 _QUIET: Final = per_type(_quiet, CORE_EVENTS.values())
 
 
-def _skimmed(cls: type[Envelope]) -> type[Envelope]:
-    """The same type, for streams: who speaks, and in which language, is compared as bytes and need not be parsed."""
-    fields = [("producer", msgspec.Raw), ("localization_hints", msgspec.Raw)]
-    skimmed = msgspec.defstruct(
-        cls.__name__, fields, bases=(cls,), frozen=True, kw_only=True, forbid_unknown_fields=True
-    )
-    return cast(type[Envelope], skimmed)
+class Rest(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, gc=False):
+    """
+    What stands behind the members that all events share.
+
+    In a stream those are compared as bytes and need not be parsed; whoever
+    judges the rest finds it where the event has it.
+    """
+
+    event_id: ClassVar[str] = ""
+    extensions: ClassVar[UnsetType] = UNSET
+
+
+def _rest(cls: type[Envelope]) -> type[Rest]:
+    """The rest of an event of this type; if it uses extensions, it is not of this shape."""
+    shared = {field.name for field in members(Envelope)} - {"correlation_id"} | {"extensions"}
+    fields = [
+        (one.name, one.type) if one.default is NODEFAULT else (one.name, one.type, one.default)
+        for one in members(cls)
+        if one.name not in shared
+    ]
+    names = {one.name: one.encode_name for one in members(cls)}
+    made = msgspec.defstruct(cls.__name__, fields, bases=(Rest,), rename=names, frozen=True, kw_only=True, gc=False)
+    return cast(type[Rest], made)
 
 
 class Plan:
     """What was found sound on events of one type."""
 
-    __slots__ = ("agent", "common", "decode", "head", "particular", "quiet", "shared", "sound")
+    __slots__ = ("agent", "common", "decode", "head", "particular", "quiet", "shared", "size", "sound", "start")
 
     def __init__(self, cls: type[Envelope]) -> None:
-        self.decode = msgspec.json.Decoder(_skimmed(cls)).decode
+        self.decode = msgspec.json.Decoder(_rest(cls)).decode
         self.particular = _PARTICULAR[cls]
         self.quiet = _QUIET[cls]
         self.common: tuple[Any, ...] = (None,) * 6  # what the events that came last shared
-        self.head = self.shared = b"\0"  # the same as bytes, in our own layout
+        self.head = self.shared = b"\0"  # the same as bytes, in our own layout: before the ids, and behind the time
+        self.start = 0  # where the event_id begins, behind its evt_
+        self.size = 0  # of the second of them
         self.agent = ""
         self.sound: set[object] = set()  # what was particular to them
 
@@ -222,9 +245,11 @@ class Plan:
         """How the common part reads in our own layout."""
         written = encode(event)
         self.agent = event.producer.agent_id
-        self.head = written[: written.index(b'"event_id":"evt_') + 16]
+        self.start = written.index(b'"event_id":"evt_') + 16
+        self.head = written[: self.start]
         end = written.index(b'"localization_hints":') + 21 + len(encode(event.localization_hints))
-        self.shared = written[written.index(b'"producer":') : end]
+        self.shared = b'Z",' + written[written.index(b'"producer":') : end] + b","
+        self.size = len(self.shared)
 
 
 PLANS: Final[dict[type[Any], Plan]] = {cls: Plan(cls) for cls in CORE_EVENTS.values()}

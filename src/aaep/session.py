@@ -36,15 +36,16 @@ from .messages import ClarificationReply, Reply
 from .states import ASK, BREACHES, CALL, IMPLIED, LIFECYCLE, Call, Output
 from .timestamps import later
 
-__all__ = ["ANY", "MOVES", "Session"]
+__all__ = ["ANY", "MOVES", "Agent", "Session"]
 
 
 class Agent:
     """One agent in a session: several may share it, each with its own states (A.9)."""
 
-    __slots__ = ("after", "implied", "moved", "outputs", "state", "timestamp")
+    __slots__ = ("after", "id", "implied", "moved", "outputs", "state", "timestamp")
 
-    def __init__(self) -> None:
+    def __init__(self, id: str) -> None:
+        self.id = id
         self.state = "idle"
         self.implied: frozenset[str] = frozenset()
         self.moved = False
@@ -71,7 +72,7 @@ class Session:
         self.parent = ""  # the session this one belongs to, if its start says so (A.9)
         self._joined = not whole  # the start was not seen
         self.agents: dict[str, Agent] = {}
-        self._calls: list[Call] = []  # running
+        self.calls: list[Call] = []  # running
         self._ids: dict[str, Call] = {}
         self.last = ""
         self._number: int | None = None
@@ -95,7 +96,8 @@ class Session:
         kind, judge, _ = MOVES.get(type(event), ANY)
         if (self.stage, kind) not in LIFECYCLE and not self._astray(event, self.stage, kind, found):
             return found
-        agent = self.agents.get(event.producer.agent_id) or Agent()
+        id_ = event.producer.agent_id
+        agent = self.agents.get(id_) or Agent(id_)
         if event.timestamp < self.last or len(event.timestamp) != 24 or len(self.last) not in (0, 24):
             self._judge_time(event, agent, found)
         if self._numbered or event.sequence_number is not UNSET:
@@ -114,7 +116,7 @@ class Session:
         id_ = event.producer.agent_id
         agent = self.agents.get(id_)
         if agent is None:
-            agent = self.agents[id_] = Agent()
+            agent = self.agents[id_] = Agent(id_)
         agent.timestamp = self.last = event.timestamp
         if self._numbered:
             self._number = event.sequence_number if event.sequence_number is not UNSET else self._number
@@ -124,6 +126,8 @@ class Session:
             applied(self, event, agent, now)
         if kind == "terminal":
             self.stage = LIFECYCLE["active", "terminal"]
+        if self.plain and kind == "other" and len(event.timestamp) == 24:
+            return  # whatever ends that says so
         self.plain = (
             self.stage == "active"
             and self.deadline is None
@@ -261,12 +265,11 @@ class Session:
         left, entered = event.from_state, event.to_state
         if left != agent.state or left == entered or not agent.moved:
             self._judge_chain(event, agent, found)
-        if self._calls and left == "calling_tool" and entered not in ("awaiting_input", "calling_tool"):
-            id_ = event.producer.agent_id
-            if any(call.agent == id_ for call in self._calls):
-                self._say(found, event, "TOOL-007", "A tool is running. Send tool.completed first.", "/from_state")
+        leaving = self.calls and left == "calling_tool" and entered not in ("awaiting_input", "calling_tool")
+        if leaving and any(call.agent == agent.id for call in self.calls):
+            self._say(found, event, "TOOL-007", "A tool is running. Send tool.completed first.", "/from_state")
         if self.asks and self.whole and entered not in ("thinking", "deciding"):
-            for ask in self._left_behind(event):
+            for ask in self._left_behind(event, agent):
                 if ask.kind == "confirmation":
                     text = f"A confirmation was pending and the agent went on to {entered} without an answer."
                     self._say(found, event, "CONF-071", text, "/to_state")
@@ -286,12 +289,11 @@ class Session:
         if left == event.to_state:
             self._say(found, event, "STATE-002", f"Nothing changed: {left} to {left}.", "/to_state", "warning")
 
-    def _left_behind(self, event: StateChanged) -> list[Ask]:
+    def _left_behind(self, event: StateChanged, agent: Agent) -> list[Ask]:
         """Prompts of this agent that a state.changed away from awaiting_input ends without a visible answer."""
         if event.from_state != "awaiting_input" or event.to_state == "awaiting_input" or _ours(event, "outcome"):
             return []
-        id_ = event.producer.agent_id
-        return [a for a in self.asks.values() if a.outcome == "pending" and a.event.producer.agent_id == id_]
+        return [a for a in self.asks.values() if a.outcome == "pending" and a.event.producer.agent_id == agent.id]
 
     def _judge_invoked(self, event: ToolInvoked, agent: Agent, found: list[Violation]) -> None:
         """TOOL-004 §4.3.1, LVL-007 §9.3.1(3), and consent"""
@@ -312,9 +314,9 @@ class Session:
             open_ = self._joined or (not self.whole and ask is not None and ask.outcome in ("pending", "unseen"))
             self._say(found, event, rule, text, "", "info" if open_ else "")
 
-    def _judge_completed(self, event: ToolCompleted, _agent: Agent, found: list[Violation]) -> None:
+    def _judge_completed(self, event: ToolCompleted, agent: Agent, found: list[Violation]) -> None:
         """TOOL-004, TOOL-006, TOOL-010, TOOL-012 §4.5.2"""
-        call = self._paired(event)
+        call = self._paired(event, agent)
         if call is None:
             if not self._joined:
                 self._say(found, event, "TOOL-010", "The tool was never announced with tool.invoked.")
@@ -327,14 +329,14 @@ class Session:
             text = f"tool is {event.tool}, but the call was announced as {call.tool}."
             self._say(found, event, "TOOL-006", text, "/tool")
 
-    def _paired(self, event: ToolCompleted) -> Call | None:
+    def _paired(self, event: ToolCompleted, agent: Agent) -> Call | None:
         """C-48: by id, else the oldest running call of that tool and agent."""
         if event.tool_call_id is not UNSET:
             call = self._ids.get(event.tool_call_id)
             if call is None or call.stage == "running":
                 return call
-            return next((one for one in self._calls if one.id == event.tool_call_id), call)
-        mine = [c for c in self._calls if c.tool == event.tool and c.agent == event.producer.agent_id]
+            return next((one for one in self.calls if one.id == event.tool_call_id), call)
+        mine = [c for c in self.calls if c.tool == event.tool and c.agent == agent.id]
         return next((c for c in mine if not c.id), mine[0] if mine else None)
 
     def _judge_confirmation(self, event: AwaitingConfirmation, agent: Agent, found: list[Violation]) -> None:
@@ -373,7 +375,7 @@ class Session:
 
     def _judge_terminal(self, event: Envelope, _agent: Agent, found: list[Violation]) -> None:
         """TOOL-008 §4.3.2, OUT-003 §4.3.3, HITL-018 §4.5.3, EVT-008"""
-        for call in self._calls:
+        for call in self.calls:
             self._say(found, event, "TOOL-008", f"The tool {call.tool} never completed.")
         for agent in self.agents.values():
             for output in agent.outputs.values():
@@ -399,7 +401,7 @@ class Session:
 
     def _apply_answers(self, event: StateChanged, agent: Agent) -> None:
         """Prompts that a change of state ends, or says how they ended."""
-        for ask in self._left_behind(event):
+        for ask in self._left_behind(event, agent):
             self.resolve(ask, "withdraw")
             if not self.whole:  # an answer may have come that the recording does not show (C-38)
                 ask.outcome = "unseen"
@@ -422,16 +424,16 @@ class Session:
             for one in self.asks.values():
                 one.followed = one.followed or (one.granted and not one.call)
         id_ = "" if event.tool_call_id is UNSET else event.tool_call_id
-        call = Call(event.tool, event.producer.agent_id, id_)
-        self._calls.append(call)
+        call = Call(event.tool, agent.id, id_)
+        self.calls.append(call)
         if id_ and (id_ not in self._ids or self._ids[id_].stage == "done"):
             self._ids[id_] = call  # of several running calls with one id, the oldest is meant first
 
-    def _apply_completed(self, event: ToolCompleted, _agent: Agent, _now: float) -> None:
-        call = self._paired(event)
+    def _apply_completed(self, event: ToolCompleted, agent: Agent, _now: float) -> None:
+        call = self._paired(event, agent)
         if call is not None and call.stage == "running":
             call.stage = CALL["running", "completed"]
-            self._calls.remove(call)
+            self.calls.remove(call)
 
     def _apply_ask(self, event: AwaitingConfirmation | AwaitingClarification, agent: Agent, now: float) -> None:
         agent.implied |= {IMPLIED[type(event)]}
@@ -461,7 +463,7 @@ class Session:
     def _apply_terminal(self, _event: Envelope, _agent: Agent, _now: float) -> None:
         for ask in self.asks.values():
             self.resolve(ask, "end")
-        self._calls.clear()
+        self.calls.clear()
         self._ids.clear()
         self.agents.clear()
 

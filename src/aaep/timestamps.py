@@ -8,13 +8,14 @@ from typing import Final
 
 from .fields import INSTANT
 
-__all__ = ["MILLISECONDS", "MINUTES", "SECONDS", "clean", "defect", "instant", "later"]
+__all__ = ["clean", "defect", "instant", "later", "minute"]
 
 _SHAPE: Final = re.compile(INSTANT)
-MINUTES: set[str] = set()  # beginnings seen to be real; a recording holds few of them
+_MINUTES: set[str] = set()  # beginnings seen to be real; a recording holds few of them
 _MOST_MINUTES: Final = 4096
-SECONDS: Final = frozenset(f":{second:02}." for second in range(60))
-MILLISECONDS: Final = frozenset(f"{millisecond:03}Z" for millisecond in range(1000))
+_EPOCH: Final = "1970-01-01T00:00"  # the one minute of which not every moment is sound
+_SECONDS: Final = frozenset(f":{second:02}." for second in range(60))
+_MILLISECONDS: Final = frozenset(f"{millisecond:03}Z" for millisecond in range(1000))
 
 
 def defect(value: str) -> tuple[str, str, str] | None:
@@ -41,14 +42,20 @@ def defect(value: str) -> tuple[str, str, str] | None:
 
 def clean(value: str) -> bool:
     """Whether the timestamp is sound in the form everybody should use. Fast."""
-    if value[:16] in MINUTES:
-        return value[16:20] in SECONDS and value[20:] in MILLISECONDS
+    if value[:16] in _MINUTES:
+        return value[16:20] in _SECONDS and value[20:] in _MILLISECONDS
     if defect(value) is not None:
         return False
-    if len(MINUTES) >= _MOST_MINUTES:
-        MINUTES.clear()
-    MINUTES.add(value[:16])
+    if len(_MINUTES) >= _MOST_MINUTES:
+        _MINUTES.clear()
+    if value[:16] != _EPOCH:
+        _MINUTES.add(value[:16])
     return True
+
+
+def minute(value: str) -> str | None:
+    """The beginning of a sound timestamp, up to its seconds, if any seconds are sound behind it."""
+    return value[:17] if clean(value) and value[:16] in _MINUTES else None
 
 
 def instant(value: str) -> float | None:

@@ -1,0 +1,164 @@
+"""One call of a tool: announced before it runs, and ended whatever happens to it. §4.3"""
+
+from __future__ import annotations
+
+import asyncio
+from types import TracebackType
+from typing import TYPE_CHECKING
+
+from msgspec import UNSET
+
+from .errors import LocalProtocolError
+from .events import ToolCompleted, ToolInvoked
+from .prompts import Ask
+from .summaries import Said, Text, abandoned, compose, failed, failure, invoked, plain, returned
+
+if TYPE_CHECKING:
+    from .work import Session
+
+__all__ = ["Call", "classified"]
+
+
+class Call:
+    """
+    A block in which a tool runs: ``with session.tool(…):`` or ``async with``.
+
+    Entering announces the tool and raises before anything runs if it may not
+    run now (TOOL-001 §4.3.1). While a question is before the person it waits.
+    """
+
+    def __init__(
+        self,
+        session: Session,
+        name: str,
+        call_id: str,
+        *,
+        risk: str,
+        irreversible: bool,
+        ask: Ask | None = None,
+        summary: Text = None,
+        args: str = "",
+        description: str | None = None,
+        expected_seconds: float | None = None,
+    ) -> None:
+        self.name, self.id = name, call_id
+        self._session, self._ask = session, ask
+        self._risk, self._irreversible = risk, irreversible
+        self._summary, self._args, self._description = summary, plain(args), description
+        self._expected = expected_seconds
+        self._result: Text = None
+        self._began = 0.0
+        self.running = False
+
+    def result(self, summary: Text) -> None:
+        """Say what came out of it; told when it ends."""
+        self._result = summary
+
+    # -- the block -------------------------------------------------------------------------
+
+    def __enter__(self) -> Call:
+        self.begin()
+        return self
+
+    def begin(self) -> None:
+        """Announce the tool, as soon as it may run."""
+        while (waiting := self._begin()) is not None:
+            if _on_a_loop():
+                raise LocalProtocolError(
+                    f"{self.name} cannot start while a question is open. Use `async with`, or wait for the answer."
+                )
+            waiting.arrived.wait()
+
+    async def __aenter__(self) -> Call:
+        while (waiting := self._begin()) is not None:
+            await waiting.arrived
+        return self
+
+    def __exit__(self, _type: type[BaseException] | None, error: BaseException | None, _: TracebackType | None) -> None:
+        self.end(error)
+
+    async def __aexit__(
+        self, _type: type[BaseException] | None, error: BaseException | None, _: TracebackType | None
+    ) -> None:
+        self.end(error)
+
+    def _begin(self) -> Ask | None:
+        """Announce the tool; or the question that has to be answered first (C-78)."""
+        session = self._session
+        with session.voice.lock:
+            blocking = session.questions.current
+            if blocking is not None:
+                return blocking
+            session.may_act(self.name)
+            session.settle_outputs()
+            session.move("calling_tool")
+            session.voice.say(
+                ToolInvoked,
+                compose(self._summary, invoked(self.name, self._args), english=session.english),
+                tool=self.name,
+                tool_call_id=self.id,
+                description=UNSET if self._description is None else plain(self._description, 4096),
+                args_summary=self._args or UNSET,
+                expected_duration_ms=UNSET if self._expected is None else int(self._expected * 1000),
+                risk_level=self._risk,
+                irreversible=self._irreversible,
+            )
+            self._began = session.voice.clock()
+            self.running = True
+            session.running[self.id] = self
+            if self._ask is not None:
+                session.questions.began(self._ask)
+        return None
+
+    def end(self, error: BaseException | None) -> None:
+        """Say how it ended."""
+        if error is None:
+            self._complete("success", compose(self._result, returned(self.name, self._seconds())))
+        elif isinstance(error, (asyncio.CancelledError, KeyboardInterrupt, GeneratorExit, SystemExit)):
+            self._complete("error", failed(self.name, "cancelled"), "cancelled")  # C-42: it has stopped
+        else:
+            _, name = failure(error)
+            self._complete("error", failed(self.name, name), f"The tool failed: {name}.")
+
+    def abandon(self) -> None:
+        """Its session ends while it runs: what it did is not known. C-42"""
+        said = abandoned(self.name)
+        self._complete("timeout", said, said.normal)
+
+    def _complete(self, status: str, said: Said, error_message: str | None = None) -> None:
+        session = self._session
+        with session.voice.lock:
+            if not self.running:
+                return  # abandoned when its session ended; there is nobody left to tell
+            self.running = False
+            del session.running[self.id]
+            session.voice.say(
+                ToolCompleted,
+                said,
+                tool=self.name,
+                tool_call_id=self.id,
+                status=status,
+                duration_ms=min(int(self._seconds() * 1000), 86_400_000),
+                error_message=UNSET if error_message is None else plain(error_message, 4096),
+            )
+            session.rest("thinking")
+
+    def _seconds(self) -> float:
+        return max(0.0, self._session.voice.clock() - self._began)
+
+
+def _on_a_loop() -> bool:
+    try:
+        asyncio.get_running_loop()
+    except RuntimeError:
+        return False
+    return True
+
+
+def classified(risk: str | None, irreversible: bool | None) -> tuple[str, bool]:
+    """C-41: what is not declared counts as the worst. Low risk says that nothing is lost."""
+    if risk not in (None, "low", "medium", "high"):
+        raise ValueError(f"risk is low, medium or high, not {risk!r}.")
+    if irreversible is None:
+        irreversible = risk != "low"
+    return risk or "high", irreversible

@@ -1,0 +1,305 @@
+"""
+What agent code holds: a :class:`Producer`, its sessions and its tools. Design section 4
+"""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+import time
+from collections import deque
+from collections.abc import Callable, Iterable
+from types import TracebackType
+from typing import Any, Final, Literal, TypeVar, overload
+
+from .attend import ATTEND
+from .attend import registry as attending
+from .channel import Later
+from .errors import LocalProtocolError
+from .events import Envelope, ProducerInfo
+from .extensions import Extension, Registry
+from .hub import Hub
+from .journal import Journal, JournalInUse
+from .journal._place import path_for
+from .journal.memory import MemoryJournal
+from .journal.sqlite import SqliteJournal
+from .negotiation import Offer
+from .presentation import Outputs, announce
+from .reading import Preferences
+from .recovery import recover
+from .summaries import Text
+from .tools import Tool, decorate
+from .voice import Voice
+from .work import Session
+
+__all__ = ["Producer"]
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+_OWN: Final = "own"  # the agent's own file in the user's state directory
+_FILES: Final = 16  # copies of one agent that may run at the same time, each with its own file
+
+
+class Producer:
+    """
+    An agent, to those who listen to it.
+
+    ``listen`` is the address, or addresses, that readers may connect to;
+    ``tell`` is called with each sentence a listener would hear. The journal
+    holds what was said, for readers who come back; ``None`` keeps it in memory.
+    """
+
+    def __init__(
+        self,
+        agent_id: str,
+        *,
+        name: str | None = None,
+        version: str | None = None,
+        model: str | None = None,
+        listen: str | Iterable[str] | None = None,
+        tell: Callable[[str], object] | None = None,
+        journal: Journal | str | None = _OWN,
+        language: str = "en-US",
+        languages: Iterable[str] = (),
+        level: Literal[1, 2, 3] = 3,
+        extensions: Iterable[Extension] = (),
+        loop: asyncio.AbstractEventLoop | None = None,
+        clock: Callable[[], float] = time.monotonic,
+        wall: Callable[[], float] = time.time,
+        **settings: Any,
+    ) -> None:
+        given = {"agent_name": name, "agent_version": version, "model": model}
+        self.info = ProducerInfo(agent_id=agent_id, **{key: value for key, value in given.items() if value is not None})
+        self.language = language
+        self.known: Registry = attending()
+        for extension in extensions:
+            self.known.add(extension)
+        self._addresses = [listen] if isinstance(listen, str) else [*(listen or ())]
+        self._settings = settings
+        self._clock, self._wall = clock, wall
+        self._telling = _Telling(tell) if tell is not None else None
+        self._tools: dict[str, Tool] = {}
+        self._open: dict[str, Session] = {}
+        self._lock = threading.Lock()
+        self._journal = _journal(journal, agent_id)
+        self._mine = journal is None or isinstance(journal, str)
+        try:
+            self.recovered = recover(self._journal, self.known, wall())
+            levels = {1: (1,), 2: (1, 2), 3: (1, 2, 3)}[level]
+            offer = Offer(
+                producer=self.info,
+                levels=levels,  # type: ignore[arg-type]  # the table holds nothing else
+                languages=tuple(dict.fromkeys((language, *languages))),
+                registry=self.known,
+                namespaces=(ATTEND.namespace, *(one.namespace for one in extensions)),
+            )
+            self.hub = Hub(offer, self._journal, loop=loop, clock=clock, wall=wall)
+        except BaseException:
+            self._let_go()
+            raise
+        self.addresses: tuple[str, ...] = ()
+        self._started = self._closed = False
+
+    # -- life --------------------------------------------------------------------------------
+
+    def __enter__(self) -> Producer:
+        self.start()
+        return self
+
+    async def __aenter__(self) -> Producer:
+        await asyncio.to_thread(self.start) if not self.hub.here else await self._start_here()
+        return self
+
+    def __exit__(self, _type: type[BaseException] | None, error: BaseException | None, _: TracebackType | None) -> None:
+        self.close(error)
+
+    async def __aexit__(
+        self, _type: type[BaseException] | None, error: BaseException | None, _: TracebackType | None
+    ) -> None:
+        if self.hub.here:
+            self._end_sessions(error)
+            await self.hub.aclose()
+            self._let_go()
+        else:
+            await asyncio.to_thread(self.close, error)
+
+    def start(self) -> None:
+        """Open the doors; the same as entering the block."""
+        self._once()
+        try:
+            self.addresses = tuple(self.hub.serve(url, **self._settings) for url in self._addresses)
+        except BaseException:
+            self.close()
+            raise
+
+    async def _start_here(self) -> None:
+        self._once()
+        try:
+            self.addresses = tuple([await self.hub.open_door(url, **self._settings) for url in self._addresses])
+        except BaseException:
+            await self.hub.aclose()
+            self._let_go()
+            raise
+
+    def _once(self) -> None:
+        if self._closed or self._started:
+            raise LocalProtocolError("A producer is used once. Make another one.")
+        self._started = True
+
+    def close(self, error: BaseException | None = None) -> None:
+        """End what is open, tell the readers, and let go. Closing twice is fine."""
+        if self._closed:
+            return
+        self._closed = True
+        self._end_sessions(error)
+        self.hub.close()
+        self._let_go()
+
+    def _end_sessions(self, error: BaseException | None) -> None:
+        for session in self.sessions:
+            if session.open:
+                session.cancel(by="user" if isinstance(error, KeyboardInterrupt) else "producer")
+
+    def _let_go(self) -> None:
+        self._closed = True
+        if self._mine:
+            self._journal.close()
+
+    # -- sessions ----------------------------------------------------------------------------
+
+    @property
+    def sessions(self) -> list[Session]:
+        """The sessions that are open now."""
+        with self._lock:
+            return [*self._open.values()]
+
+    def session(self, summary: Text = None, **more: Any) -> Session:
+        """
+        A piece of work: ``with producer.session("Moving money to your savings.") as session:``.
+
+        Takes what :class:`aaep.work.Session` takes: ``request``,
+        ``requested_by``, ``expected_seconds``, ``parent``, ``audience``, ``language``.
+        """
+        if self._closed:
+            raise LocalProtocolError("The producer is closed. Make another one.")
+        return Session(self, summary, **more)
+
+    def opened(self, session: Session) -> None:
+        if self._closed:
+            raise LocalProtocolError("The producer is closed, so the session did not start.")
+        with self._lock:
+            self._open[session.session_id] = session
+        self.hub.open(session)
+
+    def shut(self, session: Session) -> None:
+        with self._lock:
+            self._open.pop(session.session_id, None)
+        self.hub.shut(session)
+
+    def voice_for(self, session: Session, language: str | None) -> Voice:
+        return Voice(
+            session,
+            self.info,
+            self._journal,
+            self.hub,
+            language=language or self.language,
+            known=self.known,
+            clock=self._clock,
+            wall=self._wall,
+            tell=self._telling,
+        )
+
+    def reader(self, *, replies: bool = True) -> Later[str]:
+        """Settles when a reader, one that can answer, is connected: ``producer.reader().wait()``."""
+        return self.hub.reader(replies=replies)
+
+    # -- tools -------------------------------------------------------------------------------
+
+    @property
+    def tool_names(self) -> tuple[str, ...]:
+        return tuple(self._tools)[:256]
+
+    @overload
+    def tool(self, function: F, /) -> F: ...
+
+    @overload
+    def tool(
+        self,
+        function: None = None,
+        /,
+        *,
+        name: str | None = None,
+        risk: Literal["low", "medium", "high"] | None = None,
+        irreversible: bool | None = None,
+        action: str | None = None,
+        consequence: str | None = None,
+        summary: str | None = None,
+        confirm: bool | None = None,
+        timeout: int | None = None,
+        on_refusal: Literal["return", "raise"] = "return",
+    ) -> Callable[[F], F]: ...
+
+    def tool(self, function: Callable[..., Any] | None = None, /, **settings: Any) -> Any:
+        """
+        Make a tool of a function: it asks where it must, says what it does, and says how it went.
+
+        A tool that is not classified counts as high-risk and irreversible, so
+        it is always asked about. ``action`` and ``consequence`` are what the
+        person hears; they may name parameters: ``"Transfer {amount} to {to}."``
+        """
+
+        def make(one: Callable[..., Any]) -> Callable[..., Any]:
+            defaults: dict[str, Any] = dict.fromkeys(
+                ("name", "risk", "irreversible", "action", "consequence", "summary", "confirm", "timeout")
+            )
+            tool = Tool(self, one, **{**defaults, "on_refusal": "return", **settings})
+            self._tools[tool.name] = tool
+            return decorate(tool, one)
+
+        return make if function is None else make(function)
+
+
+class _Telling:
+    """Says each sentence to a function, in order, whichever thread it comes from."""
+
+    def __init__(self, say: Callable[[str], object]) -> None:
+        self._say = say
+        preferences = Preferences(keys={})  # nothing can be answered here
+        self._preferences, self._outputs = preferences, Outputs(preferences)
+        self._queue: deque[Envelope] = deque()
+        self._lock = threading.Lock()
+
+    def __call__(self, event: Envelope) -> None:
+        self._queue.append(event)
+        while self._queue and self._lock.acquire(blocking=False):
+            try:
+                while self._queue:
+                    self._tell(self._queue.popleft())
+            finally:
+                self._lock.release()
+
+    def _tell(self, event: Envelope) -> None:
+        said = self._outputs.feed(event)
+        if event.type != "aaep:agent.output.streaming":
+            own = announce(event, self._preferences)
+            said += [own] if own is not None else []
+        for one in said:
+            if one.text and not one.redundant:
+                self._say(one.text)
+
+
+def _journal(given: Journal | str | None, agent_id: str) -> Journal:
+    if given is None:
+        return MemoryJournal()
+    if not isinstance(given, str):
+        return given
+    if given != _OWN:
+        return SqliteJournal(given)
+    place = path_for(agent_id)
+    for number in range(1, _FILES + 1):
+        try:
+            return SqliteJournal(place if number == 1 else place.with_name(f"{place.stem}.{number}{place.suffix}"))
+        except JournalInUse:
+            if number == _FILES:
+                raise
+    raise AssertionError("not reached")

@@ -1,0 +1,175 @@
+"""
+What agent code holds while it waits for a person: an :class:`Ask`, and then its :class:`Answer`. Chapter 6
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Generator, Sequence
+from typing import Any, Final, Literal, Protocol
+
+import msgspec
+
+from .channel import Later
+from .errors import LocalProtocolError
+from .events import AwaitingClarification, AwaitingConfirmation, Choice
+from .summaries import Text, plain
+
+__all__ = ["TIMEOUTS", "Answer", "Ask", "clarification", "confirmation"]
+
+# HITL-033 §6.4.2, CONF-054 §6.5.4: how long to wait where the author does not say; long rather than short.
+TIMEOUTS: Final = {"high": 300, "medium": 120, "low": 60, "clarification": 180}
+
+Outcome = Literal["accepted", "rejected", "answered", "timed_out", "withdrawn", "unavailable", "no_reply_channel"]
+
+
+class Answer(msgspec.Struct, frozen=True, kw_only=True):
+    """What became of a question. It is true only if the agent may go on."""
+
+    outcome: Outcome
+    granted: bool
+    response: Any = None
+    modified: bool = False  # CF-019: the user wanted something else, which counts as no
+
+    def __bool__(self) -> bool:
+        return self.granted
+
+    @property
+    def refusal(self) -> str:
+        """What to tell a model that wanted to act: nothing ran, and it should not try again."""
+        why = {
+            "rejected": "The user refused.",
+            "timed_out": "The user did not answer in time.",
+            "withdrawn": "The question was withdrawn before the user answered.",
+            "no_reply_channel": "Nobody is connected who could agree to this.",
+        }.get(self.outcome, "The user did not agree.")
+        if self.modified:
+            why = "The user wants something else; ask what."
+        return f"{why} Nothing was done. Do not try this again unless the user asks for it."
+
+
+class Waited(Protocol):
+    """The session that asks."""
+
+    def withdraw(self, ask: Ask) -> None: ...
+
+
+class Ask:
+    """
+    A question to a person. ``ask.wait()`` in a plain program, ``await ask`` in asyncio.
+
+    Whoever stops waiting because he is interrupted or cancelled takes the
+    question back: it would otherwise stand before a person with nobody
+    listening for the answer.
+    """
+
+    def __init__(
+        self,
+        session: Waited,
+        kind: Literal["confirmation", "clarification"],
+        members: dict[str, Any],
+        *,
+        said: Text,
+        about: str,
+        call: str = "",
+        tool: str = "",
+        default: Any = None,
+    ) -> None:
+        self.kind, self.members, self.said, self.about = kind, members, said, about
+        self.call, self.tool, self.default = call, tool, default
+        self.event: AwaitingConfirmation | AwaitingClarification | None = None  # None until it is its turn
+        self.arrived: Later[Answer] = Later()
+        self.cancels: list[Callable[[], None]] = []
+        self._session = session
+
+    @property
+    def waits_for_time(self) -> bool:
+        """CF-002, CF-005: a default of accept needs the whole time; every other end may come early."""
+        return self.members.get("default_decision") == "accept"
+
+    @property
+    def answer(self) -> Answer | None:
+        """The answer, if there is one yet."""
+        return self.arrived.wait() if self.arrived.done else None
+
+    def wait(self, timeout: float | None = None) -> Answer:
+        """Wait for the answer. When ``timeout`` seconds pass :exc:`TimeoutError` is raised and the question stays."""
+        try:
+            return self.arrived.wait(timeout)
+        except TimeoutError:
+            raise
+        except BaseException:
+            self.withdraw()
+            raise
+
+    def __await__(self) -> Generator[Any, None, Answer]:
+        try:
+            return (yield from self.arrived.__await__())
+        except (asyncio.CancelledError, GeneratorExit):
+            self.withdraw()
+            raise
+
+    def withdraw(self) -> None:
+        """No longer ask. What is answered stays answered. CONF-069 §6.8"""
+        self._session.withdraw(self)
+
+    def settle(self, answer: Answer) -> None:
+        for cancel in self.cancels:
+            cancel()
+        self.cancels.clear()
+        self.arrived.settle(answer)
+
+
+def confirmation(
+    action: str,
+    consequence: str,
+    *,
+    risk: str,
+    irreversible: bool,
+    reversibility: str | None = None,
+    default: str = "reject",
+    timeout: int | None = None,
+    context: dict[str, Any] | None = None,
+) -> dict[str, Any]:
+    """The members of an awaiting.confirmation, all of those that safety rests on included (C-41)."""
+    if default not in ("accept", "reject"):
+        raise ValueError(f"default is accept or reject, not {default!r}.")
+    if default == "accept" and (irreversible or risk == "high"):
+        # CF-022, C-39: silence is not consent.
+        raise LocalProtocolError("What is irreversible or of high risk needs a yes: default has to be reject.")
+    return {
+        "action": plain(action),
+        "consequence": plain(consequence),
+        "timeout_seconds": TIMEOUTS[risk] if timeout is None else timeout,
+        "default_decision": default,
+        "risk_level": risk,
+        "irreversible": irreversible,
+        "reversibility": reversibility or ("irreversible" if irreversible else "reversible"),
+        "allowed_replies": ("accept", "reject"),  # CF-018: there is always a way to refuse
+        "extra_context": context or {},
+    }
+
+
+def clarification(
+    question: str,
+    *,
+    choices: Sequence[str] | dict[str, str] | None,
+    kinds: Sequence[str] | None,
+    why: str | None,
+    default: Any,
+    timeout: int | None,
+) -> dict[str, Any]:
+    """The members of an awaiting.clarification. CF-031: what can be answered is always said."""
+    members: dict[str, Any] = {
+        "question": plain(question),
+        "timeout_seconds": TIMEOUTS["clarification"] if timeout is None else timeout,
+    }
+    if choices is not None:
+        pairs = choices.items() if isinstance(choices, dict) else [(one, one) for one in choices]
+        members["choices"] = tuple(Choice(value=plain(v, 256), label=plain(label, 1024)) for v, label in pairs)
+    members["accepted_response_kinds"] = tuple(kinds or (("multiple_choice",) if choices else ("freetext",)))
+    if why is not None:
+        members["context_"] = plain(why, 4096)
+    if default is not None:  # CF-034: typed here, told as text
+        members["default_response"] = default if isinstance(default, str) else msgspec.json.encode(default).decode()
+    return members

@@ -1,0 +1,117 @@
+"""
+What a journal says about sessions whose agent is gone, and how they are ended. Design section 5
+
+The process that owns a session is the only authority on it. When it died, the
+session cannot go on: whoever opens its journal next says so, in the session's
+own stream, so that a listener who resumes hears the end of it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import msgspec
+
+from .attend import ATTEND, PREFIX
+from .errors import AaepError
+from .events import Envelope, LocalizationHints, OutputStreaming, SessionErrored, StateChanged, ToolCompleted
+from .extensions import Registry
+from .fields import AAEP_VERSION, CORE_CONTEXT
+from .journal import Journal
+from .session import Session
+from .stamps import identifier, timestamp
+from .summaries import Said, abandoned, outcome
+from .wire import decode
+
+__all__ = ["recover"]
+
+_ENDED = Said(
+    "The agent stopped.",
+    "The agent stopped unexpectedly. Its work is not finished.",
+    "The program that ran the agent ended unexpectedly, so its work is not finished. What it had begun may or may not "
+    "have taken effect.",
+)
+
+
+def recover(journal: Journal, known: Registry, wall: float) -> list[str]:
+    """End every session that its agent left open, and give their ids."""
+    ended = []
+    for kept in journal.sessions():
+        entries = journal.read(session=kept.session_id, limit=kept.entries)
+        session, last = Session(kept.session_id), None
+        for entry in entries:
+            try:
+                event = decode(entry.data, known)
+            except AaepError:  # what cannot be read says nothing about the session
+                continue
+            if isinstance(event, Envelope):
+                session.apply(event, 0.0)
+                last = event
+        if last is None or session.stage != "active":
+            continue
+        for event in _endings(session, last, wall):
+            journal.append(event.event_id, kept.session_id, msgspec.json.encode(event), at=wall)
+        ended.append(kept.session_id)
+    if ended:
+        journal.sync()
+    return ended
+
+
+def _endings(session: Session, last: Envelope, wall: float) -> Iterator[Envelope]:
+    """C-42, C-43, C-54: void what is asked, give up what runs, complete what is written; then the end."""
+    stamp = max(timestamp(wall), last.timestamp)  # ENV-027: not before what is there, even if the clock was set back
+
+    def make(cls: type[Envelope], said: Said | None, urgency: str, **members: Any) -> Envelope:
+        if said is not None:
+            members["summary_terse"], members["summary_normal"], members["summary_detailed"] = said
+        return cls(
+            aaep_version=AAEP_VERSION,
+            event_id=identifier("evt_"),
+            session_id=session.session_id,
+            timestamp=stamp,
+            producer=last.producer,
+            verbosity="normal",
+            urgency=urgency,  # type: ignore[arg-type]  # one of the three
+            localization_hints=LocalizationHints(primary_language="en", text_direction="ltr"),
+            **members,
+        )
+
+    for ask in session.asks.values():
+        if ask.outcome == "pending":
+            yield make(
+                StateChanged,
+                outcome("withdrawn"),
+                "critical",
+                context=(CORE_CONTEXT, ATTEND.context),
+                from_state="awaiting_input",
+                to_state="thinking",
+                extensions={PREFIX: {"reply_token": ask.token, "outcome": "withdrawn"}},
+            )
+    for call in session.calls:
+        said = abandoned(call.tool)
+        members = {"tool_call_id": call.id} if call.id else {}
+        yield make(
+            ToolCompleted, said, "normal", tool=call.tool, status="timeout", error_message=said.normal, **members
+        )
+    for agent in session.agents.values():
+        for output_id, output in agent.outputs.items():
+            if output.stage == "open":
+                yield make(
+                    OutputStreaming,
+                    None,
+                    "normal",
+                    chunk="",
+                    position=output.end + output.shift,
+                    complete=True,
+                    coalesce_hint="completion",
+                    output_id=output_id,
+                )
+    yield make(
+        SessionErrored,
+        _ENDED,
+        "critical",
+        error_category="unknown",
+        recoverable=False,
+        remediation_hint="Check what was done before you start it again.",
+    )

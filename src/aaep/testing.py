@@ -1,0 +1,274 @@
+"""
+For the tests of agents: a listener that accepts, refuses or never answers, and remembers what it heard.
+
+    with aaep.Producer("bank", journal=None) as producer:
+        listener = Listener(producer, answer="reject")
+        run_my_agent(producer)
+        listener.expect("session.started", "awaiting.confirmation", "session.completed")
+        assert "transfer" not in listener.tools
+
+It is a real subscription with real replies; only the network is left out.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, Final
+
+import msgspec
+
+from . import framing, wire
+from .audit import Audit, Finding
+from .channel import Peer
+from .errors import AaepError
+from .events import (
+    TERMINAL,
+    AwaitingClarification,
+    AwaitingConfirmation,
+    Envelope,
+    OutputStreaming,
+    ToolInvoked,
+)
+from .fields import AAEP_VERSION, Message
+from .messages import (
+    Capabilities,
+    ClarificationReply,
+    ConfirmationReply,
+    SubscriptionAccepted,
+    SubscriptionClose,
+    SubscriptionRequest,
+)
+from .presentation import Announcement, Outputs, announce
+from .producer import Producer
+from .reading import Preferences
+from .stamps import timestamp
+
+__all__ = ["Listener"]
+
+_PREFIX: Final = "aaep:agent."
+_ALL: Final = Capabilities(
+    supports_confirmation_reply=True, supports_clarification_reply=True, supported_conformance_levels=(1, 2, 3)
+)
+
+
+class Listener:
+    """
+    Listens to a producer in the same process.
+
+    ``answer`` is "accept", "reject" or "silence", the answer to a
+    clarification, or a function that is given the prompt and returns one of
+    those; None is silence too.
+    """
+
+    def __init__(
+        self,
+        producer: Producer,
+        answer: Any = "silence",
+        *,
+        capabilities: Capabilities = _ALL,
+        principal: str | None = None,
+        say: Callable[[Announcement], object] | None = None,
+    ) -> None:
+        self.events: list[Envelope] = []
+        self.announcements: list[Announcement] = []
+        self.closed: SubscriptionClose | None = None
+        self._answer, self._say = answer, say
+        self._hub, self._peer = producer.hub, Peer(principal=principal) if principal else Peer()
+        self._changed = threading.Condition()
+        self._outputs, self._preferences = Outputs(), Preferences(keys={})
+        self._lines: list[dict[str, Any]] = []
+        self._seen: set[str] = set()
+        self._hub.start()
+        request = SubscriptionRequest(
+            aaep_version=AAEP_VERSION, subscriber_id="aaep-testing", subscriber_name="Test", capabilities=capabilities
+        )
+        self.terms, self.subscription_id = self._run(self._join, request)
+
+    # -- what it heard -----------------------------------------------------------------------
+
+    @property
+    def types(self) -> list[str]:
+        """The types of the events, without their common prefix: ``tool.invoked``."""
+        return [event.type.removeprefix(_PREFIX) for event in self.events]
+
+    @property
+    def tools(self) -> list[str]:
+        """The names of the tools that ran."""
+        return [event.tool for event in self.events if isinstance(event, ToolInvoked)]
+
+    @property
+    def prompts(self) -> list[AwaitingConfirmation | AwaitingClarification]:
+        """What it was asked."""
+        return [one for one in self.events if isinstance(one, (AwaitingConfirmation, AwaitingClarification))]
+
+    @property
+    def output(self) -> str:
+        """What the agent wrote, joined."""
+        return "".join(event.chunk for event in self.events if isinstance(event, OutputStreaming))
+
+    @property
+    def heard(self) -> list[str]:
+        """The sentences a person would hear."""
+        return [one.text for one in self.announcements]
+
+    def wait(self, wanted: str | Callable[[Envelope], bool], *, timeout: float = 30.0) -> Envelope:
+        """Wait for an event of a type such as ``tool.invoked``, or one for which a function says yes."""
+
+        def fits(event: Envelope) -> bool:
+            return wanted(event) if callable(wanted) else event.type == _PREFIX + wanted
+
+        with self._changed:
+            if not self._changed.wait_for(lambda: any(map(fits, self.events)), timeout):
+                raise AssertionError(f"Waited {timeout:g} seconds for {wanted}. Heard: {', '.join(self.types)}.")
+            return next(event for event in self.events if fits(event))
+
+    def wait_for_end(self, *, timeout: float = 30.0) -> Envelope:
+        """Wait until a session has ended."""
+        return self.wait(lambda event: isinstance(event, TERMINAL), timeout=timeout)
+
+    def expect(self, *types: str, timeout: float = 30.0) -> None:
+        """These types were heard, or are within the time, in this order, whatever else in between."""
+
+        def all_there() -> bool:
+            rest = iter(self.types)
+            return all(one in rest for one in types)
+
+        with self._changed:
+            if not self._changed.wait_for(all_there, timeout):
+                raise AssertionError(f"Expected in order: {', '.join(types)}. Heard: {', '.join(self.types)}.")
+
+    def findings(self, *, strict: bool = True) -> list[Finding]:
+        """
+        What is wrong with what was heard so far, by the protocol's own rules.
+
+        As strictly as we judge ourselves, which is for who has listened from
+        the beginning; without ``strict`` what was not heard proves nothing.
+        """
+        audit = Audit(whole=False, strict=strict)
+        found = []
+        for line in self._lines:
+            found += audit.feed(msgspec.json.encode(line["message"]), line["at"], line["via"])
+        return [one for one in found if one.severity == "error"]
+
+    def capture(self, path: str | Path, *, source: str = "", whole: bool = True) -> None:
+        """Write a recording of all that passed, in both directions, for ``aaep validate`` and others."""
+        first = self._lines[0]["at"] if self._lines else timestamp(time.time())
+        header = {
+            "aaep_capture": 1,
+            "source": source or self._hub.offer.producer.agent_id,
+            "started": first,
+            "terms": msgspec.to_builtins(self.terms),
+            "whole": whole,
+        }
+        lines = [msgspec.json.encode(header), *(msgspec.json.encode(line) for line in self._lines)]
+        Path(path).write_bytes(b"\n".join(lines) + b"\n")
+
+    # -- taking part ---------------------------------------------------------------------------
+
+    def reply(self, prompt: Envelope, answer: Any) -> None:
+        """Answer a prompt: "accept" or "reject", or what a clarification asks for."""
+        self._run(self._send, prompt, answer)
+
+    def close(self) -> None:
+        """Leave."""
+        message = SubscriptionClose(
+            subscription_id=self.subscription_id, reason_code="subscriber_shutdown", reason_message="Done."
+        )
+        self._note("in", message)
+        self._run(self._hub.unsubscribe, message, self._peer)
+
+    def lose(self) -> None:
+        """Lose the connection without a word, as a bad network does."""
+        self._run(self._hub.disconnect, self._subscription, self._outlet)
+
+    # -- for the hub -----------------------------------------------------------------------------
+
+    @staticmethod
+    def frame(_event_id: str, data: bytes) -> bytes:
+        return framing.ndjson(data)
+
+    def waiting(self) -> int:
+        return 0
+
+    def write(self, data: bytes) -> None:
+        for line in data.splitlines():
+            event = wire.decode(line)
+            if not isinstance(event, Envelope):
+                continue
+            self._note("out", event)
+            with self._changed:
+                if event.event_id in self._seen:
+                    continue
+                self._seen.add(event.event_id)
+                self.events.append(event)
+                self._announce(event)
+                self._changed.notify_all()
+            if isinstance(event, (AwaitingConfirmation, AwaitingClarification)):
+                answer = self._answer(event) if callable(self._answer) else self._answer
+                if answer not in ("silence", None):
+                    asyncio.get_running_loop().call_soon(self._send, event, answer)
+
+    # Not `close`: that is what the user of a listener calls.
+    def _hung_up(self, message: SubscriptionClose | None) -> None:
+        with self._changed:
+            self.closed = message
+            self._changed.notify_all()
+
+    def _announce(self, event: Envelope) -> None:
+        said = self._outputs.feed(event)
+        if not isinstance(event, OutputStreaming):
+            own = announce(event, self._preferences)
+            said += [own] if own is not None else []
+        for one in said:
+            self.announcements.append(one)
+            if self._say is not None:
+                self._say(one)
+
+    def _join(self, request: SubscriptionRequest) -> tuple[Capabilities, str]:
+        answer = self._hub.subscribe(request, self._peer)
+        if not isinstance(answer, SubscriptionAccepted):
+            raise AaepError(f"The producer refused the test's subscription: {answer.reason_message}")
+        self.subscription_id = answer.subscription_id
+        self._note("in", request)
+        self._note("out", answer)
+        self._outlet = _Outlet(self)
+        self._subscription = self._hub.connect(answer.subscription_id, self._peer, self._outlet)
+        return answer.honored_capabilities, answer.subscription_id
+
+    def _send(self, prompt: Envelope, answer: Any) -> None:
+        stamp = timestamp(time.time())
+        token = prompt.reply_token  # type: ignore[attr-defined]  # a prompt has one
+        message: ConfirmationReply | ClarificationReply
+        if isinstance(prompt, AwaitingConfirmation):
+            message = ConfirmationReply(
+                reply_token=token, decision=answer, subscription_id=self.subscription_id, timestamp=stamp
+            )
+        else:
+            message = ClarificationReply(
+                reply_token=token, response=answer, subscription_id=self.subscription_id, timestamp=stamp
+            )
+        self._note("in", message)
+        self._hub.reply(message, self._peer)
+
+    def _note(self, direction: str, message: Message) -> None:
+        raw = msgspec.json.decode(wire.encode(message))
+        at = timestamp(time.time())
+        self._lines.append({"at": at, "dir": direction, "via": self.subscription_id, "message": raw})
+
+    def _run(self, function: Callable[..., Any], *args: Any) -> Any:
+        async def on_the_loop() -> Any:
+            return function(*args)
+
+        return self._hub.run(on_the_loop())
+
+
+class _Outlet:
+    """The listener as the hub sees it."""
+
+    def __init__(self, listener: Listener) -> None:
+        self.frame: Callable[[str, bytes], bytes] = Listener.frame
+        self.write, self.waiting, self.close = listener.write, listener.waiting, listener._hung_up

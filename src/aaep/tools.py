@@ -1,0 +1,254 @@
+"""
+``@producer.tool``: a function that asks before it acts, says what it does, and is otherwise the same.
+
+Nothing runs outside a session, and nothing risky runs without a yes. A refusal
+is returned as text, for most functions that are decorated answer to a model,
+which should read it; ``on_refusal="raise"`` is there for the others.
+"""
+
+from __future__ import annotations
+
+import inspect
+import re
+from collections.abc import Awaitable, Callable
+from functools import wraps
+from typing import TYPE_CHECKING, Any, Final, Literal, TypeVar, cast
+
+from .calls import Call, classified
+from .errors import AaepError, LocalProtocolError
+from .prompts import Answer, Ask, confirmation
+from .stamps import identifier
+from .summaries import Text, arguments, plain, title
+from .work import CURRENT, Session
+
+if TYPE_CHECKING:
+    from .producer import Producer
+
+__all__ = ["Refused", "Tool", "decorate"]
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+_NAME: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_.-]{0,255}")
+
+
+class Refused(AaepError):
+    """The person did not agree, so the tool did not run. ``answer`` says how it came about."""
+
+    def __init__(self, answer: Answer) -> None:
+        self.answer = answer
+        super().__init__(answer.refusal)
+
+
+class Tool:
+    """What is known of a tool before it is called."""
+
+    def __init__(
+        self,
+        producer: Producer,
+        function: Callable[..., Any],
+        *,
+        name: str | None,
+        risk: Literal["low", "medium", "high"] | None,
+        irreversible: bool | None,
+        action: str | None,
+        consequence: str | None,
+        summary: str | None,
+        confirm: bool | None,
+        timeout: int | None,
+        on_refusal: Literal["return", "raise"],
+    ) -> None:
+        self.name = name or re.sub(r"[^A-Za-z0-9_.-]", "_", getattr(function, "__name__", "tool"))
+        if _NAME.fullmatch(self.name) is None:
+            raise ValueError(f"{self.name!r} cannot name a tool: letters, digits, _ . and - only, a letter first.")
+        if on_refusal not in ("return", "raise"):
+            raise ValueError(f"on_refusal is return or raise, not {on_refusal!r}.")
+        self.risk, self.irreversible = classified(risk, irreversible)
+        # C-40: what is risky or final is always asked about; the author may only ask more often.
+        self.asks = self.risk == "high" or self.irreversible or confirm is True
+        if confirm is False and self.asks:
+            raise ValueError(f"{self.name} is of high risk or cannot be undone, so it has to be confirmed.")
+        self.description = inspect.getdoc(function)
+        self._producer, self._function = producer, function
+        self._signature = inspect.signature(function)
+        self._action, self._consequence, self._summary = action, consequence, summary
+        self._timeout, self._on_refusal = timeout, on_refusal
+
+    def session(self) -> Session:
+        """The session the call belongs to: that of the task or thread, or the only one there is."""
+        found = CURRENT.get()
+        if found is not None and found.open and found.producer is self._producer:
+            return found
+        only = self._producer.sessions
+        if len(only) == 1:
+            return only[0]
+        why = "Several sessions are open" if only else "No session is open"
+        raise LocalProtocolError(
+            f"{why}, so {self.name} cannot be announced, and did not run. "
+            "Call it inside `with producer.session(…):`, in the same task or thread."
+        )
+
+    def bind(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> dict[str, Any]:
+        """The call's arguments by name, defaults included."""
+        bound = self._signature.bind(*args, **kwargs)
+        bound.apply_defaults()
+        return {name: value for name, value in bound.arguments.items() if name not in ("self", "cls")}
+
+    def ask(self, session: Session, given: dict[str, Any], call: str) -> Ask:
+        named = title(self.name)
+        action = self._filled(self._action, given) or f"Use {named}. With {arguments(given) or 'nothing more'}."
+        unknown = "What this changes is not stated." + (" It cannot be undone." if self.irreversible else "")
+        members = confirmation(
+            action,
+            self._filled(self._consequence, given) or unknown,
+            risk=self.risk,
+            irreversible=self.irreversible,
+            timeout=self._timeout,
+            context={"tool": self.name, "tool_call_id": call, "arguments": arguments(given)},
+        )
+        ask = Ask(session, "confirmation", members, said=None, about=members["action"], call=call, tool=self.name)
+        return session.questions.put(ask)
+
+    def call(self, session: Session, given: dict[str, Any], call: str, ask: Ask | None) -> Call:
+        return Call(
+            session,
+            self.name,
+            call,
+            risk=self.risk,
+            irreversible=self.irreversible,
+            ask=ask,
+            summary=self._said(given),
+            args=arguments(given),
+            description=self.description,
+        )
+
+    def refuse(self, answer: Answer) -> str:
+        if self._on_refusal == "raise":
+            raise Refused(answer)
+        return answer.refusal
+
+    def unchanged(self, before: str, given: dict[str, Any]) -> None:
+        """One consent is for one call with those arguments: what was read out is what runs (CF-019)."""
+        if fingerprint(given) != before:
+            raise LocalProtocolError(
+                f"The arguments of {self.name} changed while the user was asked, so it did not run. Ask again."
+            )
+
+    def _said(self, given: dict[str, Any]) -> Text:
+        return self._filled(self._summary, given) or None
+
+    def _filled(self, template: str | None, given: dict[str, Any]) -> str:
+        if template is None:
+            return ""
+        shown = {name: arguments({name: value}).removeprefix(f"{name}: ") for name, value in given.items()}
+        try:
+            return plain(template.format_map(shown))
+        except (KeyError, IndexError, ValueError, AttributeError) as error:
+            raise LocalProtocolError(
+                f"The text {template!r} of {self.name} cannot be filled in: {error}. Use the names of its parameters."
+            ) from error
+
+
+def fingerprint(given: dict[str, Any]) -> str:
+    """The arguments as far as they can be told apart."""
+    return repr(sorted((name, repr(value)) for name, value in given.items()))
+
+
+class Attempt:
+    """One call of a tool, before it is allowed."""
+
+    def __init__(self, tool: Tool, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
+        self._tool, self._session = tool, tool.session()
+        self._given, self._call = tool.bind(args, kwargs), identifier("call_")
+        self._before = fingerprint(self._given)
+        self.ask = tool.ask(self._session, self._given, self._call) if tool.asks else None
+
+    def block(self, answer: Answer | None) -> Call | str:
+        """The block to run in, or the refusal."""
+        if self.ask is not None:
+            if answer is None or not answer.granted:
+                return self._tool.refuse(answer if answer is not None else Answer(outcome="rejected", granted=False))
+            self._tool.unchanged(self._before, self._given)
+        return self._tool.call(self._session, self._given, self._call, self.ask)
+
+
+def _waited(tool: Tool, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Call | str:
+    if tool.asks and tool.session().producer.hub.here:
+        raise LocalProtocolError(
+            f"{tool.name} would wait for an answer on the very loop that brings it, and did not run. "
+            "Make it an async function, or call it with asyncio.to_thread()."
+        )
+    attempt = Attempt(tool, args, kwargs)
+    return attempt.block(attempt.ask.wait() if attempt.ask is not None else None)
+
+
+async def _awaited(tool: Tool, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Call | str:
+    attempt = Attempt(tool, args, kwargs)
+    return attempt.block(await attempt.ask if attempt.ask is not None else None)
+
+
+def decorate(tool: Tool, function: F) -> F:
+    """The function with its manners; its name, text, signature and types stay as they are."""
+    if inspect.isasyncgenfunction(function):
+
+        @wraps(function)
+        async def streaming(*args: Any, **kwargs: Any) -> Any:
+            block = await _awaited(tool, args, kwargs)
+            if isinstance(block, str):
+                yield block
+                return
+            async with block:
+                async for one in function(*args, **kwargs):
+                    yield one
+
+        return cast(F, streaming)
+    if inspect.iscoroutinefunction(function):
+
+        @wraps(function)
+        async def asynchronous(*args: Any, **kwargs: Any) -> Any:
+            block = await _awaited(tool, args, kwargs)
+            if isinstance(block, str):
+                return block
+            async with block:
+                return await function(*args, **kwargs)
+
+        return cast(F, asynchronous)
+    if inspect.isgeneratorfunction(function):
+
+        @wraps(function)
+        def generating(*args: Any, **kwargs: Any) -> Any:
+            block = _waited(tool, args, kwargs)
+            if isinstance(block, str):
+                yield block
+                return
+            with block:
+                yield from function(*args, **kwargs)
+
+        return cast(F, generating)
+
+    @wraps(function)
+    def synchronous(*args: Any, **kwargs: Any) -> Any:
+        block = _waited(tool, args, kwargs)
+        if isinstance(block, str):
+            return block
+        block.begin()
+        try:
+            result = function(*args, **kwargs)
+        except BaseException as error:
+            block.end(error)
+            raise
+        if inspect.isawaitable(result):
+            return _later(block, result)  # what it does it has yet to do
+        block.end(None)
+        return result
+
+    return cast(F, synchronous)
+
+
+async def _later(block: Call, result: Awaitable[Any]) -> Any:
+    try:
+        value = await result
+    except BaseException as error:
+        block.end(error)
+        raise
+    block.end(None)
+    return value

@@ -1,0 +1,123 @@
+"""What the agent writes, piece by piece: an output as its chunks leave. §4.3.3"""
+
+from __future__ import annotations
+
+import unicodedata
+from types import TracebackType
+from typing import TYPE_CHECKING, Any, Final
+
+from .events import OutputStreaming
+from .redaction import redact, suspicious
+from .sentences import Boundary, Hint, cut, portions
+from .stamps import identifier
+
+if TYPE_CHECKING:
+    from .work import Session
+
+__all__ = ["Output"]
+
+_LONGEST: Final = 16_384  # code points of a chunk
+_BOUNDARIES: Final[tuple[Boundary, ...]] = ("paragraph", "sentence", "word")
+
+
+class Output:
+    """
+    A block in which the agent writes: ``with session.output() as out: out.write(token)``.
+
+    Text leaves at whole sentences, or at words if a listener wants them. While
+    a tool runs or a question is open it waits, and nothing of it is lost.
+    """
+
+    def __init__(self, session: Session, *, content_type: str | None, language: str | None, boundary: Hint) -> None:
+        self.id = identifier("out_")
+        self.text_length = 0
+        self.complete = False
+        self._session = session
+        self._boundary = boundary
+        self._tongue = language or session.voice.language
+        # What every chunk of it says.
+        members = {"output_id": self.id, "content_type": content_type, "language": language}
+        self._members: dict[str, Any] = {name: value for name, value in members.items() if value is not None}
+        self._waiting = ""
+        self._ending = False
+
+    def write(self, text: str) -> None:
+        """Add text."""
+        with self._session.voice.lock:
+            if self._ending:
+                raise ValueError("The output is complete. Open another one with session.output().")
+            self._session.must_be_open()
+            self._waiting += str(text)
+            self.settle()
+
+    def __enter__(self) -> Output:
+        return self
+
+    async def __aenter__(self) -> Output:
+        return self
+
+    def __exit__(self, _type: type[BaseException] | None, error: BaseException | None, _: TracebackType | None) -> None:
+        self.close()
+
+    async def __aexit__(
+        self, _type: type[BaseException] | None, error: BaseException | None, _: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """The output is complete. What waits goes out as soon as it may."""
+        with self._session.voice.lock:
+            self._ending = True
+            self.settle()
+
+    def settle(self, *, everything: bool = False) -> None:
+        """Send what may be sent now; ``everything`` also what has not come to a boundary."""
+        if self.complete or not self._session.may_write:
+            return
+        final = self._ending
+        text = self._normal()
+        if self._boundary == "none" or final or everything:
+            size, reached = len(text), None
+        else:
+            size, reached = cut(text, self._boundary, language=self._tongue), self._boundary
+        ready, self._waiting = text[:size], text[size:]
+        if not ready and not final:
+            return
+        if self._session.state != "writing_output":
+            self._session.move("writing_output")
+        harmless = redact(ready) if suspicious(ready) else ready
+        said = portions(harmless, _LONGEST, self._tongue) if ready else []
+        for chunk, hint in said[:-1] if final else said:
+            self._say(
+                chunk, hint if hint != "completion" else self._hint(chunk, reached if harmless is ready else None)
+            )
+        if final:
+            self._say(said[-1][0] if said else "", "completion", last=True)
+            self.complete = True
+            self._session.wrote(self)
+
+    def _normal(self) -> str:
+        """C-60: in normal form C before it is cut. What may yet be joined by a mark that follows it is not cut off."""
+        text = self._waiting
+        if text.isascii():
+            return text
+        return unicodedata.normalize("NFC", text.encode(errors="replace").decode())
+
+    def _hint(self, chunk: str, reached: Hint | None) -> Hint:
+        """The boundary that a chunk ends at: the one it was cut at, if that is ``reached``, or a coarser one."""
+        for boundary in _BOUNDARIES:
+            # With a letter behind it, for a boundary is sure only when something follows.
+            if boundary == reached or cut(f"{chunk}X", boundary, language=self._tongue) == len(chunk):
+                return boundary
+        return "none"
+
+    def _say(self, chunk: str, hint: Hint, *, last: bool = False) -> None:
+        self._session.voice.say(
+            OutputStreaming,
+            chunk=chunk,
+            position=self.text_length,
+            complete=last,
+            coalesce_hint=hint,
+            **self._members,
+        )
+        self.text_length += len(chunk)
