@@ -1,0 +1,182 @@
+"""``aaep demo``: an agent that works, asks and waits, to be listened to. No model, no key, no network."""
+
+from __future__ import annotations
+
+import signal
+import sys
+import threading
+import time
+from collections.abc import Callable
+from contextlib import contextmanager
+from pathlib import Path
+from types import FrameType
+from typing import Any, Final
+
+import click
+
+from ..attend import ATTEND
+from ..errors import AaepError
+from ..messages import Capabilities
+from ..outputs._input import Nobody, source
+from ..outputs.terminal import Page, Terminal
+from ..presentation import Announcement
+from ..producer import Producer
+from ..subscriber import Subscriber
+from ..testing import Listener
+from ._scenarios import SCENARIOS, play
+from ._verb import CannotRun, Verb
+
+__all__ = ["main"]
+
+_SHORT: Final = 3  # seconds to answer where nobody will
+_WATCHING: Final = Capabilities(supported_extensions=(ATTEND.namespace,))
+_ANSWERING: Final = Capabilities(
+    supports_confirmation_reply=True,
+    supports_clarification_reply=True,
+    supported_conformance_levels=(1, 2, 3),
+    supported_extensions=(ATTEND.namespace,),
+)
+
+
+@click.command("demo", cls=Verb, example="aaep demo --answer accept")
+@click.option(
+    "--scenario",
+    type=click.Choice([*SCENARIOS]),
+    default="money",
+    help="What is played. Default: money, a transfer that has to be confirmed.",
+)
+@click.option(
+    "--answer",
+    type=click.Choice(["accept", "reject", "none", "remote"]),
+    help="Who answers: accept and reject are given at once, none never comes, remote waits for another reader and "
+    "leaves the decision to it. Default: you.",
+)
+@click.option(
+    "--listen",
+    metavar="URL",
+    default="http://127.0.0.1:0",
+    help="The address for other readers. Default: a free port of this machine.",
+)
+@click.option(
+    "--capture", metavar="FILE", type=click.Path(dir_okay=False, path_type=Path), help="Record all that passes."
+)
+@click.option("--pace", type=click.FloatRange(0, 60), help="Seconds that each step takes. Default: 1, or 0 in scripts.")
+def main(scenario: str, answer: str | None, listen: str, capture: Path | None, pace: float | None) -> int:
+    """Listen to a scripted bank assistant at work. It asks before it moves money, and you decide.
+
+    Other readers can join at the address it prints: aaep listen URL, or any program that reads server-sent events.
+    """
+    typed = source(sys.stdin)
+    if answer is None and not typed.interactive:
+        click.echo("Not interactive: nobody answers here. Use --answer to choose an answer.")
+        answer = "none"
+    # Whoever captures, or answers by option, needs no terminal: a listener in this process does it.
+    mine = answer is None
+    waits = 1.0 if pace is None and (mine or answer == "remote") else pace or 0.0
+    try:
+        with _interruptible(), Producer("bank-assistant", name="Bank Assistant", listen=listen, journal=None) as agent:
+            click.echo(f"Other readers can join: aaep listen {agent.addresses[0]}")
+            if mine:
+                return _together(agent, scenario, waits, typed, capture)
+            return _alone(agent, scenario, waits, str(answer), capture)
+    except AaepError as error:
+        raise CannotRun(str(error)) from error
+
+
+def _alone(agent: Producer, scenario: str, waits: float, answer: str, capture: Path | None) -> int:
+    """The answer is settled, or another reader's; here it is only listened."""
+    decides = answer in ("accept", "reject")
+    if answer == "remote":
+        click.echo("Waiting for a reader that can answer.")
+        _wait_for_reader(agent)
+    given = {"accept": "accept", "reject": "reject"}.get(answer, "silence")
+    listener = Listener(
+        agent,
+        _choose(given),
+        capabilities=_WATCHING if answer == "remote" else _ANSWERING,
+        say=_print,
+    )
+    play(agent, scenario, _pause(waits), _SHORT if not decides and answer == "none" else None)
+    listener.wait_for_end()
+    if capture is not None:
+        listener.capture(capture, source="aaep demo")
+        click.echo(f"Recorded in {capture}.")
+    return 0
+
+
+def _together(agent: Producer, scenario: str, waits: float, typed: Any, capture: Path | None) -> int:
+    """The agent works in a thread, and the person reads and answers here."""
+    listener = Listener(agent, capabilities=_WATCHING) if capture is not None else None
+    failed: list[BaseException] = []
+
+    def work() -> None:
+        try:
+            agent.reader().wait(30)
+            play(agent, scenario, _pause(waits), None)
+        except BaseException as error:
+            failed.append(error)
+
+    thread = threading.Thread(target=work, name="aaep-demo", daemon=True)
+    thread.start()
+    status = Terminal(
+        lambda _: Subscriber(agent.addresses[0], name="Demo", replies=not isinstance(typed, Nobody)),
+        typed,
+        Page(sys.stdout),
+        once=True,
+    ).run()
+    if status == 0 and not agent.sessions:
+        thread.join(5)
+    if listener is not None and capture is not None:
+        listener.capture(capture, source="aaep demo", whole=False)
+    if failed and isinstance(failed[0], AaepError):
+        raise CannotRun(str(failed[0]))
+    return status
+
+
+def _wait_for_reader(agent: Producer) -> None:
+    reader = agent.reader()
+    while not reader.done:  # in short waits, so that a signal gets through
+        try:
+            reader.wait(0.2)
+        except TimeoutError:
+            continue
+
+
+def _choose(answer: str) -> Callable[[Any], Any]:
+    """What the listener says to a prompt: to a question, its first choice for accept and its last for reject."""
+
+    def choose(prompt: Any) -> Any:
+        if answer == "silence" or not hasattr(prompt, "choices"):
+            return answer
+        return prompt.choices[0 if answer == "accept" else -1].value
+
+    return choose
+
+
+def _pause(seconds: float) -> Callable[[], None]:
+    def pause() -> None:
+        if seconds:
+            time.sleep(seconds)
+
+    return pause
+
+
+def _print(said: Announcement) -> None:
+    if said.text and not said.redundant:
+        click.echo(("Attention. " if said.interrupts else "") + said.text)
+
+
+@contextmanager
+def _interruptible() -> Any:
+    """SIGTERM ends the demo as Ctrl-C does: the session is cancelled and the readers are told."""
+
+    def stop(_number: int, _frame: FrameType | None) -> None:
+        raise SystemExit(143)
+
+    main_thread = threading.current_thread() is threading.main_thread()
+    before = signal.signal(signal.SIGTERM, stop) if main_thread else None
+    try:
+        yield
+    finally:
+        if before is not None:
+            signal.signal(signal.SIGTERM, before)

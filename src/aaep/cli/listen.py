@@ -1,0 +1,111 @@
+"""``aaep listen``: hear what an agent does, and answer it."""
+
+from __future__ import annotations
+
+import json
+import logging
+import sys
+from collections.abc import Callable
+from typing import Any, cast
+
+import click
+
+from ..channel import ChannelLost, transport
+from ..errors import AaepError
+from ..events import Envelope
+from ..fields import Verbosity
+from ..outputs.terminal import Nobody, Page, Reader, Terminal, source
+from ..presentation import Preferences
+from ..status import Status
+from ..subscriber import Subscriber
+from ..wire import encode
+from ._verb import CannotRun, Verb, jsonl
+
+__all__ = ["main"]
+
+
+@click.command("listen", cls=Verb, example="aaep listen http://127.0.0.1:8137 --language en-GB")
+@click.argument("url")
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON object per event; all else goes to stderr.")
+@click.option("--session", metavar="ID", default="", help="Only this session.")
+@click.option(
+    "--verbosity",
+    type=click.Choice(["terse", "normal", "detailed"]),
+    default="normal",
+    help="How much is said. Default: normal.",
+)
+@click.option(
+    "--language",
+    "languages",
+    metavar="TAG",
+    multiple=True,
+    help="A language you want, such as en-GB. May be repeated, the best first.",
+)
+@click.option("--rate", type=click.IntRange(1, 100_000), metavar="N", help="At most N events a second.")
+@click.option("--replies/--no-replies", default=True, help="Whether prompts can be answered here. Default: they can.")
+@click.option(
+    "--token", envvar="AAEP_TOKEN", help="The bearer token to show. Better set AAEP_TOKEN: others see options."
+)
+@click.option("--once", is_flag=True, help="Stop after the first session has ended.")
+@click.option("--name", help="What this reader is called at the other end.")
+@click.option("--wait/--no-wait", default=True, help="Whether to wait until there is somebody. Default: wait.")
+def main(
+    *,
+    url: str,
+    as_json: bool,
+    session: str,
+    verbosity: str,
+    languages: tuple[str, ...],
+    rate: int | None,
+    replies: bool,
+    token: str | None,
+    once: bool,
+    name: str | None,
+    wait: bool,
+) -> int:
+    """Listen to the agent at URL: whole sentences, one on each line, and keys to answer its prompts.
+
+    Keys: a accept, r refuse, m more, s say it again, v verbosity, t more time, q quit, ? help. Accepting what is risky
+    or cannot be undone takes a second key. If standard input is not a terminal, commands are read from it, one on each
+    line: accept, reject, the number of a choice, an answer.
+
+    Exits with 0 when the session has ended or you quit, 1 when the connection was lost for good, and 2 when there
+    never was one.
+    """
+    typed = source(sys.stdin)
+    replies = replies and not isinstance(typed, Nobody)
+    wishes: dict[str, Any] = {
+        "name": name,
+        "languages": languages or None,
+        "max_events_per_second": rate,
+        "token": token,
+    }
+    given = {key: value for key, value in wishes.items() if value is not None}
+    spoken = cast(Verbosity, verbosity)
+
+    def connect(tell: Callable[[Status], None]) -> Reader:
+        return Subscriber(url, replies=replies, verbosity=spoken, wait=wait, tell=tell, **given)
+
+    logging.getLogger("aaep").addHandler(logging.NullHandler())  # what matters is printed, in its own words
+
+    try:
+        transport(url)
+        return Terminal(
+            connect,
+            typed,
+            Page(sys.stderr if as_json else sys.stdout),
+            preferences=Preferences(verbosity=spoken, languages=languages),
+            replies=replies,
+            session=session,
+            once=once,
+            record=_record if as_json else None,
+        ).run()
+    except ChannelLost as error:
+        raise CannotRun(f"{error} Start the agent or check the address. With --wait it is waited for.") from error
+    except AaepError as error:
+        raise CannotRun(str(error)) from error
+
+
+def _record(event: Envelope) -> None:
+    sys.stdout.buffer.write(jsonl(json.loads(encode(event))))
+    sys.stdout.buffer.flush()

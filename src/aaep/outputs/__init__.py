@@ -1,0 +1,1 @@
+"""Where announcements go: one file for each way to reach a person."""

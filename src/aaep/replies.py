@@ -1,0 +1,206 @@
+"""
+The prompts a subscriber was asked, and the replies it may send. Chapter 6
+
+A reply is made only for a prompt of this stream that is still open, and only
+when somebody decided: nothing here answers by itself. What was sent proves
+nothing either; the outcome comes as an event.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from typing import Final, Literal, NoReturn
+
+import msgspec
+from msgspec import UNSET
+
+from . import timestamps, wire
+from .arrivals import marked
+from .asks import Ask, ill_typed
+from .audit import trim
+from .catalogue import grade
+from .errors import LocalProtocolError, Violation
+from .events import TERMINAL, AwaitingClarification, AwaitingConfirmation, Envelope, StateChanged
+from .fields import Message, present
+from .messages import Capabilities, ClarificationReply, ConfirmationReply
+
+__all__ = ["USER", "Prompt", "Prompts", "answered", "checked", "decided"]
+
+USER: Final = "user:local"
+LONGEST: Final = 10**9  # seconds; a stranger may send any number
+MOST: Final = 4096
+Asking = AwaitingConfirmation | AwaitingClarification
+
+
+class Prompt(msgspec.Struct, frozen=True):
+    """An open prompt, and until when by our own clock it can be answered."""
+
+    event: Asking
+    deadline: float
+
+
+class Prompts:
+    """
+    The open prompts of one subscriber, in the order they came.
+
+    A prompt is closed by its outcome, by its agent's leaving ``awaiting_input``
+    (CF-025), by the end of its session (CF-027), or by time (CONF-059).
+    """
+
+    def __init__(self) -> None:
+        self._open: dict[str, Prompt] = {}
+        self._closed: dict[str, str] = {}  # and how
+        self._again: set[str] = set()  # tokens that came, once more or not, on this connection
+
+    def connected(self) -> None:
+        """A connection begins: what is still open comes again."""
+        self._again.clear()
+
+    def came(self, event: Envelope) -> None:
+        """An event arrived, were it only a repetition."""
+        if isinstance(event, Asking) and len(self._again) < MOST:
+            self._again.add(event.reply_token)
+
+    def take(self, event: Envelope, now: float) -> None:
+        """An event came."""
+        if isinstance(event, Asking):
+            if len(self._open) >= MOST:
+                trim(self._open)
+            self._closed.pop(event.reply_token, None)
+            self._open.setdefault(event.reply_token, Prompt(event, now + min(event.timeout_seconds, LONGEST)))
+            return
+        token, outcome = marked(event, "reply_token"), marked(event, "outcome")
+        if isinstance(token, str) and outcome is not None:
+            self._close(token, str(outcome).replace("_", " "))
+        elif isinstance(event, TERMINAL):
+            self._close_all(event, "its session has ended")
+        elif isinstance(event, StateChanged) and event.to_state != "awaiting_input":
+            resync = bool(marked(event, "resync"))
+            if resync or event.from_state == "awaiting_input":
+                # A catch-up only names the state: what is open came just before it (CF-091).
+                spared = self._again if resync else set[str]()
+                self._close_all(event, "the agent has gone on", event.producer.agent_id, spared)
+
+    def open(self, now: float) -> tuple[Asking, ...]:
+        """The prompts that can still be answered, oldest first."""
+        return tuple(prompt.event for prompt in self._open.values() if now < prompt.deadline)
+
+    def find(self, asked: Envelope | str, now: float) -> Asking:
+        """The open prompt that an event or a token names; raises if there is none. CONF-016 §6.2"""
+        token = asked if isinstance(asked, str) else getattr(asked, "reply_token", "")
+        prompt = self._open.get(token)
+        if prompt is not None and now < prompt.deadline:
+            return prompt.event
+        if prompt is not None:
+            raise _late("its time is over", "CONF-035")
+        if token in self._closed:
+            raise _late(self._closed[token], "CONF-034")
+        broken = Violation("CONF-016", "A reply answers a prompt that came on this stream.", "/reply_token")
+        raise LocalProtocolError("There is no such prompt. Answer one of subscriber.prompts.", [broken])
+
+    def _close_all(self, event: Envelope, how: str, agent: str | None = None, spared: Collection[str] = ()) -> None:
+        for token, prompt in [*self._open.items()]:
+            asked = prompt.event
+            # After a resume a prompt comes before older events; those do not speak of it.
+            older = timestamps.later(asked.timestamp, event.timestamp)
+            if (
+                asked.session_id == event.session_id
+                and agent in (None, asked.producer.agent_id)
+                and not older
+                and token not in spared
+            ):
+                self._close(token, how)
+
+    def _close(self, token: str, how: str) -> None:
+        if self._open.pop(token, None) is not None:
+            if len(self._closed) >= MOST:
+                trim(self._closed)
+            self._closed[token] = how
+
+
+def _late(how: str, rule: str) -> LocalProtocolError:
+    broken = Violation(rule, f"The prompt is closed: {how}.", "/reply_token")
+    return LocalProtocolError("Too late: this prompt cannot be answered any more. Nothing was sent.", [broken])
+
+
+# -- what is sent --------------------------------------------------------------------------
+
+
+def decided(
+    asked: Asking,
+    decision: Literal["accept", "reject"],
+    subscription_id: str,
+    timestamp: str,
+    *,
+    terms: Capabilities,
+    decided_by: str = USER,
+    rationale: str | None = None,
+) -> bytes:
+    """The confirmation.reply to a prompt. §6.3"""
+    if not isinstance(asked, AwaitingConfirmation):
+        _refuse("CLAR-020", "This prompt is a question. Use answer() with what the person said.")
+    if terms.supports_confirmation_reply is not True:
+        _refuse("CONF-063", "The producer takes no confirmations from this subscription. Another has to answer.")
+    allowed = present(asked, "allowed_replies")
+    if allowed is not None and decision not in allowed:  # CF-018: also where reject is missing
+        _refuse("CONF-037", f"This prompt does not offer {decision}. Close the subscription to stop listening.")
+    if decision == "accept" and not decided_by.startswith("user:") and not _harmless(asked):
+        _refuse("CONF-025", "Only a person may accept what is of high risk or cannot be undone.")  # CF-037
+    return checked(
+        ConfirmationReply(
+            reply_token=asked.reply_token,
+            decision=decision,
+            subscription_id=subscription_id,
+            timestamp=timestamp,
+            decided_by=decided_by,
+            decision_rationale=UNSET if rationale is None else rationale,
+        )
+    )
+
+
+def answered(
+    asked: Asking,
+    response: str | bool | int | float,
+    subscription_id: str,
+    timestamp: str,
+    *,
+    terms: Capabilities,
+    decided_by: str = USER,
+) -> bytes:
+    """The clarification.reply to a question. §6.5"""
+    if not isinstance(asked, AwaitingClarification):
+        _refuse("CLAR-020", "This prompt wants a yes or no. Use accept() or reject().")
+    if terms.supports_clarification_reply is not True:
+        _refuse("CLAR-004", "The producer takes no answers from this subscription. Another has to answer.")
+    reply = ClarificationReply(
+        reply_token=asked.reply_token,
+        response=response,
+        subscription_id=subscription_id,
+        timestamp=timestamp,
+        decided_by=decided_by,
+    )
+    rule = ill_typed(reply, Ask(event=asked, deadline=0.0))
+    if rule:
+        _refuse(rule, "The answer is not of a kind the question accepts.")
+    return checked(reply)
+
+
+def checked(message: Message) -> bytes:
+    """The bytes of a message of ours; raises if it would break the protocol."""
+    raw = wire.encode(message)
+    read, found = wire.read(raw, strict=True)
+    broken = [violation for violation in found if grade(violation, strict=True) == "error"]
+    if read is None or broken:
+        raise LocalProtocolError("This cannot be sent as it is. Nothing was sent.", broken)
+    return raw
+
+
+def _harmless(asked: AwaitingConfirmation) -> bool:
+    """What is not known is not harmless."""
+    undone = asked.irreversible is False or asked.reversibility == "reversible"
+    kept = asked.irreversible is True or asked.reversibility == "irreversible"
+    return undone and not kept and asked.risk_level in ("low", "medium")
+
+
+def _refuse(rule: str, text: str) -> NoReturn:
+    raise LocalProtocolError("Nothing was sent.", [Violation(rule, text)])

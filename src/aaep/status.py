@@ -1,0 +1,58 @@
+"""What a subscriber says of its connection: how it is, and why there is none."""
+
+from __future__ import annotations
+
+from typing import Final, Literal
+
+import msgspec
+from msgspec import UNSET
+
+from .errors import AaepError
+from .messages import SubscriptionRejected
+from .phrases import neutralise
+
+__all__ = ["Kind", "Status", "SubscriptionRefused", "refusal"]
+
+Kind = Literal["new", "connecting", "connected", "waiting", "resumed", "gap", "ended"]
+
+_ADVICE: Final = {
+    "version_unsupported": "Use a version of this library that speaks theirs.",
+    "manifest_signature_required": "Ask the producer's operator for a signed manifest.",
+    "capabilities_incompatible": "Ask for less, or for a language the producer offers.",
+    "rate_limit": "Try again later.",
+    "authentication_required": "Give a credential, such as token=….",
+    "authentication_expired": "Connect again with a fresh credential.",
+    "authorization_denied": "Ask the producer's operator for access.",
+    "transport_unavailable": "Try again later, or use another transport.",
+    "slow_consumer": "Ask for fewer events, or read them faster.",
+    "rate_violation": "Send fewer replies and changes.",
+}
+
+
+class Status(msgspec.Struct, frozen=True):
+    """
+    How the connection is, in a word and in a sentence.
+
+    ``waiting`` is for the next try, in ``retry`` seconds; ``resumed`` is
+    connected again with nothing missed, and ``gap`` with something missed.
+    """
+
+    kind: Kind
+    text: str
+    retry: float | None = None
+
+
+class SubscriptionRefused(AaepError):
+    """The producer will not have this subscription, or not any more. The message says what to do."""
+
+    def __init__(self, reason_code: str, reason_message: str, retry_after: int | None = None) -> None:
+        self.reason_code, self.reason_message, self.retry_after = reason_code, reason_message, retry_after
+        said = f": {neutralise(reason_message)}" if reason_message else "."
+        advice = _ADVICE.get(reason_code, "Ask the producer's operator what it means.")
+        super().__init__(f"The producer refused the subscription, {neutralise(reason_code)}{said} {advice}")
+
+
+def refusal(answer: SubscriptionRejected) -> SubscriptionRefused:
+    """The error that a rejection is."""
+    after = answer.retry_after_seconds
+    return SubscriptionRefused(answer.reason_code, answer.reason_message, None if after is UNSET else after)

@@ -1,0 +1,277 @@
+"""
+What assistive technology holds: subscribe, iterate, answer.
+
+``for event in subscriber`` and ``async for event in subscriber`` are the same
+subscriber: the network side has a thread of its own, and only the waiting
+differs. Events come once, in order, over any number of reconnects. What is
+wrong with them is reported and never stops them.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import weakref
+from collections.abc import Callable, Iterable
+from types import TracebackType
+from typing import Any, Final, Self
+
+from . import __version__
+from .audit import Audit, Finding
+from .channel import Channel, ChannelLost, Later, transport
+from .events import AwaitingClarification, AwaitingConfirmation, Envelope, ProducerInfo
+from .extensions import Extension
+from .fields import Boundary, Verbosity
+from .link import Link, Reconnect
+from .messages import Capabilities
+from .replies import USER, answered, decided
+from .stamps import timestamp
+from .status import Status, SubscriptionRefused
+from .wishes import Wishes
+
+__all__ = ["Status", "Subscriber", "SubscriptionRefused", "listen"]
+
+_FAREWELL: Final = 3.0  # seconds that close() waits in a plain program
+_INTERNAL: Final = ("clock", "wall", "sleep", "chance", "backlog")
+
+
+class Subscriber:
+    """
+    One subscription to one producer.
+
+    ``source`` is a URL, or a channel. ``replies=False`` only listens. ``patience``
+    is the shortest time, in seconds, that prompts should wait for an answer.
+    ``resume_after`` is the id of the last event that was heard in an earlier run.
+    ``reconnect`` is False to give up on the first loss, "always" to wait even for
+    a producer that said goodbye; ``wait`` is False to give up if nobody answers at
+    first. ``report`` gets each finding about what was received, and ``tell`` each
+    change of the connection's status, both on another thread. Whatever else is
+    named goes to the transport, such as ``token``.
+
+    Nothing is sent before the first use. Who reads too slowly slows the
+    producer's sending, and loses nothing.
+    """
+
+    def __init__(
+        self,
+        source: str | Channel,
+        *,
+        subscriber_id: str = "aaep-python",
+        name: str = "AAEP for Python",
+        replies: bool = True,
+        verbosity: Verbosity = "normal",
+        languages: Iterable[str] = ("en-US",),
+        fallback: Iterable[str] = (),
+        max_events_per_second: int | None = None,
+        boundaries: Iterable[Boundary] = ("sentence", "completion"),
+        include: Iterable[str] | None = None,
+        exclude: Iterable[str] = (),
+        cognitive_load: str = "medium",
+        pace_wpm: int | None = None,
+        extensions: Iterable[Extension] = (),
+        patience: int | None = None,
+        resume_after: str = "",
+        report: Callable[[Finding], None] | None = None,
+        tell: Callable[[Status], None] | None = None,
+        reconnect: Reconnect = True,
+        wait: bool = True,
+        **settings: Any,
+    ) -> None:
+        wishes = Wishes(
+            replies=replies,
+            verbosity=verbosity,
+            languages=_listed(languages),
+            fallback=_listed(fallback),
+            max_events_per_second=max_events_per_second,
+            boundaries=tuple(boundaries),
+            include=None if include is None else _listed(include),
+            exclude=_listed(exclude),
+            cognitive_load=cognitive_load,
+            pace_wpm=pace_wpm,
+            extensions=tuple(extensions),
+            patience=patience,
+        )
+
+        def introduce(wishes: Wishes, after: str) -> bytes:
+            return wishes.request(subscriber_id, name, __version__, after)
+
+        introduce(wishes, resume_after)  # what cannot be asked is told here, before anything is sent
+        inside = {key: settings.pop(key) for key in _INTERNAL if key in settings}
+        channel = transport(source).connect(source, **settings) if isinstance(source, str) else source
+        self._link = Link(
+            channel,
+            wishes,
+            introduce,
+            resume_after=resume_after,
+            reconnect=reconnect,
+            wait=wait,
+            report=report,
+            tell=tell,
+            **inside,
+        )
+        # The link does not know us: a subscriber that is forgotten is closed.
+        weakref.finalize(self, self._link.close)
+
+    # -- iterating -------------------------------------------------------------------------
+
+    def __iter__(self) -> Self:
+        return self
+
+    def __next__(self) -> Envelope:
+        self._link.start()
+        event = self._link.mail.get()
+        if event is None:
+            raise StopIteration
+        return event
+
+    def __aiter__(self) -> Self:
+        return self
+
+    async def __anext__(self) -> Envelope:
+        self._link.start()
+        event = await self._link.mail.get_soon()
+        if event is None:
+            raise StopAsyncIteration
+        return event
+
+    # -- how it is -------------------------------------------------------------------------
+
+    @property
+    def status(self) -> Status:
+        """How the connection is."""
+        return self._link.status
+
+    @property
+    def terms(self) -> Capabilities | None:
+        """What was granted, and never more than was asked; None before the handshake."""
+        return self._link.terms
+
+    @property
+    def subscription_id(self) -> str:
+        return self._link.subscription_id
+
+    @property
+    def producer(self) -> ProducerInfo | None:
+        return self._link.producer
+
+    @property
+    def notes(self) -> str:
+        """What the producer said about the terms. A stranger's text: neutralise it before it is shown."""
+        return self._link.notes
+
+    @property
+    def last_event_id(self) -> str:
+        """What to give as ``resume_after`` another time."""
+        return self._link.after
+
+    @property
+    def findings(self) -> tuple[Finding, ...]:
+        """The newest findings about what was received, oldest of them first."""
+        return tuple(self._link.watch.findings.copy())
+
+    @property
+    def audit(self) -> Audit:
+        return self._link.watch.audit
+
+    @property
+    def prompts(self) -> tuple[AwaitingConfirmation | AwaitingClarification, ...]:
+        """The prompts that can be answered, oldest first."""
+        with self._link.lock:
+            return self._link.prompts.open(self._link.clock())
+
+    # -- answering -------------------------------------------------------------------------
+
+    def accept(self, asked: Envelope | str, *, decided_by: str = USER, rationale: str | None = None) -> Later[None]:
+        """
+        Send the person's yes to a confirmation, given as the event or its token.
+
+        Raises :exc:`~aaep.errors.LocalProtocolError` if the prompt is closed or
+        was never asked here. That it was sent does not say that it counted: the
+        outcome comes as an event.
+        """
+        prompt, place = self._asked(asked)
+        raw = decided(prompt, "accept", decided_by=decided_by, rationale=rationale, **place)
+        return self._link.later(self._link.channel.send(raw))
+
+    def reject(self, asked: Envelope | str, *, decided_by: str = USER, rationale: str | None = None) -> Later[None]:
+        """Send the person's no to a confirmation."""
+        prompt, place = self._asked(asked)
+        raw = decided(prompt, "reject", decided_by=decided_by, rationale=rationale, **place)
+        return self._link.later(self._link.channel.send(raw))
+
+    def answer(
+        self, asked: Envelope | str, response: str | bool | int | float, *, decided_by: str = USER
+    ) -> Later[None]:
+        """Send the person's answer to a question."""
+        prompt, place = self._asked(asked)
+        raw = answered(prompt, response, decided_by=decided_by, **place)
+        return self._link.later(self._link.channel.send(raw))
+
+    def _asked(self, asked: Envelope | str) -> tuple[AwaitingConfirmation | AwaitingClarification, dict[str, Any]]:
+        link = self._link
+        now = timestamp(link.wall())  # CONF-024: when the person decided
+        with link.lock:
+            prompt = link.prompts.find(asked, link.clock())
+        terms, subscription_id = link.terms, link.subscription_id
+        if terms is None or not subscription_id:
+            raise ChannelLost("There is no connection at the moment. Nothing was sent; answer again when it is back.")
+        return prompt, {"subscription_id": subscription_id, "timestamp": now, "terms": terms}
+
+    # -- changing and ending ---------------------------------------------------------------
+
+    def ready(self) -> Later[Capabilities]:
+        """The terms, when the producer has granted them."""
+        self._link.start()
+        return Later(self._link.ready)
+
+    def renegotiate(self, **changes: Any) -> Later[Capabilities]:
+        """Ask for other terms, by the names of the constructor. Gives those that were granted."""
+        return self._link.later(self._link.renegotiate(changes))
+
+    def close(self, reason: str = "subscriber_shutdown", text: str = "The reader has closed.") -> Later[None]:
+        """Tell the producer and end. In a plain program it is done on return; in asyncio, await it."""
+        ended = self._link.close(reason, text)
+        if not _in_asyncio():
+            with contextlib.suppress(TimeoutError):
+                ended.wait(_FAREWELL)
+        return ended
+
+    def __enter__(self) -> Self:
+        self._link.start()
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    async def __aenter__(self) -> Self:
+        self._link.start()
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        await self._link.close()
+
+
+def listen(url: str, **settings: Any) -> Subscriber:
+    """
+    Listen to the producer at a URL: iterate at once, in a plain loop or an asynchronous one.
+
+    The settings are those of :class:`Subscriber`.
+    """
+    return Subscriber(url, **settings)
+
+
+def _listed(given: Iterable[str]) -> tuple[str, ...]:
+    """A single word is meant as one, not as its letters."""
+    return (given,) if isinstance(given, str) else tuple(given)
+
+
+def _in_asyncio() -> bool:
+    try:
+        asyncio.get_running_loop()
+    except RuntimeError:
+        return False
+    return True
