@@ -7,7 +7,7 @@ export NO_COLOR := 1
 .PHONY: help setup demo test lint bench fuzz schemas build clean
 
 help:
-	@echo "make demo     check a recorded session and print what is wrong with it"
+	@echo "make demo     listen to an agent at work, and decide when it asks"
 	@echo "make test     run all tests"
 	@echo "make lint     check style, types, and that generated files are up to date"
 	@echo "make bench    run the benchmarks"
@@ -20,8 +20,7 @@ setup:
 	@scripts/setup
 
 demo: setup
-	@echo "Checking examples/bank.ndjson, a recorded session of a bank assistant, against the rules of AAEP."
-	@$(BIN)/aaep validate examples/bank.ndjson
+	@$(BIN)/aaep demo
 
 test: setup
 	$(BIN)/python -m pytest

@@ -1,0 +1,145 @@
+"""What the README and the guides show is what happens: every Python block is run as pasted."""
+
+from __future__ import annotations
+
+import io
+import json
+import os
+import re
+import shlex
+import shutil
+import socket
+import subprocess
+import sys
+import urllib.request
+from collections.abc import Iterator
+from contextlib import contextmanager
+from itertools import pairwise
+from pathlib import Path
+from typing import IO
+
+import pytest
+
+import aaep
+
+ROOT = Path(__file__).parent.parent
+PAGES = ("README.md", "docs/agents.md", "docs/readers.md")
+
+
+def blocks(page: str, language: str = "python") -> list[str]:
+    found = re.findall(r"^```(\w*)\n(.*?)^```$", (ROOT / page).read_text(), re.DOTALL | re.MULTILINE)
+    return [text for kind, text in found if kind == language]
+
+
+def run(code: str, home: Path, timeout: float = 60) -> str:
+    environment = {**os.environ, "PYTHONWARNINGS": "error", "XDG_STATE_HOME": str(home)}
+    command = [sys.executable, "-c", code]
+    return subprocess.run(command, env=environment, check=True, capture_output=True, text=True, timeout=timeout).stdout
+
+
+@contextmanager
+def agent(code: str, home: Path, url: str) -> Iterator[subprocess.Popen[str]]:
+    environment = {**os.environ, "PYTHONWARNINGS": "error", "XDG_STATE_HOME": str(home)}
+    command = [sys.executable, "-c", code.replace("http://127.0.0.1:8137", url)]
+    with subprocess.Popen(command, env=environment, stdout=subprocess.PIPE, text=True) as process:
+        try:
+            yield process
+        finally:
+            process.kill()
+
+
+@pytest.fixture
+def url() -> str:
+    """An address that nobody has; the guides name a fixed one."""
+    with socket.socket() as one:
+        one.bind(("127.0.0.1", 0))
+        return f"http://127.0.0.1:{one.getsockname()[1]}"
+
+
+def test_the_first_example_is_short_and_prints_what_the_readme_says(tmp_path: Path) -> None:
+    code, printed = blocks("README.md")[0], blocks("README.md", "")[0]
+    assert len(code.strip().splitlines()) <= 12
+    assert run(code, tmp_path) == printed
+
+
+def test_the_second_example_waits_for_a_reader_and_its_yes(tmp_path: Path, url: str) -> None:
+    command = blocks("README.md", "")[2].strip().replace("http://127.0.0.1:8137", url)
+    reader = [str(Path(sys.executable).parent / "aaep"), *shlex.split(command)[1:], "--once"]
+    with (
+        agent(blocks("README.md")[1], tmp_path, url) as process,
+        subprocess.Popen(reader, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as reading,
+    ):
+        assert reading.stdin is not None and reading.stdout is not None
+        lines = iter(reading.stdout.readline, "")
+        assert any("Confirm. Transfer $500 to savings." in line for line in lines)
+        for word, answer in (("accept", "Not accepted yet."), ("yes", "Accepted.")):
+            reading.stdin.write(f"{word}\n")
+            reading.stdin.flush()
+            assert any(answer in line for line in lines)
+        assert any("$500 moved." in line for line in lines)
+        assert (reading.wait(30), process.wait(30)) == (0, 0)
+
+
+def test_the_reader_of_the_readme_prints_what_it_hears(tmp_path: Path, url: str) -> None:
+    with agent(blocks("README.md")[1].replace("reader()", "reader(replies=False)"), tmp_path, url):
+        heard = run(blocks("README.md")[2].replace("http://127.0.0.1:8137", url), tmp_path)
+    assert "Started. Moving money to your savings." in heard and "Nobody is connected" in heard
+
+
+@pytest.mark.parametrize("place", range(len(blocks("docs/agents.md"))))
+def test_every_example_for_agents_runs(place: int, tmp_path: Path) -> None:
+    printed = run(blocks("docs/agents.md")[place], tmp_path)
+    assert ["Done. Two notes are in order.", "no_reply_channel", "ordered red"][place] in printed
+
+
+def test_the_reader_of_the_guide_refuses(tmp_path: Path, url: str) -> None:
+    with agent(blocks("README.md")[1], tmp_path, url) as process:
+        heard = run(blocks("docs/readers.md")[0].replace("http://127.0.0.1:8137", url), tmp_path)
+        assert process.wait(30) == 0
+    assert "Refused." in heard
+
+
+@contextmanager
+def curl(command: str) -> Iterator[IO[str]]:
+    """What a curl command prints; a machine without curl gets the same request from the standard library."""
+    words = shlex.split(command)
+    if shutil.which("curl"):
+        with subprocess.Popen(words, stdout=subprocess.PIPE, text=True) as process:
+            assert process.stdout is not None
+            try:
+                yield process.stdout
+            finally:
+                process.kill()
+        return
+    options = dict(pairwise(words))
+    name, _, value = options.get("-H", "Accept: */*").partition(": ")
+    body = options["-d"].encode() if "-d" in options else None
+    where = next(word for word in words if word.startswith("http"))
+    with urllib.request.urlopen(urllib.request.Request(where, body, {name: value})) as answer:
+        yield io.TextIOWrapper(answer)
+
+
+def test_the_curl_commands_work(tmp_path: Path, url: str) -> None:
+    commands = [one.strip().replace("http://127.0.0.1:8137", url) for one in blocks("docs/readers.md", "")]
+    bare, subscribe, stream, reply = commands
+    with agent(blocks("README.md")[1], tmp_path, url) as process:
+        probe = aaep.Subscriber(url, replies=False)
+        probe.ready().wait(30)  # the agent is up
+        with curl(bare) as heard, curl(subscribe) as answer:
+            mine = json.loads(answer.read())["subscription_id"]
+            with curl(stream.replace("sub_…", mine)) as mail:
+                lines = iter(mail.readline, "")
+                prompt = next(line for line in lines if "awaiting.confirmation" in line and line.startswith("data: "))
+                token = json.loads(prompt.removeprefix("data: "))["reply_token"]
+                with curl(reply.replace("sub_…", mine).replace("rpl_…", token)) as silence:
+                    assert silence.read() == ""
+                assert any("You refused. Nothing was done." in line for line in lines)
+                assert process.wait(30) == 0
+            assert "You refused. Nothing was done." in heard.read()
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_every_file_that_is_named_is_there(page: str) -> None:
+    for target in re.findall(r"\]\(([^)#]+?)\)", (ROOT / page).read_text()):
+        if not target.startswith("http"):
+            assert ((ROOT / page).parent / target).exists(), target
