@@ -23,6 +23,7 @@ demo: setup
 	@$(BIN)/aaep demo
 
 test: setup
+	@scripts/browser
 	$(BIN)/python -m pytest
 
 lint: setup

@@ -506,13 +506,6 @@ def test_a_terminal_that_cannot_show_a_letter_is_no_reason_to_fail(tmp_path: Pat
         assert (done.returncode, done.stderr) == (1, b"")
 
 
-@pytest.mark.parametrize("name", ["capture", "replay"])
-def test_what_is_still_to_come_says_so(name: str) -> None:
-    for command in (["aaep", name], [f"aaep-{name}", "--anything", "x"]):
-        done = process(*command)
-        assert (done.returncode, done.stderr.decode()) == (2, f"aaep {name} comes with part 4.\n")
-
-
 @pytest.mark.parametrize("option", ["--json", "--notes"])
 def test_a_reader_that_goes_away_is_no_reason_to_complain(option: str) -> None:
     command = [str(Path(sys.executable).with_name("aaep-validate")), option, "-"]

@@ -3,23 +3,28 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
-from typing import Any
+import math
+import struct
+from collections.abc import Callable, Sequence
+from typing import Any, TypeVar
 
 import msgspec
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from aaep import schema, wire
+from aaep import schema, stream, wire
 from aaep.audit import Audit, Finding
 from aaep.catalogue import rules
 from aaep.errors import AaepError, FrameError, RemoteProtocolError, Violation
 from aaep.fields import Message
 from aaep.framing import FRAMINGS, Frame
+from bench._recording import recording
 from tests.vectors import BASES, VIA
 
 pytestmark = pytest.mark.fuzz
+
+T = TypeVar("T")
 
 # Names and values the core gives a meaning to, so that arbitrary JSON gets past the first look.
 TYPES = [base["type"] for base in BASES.values()]
@@ -57,54 +62,113 @@ WORDS += [
     "<span lang=x>",
 ]
 
-scalars = st.one_of(
-    st.none(),
-    st.booleans(),
-    st.integers(),
-    st.floats(allow_nan=False, allow_infinity=False),
-    st.text(max_size=12),
-    st.sampled_from(WORDS),
-    st.sampled_from([0, 1, 2**53, 2**63, 2**64, -(2**63) - 1, 10**40, 1.0, 1e300]),
-)
-names = st.one_of(st.sampled_from(NAMES), st.text(max_size=8))
-values = st.recursive(
-    scalars,
-    lambda inner: st.one_of(st.lists(inner, max_size=4), st.dictionaries(names, inner, max_size=4)),
-    max_leaves=10,
-)
+NUMBERS = [0, 1, 2**53, 2**63, 2**64, -(2**63) - 1, 10**40, 1.0, 1e300]
+VIAS = ["", VIA, "x"]
+TIMES = ["", *WORDS[-10:]]
+FRAMES = [b"\n", b"\r", b"\n\n", b"data:", b"id: 1", b"event: x\n", b"retry: 9", b"\0\0\0\2{}", b'{"jsonrpc":"2.0"']
+RECORDED = [*recording(120)]
+ENCODED = [json.dumps(base).encode() for base in BASES.values()]
+
+
+class Source:
+    """
+    Where every choice comes from: bytes, and zeros when they run out.
+
+    Drawing a message piece by piece takes Hypothesis far longer than judging it.
+    So it draws one run of bytes, which is cut up here; as zeros choose what is
+    simplest, what fails still gets simpler when the bytes do.
+    """
+
+    def __init__(self, drawn: bytes) -> None:
+        self.drawn, self.place = drawn, 0
+
+    def take(self, count: int) -> bytes:
+        self.place += count
+        return self.drawn[self.place - count : self.place].ljust(count, b"\0")
+
+    def below(self, limit: int) -> int:
+        return int.from_bytes(self.take(1 if limit <= 256 else 2), "big") % limit
+
+    def one(self, options: Sequence[T]) -> T:
+        return options[self.below(len(options))]
+
+    def some(self, most: int) -> range:
+        return range(self.below(most + 1))
+
+    def text(self, most: int) -> str:
+        return "".join(map(self.character, self.some(most)))
+
+    def character(self, _: int) -> str:
+        """Half of them ASCII, the others from anywhere, with what is not a character left out."""
+        first = self.below(256)
+        point = first if first < 128 else int.from_bytes(self.take(3), "big") % 0x110000
+        return chr(point) if not 0xD800 <= point < 0xE000 else "\ufffd"
+
+    def scalar(self) -> Any:
+        kind = self.below(8)
+        if kind == 0:
+            return self.one([None, False, True])
+        if kind == 1:
+            return int.from_bytes(self.take(1 + self.below(20)), "big", signed=True)
+        if kind == 2:
+            number = float(struct.unpack(">d", self.take(8))[0])
+            return number if math.isfinite(number) else 0.5
+        if kind == 3:
+            return self.one(NUMBERS)
+        return self.text(12) if kind < 6 else self.one(WORDS)
+
+    def name(self) -> str:
+        return self.text(8) if self.below(3) == 2 else self.one(NAMES)
+
+    def value(self, depth: int = 3) -> Any:
+        kind = self.below(6) if depth else 0
+        if kind == 4:
+            return [self.value(depth - 1) for _ in self.some(4)]
+        return self.object(4, depth - 1) if kind == 5 else self.scalar()
+
+    def object(self, most: int, depth: int = 2) -> dict[str, Any]:
+        return {self.name(): self.value(depth) for _ in self.some(most)}
+
+    def event(self) -> dict[str, Any]:
+        """A sound message with arbitrary things in the place of some members."""
+        event: dict[str, Any] = json.loads(self.one(ENCODED))
+        for _ in self.some(3):
+            place = self.one([event, *(one for one in event.values() if isinstance(one, dict))])
+            name = self.one([*place, "x"]) if self.below(2) else self.name()
+            if self.below(2):
+                place[name] = self.value()
+            else:
+                place.pop(name, None)
+        return event
+
+    def message(self) -> bytes:
+        """Arbitrary bytes, arbitrary JSON, JSON shaped like messages, messages with something in between."""
+        kind = self.below(9)
+        if kind == 0:
+            return self.take(self.below(61))
+        if kind == 1:
+            return text(self.value())
+        if kind == 2:
+            return text(self.object(8))
+        if kind == 3:
+            return text({**self.object(5), "type": self.one(TYPES)})
+        if kind == 4:
+            return json.dumps(self.event(), indent=self.one([None, 1])).encode()
+        event = text(self.event())
+        if kind > 5:
+            return event
+        cut, most = self.below(400), self.below(4)
+        return event[:cut] + self.take(most) + event[cut + self.below(2) * most :]
 
 
 @st.composite
-def events(draw: st.DrawFn) -> dict[str, Any]:
-    """A sound message with arbitrary things in the place of some members."""
-    message = json.loads(json.dumps(draw(st.sampled_from([*BASES.values()]))))
-    for _ in range(draw(st.integers(0, 3))):
-        place = draw(st.sampled_from([message, *(one for one in message.values() if isinstance(one, dict))]))
-        name = draw(st.one_of(st.sampled_from([*place, "x"]), names))
-        if draw(st.booleans()):
-            place[name] = draw(values)
-        else:
-            place.pop(name, None)
-    return dict(message)
+def drawn(draw: st.DrawFn, size: int, made: Callable[[Source], T]) -> T:
+    """Something made of that many bytes."""
+    return made(Source(draw(st.binary(min_size=size, max_size=size))))
 
 
 def text(value: object) -> bytes:
     return json.dumps(value, ensure_ascii=False, separators=(",", ":")).encode()
-
-
-messages = st.one_of(
-    st.binary(max_size=60),
-    values.map(text),
-    st.dictionaries(names, values, max_size=8).map(text),
-    st.tuples(st.dictionaries(names, values, max_size=5), st.sampled_from(TYPES)).map(
-        lambda both: text({**both[0], "type": both[1]})
-    ),
-    events().map(text),
-    events().map(lambda value: json.dumps(value, indent=1).encode()),
-    st.tuples(events().map(text), st.integers(0, 400), st.binary(max_size=3)).map(
-        lambda cut: cut[0][: cut[1]] + cut[2] + cut[0][cut[1] :]
-    ),
-)
 
 
 def sound(violations: object) -> None:
@@ -120,7 +184,7 @@ def given_messages(test: Callable[[bytes], None]) -> Callable[[], None]:
     """Arbitrary bytes, arbitrary JSON, JSON shaped like messages; and what once went wrong."""
     base = BASES["agent.session.started"]
     asking = BASES["agent.awaiting.confirmation"]
-    decorated = given(messages)(test)
+    decorated = given(drawn(160, Source.message))(test)
     for once in (
         {**base, "@context": [["x"]], "extensions": {"shop": {}}},
         {**asking, "risk_level": ["high"]},
@@ -178,7 +242,7 @@ def test_text_with_anything_in_it_may_be_handed_in(raw: str) -> None:
         wire.decode("\ud800" + raw)
 
 
-@given(st.lists(st.tuples(messages, st.sampled_from(["", VIA, "x"]), st.sampled_from(["", *WORDS[-10:]])), max_size=8))
+@given(drawn(900, lambda source: [(source.message(), source.one(VIAS), source.one(TIMES)) for _ in source.some(8)]))
 def test_an_audit_raises_nothing(fed: list[tuple[bytes, str, str]]) -> None:
     for strict in (False, True):
         audit = Audit(strict=strict, whole=True)
@@ -186,7 +250,7 @@ def test_an_audit_raises_nothing(fed: list[tuple[bytes, str, str]]) -> None:
         assert all(isinstance(one, Finding) for one in [*found, *audit.finish()])
 
 
-@given(st.lists(st.tuples(events(), st.sampled_from(["", VIA])), max_size=12))
+@given(drawn(900, lambda source: [(source.event(), source.one(VIAS[:2])) for _ in source.some(12)]))
 def test_an_audit_of_broken_sessions_raises_nothing(fed: list[tuple[dict[str, Any], str]]) -> None:
     """Events whose ids mostly match, so that sessions, asks and replies meet."""
     audit = Audit(whole=True)
@@ -197,25 +261,49 @@ def test_an_audit_of_broken_sessions_raises_nothing(fed: list[tuple[dict[str, An
     audit.finish()
 
 
+def garbled(source: Source) -> list[bytes]:
+    """Some lines of a sound recording, a few of them not as they were."""
+    first = source.below(len(RECORDED) - 12)
+    lines = RECORDED[first : first + 1 + source.below(12)]
+    for _ in source.some(3):
+        place = source.below(len(lines))
+        cut = source.below(len(lines[place]) + 1)
+        lines[place] = lines[place][:cut] + source.take(source.below(3)) + lines[place][cut + source.below(3) :]
+    return [RECORDED[0], *lines]
+
+
+@given(drawn(40, garbled))
+def test_the_fast_way_finds_what_the_slow_way_finds(lines: list[bytes]) -> None:
+    slow = Audit()
+    expected = [(place, found) for place, line in enumerate(lines) if (found := slow.feed(line))]
+    assert [*stream.judge(Audit(), lines)] == expected
+
+
+def pieces(source: Source) -> tuple[int, list[bytes]]:
+    """The size a frame may have, and a stream in pieces."""
+    kinds: list[Callable[[], bytes]] = [
+        lambda: source.take(source.below(41)),
+        source.message,
+        lambda: source.one(FRAMES),
+    ]
+    return source.one([16, 4096]), [source.one(kinds)() for _ in source.some(8)]
+
+
 @pytest.mark.parametrize("name", FRAMINGS)
-@given(data=st.data())
-def test_a_decoder_of_frames_raises_nothing(name: str, data: st.DataObject) -> None:
-    pieces = st.one_of(
-        st.binary(max_size=40),
-        messages,
-        st.sampled_from(
-            [b"\n", b"\r", b"\n\n", b"data:", b"id: 1", b"event: x\n", b"retry: 9", b"\0\0\0\2{}", b'{"jsonrpc":"2.0"']
-        ),
-    )
-    decoder = FRAMINGS[name](limit=data.draw(st.sampled_from([16, 4096])))
-    items = [item for piece in data.draw(st.lists(pieces, max_size=8)) for item in decoder.feed(piece)]
-    for item in [*items, *decoder.finish()]:
+@given(fed=drawn(600, pieces))
+def test_a_decoder_of_frames_raises_nothing(name: str, fed: tuple[int, list[bytes]]) -> None:
+    """And however the stream is cut, the same comes out."""
+    limit, chunks = fed
+    decoder, other = FRAMINGS[name](limit), FRAMINGS[name](limit)
+    items = [item for chunk in chunks for item in decoder.feed(chunk)] + decoder.finish()
+    for item in items:
         assert isinstance(item, (Frame, FrameError))
         if isinstance(item, FrameError):
             sound(item.violations)
         else:
             assert isinstance(msgspec.json.decode(item.data), dict)
     assert decoder.feed(b"{}\n") == [] == decoder.finish()
+    assert [*map(str, other.feed(b"".join(chunks)) + other.finish())] == [*map(str, items)]
 
 
 def test_a_reply_to_a_question_asked_after_the_end_is_judged_and_not_raised() -> None:
@@ -223,3 +311,21 @@ def test_a_reply_to_a_question_asked_after_the_end_is_judged_and_not_raised() ->
     audit = Audit(whole=True)
     for name in ("agent.session.completed", "agent.awaiting.confirmation", "confirmation.reply"):
         audit.feed(text(BASES[name]))
+
+
+@pytest.mark.parametrize("member", ["accepted_response_kinds", "choices", "timeout_seconds", "default_response"])
+@pytest.mark.parametrize(
+    "value", [[["x"]], [{}], [None], [3, "freetext"], ["x", "yes_no"], [], {}, 3, "freetext", None]
+)
+def test_a_question_asked_in_whatever_way_can_be_answered(member: str, value: object) -> None:
+    """What the question lists need not be of any kind, and still a reply to it is judged."""
+    asking = BASES["agent.awaiting.clarification"]
+    answers: list[object] = ["x", True, 3, None, ["x"], {}]
+    for response in answers:
+        audit = Audit(whole=True)
+        for message in (
+            BASES["agent.session.started"],
+            {**asking, "event_id": "evt_2", member: value},
+            {**BASES["clarification.reply"], "reply_token": asking["reply_token"], "response": response},
+        ):
+            assert all(isinstance(one, Finding) for one in audit.feed(text(message)))

@@ -12,7 +12,7 @@ import threading
 from collections.abc import AsyncIterator, Callable, Coroutine, Iterator
 from contextlib import aclosing, asynccontextmanager, closing, contextmanager
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, Literal, TypeVar
 from urllib.parse import urlsplit
 
 import pytest
@@ -63,6 +63,9 @@ class Agent:
 
     def owns(self, token: str) -> bool:
         return token.startswith("rpl_")
+
+    def cancel(self, *, by: Literal["user"], reason: str) -> None:
+        raise AssertionError("nobody asked for it")
 
     def reply(self, message: Reply, via: str) -> None:
         self.replies.append((message, via))

@@ -7,7 +7,7 @@ import logging
 import threading
 from collections.abc import Callable, Coroutine
 from itertools import count
-from typing import Any
+from typing import Any, Literal
 
 import msgspec
 import pytest
@@ -206,6 +206,9 @@ class Agent:
 
     def owns(self, token: str) -> bool:
         return any(getattr(event, "reply_token", None) == token for event in self.sent)
+
+    def cancel(self, *, by: Literal["user"], reason: str) -> None:
+        raise AssertionError("nobody asked for it")
 
 
 class World:
@@ -1143,7 +1146,7 @@ async def test_a_reply_needs_a_subscription_of_its_own_that_may_reply() -> None:
         (replied(token, other), bob),  # no right to the session
         (replied(token, "sub_none"), ada),
         (replied("rpl_none", id), ada),
-        (replied(token, id), Peer(principal="ada", may_reply=False)),
+        (replied(token, id), Peer(principal="ada", roles=frozenset({"listener"}))),
     ]:
         assert world.hub.reply(message, peer) is None  # type: ignore[func-returns-value]
     assert agent.replies == []
@@ -1156,7 +1159,7 @@ async def test_a_reply_needs_a_subscription_of_its_own_that_may_reply() -> None:
 async def test_a_peer_without_the_right_to_reply_is_no_replier() -> None:
     world = World()
     agent = Agent(world)
-    world.join(Peer(may_reply=False), **REPLIES)
+    world.join(Peer(roles=frozenset({"listener"})), **REPLIES)
     assert world.hub.repliers(agent, "confirmation") == set()
 
 

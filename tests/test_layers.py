@@ -16,12 +16,15 @@ SOURCE = Path(__file__).parent.parent / "src" / "aaep"
 CORE = """
 errors fields events messages catalogue timestamps languages redaction extensions attend payloads rules quick lenient
 schema context framing wire sending states asks session subscription negotiation audit stream arrivals replies
-wishes sentences tailoring coalescing shaping phrases summaries reading presentation announcements""".split()
+wishes sentences tailoring coalescing shaping phrases summaries reading presentation announcements
+trace tracing telling page drawing timeline visualize""".split()
 # These may use a clock, a disk and a network.
 RUNTIME = """
 channel stamps timers fanout sources roster delivery replay welcome about hub
-voice recovery prompts questions calls writing work tools producer mailbox status watch link subscriber
-identity testing visualize""".split()
+voice recovery prompts questions calls writing work tools producer mailbox status watch link tap subscriber
+captures script
+identity disclosure guessing jwks jwt reception standing tokens trimming claims keys manifests trust ways
+testing rehearsal""".split()
 # Where events are kept: the runtime may import it, and nothing above itself is imported there.
 STORAGE = ["journal"]
 EDGES = "transports adapters outputs web conformance cli".split()

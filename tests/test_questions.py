@@ -12,11 +12,19 @@ import pytest
 
 from aaep.attend import ATTEND
 from aaep.errors import LocalProtocolError
-from aaep.events import AwaitingClarification, AwaitingConfirmation, Envelope, ProgressUpdated, StateChanged
+from aaep.events import (
+    AwaitingClarification,
+    AwaitingConfirmation,
+    Envelope,
+    ProgressUpdated,
+    SessionCancelled,
+    StateChanged,
+)
 from aaep.messages import Capabilities, ClarificationReply, ConfirmationReply, SubscriptionRenegotiate
 from aaep.producer import Producer
 from aaep.prompts import Answer, Ask
 from aaep.stamps import timestamp
+from aaep.subscriber import Subscriber
 from aaep.testing import Listener
 from aaep.work import Session
 
@@ -198,6 +206,20 @@ def test_the_default_applies_when_the_time_is_up_and_the_clock_is_monotonic(prod
         assert not ask.wait(10)
     listener.wait_for_end()
     assert outcome(listener.events, prompt.reply_token) == ["timed_out"]  # type: ignore[attr-defined]
+
+
+def test_what_is_told_after_the_deadline_comes_after_the_outcome_though_the_timer_is_late(
+    producer: Producer, clock: Clock
+) -> None:
+    listener = Listener(producer, capabilities=FULL)
+    with producer.session("Working.") as session:
+        ask = wipe(session, timeout=60)
+        listener.wait("awaiting.confirmation")
+        clock.now += 61  # and nobody told the hub
+        session.progress(10)
+        assert ask.wait(10).outcome == "timed_out"
+    listener.wait_for_end()
+    assert listener.findings() == []
 
 
 def test_cf_036_the_time_left_is_told_at_half_and_at_a_tenth(producer: Producer, clock: Clock) -> None:
@@ -555,3 +577,34 @@ def test_a_level_1_producer_refuses_what_is_risky() -> None:
         assert listener.terms.supports_confirmation_reply is False
         with producer.session("Working.") as session:
             assert wipe(session).wait(10).outcome == "no_reply_channel"
+
+
+# -- stopping ------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(("replies", "stopped"), [(True, True), (False, False)])
+def test_cf_147_who_may_answer_may_stop_a_session(replies: bool, stopped: bool) -> None:
+    with Producer("bank", journal=None, listen="http://127.0.0.1:0") as producer:
+        session = producer.session("Working.").start()
+        other = producer.session("Other work.").start()
+        ask = session.clarify("Which?") if not replies else None
+        with Subscriber(producer.addresses[0], replies=replies) as subscriber:
+            subscriber.ready().wait(30)
+            producer.reader(replies=False).wait(30)
+            ask = ask or session.clarify("Which?")
+            subscriber.stop(session.session_id).wait(30)
+            assert session.open is not stopped and other.open
+            assert (ask.wait(10).outcome == "withdrawn") is stopped
+            if stopped:
+                ended = next(event for event in subscriber if isinstance(event, SessionCancelled))
+                assert (ended.session_id, ended.cancelled_by) == (session.session_id, "user")
+                with pytest.raises(LocalProtocolError), session.tool("look", risk="low"):
+                    raise AssertionError("it ran")
+
+
+def test_cf_147_leaving_stops_nothing(producer: Producer) -> None:
+    listener = Listener(producer, capabilities=FULL)
+    session = producer.session("Working.").start()
+    listener.wait("session.started")
+    listener.close()
+    assert session.open

@@ -585,8 +585,10 @@ def test_a_close_by_the_producer_ends_it(reason: str) -> None:
 
 
 def test_a_close_for_cause_is_an_error() -> None:
+    with pytest.raises(SubscriptionRefused, match="fewer replies"):
+        heard(Script([STARTED, goodbye(reason="rate_violation")]))
     with pytest.raises(SubscriptionRefused, match="fresh credential"):
-        heard(Script([STARTED, goodbye(reason="authentication_expired")]))
+        heard(Script([STARTED, goodbye(reason="authentication_expired")]), reconnect=False)
 
 
 def test_a_shutdown_may_be_waited_out() -> None:
@@ -599,9 +601,10 @@ def test_a_shutdown_may_be_waited_out() -> None:
     ]
 
 
-def test_who_was_too_slow_resumes_the_same_subscription() -> None:
-    """CF-083"""
-    script = Script([STARTED, goodbye(reason="slow_consumer")], [PROGRESS[1], goodbye()])
+@pytest.mark.parametrize("reason", ["slow_consumer", "authentication_expired"])
+def test_who_was_too_slow_or_has_a_new_credential_resumes_the_same_subscription(reason: str) -> None:
+    """CF-083, CF-149"""
+    script = Script([STARTED, goodbye(reason=reason)], [PROGRESS[1], goodbye()])
     got, _ = heard(script)
     assert got == names(STARTED, PROGRESS[1])
     assert script.joined == [("sub_1", ""), ("sub_1", names(STARTED)[0])]

@@ -287,3 +287,25 @@ def test_the_end_of_the_producer_ends_the_loop() -> None:
         subscriber = connected(producer.addresses[0], producer)
     assert [*subscriber] == []
     assert "producer_shutdown" in subscriber.status.text
+
+
+def test_an_answer_that_was_lost_with_its_connection_is_given_again(tmp_path: Path) -> None:
+    """The person decided once. The producer, which did not hear it, asks again, and gets that decision."""
+    with Producer("bank", listen=f"unix://{tmp_path}/agent.sock", journal=None) as producer:
+        subscriber = Subscriber(producer.addresses[0], chance=lambda: 0.0)
+        subscriber.ready().wait(LONG)
+        with producer.session("Working.") as session:
+            ask = session.confirm("Wipe the disk.", "All is gone.")
+            prompt = next(event for event in subscriber if isinstance(event, AwaitingConfirmation))
+            channel: Any = subscriber._link.channel
+            sent: list[bytes] = []
+
+            async def swallowed(message: bytes) -> None:
+                sent.append(message)
+                channel._wire._writer.transport.abort()
+
+            channel._wire.send = swallowed
+            subscriber.reject(prompt)
+            assert ask.wait(LONG).outcome == "rejected"
+            assert len(sent) == 1
+        subscriber.close()

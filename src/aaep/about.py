@@ -2,29 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from typing import Final
+from collections.abc import Callable, Sequence
+from typing import Any, Final
 from urllib.parse import urlsplit
 
+import msgspec
 from msgspec import UNSET
 
+from .attend import PREFIX
 from .channel import Door
+from .claims import TRANSPORTS, origin
 from .events import CORE_EVENTS
 from .messages import Manifest
 from .negotiation import Offer
 
-__all__ = ["manifest", "metrics"]
+__all__ = ["manifest", "metrics", "signed"]
 
-TRANSPORTS: Final = {  # CF-119
-    "http": "sse",
-    "https": "sse",
-    "ws": "websocket",
-    "wss": "websocket",
-    "unix": "unix-socket",
-    "pipe": "named-pipe",
-    "grpc": "grpc",
-    "stdio": "stdio-jsonrpc",
-}
+FRAMINGS: Final = ("length-prefixed", "ndjson")  # MAN-030: both are taken on a socket, and each is answered in kind
 _PROMPTS: Final = ("aaep:agent.awaiting.confirmation", "aaep:agent.awaiting.clarification")
 _NUMBERS: Final = {
     "events": ("aaep_events_total", "Events published."),
@@ -42,9 +36,15 @@ _NUMBERS: Final = {
 }
 
 
-def manifest(offer: Offer, doors: Iterable[Door]) -> Manifest:
+def manifest(offer: Offer, doors: Sequence[Door]) -> Manifest:
     """What is really offered (CF-119): the transports are those of the doors that are open."""
-    names = (TRANSPORTS.get(urlsplit(door.url).scheme.lower()) for door in doors)
+    named = {door.url: _name(door) for door in doors}
+    # A door that we went through ourselves, to a hub, has no name: that address is the hub's, not ours to be found at.
+    ours = [url for url, name in named.items() if name]
+    places = [*dict.fromkeys(filter(None, map(origin, (*offer.origins, *ours))))]
+    facts: dict[str, Any] = {"origins": places} if places else {}
+    if "unix-socket" in named.values():
+        facts["framing"] = [*FRAMINGS]
     emitted = [type_ for type_ in CORE_EVENTS if max(offer.levels) > 1 or type_ not in _PROMPTS]
     return Manifest(
         agent_id=offer.producer.agent_id,
@@ -52,13 +52,24 @@ def manifest(offer: Offer, doors: Iterable[Door]) -> Manifest:
         agent_name=offer.producer.agent_name,
         aaep_versions_supported=offer.versions,
         conformance_levels_supported=offer.levels,
-        transports_supported=tuple(dict.fromkeys(name for name in names if name is not None)),
+        transports_supported=tuple(dict.fromkeys(filter(None, named.values()))),
         languages_supported=offer.languages,
         event_types_emitted=tuple(emitted),
         extensions_supported=offer.namespaces,
         default_verbosity="normal",
         max_concurrent_subscriptions=offer.max_subscriptions or UNSET,
+        extensions={PREFIX: facts} if facts else UNSET,  # CF-119: what the manifest has no member for
     )
+
+
+def _name(door: Door) -> str:
+    """What a manifest calls its transport: what it says itself, or else what its URL says."""
+    return str(getattr(door, "transport", TRANSPORTS.get(urlsplit(door.url).scheme.lower(), "")))
+
+
+def signed(offer: Offer, doors: Sequence[Door], signer: Callable[[Manifest], str | None] | None) -> Offer:
+    """The offer with the manifest signed as it is now, if there is a key to sign it with (MAN-016)."""
+    return offer if signer is None else msgspec.structs.replace(offer, signed_manifest=signer(manifest(offer, doors)))
 
 
 def metrics(**values: int) -> str:

@@ -17,6 +17,7 @@ from .events import (
     TERMINAL,
     AwaitingClarification,
     AwaitingConfirmation,
+    Choice,
     Envelope,
     StateChanged,
     ToolCompleted,
@@ -41,11 +42,17 @@ __all__ = [
 
 Outcome = Literal["pending", "accepted", "rejected", "answered", "timed_out", "withdrawn", "unseen"]
 
+
+def _offered(asked: AwaitingClarification) -> list[str]:
+    """The values to choose from; what a peer listed beside them is no choice."""
+    return [one.value for one in present(asked, "choices") or () if isinstance(one, Choice)]
+
+
 # CLAR-006 to CLAR-009 §6.5.2: which JSON value answers which kind of question.
 ANSWERS: Final[Mapping[str, tuple[str, Callable[[Any, AwaitingClarification], bool]]]] = {
     "freetext": ("CLAR-006", lambda value, _: isinstance(value, str)),
     "yes_no": ("CLAR-007", lambda value, _: isinstance(value, bool)),
-    "multiple_choice": ("CLAR-008", lambda value, asked: value in [c.value for c in present(asked, "choices") or ()]),
+    "multiple_choice": ("CLAR-008", lambda value, asked: value in _offered(asked)),
     "numeric": ("CLAR-009", lambda value, _: isinstance(value, (int, float)) and not isinstance(value, bool)),
 }
 
@@ -186,6 +193,8 @@ def ill_typed(message: ClarificationReply, ask: Ask) -> str:
     kinds = present(asked, "accepted_response_kinds") or (
         ("freetext",) if asked.choices is UNSET else ("multiple_choice",)
     )
-    if any(ANSWERS[kind][1](message.response, asked) for kind in kinds if kind in ANSWERS):
+    # A peer may have listed anything; its question was told of, and is answered by the kinds we know.
+    known = [ANSWERS[kind] for kind in kinds if isinstance(kind, str) and kind in ANSWERS]
+    if any(fits(message.response, asked) for _, fits in known):
         return ""
-    return next((ANSWERS[kind][0] for kind in kinds if kind in ANSWERS), "CLAR-006")
+    return known[0][0] if known else "CLAR-006"

@@ -3,7 +3,8 @@ Our own extension: what the core leaves out and a listener needs.
 
 ``attend`` ties an outcome to its prompt (CF-025), links a session to its
 parent (C-19), marks a catch-up after a reconnect (C-36), and lets a subscriber
-ask for more time (CF-028) and for what it missed (CF-084).
+ask for more time (CF-028), for what it missed (CF-084), and that a session be
+stopped (CF-147): the last in a renegotiation, which every transport carries.
 """
 
 from __future__ import annotations
@@ -39,6 +40,7 @@ class AttendCapabilities(msgspec.Struct, frozen=True, kw_only=True, forbid_unkno
 
     minimum_timeout_seconds: Annotated[int, Meta(ge=1, le=86_400)] | UnsetType = UNSET
     resume_after: EventId | UnsetType = UNSET
+    cancel: Annotated[SessionId, Meta(description="Stop this session (CF-147).")] | UnsetType = UNSET
 
 
 ATTEND = Extension(

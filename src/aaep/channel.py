@@ -9,8 +9,10 @@ listens; nothing else in this package knows how bytes travel.
 from __future__ import annotations
 
 import asyncio
+import concurrent.futures
 import contextlib
 import threading
+import time
 from collections.abc import AsyncIterator, Callable, Coroutine, Generator
 from concurrent.futures import Future, InvalidStateError
 from importlib import import_module
@@ -23,6 +25,12 @@ from .errors import AaepError
 from .messages import SubscriptionClose
 
 __all__ = [
+    "AGENT",
+    "AUDITOR",
+    "LISTENER",
+    "LOCAL",
+    "RELAY",
+    "REPLIER",
     "Arrival",
     "Background",
     "Channel",
@@ -33,11 +41,20 @@ __all__ = [
     "Outlet",
     "Peer",
     "Transport",
+    "attach",
     "transport",
 ]
 
 T = TypeVar("T")
-LOCAL: Final = "local"
+_SLICE: Final = 0.25  # seconds
+LOCAL: Final = "local"  # the principal that is the user of this machine
+
+# What somebody may do (SEC-037).
+LISTENER: Final = "listener"  # receive
+REPLIER: Final = "replier"  # receive and answer
+AUDITOR: Final = "auditor"  # receive everything, whoever it is for, and answer nothing
+AGENT: Final = "agent"  # publish, through a hub
+RELAY: Final = "relay"  # a hub that an agent went to: it hears everything, and keeps its readers apart itself
 
 
 class ChannelLost(AaepError):
@@ -57,11 +74,32 @@ class ChannelRefused(AaepError):
 
 
 class Peer(msgspec.Struct, frozen=True):
-    """Who is at the other end, as the transport has proved it. A ``subscriber_id`` is only a label (CF-065)."""
+    """
+    Who is at the other end, as the transport has proved it. A ``subscriber_id`` is only a label (CF-065).
+
+    It counts until ``expires``, in seconds since the epoch, and as long as
+    ``stands`` says so, where there is such a function (CF-149).
+    """
 
     principal: str = LOCAL
     transport: str = ""
-    may_reply: bool = True
+    roles: frozenset[str] = frozenset({REPLIER})
+    expires: float | None = None
+    stands: Callable[[], bool] | None = None
+    process: str = ""  # for the log: its number and its program, where the kernel tells (CF-141)
+
+    @property
+    def may_listen(self) -> bool:
+        return not self.roles.isdisjoint((LISTENER, REPLIER, AUDITOR))
+
+    @property
+    def may_reply(self) -> bool:
+        """Whoever hears what was not meant for them answers nothing, whatever else they are."""
+        return REPLIER in self.roles and AUDITOR not in self.roles
+
+    def hears(self, audience: frozenset[str] | None) -> bool:
+        """Whether a session for these principals, or for all if None, is for this one too (CF-145)."""
+        return audience is None or self.principal in audience or not self.roles.isdisjoint((AUDITOR, RELAY))
 
 
 # -- the serving side ----------------------------------------------------------------------
@@ -115,7 +153,7 @@ class Channel(Protocol):
     """
 
     async def manifest(self) -> bytes:
-        """The producer's manifest."""
+        """The producer's manifest, as a JWS where it is signed and the transport can give one, else JSON (CF-124)."""
 
     async def request(self, message: bytes) -> bytes:
         """Send a handshake message and give back its answer, accepted or rejected."""
@@ -141,7 +179,17 @@ class Transport(Protocol):
     async def serve(self, hub: Any, url: str, **settings: Any) -> Door: ...
 
 
-_FILES: Final = {"http": "http", "https": "http"}
+_FILES: Final = {
+    "http": "http",
+    "https": "http",
+    "ws": "websocket",
+    "wss": "websocket",
+    "asgi+http": "asgi",
+    "unix": "unix",
+    "stdio": "stdio",
+    "grpc": "grpc",
+    "grpcs": "grpc",
+}
 
 
 def transport(url: str) -> Transport:
@@ -150,6 +198,12 @@ def transport(url: str) -> Transport:
     if scheme not in _FILES:
         raise AaepError(f"There is no transport for {url!r}. Known: {', '.join(sorted(_FILES))}.")
     return cast(Transport, import_module(f"{__package__}.transports.{_FILES[scheme]}"))
+
+
+async def attach(hub: Any, url: str, **settings: Any) -> Door:
+    """Have an agent's hub go to another one and stay there."""
+    found = import_module(f"{__package__}.transports._attach")
+    return cast(Door, await found.attach(hub, url, **settings))
 
 
 # -- waiting, in threads and in tasks alike -------------------------------------------------
@@ -180,7 +234,16 @@ class Later(Generic[T]):
 
     def wait(self, timeout: float | None = None) -> T:
         """Wait for it. Raises :exc:`TimeoutError` when it takes too long."""
-        return self._future.result(timeout)
+        if threading.current_thread() is not threading.main_thread():
+            return self._future.result(timeout)
+        # A signal that comes in the moment before a wait does not end it, so a wait is never a long one.
+        end = None if timeout is None else time.monotonic() + timeout
+        while not self._future.done():
+            left = _SLICE if end is None else min(_SLICE, end - time.monotonic())
+            if left <= 0:
+                raise TimeoutError
+            concurrent.futures.wait([self._future], left)
+        return self._future.result()
 
     def __await__(self) -> Generator[Any, None, T]:
         # Shielded: who stops waiting takes back his own waiting, not the value that others wait for.

@@ -37,11 +37,18 @@ class Delivery:
         at: Callable[[float, Callable[[], None]], object],
         lost: Callable[[Subscription], None],
         slow: Callable[[Subscription], None],
+        keep: Callable[[], None],
     ) -> None:
-        """``call`` and ``at`` have the loop do something; ``lost`` and ``slow`` are told of readers to let go of."""
+        """
+        ``call`` and ``at`` have the loop do something; ``lost`` and ``slow`` are told of readers to let go of.
+
+        ``keep`` waits until what is in the journal would outlive this process. Nobody sees an event before that:
+        who resumes after one that the next process does not know would never hear how its session ended.
+        """
         self.settings, self.known = settings, known
         self.events = 0
         self._clock, self._call, self._at, self._lost, self._slow = clock, call, at, lost, slow
+        self._keep = keep
         self._published: deque[tuple[Source, Envelope, bytes]] = deque()
         self._scheduled = False
         self._last = ""  # the id of the last event that was routed
@@ -63,6 +70,18 @@ class Delivery:
         wanted = {one for stream in self.streams for one in present(stream.terms, "coalesce_boundaries") or ()}
         return "none" if "none" in wanted else "word" if "word" in wanted else "sentence"
 
+    @property
+    def pressed(self) -> bool:
+        """Whether somebody who could publish more without end should let the readers catch up first."""
+        now = self._clock()
+        return len(self._published) > PORTION or any(one.trailing or one.shaper.lag(now) for one in self.streams)
+
+    @property
+    def idle(self) -> bool:
+        """Whether all that was published is written to everybody who is connected."""
+        held = any(one.trailing or one.ready or one.shaper.due is not None for one in self.streams)
+        return not held and not self._published
+
     def publish(self, source: Source, event: Envelope, data: bytes) -> None:
         """Have an event routed soon. From any thread."""
         self.events += 1
@@ -79,7 +98,10 @@ class Delivery:
         self._scheduled = False  # first: whoever publishes from here on has the loop called again
         now = self._clock()
         published = self._published
-        for _ in range(min(len(published), PORTION)):
+        count = min(len(published), PORTION)
+        if count:
+            self._keep()
+        for _ in range(count):
             self.route(*published.popleft(), now)
         self.deliver(self.streams, now)
         if published and not self._scheduled:
@@ -94,6 +116,7 @@ class Delivery:
     def settle(self, last: Mapping[str, str]) -> None:
         """Route, of each session named, what was published up to that event, and keep the rest for later."""
         published = [self._published.popleft() for _ in range(len(self._published))]
+        self._keep()  # also for the prompts that are about to be sent again
         cuts = {
             source.session_id: index
             for index, (source, event, _) in enumerate(published)
@@ -112,7 +135,7 @@ class Delivery:
         self._last = event.event_id
         audience = source.audience
         for stream in self.streams:
-            if audience is None or stream.principal in audience:
+            if audience is None or stream.peer.hears(audience):
                 stream.push(event, data, now)
                 if stream.full:
                     self.deliver((stream,), now)
@@ -198,7 +221,7 @@ class Delivery:
         """The stream for these terms, this principal and this role (CF-142)."""
         # What is asked for under our own extension says nothing about how events are shaped.
         others = {prefix: value for prefix, value in one.terms.unknown.items() if prefix != attend.PREFIX}
-        key = msgspec.json.encode([one.peer.principal, one.peer.may_reply, one.terms, others], order="sorted")
+        key = msgspec.json.encode([one.peer.principal, one.peer.roles, one.terms, others], order="sorted")
         if key not in self._streams:
             self._streams[key] = Stream(one.peer, one.terms, self.settings, self.known, self._last)
             self.streams = (*self._streams.values(),)

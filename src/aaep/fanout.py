@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import logging
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from itertools import islice
 from operator import attrgetter
 from typing import Any, Final, TypeAlias
@@ -23,6 +23,7 @@ import msgspec
 
 from . import attend, wire
 from .channel import Outlet, Peer
+from .disclosure import HIDDEN, hidden, hidden_from, reduced
 from .events import AwaitingClarification, AwaitingConfirmation, Envelope
 from .extensions import Registry
 from .fields import present
@@ -52,12 +53,16 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     resume_window: float = 30.0  # how long a lost reader may take to come back (CF-004)
     ring: int = 1000  # events kept to resume from memory (CF-091) ...
     ring_age: float = 300.0  # ... and for how long
-    replay: int = 5000  # the most that is read back from the journal for one reader
+    replay: int = 50_000  # the most that is read back from the journal for one reader
     lag: float = 10.0  # how far a reader may fall behind before it is let go (CF-073)
     high_water: int = 256 * 1024  # bytes a reader may leave lying before it is passed over
     heartbeat: float = 15.0
     max_subscriptions: int = 1000
     bare: bool = True  # whether there is a stream for those who ask for no terms (CF-093)
+    hidden: Mapping[str, Iterable[str]] = msgspec.field(default_factory=lambda: HIDDEN)  # by role (SEC-040)
+
+    def __post_init__(self) -> None:
+        hidden(self.hidden)
 
 
 class TooSlow(Exception):
@@ -104,6 +109,7 @@ class Subscription:
         self.stalled: float | None = None  # since when its buffer has been full
         self.behind = False  # it has been passed over
         self.expiry: Callable[[], None] | None = None  # takes back the end of its resume window
+        self.look: Callable[[], None] | None = None  # takes back the next look at its credential
 
     def replies(self, kind: type[Envelope] | type[Reply]) -> bool:
         """Whether it may answer prompts of a kind (CF-008): by its terms, and by who it is."""
@@ -169,7 +175,7 @@ class Stream:
 
     def __init__(self, peer: Peer, terms: Capabilities, settings: Settings, known: Registry, last: str) -> None:
         """``last`` is the id of the last event before this stream began."""
-        self.principal = peer.principal
+        self.peer = peer  # in its principal and its roles one for all
         self.terms = terms
         self.settings = settings
         self.known = known
@@ -181,6 +187,7 @@ class Stream:
         self.frames = 0  # how many were written
         rate = present(terms, "max_events_per_second")
         self._spacing = 1 / rate if rate else 0.0
+        self._hidden = hidden_from(peer.roles, hidden(settings.hidden))
         self._ring: deque[Item] = deque()
         self._serials: dict[str, int] = {}
         self._fresh: list[Item] = []  # in the ring, and not yet written to the live readers
@@ -193,9 +200,14 @@ class Stream:
 
     # -- in ----------------------------------------------------------------------------
 
+    def fit(self, event: Envelope) -> Envelope:
+        """An event as far as these readers' role lets them see it (SEC-040)."""
+        return reduced(event, self._hidden) if self._hidden else event
+
     def push(self, event: Envelope, data: bytes, now: float) -> None:
         """Shape an event. What comes of it waits to be written."""
-        for one in self.shaper.push(event, now):
+        fitting = self.fit(event) if self._hidden else event
+        for one in self.shaper.push(fitting, now):
             self._add(one, data if one is event else wire.encode(one), now)
 
     def advance(self, now: float) -> None:

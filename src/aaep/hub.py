@@ -19,23 +19,22 @@ import threading
 import time
 from collections.abc import Callable, Coroutine
 from itertools import count
-from typing import Any, Final, Literal, TypeVar
+from typing import Any, Final, Literal, TypeVar, cast
 
 import msgspec
 from msgspec import UNSET
 
-from . import about, negotiation, wire
-from .catalogue import grade
+from . import about, negotiation, reception
 from .channel import Background, Door, Later, Outlet, Peer, transport
 from .delivery import Delivery
-from .errors import AaepError, RemoteProtocolError
+from .errors import AaepError
 from .events import AwaitingClarification, AwaitingConfirmation, Envelope
 from .fanout import Settings, Subscription
 from .fields import Message
+from .guessing import prepared
+from .identity import Unauthorised
 from .journal import Journal
 from .messages import (
-    ClarificationReply,
-    ConfirmationReply,
     Manifest,
     Reply,
     SubscriptionAccepted,
@@ -47,17 +46,19 @@ from .messages import (
 from .negotiation import Offer
 from .roster import Roster, SubscriptionGone, UnknownSubscription
 from .sentences import Hint
-from .sources import CatchUp, Source, Sources
+from .sources import CatchUp, Relays, Source, Sources
+from .standing import MAY_NOT_LISTEN, Standing, open_to
 from .subscription import DEFAULTS
 from .timers import Timers
+from .trimming import Trimming
 from .welcome import Welcome
 
 __all__ = ["CatchUp", "Hub", "Settings", "Source", "Subscription", "SubscriptionGone", "UnknownSubscription"]
 
-HOUR: Final = 3600.0
 KINDS: Final[dict[str, type[Envelope]]] = {"confirmation": AwaitingConfirmation, "clarification": AwaitingClarification}
 REASONS: Final = {  # CF-066
     "producer_shutdown": "The agent's side is shutting down.",
+    "authentication_expired": "The credential of this reader counts no longer. Connect again with a new one.",
     "slow_consumer": "The reader does not keep up. Connect again to go on where it stopped.",
     "superseded": "Another reader took over this subscription.",
 }
@@ -85,26 +86,31 @@ class Hub:
         self.settings = settings or Settings()
         most = offer.max_subscriptions or self.settings.max_subscriptions
         self.offer = msgspec.structs.replace(offer, max_subscriptions=most)
+        self.signer: Callable[[Manifest], str | None] | None = None
         self.journal = journal
-        self._clock, self._wall = clock, wall
+        self._clock = clock
         self._given = loop
-        self._timers = Timers(clock, self._call)
+        self._timers = Timers(clock, self.call)
+        self._trimming = Trimming(journal, clock, wall, self._timers, over=lambda: self._closed)
+        self._standing = Standing(clock, wall, self._timers.at, self._expired)
         self._delivery = Delivery(
             self.settings,
             self.offer.registry,
             clock,
-            call=self._call,
+            call=self.call,
             at=self._timers.at,
             lost=self._lost,
             slow=self._slow,
+            keep=journal.keep,
         )
-        self._sources = Sources(audience)
-        self._welcome = Welcome(self._delivery, self._sources, journal, clock)
-        self._roster = Roster()
+        self.sources = Sources(audience)
+        self._welcome = Welcome(self._delivery, self.sources, journal, clock)
+        self.roster = Roster()
+        self.relays: Relays | None = None  # for agents that come from elsewhere
         self._lock = threading.Lock()  # over the next two
         self._background: Background | None = None
         self._closing = self._closed = False
-        self._doors: list[Door] = []
+        self.doors: list[Door] = []
         self._turns = count()
         self._counts = dict.fromkeys(("replies", "refusals", "slow"), 0)
 
@@ -118,15 +124,15 @@ class Hub:
             if self._background is not None:
                 return
             self._background = Background("aaep-hub", self._given)
-        self._trim()
+        self._trimming.start()
 
     def open(self, source: Source) -> None:
         """A session begins."""
-        self._sources.open(source)
+        self.sources.open(source)
 
     def shut(self, source: Source) -> None:
         """A session has ended, and its last event is published."""
-        self._sources.shut(source)
+        self.sources.shut(source)
 
     def publish(self, source: Source, event: Envelope, data: bytes, *, withheld: bool = False) -> None:
         """
@@ -136,18 +142,18 @@ class Hub:
         can, once there is somebody, and then to all (CF-001, CF-002).
         """
         if withheld:
-            self._sources.withhold(source, event, data)
+            self.sources.withhold(source, event, data)
         else:
-            self._sources.told(event)
+            self.sources.told(event)
             self._delivery.publish(source, event, data)
 
     def repliers(self, source: Source, kind: Literal["confirmation", "clarification"]) -> set[str]:
         """The subscriptions that may answer a prompt of this session: connected, or expected (CF-003, CF-004)."""
-        return {one.id for one in self._roster.entitled(source) if one.replies(KINDS[kind])}
+        return {one.id for one in self.roster.entitled(source) if one.replies(KINDS[kind])}
 
     def patience(self, source: Source) -> int:
         """The longest time that one of those who may answer asks for, in seconds; 0 if none does (CF-028)."""
-        wishes = [one.wish("minimum_timeout_seconds") for one in self._roster.entitled(source) if one.answers]
+        wishes = [one.wish("minimum_timeout_seconds") for one in self.roster.entitled(source) if one.answers]
         return max((wish for wish in wishes if isinstance(wish, int)), default=0)
 
     @property
@@ -157,7 +163,7 @@ class Hub:
 
     def reader(self, *, replies: bool = False) -> Later[str]:
         """The id of a subscription that somebody reads, and may answer if that is asked for; now or later."""
-        return self._roster.reader(replies=replies)
+        return self.roster.reader(replies=replies)
 
     def at(self, when: float, call: Callable[[], None]) -> Callable[[], None]:
         """Have something called on the loop at a time of the hub's clock. Gives back what takes it back."""
@@ -167,6 +173,12 @@ class Hub:
     def serve(self, url: str, **settings: Any) -> str:
         """Open a door for readers and give back its real address. Waits; on the loop, await :meth:`open_door`."""
         return self.run(self.open_door(url, **settings))
+
+    def asgi(self, **settings: Any) -> Any:
+        """This hub as an ASGI application, to be mounted in another: ``app.mount("/", hub.asgi())``."""
+        made: Any = cast(Any, transport("asgi+http:")).Application(self, **settings)
+        self.doors.append(made)
+        return made
 
     def close(self, reason: str = "producer_shutdown") -> None:
         """Say goodbye to all readers and stop. Waits; on the loop, await :meth:`aclose`. Closing twice is fine."""
@@ -194,22 +206,10 @@ class Hub:
         assert self._background is not None
         return self._background.run(work)
 
-    def _call(self, function: Callable[[], None]) -> None:
+    def call(self, function: Callable[[], None]) -> None:
+        """Have the loop call something soon."""
         if self._background is not None:
             self._background.call(function)
-
-    def _trim(self) -> None:
-        """Let the journal forget what it may, now and every hour, where nobody waits for it."""
-
-        def trim() -> None:
-            try:
-                self.journal.trim(self._wall())
-            except Exception:
-                if not self._closed:
-                    _log.exception("The journal could not be trimmed.")
-
-        threading.Thread(target=trim, name="aaep-trim", daemon=True).start()
-        self._timers.at(self._clock() + HOUR, self._trim)
 
     def tick(self) -> None:
         """Do what is due by the hub's clock. On the loop, which does it by itself; for clocks that are set by hand."""
@@ -220,8 +220,10 @@ class Hub:
     async def open_door(self, url: str, **settings: Any) -> str:
         """Open a door for readers and give back its real address."""
         self.start()
+        if settings.get("identity") is not None:
+            settings["identity"] = await prepared(settings["identity"])
         door = await transport(url).serve(self, url, **settings)
-        self._doors.append(door)
+        self.doors.append(door)
         return door.url
 
     async def aclose(self, reason: str = "producer_shutdown") -> None:
@@ -233,12 +235,12 @@ class Hub:
         for stream in self._delivery.streams:
             stream.flush(self._clock())
         self._delivery.deliver(self._delivery.streams, self._clock())
-        for one in self._roster.everybody():
+        for one in self.roster.everybody():
             self._hang_up(one, reason)
             self._end(one)
         self._closed = True
         self._timers.stop()
-        closing = [asyncio.ensure_future(door.close()) for door in self._doors]
+        closing = [asyncio.ensure_future(door.close()) for door in self.doors]
         done, late = await asyncio.wait(closing, timeout=1.5) if closing else (set(), set())
         for task in late:
             task.cancel()
@@ -250,8 +252,12 @@ class Hub:
 
     def subscribe(self, message: SubscriptionRequest, peer: Peer) -> SubscriptionAccepted | SubscriptionRejected:
         """Answer a request. Who does not connect within the resume window is forgotten."""
+        refused = self._standing.refused(peer)
+        if refused is not None:
+            return refused
         subscription_id = "sub_" + secrets.token_hex(16)
-        answer = negotiation.negotiate(message, self.offer, subscription_id, active=len(self._roster))
+        active = self.roster.taken(peer, self.offer.max_subscriptions or 0)
+        answer = negotiation.negotiate(message, open_to(peer, self.offered), subscription_id, active=active)
         if isinstance(answer, SubscriptionAccepted):
             terms = answer.honored_capabilities
             one = Subscription(subscription_id, peer, message.capabilities, terms, answer.aaep_version)
@@ -264,10 +270,10 @@ class Hub:
         self, message: SubscriptionRenegotiate, peer: Peer
     ) -> SubscriptionAccepted | SubscriptionRejected | None:
         """Answer a change of terms; None if this peer has no such subscription. A rejection ends it (SUB-058)."""
-        one = self._roster.of(message.subscription_id, peer)
+        one = self._own(message.subscription_id, peer)
         if one is None:
             return None
-        answer = negotiation.renegotiate(one.asked, message, self.offer, version=one.version)
+        answer = negotiation.renegotiate(one.asked, message, open_to(peer, self.offered), version=one.version)
         if isinstance(answer, SubscriptionRejected):
             self._hang_up(one, None)
             self._end(one)
@@ -275,11 +281,11 @@ class Hub:
         self._delivery.empty()
         one.asked, one.terms = negotiation.changed(one.asked, message), answer.honored_capabilities
         self._move(one)
-        sources = self._sources.heard_by(peer)
+        sources = self.sources.heard_by(peer)
         for source in sources:
             _tell(source.changed, one)
         self._welcome.release(one, sources)
-        self._roster.settle(one)
+        self.roster.settle(one)
         return answer
 
     def _move(self, one: Subscription) -> None:
@@ -298,22 +304,30 @@ class Hub:
 
     def unsubscribe(self, message: SubscriptionClose, peer: Peer) -> None:
         """End a subscription of this peer; of others, nothing happens."""
-        one = self._roster.of(message.subscription_id, peer)
+        one = self._own(message.subscription_id, peer)
         if one is not None:
             self._hang_up(one, None)
             self._end(one)
 
+    def _own(self, subscription_id: str, peer: Peer) -> Subscription | None:
+        """A subscription of this peer, which lives on with the credential that was shown now (CF-149)."""
+        one = self.roster.of(subscription_id, peer)
+        if one is None or not self._standing.holds(peer):
+            return None
+        self._standing.renew(one, peer)
+        return one
+
     def reply(self, message: Reply, peer: Peer) -> None:
         """Pass a reply on to its session. The same silence for all, whatever becomes of it (CF-012, CONF-040)."""
-        one = self._roster.of(message.subscription_id, peer)
+        one = self._own(message.subscription_id, peer)
         source = None
         if one is not None and peer.may_reply and one.replies(type(message)):  # CF-008, CF-015
-            source = next((each for each in self._sources.heard_by(peer) if each.owns(message.reply_token)), None)
+            source = next((each for each in self.sources.heard_by(peer) if each.owns(message.reply_token)), None)
         if source is None:
-            self._counts["refusals"] += 1
-            _log.info("A reply was refused: it is not this peer's to give.")
+            self.refuse("it is not this peer's to give")
             return
         self._counts["replies"] += 1
+        _log.info("A reply of %r over %s was passed on. %s", peer.principal, peer.transport, peer.process)  # CF-141
         _tell(source.reply, message, message.subscription_id)
 
     def receive(
@@ -328,38 +342,12 @@ class Hub:
         connection that is one subscription, ``own`` is its id, and a message
         about any other is refused (CF-008).
         """
-        message, found = wire.read(raw, self.offer.registry)
-        refusing = isinstance(message, ConfirmationReply) and message.decision == "reject"
-        # CF-020: members nobody knows may make a yes conditional; a no they cannot hurt.
-        bad = any(grade(one) == "error" and not (refusing and one.rule == "CONF-031") for one in found)
-        if not isinstance(message, allowed):
-            raise RemoteProtocolError("Malformed message.")
-        if own and getattr(message, "subscription_id", own) != own:
-            self._elsewhere(message)
-            return None
-        if isinstance(message, SubscriptionRequest):
-            return self.subscribe(message, peer)  # what cannot be used in it is answered, not refused
-        if isinstance(message, SubscriptionRenegotiate):
-            answer = self.renegotiate(message, peer)
-            if answer is None:
-                raise UnknownSubscription("There is no such subscription. Subscribe first.")
-            return answer
-        if bad and not _only_stops(message):
-            raise RemoteProtocolError("Malformed message.")
-        if isinstance(message, SubscriptionClose):
-            self.unsubscribe(message, peer)
-        elif isinstance(message, (ConfirmationReply, ClarificationReply)):
-            self.reply(message, peer)
-        else:
-            raise RemoteProtocolError("Malformed message.")
-        return None
+        return reception.receive(self, raw, peer, allowed, own)
 
-    def _elsewhere(self, message: Message) -> None:
-        """A reply for another subscription is met with the silence that all replies are met with."""
-        if not isinstance(message, (ConfirmationReply, ClarificationReply)):
-            raise UnknownSubscription("This connection has another subscription.")
+    def refuse(self, why: str) -> None:
+        """Count a reply that is passed on to nobody. The log does not name its token."""
         self._counts["refusals"] += 1
-        _log.info("A reply was refused: it is not this connection's to give.")
+        _log.info("A reply was refused: %s.", why)
 
     # -- on the loop: connections --------------------------------------------------------------
 
@@ -372,7 +360,8 @@ class Hub:
         :exc:`UnknownSubscription` and :exc:`SubscriptionGone`.
         """
         self._delivery.empty()
-        one = self._roster.known(subscription_id, peer) if subscription_id else self._bare(peer)
+        one = self.roster.known(subscription_id, peer) if subscription_id else self._bare(peer)
+        self._standing.renew(one, peer)
         if one.outlet is not None:
             self._hang_up(one, "superseded")
         if not after and not one.connected:
@@ -380,9 +369,9 @@ class Hub:
         if one.expiry is not None:
             one.expiry()
         one.outlet, one.connected, one.turn = outlet, True, next(self._turns)
-        self._welcome.prepare(one, after, self._sources.heard_by(peer))
+        self._welcome.prepare(one, after, self.sources.heard_by(peer))
         self._delivery.pump(one, self._clock())
-        self._roster.settle(one)
+        self.roster.settle(one)
         return one
 
     def disconnect(self, subscription: Subscription, outlet: Outlet) -> None:
@@ -403,7 +392,15 @@ class Hub:
     def _slow(self, one: Subscription) -> None:
         """CF-073, CF-083: told why, and free to resume."""
         self._counts["slow"] += 1
-        self._hang_up(one, "slow_consumer")
+        self._let_go(one, "slow_consumer")
+
+    def _expired(self, one: Subscription) -> None:
+        """CF-149: told why, and expected back with another credential, as after any other loss (CF-004)."""
+        if one.outlet is not None:
+            self._let_go(one, "authentication_expired")
+
+    def _let_go(self, one: Subscription, reason: str) -> None:
+        self._hang_up(one, reason)
         if one.bare:
             self._end(one)
         else:
@@ -424,13 +421,16 @@ class Hub:
     def _begin(self, one: Subscription) -> None:
         self.start()
         self._delivery.empty()
-        self._roster.add(one)
+        self.roster.add(one)
         self._delivery.stream(one).join(one)
+        self._standing.watch(one)
 
     def _bare(self, peer: Peer) -> Subscription:
+        if not peer.may_listen:
+            raise Unauthorised(MAY_NOT_LISTEN)
         if not self.settings.bare:
             raise UnknownSubscription("There is no stream without a subscription here. Subscribe first.")
-        if len(self._roster) >= (self.offer.max_subscriptions or 0):
+        if self.roster.taken(peer, self.offer.max_subscriptions or 0) >= (self.offer.max_subscriptions or 0):
             raise UnknownSubscription("There are too many readers. Try again later.")
         most = self.offer.max_events_per_second
         terms = msgspec.structs.replace(DEFAULTS, max_events_per_second=UNSET if most is None else most)
@@ -450,23 +450,30 @@ class Hub:
 
     def _end(self, one: Subscription) -> None:
         """It is over: its sources are told, and its name is remembered (CF-092)."""
-        if not self._roster.remove(one):
+        if not self.roster.remove(one):
             return
         if one.expiry is not None:
             one.expiry()
+        self._standing.drop(one)
         self._delivery.leave(one)
-        for source in self._sources.heard_by(one.peer):
+        for source in self.sources.heard_by(one.peer):
             _tell(source.left, one.id)
 
     # -- on the loop: what there is ---------------------------------------------------------------
 
+    @property
+    def offered(self) -> Offer:
+        """The offer as it is now, with a signed manifest if there is a ``signer``."""
+        return about.signed(self.offer, self.doors, self.signer)
+
     def manifest(self) -> Manifest:
         """What is really offered (CF-119)."""
-        return about.manifest(self.offer, self._doors)
+        return about.manifest(self.offer, self.doors)
 
     def metrics(self) -> str:
         """Numbers for Prometheus, in its text format."""
-        subscriptions = self._roster.everybody()
+        subscriptions = self.roster.everybody()
+        unsent = [one.outlet.waiting() for one in subscriptions if one.outlet is not None]
         return about.metrics(
             events=self._delivery.events,
             frames=self._delivery.frames,
@@ -475,18 +482,12 @@ class Hub:
             slow=self._counts["slow"],
             resumed=self._welcome.resumed,
             caught_up=self._welcome.caught_up,
-            sessions=len(self._sources),
+            sessions=len(self.sources),
             subscriptions=len(subscriptions),
-            readers=sum(one.outlet is not None for one in subscriptions),
+            readers=len(unsent),
             streams=len(self._delivery.streams),
-            unsent=sum(one.outlet.waiting() for one in subscriptions if one.outlet is not None),
+            unsent=sum(unsent),
         )
-
-
-def _only_stops(message: Message) -> bool:
-    """CF-020, CF-039: what can only end something is taken with whatever else it holds."""
-    refuses = isinstance(message, ConfirmationReply) and message.decision == "reject"
-    return refuses or isinstance(message, SubscriptionClose)
 
 
 def _tell(call: Callable[..., object], *args: object) -> None:

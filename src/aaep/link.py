@@ -15,31 +15,35 @@ import time
 from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Sequence
 from concurrent.futures import Future
 from threading import RLock
-from typing import Any, Final, Literal, TypeVar
+from typing import TYPE_CHECKING, Any, Final, Literal, TypeVar
 
 from msgspec import UNSET
 
+from . import claims
 from .arrivals import Arrivals, Item, marked
 from .audit import Finding
 from .channel import Arrival, Background, Channel, ChannelLost, ChannelRefused, Later
 from .errors import AaepError, RemoteProtocolError
 from .events import Envelope, ProducerInfo
+from .fields import Message
 from .mailbox import Mailbox
 from .messages import (
     Capabilities,
-    Manifest,
     SubscriptionAccepted,
     SubscriptionClose,
     SubscriptionRejected,
 )
 from .negotiation import tighter
 from .phrases import neutralise
-from .replies import Prompts, checked
+from .replies import Prompts, Replies, checked
 from .stamps import timestamp
 from .status import Kind, Status, SubscriptionRefused, refusal
 from .subscription import admits, critical, effective
 from .watch import Watch
 from .wishes import Wishes
+
+if TYPE_CHECKING:  # it brings in the JOSE library, which few need
+    from .trust import Proof, Trust
 
 __all__ = ["Link", "Reconnect"]
 
@@ -52,6 +56,10 @@ LONGEST: Final = 30.0  # and at most
 SETTLED: Final = 1.0  # seconds after which a stream that did not break counts as open
 GOODBYE: Final = 0.7  # seconds for a farewell that nobody may be there to hear
 _LATER: Final = ("rate_limit", "transport_unavailable", "unknown")  # SUB-051: may be granted another time
+_RESUMABLE: Final = {  # CF-083, CF-149
+    "slow_consumer": "We were too slow, and go on from where we were.",
+    "authentication_expired": "Our credential expired. We show what we have now, and go on from where we were.",
+}
 _ENDS: Final = ("producer_shutdown", "subscriber_shutdown", "superseded")  # CF-066
 
 
@@ -70,6 +78,7 @@ class Link:
         backlog: int = 10_000,
         report: Callable[[Finding], None] | None = None,
         tell: Callable[[Status], None] | None = None,
+        trust: Trust | None = None,
         clock: Callable[[], float] = time.monotonic,
         wall: Callable[[], float] = time.time,
         sleep: Callable[[float], Awaitable[None]] = asyncio.sleep,
@@ -78,11 +87,13 @@ class Link:
         self.channel, self.wishes, self._introduce = channel, wishes, introduce
         self._reconnect, self._wait = reconnect, wait
         self._tell = tell
+        self._trust = trust
+        self.proof: Proof | None = None
         self.clock, self.wall, self._sleep, self._chance = clock, wall, sleep, chance
         self.mail: Mailbox[Envelope] = Mailbox(backlog, self._drained)
         self.watch = Watch(wishes.registry(), report)
         self.status = Status("new", "Not connected yet.")
-        self.prompts, self.lock = Prompts(), RLock()
+        self.prompts, self.replies, self.lock = Prompts(), Replies(), RLock()
         self.subscription_id, self.after = "", resume_after
         self.terms: Capabilities | None = None
         self.producer: ProducerInfo | None = None
@@ -220,8 +231,8 @@ class Link:
         """The producer closed. CF-066"""
         reason = message.reason_code
         said = "" if message.reason_message is UNSET else neutralise(message.reason_message)
-        if reason == "slow_consumer" and self._reconnect:  # CF-083: it stays resumable
-            await self._pause("We were too slow, and go on from where we were.", SubscriptionRefused(reason, said))
+        if reason in _RESUMABLE and self._reconnect:
+            await self._pause(_RESUMABLE[reason], SubscriptionRefused(reason, said))
             return True
         self.subscription_id = ""
         text = f"The producer ended the subscription ({neutralise(reason)}). {said}".strip()
@@ -261,6 +272,7 @@ class Link:
         if not answer.aaep_version.startswith(("1.", "0.1.0-draft")):  # CF-047, CF-048
             await self._unsubscribe("protocol_error", "The version that was answered is not spoken here.")
             raise SubscriptionRefused("version_unsupported", f"It answered with version {answer.aaep_version}.")
+        await self._examine(answer)
         self._joined(anew=True)
         first = not self.ready.done()
         self._open, self._resumed = True, not first
@@ -288,14 +300,26 @@ class Link:
         self.producer = answer.producer
         self.notes = "" if answer.negotiation_notes is UNSET else answer.negotiation_notes
 
+    async def _examine(self, answer: SubscriptionAccepted) -> None:
+        """CF-123: who is not who it should be is left before anything of it is heard, and not tried again."""
+        if self._trust is None:
+            return
+        self.proof = None
+        try:
+            self.proof = await self._trust.examine(self.channel, answer, self._honoured(), self.wall())
+        except AaepError as error:
+            if not isinstance(error, ChannelLost):
+                await self._unsubscribe("manifest_invalid", "The signed manifest could not be verified.")
+            self.subscription_id = ""  # so that nobody listens on before it was looked at again
+            raise
+
     async def _offered(self) -> Sequence[str]:
         """The languages of the manifest; none if there is no manifest to be had."""
         try:
-            manifest = self.watch.read(await self.channel.manifest())
+            return claims.read(await self.channel.manifest()).languages_supported
         except AaepError as error:
             log.debug("There is no manifest: %s", error)
             return ()
-        return manifest.languages_supported if isinstance(manifest, Manifest) else ()
 
     def _honoured(self) -> Capabilities:
         return self.terms if self.terms is not None else effective(Capabilities())
@@ -310,14 +334,23 @@ class Link:
         answer = self._answer(raw)
         if isinstance(answer, SubscriptionRejected):  # CF-041: the old terms again, rather than none
             log.warning("The change was refused, which ended the subscription. Subscribing again as before.")
-            self.subscription_id = ""
-            if self._stream is not None:
-                self._renewing = self._stream.cancel()
+            self._renew()
             raise refusal(answer)
         self.wishes = wanted
         self._accepted(answer)
+        try:
+            await self._examine(answer)
+        except AaepError:
+            self._renew()
+            raise
         self._arrivals.reshaped()
         return self._honoured()
+
+    def _renew(self) -> None:
+        """Subscribe again."""
+        self.subscription_id = ""
+        if self._stream is not None:
+            self._renewing = self._stream.cancel()
 
     def _joined(self, *, anew: bool = False) -> None:
         self.watch.connected()
@@ -361,11 +394,12 @@ class Link:
 
     def _take(self, arrival: Arrival) -> None:
         message = self.watch.read(arrival.data)
-        if message is None or not self.watch.ahead(message):  # after one sent ahead, what is before it would be missed
+        if not self._aside(message):
             self.after = arrival.id or (message.event_id if isinstance(message, Envelope) else self.after)
         if isinstance(message, Envelope):
             with self.lock:
                 self.prompts.came(message)
+            self._repeat(self.replies.again(message, self.subscription_id))
             items, found = self._arrivals.take(message, arrival.data, self.clock())
             self.watch.note(found, message.event_id, message.session_id)
             for item in items:
@@ -378,6 +412,16 @@ class Link:
             log.warning("A close of another subscription was ignored.")
         elif message is not None:  # CF-038: only subscribers renegotiate, and so with the rest
             log.warning("A %s on the event stream was ignored.", getattr(message, "type", "message"))
+
+    def _aside(self, message: Message | None) -> bool:
+        """What is no place to resume after: one sent ahead of others, and one that only this stream has (C-36)."""
+        if message is None:
+            return False
+        return self.watch.ahead(message) or (isinstance(message, Envelope) and bool(marked(message, "resync")))
+
+    def _repeat(self, reply: bytes | None) -> None:
+        if reply is not None:
+            self._repeated = asyncio.get_running_loop().create_task(self._briefly(self.channel.send(reply)))
 
     def _rearm(self) -> None:
         due = self._arrivals.due

@@ -54,7 +54,8 @@ class Offer(msgspec.Struct, frozen=True, kw_only=True):
 
     ``namespaces`` are the extensions it sends data of; ``registry`` has to know
     them, for it says which prefix each of them has (CF-061). A producer whose
-    ``levels`` end at 1 takes no replies.
+    ``levels`` end at 1 takes no replies. ``origins`` are addresses it is reached
+    at beside those it listens on, such as a proxy's (CF-120).
     """
 
     producer: ProducerInfo
@@ -68,6 +69,7 @@ class Offer(msgspec.Struct, frozen=True, kw_only=True):
     retry_after_seconds: int = 30
     manifest_uri: str | None = None
     signed_manifest: str | None = None
+    origins: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         for name in ("versions", "levels", "languages"):

@@ -5,32 +5,40 @@ What agent code holds: a :class:`Producer`, its sessions and its tools. Design s
 from __future__ import annotations
 
 import asyncio
+import os
 import threading
 import time
 from collections import deque
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from types import TracebackType
-from typing import Any, Final, Literal, TypeVar, overload
+from typing import TYPE_CHECKING, Any, Final, Literal, TypeVar, overload
 
 from .attend import ATTEND
 from .attend import registry as attending
-from .channel import Later
-from .errors import LocalProtocolError
+from .channel import Later, attach
+from .errors import AaepError, LocalProtocolError
 from .events import Envelope, ProducerInfo
 from .extensions import Extension, Registry
-from .hub import Hub
+from .hub import Hub, Settings
+from .identity import Identity
+from .identity import audience as audience_of
 from .journal import Journal, JournalInUse
 from .journal._place import path_for
 from .journal.memory import MemoryJournal
 from .journal.sqlite import SqliteJournal
+from .messages import Manifest
 from .negotiation import Offer
 from .presentation import Outputs, announce
 from .reading import Preferences
 from .recovery import recover
+from .stamps import identifier
 from .summaries import Text
 from .tools import Tool, decorate
 from .voice import Voice
 from .work import Session
+
+if TYPE_CHECKING:  # it brings in the JOSE library, which few need
+    from .keys import SigningKey
 
 __all__ = ["Producer"]
 
@@ -45,8 +53,22 @@ class Producer:
     An agent, to those who listen to it.
 
     ``listen`` is the address, or addresses, that readers may connect to;
-    ``tell`` is called with each sentence a listener would hear. The journal
+    ``hub`` is a hub elsewhere that it goes to (``aaep serve``), with settings
+    such as ``token``; ``tell`` is called with each sentence a listener would hear. The journal
     holds what was said, for readers who come back; ``None`` keeps it in memory.
+
+    With ``signing_key``, a file with a private key or a
+    :class:`~aaep.keys.SigningKey`, the manifest is signed, for readers who want
+    proof of who this is. It is signed for the addresses that are listened on and
+    for ``reached_at``, those under which readers know it beside them, such as a
+    proxy's.
+
+    ``identity`` says who is let in, see :mod:`aaep.identity`; without one, or
+    with ``token``, that is one person. Where it knows several, a session is for
+    the user it was ``requested_by``, ``user:<id>``, else for the user of this
+    machine, unless ``audience`` here or at the session names principals, or
+    ``"*"`` for all (CF-145). ``hidden`` names, by role, the members of events
+    that a role does not get (SEC-040).
     """
 
     def __init__(
@@ -57,12 +79,19 @@ class Producer:
         version: str | None = None,
         model: str | None = None,
         listen: str | Iterable[str] | None = None,
+        hub: str | None = None,
+        hub_settings: Mapping[str, Any] | None = None,
         tell: Callable[[str], object] | None = None,
         journal: Journal | str | None = _OWN,
         language: str = "en-US",
         languages: Iterable[str] = (),
         level: Literal[1, 2, 3] = 3,
         extensions: Iterable[Extension] = (),
+        signing_key: SigningKey | str | os.PathLike[str] | None = None,
+        reached_at: Iterable[str] = (),
+        identity: Identity | None = None,
+        audience: str | Iterable[str] | None = None,
+        hidden: Mapping[str, Iterable[str]] | None = None,
         loop: asyncio.AbstractEventLoop | None = None,
         clock: Callable[[], float] = time.monotonic,
         wall: Callable[[], float] = time.time,
@@ -75,7 +104,10 @@ class Producer:
         for extension in extensions:
             self.known.add(extension)
         self._addresses = [listen] if isinstance(listen, str) else [*(listen or ())]
-        self._settings = settings
+        self._settings = settings if identity is None else {**settings, "identity": identity}
+        self._several = identity is not None and getattr(identity, "several", True)
+        self._audience = audience if audience is None or isinstance(audience, str) else frozenset(audience)
+        self._away, self._away_settings = hub, dict(hub_settings or {})
         self._clock, self._wall = clock, wall
         self._telling = _Telling(tell) if tell is not None else None
         self._tools: dict[str, Tool] = {}
@@ -92,8 +124,12 @@ class Producer:
                 languages=tuple(dict.fromkeys((language, *languages))),
                 registry=self.known,
                 namespaces=(ATTEND.namespace, *(one.namespace for one in extensions)),
+                origins=(reached_at,) if isinstance(reached_at, str) else tuple(reached_at),
             )
-            self.hub = Hub(offer, self._journal, loop=loop, clock=clock, wall=wall)
+            own = Settings() if hidden is None else Settings(hidden=hidden)
+            self.hub = Hub(offer, self._journal, settings=own, loop=loop, clock=clock, wall=wall)
+            if signing_key is not None:
+                self.hub.signer = _signer(signing_key, wall)
         except BaseException:
             self._let_go()
             raise
@@ -128,6 +164,9 @@ class Producer:
         self._once()
         try:
             self.addresses = tuple(self.hub.serve(url, **self._settings) for url in self._addresses)
+            if self._away is not None:
+                self.hub.run(self._go(self._away))
+            self._signed()
         except BaseException:
             self.close()
             raise
@@ -136,10 +175,25 @@ class Producer:
         self._once()
         try:
             self.addresses = tuple([await self.hub.open_door(url, **self._settings) for url in self._addresses])
+            if self._away is not None:
+                await self._go(self._away)
+            self._signed()
         except BaseException:
             await self.hub.aclose()
             self._let_go()
             raise
+
+    def _signed(self) -> None:
+        """MAN-016: whoever means to sign is told here if that cannot be, and not by readers who stay away."""
+        if self.hub.signer is not None and self.addresses and self.hub.offered.signed_manifest is None:
+            raise AaepError(
+                "The manifest cannot be signed: no reader connects to the addresses that are listened on as they are. "
+                "Say with reached_at= what readers connect to, such as https://agent.example."
+            )
+
+    async def _go(self, url: str) -> None:
+        """To a hub elsewhere, which readers of many agents use. It finds us again by the instance."""
+        self.hub.doors.append(await attach(self.hub, url, instance=identifier("inst_"), **self._away_settings))
 
     def _once(self) -> None:
         if self._closed or self._started:
@@ -183,6 +237,10 @@ class Producer:
         if self._closed:
             raise LocalProtocolError("The producer is closed. Make another one.")
         return Session(self, summary, **more)
+
+    def audience_for(self, given: str | Iterable[str] | None, requested_by: str | None) -> frozenset[str] | None:
+        """The principals that a session is for; None: all who are let in."""
+        return audience_of(self._audience if given is None else given, requested_by, several=self._several)
 
     def opened(self, session: Session) -> None:
         if self._closed:
@@ -286,6 +344,13 @@ class _Telling:
         for one in said:
             if one.text and not one.redundant:
                 self._say(one.text)
+
+
+def _signer(given: SigningKey | str | os.PathLike[str], wall: Callable[[], float]) -> Callable[[Manifest], str | None]:
+    from .keys import SigningKey  # noqa: PLC0415
+    from .manifests import Signer  # noqa: PLC0415
+
+    return Signer(given if isinstance(given, SigningKey) else SigningKey.load(given), wall=wall)
 
 
 def _journal(given: Journal | str | None, agent_id: str) -> Journal:

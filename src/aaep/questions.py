@@ -45,6 +45,7 @@ class Questions:
     def __init__(self, session: Session, hub: Hub) -> None:
         self._session, self._hub = session, hub
         self._voice = session.voice
+        self._voice.overdue = self.expire
         self._turns: deque[Ask] = deque()
         self.current: Ask | None = None  # before the person now
         self.granted: Ask | None = None  # agreed to and not begun: nothing else is asked meanwhile
@@ -235,7 +236,7 @@ class Questions:
         prompt = self.prompt
         if self.current is None or prompt is None:
             return []
-        if _may_answer(self.current.kind, subscription.terms) and not subscription.bare:
+        if subscription.replies(type(prompt.event)):
             if prompt.eligible is not None:
                 prompt.eligible.add(subscription.id)
             if self._withheld:  # CF-001: now that somebody can answer, everybody is to know
@@ -261,7 +262,7 @@ class Questions:
             ask, prompt = self.current, self.prompt
             if ask is None or prompt is None:
                 return
-            if not _may_answer(ask.kind, subscription.terms):
+            if not subscription.replies(type(prompt.event)):
                 self.left(subscription.id)
                 return
             if prompt.eligible is not None:
@@ -286,10 +287,6 @@ def _asking(ask: Ask) -> Said:
     if ask.kind == "confirmation":
         return Said("Confirm.", ask.about, f"{ask.about} {ask.members['consequence']}")
     return Said("Question.", ask.about, ask.about)
-
-
-def _may_answer(kind: str, terms: Capabilities) -> bool:
-    return getattr(terms, f"supports_{kind}_reply") is True
 
 
 def _patience(terms: Capabilities) -> int:

@@ -24,7 +24,7 @@ from .stamps import identifier, timestamp
 from .summaries import Said, abandoned, outcome
 from .wire import decode
 
-__all__ = ["recover"]
+__all__ = ["endings", "recover"]
 
 _ENDED = Said(
     "The agent stopped.",
@@ -50,7 +50,7 @@ def recover(journal: Journal, known: Registry, wall: float) -> list[str]:
                 last = event
         if last is None or session.stage != "active":
             continue
-        for event in _endings(session, last, wall):
+        for event in endings(session, last, wall):
             journal.append(event.event_id, kept.session_id, msgspec.json.encode(event), at=wall)
         ended.append(kept.session_id)
     if ended:
@@ -58,7 +58,7 @@ def recover(journal: Journal, known: Registry, wall: float) -> list[str]:
     return ended
 
 
-def _endings(session: Session, last: Envelope, wall: float) -> Iterator[Envelope]:
+def endings(session: Session, last: Envelope, wall: float) -> Iterator[Envelope]:
     """C-42, C-43, C-54: void what is asked, give up what runs, complete what is written; then the end."""
     stamp = max(timestamp(wall), last.timestamp)  # ENV-027: not before what is there, even if the clock was set back
 

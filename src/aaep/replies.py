@@ -8,7 +8,7 @@ nothing either; the outcome comes as an event.
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Callable, Collection
 from typing import Final, Literal, NoReturn
 
 import msgspec
@@ -24,7 +24,7 @@ from .events import TERMINAL, AwaitingClarification, AwaitingConfirmation, Envel
 from .fields import Message, present
 from .messages import Capabilities, ClarificationReply, ConfirmationReply
 
-__all__ = ["USER", "Prompt", "Prompts", "answered", "checked", "decided"]
+__all__ = ["USER", "Prompt", "Prompts", "Replies", "answered", "checked", "decided"]
 
 USER: Final = "user:local"
 LONGEST: Final = 10**9  # seconds; a stranger may send any number
@@ -116,6 +116,31 @@ class Prompts:
             if len(self._closed) >= MOST:
                 trim(self._closed)
             self._closed[token] = how
+
+
+class Replies:
+    """
+    What the person answered, until it is known that it arrived.
+
+    A connection that breaks may take a reply with it. If the prompt comes
+    again after that, the producer has not heard; what the person decided about
+    this very prompt is then said again. A token counts once (CONF-034).
+    """
+
+    def __init__(self) -> None:
+        self._sent: dict[str, Callable[..., bytes]] = {}
+
+    def sent(self, token: str, write: Callable[..., bytes]) -> None:
+        """The person has answered; ``write`` makes the message for a subscription."""
+        if len(self._sent) >= MOST:
+            trim(self._sent)
+        self._sent[token] = write
+
+    def again(self, event: Envelope, subscription_id: str) -> bytes | None:
+        """The reply to a prompt that comes once more, for the subscription it comes on now."""
+        token = event.reply_token if isinstance(event, (AwaitingConfirmation, AwaitingClarification)) else ""
+        write = self._sent.get(token)
+        return None if write is None else write(subscription_id=subscription_id)
 
 
 def _late(how: str, rule: str) -> LocalProtocolError:

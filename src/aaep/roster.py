@@ -8,8 +8,9 @@ Which subscriptions there are, and whose.
 from __future__ import annotations
 
 import threading
+from collections.abc import Callable
 
-from .channel import Later, Peer
+from .channel import LOCAL, Later, Peer
 from .errors import AaepError
 from .fanout import Subscription
 from .sources import Source, remember
@@ -33,9 +34,23 @@ class Roster:
         self._active: dict[str, Subscription] = {}
         self._ended: dict[str, str] = {}  # and their principals (CF-092)
         self._awaited: list[tuple[bool, Later[str]]] = []
+        self.watchers: set[Callable[[], None]] = set()  # called on the loop when who can answer may have changed
 
     def __len__(self) -> int:
         return len(self._active)
+
+    def taken(self, peer: Peer, most: int) -> int:
+        """
+        How many places of ``most`` are taken, as this peer is told.
+
+        The last tenth is for those who have less than a tenth, so that nobody can take all of them; but the
+        machine's own user may.
+        """
+        spare = most // 10
+        if spare == 0 or peer.principal == LOCAL:
+            return len(self)
+        own = sum(one.peer.principal == peer.principal for one in self.everybody())
+        return len(self) + (spare if own >= spare else 0)
 
     def everybody(self) -> list[Subscription]:
         with self._lock:
@@ -44,11 +59,12 @@ class Roster:
     def entitled(self, source: Source) -> list[Subscription]:
         """Those who may hear a session, and answer it if their terms say so (CF-145)."""
         audience = source.audience
-        return [one for one in self.everybody() if audience is None or one.peer.principal in audience]
+        return [one for one in self.everybody() if one.peer.hears(audience)]
 
     def add(self, one: Subscription) -> None:
         with self._lock:
             self._active[one.id] = one
+        self._changed()
 
     def remove(self, one: Subscription) -> bool:
         """Take one off; False if it was not there any more."""
@@ -57,12 +73,19 @@ class Roster:
                 return False
             if not one.bare:
                 remember(self._ended, one.id, one.peer.principal)
-            return True
+        self._changed()
+        return True
 
     def of(self, subscription_id: str, peer: Peer) -> Subscription | None:
-        """A subscription of this peer, by the principal that the transport has proved (CF-065)."""
+        """
+        A subscription of this peer, by the principal that the transport has proved (CF-065).
+
+        The same person in another role is somebody else: what one may hear, the other may not (CF-142).
+        """
         one = self._active.get(subscription_id)
-        return one if one is not None and not one.bare and one.peer.principal == peer.principal else None
+        if one is None or one.bare:
+            return None
+        return one if (one.peer.principal, one.peer.roles) == (peer.principal, peer.roles) else None
 
     def known(self, subscription_id: str, peer: Peer) -> Subscription:
         """The same, or an error that says whether there ever was one."""
@@ -93,3 +116,8 @@ class Roster:
             self._awaited = [pair for pair in self._awaited if pair[1] not in ready]
         for later in ready:
             later.settle(one.id)
+        self._changed()
+
+    def _changed(self) -> None:
+        for watch in [*self.watchers]:
+            watch()

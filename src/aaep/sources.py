@@ -4,16 +4,16 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable
-from typing import Final, Protocol, TypeVar
+from typing import Any, Final, Literal, Protocol, TypeVar
 
 import msgspec
 
 from .channel import Peer
 from .events import Envelope
 from .fanout import Subscription
-from .messages import Reply
+from .messages import Manifest, Reply
 
-__all__ = ["CatchUp", "Source", "Sources", "remember"]
+__all__ = ["CatchUp", "Relays", "Source", "Sources", "remember"]
 
 REMEMBERED: Final = 10_000
 
@@ -63,6 +63,16 @@ class Source(Protocol):
     def owns(self, token: str) -> bool:
         """Whether this session issued the token."""
 
+    def cancel(self, *, by: Literal["user"], reason: str) -> None:
+        """Somebody who may answer its prompts wants it stopped (CF-147)."""
+
+
+class Relays(Protocol):
+    """Takes agents that come to a hub from elsewhere."""
+
+    def arrived(self, manifest: Manifest, peer: Peer, wire: Any) -> None:
+        """An agent has come, or has come back, with a connection of its own."""
+
 
 class Sources:
     """The sessions that are open, and who was allowed to hear those that ended. From any thread."""
@@ -92,11 +102,15 @@ class Sources:
         """The open sessions that somebody may hear (CF-145)."""
         with self._lock:
             everything = [*self._open.values()]
-        return [one for one in everything if one.audience is None or peer.principal in one.audience]
+        return [one for one in everything if peer.hears(one.audience)]
 
     def knows(self, session_id: str) -> bool:
         """Whether it is a session of this run."""
         return session_id in self._open or session_id in self._ended
+
+    def earlier(self, session_id: str) -> frozenset[str] | None:
+        """Who may hear a session of an earlier run."""
+        return self._audience(session_id)
 
     def audible(self, session_id: str, peer: Peer) -> bool:
         """Whether somebody may hear a session, open or not."""
@@ -105,8 +119,8 @@ class Sources:
             ended = session_id in self._ended
             audience = source.audience if source is not None else self._ended.get(session_id)
         if source is None and not ended:
-            audience = self._audience(session_id)
-        return audience is None or peer.principal in audience
+            audience = self.earlier(session_id)
+        return peer.hears(audience)
 
     def withhold(self, source: Source, event: Envelope, data: bytes) -> None:
         """Keep a prompt back (CF-001, CF-002)."""

@@ -17,6 +17,7 @@ Kind = Literal["new", "connecting", "connected", "waiting", "resumed", "gap", "e
 
 _ADVICE: Final = {
     "version_unsupported": "Use a version of this library that speaks theirs.",
+    "manifest_invalid": "Ask the producer's operator for a manifest that can be verified.",
     "manifest_signature_required": "Ask the producer's operator for a signed manifest.",
     "capabilities_incompatible": "Ask for less, or for a language the producer offers.",
     "rate_limit": "Try again later.",

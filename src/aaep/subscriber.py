@@ -11,14 +11,19 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import inspect
+import os
+import ssl
 import weakref
 from collections.abc import Callable, Iterable
+from functools import partial
 from types import TracebackType
-from typing import Any, Final, Self
+from typing import TYPE_CHECKING, Any, Final, Self
 
 from . import __version__
 from .audit import Audit, Finding
 from .channel import Channel, ChannelLost, Later, transport
+from .errors import AaepError
 from .events import AwaitingClarification, AwaitingConfirmation, Envelope, ProducerInfo
 from .extensions import Extension
 from .fields import Boundary, Verbosity
@@ -27,7 +32,13 @@ from .messages import Capabilities
 from .replies import USER, answered, decided
 from .stamps import timestamp
 from .status import Status, SubscriptionRefused
+from .tap import Record, Tap
+from .ways import Ways
 from .wishes import Wishes
+
+if TYPE_CHECKING:  # they bring in the JOSE library, which few need
+    from .keys import TrustedKeys
+    from .trust import Proof, Trust
 
 __all__ = ["Status", "Subscriber", "SubscriptionRefused", "listen"]
 
@@ -45,8 +56,15 @@ class Subscriber:
     ``reconnect`` is False to give up on the first loss, "always" to wait even for
     a producer that said goodbye; ``wait`` is False to give up if nobody answers at
     first. ``report`` gets each finding about what was received, and ``tell`` each
-    change of the connection's status, both on another thread. Whatever else is
-    named goes to the transport, such as ``token``.
+    change of the connection's status, both on another thread; so does ``record`` get
+    every message that passes, with "out" if it is the producer's and "in" if it is
+    ours. Whatever else is named goes to the transport, such as ``token``.
+
+    ``trust`` are the keys that may vouch for a producer: a file with public keys, as
+    a JWK Set, JWK or PEM, or :class:`~aaep.keys.TrustedKeys`. Then only a producer
+    that proves with a signed manifest who it is will do, unless ``require_signed`` is
+    False; see :attr:`trusted`. With ``fall_back`` a way that fails is replaced by
+    another one to the same host that the producer's manifest lists.
 
     Nothing is sent before the first use. Who reads too slowly slows the
     producer's sending, and loses nothing.
@@ -75,6 +93,10 @@ class Subscriber:
         tell: Callable[[Status], None] | None = None,
         reconnect: Reconnect = True,
         wait: bool = True,
+        trust: TrustedKeys | str | os.PathLike[str] | None = None,
+        require_signed: bool | None = None,
+        fall_back: bool = False,
+        record: Record | None = None,
         **settings: Any,
     ) -> None:
         wishes = Wishes(
@@ -90,6 +112,7 @@ class Subscriber:
             pace_wpm=pace_wpm,
             extensions=tuple(extensions),
             patience=patience,
+            signed=trust is not None if require_signed is None else require_signed,
         )
 
         def introduce(wishes: Wishes, after: str) -> bytes:
@@ -97,7 +120,9 @@ class Subscriber:
 
         introduce(wishes, resume_after)  # what cannot be asked is told here, before anything is sent
         inside = {key: settings.pop(key) for key in _INTERNAL if key in settings}
-        channel = transport(source).connect(source, **settings) if isinstance(source, str) else source
+        channel = _channel(source, settings, fall_back=fall_back)
+        if record is not None:
+            channel = Tap(channel, record)
         self._link = Link(
             channel,
             wishes,
@@ -107,6 +132,7 @@ class Subscriber:
             wait=wait,
             report=report,
             tell=tell,
+            trust=_trust(trust, channel, source, settings, required=wishes.signed),
             **inside,
         )
         # The link does not know us: a subscriber that is forgotten is closed.
@@ -155,6 +181,16 @@ class Subscriber:
         return self._link.producer
 
     @property
+    def trusted(self) -> bool:
+        """Whether the producer has proved who it is. False is no reproach where no ``trust`` was given."""
+        return self._link.proof is not None and self._link.proof.proven
+
+    @property
+    def proof(self) -> Proof | None:
+        """What is known of who the producer is, and why; None without ``trust`` and before the handshake."""
+        return self._link.proof
+
+    @property
     def notes(self) -> str:
         """What the producer said about the terms. A stranger's text: neutralise it before it is shown."""
         return self._link.notes
@@ -189,25 +225,19 @@ class Subscriber:
         was never asked here. That it was sent does not say that it counted: the
         outcome comes as an event.
         """
-        prompt, place = self._asked(asked)
-        raw = decided(prompt, "accept", decided_by=decided_by, rationale=rationale, **place)
-        return self._link.later(self._link.channel.send(raw))
+        return self._reply(asked, partial(decided, decision="accept", decided_by=decided_by, rationale=rationale))
 
     def reject(self, asked: Envelope | str, *, decided_by: str = USER, rationale: str | None = None) -> Later[None]:
         """Send the person's no to a confirmation."""
-        prompt, place = self._asked(asked)
-        raw = decided(prompt, "reject", decided_by=decided_by, rationale=rationale, **place)
-        return self._link.later(self._link.channel.send(raw))
+        return self._reply(asked, partial(decided, decision="reject", decided_by=decided_by, rationale=rationale))
 
     def answer(
         self, asked: Envelope | str, response: str | bool | int | float, *, decided_by: str = USER
     ) -> Later[None]:
         """Send the person's answer to a question."""
-        prompt, place = self._asked(asked)
-        raw = answered(prompt, response, decided_by=decided_by, **place)
-        return self._link.later(self._link.channel.send(raw))
+        return self._reply(asked, partial(answered, response=response, decided_by=decided_by))
 
-    def _asked(self, asked: Envelope | str) -> tuple[AwaitingConfirmation | AwaitingClarification, dict[str, Any]]:
+    def _reply(self, asked: Envelope | str, write: Callable[..., bytes]) -> Later[None]:
         link = self._link
         now = timestamp(link.wall())  # CONF-024: when the person decided
         with link.lock:
@@ -215,7 +245,10 @@ class Subscriber:
         terms, subscription_id = link.terms, link.subscription_id
         if terms is None or not subscription_id:
             raise ChannelLost("There is no connection at the moment. Nothing was sent; answer again when it is back.")
-        return prompt, {"subscription_id": subscription_id, "timestamp": now, "terms": terms}
+        write = partial(write, prompt, timestamp=now, terms=terms)
+        raw = write(subscription_id=subscription_id)
+        link.replies.sent(prompt.reply_token, write)
+        return link.later(link.channel.send(raw))
 
     # -- changing and ending ---------------------------------------------------------------
 
@@ -227,6 +260,14 @@ class Subscriber:
     def renegotiate(self, **changes: Any) -> Later[Capabilities]:
         """Ask for other terms, by the names of the constructor. Gives those that were granted."""
         return self._link.later(self._link.renegotiate(changes))
+
+    def stop(self, session_id: str) -> Later[Capabilities]:
+        """
+        Ask that a session be stopped (CF-147). That it was comes as its ``session.cancelled``.
+
+        Only who may answer prompts is heard, and only by a producer that knows our extension.
+        """
+        return self.renegotiate(cancel=session_id)
 
     def close(self, reason: str = "subscriber_shutdown", text: str = "The reader has closed.") -> Later[None]:
         """Tell the producer and end. In a plain program it is done on return; in asyncio, await it."""
@@ -262,6 +303,49 @@ def listen(url: str, **settings: Any) -> Subscriber:
     The settings are those of :class:`Subscriber`.
     """
     return Subscriber(url, **settings)
+
+
+def _channel(source: str | Channel, settings: dict[str, Any], *, fall_back: bool) -> Channel:
+    if not isinstance(source, str):
+        if fall_back:
+            raise AaepError("fall_back= needs a URL to begin with. Give one in place of a channel.")
+        return source
+    if not fall_back:
+        return transport(source).connect(source, **settings)
+
+    def connect(url: str) -> Channel:
+        to = transport(url).connect
+        known = inspect.signature(to).parameters  # of other transports, not all know all that was set for the first
+        return to(url, **{name: value for name, value in settings.items() if url == source or name in known})
+
+    return Ways(source, connect)
+
+
+def _trust(
+    given: TrustedKeys | str | os.PathLike[str] | None,
+    channel: Channel,
+    source: str | Channel,
+    settings: dict[str, Any],
+    *,
+    required: bool,
+) -> Trust | None:
+    if given is None:
+        if required:
+            raise AaepError("require_signed= needs to know whom to trust. Give trust=, a file of public keys.")
+        return None
+    from .keys import TrustedKeys  # noqa: PLC0415
+    from .trust import Trust  # noqa: PLC0415
+
+    keys = given if isinstance(given, TrustedKeys) else TrustedKeys.load(given)
+    context = settings.get("ssl")
+    checked = not isinstance(context, ssl.SSLContext) or (
+        context.verify_mode is ssl.CERT_REQUIRED and context.check_hostname
+    )
+
+    def place() -> str:
+        return source if isinstance(source, str) and not isinstance(channel, Ways) else getattr(channel, "url", "")
+
+    return Trust(keys, place=place, required=required, checked=checked)
 
 
 def _listed(given: Iterable[str]) -> tuple[str, ...]:

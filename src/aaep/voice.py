@@ -73,6 +73,7 @@ class Voice:
         self._known = known
         self._last = 0.0
         self.last_event_id = ""
+        self.overdue: Callable[[], None] = _nothing  # concludes the question whose time has run out
         # By language and direction, the hints and what was found sound on the events that have them.
         self._hints: dict[tuple[str, str], tuple[LocalizationHints, set[object]]] = {}
         self._usual: tuple[LocalizationHints, set[object]] | None = None  # for ASCII, unless it would run the other way
@@ -94,23 +95,35 @@ class Voice:
         if attend is not None:
             members["extensions"] = {PREFIX: attend}
             members["context"] = _OURS
-        hints, sound = self._language(primary or self.language, members)
         with self.lock:
+            if self.order.deadline is not None:
+                self._settle()
             wall = self.wall()
             self._last = max(self._last, wall)
-            event = cls(
-                aaep_version=AAEP_VERSION,
-                event_id=identifier("evt_"),
-                session_id=self.session_id,
-                timestamp=timestamp(self._last),
-                producer=self._producer,
-                verbosity="normal",
-                urgency=urgency,  # type: ignore[arg-type]  # the shape is checked below
-                localization_hints=hints,
-                **members,
-            )
-            self._send(event, _encode(event), withheld, wall, sound if attend is None else None)
+            # Nearly always the text turns out to be ASCII, and is in the session's own language.
+            usual = self._usual if primary is None else None
+            hints, sound = usual or self._language(primary or self.language, members)
+            event = self._built(cls, urgency, hints, members)
+            data = _encode(event)
+            if usual is not None and not data.isascii():
+                hints, sound = self._language(self.language, members)
+                event = self._built(cls, urgency, hints, members)
+                data = _encode(event)
+            self._send(event, data, withheld, wall, sound if attend is None else None)
         return event
+
+    def _built(self, cls: type[E], urgency: str, hints: LocalizationHints, members: dict[str, Any]) -> E:
+        return cls(
+            aaep_version=AAEP_VERSION,
+            event_id=identifier("evt_"),
+            session_id=self.session_id,
+            timestamp=timestamp(self._last),
+            producer=self._producer,
+            verbosity="normal",
+            urgency=urgency,  # type: ignore[arg-type]  # the shape is checked before it is sent
+            localization_hints=hints,
+            **members,
+        )
 
     def stamp(self) -> dict[str, Any]:
         """The envelope of an event that the caller builds himself."""
@@ -143,6 +156,7 @@ class Voice:
     def send(self, event: Envelope, *, withheld: bool = False) -> None:
         """Send an event that is ready; all of it or nothing."""
         with self.lock:
+            self._settle()
             self._send(event, _encode(event) if event.raw is None else event.raw, withheld, self.wall())
 
     def _send(
@@ -180,6 +194,12 @@ class Voice:
             if self._tell is not None and not withheld:
                 self._tell(event)
 
+    def _settle(self) -> None:
+        """A question whose time is up is told to be over before anything else is said, though its timer be late."""
+        deadline = self.order.deadline
+        if deadline is not None and self.clock() >= deadline:
+            self.overdue()
+
     def _timestamp(self) -> str:
         """ENV-027 §3.2.5: never before the last one, whatever the clock does."""
         self._last = max(self._last, self.wall())
@@ -205,3 +225,7 @@ class Voice:
             if key == (self.language, "ltr"):
                 self._usual = known
         return known
+
+
+def _nothing() -> None:
+    """There are no questions yet."""

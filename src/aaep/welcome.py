@@ -122,7 +122,7 @@ class Welcome:
             events = missed(self._journal, after, one.terms, one.stream.known, bounds, heard)
         except EventNotKept:
             return None
-        wanted = [event for event in events if not self._sources.withheld(event)]
+        wanted = [one.stream.fit(event) for event in events if not self._sources.withheld(event)]
         return [one.stream.item(event, now) for event in shaped(wanted, one.terms, one.stream.known, now)]
 
 
@@ -135,4 +135,5 @@ def _place(one: Subscription, after: str) -> Mark:
 
 def _items(stream: Stream, events: Iterable[Envelope], now: float) -> list[Item]:
     """Each as the terms have it, by itself, so that it is what it was when it was live."""
-    return [stream.item(one, now) for event in events for one in shaped([event], stream.terms, stream.known, now)]
+    fitting = (stream.fit(event) for event in events)
+    return [stream.item(one, now) for event in fitting for one in shaped([event], stream.terms, stream.known, now)]

@@ -20,11 +20,10 @@ from .fields import AAEP_VERSION, Boundary, Verbosity
 from .languages import match
 from .messages import Capabilities, EventFilters, SubscriptionRenegotiate, SubscriptionRequest
 from .replies import checked
-from .subscription import DEFAULTS
 
 __all__ = ["Wishes"]
 
-_FIXED: Final = ("extensions",)
+_FIXED: Final = ("extensions", "signed")
 
 
 class Wishes(msgspec.Struct, frozen=True, kw_only=True):
@@ -33,7 +32,8 @@ class Wishes(msgspec.Struct, frozen=True, kw_only=True):
 
     ``languages`` come in order of preference; ``fallback`` are those to try
     when none of them is offered. ``patience`` is the shortest time, in
-    seconds, that prompts should wait for an answer.
+    seconds, that prompts should wait for an answer. ``signed``: only a
+    producer that proves who it is will do.
     """
 
     replies: bool = True
@@ -48,6 +48,8 @@ class Wishes(msgspec.Struct, frozen=True, kw_only=True):
     pace_wpm: int | None = None
     extensions: tuple[Extension, ...] = ()
     patience: int | None = None
+    cancel: str | None = None  # a session to be stopped
+    signed: bool = False
 
     def registry(self) -> Registry:
         """The extensions we can read."""
@@ -79,11 +81,12 @@ class Wishes(msgspec.Struct, frozen=True, kw_only=True):
             supported_extensions=tuple(dict.fromkeys(one.namespace for one in (ATTEND, *self.extensions))),
             cognitive_load=self.cognitive_load,  # type: ignore[arg-type]  # what it may be is checked with the rest
             pace_wpm=UNSET if self.pace_wpm is None else self.pace_wpm,
-            accept_signed_manifests_only=DEFAULTS.accept_signed_manifests_only,
+            accept_signed_manifests_only=self.signed,  # CAP-043
         )
         ours = {
             **({} if self.patience is None else {"minimum_timeout_seconds": self.patience}),  # CF-028
             **({"resume_after": resume_after} if resume_after else {}),  # CF-084
+            **({} if self.cancel is None else {"cancel": self.cancel}),  # CF-147
         }
         if ours:
             terms.__dict__["unknown"] = {PREFIX: ours}

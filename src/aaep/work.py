@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import asyncio
 import contextvars
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Final, Literal
@@ -71,11 +71,11 @@ class Session:
         requested_by: str | None = None,
         expected_seconds: float | None = None,
         parent: Session | None = None,
-        audience: frozenset[str] | None = None,
+        audience: str | Iterable[str] | None = None,
         language: str | None = None,
     ) -> None:
         self.producer = producer
-        self.audience = audience
+        self.audience = producer.audience_for(audience, requested_by)
         self.voice: Voice = producer.voice_for(self, language)
         self.session_id = self.voice.session_id
         self._agent_id = producer.info.agent_id

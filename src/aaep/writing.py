@@ -86,7 +86,9 @@ class Output:
         if self._session.state != "writing_output":
             self._session.move("writing_output")
         harmless = redact(ready) if suspicious(ready) else ready
-        said = portions(harmless, _LONGEST, self._tongue) if ready else []
+        said: list[tuple[str, Hint]] = [(harmless, "completion")] if ready else []
+        if len(harmless) > _LONGEST:
+            said = portions(harmless, _LONGEST, self._tongue)
         for chunk, hint in said[:-1] if final else said:
             self._say(
                 chunk, hint if hint != "completion" else self._hint(chunk, reached if harmless is ready else None)
@@ -105,6 +107,8 @@ class Output:
 
     def _hint(self, chunk: str, reached: Hint | None) -> Hint:
         """The boundary that a chunk ends at: the one it was cut at, if that is ``reached``, or a coarser one."""
+        if reached is not None and "\n" not in chunk and chunk.isascii():  # there is no paragraph to end
+            return reached
         for boundary in _BOUNDARIES:
             # With a letter behind it, for a boundary is sure only when something follows.
             if boundary == reached or cut(f"{chunk}X", boundary, language=self._tongue) == len(chunk):

@@ -14,13 +14,14 @@ from itertools import chain, islice, repeat
 from typing import IO, Any, Final, Literal
 
 import msgspec
+from msgspec import UNSET, UnsetType
 
 from .. import stream, timestamps
 from ..audit import Audit, Finding
 from ..catalogue import rule
 from ..errors import Severity
 
-__all__ = ["Recording", "Unreadable", "begin", "judge"]
+__all__ = ["Heard", "Recording", "Unreadable", "begin", "hear", "judge"]
 
 LIMIT: Final = 1_048_576  # CF-114: messages of up to 1 MiB are accepted
 WHOLE: Final = 64 * 1024 * 1024
@@ -49,12 +50,26 @@ class Recording(msgspec.Struct):
 
 
 class Entry(msgspec.Struct):
-    """A line of a capture."""
+    """A line of a capture. One that marks a gap has no message."""
 
-    message: msgspec.Raw
+    message: msgspec.Raw | UnsetType = UNSET
+    gap: str = ""
+    why: str = ""
     at: str = ""
     via: str = ""
     dir: Literal["out", "in"] = "out"
+
+
+class Heard(msgspec.Struct):
+    """What a line of a recording holds: a message, a gap, or neither, and then ``fault`` says why."""
+
+    line: int
+    raw: bytes = b""
+    at: str = ""
+    via: str = ""
+    gap: str = ""
+    why: str = ""
+    fault: Finding | None = None
 
 
 class Header(msgspec.Struct):
@@ -190,6 +205,33 @@ class _Batch:
                 yield raw
 
 
+def hear(recording: Recording) -> Iterator[Heard]:
+    """What a recording holds, line by line, judged by nobody yet."""
+    if recording.form == "document":
+        yield from (Heard(line, item) for line, item in _items_of(recording))
+        return
+    for number, line in enumerate(recording.lines, recording.before + 1):
+        unread = _unread(line, recording.readline) if line[-1] != _NEWLINE else None
+        if unread is not None:
+            yield Heard(number, fault=unread)
+        elif raw := line.strip():
+            yield Heard(number, raw) if recording.form == "lines" else _heard(number, raw)
+
+
+def _heard(number: int, raw: bytes) -> Heard:
+    try:
+        entry = _entry(raw)
+    except msgspec.ValidationError as error:
+        return Heard(number, fault=_entry_fault(str(error)))
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
+        return Heard(number, fault=_not_json(error))
+    if entry.message is not UNSET:
+        return Heard(number, bytes(entry.message), entry.at, entry.via)
+    if entry.gap:
+        return Heard(number, at=entry.at, via=entry.via, gap=entry.gap, why=entry.why)
+    return Heard(number, fault=_entry_fault("it has no message"))
+
+
 def _unread(line: bytes, readline: Callable[[], bytes]) -> Finding | None:
     """What to say of a line without an end that cannot be read; None if it is the last and sound."""
     if len(line) > LIMIT:
@@ -223,8 +265,9 @@ def _entries(audit: Audit) -> Callable[[bytes], list[Finding]]:
         except msgspec.ValidationError as error:
             return [_entry_fault(str(error))]
         except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
-            text = f"The line is not JSON: {error}. Write one JSON object per line."
-            return [_finding("ENC-001", "error", text)]
+            return [_not_json(error)]
+        if entry.message is UNSET:
+            return [] if entry.gap else [_entry_fault("it has no message")]
         at = entry.at
         # Most entries are of the same minute as the one before; only the first of them is looked at closely.
         if at and (at[:17] != minute or at[-1] != "Z"):
@@ -234,6 +277,10 @@ def _entries(audit: Audit) -> Callable[[bytes], list[Finding]]:
         return feed(bytes(entry.message), at, entry.via)
 
     return take
+
+
+def _not_json(error: Exception) -> Finding:
+    return _finding("ENC-001", "error", f"The line is not JSON: {error}. Write one JSON object per line.")
 
 
 def _entry_fault(why: str) -> Finding:
@@ -246,6 +293,16 @@ def _finding(id_: str, severity: Severity, text: str) -> Finding:
 
 
 def _judge_document(recording: Recording, audit: Audit, say: Say) -> int:
+    messages = 0
+    for line, item in _items_of(recording):
+        messages += 1
+        for finding in audit.feed(item):
+            say(line, finding)
+    return messages
+
+
+def _items_of(recording: Recording) -> Iterator[tuple[int, bytes]]:
+    """The messages of a document, and the lines they begin on."""
     data = recording.data
     items = _listed(data)
     if items is None:
@@ -255,11 +312,9 @@ def _judge_document(recording: Recording, audit: Audit, say: Say) -> int:
         # Only space and commas stand between items, so the next occurrence is the item itself.
         start = data.find(item, place)
         line += data.count(b"\n", place, start)
-        for finding in audit.feed(_compact(item)):
-            say(line, finding)
+        yield line, _compact(item)
         line += item.count(b"\n")
         place = start + len(item)
-    return len(items)
 
 
 def _listed(data: bytes) -> list[bytes] | None:

@@ -1,22 +1,236 @@
-"""``aaep capture``: not here yet."""
+"""``aaep capture``: write down what passes between an agent and a reader."""
 
 from __future__ import annotations
 
+import logging
+import sys
+import threading
+import time
+from collections.abc import Callable
+from typing import Any, Final
+from urllib.parse import urlsplit
+
 import click
 
-from ._verb import Verb
+from ..captures import Capture, Lines
+from ..channel import ChannelLost, transport
+from ..claims import TRANSPORTS
+from ..errors import AaepError
+from ..outputs.terminal import Nobody, Page, Reader, Source, Terminal, source
+from ..status import Status
+from ..subscriber import Subscriber
+from ._stopping import interruptible
+from ._verb import CannotRun, Verb, counted, plain
 
 __all__ = ["main"]
 
+PROGRESS: Final = 10.0  # seconds between two lines about how far it is
+_INTERRUPTED: Final = 130
 
-@click.command(
-    "capture",
-    cls=Verb,
-    example="aaep capture --help",
-    context_settings={"ignore_unknown_options": True, "allow_extra_args": True},
+
+@click.command("capture", cls=Verb, example="aaep capture http://127.0.0.1:8137 -o session.ndjson --duration 60")
+@click.argument("url")
+@click.option(
+    "-o",
+    "--output",
+    "path",
+    metavar="FILE",
+    required=True,
+    type=click.Path(dir_okay=False, allow_dash=True),
+    help="Where to write; - is standard output. A file that is there is never written over.",
 )
-@click.pass_context
-def main(context: click.Context) -> None:
-    """Record a live stream. Comes with part 4."""
-    click.echo("aaep capture comes with part 4.", err=True)
-    context.exit(2)
+@click.option("--append", is_flag=True, help="Go on with a capture that is there.")
+@click.option(
+    "--duration", type=click.FloatRange(min=0, min_open=True), metavar="SECONDS", help="Stop after that time."
+)
+@click.option("--max-events", "most", type=click.IntRange(min=1), metavar="N", help="Stop after N events.")
+@click.option(
+    "--filter",
+    "types",
+    metavar="TYPE",
+    multiple=True,
+    help="Ask for events of this type only, such as aaep:agent.tool.*. May be repeated. Critical ones always come.",
+)
+@click.option("--session", metavar="ID", default="", help="Keep the events of this session only.")
+@click.option(
+    "--replies",
+    is_flag=True,
+    help="Be a reader that can answer too, with the keys of aaep listen; the answers are recorded.",
+)
+@click.option(
+    "--language",
+    "languages",
+    metavar="TAG",
+    multiple=True,
+    help="A language you want. May be repeated, the best first.",
+)
+@click.option(
+    "--token", envvar="AAEP_TOKEN", help="The bearer token to show. Better set AAEP_TOKEN: others see options."
+)
+@click.option("--wait/--no-wait", default=True, help="Whether to wait until there is somebody. Default: wait.")
+@click.option("--progress", is_flag=True, help="Say on standard error how far it is, even if that is not a terminal.")
+def main(
+    *,
+    url: str,
+    path: str,
+    append: bool,
+    duration: float | None,
+    most: int | None,
+    types: tuple[str, ...],
+    session: str,
+    replies: bool,
+    languages: tuple[str, ...],
+    token: str | None,
+    wait: bool,
+    progress: bool,
+) -> int:
+    """Record the agent at URL: every message in both directions, one JSON object on each line.
+
+    It only listens, unless you say --replies, and goes on until the agent ends it, the time is up, or you press
+    Control-C. What it wrote ends with a whole line in any case. A connection that is lost is made again, and the gap
+    is marked. aaep validate, aaep replay and aaep conformance capture read what it writes.
+
+    Exits with 0 when something was recorded and it was ended on purpose, 1 when the connection was lost for good, and
+    2 when there never was one or the file could not be written.
+    """
+    logging.getLogger("aaep").addHandler(logging.NullHandler())  # what matters is printed, in its own words
+    wishes: dict[str, Any] = {"languages": languages or None, "include": types or None, "token": token}
+    given = {key: value for key, value in wishes.items() if value is not None}
+    over = threading.Event()
+    typed = source(sys.stdin) if replies else Nobody()
+    if replies and isinstance(typed, Nobody):  # an agent must not wait for an answer that cannot come
+        raise CannotRun("--replies needs a standard input, for the answers. Leave it out to listen only.")
+    try:
+        transport(url)
+        lines = Lines(sys.stdout.fileno() if path == "-" else path, append=append)
+        if lines.cut:
+            click.echo("aaep: The last line of the capture was cut, and was taken away.", err=True)
+        way = TRANSPORTS.get(urlsplit(url).scheme.lower(), "")
+        with Capture(lines, source=_shown(url), transport=way, session=session, most=most, over=over.set) as capture:
+
+            def connect(tell: Callable[[Status], None]) -> Subscriber:
+                def both(status: Status) -> None:
+                    capture.tell(status)
+                    tell(status)
+
+                return Subscriber(
+                    url, name="aaep capture", replies=replies, wait=wait, tell=both, record=capture.record, **given
+                )
+
+            if replies:
+                status = _answering(connect, typed, over, duration, session)
+            else:
+                status = _listening(connect, capture, over, duration, audible=progress or sys.stderr.isatty())
+            return _ended(capture, path, status)
+    except ChannelLost as error:
+        raise CannotRun(f"{error} Start the agent or check the address. With --wait it is waited for.") from error
+    except AaepError as error:
+        raise CannotRun(str(error)) from error
+
+
+def _listening(
+    connect: Callable[[Callable[[Status], None]], Subscriber],
+    capture: Capture,
+    over: threading.Event,
+    duration: float | None,
+    *,
+    audible: bool,
+) -> int:
+    """Take what comes, until it is over; only to have it recorded."""
+    subscriber = connect(_Connection())
+    failed: list[AaepError] = []
+
+    def take() -> None:
+        try:
+            for _ in subscriber:
+                pass
+        except AaepError as error:
+            failed.append(error)
+        finally:
+            over.set()
+
+    until = None if duration is None else time.monotonic() + duration
+    with interruptible():
+        try:
+            threading.Thread(target=take, name="aaep-capture", daemon=True).start()
+            click.echo("Recording. Stop with Control-C.", err=True)
+            while not over.wait(PROGRESS if until is None else max(0.0, min(PROGRESS, until - time.monotonic()))):
+                if until is not None and time.monotonic() >= until:
+                    break
+                if audible:
+                    click.echo(f"So far {_counted(capture)}.", err=True)
+        except KeyboardInterrupt:
+            pass  # the usual way to end it
+        finally:
+            subscriber.close()
+    if failed and not capture.messages:
+        raise failed[0]
+    if failed:
+        click.echo(f"The connection has ended for good. {plain(str(failed[0]))}", err=True)
+    return 1 if failed else 0
+
+
+def _answering(
+    connect: Callable[[Callable[[Status], None]], Subscriber],
+    typed: Source,
+    over: threading.Event,
+    duration: float | None,
+    session: str,
+) -> int:
+    """Be a reader like ``aaep listen``, and have it recorded."""
+    made: list[Subscriber] = []
+
+    def reader(tell: Callable[[Status], None]) -> Reader:
+        made.append(connect(tell))
+        return made[0]
+
+    def end() -> None:
+        over.wait(duration)
+        for subscriber in made:
+            subscriber.close()
+
+    threading.Thread(target=end, name="aaep-capture", daemon=True).start()
+    try:
+        # On standard error: what is recorded may go to standard output.
+        status = Terminal(reader, typed, Page(sys.stderr), session=session).run()
+    finally:
+        for subscriber in made:
+            subscriber.close()
+    return 0 if status == _INTERRUPTED else status
+
+
+def _ended(capture: Capture, path: str, status: int) -> int:
+    if isinstance(capture.error, BrokenPipeError):
+        raise capture.error
+    if capture.error is not None:
+        why = capture.error.strerror or str(capture.error)
+        raise CannotRun(f"{plain(path)}: {why}. What was written before ends with a whole line.")
+    if not capture.messages:
+        raise CannotRun("Nothing was recorded, for nobody answered. Start the agent or check the address.")
+    lost = f" The connection was lost {counted(capture.gaps, 'time')}; that is marked." if capture.gaps else ""
+    where = "" if path == "-" else f" in {plain(path)}"
+    click.echo(f"Recorded {_counted(capture)}{where}.{lost}", err=True)
+    return status
+
+
+class _Connection:
+    """Says how the connection is, once for each change and not at every try."""
+
+    def __init__(self) -> None:
+        self._kind = ""
+
+    def __call__(self, status: Status) -> None:
+        if status.kind in ("waiting", "resumed", "gap") and status.kind != self._kind:
+            click.echo(plain(status.text), err=True)
+        if status.kind != "connecting":
+            self._kind = status.kind
+
+
+def _counted(capture: Capture) -> str:
+    return f"{counted(capture.messages, 'message')}, {counted(capture.events, 'event')} among them"
+
+
+def _shown(url: str) -> str:
+    """An address without what is secret in it: a capture is passed on."""
+    parts = urlsplit(url)
+    return parts._replace(netloc=parts.netloc.rpartition("@")[2], query="", fragment="").geturl()

@@ -105,6 +105,9 @@ class Journal(Protocol):
         found at its first place, so that nobody who resumes there misses any.
         """
 
+    def keep(self) -> None:
+        """Wait until everything appended so far would survive the death of this process, or cannot be written."""
+
     def sync(self) -> None:
         """Wait until everything appended so far would survive a loss of power, if this journal can promise that."""
 

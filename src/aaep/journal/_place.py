@@ -13,7 +13,7 @@ from typing import Final
 
 from . import JournalError, JournalUnsafe
 
-__all__ = ["existing", "folder", "make_folder", "path_for", "private", "safe_folder"]
+__all__ = ["existing", "file_name", "folder", "make_folder", "path_for", "private", "safe_folder"]
 
 _NAME: Final = re.compile(r"[A-Za-z0-9._-]{1,64}")
 
@@ -33,12 +33,16 @@ def folder(environment: Mapping[str, str] | None = None, platform: str = sys.pla
         raise JournalError("There is no home folder to keep the journal in: name a file for it.") from error
 
 
+def file_name(agent_id: str) -> str:
+    """What files of an agent are called. Its id may be any string, so only a harmless one is their name (CF-103)."""
+    if _NAME.fullmatch(agent_id) is not None and agent_id not in (".", ".."):
+        return agent_id
+    return "id-" + hashlib.sha256(agent_id.encode(errors="surrogatepass")).hexdigest()[:32]
+
+
 def path_for(agent_id: str) -> Path:
-    """The journal of one agent. Its id may be any string, so only a harmless one becomes a file name (CF-103)."""
-    name = agent_id
-    if _NAME.fullmatch(agent_id) is None or agent_id in (".", ".."):
-        name = "id-" + hashlib.sha256(agent_id.encode(errors="surrogatepass")).hexdigest()[:32]
-    return folder() / f"{name}.db"
+    """The journal of one agent."""
+    return folder() / f"{file_name(agent_id)}.db"
 
 
 def make_folder(place: Path) -> None:

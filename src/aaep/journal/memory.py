@@ -39,6 +39,9 @@ class MemoryJournal:
         self._check()
         self._fresh.append(entry)
 
+    def keep(self) -> None:
+        """Nothing to wait for: it dies with the process."""
+
     def sync(self) -> None:
         """Nothing to wait for: memory promises nothing."""
         self._check()

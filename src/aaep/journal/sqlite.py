@@ -136,6 +136,13 @@ class SqliteJournal:
             if len(self._waiting) == 1:
                 self._work.notify()
 
+    def keep(self) -> None:
+        """Wait until everything so far is committed. Of a failure, ``append`` tells."""
+        with self._lock:
+            target = self._committed + len(self._waiting)
+            while self._committed < target and not (self._failure or self._closed or self._forked):
+                self._done.wait()
+
     def sync(self) -> None:
         """Wait until everything so far is on disk. After a failure, this is how to try again."""
         with self._lock:

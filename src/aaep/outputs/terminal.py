@@ -186,12 +186,15 @@ class Terminal:
         def resume(number: int, frame: FrameType | None) -> None:
             self._post(self._source.resume)
 
+        # By the descriptor too: a signal in the moment before a wait would be seen only after it.
+        wakes = signal.set_wakeup_fd(self._waker.fileno(), warn_on_full_buffer=False)
         kept: dict[Any, Any] = {number: signal.signal(number, end) for number in found}
         if hasattr(signal, "SIGCONT"):
             kept[signal.SIGCONT] = signal.signal(signal.SIGCONT, resume)
         try:
             yield
         finally:
+            signal.set_wakeup_fd(wakes, warn_on_full_buffer=False)
             for number, before in kept.items():
                 signal.signal(number, before)
 

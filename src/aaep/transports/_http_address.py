@@ -14,23 +14,31 @@ from urllib.parse import SplitResult, urlsplit
 
 from ..errors import AaepError
 
-__all__ = ["DEFAULT_PORTS", "address", "context", "is_loopback", "listening", "origin_of", "split"]
+__all__ = ["DEFAULT_PORTS", "address", "context", "is_loopback", "listening", "origin_of", "over_http", "split"]
 
 DEFAULT_PORTS: Final = {"http": 80, "https": 443}
+_HTTP: Final = {"ws": "http", "wss": "https", "grpc": "http", "grpcs": "https"}  # what these are below
 
 
-def split(url: str) -> tuple[SplitResult, int]:
-    """The parts of an http or https URL, and its port."""
+def split(url: str, schemes: tuple[str, ...] = ("http", "https")) -> tuple[SplitResult, int]:
+    """The parts of a URL of one of these schemes, and its port."""
+    like = f"{schemes[0]}://127.0.0.1:8137"
     try:
         parts = urlsplit(url)
         port = parts.port
     except ValueError as error:
-        raise AaepError(f"{url!r} is not a URL: {error}. Write it like http://127.0.0.1:8137.") from None
-    if parts.scheme not in DEFAULT_PORTS or not parts.netloc or parts.query or parts.fragment:
-        raise AaepError(f"{url!r} is not the address of an AAEP server. Write it like http://127.0.0.1:8137.")
+        raise AaepError(f"{url!r} is not a URL: {error}. Write it like {like}.") from None
+    if parts.scheme not in schemes or not parts.netloc or parts.query or parts.fragment:
+        raise AaepError(f"{url!r} is not the address of an AAEP server. Write it like {like}.")
     if parts.username is not None or parts.password is not None:
         raise AaepError("No credentials in a URL: it reaches logs and histories. Use token= instead.")
-    return parts, DEFAULT_PORTS[parts.scheme] if port is None else port
+    return parts, DEFAULT_PORTS[_HTTP.get(parts.scheme, parts.scheme)] if port is None else port
+
+
+def over_http(url: str) -> str:
+    """The same address as one of HTTP: a WebSocket begins as a request."""
+    scheme, colon, rest = url.partition(":")
+    return _HTTP.get(scheme, scheme) + colon + rest
 
 
 def is_loopback(host: str) -> bool:
@@ -56,25 +64,41 @@ def origin_of(url: str) -> str:
 
 
 def context(
-    url: str, scheme: str, ssl: tls.SSLContext | None, cert: str | None, key: str | None
+    url: str,
+    scheme: str,
+    ssl: tls.SSLContext | None,
+    cert: str | None,
+    key: str | None,
+    client_ca: str | None = None,
 ) -> tls.SSLContext | None:
-    """What to encrypt with, if the URL says so."""
-    given = [name for name, value in (("ssl", ssl), ("cert", cert), ("key", key)) if value is not None]
-    if scheme == "http":
+    """What to encrypt with, if the URL says so. Who shows a certificate of ``client_ca`` has proved who they are."""
+    settings = (("ssl", ssl), ("cert", cert), ("key", key), ("client_ca", client_ca))
+    given = [name for name, value in settings if value is not None]
+    encrypted = {"http": "https", "ws": "wss", "grpc": "grpcs"}.get(scheme)
+    if encrypted is not None:
         if given:
-            raise AaepError(f"{url!r} would not be encrypted although {given[0]}= is given. Use https://.")
+            raise AaepError(f"{url!r} would not be encrypted although {given[0]}= is given. Use {encrypted}://.")
         return None
+    if ssl is not None and client_ca is not None:
+        raise AaepError("A context, ssl=, has its own list of who issues client certificates. Leave client_ca= out.")
     if ssl is not None and cert is None and key is None:
         if ssl.minimum_version < tls.TLSVersion.TLSv1_2:  # TR-027
             raise AaepError("The ssl= context allows TLS older than 1.2. Raise its minimum_version.")
         return ssl
     if ssl is not None or cert is None:
-        raise AaepError("https:// needs either ssl=, a context, or cert= and key=, two files in PEM format.")
+        raise AaepError(f"{scheme}:// needs either ssl=, a context, or cert= and key=, two files in PEM format.")
     made = tls.create_default_context(tls.Purpose.CLIENT_AUTH)
+    made.minimum_version = tls.TLSVersion.TLSv1_2  # TR-027; 1.3 is used where both sides know it (TR-028)
     try:
         made.load_cert_chain(cert, key)
     except OSError as error:  # SSLError is one
         raise AaepError(f"The certificate or its key cannot be used: {error}. Check cert= and key=.") from error
+    if client_ca is not None:
+        try:
+            made.load_verify_locations(client_ca)
+        except OSError as error:
+            raise AaepError(f"The file client_ca={client_ca!r} cannot be used: {error}.") from error
+        made.verify_mode = tls.CERT_OPTIONAL  # whether one is needed is for the identity to say
     return made
 
 

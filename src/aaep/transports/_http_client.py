@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import logging
 import ssl as tls
-from collections.abc import AsyncGenerator, AsyncIterator
+from collections.abc import AsyncGenerator, AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from typing import Final
 from urllib.parse import quote, urljoin, urlsplit
@@ -23,8 +23,9 @@ from ..channel import Arrival, ChannelLost, ChannelRefused
 from ..errors import AaepError, FrameError
 from ..framing import LIMIT, SseDecoder
 from ._http_address import is_loopback, origin_of, split
+from ._http_manifest import ACCEPT
 
-__all__ = ["HttpChannel", "connect"]
+__all__ = ["HttpChannel", "connect", "proxy_for"]
 
 log: Final = logging.getLogger("aaep.http")
 
@@ -54,7 +55,7 @@ def _type(message: bytes) -> str:
 def connect(
     url: str,
     *,
-    token: str | None = None,
+    token: str | Callable[[], str] | None = None,
     ssl: tls.SSLContext | None = None,
     patience: float = _PATIENCE,
     silence: float = _SILENCE,
@@ -62,8 +63,10 @@ def connect(
     """
     A way to the producer at a URL. Nothing is sent yet.
 
-    ``ssl`` is a context that knows the server's certificate authority. ``patience`` is
-    how long, in seconds, an answer may take; after ``silence`` without even a heartbeat
+    ``token`` may be a function that gives the token of the day, for those that expire; it
+    is called for each request and must not wait. ``ssl`` is a context that knows the
+    server's certificate authority. ``patience`` is how long, in seconds, an answer may
+    take; after ``silence`` without even a heartbeat
     the connection counts as lost.
     """
     parts, _ = split(url)
@@ -78,13 +81,19 @@ class HttpChannel:
     """A subscriber's way to a producer over HTTP. Used on one event loop."""
 
     def __init__(
-        self, url: str, *, token: str | None, ssl: tls.SSLContext | None, patience: float, silence: float
+        self,
+        url: str,
+        *,
+        token: str | Callable[[], str] | None,
+        ssl: tls.SSLContext | None,
+        patience: float,
+        silence: float,
     ) -> None:
         self.url = url.rstrip("/")
         self._origin = origin_of(url)
         self._token = token
         self._ssl = ssl
-        self._proxy = _proxy(url)
+        self._proxy = proxy_for(url)
         self._timeout = aiohttp.ClientTimeout(total=patience)
         self._streaming = aiohttp.ClientTimeout(total=None, sock_connect=patience, sock_read=silence)
         self._silence = silence
@@ -93,7 +102,8 @@ class HttpChannel:
         self._closed = False
 
     async def manifest(self) -> bytes:
-        async with self._exchange("GET", f"{self._origin}/.well-known/aaep-manifest.json") as response:
+        place = f"{self._origin}/.well-known/aaep-manifest.json"
+        async with self._exchange("GET", place, headers={"Accept": ACCEPT}) as response:  # CF-124
             if response.status == 200:
                 return await _whole(response)
             raise await self._refusal(response)
@@ -171,6 +181,8 @@ class HttpChannel:
         """One request and its answer, wherever it was redirected to; what goes wrong below is told in our terms."""
         sent = {"Content-Type": "application/json"} if body is not None else {}  # SSE-022
         sent.update(headers or {})
+        if self._token is not None:
+            sent["Authorization"] = f"Bearer {self._token() if callable(self._token) else self._token}"
         try:
             for _ in range(_HOPS):
                 async with self._ready().request(
@@ -205,8 +217,6 @@ class HttpChannel:
             raise ChannelLost("This channel is closed. Connect again.")
         if self._session is None:
             headers = {"User-Agent": f"aaep/{__version__}"}
-            if self._token is not None:
-                headers["Authorization"] = f"Bearer {self._token}"
             # No cookies: they are no credential here (CF-089).
             self._session = aiohttp.ClientSession(headers=headers, cookie_jar=aiohttp.DummyCookieJar())
         return self._session
@@ -245,7 +255,7 @@ async def _whole(response: aiohttp.ClientResponse) -> bytes:
     return bytes(body)
 
 
-def _proxy(url: str) -> str | None:
+def proxy_for(url: str) -> str | None:
     """The proxy that the environment names for a URL. Never for this machine itself."""
     parts = urlsplit(url)
     host = parts.hostname or ""

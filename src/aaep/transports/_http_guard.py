@@ -9,10 +9,7 @@ ours, which is how a page whose name was pointed at a loopback address shows.
 
 from __future__ import annotations
 
-import hmac
-import re
 from collections.abc import Mapping
-from typing import Final
 from urllib.parse import urlsplit
 
 import msgspec
@@ -22,8 +19,6 @@ from ..errors import AaepError
 from ._http_address import DEFAULT_PORTS, is_loopback, origin_of
 
 __all__ = ["Guard", "Refusal", "media_type_is_json"]
-
-_TOKEN: Final = re.compile(r"[A-Za-z0-9._~+/-]+=*")  # RFC 6750 §2.1
 
 
 class Refusal(Exception):
@@ -56,13 +51,10 @@ class Guard(msgspec.Struct, frozen=True, kw_only=True):
     scheme: str
     port: int
     loopback: bool
-    token: str | None = None
     origins: frozenset[str] = frozenset()
     hosts: frozenset[str] = frozenset()
 
     def __post_init__(self) -> None:
-        if self.token is not None and not _TOKEN.fullmatch(self.token):
-            raise AaepError("The token cannot be sent in a header. Make one with secrets.token_urlsafe(32).")
         for origin in self.origins:
             # CF-089: no wildcard; a misspelt origin would silently match nothing.
             if urlsplit(origin).scheme not in DEFAULT_PORTS or origin_of(origin) != origin:
@@ -111,16 +103,3 @@ class Guard(msgspec.Struct, frozen=True, kw_only=True):
         if origin not in self.origins:
             return {}
         return {"Access-Control-Allow-Origin": origin, "Access-Control-Expose-Headers": "Location", "Vary": "Origin"}
-
-    # -- by whom ---------------------------------------------------------------------------
-
-    def authenticate(self, request: web.BaseRequest) -> None:
-        """Refuse who has not the token (TR-023)."""
-        if self.token is None:
-            return
-        kind, _, given = request.headers.get("Authorization", "").partition(" ")
-        # In constant time, so that the time of an answer does not tell how much of a guess was right.
-        right = hmac.compare_digest(given.strip().encode(errors="surrogateescape"), self.token.encode())
-        if kind.lower() != "bearer" or not right:
-            message = "Send the token of this server in a header: Authorization: Bearer <token>."
-            raise Refusal(401, "authentication_required", message, {"WWW-Authenticate": 'Bearer realm="aaep"'})

@@ -17,6 +17,8 @@ _LINGER: Final = 10.0  # seconds for a reader to take what was written before it
 
 
 def _bare(event_id: str, data: bytes) -> bytes:
+    if event_id.isidentifier() and 10 not in data and 13 not in data:  # as nearly all are: one line each
+        return b"event: aaep.event\nid: %b\ndata: %b\n\n" % (event_id.encode(), data)
     return sse(data, id=event_id)  # SSE-009, SSE-011, SSE-012
 
 
@@ -25,7 +27,7 @@ def _chunk(data: bytes) -> bytes:
 
 
 def _chunked(event_id: str, data: bytes) -> bytes:
-    return _chunk(sse(data, id=event_id))
+    return _chunk(_bare(event_id, data))
 
 
 class EventStream:
@@ -36,45 +38,49 @@ class EventStream:
     What is written before the head of the response is out waits for it.
     """
 
-    __slots__ = ("_buffered", "_chunked", "_closing", "_early", "_held", "_send", "_transport", "ended", "frame")
+    __slots__ = ("_chunked", "_early", "_held", "_send", "_transport", "ended", "frame", "lost", "waiting", "write")
 
     def __init__(self, transport: asyncio.Transport, *, chunked: bool) -> None:
         self.frame: Callable[[str, bytes], bytes] = _chunked if chunked else _bare
         self.ended: asyncio.Future[None] = asyncio.get_running_loop().create_future()
         self._chunked = chunked
         self._transport = transport
-        self._buffered = transport.get_write_buffer_size
-        self._closing = transport.is_closing
         self._early: list[bytes] = []
         self._held = 0  # bytes of it
         self._send: Callable[[bytes], None] = self._hold
+        # Told at once when the connection is lost: nothing may be written to a transport that is gone.
+        self.lost: Callable[[], None] = lambda: None
+        # Once the head is out these are the transport's own, for they are called for every reader each time.
+        self.write: Callable[[bytes], None] = self._write
+        self.waiting: Callable[[], int] = self._waiting
 
     def open(self) -> None:
         """The head is out."""
         self._transport.write(b"".join(self._early) or self._wrapped(HEARTBEAT))
         self._early.clear()
         self._held = 0
+        self.waiting = self._transport.get_write_buffer_size
         if not self.ended.done():
-            self._send = self._transport.write
+            self._send = self.write = self._transport.write
 
-    def write(self, data: bytes) -> None:
-        if not self._closing():
+    def _write(self, data: bytes) -> None:
+        if not self._transport.is_closing():
             self._send(data)
 
-    def waiting(self) -> int:
-        return self._buffered() + self._held
+    def _waiting(self) -> int:
+        return self._transport.get_write_buffer_size() + self._held
 
     def heartbeat(self) -> None:
         """Show that we are still there, unless something is on its way that shows it."""
         if not self.waiting():
-            self.write(self._wrapped(HEARTBEAT))
+            self._write(self._wrapped(HEARTBEAT))
 
     def close(self, message: SubscriptionClose | None) -> None:
         if self.ended.done():
             return
         if message is not None:
-            self.write(self._wrapped(sse(encode(message), event="aaep.close")))  # CF-088: without an id
-        self._send = _nowhere
+            self._write(self._wrapped(sse(encode(message), event="aaep.close")))  # CF-088: without an id
+        self._send = self.write = _nowhere
         self.ended.set_result(None)
         # A reader that takes nothing would keep its socket, and what waits in it, for ever.
         asyncio.get_running_loop().call_later(_LINGER, self._transport.abort)

@@ -11,59 +11,52 @@ from __future__ import annotations
 
 import asyncio
 import logging
-import re
 import socket
 import ssl as tls
 from collections.abc import Awaitable, Callable, Iterable
 from typing import Final, cast
 
-import msgspec
 from aiohttp import HttpVersion11, web
 from aiohttp.http_exceptions import HttpProcessingError
 
 from ..channel import Peer
-from ..errors import AaepError, RemoteProtocolError
-from ..fields import Message
+from ..errors import AaepError
 from ..framing import LIMIT
+from ..guessing import Guessing
 from ..hub import Hub, SubscriptionGone, UnknownSubscription
-from ..messages import (
-    ClarificationReply,
-    ConfirmationReply,
-    SubscriptionAccepted,
-    SubscriptionClose,
-    SubscriptionRejected,
-    SubscriptionRenegotiate,
-    SubscriptionRequest,
-)
-from ..wire import encode
+from ..identity import Identity, Local, Unauthorised
+from ..tokens import Static
+from ._admission import admission, shown
 from ._http_address import address, context, is_loopback, listening, split
 from ._http_client import connect
-from ._http_guard import Guard, Refusal, media_type_is_json
+from ._http_guard import Guard, Refusal
+from ._http_manifest import VARY, manifest
+from ._http_places import (
+    ALWAYS,
+    EVENTS,
+    HEALTH,
+    MANIFEST,
+    METRICS,
+    REPLIES,
+    STREAM,
+    SUBSCRIPTIONS,
+    Said,
+    check_head,
+    denied,
+    last,
+    refused,
+    replied,
+    subscribed,
+    too_large,
+    wanted,
+)
 from ._http_stream import EventStream
 
 __all__ = ["HttpDoor", "connect", "serve"]
 
 log: Final = logging.getLogger("aaep.http")
 
-SUBSCRIPTIONS: Final = "/aaep/v1/subscriptions"  # SSE-003
-EVENTS: Final = "/aaep/v1/events"  # SSE-001
-REPLIES: Final = "/aaep/v1/replies"  # SSE-002
-MANIFEST: Final = "/.well-known/aaep-manifest.json"
-
-# CF-087: ordinary HTTP meaning. Clients go by the body.
-STATUS: Final = {
-    "authentication_required": 401,
-    "authorization_denied": 403,
-    "rate_limit": 429,
-    "transport_unavailable": 503,
-    "version_unsupported": 422,
-    "capabilities_incompatible": 422,
-    "manifest_signature_required": 422,
-    "unknown": 500,
-}
-ALWAYS: Final = {"Server": "aaep", "X-Content-Type-Options": "nosniff", "Cache-Control": "no-store"}
-STREAM: Final = {**ALWAYS, "Content-Type": "text/event-stream; charset=utf-8", "X-Accel-Buffering": "no"}  # CF-090
-_SUBSCRIPTION_ID: Final = re.compile(r"sub_[A-Za-z0-9]{1,64}")  # SUB-018
+NOBODY: Final = Peer("", roles=frozenset())
 CUT_OFF: Final = Refusal(400, "bad_request", "The body was not sent as its head announced.")
 _GRACE: Final = 0.4  # seconds for what is under way when a door closes
 
@@ -81,7 +74,7 @@ class Connection(web.RequestHandler):
     the answer. aiohttp would drop it, and with it perhaps a person's reply.
     """
 
-    __slots__ = ("_door", "_wire", "asked", "ended", "reading", "stream")
+    __slots__ = ("_door", "_wire", "asked", "ended", "peer", "reading", "stream")
 
     def __init__(self, door: HttpDoor, server: web.Server, patience: float) -> None:
         # No access log: a subscription id is in the URL, and what people are asked is nobody else's business.
@@ -98,6 +91,7 @@ class Connection(web.RequestHandler):
         self._wire: asyncio.BaseTransport | None = None
         self.ended = False  # the other side sends nothing more
         self.asked: web.BaseRequest | None = None  # the last request
+        self.peer = NOBODY  # who sent it
         self.reading = False  # its body
         self.stream: EventStream | None = None
 
@@ -125,6 +119,8 @@ class Connection(web.RequestHandler):
         return self._wire is not None and self._wire.get_extra_info("sslcontext") is None
 
     def connection_lost(self, exc: BaseException | None) -> None:
+        if self.stream is not None:
+            self.stream.lost()
         self._door.left(cast(asyncio.Transport, self._wire))
         super().connection_lost(exc)
 
@@ -136,24 +132,25 @@ class Connection(web.RequestHandler):
         message: str | None = None,
     ) -> web.StreamResponse:
         if isinstance(exc, HttpProcessingError) and status < 500:
-            response = _refused(Refusal(status, "bad_request", "This cannot be read as an HTTP request."))
+            response = _answered(refused(Refusal(status, "bad_request", "This cannot be read as an HTTP request.")))
         else:
             if not isinstance(exc, ConnectionError):  # a peer that left is no defect
                 log.error("A request could not be answered.", exc_info=exc)
-            response = _refused(Refusal(500, "internal_error", "The server failed, which is a defect."))
+            response = _answered(refused(Refusal(500, "internal_error", "The server failed, which is a defect.")))
         response.force_close()
         return response
 
 
-def _json(status: int, body: bytes, headers: dict[str, str] | None = None) -> web.Response:
+def _peer(request: web.BaseRequest) -> Peer:
+    return cast(Connection, request.protocol).peer
+
+
+def _answered(said: Said) -> web.Response:
+    if not said.body:
+        return web.Response(status=said.status, headers={**ALWAYS, **said.headers})
     return web.Response(
-        status=status, body=body, content_type="application/json", headers={**ALWAYS, **(headers or {})}
+        status=said.status, body=said.body, content_type="application/json", headers={**ALWAYS, **said.headers}
     )
-
-
-def _refused(refusal: Refusal) -> web.Response:
-    body = msgspec.json.encode({"error": refusal.error, "message": refusal.message})
-    return _json(refusal.status, body, {**refusal.headers})
 
 
 # -- the door ------------------------------------------------------------------------------
@@ -164,15 +161,14 @@ class HttpDoor:
 
     transport: Final = "sse"  # its name in a manifest (CF-119)
 
-    def __init__(self, hub: Hub, guard: Guard, url: str, *, limit: int, patience: float) -> None:
+    def __init__(self, hub: Hub, guard: Guard, identity: Identity, url: str, *, limit: int, patience: float) -> None:
         self.url = url
         self.wires: set[asyncio.Transport] = set()
         self._hub = hub
         self._guard = guard
         self._limit = limit
         self._patience = patience
-        # CF-065: who has the token is somebody else than who merely sits at this machine.
-        self._peer = Peer("local" if guard.token is None else "token", self.transport)
+        self._identity = identity
         self._streams: set[EventStream] = set()
         self._empty: asyncio.Future[None] | None = None
         self._server = web.Server(self._answer, handler_cancellation=True)
@@ -183,8 +179,8 @@ class HttpDoor:
             EVENTS: {"GET": self._events},
             REPLIES: {"POST": self._reply},
             MANIFEST: {"GET": self._manifest, "HEAD": self._manifest},
-            "/healthz": {"GET": self._health, "HEAD": self._health},
-            "/metrics": {"GET": self._metrics, "HEAD": self._metrics},
+            HEALTH: {"GET": self._health, "HEAD": self._health},
+            METRICS: {"GET": self._metrics, "HEAD": self._metrics},
         }
 
     async def open(self, opened: socket.socket, context: tls.SSLContext | None) -> None:
@@ -236,11 +232,13 @@ class HttpDoor:
             sharing = self._guard.sharing(request)
             if sharing and request.method == "OPTIONS":
                 return self._preflight(request, sharing)
-            if request.path != "/healthz":
-                self._guard.authenticate(request)
+            if request.path != HEALTH:
+                given = shown(request, self.transport, loopback=self._guard.loopback)
+                connection.peer = NOBODY
+                connection.peer = await admission(self._identity, given)
             response = await self._placed(request)(request)
         except Refusal as refusal:
-            response = self._denied(request, refusal)
+            response = _answered(denied(request.path, refusal))
         if connection.ended and not request.content.is_eof():
             request.content.feed_eof()
         if not response.prepared:
@@ -256,12 +254,6 @@ class HttpDoor:
             raise Refusal(405, "method_not_allowed", f"Use {allowed} here.", {"Allow": allowed})
         return place[request.method]
 
-    def _denied(self, request: web.BaseRequest, refusal: Refusal) -> web.Response:
-        if refusal.status == 401 and request.path == SUBSCRIPTIONS:  # CF-087: also before the body was read
-            body = SubscriptionRejected(reason_code="authentication_required", reason_message=refusal.message)
-            return _json(401, encode(body), {**refusal.headers})
-        return _refused(refusal)
-
     def _preflight(self, request: web.BaseRequest, sharing: dict[str, str]) -> web.Response:
         """A browser asks, for a page on the list, whether its script may send such a request."""
         allowed = {
@@ -272,14 +264,9 @@ class HttpDoor:
 
     async def _body(self, request: web.BaseRequest) -> bytes:
         """What was posted, once its head has shown that it may be read."""
+        encoding = request.headers.get("Content-Encoding", "identity")
         types = request.headers.getall("Content-Type", [])
-        if len(types) != 1 or not media_type_is_json(types[0]):
-            raise Refusal(415, "unsupported_media_type", "Send Content-Type: application/json.")
-        if request.headers.get("Content-Encoding", "identity").lower() != "identity":
-            raise Refusal(415, "unsupported_media_type", "Send it without Content-Encoding.")
-        too_large = Refusal(413, "too_large", f"A message may have {self._limit} bytes at most.")  # CF-114
-        if (request.content_length or 0) > self._limit:
-            raise too_large
+        check_head(types, encoding, request.content_length or 0, self._limit)
         self._go_on(request)
         connection = cast(Connection, request.protocol)
         if connection.ended and not request.content.is_eof():
@@ -291,7 +278,7 @@ class HttpDoor:
                 async for piece in request.content.iter_any():
                     body += piece
                     if len(body) > self._limit:
-                        raise too_large
+                        raise too_large(self._limit)
         except TimeoutError:
             request.content.feed_eof()
             raise Refusal(408, "timeout", "The body did not come in time.", {"Connection": "close"}) from None
@@ -311,33 +298,10 @@ class HttpDoor:
     # -- handshake and replies -------------------------------------------------------------
 
     async def _subscribe(self, request: web.BaseRequest) -> web.StreamResponse:
-        raw = await self._body(request)
-        answer = self._received(raw, SubscriptionRequest)
-        if isinstance(answer, SubscriptionAccepted):
-            location = f"{EVENTS}?subscription_id={answer.subscription_id}"
-            return _json(201, encode(answer), {"Location": location})  # SSE-006
-        assert isinstance(answer, SubscriptionRejected)
-        headers = {"WWW-Authenticate": 'Bearer realm="aaep"'} if answer.reason_code == "authentication_required" else {}
-        if isinstance(answer.retry_after_seconds, int):
-            headers["Retry-After"] = str(answer.retry_after_seconds)
-        return _json(STATUS.get(answer.reason_code, 500), encode(answer), headers)
+        return _answered(subscribed(self._hub, await self._body(request), _peer(request)))
 
     async def _reply(self, request: web.BaseRequest) -> web.StreamResponse:
-        raw = await self._body(request)
-        # CF-085: a subscription.request is malformed here.
-        answer = self._received(raw, SubscriptionRenegotiate, SubscriptionClose, ConfirmationReply, ClarificationReply)
-        if answer is None:
-            return web.Response(status=204, headers=ALWAYS)  # SSE-016, CF-012: whatever became of it
-        return _json(200, encode(answer))  # CF-086
-
-    def _received(self, raw: bytes, *allowed: type[Message]) -> Message | None:
-        try:
-            return self._hub.receive(raw, self._peer, allowed)
-        except UnknownSubscription as error:
-            raise Refusal(404, "unknown_subscription", str(error)) from None
-        except RemoteProtocolError:
-            # CF-012: one fixed text.
-            raise Refusal(400, "invalid_request", "Malformed message.") from None
+        return _answered(replied(self._hub, await self._body(request), _peer(request)))
 
     # -- the stream ------------------------------------------------------------------------
 
@@ -347,12 +311,17 @@ class HttpDoor:
             raise Refusal(400, "bad_request", "A reader keeps its side of the connection open.")
         stream = EventStream(wire, chunked=request.version >= HttpVersion11)
         try:
-            subscription = self._hub.connect(_wanted(request), self._peer, stream, _last(request))
+            name = wanted(request.query.getall("subscription_id", []))
+            after = last(request.headers.get("Last-Event-ID", ""), request.query.get("last_event_id", ""))
+            subscription = self._hub.connect(name, connection.peer, stream, after)
         except SubscriptionGone:
             return web.Response(status=204, headers=ALWAYS)  # CF-092: stops EventSource
         except UnknownSubscription as error:
             raise Refusal(404, "unknown_subscription", f"{error} That is POST {SUBSCRIPTIONS}.") from None
+        except Unauthorised as error:
+            raise Refusal(403, "authorization_denied", str(error)) from None
         self._streams.add(stream)
+        stream.lost = lambda: self._hub.disconnect(subscription, stream)
         connection.stream = stream
         try:
             response = web.StreamResponse(headers={**STREAM, **self._guard.sharing(request)})
@@ -371,33 +340,15 @@ class HttpDoor:
     # -- about the server ------------------------------------------------------------------
 
     async def _manifest(self, request: web.BaseRequest) -> web.StreamResponse:
-        return _json(200, encode(self._hub.manifest()))
+        body, kind = manifest(self._hub, request.headers)
+        return web.Response(body=body, content_type=kind, headers={**ALWAYS, **VARY})
 
     async def _health(self, request: web.BaseRequest) -> web.StreamResponse:
-        return _json(200, b'{"status":"ok"}')
+        return _answered(Said(200, b'{"status":"ok"}'))
 
     async def _metrics(self, request: web.BaseRequest) -> web.StreamResponse:
         text = {"Content-Type": "text/plain; version=0.0.4; charset=utf-8"}
         return web.Response(body=self._hub.metrics().encode(), headers={**ALWAYS, **text})
-
-
-def _wanted(request: web.BaseRequest) -> str:
-    """The subscription whose stream is asked for; empty for a Level 1 stream without one (CF-093)."""
-    named = request.query.getall("subscription_id", [])
-    if not named:
-        return ""
-    if len(named) > 1 or not _SUBSCRIPTION_ID.fullmatch(named[0]):
-        raise Refusal(
-            404, "unknown_subscription", f"There is no such subscription. Subscribe with POST {SUBSCRIPTIONS}."
-        )
-    return named[0]
-
-
-def _last(request: web.BaseRequest) -> str:
-    """The event to resume after (SSE-018). What cannot be an id is passed on as one that is unknown (SSE-020)."""
-    # The query is for clients that cannot set a header on their first request; the header is newer where both are.
-    given = request.headers.get("Last-Event-ID") or request.query.get("last_event_id", "")
-    return given[:128].encode("ascii", "replace").decode()
 
 
 # -- opening a door ------------------------------------------------------------------------
@@ -407,10 +358,12 @@ async def serve(
     hub: Hub,
     url: str,
     *,
+    identity: Identity | None = None,
     token: str | None = None,
     ssl: tls.SSLContext | None = None,
     cert: str | None = None,
     key: str | None = None,
+    client_ca: str | None = None,
     origins: Iterable[str] = (),
     hosts: Iterable[str] = (),
     limit: int = LIMIT,
@@ -419,8 +372,10 @@ async def serve(
     """
     Serve a hub at a URL. Port 0 takes any free one; the door's ``url`` has the real one.
 
-    Who may connect is this machine's user, or who has the ``token``. Beyond this
-    machine a token and TLS (``ssl``, or the files ``cert`` and ``key``) are required.
+    Who may connect is this machine's user, or whom the ``identity`` lets in; ``token``
+    is short for one token that never expires. Beyond this machine one of them and TLS
+    (``ssl``, or the files ``cert`` and ``key``) are required. ``client_ca`` is a file of
+    those who issue certificates to clients, for mutual TLS.
     ``origins`` are web pages that may use it, ``hosts`` further values of the Host
     header that are ours, such as the end of a tunnel. ``patience`` is how long, in
     seconds, a request may take to arrive.
@@ -429,13 +384,18 @@ async def serve(
     if parts.path not in ("", "/"):
         raise AaepError(f"The paths of a server are given by the protocol. Leave {parts.path!r} out of {url!r}.")
     host = parts.hostname or "127.0.0.1"
-    encryption = context(url, parts.scheme, ssl, cert, key)
+    if token is not None:
+        if identity is not None:
+            raise AaepError("Give either token= or identity=. First(...) joins several identities.")
+        identity = Guessing(Static(token))
+    encryption = context(url, parts.scheme, ssl, cert, key, client_ca)
     numeric = await address(host, port)
     local = is_loopback(numeric)
-    if not local and (encryption is None or token is None):  # TR-024, TR-027
+    if not local and (encryption is None or identity is None or isinstance(identity, Local)):  # TR-024, TR-027
         raise AaepError(
             f"{url!r} can be reached from other machines, so it needs TLS and a credential: "
-            "use https:// with cert= and key= (or ssl=), and token=. For this machine only, listen on 127.0.0.1."
+            "use https:// with cert= and key= (or ssl=), and identity= or token=. "
+            "For this machine only, listen on 127.0.0.1."
         )
     opened = listening(url, numeric, port)
     port = opened.getsockname()[1]
@@ -444,12 +404,11 @@ async def serve(
             scheme=parts.scheme,
             port=port,
             loopback=local,
-            token=token,
             origins=frozenset(origins),
             hosts=frozenset(one.lower() for one in hosts),
         )
-        shown = f"[{host}]" if ":" in host else host
-        door = HttpDoor(hub, guard, f"{parts.scheme}://{shown}:{port}", limit=limit, patience=patience)
+        where = f"{parts.scheme}://{f'[{host}]' if ':' in host else host}:{port}"
+        door = HttpDoor(hub, guard, Local() if identity is None else identity, where, limit=limit, patience=patience)
         await door.open(opened, encryption)
     except BaseException:
         opened.close()

@@ -1,0 +1,123 @@
+"""``aaep doctor``: what works on this machine, what is missing, and the command that adds it."""
+
+from __future__ import annotations
+
+import importlib
+import os
+import platform
+import shutil
+import sys
+from collections.abc import Iterator
+from importlib.util import find_spec
+from pathlib import Path
+from pkgutil import iter_modules
+from typing import Final
+
+import click
+import msgspec
+
+from .. import __version__, transports
+from ..errors import AaepError
+from ..journal._place import folder, safe_folder
+from ._verb import Verb, jsonl, plain
+
+__all__ = ["Check", "checks", "main"]
+
+READY: Final = "ready"
+MISSING: Final = "missing"  # what is there works without it
+BROKEN: Final = "broken"
+
+
+class Check(msgspec.Struct, frozen=True):
+    """One thing that was looked at."""
+
+    area: str
+    name: str
+    state: str
+    text: str
+    remedy: str = ""
+
+    def __str__(self) -> str:
+        return f"{self.area}, {self.name}: {self.state}. {self.text}" + (
+            f" To fix: {self.remedy}" if self.remedy else ""
+        )
+
+
+@click.command("doctor", cls=Verb, example="aaep doctor")
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON object per check.")
+def main(as_json: bool) -> int:
+    """Say what works on this machine: transports, identity, journal, speech, braille, browser.
+
+    Exits with 1 if something is broken. What is only missing is named with the command that adds it.
+    """
+    found = [*checks()]
+    for one in found:
+        if as_json:
+            sys.stdout.buffer.write(jsonl(msgspec.to_builtins(one)))
+        else:
+            click.echo(plain(str(one)))
+    broken = sum(one.state == BROKEN for one in found)
+    missing = sum(one.state == MISSING for one in found)
+    if not as_json:
+        click.echo(f"Result: {len(found) - broken - missing} ready, {missing} missing, {broken} broken.")
+    return 1 if broken else 0
+
+
+def checks() -> Iterator[Check]:
+    """Everything there is to look at."""
+    yield Check("Program", "aaep", READY, f"Version {__version__} on Python {platform.python_version()}.")
+    yield from _transports()
+    yield _package("Event loop", "uvloop", "Readers are served faster with it.", "pip install uvloop")
+    yield _package(
+        "Identity", "joserfc", "Needed for JWT and for signed manifests.", "pip install joserfc cryptography"
+    )
+    yield _journal()
+    yield _program("Speech", "speech-dispatcher", ("spd-say", "speech-dispatcher"), "apt-get install speech-dispatcher")
+    yield _program("Speech", "espeak-ng", ("espeak-ng",), "apt-get install espeak-ng")
+    yield _program("Braille", "BRLTTY", ("brltty",), "apt-get install brltty")
+    yield _program("Braille", "liblouis", ("lou_translate",), "apt-get install liblouis-bin")
+    yield _program("Browser", "Chromium", ("chromium", "chromium-browser", "google-chrome"), "apt-get install chromium")
+
+
+def _transports() -> Iterator[Check]:
+    for module in iter_modules(transports.__path__):
+        if module.name.startswith("_"):
+            continue
+        try:
+            found = importlib.import_module(f"{transports.__name__}.{module.name}")
+            ready = getattr(found, "available", lambda: True)()
+        except (ImportError, AaepError) as error:
+            yield Check("Transport", module.name, BROKEN, f"It cannot be loaded: {error}.")
+            continue
+        if ready:
+            yield Check("Transport", module.name, READY, "Readers can connect with it.")
+        else:
+            yield Check(
+                "Transport", module.name, MISSING, "Its library is not installed.", f"pip install 'aaep[{module.name}]'"
+            )
+
+
+def _package(area: str, name: str, why: str, remedy: str) -> Check:
+    if find_spec(name) is not None:
+        return Check(area, name, READY, "Installed.")
+    return Check(area, name, MISSING, why, remedy)
+
+
+def _program(area: str, name: str, commands: tuple[str, ...], remedy: str) -> Check:
+    place = next((found for one in commands if (found := shutil.which(one))), None)
+    if place is not None:
+        return Check(area, name, READY, f"Found: {Path(place).name}.")
+    return Check(area, name, MISSING, "Not found on this machine.", remedy)
+
+
+def _journal() -> Check:
+    try:
+        place = folder()
+        nearest = next(one for one in (place, *place.parents) if one.exists())
+        safe_folder(nearest)
+    except AaepError as error:
+        return Check("Journal", "state folder", BROKEN, str(error))
+    if not os.access(nearest, os.W_OK):
+        return Check("Journal", "state folder", BROKEN, f"Nothing can be written in {nearest}.", f"chown it: {nearest}")
+    there = "It is there." if place.exists() else "It is made when an agent first needs it."
+    return Check("Journal", "state folder", READY, f"{place}. {there}")

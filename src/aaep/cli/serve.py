@@ -1,0 +1,119 @@
+"""``aaep serve``: one place for many agents, and for everybody who listens to them."""
+
+from __future__ import annotations
+
+import asyncio
+import signal
+from typing import Any
+
+import click
+
+from ..attend import ATTEND, registry
+from ..channel import LOCAL, Peer
+from ..errors import AaepError
+from ..events import ProducerInfo
+from ..hub import Hub
+from ..journal import Journal
+from ..journal._place import path_for
+from ..journal.memory import MemoryJournal
+from ..journal.sqlite import SqliteJournal
+from ..negotiation import Offer
+from ..transports._relay import Relays
+from ._verb import CannotRun, Verb
+
+__all__ = ["main"]
+
+
+@click.command("serve", cls=Verb, example="aaep serve --listen http://127.0.0.1:8137 --listen unix:hub")
+@click.option(
+    "--listen",
+    "urls",
+    metavar="URL",
+    multiple=True,
+    help="Where readers and agents may come: http, ws, unix and others. May be repeated. "
+    "Default: http://127.0.0.1:8137 and ws://127.0.0.1:8138.",
+)
+@click.option("--stdio", is_flag=True, help="Serve who started this process, over standard input and output.")
+@click.option("--name", default="AAEP hub", help="What readers see as its name.")
+@click.option(
+    "--journal", metavar="FILE", help="Where events are kept; memory: nowhere. Default: your state directory."
+)
+@click.option("--tls-cert", metavar="FILE", help="The certificate, for addresses that others can reach.")
+@click.option("--tls-key", metavar="FILE", help="Its key.")
+@click.option("--tokens", metavar="FILE", help="Who may come, and as what; aaep token new writes one.")
+@click.option("--language", "languages", metavar="TAG", multiple=True, help="A language agents speak. Default: en-US.")
+def main(
+    urls: tuple[str, ...],
+    stdio: bool,
+    name: str,
+    journal: str | None,
+    tls_cert: str | None,
+    tls_key: str | None,
+    tokens: str | None,
+    languages: tuple[str, ...],
+) -> int:
+    """Run a hub. Agents come to it with Producer(hub="ws://127.0.0.1:8138"), readers with aaep listen.
+
+    An agent keeps the authority over its sessions and its questions. If it does not come back, its sessions are ended
+    here and everybody is told.
+    """
+    if stdio:
+        urls = (*urls, "stdio:")
+    try:
+        return asyncio.run(_serve(urls, name, _journal(journal), _settings(tls_cert, tls_key, tokens), languages))
+    except AaepError as error:
+        raise CannotRun(str(error)) from error
+
+
+def _journal(given: str | None) -> Journal:
+    if given == "memory":
+        return MemoryJournal()
+    return SqliteJournal(path_for("aaep-hub") if given is None else given)
+
+
+def _settings(cert: str | None, key: str | None, tokens: str | None) -> dict[str, Any]:
+    settings: dict[str, Any] = {name: value for name, value in (("cert", cert), ("key", key)) if value is not None}
+    if tokens is not None:
+        from ..tokens import Tokens  # noqa: PLC0415  # only where there are any
+
+        settings["identity"] = Tokens(tokens)
+    return settings
+
+
+async def _serve(
+    urls: tuple[str, ...], name: str, journal: Journal, settings: dict[str, Any], languages: tuple[str, ...]
+) -> int:
+    known = registry()
+    offer = Offer(
+        producer=ProducerInfo(agent_id="aaep-hub", agent_name=name),
+        languages=languages or ("en-US",),
+        registry=known,
+        namespaces=(ATTEND.namespace,),
+    )
+    hub = Hub(offer, journal, loop=asyncio.get_running_loop())
+    hub.relays = relays = Relays(hub, audience=_audience)
+    relays.recall()
+    stopped = asyncio.Event()
+    for number in (signal.SIGINT, signal.SIGTERM):
+        asyncio.get_running_loop().add_signal_handler(number, stopped.set)
+    try:
+        for url in urls or ("http://127.0.0.1:8137", "ws://127.0.0.1:8138"):
+            # On standard error: standard output may be a reader's.
+            click.echo(f"Listening at {await hub.open_door(url, **_for(url, settings))}", err=True)
+        click.echo("Agents and readers can come. Press Ctrl-C to stop.", err=True)
+        await stopped.wait()
+    finally:
+        await relays.close()
+        await hub.aclose()
+        journal.close()
+    return 0
+
+
+def _audience(peer: Peer) -> frozenset[str] | None:
+    """CF-145: an agent's sessions are for whom it works for; those of the local user's agents for all who get in."""
+    return None if peer.principal == LOCAL else frozenset({peer.principal})
+
+
+def _for(url: str, settings: dict[str, Any]) -> dict[str, Any]:
+    """A local socket has no certificate, and knows its users by themselves."""
+    return {} if url.startswith(("unix:", "stdio:")) else settings

@@ -1,0 +1,156 @@
+"""
+An agent that goes to a hub elsewhere, instead of waiting for readers at its own door.
+
+The agent opens the connection, says who it is with its manifest, and from then
+on the hub is a subscriber like any other: it asks for everything, answers
+prompts for its readers, and says where it stopped when it comes back. The
+agent stays the authority on its sessions.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import logging
+import random
+from collections.abc import Callable, Coroutine
+from typing import Any, Final
+
+import msgspec
+
+from ..attend import PREFIX
+from ..channel import RELAY, REPLIER, ChannelLost, Peer, transport
+from ..errors import AaepError
+from ..fields import Message
+from ..hub import Hub
+from ..messages import Manifest, SubscriptionClose
+from ..wire import encode
+from ._duplex import Duplex, Wire
+from ._exchange import Exchange
+
+__all__ = ["Attachment", "attach"]
+
+log: Final = logging.getLogger("aaep.attach")
+
+FIRST: Final = 0.5  # seconds between tries, at first
+LONGEST: Final = 15.0  # and at most
+
+
+class _Outlet:
+    """The hub elsewhere as our own hub sees it: messages in a queue, and how much of it is left."""
+
+    def __init__(self, end: Callable[[], None]) -> None:
+        self.frame: Callable[[str, bytes], bytes] = _line
+        self.queue: asyncio.Queue[bytes | None] = asyncio.Queue()
+        self._bytes, self._end = 0, end
+
+    def write(self, data: bytes) -> None:
+        for line in data.splitlines():
+            self._bytes += len(line)
+            self.queue.put_nowait(line)
+
+    def say(self, message: Message) -> None:
+        self.write(encode(message))
+
+    def waiting(self) -> int:
+        return self._bytes
+
+    def sent(self, line: bytes) -> None:
+        self._bytes -= len(line)
+
+    def close(self, message: SubscriptionClose | None) -> None:
+        if message is not None:
+            self.say(message)
+        self._end()
+
+
+def _line(_event_id: str, data: bytes) -> bytes:
+    return data + b"\n"  # compact JSON has no line break of its own
+
+
+class Attachment:
+    """A :class:`~aaep.channel.Door` that we went through ourselves."""
+
+    transport: Final = ""  # nobody can connect here
+
+    def __init__(self, hub: Hub, url: str, channel: Duplex, instance: str) -> None:
+        self.url = url
+        self._hub, self._channel, self._instance = hub, channel, instance
+        self._ended = asyncio.Event()
+        self._task = asyncio.get_running_loop().create_task(self._run())
+
+    def _cut(self) -> None:
+        """For tests: lose the connection that there is."""
+        self._ended.set()
+
+    async def close(self) -> None:
+        self._task.cancel()
+        await asyncio.gather(self._task, return_exceptions=True)
+        await self._channel.close()
+
+    async def _run(self) -> None:
+        tries = 0
+        while True:
+            try:
+                wire = await self._channel.dial()
+            except AaepError as error:
+                log.log(logging.WARNING if tries == 0 else logging.DEBUG, "The hub is not there. %s", error)
+            else:
+                log.info("Attached to the hub at %s.", self.url)
+                tries = 0
+                await self._serve(wire)
+                log.warning("The connection to the hub at %s ended. What happens meanwhile is kept for it.", self.url)
+            delay = min(LONGEST, FIRST * 2 ** min(tries, 10))
+            tries += 1
+            await asyncio.sleep(delay * (0.5 + random.random() / 2))
+
+    async def _serve(self, wire: Wire) -> None:
+        ended = self._ended = asyncio.Event()
+        outlet = _Outlet(ended.set)
+        peer = Peer("hub", "hub", roles=frozenset({REPLIER, RELAY}))
+        exchange = Exchange(self._hub, peer, outlet, outlet.say, lambda _reason: ended.set())
+        outlet.say(self._manifest())
+        work: list[Coroutine[Any, Any, object]] = [self._send(wire, outlet), self._read(wire, exchange), ended.wait()]
+        tasks = [asyncio.ensure_future(one) for one in work]
+        try:
+            await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
+        finally:
+            exchange.lost()
+            outlet.queue.put_nowait(None)
+            with contextlib.suppress(TimeoutError):  # what was said last, if it can still be heard
+                await asyncio.wait_for(asyncio.shield(tasks[0]), 0.5)
+            for task in tasks:
+                task.cancel()
+            await asyncio.gather(*tasks, return_exceptions=True)
+            with contextlib.suppress(AaepError):
+                await wire.close()
+
+    def _manifest(self) -> Manifest:
+        told = self._hub.manifest()
+        return msgspec.structs.replace(told, extensions={PREFIX: {"instance": self._instance}})
+
+    async def _send(self, wire: Wire, outlet: _Outlet) -> None:
+        while (line := await outlet.queue.get()) is not None:
+            try:
+                await wire.send(line)
+            except ChannelLost:
+                return
+            finally:
+                outlet.sent(line)
+
+    async def _read(self, wire: Wire, exchange: Exchange) -> None:
+        try:
+            while (raw := await wire.receive()) is not None:
+                if isinstance(raw, bytes):
+                    exchange.receive(raw)
+        except ChannelLost:
+            return
+
+
+async def attach(hub: Hub, url: str, *, instance: str, **settings: Any) -> Attachment:
+    """Go to a hub and stay there; when it is away, come back. Does not wait until it is there."""
+    channel = transport(url).connect(url, **settings)
+    if not isinstance(channel, Duplex):
+        await channel.close()
+        raise AaepError(f"An agent cannot go to a hub at {url!r}. Use ws://, wss:// or unix:.")
+    return Attachment(hub, url, channel, instance)

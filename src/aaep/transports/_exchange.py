@@ -1,0 +1,171 @@
+"""
+One subscriber on a connection that goes both ways: what WebSocket, sockets, pipes and gRPC have in common.
+
+CF-040: one subscription for each connection, and one handshake message at a
+time, so that an answer needs no name to be matched by.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Callable, Sequence
+from typing import Final
+
+from .. import wire
+from ..channel import AGENT, LOCAL, ChannelLost, Outlet, Peer
+from ..errors import RemoteProtocolError
+from ..fanout import Subscription
+from ..fields import Message
+from ..hub import Hub, UnknownSubscription
+from ..messages import (
+    ClarificationReply,
+    ConfirmationReply,
+    Manifest,
+    SubscriptionAccepted,
+    SubscriptionClose,
+    SubscriptionRejected,
+    SubscriptionRenegotiate,
+    SubscriptionRequest,
+)
+
+__all__ = ["ALLOWED", "Exchange", "Handed"]
+
+log: Final = logging.getLogger("aaep.transports")
+
+MOST: Final = 32 * 1024 * 1024  # bytes of an agent that nobody has taken yet
+ALLOWED: Final = (
+    SubscriptionRequest,
+    SubscriptionRenegotiate,
+    SubscriptionClose,
+    ConfirmationReply,
+    ClarificationReply,
+)
+
+
+class Exchange:
+    """
+    What one connection says to the hub, and hears from it.
+
+    ``say`` sends a message that is no event; ``end`` closes the connection for
+    a reason: that of a rejection, ``protocol_error``, or ``subscriber_shutdown``.
+    Used on the hub's loop only; nothing here waits.
+    """
+
+    def __init__(
+        self, hub: Hub, peer: Peer, outlet: Outlet, say: Callable[[Message], None], end: Callable[[str], None]
+    ) -> None:
+        self._hub, self._peer, self._outlet = hub, peer, outlet
+        self._say, self._end = say, end
+        self.subscription: Subscription | None = None
+        self._agent: Handed | None = None  # it is not a reader that has come, but an agent
+
+    @property
+    def settled(self) -> bool:
+        """Whether it is clear what the connection is for."""
+        return self.subscription is not None or self._agent is not None
+
+    def receive(self, raw: bytes) -> None:
+        """Take one message; what is none ends the connection."""
+        if self._agent is not None:
+            self._agent.feed(raw)
+            return
+        try:
+            if self.subscription is None and self._hub.relays is not None and self._announces(raw):
+                return
+            self.take(raw)
+        except (RemoteProtocolError, UnknownSubscription):
+            self.refuse()
+
+    def take(self, raw: bytes, kinds: Sequence[type[Message]] = ALLOWED) -> None:
+        """
+        Take one message of some kinds.
+
+        Raises :exc:`~aaep.errors.RemoteProtocolError` for what is none, or none that may
+        come now, and :exc:`~aaep.hub.UnknownSubscription`.
+        """
+        one = self.subscription
+        # Before the handshake there is nothing to change, to close or to answer (CF-010).
+        allowed = tuple(kind for kind in kinds if (kind is SubscriptionRequest) == (one is None))
+        answer = self._hub.receive(raw, self._peer, allowed, own="" if one is None else one.id)
+        if answer is not None:
+            self._say(answer)
+        if isinstance(answer, SubscriptionAccepted) and one is None:
+            self.subscription = self._hub.connect(answer.subscription_id, self._peer, self._outlet)
+        elif isinstance(answer, SubscriptionRejected):
+            self.subscription = None
+            self._end(answer.reason_code)
+        elif one is not None and one.outlet is not self._outlet:  # it was closed, by its subscriber or by us
+            self._end("subscriber_shutdown")
+
+    def _announces(self, raw: bytes) -> bool:
+        """Whether this is an agent, which says so with its manifest; then the connection is its own from here on."""
+        message = wire.read(raw, self._hub.offer.registry)[0]
+        if not isinstance(message, Manifest) or self._hub.relays is None:
+            return False
+        if AGENT not in self._peer.roles and self._peer.principal != LOCAL:
+            raise RemoteProtocolError("Only agents publish here.")
+        self._agent = Handed(self._outlet, lambda: self._end("producer_shutdown"))
+        self._hub.relays.arrived(message, self._peer, self._agent)
+        return True
+
+    def refuse(self) -> None:
+        """CF-113: what arrived is no message, or none that may come now. The same words for all of it."""
+        self.complain()
+        self._end("protocol_error")
+
+    def complain(self) -> None:
+        """The words alone, where the transport closes in its own way."""
+        log.info("A connection sent what is no message, and is closed.")
+        if self.subscription is not None:
+            self._say(
+                SubscriptionClose(
+                    subscription_id=self.subscription.id,
+                    reason_code="protocol_error",
+                    reason_message="Malformed message.",
+                )
+            )
+
+    def lost(self) -> None:
+        """The connection is gone; whoever comes back in time has missed nothing (CF-004)."""
+        if self._agent is not None:
+            self._agent.feed(None)
+        if self.subscription is not None:
+            self._hub.disconnect(self.subscription, self._outlet)
+            self.subscription = None
+
+
+class Handed:
+    """A connection that came to us, for who uses it as if we had gone to the other side: a Wire."""
+
+    def __init__(self, outlet: Outlet, end: Callable[[], None]) -> None:
+        self._outlet, self._end = outlet, end
+        self._mail: asyncio.Queue[bytes | None] = asyncio.Queue()
+        self._held = 0  # bytes of it
+        self._over = False
+
+    def feed(self, raw: bytes | None) -> None:
+        """A message came; None: the connection is gone."""
+        if self._over:
+            return
+        self._over = raw is None
+        self._held += len(raw or b"")
+        self._mail.put_nowait(raw)
+        if self._held > MOST and not self._over:  # T4; an agent that comes back goes on where it was cut off
+            log.warning("An agent says more than can be passed on. It is cut off, and may come back.")
+            self.feed(None)
+            self._end()
+
+    async def send(self, message: bytes) -> None:
+        if self._over:
+            raise ChannelLost("The agent is gone.")
+        self._outlet.write(self._outlet.frame("", message))
+
+    async def receive(self) -> bytes | None:
+        raw = await self._mail.get()
+        self._held -= len(raw or b"")
+        return raw
+
+    async def close(self) -> None:
+        self.feed(None)
+        self._end()

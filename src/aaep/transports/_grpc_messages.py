@@ -1,0 +1,109 @@
+"""
+The messages of ``aaep.proto``, written and read by hand: two fields do not need generated code or a library.
+
+AaepMessage and Manifest have their JSON in field 1; AaepMessage has its type in
+field 2, as a hint that is written and never read (CF-108).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Final
+
+import msgspec
+
+__all__ = ["ENVELOPE", "METHODS", "SERVICE", "batch", "each", "pack", "unpack"]
+
+SERVICE: Final = "aaep.v1.AaepService"  # GRPC-001
+METHODS: Final = ("Subscribe", "GetManifest")  # GRPC-002, GRPC-003
+ENVELOPE: Final = 1024  # bytes that a message may have beside its JSON
+
+_JSON, _TYPE = b"\x0a", b"\x12"  # field numbers 1 and 2, both with their length in front. GRPC-004, GRPC-005
+_SIZES: Final = {1: 8, 5: 4}  # bytes of the fields of fixed size
+_LONGEST: Final = 10  # bytes of a number
+_LENGTH: Final = 4  # bytes in front of each message of a batch
+
+
+class _Head(msgspec.Struct):
+    type: str = ""
+
+
+_head: Final = msgspec.json.Decoder(_Head)
+
+
+def _number(value: int) -> bytes:
+    made = bytearray()
+    while value > 0x7F:
+        made.append(value & 0x7F | 0x80)
+        value >>= 7
+    made.append(value)
+    return bytes(made)
+
+
+def pack(json: bytes, *, typed: bool = True) -> bytes:
+    """An AaepMessage with its type, or a Manifest."""
+    made = _JSON + _number(len(json)) + json
+    if not typed:
+        return made
+    try:
+        kind = _head.decode(json).type.encode()
+    except (msgspec.DecodeError, UnicodeError):
+        return made
+    return made + _TYPE + _number(len(kind)) + kind
+
+
+def _number_at(raw: bytes, at: int) -> tuple[int, int]:
+    value = 0
+    for index, byte in enumerate(raw[at : at + _LONGEST]):
+        value |= (byte & 0x7F) << 7 * index
+        if byte < 0x80:
+            return value, at + index + 1
+    raise ValueError("a number does not end")
+
+
+def unpack(raw: bytes) -> bytes:
+    """
+    The JSON of a message; empty if it has none. Fields that are not known are passed over.
+
+    Raises :exc:`ValueError` for what is no message.
+    """
+    json, at = b"", 0
+    while at < len(raw):
+        tag, at = _number_at(raw, at)
+        field, kind = tag >> 3, tag & 7
+        if field == 0 or tag > 0xFFFF_FFFF:
+            raise ValueError("there is no such field")
+        if kind == 0:
+            _, at = _number_at(raw, at)
+            continue
+        if kind == 2:
+            size, at = _number_at(raw, at)
+        elif kind in _SIZES:
+            size = _SIZES[kind]
+        else:  # groups, which nobody writes any more
+            raise ValueError("there is no such kind of field")
+        if size > len(raw) - at:
+            raise ValueError("a field is longer than its message")
+        if field == 1 and kind == 2:
+            json = raw[at : at + size]
+        at += size
+    return json
+
+
+# -- several of them, as the hub writes them -----------------------------------------------
+
+
+def batch(event_id: str, data: bytes) -> bytes:
+    """One message, so that several can be told apart when they come in one piece."""
+    made = pack(data)
+    return len(made).to_bytes(_LENGTH, "big") + made
+
+
+def each(data: bytes) -> Iterator[tuple[bytes, int]]:
+    """The messages in one piece, and how many bytes of it each takes up."""
+    at = 0
+    while at < len(data):
+        start = at + _LENGTH
+        end = start + int.from_bytes(data[at:start], "big")
+        yield data[start:end], end - at
+        at = end

@@ -1,0 +1,414 @@
+"""
+A hub for agents in other processes: one subscriber for each agent that comes, and its sessions passed on.
+
+The agent is the authority on its sessions. Here they are followed, kept for
+readers who come later or come back, and ended if the agent does not return.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import re
+import time
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from functools import partial
+from typing import Final, Literal
+
+from .. import wire as bytes_
+from ..attend import ATTEND, PREFIX
+from ..channel import ChannelLost, ChannelRefused, Peer
+from ..errors import AaepError
+from ..events import TERMINAL, Envelope, LocalizationHints, SessionStarted, StateChanged
+from ..fanout import Subscription
+from ..fields import AAEP_VERSION, CORE_CONTEXT
+from ..hub import CatchUp, Hub
+from ..journal import Entry
+from ..messages import ConfirmationReply, Manifest, Reply
+from ..recovery import endings
+from ..session import Session
+from ..stamps import identifier, timestamp
+from ..subscriber import Status, Subscriber
+from ..summaries import STATES
+from ._duplex import Duplex, Wire
+
+__all__ = ["Relays"]
+
+log: Final = logging.getLogger("aaep.relay")
+
+_EVENT_ID: Final = re.compile(r"evt_[A-Za-z0-9]{1,64}")
+_SESSION_ID: Final = re.compile(r"sess_[A-Za-z0-9]{1,64}")
+
+
+class Relays:
+    """The agents of a hub. A connection that begins with a manifest is one; see ``Exchange``."""
+
+    def __init__(self, hub: Hub, *, audience: Callable[[Peer], frozenset[str] | None] = lambda _: None) -> None:
+        self._hub, self._audience = hub, audience
+        self._agents: dict[tuple[str, str], Relay] = {}
+        self._orphans: dict[str, Relayed] = {}  # sessions of an earlier run, whose agents have to come back
+
+    def recall(self) -> None:
+        """
+        Take up the sessions that the journal has open. Whoever had them has the resume window to come back.
+
+        The agent is the authority on a session, so it is not over because this hub was away.
+        """
+        for kept in self._hub.journal.sessions():
+            one = Relayed(self._hub, kept.session_id, None)
+            one.recall(self._hub.journal.read(session=kept.session_id, limit=kept.entries))
+            if one.last is not None:
+                self._orphans[one.session_id] = one
+                self._hub.open(one)
+        if self._orphans:
+            self._hub.at(time.monotonic() + self._hub.settings.resume_window, self._lapse)
+
+    def _lapse(self) -> None:
+        """Who has come back by now has another resume window to speak of its sessions."""
+        here = {relay.manifest.agent_id for relay in self._agents.values()}
+        self._abandon(lambda one: one.agent_id not in here)
+
+    def _abandon(self, over: Callable[[Relayed], bool]) -> None:
+        for one in [one for one in self._orphans.values() if over(one)]:
+            del self._orphans[one.session_id]
+            one.abandon()
+            self._hub.shut(one)
+
+    def claim(self, session_id: str, relay: Relay) -> Relayed | None:
+        """A session of an earlier run, for the agent that speaks of it: its name alone would be easily taken."""
+        one = self._orphans.get(session_id)
+        if one is None or one.agent_id != relay.manifest.agent_id:
+            return None
+        one.adopt(relay)
+        return self._orphans.pop(session_id)
+
+    def unheard(self, agent_id: str) -> None:
+        """An agent is here and says nothing of these sessions: it is another one of that name."""
+        self._abandon(lambda one: one.agent_id == agent_id)
+
+    def awaited(self, agent_id: str) -> Envelope | None:
+        """The last that was heard of the sessions that an agent of this name has to take up."""
+        found = [one.last for one in self._orphans.values() if one.agent_id == agent_id and one.last is not None]
+        return max(found, key=_when, default=None)
+
+    def arrived(self, manifest: Manifest, peer: Peer, wire: Wire) -> None:
+        """An agent has come, or has come back."""
+        ours = manifest.extensions.get(PREFIX, {}) if isinstance(manifest.extensions, dict) else {}
+        key = (peer.principal, str(ours.get("instance") or manifest.agent_id))
+        relay = self._agents.get(key)
+        if relay is None:
+            forget = partial(self._forget, key)
+            relay = self._agents[key] = Relay(self._hub, self, manifest, self._audience(peer), forget)
+        relay.take(wire)
+
+    def _forget(self, key: tuple[str, str]) -> None:
+        self._agents.pop(key, None)
+
+    async def close(self) -> None:
+        for relay in [*self._agents.values()]:
+            await relay.close()
+
+
+class Relay:
+    """One agent, over however many connections it needs."""
+
+    def __init__(
+        self,
+        hub: Hub,
+        relays: Relays,
+        manifest: Manifest,
+        audience: frozenset[str] | None,
+        forget: Callable[[], None],
+    ) -> None:
+        self.hub, self.audience, self.manifest = hub, audience, manifest
+        self.session_id = ""  # to the hub, a source that asks who could answer
+        self._relays, self._forget = relays, forget
+        self._wires: asyncio.Queue[Wire] = asyncio.Queue()
+        self._sessions: dict[str, Relayed] = {}
+        last = relays.awaited(manifest.agent_id)
+        self._loop = asyncio.get_running_loop()
+        self._answers = self._answerable()
+        self._closing = False
+        self.subscriber = Subscriber(
+            Duplex(self._dial, self._manifest),
+            subscriber_id="aaep-hub",
+            name="AAEP hub",
+            replies=self._answers,
+            verbosity="detailed",
+            languages=manifest.languages_supported or ("en-US",),
+            boundaries=("none",),
+            include=("*",),
+            cognitive_load="high",
+            resume_after="" if last is None else last.event_id,
+            reconnect="always",
+            tell=self._told,
+        )
+        self._task = self._loop.create_task(self._run())
+        hub.roster.watchers.add(self.refresh)
+
+    def take(self, wire: Wire) -> None:
+        """Another connection of the same agent."""
+        self._wires.put_nowait(wire)
+
+    async def close(self) -> None:
+        """This hub goes away. The agent's sessions go on, and are taken up again when it comes back."""
+        self._closing = True
+        self.hub.roster.watchers.discard(self.refresh)
+        await self.subscriber.close()
+        self._task.cancel()
+        await asyncio.gather(self._task, return_exceptions=True)
+
+    # -- the agent -----------------------------------------------------------------------------
+
+    async def _dial(self) -> Wire:
+        """The agent's next connection. On the subscriber's own loop."""
+        work = asyncio.run_coroutine_threadsafe(self._next(), self._loop)
+        wire = await asyncio.wrap_future(work)
+        return _Elsewhere(wire, self._loop)
+
+    async def _next(self) -> Wire:
+        try:
+            async with asyncio.timeout(self.hub.settings.resume_window):
+                return await self._wires.get()
+        except TimeoutError:
+            self._abandoned()
+            raise ChannelLost("The agent did not come back.") from None
+
+    async def _manifest(self) -> bytes:
+        return bytes_.encode(self.manifest)
+
+    async def _run(self) -> None:
+        try:
+            async for event in self.subscriber:
+                self._take(event)
+        except AaepError as error:
+            log.warning("An agent's subscription ended. %s", error)
+        finally:
+            self._abandoned()
+
+    def _take(self, event: Envelope) -> None:
+        if not _EVENT_ID.fullmatch(event.event_id) or not _SESSION_ID.fullmatch(event.session_id):
+            log.warning("An agent's event was left out: its ids are none.")  # ENV-012, ENV-017: they go into frames
+            return
+        relayed = self._sessions.get(event.session_id) or self._relays.claim(event.session_id, self)
+        if relayed is not None:
+            self._sessions[event.session_id] = relayed
+        if _marked(event, "resync"):
+            return
+        if relayed is None:
+            # T6: a session that is known here is another agent's, or was ended here, whatever its agent says later.
+            if not isinstance(event, SessionStarted) or self.hub.sources.knows(event.session_id):
+                return  # else its beginning is not known here; the agent sends it first when we join
+            relayed = self._sessions[event.session_id] = Relayed(self.hub, event.session_id, self)
+            self.hub.open(relayed)
+        relayed.take(event)
+        if isinstance(event, TERMINAL):
+            self._end(relayed)
+
+    def _end(self, relayed: Relayed) -> None:
+        self._sessions.pop(relayed.session_id, None)
+        self.hub.shut(relayed)
+
+    def _abandoned(self) -> None:
+        """The agent is gone, and with it whoever could say how its sessions went on."""
+        if self._closing:
+            return
+        for relayed in [*self._sessions.values()]:
+            relayed.abandon()
+            self._end(relayed)
+        self.hub.roster.watchers.discard(self.refresh)
+        self._forget()
+        self.subscriber.close()
+
+    # -- the readers ---------------------------------------------------------------------------
+
+    def refresh(self) -> None:
+        """Whether anybody here can answer is what the agent has to know (CF-001, CF-003, CF-035)."""
+        can = self._answerable()
+        if can != self._answers and self.subscriber.subscription_id and not self._closing:
+            self._answers = can
+            with suppress(AaepError):  # it has just ended
+                self.subscriber.renegotiate(replies=can, **self._patience())
+
+    def _answerable(self) -> bool:
+        return bool(self.hub.repliers(self, "confirmation") or self.hub.repliers(self, "clarification"))
+
+    def _told(self, status: Status) -> None:
+        if status.kind in ("connected", "resumed", "gap"):  # who can answer may have changed meanwhile
+            self._loop.call_soon_threadsafe(self.refresh)
+        if status.kind == "connected":
+            unheard = partial(self._relays.unheard, self.manifest.agent_id)
+            self.hub.at(time.monotonic() + self.hub.settings.resume_window, unheard)
+
+    def _patience(self) -> dict[str, int]:
+        seconds = self.hub.patience(self)
+        return {"patience": seconds} if seconds else {}
+
+    def forward(self, message: Reply) -> None:
+        """A reader's reply, under the name that we have with the agent."""
+        try:
+            if isinstance(message, ConfirmationReply):
+                send = self.subscriber.accept if message.decision == "accept" else self.subscriber.reject
+                send(message.reply_token, decided_by=_who(message))
+            else:
+                self.subscriber.answer(message.reply_token, message.response, decided_by=_who(message))
+        except AaepError as error:
+            log.info("A reply could not be passed on. %s", error)
+
+    # A relay is asked for by the hub only as a source of prompts that may come; it has none of its own.
+    def catch_up(self, subscription: Subscription) -> CatchUp:
+        return CatchUp()
+
+    def changed(self, subscription: Subscription) -> None:
+        self.refresh()
+
+    def left(self, subscription_id: str) -> None:
+        self.refresh()
+
+    def reply(self, message: Reply, via: str) -> None:
+        return None
+
+    def owns(self, token: str) -> bool:
+        return False
+
+    def cancel(self, *, by: Literal["user"], reason: str) -> None:
+        return None
+
+    def stop(self, session_id: str) -> None:
+        """A reader wants a session of the agent stopped, which is for the agent to do."""
+        with suppress(AaepError):
+            self.subscriber.stop(session_id)
+
+
+class Relayed:
+    """One session of an agent elsewhere, as far as it is known here."""
+
+    def __init__(self, hub: Hub, session_id: str, relay: Relay | None) -> None:
+        self.session_id = session_id
+        # Of an earlier run it is not known for whom it was, until its agent has come back.
+        self.audience = hub.sources.earlier(session_id) if relay is None else relay.audience
+        self.last: Envelope | None = None
+        self._hub, self._relay = hub, relay
+        self._order = Session(session_id, whole=False)
+        self._started: Envelope | None = None
+        self._known: set[str] = set()  # what the journal had of it when this hub was started
+
+    @property
+    def agent_id(self) -> str:
+        return "" if self.last is None else self.last.producer.agent_id
+
+    def recall(self, entries: Sequence[Entry]) -> None:
+        """What the journal has of it."""
+        for entry in entries:
+            event = bytes_.read(entry.data, self._hub.offer.registry)[0]
+            if isinstance(event, Envelope):
+                self._known.add(event.event_id)
+                self._follow(event)
+
+    def adopt(self, relay: Relay) -> None:
+        """Its agent has come back."""
+        self._relay, self.audience = relay, relay.audience
+
+    def take(self, event: Envelope) -> None:
+        """Its next event: kept, then published."""
+        if event.event_id in self._known:
+            return
+        data = bytes_.encode(event)
+        self._hub.journal.append(event.event_id, self.session_id, data, at=time.time())
+        self._follow(event)
+        self._hub.publish(self, event, data)
+
+    def _follow(self, event: Envelope) -> None:
+        self._order.apply(event, 0.0)
+        self._started = self._started or event
+        self.last = event
+
+    def abandon(self) -> None:
+        """Its agent does not come back: everybody is told, and nothing of it is open any more."""
+        if self.last is not None:
+            for event in [*endings(self._order, self.last, time.time())]:
+                self.take(event)
+
+    def catch_up(self, subscription: Subscription) -> CatchUp:
+        last = self.last
+        if last is None:
+            return CatchUp()
+        agent = self._order.agents.get(last.producer.agent_id)
+        pending = [ask.event for ask in self._order.asks.values() if ask.outcome == "pending"]
+        state = None
+        if agent is not None and agent.state in STATES and agent.state != "idle":
+            state = _resync(last, agent.state)
+        return CatchUp(self._started, [*pending], state, last.event_id)
+
+    def changed(self, subscription: Subscription) -> None:
+        self._refresh()
+
+    def left(self, subscription_id: str) -> None:
+        self._refresh()
+
+    def reply(self, message: Reply, via: str) -> None:
+        if self._relay is not None:
+            self._relay.forward(message)
+
+    def _refresh(self) -> None:
+        if self._relay is not None:
+            self._relay.refresh()
+
+    def owns(self, token: str) -> bool:
+        return token in self._order.asks
+
+    def cancel(self, *, by: Literal["user"], reason: str) -> None:
+        if self._relay is not None:
+            self._relay.stop(self.session_id)
+
+
+class _Elsewhere:
+    """A connection of the hub's loop, used from the subscriber's."""
+
+    def __init__(self, wire: Wire, loop: asyncio.AbstractEventLoop) -> None:
+        self._wire, self._loop = wire, loop
+
+    async def send(self, message: bytes) -> None:
+        await asyncio.wrap_future(asyncio.run_coroutine_threadsafe(self._wire.send(message), self._loop))
+
+    async def receive(self) -> bytes | ChannelRefused | None:
+        return await asyncio.wrap_future(asyncio.run_coroutine_threadsafe(self._wire.receive(), self._loop))
+
+    async def close(self) -> None:
+        await asyncio.wrap_future(asyncio.run_coroutine_threadsafe(self._wire.close(), self._loop))
+
+
+def _marked(event: Envelope, name: str) -> bool:
+    given = event.extensions
+    ours = given.get(PREFIX) if isinstance(given, dict) else None
+    return bool(isinstance(ours, dict) and ours.get(name))
+
+
+def _when(event: Envelope) -> str:
+    return event.timestamp
+
+
+def _who(message: Reply) -> str:
+    return message.decided_by if isinstance(message.decided_by, str) else "user:local"
+
+
+def _resync(last: Envelope, state: str) -> StateChanged:
+    terse, normal, detailed = STATES[state]
+    return StateChanged(
+        aaep_version=AAEP_VERSION,
+        event_id=identifier("evt_"),
+        session_id=last.session_id,
+        timestamp=max(timestamp(time.time()), last.timestamp),
+        producer=last.producer,
+        localization_hints=LocalizationHints(primary_language="en", text_direction="ltr"),
+        context=(CORE_CONTEXT, ATTEND.context),
+        verbosity="normal",
+        urgency="background",
+        from_state="idle",
+        to_state=state,
+        summary_terse=terse,
+        summary_normal=normal,
+        summary_detailed=detailed,
+        extensions={PREFIX: {"resync": True}},
+    )

@@ -1,0 +1,109 @@
+"""A session that asks and remembers what it is told, behind a real hub: for tests of transports."""
+
+from __future__ import annotations
+
+import threading
+from datetime import UTC, datetime
+from typing import Any, Literal
+
+from aaep import wire
+from aaep.attend import ATTEND
+from aaep.events import AwaitingConfirmation, Envelope, ProducerInfo
+from aaep.fanout import Settings, Subscription
+from aaep.hub import CatchUp, Hub
+from aaep.journal.memory import MemoryJournal
+from aaep.messages import Reply
+from aaep.negotiation import Offer
+
+WAIT = 20.0  # seconds that a broken build may keep a test waiting
+PRODUCER = ProducerInfo(agent_id="bank", agent_name="Bank")
+OFFER = Offer(producer=PRODUCER, namespaces=(ATTEND.namespace,))
+ANSWERS: dict[str, Any] = {
+    "supports_confirmation_reply": True,
+    "supports_clarification_reply": True,
+    "supported_conformance_levels": [1, 2, 3],
+    "supported_extensions": [ATTEND.namespace],
+}
+
+
+def hub(offer: Offer = OFFER, **settings: Any) -> Hub:
+    return Hub(offer, MemoryJournal(), settings=Settings(**settings))
+
+
+def request(**capabilities: Any) -> dict[str, Any]:
+    return {
+        "type": "subscription.request",
+        "aaep_version": "1.0.0",
+        "subscriber_id": "test",
+        "subscriber_name": "A test",
+        "capabilities": {**ANSWERS, **capabilities},
+    }
+
+
+def reply(subscription_id: str, token: str, decision: str = "accept", **changes: Any) -> dict[str, Any]:
+    return {
+        "type": "confirmation.reply",
+        "reply_token": token,
+        "decision": decision,
+        "subscription_id": subscription_id,
+        "timestamp": datetime.now(UTC).isoformat(timespec="milliseconds").removesuffix("+00:00") + "Z",
+    } | changes
+
+
+def parting(subscription_id: str) -> dict[str, Any]:
+    return {"type": "subscription.close", "subscription_id": subscription_id, "reason_code": "subscriber_shutdown"}
+
+
+def renegotiation(subscription_id: str, **capabilities: Any) -> dict[str, Any]:
+    return {"type": "subscription.renegotiate", "subscription_id": subscription_id, "capabilities": capabilities}
+
+
+class Asker:
+    """One session. Its questions are critical, so that they are sent at once and as they are."""
+
+    session_id = "sess_1"
+    audience: frozenset[str] | None = None
+
+    def __init__(self, hub: Hub) -> None:
+        self.hub = hub
+        self.count = 0
+        self.replies: list[tuple[Reply, str]] = []
+        self.heard = threading.Event()
+        self.gone = threading.Event()
+        hub.open(self)
+
+    def catch_up(self, subscription: Subscription) -> CatchUp:
+        return CatchUp(started=None, pending=[], state=None)
+
+    def changed(self, subscription: Subscription) -> None: ...
+
+    def left(self, subscription_id: str) -> None:
+        self.gone.set()
+
+    def owns(self, token: str) -> bool:
+        return token.startswith("rpl_")
+
+    def cancel(self, *, by: Literal["user"], reason: str) -> None:
+        raise AssertionError("nobody asked for it")
+
+    def reply(self, message: Reply, via: str) -> None:
+        self.replies.append((message, via))
+        self.heard.set()
+
+    def ask(self, action: str = "Pay the bill.") -> Envelope:
+        self.count += 1
+        event = AwaitingConfirmation(
+            event_id=f"evt_{self.count}",
+            session_id=self.session_id,
+            timestamp=f"2026-05-24T14:22:11.{self.count:03}Z",
+            producer=PRODUCER,
+            action=action,
+            consequence="Money moves.",
+            reply_token=f"rpl_{self.count:032}",
+            timeout_seconds=60,
+            default_decision="reject",
+        )
+        data = wire.encode(event)
+        self.hub.journal.append(event.event_id, event.session_id, data, at=float(self.count))
+        self.hub.publish(self, event, data)
+        return event

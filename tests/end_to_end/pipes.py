@@ -1,0 +1,59 @@
+"""
+Pipes that can be connected to, so that what is tested here for many readers is tested for pipes too.
+
+An agent on pipes has the one reader that started it. Here each connection to a
+socket is handed to an agent as the pipes of a reader of its own, as ``inetd``
+does. ``pipes:///path`` is such an address. Importing this makes it known.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import socket
+import sys
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlsplit
+
+from aaep import channel
+from aaep.hub import Hub
+from aaep.transports import stdio
+
+
+class PipesDoor:
+    """A socket, and a door for each connection to it."""
+
+    transport = stdio.TRANSPORT
+
+    def __init__(self, hub: Hub, url: str, settings: dict[str, Any]) -> None:
+        self.url, self._hub, self._settings = url, hub, settings
+        self._path = Path(urlsplit(url).path)
+        self._path.unlink(missing_ok=True)
+        self._socket = socket.socket(socket.AF_UNIX)
+        self._socket.bind(str(self._path))
+        self._socket.listen(100)
+        self._socket.setblocking(False)
+        self._doors: list[stdio.StdioDoor] = []
+        self._loop = asyncio.get_running_loop()
+        self._accepting = self._loop.create_task(self._accept())
+
+    async def _accept(self) -> None:
+        while True:
+            line, _ = await self._loop.sock_accept(self._socket)
+            ends: Any = {"reading": os.dup(line.fileno()), "writing": line.detach()}
+            self._doors.append(await stdio.serve(self._hub, "stdio:", **ends, **self._settings))
+
+    async def close(self) -> None:
+        self._accepting.cancel()
+        await asyncio.gather(self._accepting, return_exceptions=True)
+        self._socket.close()
+        await asyncio.gather(*(door.close() for door in self._doors))
+
+
+async def serve(hub: Hub, url: str, **settings: Any) -> PipesDoor:
+    return PipesDoor(hub, url, settings)
+
+
+sys.modules["aaep.transports.pipes"] = sys.modules[__name__]
+channel._FILES["pipes"] = "pipes"

@@ -1,0 +1,162 @@
+"""A connection that breaks: after each event, after every event, and under a subscriber that mends it by itself."""
+
+from __future__ import annotations
+
+import asyncio
+
+import pytest
+
+from aaep.channel import ChannelLost
+from aaep.errors import LocalProtocolError
+from aaep.events import AwaitingConfirmation, OutputStreaming
+from aaep.subscriber import Subscriber
+from tests.end_to_end.conftest import Bank
+from tests.end_to_end.readers import ANSWERS, ENDS, PROMPT, Raw, ids, kinds, outcomes
+from tests.end_to_end.relay import Relay
+from tests.end_to_end.wires import LONG, Json
+
+EVENTS = 20  # what the errand says, from the first word to the last
+
+
+def complete(reader: Raw, said: list[Json]) -> None:
+    """
+    Everything came, in order.
+
+    A prompt that is open is sent first to whoever comes back (CF-091), so it may stand before its place.
+    """
+    assert sorted(ids(reader.got)) == sorted(ids(said))
+    assert ids(event for event in reader.got if event["type"] != PROMPT) == ids(
+        event for event in said if event["type"] != PROMPT
+    )
+    assert kinds(reader.got).index("awaiting.confirmation") <= kinds(said).index("awaiting.confirmation")
+
+
+def test_the_errand_is_as_long_as_these_tests_believe(bank: Bank) -> None:
+    reader = bank.reader(**ANSWERS)
+    with reader.connect() as stream:
+        bank.start()
+        reader.send(reader.wait(stream, PROMPT))
+        reader.wait(stream, *ENDS)
+    assert len(reader.got) == len(bank.journal) == EVENTS
+    assert EVENTS > kinds(reader.got).index("awaiting.confirmation") + 2 > 4
+
+
+@pytest.mark.parametrize("count", range(EVENTS + 1))
+def test_a_reader_cut_off_after_any_event_gets_the_rest_and_may_still_answer(bank: Bank, count: int) -> None:
+    if not count and not bank.wire.rejoins:
+        pytest.skip("Who has heard nothing has no place to go on after, and begins anew.")
+    reader = bank.reader(**ANSWERS)
+    answered: list[Json] = []
+
+    def go_on(event: Json) -> bool:
+        if event["type"] == PROMPT:
+            answered.append(event)
+        return len(reader.got) == count or event["type"] in ENDS or event["type"] == PROMPT
+
+    stream = reader.connect()
+    bank.start()
+    while len(reader.got) < count:
+        event = reader.take(stream, go_on)
+        if answered and len(reader.got) < count and not outcomes(reader.got, answered[0]):
+            reader.send(answered[0])
+        assert event is not None
+    stream.cut()
+    with reader.connect() as again:
+        prompt = answered[0] if answered else reader.wait(again, PROMPT)
+        reader.send(prompt)  # for some the second time, which changes nothing
+        if not reader.got or reader.got[-1]["type"] not in ENDS:
+            reader.wait(again, *ENDS)
+    bank.finish()
+    assert bank.ran == ["$500"]
+    assert outcomes(reader.got, prompt) == ["accepted"]
+    complete(reader, bank.journal)
+
+
+def test_a_reader_cut_off_after_every_event_gets_them_all(bank: Bank) -> None:
+    reader = bank.reader(**ANSWERS)
+    bank.start()
+    connections = 0
+    while not reader.got or reader.got[-1]["type"] not in ENDS:
+        stream = reader.connect()
+        event = reader.take(stream, lambda _: True)
+        stream.cut()
+        connections += 1
+        assert event is not None and connections <= EVENTS
+        if event["type"] == PROMPT:
+            prompt = event
+            # What stands before it is still to come, and it stays open meanwhile.
+            for _ in range(3):
+                stream = reader.connect()
+                assert next(stream) == prompt
+                stream.cut()
+                reader.last = stream.last
+            reader.send(prompt)
+    bank.finish()
+    assert bank.ran == ["$500"]
+    assert connections == EVENTS
+    complete(reader, bank.journal)
+
+
+def test_the_newer_of_two_connections_gets_the_rest_and_the_older_is_told(bank: Bank) -> None:
+    if not bank.wire.rejoins:
+        pytest.skip("A connection is a subscription here, so two of them are two.")
+    reader = bank.reader(**ANSWERS)
+    with reader.connect() as older:
+        bank.start()
+        prompt = reader.wait(older, PROMPT)
+        with reader.connect() as newer:
+            assert reader.take(older, lambda _: True) is None
+            assert older.closing is not None and older.closing["reason_code"] == "superseded"
+            reader.send(prompt)
+            reader.wait(newer, *ENDS)
+    bank.finish()
+    complete(reader, bank.journal)
+
+
+# -- and what mends it by itself ---------------------------------------------------------------------
+
+
+async def at_once(_: float) -> None:
+    """Instead of waiting between two tries: there is nobody to be gentle with here."""
+    await asyncio.sleep(0)
+
+
+@pytest.mark.parametrize("count", range(1, EVENTS + 1))
+def test_a_subscriber_mends_a_line_that_breaks_after_any_event(relay: Relay, far_bank: Bank, count: int) -> None:
+    if relay.url.startswith("pipes:"):
+        pytest.skip("An agent on pipes that has ended is not started again, so there is nothing to mend.")
+    relay.breaks = count
+    with Subscriber(far_bank.url, sleep=at_once) as subscriber:
+        far_bank.producer.reader().wait(LONG)
+        subscriber.ready().wait(LONG)  # until it has heard so it has no subscription that could be mended
+        far_bank.start()
+        got = []
+        for event in subscriber:
+            got.append(event)
+            if isinstance(event, AwaitingConfirmation):
+                _accept(subscriber, event)
+            if event.type in ENDS:
+                break
+    far_bank.finish()
+    said = far_bank.journal
+    assert relay.broken.is_set()
+    assert far_bank.ran == ["$500"]
+    assert sorted(event.event_id for event in got) == sorted(ids(said))
+    others = [event.event_id for event in got if not isinstance(event, AwaitingConfirmation)]
+    assert others == ids(event for event in said if event["type"] != PROMPT)
+    joined = "".join(event.chunk for event in got if isinstance(event, OutputStreaming))
+    assert joined == "".join(event.get("chunk", "") for event in said)
+    assert [str(one) for one in subscriber.findings if one.severity == "error"] == []
+
+
+def _accept(subscriber: Subscriber, prompt: AwaitingConfirmation) -> None:
+    """Say yes, and again if the line broke: whether the first came through nobody knows, and it does not matter."""
+    while True:
+        try:
+            subscriber.accept(prompt).wait(LONG)
+            return
+        except ChannelLost:
+            continue
+        except LocalProtocolError as late:
+            assert "accepted" in str(late)  # it came through, and only the word that it did was lost
+            return

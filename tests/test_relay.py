@@ -1,0 +1,203 @@
+"""Agents that go to a hub: one place with many of them, each the authority over its own sessions."""
+
+from __future__ import annotations
+
+import signal
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any, cast
+
+import msgspec
+import pytest
+
+import aaep
+from aaep.attend import ATTEND, registry
+from aaep.events import Envelope, ProducerInfo
+from aaep.hub import Hub, Settings
+from aaep.journal import Journal
+from aaep.journal.memory import MemoryJournal
+from aaep.journal.sqlite import SqliteJournal
+from aaep.negotiation import Offer
+from aaep.producer import Producer
+from aaep.testing import Listener
+from aaep.transports._relay import Relays
+
+LONG = 30.0
+
+
+@contextmanager
+def serving(url: str, journal: Journal | None = None, window: float = 30.0) -> Iterator[tuple[Hub, str]]:
+    offer = Offer(producer=ProducerInfo(agent_id="hub"), registry=registry(), namespaces=(ATTEND.namespace,))
+    hub = Hub(offer, journal or MemoryJournal(), settings=Settings(resume_window=window))
+    hub.relays = relays = Relays(hub)
+    hub.start()
+    relays.recall()
+    try:
+        yield hub, hub.serve(url)
+    finally:
+        hub.run(relays.close())
+        hub.close()
+
+
+@pytest.fixture(params=["unix", "ws"])
+def place(request: pytest.FixtureRequest, tmp_path: Path) -> str:
+    return f"unix://{tmp_path}/hub.sock" if request.param == "unix" else "ws://127.0.0.1:0"
+
+
+def reader(hub: Hub, answer: Any = "silence") -> Listener:
+    return Listener(cast(Producer, SimpleNamespace(hub=hub)), answer)
+
+
+def of(session: aaep.Session, type_: str) -> Callable[[Envelope], bool]:
+    return lambda event: event.session_id == session.session_id and event.type == f"aaep:agent.{type_}"
+
+
+@pytest.mark.parametrize("answer", ["accept", "reject"])
+def test_a_reader_of_the_hub_answers_an_agent(place: str, answer: str) -> None:
+    ran = []
+    with serving(place) as (hub, url):
+        listener = reader(hub, answer)
+        with Producer("bank", name="Bank", hub=url, journal=None) as agent:
+
+            @agent.tool(action="Pay {amount}.")
+            def pay(amount: str) -> str:
+                ran.append(amount)
+                return "paid"
+
+            agent.reader().wait(LONG)
+            with agent.session("Paying.") as session:
+                session.write("I pay now. I ask first.")
+                pay("5 euros")
+            listener.wait(of(session, "session.completed"))
+        assert ran == (["5 euros"] if answer == "accept" else [])
+        assert listener.output == "I pay now. I ask first."
+        assert listener.findings() == []
+
+
+def test_many_agents_are_heard_in_one_place(place: str) -> None:
+    with serving(place) as (hub, url):
+        listener = reader(hub)
+        with Producer("one", hub=url, journal=None) as one, Producer("two", hub=url, journal=None) as two:
+            for agent in (one, two):
+                agent.reader().wait(LONG)
+            with one.session("One works.") as first, two.session("Two works.") as second:
+                first.write("From one.")
+                second.write("From two.")
+            for session in (first, second):
+                listener.wait(of(session, "session.completed"))
+        assert {event.producer.agent_id for event in listener.events} == {"one", "two"}
+        assert listener.findings() == []
+
+
+def test_while_nobody_at_the_hub_can_answer_nothing_risky_runs(place: str) -> None:
+    with serving(place) as (hub, url), Producer("bank", hub=url, journal=None) as agent:
+        agent.reader(replies=False).wait(LONG)
+        with agent.session("Working.") as session:
+            assert session.confirm("Wipe.", "All is gone.").wait(LONG).outcome == "no_reply_channel"
+            listener = reader(hub, "reject")
+            agent.reader().wait(LONG)
+            assert session.confirm("Wipe.", "All is gone.").wait(LONG).outcome == "rejected"
+            listener.close()  # and the last who could answer is gone again
+            assert session.confirm("Wipe it all.", "All is gone.").wait(LONG).granted is False
+
+
+def test_a_connection_that_breaks_loses_nothing(place: str) -> None:
+    with serving(place) as (hub, url):
+        listener = reader(hub)
+        with Producer("bank", hub=url, journal=None) as agent:
+            agent.reader().wait(LONG)
+            with agent.session("Working.") as session:
+                session.write("Before. ")
+                listener.wait(of(session, "output.streaming"))
+                (attachment,) = agent.hub.doors
+                agent.hub.call(lambda: cast(Any, attachment)._cut())
+                session.write("Meanwhile. ")
+                session.write("After. ")
+            listener.wait(of(session, "session.completed"))
+        assert listener.output == "Before. Meanwhile. After. "
+        assert listener.findings() == []
+
+
+def test_an_agent_that_does_not_come_back_is_told_to_have_stopped(place: str) -> None:
+    with serving(place, window=0.2) as (hub, url):
+        listener = reader(hub)
+        agent = Producer("bank", hub=url, journal=None)
+        agent.start()
+        agent.reader().wait(LONG)
+        session = agent.session("Working.").start()
+        ask = session.clarify("Which?")
+        prompt = listener.wait("awaiting.clarification")
+        (attachment,) = agent.hub.doors
+        agent.hub.run(attachment.close())  # as if its process had died
+        ended = listener.wait(of(session, "session.errored"))
+        assert isinstance(ended, aaep.SessionErrored) and "stopped unexpectedly" in ended.summary_normal
+        told = [event.extensions["attend"] for event in listener.events if event.extensions]
+        assert {"reply_token": cast(Any, prompt).reply_token, "outcome": "withdrawn"} in told
+        listener.reply(prompt, "late")
+        assert ask.answer is None
+        agent.close()
+        assert listener.findings() == []
+
+
+def test_a_hub_that_was_away_is_caught_up(tmp_path: Path) -> None:
+    url, journal = f"unix://{tmp_path}/hub.sock", tmp_path / "hub.db"
+    with Producer("bank", hub=url, journal=None) as agent:
+        with serving(url, first := SqliteJournal(journal)) as (hub, _):
+            agent.reader(replies=False).wait(LONG)
+            session = agent.session("Working.").start()
+            session.write("Before. ")
+            reader(hub).wait(of(session, "output.streaming"))
+        first.close()
+        session.write("Meanwhile. ")
+        with serving(url, second := SqliteJournal(journal)) as (hub, _):
+            agent.reader(replies=False).wait(LONG)
+            session.write("After. ")
+            session.complete()
+            wanted = {"Before. ", "Meanwhile. ", "After. "}
+
+            def kept() -> set[str]:
+                entries = [msgspec.json.decode(one.data) for one in second.read(session=session.session_id)]
+                return {one["chunk"] for one in entries if one.get("chunk")}
+
+            for _ in range(int(LONG * 10)):
+                if kept() == wanted:
+                    break
+                hub.run(_a_moment())
+            assert kept() == wanted
+            assert [one.ended for one in second.sessions(open_only=False)] == [True]
+        second.close()
+
+
+async def _a_moment() -> None:
+    import asyncio
+
+    await asyncio.sleep(0.1)
+
+
+def test_the_command_serves_agents_and_readers(tmp_path: Path) -> None:
+    socket = f"unix://{tmp_path}/hub.sock"
+    command = [str(Path(sys.executable).parent / "aaep"), "serve", "--journal", "memory", "--listen", socket]
+    with subprocess.Popen([*command, "--listen", "http://127.0.0.1:0"], stderr=subprocess.PIPE, text=True) as process:
+        try:
+            assert process.stderr is not None
+            process.stderr.readline()
+            url = process.stderr.readline().split()[-1]
+            with Producer("bank", hub=socket, journal=None) as agent, aaep.listen(url) as subscriber:
+                subscriber.ready().wait(LONG)
+                agent.reader().wait(LONG)
+                session = agent.session("Working.").start()
+                ask = session.confirm("Wipe.", "All is gone.")
+                for event in subscriber:
+                    if isinstance(event, aaep.AwaitingConfirmation):
+                        subscriber.reject(event)
+                        break
+                assert ask.wait(LONG).outcome == "rejected"
+                session.complete()
+            process.send_signal(signal.SIGTERM)
+            assert process.wait(LONG) == 0
+        finally:
+            process.kill()
