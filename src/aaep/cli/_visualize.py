@@ -1,0 +1,133 @@
+"""``aaep replay --visualize``: what happened in a recording, as text, as a drawing and as a page."""
+
+from __future__ import annotations
+
+import gc
+import os
+import sys
+import tempfile
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import IO, Final
+
+import click
+
+from ..attend import registry
+from ..audit import Audit
+from ..errors import ExtensionError
+from ..extensions import Registry, installed
+from ..visualize import Trace, html, svg, text
+from . import _recording as recordings
+from ._verb import CannotRun, plain
+
+__all__ = ["visualize"]
+
+PROGRESS: Final = 20_000  # messages between two reports
+
+
+def visualize(
+    files: Sequence[str],
+    svg_file: str | None = None,
+    html_file: str | None = None,
+    *,
+    notes: bool = False,
+    audible: bool = False,
+) -> int:
+    """
+    Tell what happened in recordings; draw it and show it if a file for that is given.
+
+    Returns 0 if no rule was broken, and 1 if one was. ``-`` is standard input.
+    """
+    targets = [name for name in (svg_file, html_file) if name is not None]
+    _distinct(files, targets)
+    known, trace = _known(), Trace()
+    for file in files:
+        with _opened(file) as stream:
+            try:
+                _trace(trace, file, stream, known, audible=audible)
+            except recordings.Unreadable as error:
+                raise CannotRun(f"{_name(file)}: {plain(str(error))}") from error
+    for line in text(trace, notes=notes):
+        click.echo(plain(line))
+    if svg_file is not None:
+        _write(svg_file, svg(trace))
+    if html_file is not None:
+        _write(html_file, html(trace))
+    for target in targets:
+        click.echo(f"aaep: Wrote {plain(target)}.", err=True)
+    return 1 if any(track.grades["error"] for track in trace.tracks) else 0
+
+
+def _trace(trace: Trace, file: str, stream: IO[bytes], known: Registry, *, audible: bool) -> None:
+    recording = recordings.begin(stream)
+    trace.open(_name(file, short=True), Audit(known, whole=recording.whole))
+    before = trace.messages
+    with _seldom_collected():
+        for heard in recordings.hear(recording):
+            if heard.fault is not None:
+                trace.fault(heard.fault, heard.line)
+            elif heard.gap:
+                trace.gap(heard.gap, heard.why, heard.line, heard.at, heard.via)
+            else:
+                trace.feed(heard.raw, heard.line, heard.at, heard.via)
+                if audible and (trace.messages - before) % PROGRESS == 0:
+                    click.echo(f"{trace.messages:,} messages read.", err=True)
+    trace.close()
+    if trace.messages == before:
+        raise recordings.Unreadable("There is no message in it that could be read.")
+
+
+def _name(file: str, *, short: bool = False) -> str:
+    return "standard input" if file == "-" else plain(Path(file).name if short else file, 300)
+
+
+def _distinct(files: Sequence[str], targets: Sequence[str]) -> None:
+    """Nothing that is read, or just written, is written over."""
+    places = [os.path.realpath(file) for file in (*files, *targets) if file != "-"]
+    for target in targets:
+        if places.count(os.path.realpath(target)) > 1:
+            raise CannotRun(f"{plain(target)} is given twice. Give every file a name of its own.")
+
+
+@contextmanager
+def _opened(file: str) -> Iterator[IO[bytes]]:
+    if file == "-":
+        yield sys.stdin.buffer
+        return
+    with open(file, "rb", buffering=1 << 18) as stream:
+        yield stream
+
+
+def _write(target: str, parts: Iterable[str]) -> None:
+    """The whole file or none of it."""
+    folder = Path(target).absolute().parent
+    handle, name = tempfile.mkstemp(prefix=".aaep-", dir=folder)
+    try:
+        with open(handle, "w", encoding="utf-8", newline="\n") as file:
+            file.writelines(parts)
+        os.chmod(name, 0o600 if not Path(target).exists() else Path(target).stat().st_mode & 0o777)
+        os.replace(name, target)
+    except BaseException:
+        with suppress(OSError):
+            os.unlink(name)
+        raise
+
+
+@contextmanager
+def _seldom_collected() -> Iterator[None]:
+    """Reading makes many objects that stay, and hardly a cycle; looking for cycles all the time would cost more."""
+    before = gc.get_threshold()
+    gc.set_threshold(50_000, 50, 50)
+    try:
+        yield
+    finally:
+        gc.set_threshold(*before)
+
+
+def _known() -> Registry:
+    """Our own extension, and those of other installed packages."""
+    try:
+        return installed(registry())
+    except ExtensionError as error:
+        raise CannotRun(f"An installed extension is refused: {error}") from error
