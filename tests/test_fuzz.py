@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import math
 import struct
@@ -304,6 +305,32 @@ def test_a_decoder_of_frames_raises_nothing(name: str, fed: tuple[int, list[byte
             assert isinstance(msgspec.json.decode(item.data), dict)
     assert decoder.feed(b"{}\n") == [] == decoder.finish()
     assert [*map(str, other.feed(b"".join(chunks)) + other.finish())] == [*map(str, items)]
+
+
+@pytest.mark.parametrize("depth", [100, 126, 127, 128, 129, 300, 700, 5000])
+def test_a_message_nested_however_deeply_is_judged_and_not_raised(depth: int) -> None:
+    event = text(BASES["agent.session.started"])[:-1]
+    objects = b'{"a":' * depth + b"1" + b"}" * depth
+    for above, raw in (
+        (0, objects),
+        (1, event + b',"x":' + b"[" * depth + b"]" * depth + b"}"),
+        (1, event + b',"x":"\\ud800","y":' + objects + b"}"),
+        (2, event + b',"extensions":{"attend":' + objects + b"}}"),
+    ):
+        rules = {one.rule for one in schema.explain(raw)}
+        assert (rules == {"ENC-001"}) is (depth + above > 128)
+        sound(schema.explain(raw, strict=True))
+        sound(wire.read(raw)[1])
+        assert Audit(whole=True).feed(raw)
+        with contextlib.suppress(AaepError):
+            wire.decode(raw)
+
+
+def test_judging_stops_where_the_stack_does() -> None:
+    """Between what can be judged and what cannot be decoded there is a gap, a few levels wide."""
+    event = text(BASES["agent.session.started"])[:-1] + b',"extensions":{"attend":'
+    for depth in range(850, 1000):
+        sound(wire.read(event + b'{"a":' * depth + b"1" + b"}" * depth + b"}}")[1])
 
 
 def test_a_reply_to_a_question_asked_after_the_end_is_judged_and_not_raised() -> None:

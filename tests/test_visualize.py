@@ -580,6 +580,33 @@ def test_the_drawing_and_the_page_are_written_whole_and_over_nothing_that_is_rea
         visualize([str(file)], None, str(tmp_path / "missing" / "b.html"))
 
 
+def test_a_target_that_is_no_plain_file_stays_what_it_is(tmp_path: Path) -> None:
+    visualize([str(BANK)], "/dev/null")
+    assert not Path("/dev/null").is_file()
+    real, link = tmp_path / "real.html", tmp_path / "link.html"
+    real.write_text("old")
+    real.chmod(0o644)
+    link.symlink_to(real)
+    visualize([str(BANK)], None, str(link))
+    assert link.is_symlink() and "<html" in real.read_text() and real.stat().st_mode & 0o777 == 0o644
+
+
+def test_times_that_cannot_be_read_or_go_back_do_no_harm(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    entries = [json.loads(json.dumps(one)) for one in ENTRIES]
+    entries[6]["at"] = "yesterday"
+    entries[8]["at"] = "2026-11-03T09:14:05.234Z"
+    entries[1]["at"] = entries[2]["at"] = ""
+    file = tmp_path / "c.ndjson"
+    file.write_text("".join(json.dumps(one) + "\n" for one in entries), encoding="utf-8")
+    assert visualize([str(file)], str(tmp_path / "c.svg"), str(tmp_path / "c.html")) == 1
+    told = capsys.readouterr().out
+    assert "Error VAL-001" in told and "line 7. The line is not an entry of a capture: at is not a timestamp" in told
+    assert "16 events in 1 session" in told  # the message itself is sound
+    assert "1 second before the beginning: " in told
+    assert "At an unknown time: A reader asked to subscribe." in told
+    assert "lasted 16.2 seconds and completed" in told
+
+
 def test_several_recordings_are_one_trace(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     bare = tmp_path / "bare.ndjson"
     bare.write_bytes(event("session.started", 0) + b"\n")

@@ -51,6 +51,9 @@ def hidden_from(roles: Iterable[str], table: Mapping[str, frozenset[str]]) -> fr
 def reduced(event: Envelope, names: frozenset[str]) -> Envelope:
     """An event without some members; the same one if it has none of them."""
     changes = {name: _left(event, name) for name in names if present(event, name) is not None}
+    told = present(event, "summary_detailed")
+    if isinstance(told, str) and any(_quoted(event, name, told) for name in names):
+        changes["summary_detailed"] = UNSET  # it says the same once more
     others = names & event.unknown.keys()
     if not changes and not others:
         return event
@@ -60,6 +63,11 @@ def reduced(event: Envelope, names: frozenset[str]) -> Envelope:
         changed.__dict__["raw"] = msgspec.json.encode(given)
         changed.__dict__["unknown"] = {name: value for name, value in changed.unknown.items() if name not in others}
     return changed
+
+
+def _quoted(event: Envelope, name: str, told: str) -> bool:
+    value = present(event, name)
+    return isinstance(value, str) and bool(value) and value in told
 
 
 def _left(event: Envelope, name: str) -> Any:

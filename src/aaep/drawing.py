@@ -106,12 +106,12 @@ class _Scale:
     """From moments to places."""
 
     def __init__(self, track: Track, steps: Sequence[Step]) -> None:
-        self.begin = min((step.at for step in steps), default=track.begun or 0.0)
+        self.begin = min((step.at for step in steps if step.at), default=0.0)
         self.end = max([track.last, *(step.until or step.at for step in steps)])
         self.seconds = max(self.end - self.begin, 0.001)
 
     def x(self, moment: float) -> float:
-        return LEFT + (RIGHT - LEFT) * (moment - self.begin) / self.seconds
+        return LEFT + (RIGHT - LEFT) * max(0.0, moment - self.begin) / self.seconds
 
     def ticks(self) -> Iterator[tuple[float, str]]:
         """Round moments, and what is written at them."""

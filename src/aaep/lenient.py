@@ -32,6 +32,7 @@ _COMMENT: Final = re.compile(r"""("(?:[^"\\]|\\.)*")|//[^\n]*|/\*.*?\*/""", re.D
 _TRAILING: Final = re.compile(r"""("(?:[^"\\]|\\.)*")|,(?=\s*[}\]])""", re.DOTALL)
 _SINGLE: Final = re.compile(r"""("(?:[^"\\]|\\.)*")|'((?:[^'\\]|\\.)*)'""", re.DOTALL)
 _MOST_DIGITS: Final = 400
+_DEEPEST: Final = 128  # levels; §3.7 allows 8, and what judges a message must be able to follow it down
 
 M = TypeVar("M", bound=Message)
 
@@ -70,14 +71,30 @@ def parse(raw: bytes) -> tuple[Any, list[Violation]]:
             parse_float=_float(found),
             parse_int=_int(found),
         )
+        nested = text.count("{") + text.count("[") > _DEEPEST and _deep(value)
     except json.JSONDecodeError as error:
         rule, why = ("ENC-002", "a dialect of JSON, not JSON") if _dialect(text) else ("ENC-001", "not JSON")
         return UNREADABLE, [Violation(rule, f"The message is {why}: {error.msg} at character {error.pos}.")]
     except RecursionError:
-        return UNREADABLE, [Violation("ENC-001", "The message is nested too deeply to be read.")]
+        nested = True
+    if nested:
+        return UNREADABLE, [Violation("ENC-001", "The message is nested too deeply to be read. Send a flatter one.")]
     if re.search(r"\\u[dD][89a-fA-F]", text):
         value = _whole(value, found)
     return value, found
+
+
+def _deep(value: Any) -> bool:
+    """Whether a value is nested more deeply than anything we read."""
+    level = [value]
+    for _ in range(_DEEPEST):
+        level = [
+            inner
+            for one in level
+            if isinstance(one, (dict, list))
+            for inner in (one.values() if isinstance(one, dict) else one)
+        ]
+    return any(isinstance(one, (dict, list)) for one in level)
 
 
 def _object(found: list[Violation]) -> Callable[[list[tuple[str, Any]]], dict[str, Any]]:

@@ -13,12 +13,14 @@ import msgspec
 from .channel import Later
 from .errors import LocalProtocolError
 from .events import AwaitingClarification, AwaitingConfirmation, Choice
-from .summaries import Text, plain
+from .summaries import Text, plain, plainly
 
 __all__ = ["TIMEOUTS", "Answer", "Ask", "clarification", "confirmation"]
 
 # HITL-033 §6.4.2, CONF-054 §6.5.4: how long to wait where the author does not say; long rather than short.
 TIMEOUTS: Final = {"high": 300, "medium": 120, "low": 60, "clarification": 180}
+
+_NAMES: Final = ("tool", "tool_call_id")
 
 Outcome = Literal["accepted", "rejected", "answered", "timed_out", "withdrawn", "unavailable", "no_reply_channel"]
 
@@ -146,7 +148,8 @@ def confirmation(
         "irreversible": irreversible,
         "reversibility": reversibility or ("irreversible" if irreversible else "reversible"),
         "allowed_replies": ("accept", "reject"),  # CF-018: there is always a way to refuse
-        "extra_context": context or {},
+        # SEC-023; C-38: but a call is named as it is.
+        "extra_context": {key: one if key in _NAMES else plainly(one) for key, one in (context or {}).items()},
     }
 
 
@@ -171,5 +174,6 @@ def clarification(
     if why is not None:
         members["context_"] = plain(why, 4096)
     if default is not None:  # CF-034: typed here, told as text
-        members["default_response"] = default if isinstance(default, str) else msgspec.json.encode(default).decode()
+        told = default if isinstance(default, str) else msgspec.json.encode(default).decode()
+        members["default_response"] = plain(told)
     return members

@@ -3,26 +3,17 @@
 from __future__ import annotations
 
 import os
-import threading
 import time
 from typing import Final
 
 __all__ = ["identifier", "timestamp"]
 
 _SIZE: Final = 32  # hex digits of one id: 128 bits
-_BATCH: Final = (
-    16_384  # random bytes asked of the system at a time: one call, which lets other threads in, for 1024 ids
-)
+_BATCH: Final = 16_384  # random bytes asked of the system at a time, for 1,024 ids
 
 
-class _Digits(threading.local):
-    """Each thread has its own, so that none hands out what another did."""
-
-    def __init__(self) -> None:
-        self.ready: list[str] = []
-
-
-_digits = _Digits()
+# Taken from the end in one step, so that neither another thread nor a signal gets the same.
+_ready: list[str] = []
 _MILLISECONDS: Final = tuple(f"{number:03}Z" for number in range(1000))
 _second: tuple[int, str] = (-1, "")
 _latest: tuple[int, str] = (-1, "")
@@ -30,18 +21,19 @@ _latest: tuple[int, str] = (-1, "")
 
 def identifier(prefix: str) -> str:
     """A fresh id: ``evt_``, ``sess_``, ``call_``, ``out_``, ``rpl_`` or ``sub_`` and 32 random digits. CONF-010 §6.2"""
-    ready = _digits.ready
     try:
-        return prefix + ready.pop()  # in one step, for a signal may come in between and want one too
+        return prefix + _ready.pop()
     except IndexError:
         text = os.urandom(_BATCH).hex()
-        ready.extend(text[place : place + _SIZE] for place in range(0, len(text), _SIZE))
-        return prefix + ready.pop()
+        fresh = [text[place : place + _SIZE] for place in range(0, len(text), _SIZE)]
+        mine = fresh.pop()
+        _ready.extend(fresh)
+        return prefix + mine
 
 
 def _after_fork() -> None:
     """A child would go on with its parent's digits."""
-    _digits.ready.clear()
+    _ready.clear()
 
 
 if hasattr(os, "register_at_fork"):

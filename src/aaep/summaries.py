@@ -36,6 +36,7 @@ __all__ = [
     "made",
     "outcome",
     "plain",
+    "plainly",
     "returned",
     "started",
     "title",
@@ -85,6 +86,15 @@ def plain(text: object, most: int = 16_384) -> str:
     if suspicious(said):
         said = redact(said)
     return said if len(said) <= most else said[: most - 1] + "…"
+
+
+def plainly(value: Any) -> Any:
+    """The same for everything that a structure holds (SEC-023: in any field)."""
+    if isinstance(value, dict):
+        return {key: plainly(one) for key, one in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [plainly(one) for one in value]
+    return plain(value) if isinstance(value, str) else value
 
 
 def compose(given: Text, otherwise: Said, *, english: bool = True) -> Said:

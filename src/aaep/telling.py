@@ -104,8 +104,12 @@ def faults(track: Track) -> str:
 
 def when(step: Step, track: Track) -> str:
     """When a step was, counted from the beginning of its session."""
-    after = step.at - (track.begun or 0.0)
-    return "At the beginning" if 0 <= after < 0.0005 else f"After {lasting(after)}" if after > 0 else "Before that"
+    after = step.at - track.begun
+    if not step.at:
+        return "At an unknown time"
+    if after < 0:
+        return f"{lasting(-after)} before the beginning".capitalize()
+    return f"After {lasting(after)}" if after >= 0.0005 else "At the beginning"
 
 
 def duration(step: Step) -> str:

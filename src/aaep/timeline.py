@@ -15,7 +15,7 @@ from typing import Final
 from .catalogue import rules
 from .drawing import STYLE, figure
 from .page import asset, document, foreign, safe
-from .telling import account, chosen, duration, faults, heading, outcome, overview, section
+from .telling import account, chosen, duration, faults, heading, outcome, overview, section, when
 from .trace import GRADES, KINDS, Mark, Step, Track, counted, lasting
 from .tracing import Trace
 
@@ -119,9 +119,10 @@ def _session(track: Track, number: int, trace: Trace, *, whole: bool) -> Iterato
 
 def _row(step: Step, track: Track, id_: str) -> Iterator[str]:
     broken = ' data-broken="1"' if any(mark.severity != "info" for mark in step.marks) else ""
-    after = max(0.0, step.at - (track.begun or 0.0))
+    after = step.at - track.begun
+    time = lasting(after) if after >= 0.0005 else "0 seconds" if after >= 0 else when(step, track)
     yield f'<tr id="{id_}" data-kind="{step.kind}"{broken}>'
-    yield f'<th scope="row">{lasting(after) if after else "0 seconds"}</th>'
+    yield f'<th scope="row">{time}</th>'
     yield f"<td>{KINDS[step.kind]}</td><td>{safe(step.text)}"
     if step.said:
         yield f" “{foreign(step.said, step.language)}”"

@@ -58,7 +58,7 @@ class Step(msgspec.Struct):
     one output, or progress and more progress, are one step: ``times``.
     """
 
-    at: float  # seconds since the epoch
+    at: float  # seconds since the epoch; 0 if nobody knows
     kind: Kind
     text: str  # ours, whole sentences
     said: str = ""  # theirs, harmless and cut
@@ -130,7 +130,7 @@ class Track:
     def __init__(self, session_id: str, via: str, source: str, number: int = 0) -> None:
         self.session_id, self.via, self.source, self.number = session_id, via, source, number
         self.steps = Steps()
-        self.begun: float | None = None
+        self.begun = 0.0
         self.last = 0.0
         self.ended = ""  # completed, errored or cancelled
         self.parent = ""  # the session it belongs to, if it says so (A.9)
@@ -149,12 +149,11 @@ class Track:
 
     @property
     def seconds(self) -> float:
-        return 0.0 if self.begun is None else max(0.0, self.last - self.begun)
+        return max(0.0, self.last - self.begun)
 
     def add(self, step: Step) -> Step:
         """Let a step have happened."""
-        if self.begun is None:
-            self.begun = step.at
+        self.begun = self.begun or step.at
         self.last = max(self.last, step.at)
         step.placed = True
         self.steps.add(step)

@@ -97,7 +97,7 @@ class Trace:
         if track.session is not None and not track.events:
             track.parent = quoted(track.session.parent, 80)
         track.events += 1
-        now = self._moment(at or message.timestamp, track)
+        now = self._moment(track, at, message.timestamp)
         step = _STEPS.get(type(message), _other)(track, message, now, found)
         if step.placed:
             track.count(found)  # the same as those before it in the step, which are marked
@@ -122,7 +122,7 @@ class Trace:
         """The connection was lost, or there again, or something is missing."""
         open_ = [track for (_, heard), track in self._tracks.items() if heard == via and not track.ended]
         for track in [*open_, self._outside]:
-            now = self._moment(at, track)
+            now = self._moment(track, at)
             track.add(Step(now, "connection", _GAPS.get(kind, "There is a gap."), quoted(why), line=line))
 
     def close(self) -> None:
@@ -164,7 +164,7 @@ class Trace:
         if isinstance(message, (ConfirmationReply, ClarificationReply)):
             asked = self._tokens.get(message.reply_token, [])
             for track in asked:
-                now = self._moment(at or message.timestamp, track)
+                now = self._moment(track, at, message.timestamp)
                 track.mark(track.add(_reply(message, now, line)), found, line)
                 self._settle(track, now)
             if asked:
@@ -174,7 +174,7 @@ class Trace:
         if isinstance(message, (ConfirmationReply, ClarificationReply)):
             text = "A reply to a question that was not asked here."
         said = quoted(getattr(message, "reason", "")) or quoted(getattr(message, "subscriber_name", ""))
-        step = track.add(Step(self._moment(at, track), "connection", text, said, line=line))
+        step = track.add(Step(self._moment(track, at), "connection", text, said, line=line))
         track.mark(step, found, line)
 
     def _ask(self, token: str, track: Track) -> None:
@@ -196,9 +196,10 @@ class Trace:
                 step.ended += ", so it was " + ("accepted" if ask.granted else "refused")
             del track.asked[token]
 
-    def _moment(self, text: str, track: Track) -> float:
-        moment = timestamps.instant(text) if text else None
-        return track.last if moment is None else moment
+    def _moment(self, track: Track, *told: str) -> float:
+        """The first of these times that can be read, or that of the step before."""
+        moments = (timestamps.instant(text) for text in told if text)
+        return next((moment for moment in moments if moment is not None), track.last)
 
 
 _OUTCOMES: Final = {

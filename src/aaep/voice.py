@@ -103,27 +103,24 @@ class Voice:
             # Nearly always the text turns out to be ASCII, and is in the session's own language.
             usual = self._usual if primary is None else None
             hints, sound = usual or self._language(primary or self.language, members)
-            event = self._built(cls, urgency, hints, members)
+            event = cls(
+                aaep_version=AAEP_VERSION,
+                event_id=identifier("evt_"),
+                session_id=self.session_id,
+                timestamp=timestamp(self._last),
+                producer=self._producer,
+                verbosity="normal",
+                urgency=urgency,  # type: ignore[arg-type]  # the shape is checked before it is sent
+                localization_hints=hints,
+                **members,
+            )
             data = _encode(event)
             if usual is not None and not data.isascii():
                 hints, sound = self._language(self.language, members)
-                event = self._built(cls, urgency, hints, members)
+                event = msgspec.structs.replace(event, localization_hints=hints)
                 data = _encode(event)
             self._send(event, data, withheld, wall, sound if attend is None else None)
         return event
-
-    def _built(self, cls: type[E], urgency: str, hints: LocalizationHints, members: dict[str, Any]) -> E:
-        return cls(
-            aaep_version=AAEP_VERSION,
-            event_id=identifier("evt_"),
-            session_id=self.session_id,
-            timestamp=timestamp(self._last),
-            producer=self._producer,
-            verbosity="normal",
-            urgency=urgency,  # type: ignore[arg-type]  # the shape is checked before it is sent
-            localization_hints=hints,
-            **members,
-        )
 
     def stamp(self) -> dict[str, Any]:
         """The envelope of an event that the caller builds himself."""

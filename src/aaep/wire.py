@@ -12,6 +12,7 @@ known or not, so that a relay loses nothing.
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Callable, Sequence
 from typing import Any, Final, TypeVar
 
@@ -86,7 +87,8 @@ def read(
     """A message and everything wrong with it; no message when there is none to be had."""
     message = _exact(raw, bytearray() if scratch is None else scratch) or _escaped(raw)
     if message is not None:
-        return message, check(message, raw, known, strict)
+        with contextlib.suppress(RecursionError):  # nested too deeply to be judged, as explain() will say
+            return message, check(message, raw, known, strict)
     return _usable(raw, known), schema.explain(raw, known, strict=strict)
 
 

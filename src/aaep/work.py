@@ -37,7 +37,7 @@ from .prompts import Ask, clarification, confirmation
 from .questions import Questions
 from .sentences import Hint
 from .stamps import identifier
-from .summaries import STATES, Said, Text, compose, plain
+from .summaries import STATES, Said, Text, compose, plain, plainly
 from .voice import Voice
 from .writing import Output
 
@@ -392,7 +392,7 @@ class Session:
                 reason=plain(reason),
                 target_kind=to,
                 target_uri=UNSET if uri is None else uri,
-                packaged_context=UNSET if context is None else context,
+                packaged_context=UNSET if context is None else plainly(context),
                 urgency_for_handoff=UNSET if priority is None else priority,
             )
             self._handed = False

@@ -107,6 +107,8 @@ class Output:
 
     def _hint(self, chunk: str, reached: Hint | None) -> Hint:
         """The boundary that a chunk ends at: the one it was cut at, if that is ``reached``, or a coarser one."""
+        if self._boundary == "none":
+            return "none"
         if reached is not None and "\n" not in chunk and chunk.isascii():  # there is no paragraph to end
             return reached
         for boundary in _BOUNDARIES:

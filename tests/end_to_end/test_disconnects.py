@@ -41,10 +41,8 @@ def test_the_errand_is_as_long_as_these_tests_believe(bank: Bank) -> None:
     assert EVENTS > kinds(reader.got).index("awaiting.confirmation") + 2 > 4
 
 
-@pytest.mark.parametrize("count", range(EVENTS + 1))
+@pytest.mark.parametrize("count", [pytest.param(0, marks=pytest.mark.only("rejoins")), *range(1, EVENTS + 1)])
 def test_a_reader_cut_off_after_any_event_gets_the_rest_and_may_still_answer(bank: Bank, count: int) -> None:
-    if not count and not bank.wire.rejoins:
-        pytest.skip("Who has heard nothing has no place to go on after, and begins anew.")
     reader = bank.reader(**ANSWERS)
     answered: list[Json] = []
 
@@ -97,9 +95,8 @@ def test_a_reader_cut_off_after_every_event_gets_them_all(bank: Bank) -> None:
     complete(reader, bank.journal)
 
 
+@pytest.mark.only("rejoins")
 def test_the_newer_of_two_connections_gets_the_rest_and_the_older_is_told(bank: Bank) -> None:
-    if not bank.wire.rejoins:
-        pytest.skip("A connection is a subscription here, so two of them are two.")
     reader = bank.reader(**ANSWERS)
     with reader.connect() as older:
         bank.start()
@@ -121,10 +118,9 @@ async def at_once(_: float) -> None:
     await asyncio.sleep(0)
 
 
+@pytest.mark.only("mends")
 @pytest.mark.parametrize("count", range(1, EVENTS + 1))
 def test_a_subscriber_mends_a_line_that_breaks_after_any_event(relay: Relay, far_bank: Bank, count: int) -> None:
-    if relay.url.startswith("pipes:"):
-        pytest.skip("An agent on pipes that has ended is not started again, so there is nothing to mend.")
     relay.breaks = count
     with Subscriber(far_bank.url, sleep=at_once) as subscriber:
         far_bank.producer.reader().wait(LONG)

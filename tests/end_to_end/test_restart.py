@@ -187,12 +187,11 @@ def _listening(subscriber: Subscriber, got: list[Envelope], until: Callable[[Env
     raise AssertionError(f"The subscription ended: {subscriber.status}")
 
 
+@pytest.mark.only("mends")
 @pytest.mark.parametrize("when", ["writing", "asking", "running"])
 def test_a_subscriber_lives_through_the_death_of_the_agent(
     wire: Wire, journal: Path, ledger: Path, when: str, address: str
 ) -> None:
-    if address.startswith("pipes:"):
-        pytest.skip("An agent on pipes that has ended is not started again, so there is nothing to mend.")
     got: list[Envelope] = []
     up = threading.Event()
 

@@ -75,6 +75,7 @@ class Wire(Protocol):
     """One transport, seen from outside."""
 
     listen: str  # the URL to serve at, any free place
+    mends: bool  # whether there may be an agent again after a connection has ended
     rejoins: bool  # whether a subscription outlives its connection and can be taken up again by its id
 
     def through(self, host: str) -> Json:
@@ -148,6 +149,7 @@ class Http:
     """Appendix B.1, with what Python brings along."""
 
     listen = "http://127.0.0.1:0"
+    mends = True
     rejoins = True
     headers: Final[dict[str, str]]  # that show who it is
 
@@ -276,7 +278,9 @@ class _Reader:
         }
         self.line.send(json.dumps(request).encode())
         self.accepted = self.answer()
-        assert self.accepted["type"] == "subscription.accepted", self.accepted
+        if self.accepted.get("type") != "subscription.accepted":
+            self.line.cut()
+            raise AssertionError(self.accepted)
         self.id: str = self.accepted["subscription_id"]
         self.fresh = True
 
@@ -364,6 +368,7 @@ class TwoWay:
     """
 
     listen: str
+    mends = True
     rejoins = False
 
     def __init__(self, headers: dict[str, str] | None = None) -> None:
@@ -403,7 +408,7 @@ class TwoWay:
     def send(self, url: str, message: bytes) -> Answer:
         try:
             named = json.loads(message)["subscription_id"]
-        except (ValueError, KeyError, TypeError):
+        except (ValueError, KeyError, TypeError, RecursionError):
             named = None
         reader = self._readers.get(named) if isinstance(named, str) else None
         if reader is None or reader.ended or reader.url != url:
@@ -435,6 +440,11 @@ class TwoWay:
             reader.dial(reader.last)
             reader.fresh = fresh
             return answer
+
+    def hang_up(self) -> None:
+        """Let go of every connection."""
+        for reader in self._readers.values():
+            reader.line.cut()
 
     def renegotiated(self, answer: Answer) -> Json:
         assert answer[0] == "answered", answer
@@ -481,7 +491,8 @@ class _Frames:
 
     def _write(self, first: int, data: bytes) -> None:
         size = len(data)
-        long = bytes((0x80 | size,)) if size < 126 else struct.pack("!BH", 0xFE, size)
+        longer = struct.pack("!BH", 0xFE, size) if size < 65_536 else struct.pack("!BQ", 0xFF, size)
+        long = bytes((0x80 | size,)) if size < 126 else longer
         self._socket.sendall(bytes((first,)) + long + b"\0\0\0\0" + data)  # a mask of zeros changes nothing
 
     def receive(self) -> bytes | None:
@@ -684,7 +695,7 @@ class _Calls:
     def send(self, message: bytes) -> None:
         try:
             method = self._methods.get(json.loads(message)["type"], "reply")
-        except (ValueError, KeyError, TypeError):
+        except (ValueError, KeyError, TypeError, RecursionError):
             method = "reply"
         call = b',"id":1' if method in ("subscribe", "renegotiate") else b""
         with contextlib.suppress(BrokenPipeError):
@@ -698,6 +709,8 @@ class _Calls:
         with contextlib.suppress(ConnectionResetError):
             while not self._over and not self._file.closed and (line := self._file.readline()):
                 message = json.loads(line)
+                if "error" in message and message["id"] is not None:
+                    return json.dumps({"type": "subscription.rejected", "reason_code": message["error"]}).encode()
                 if "error" not in message:  # of a line that was none: it is for no call, and says no more
                     self._over = message.get("method") == "aaep.close"
                     return json.dumps(message["params"] if "method" in message else message["result"]).encode()
@@ -714,6 +727,8 @@ class _Calls:
 
 class Stdio(_Places):
     """Appendix B.6, with as many readers as there are pipes: see ``pipes.py``."""
+
+    mends = False  # nobody starts an agent again that has ended
 
     scheme = "pipes"
 

@@ -61,7 +61,7 @@ class Entry(msgspec.Struct):
 
 
 class Heard(msgspec.Struct):
-    """What a line of a recording holds: a message, a gap, or neither, and then ``fault`` says why."""
+    """What a line of a recording holds: a message or a gap. ``fault`` says what is wrong with the line itself."""
 
     line: int
     raw: bytes = b""
@@ -225,6 +225,10 @@ def _heard(number: int, raw: bytes) -> Heard:
         return Heard(number, fault=_entry_fault(str(error)))
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
         return Heard(number, fault=_not_json(error))
+    if entry.at and timestamps.instant(entry.at) is None:
+        fault = _entry_fault(f"at is not a timestamp: {entry.at!r}")
+        message = b"" if entry.message is UNSET else bytes(entry.message)
+        return Heard(number, message, "", entry.via, entry.gap, entry.why, fault)
     if entry.message is not UNSET:
         return Heard(number, bytes(entry.message), entry.at, entry.via)
     if entry.gap:

@@ -67,9 +67,9 @@ def _trace(trace: Trace, file: str, stream: IO[bytes], known: Registry, *, audib
         for heard in recordings.hear(recording):
             if heard.fault is not None:
                 trace.fault(heard.fault, heard.line)
-            elif heard.gap:
+            if heard.gap:
                 trace.gap(heard.gap, heard.why, heard.line, heard.at, heard.via)
-            else:
+            elif heard.raw:
                 trace.feed(heard.raw, heard.line, heard.at, heard.via)
                 if audible and (trace.messages - before) % PROGRESS == 0:
                     click.echo(f"{trace.messages:,} messages read.", err=True)
@@ -100,14 +100,19 @@ def _opened(file: str) -> Iterator[IO[bytes]]:
 
 
 def _write(target: str, parts: Iterable[str]) -> None:
-    """The whole file or none of it."""
-    folder = Path(target).absolute().parent
-    handle, name = tempfile.mkstemp(prefix=".aaep-", dir=folder)
+    """The whole file or none of it; what is no file, such as a pipe, is written to as it is."""
+    place = Path(os.path.realpath(target))
+    if place.exists() and not place.is_file():
+        with open(place, "w", encoding="utf-8", newline="\n") as file:
+            file.writelines(parts)
+        return
+    handle, name = tempfile.mkstemp(prefix=".aaep-", dir=place.parent)
     try:
         with open(handle, "w", encoding="utf-8", newline="\n") as file:
             file.writelines(parts)
-        os.chmod(name, 0o600 if not Path(target).exists() else Path(target).stat().st_mode & 0o777)
-        os.replace(name, target)
+        if place.exists():
+            os.chmod(name, place.stat().st_mode & 0o777)
+        os.replace(name, place)
     except BaseException:
         with suppress(OSError):
             os.unlink(name)

@@ -10,7 +10,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 import grpc
 
@@ -89,7 +89,7 @@ class _Line:
 
     def __init__(self, owner: GrpcChannel, channel: grpc.aio.Channel) -> None:
         self._owner, self._channel = owner, channel
-        self._call = channel.stream_stream(_SUBSCRIBE)(timeout=_DEADLINE, metadata=owner.metadata)
+        self._call: Any = channel.stream_stream(_SUBSCRIBE)(timeout=_DEADLINE, metadata=owner.metadata)
         self._heard = False
 
     async def send(self, message: bytes) -> None:
@@ -120,7 +120,8 @@ class _Line:
         # The library still has something to tell the loop about the call, which may be closed soon. It tells
         # things in their order, so wait for one more: a call that is too late before it begins.
         with contextlib.suppress(grpc.aio.AioRpcError):
-            await self._channel.unary_unary(_MANIFEST)(b"", timeout=0)
+            late: Any = self._channel.unary_unary(_MANIFEST)
+            await late(b"", timeout=0)
         await self._channel.close()
 
 
@@ -155,8 +156,8 @@ class GrpcChannel(Duplex):
     async def _asked(self) -> bytes:
         async with self._channel() as channel:
             try:
-                raw = await channel.unary_unary(_MANIFEST)(b"", timeout=self._patience, metadata=self.metadata)
-                return unpack(raw)
+                asked: Any = channel.unary_unary(_MANIFEST)
+                return unpack(await asked(b"", timeout=self._patience, metadata=self.metadata))
             except grpc.aio.AioRpcError as error:
                 raise self.problem(error) from error
             except ValueError as error:

@@ -11,7 +11,7 @@ import asyncio
 import logging
 from collections import deque
 from collections.abc import Callable
-from typing import Final, TypeAlias
+from typing import Any, Final, TypeAlias
 
 import grpc
 
@@ -64,7 +64,7 @@ async def reject(context: Context, message: SubscriptionRejected) -> None:
 class Conversation:
     """A stream, as the hub and the :class:`Exchange` see it. On the hub's loop; only :meth:`hold` waits."""
 
-    frame = staticmethod(batch)
+    frame: Callable[[str, bytes], bytes] = staticmethod(batch)
 
     def __init__(self, hub: Hub, peer: Peer, context: Context, *, limit: int, patience: float) -> None:
         self._loop = asyncio.get_running_loop()
@@ -138,7 +138,7 @@ class Conversation:
     async def _listen(self) -> None:
         try:
             while self._open:
-                raw = await self._context.read()
+                raw: Any = await self._context.read()
                 if raw is grpc.aio.EOF:
                     break
                 self._take(raw)

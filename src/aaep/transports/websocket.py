@@ -218,7 +218,8 @@ async def serve(
         )
         shown_host = f"[{host}]" if ":" in host else host
         where = f"{parts.scheme}://{shown_host}:{port}"
-        door = WebSocketDoor(hub, guard, Local() if identity is None else identity, where, limit=limit, patience=patience)
+        admits = Local() if identity is None else identity
+        door = WebSocketDoor(hub, guard, admits, where, limit=limit, patience=patience)
         await door.open(opened, encryption)
     except BaseException:
         opened.close()
