@@ -23,6 +23,7 @@ _PROMPTS: Final = ("aaep:agent.awaiting.confirmation", "aaep:agent.awaiting.clar
 _NUMBERS: Final = {
     "events": ("aaep_events_total", "Events published."),
     "frames": ("aaep_frames_total", "Frames written to readers."),
+    "writes": ("aaep_writes_total", "Writes to readers; one may have several frames."),
     "replies": ("aaep_replies_total", "Replies passed on to a session."),
     "refusals": ("aaep_replies_refused_total", "Replies refused."),
     "slow": ("aaep_slow_consumers_total", "Readers let go because they fell behind."),

@@ -14,6 +14,7 @@ from .events import Envelope
 from .extensions import Registry
 from .fanout import Live, Settings, Stream, Subscription, TooSlow, spread
 from .fields import present
+from .journal import Journal
 from .sentences import Hint
 from .sources import Source
 
@@ -37,18 +38,20 @@ class Delivery:
         at: Callable[[float, Callable[[], None]], object],
         lost: Callable[[Subscription], None],
         slow: Callable[[Subscription], None],
-        keep: Callable[[], None],
+        journal: Journal,
     ) -> None:
         """
         ``call`` and ``at`` have the loop do something; ``lost`` and ``slow`` are told of readers to let go of.
 
-        ``keep`` waits until what is in the journal would outlive this process. Nobody sees an event before that:
-        who resumes after one that the next process does not know would never hear how its session ended.
+        Nobody sees an event before what the journal has of it would outlive this process: who resumes after one
+        that the next process does not know would never hear how its session ended. The loop does not wait for
+        the disk; when the journal has it, it is called.
         """
         self.settings, self.known = settings, known
         self.events = 0
         self._clock, self._call, self._at, self._lost, self._slow = clock, call, at, lost, slow
-        self._keep = keep
+        self._journal = journal
+        self._awaited: object = None  # the journal has yet to keep what was published
         self._published: deque[tuple[Source, Envelope, bytes]] = deque()
         self._scheduled = False
         self._last = ""  # the id of the last event that was routed
@@ -56,13 +59,18 @@ class Delivery:
         self.streams: tuple[Stream, ...] = ()
         self._live: list[Live] = []
         self._version: tuple[tuple[Stream, ...], int] = ((), 0)
-        self._frames = 0  # of streams that are no more
+        self._frames = self._writes = 0  # of streams that are no more
         self._again: float | None = None  # when the trailing readers are looked at
 
     @property
     def frames(self) -> int:
         """How many frames were written."""
         return self._frames + sum(stream.frames for stream in self.streams)
+
+    @property
+    def writes(self) -> int:
+        """In how many pieces: what is ready goes out together."""
+        return self._writes + sum(stream.writes for stream in self.streams)
 
     @property
     def boundary(self) -> Hint:
@@ -95,12 +103,21 @@ class Delivery:
 
     def drain(self) -> None:
         """Route what was published, then write once to each reader."""
+        count, ticket = min(len(self._published), PORTION), object()
+        if count and self._journal.when_kept(lambda: self._call(lambda: self._kept(ticket, count))):
+            self._awaited = ticket  # and nobody has to have the loop called meanwhile
+        else:
+            self._written(count)
+
+    def _kept(self, ticket: object, count: int) -> None:
+        if self._awaited is ticket:
+            self._awaited = None
+            self._written(count)
+
+    def _written(self, count: int) -> None:
+        """So many of what was published may be seen."""
         self._scheduled = False  # first: whoever publishes from here on has the loop called again
-        now = self._clock()
-        published = self._published
-        count = min(len(published), PORTION)
-        if count:
-            self._keep()
+        now, published = self._clock(), self._published
         for _ in range(count):
             self.route(*published.popleft(), now)
         self.deliver(self.streams, now)
@@ -109,14 +126,17 @@ class Delivery:
             self._call(self.drain)
 
     def empty(self) -> None:
-        """Route all that was published so far."""
-        for _ in range(len(self._published) // PORTION + 1):
-            self.drain()
+        """Route all that was published so far, at once."""
+        count, self._awaited = len(self._published), None
+        if count:
+            self._journal.keep()
+        self._written(count)
 
     def settle(self, last: Mapping[str, str]) -> None:
         """Route, of each session named, what was published up to that event, and keep the rest for later."""
         published = [self._published.popleft() for _ in range(len(self._published))]
-        self._keep()  # also for the prompts that are about to be sent again
+        self._awaited = None
+        self._journal.keep()  # also for the prompts that are about to be sent again
         cuts = {
             source.session_id: index
             for index, (source, event, _) in enumerate(published)
@@ -128,7 +148,10 @@ class Delivery:
                 self.route(*one, now)
             else:
                 rest.append(one)
-        self._published.extendleft(reversed(rest))  # a drain is scheduled for them already
+        self._published.extendleft(reversed(rest))
+        self._scheduled = bool(rest)
+        if rest:
+            self._call(self.drain)
 
     def route(self, source: Source, event: Envelope, data: bytes, now: float) -> None:
         """Give an event to the streams of those who may hear it (CF-145)."""
@@ -239,6 +262,7 @@ class Delivery:
             if not stream.subscriptions:
                 del self._streams[key]
                 self._frames += stream.frames
+                self._writes += stream.writes
         self.streams = (*self._streams.values(),)
         if not self.streams:
             self._published.clear()

@@ -184,7 +184,7 @@ class Stream:
         self.trailing: set[Subscription] = set()  # readers that have to be pumped
         self.mark: Mark = (0, last)
         self.armed: float | None = None  # when the hub will call advance()
-        self.frames = 0  # how many were written
+        self.frames = self.writes = 0  # how many were written, in how many pieces
         rate = present(terms, "max_events_per_second")
         self._spacing = 1 / rate if rate else 0.0
         self._hidden = hidden_from(peer.roles, hidden(settings.hidden))
@@ -271,6 +271,7 @@ class Stream:
         for frame, batch in self._batches.items():
             batch.data = b"".join([frame(item.event.event_id, item.data) for item in fresh])
         self.frames += len(fresh) * len(self._live)
+        self.writes += len(self._live)
 
     def done(self, now: float) -> None:
         """What was loaded is written."""
@@ -406,6 +407,7 @@ class Stream:
         # What went out beyond the budget is owed (CF-074).
         subscription.due = max(subscription.due, now) + count * self._spacing
         self.frames += count
+        self.writes += 1
         outlet.write(b"".join([outlet.frame(item.event.event_id, item.data) for item, _ in entries]))
 
     # -- coming and going ----------------------------------------------------------------

@@ -93,7 +93,7 @@ class Hub:
         self._timers = Timers(clock, self.call)
         self._trimming = Trimming(journal, clock, wall, self._timers, over=lambda: self._closed)
         self._standing = Standing(clock, wall, self._timers.at, self._expired)
-        self._delivery = Delivery(
+        self.delivery = Delivery(
             self.settings,
             self.offer.registry,
             clock,
@@ -101,10 +101,10 @@ class Hub:
             at=self._timers.at,
             lost=self._lost,
             slow=self._slow,
-            keep=journal.keep,
+            journal=journal,
         )
         self.sources = Sources(audience)
-        self._welcome = Welcome(self._delivery, self.sources, journal, clock)
+        self._welcome = Welcome(self.delivery, self.sources, journal, clock)
         self.roster = Roster()
         self.relays: Relays | None = None  # for agents that come from elsewhere
         self._lock = threading.Lock()  # over the next two
@@ -145,7 +145,7 @@ class Hub:
             self.sources.withhold(source, event, data)
         else:
             self.sources.told(event)
-            self._delivery.publish(source, event, data)
+            self.delivery.publish(source, event, data)
 
     def repliers(self, source: Source, kind: Literal["confirmation", "clarification"]) -> set[str]:
         """The subscriptions that may answer a prompt of this session: connected, or expected (CF-003, CF-004)."""
@@ -159,7 +159,7 @@ class Hub:
     @property
     def boundary(self) -> Hint:
         """The finest boundary at which somebody wants to have output: a sentence, or less."""
-        return self._delivery.boundary
+        return self.delivery.boundary
 
     def reader(self, *, replies: bool = False) -> Later[str]:
         """The id of a subscription that somebody reads, and may answer if that is asked for; now or later."""
@@ -231,10 +231,10 @@ class Hub:
         if self._closing:
             return
         self._closing = True
-        self._delivery.empty()
-        for stream in self._delivery.streams:
+        self.delivery.empty()
+        for stream in self.delivery.streams:
             stream.flush(self._clock())
-        self._delivery.deliver(self._delivery.streams, self._clock())
+        self.delivery.deliver(self.delivery.streams, self._clock())
         for one in self.roster.everybody():
             self._hang_up(one, reason)
             self._end(one)
@@ -278,7 +278,7 @@ class Hub:
             self._hang_up(one, None)
             self._end(one)
             return answer
-        self._delivery.empty()
+        self.delivery.empty()
         one.asked, one.terms = negotiation.changed(one.asked, message), answer.honored_capabilities
         self._move(one)
         sources = self.sources.heard_by(peer)
@@ -291,16 +291,16 @@ class Hub:
     def _move(self, one: Subscription) -> None:
         """To the stream for its new terms. Neither may hold anything: what one held the other has not seen."""
         now, old = self._clock(), one.stream
-        new = self._delivery.stream(one)
+        new = self.delivery.stream(one)
         if new is old:
             return
         for stream in (old, new):
             stream.flush(now)
-        self._delivery.deliver((old, new), now)
+        self.delivery.deliver((old, new), now)
         new.succeed(old, one)
-        self._delivery.sweep()
+        self.delivery.sweep()
         if one.outlet is not None:
-            self._delivery.pump(one, now)
+            self.delivery.pump(one, now)
 
     def unsubscribe(self, message: SubscriptionClose, peer: Peer) -> None:
         """End a subscription of this peer; of others, nothing happens."""
@@ -359,7 +359,7 @@ class Hub:
         (CF-093). The newest reader of a subscription wins (CF-094). Raises
         :exc:`UnknownSubscription` and :exc:`SubscriptionGone`.
         """
-        self._delivery.empty()
+        self.delivery.empty()
         one = self.roster.known(subscription_id, peer) if subscription_id else self._bare(peer)
         self._standing.renew(one, peer)
         if one.outlet is not None:
@@ -370,7 +370,7 @@ class Hub:
             one.expiry()
         one.outlet, one.connected, one.turn = outlet, True, next(self._turns)
         self._welcome.prepare(one, after, self.sources.heard_by(peer))
-        self._delivery.pump(one, self._clock())
+        self.delivery.pump(one, self._clock())
         self.roster.settle(one)
         return one
 
@@ -420,9 +420,9 @@ class Hub:
 
     def _begin(self, one: Subscription) -> None:
         self.start()
-        self._delivery.empty()
+        self.delivery.empty()
         self.roster.add(one)
-        self._delivery.stream(one).join(one)
+        self.delivery.stream(one).join(one)
         self._standing.watch(one)
 
     def _bare(self, peer: Peer) -> Subscription:
@@ -455,7 +455,7 @@ class Hub:
         if one.expiry is not None:
             one.expiry()
         self._standing.drop(one)
-        self._delivery.leave(one)
+        self.delivery.leave(one)
         for source in self.sources.heard_by(one.peer):
             _tell(source.left, one.id)
 
@@ -475,8 +475,9 @@ class Hub:
         subscriptions = self.roster.everybody()
         unsent = [one.outlet.waiting() for one in subscriptions if one.outlet is not None]
         return about.metrics(
-            events=self._delivery.events,
-            frames=self._delivery.frames,
+            events=self.delivery.events,
+            frames=self.delivery.frames,
+            writes=self.delivery.writes,
             replies=self._counts["replies"],
             refusals=self._counts["refusals"],
             slow=self._counts["slow"],
@@ -485,7 +486,7 @@ class Hub:
             sessions=len(self.sources),
             subscriptions=len(subscriptions),
             readers=len(unsent),
-            streams=len(self._delivery.streams),
+            streams=len(self.delivery.streams),
             unsent=sum(unsent),
         )
 

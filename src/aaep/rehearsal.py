@@ -312,7 +312,7 @@ class Part:
         self._rehearsal.wake()
 
     def cancel(self, *, by: Literal["user"], reason: str) -> None:
-        """CF-147"""
+        """Somebody wants it stopped (CF-147)."""
         self.stop(cancelled(by), by, reason)
         self._rehearsal.wake()
 
@@ -414,7 +414,7 @@ class Rehearsal:
         """Wait until an event is due; for one behind a prompt that was answered before its time, no longer."""
         if self._speed is None:
             if self.played % _CHECKED == 0:
-                self._while(lambda hub: hub._delivery.pressed)
+                self._while(lambda hub: hub.delivery.pressed)
             return due
         due += gap / self._speed
         with self._changed:
@@ -456,7 +456,7 @@ class Rehearsal:
     def _settle(self) -> None:
         """Let the readers have all of it."""
         until = self.clock() + _SETTLING
-        self._while(lambda hub: not hub._delivery.idle and self.clock() < until)
+        self._while(lambda hub: not hub.delivery.idle and self.clock() < until)
 
     def _while(self, holds: Callable[[Hub], bool]) -> None:
         """Wait as long as something holds on the hub's loop."""

@@ -631,10 +631,10 @@ class Unix(_Places):
 class _Generated:
     """A stream of the client that gRPC's own tools made."""
 
-    def __init__(self, url: str, headers: dict[str, str]) -> None:
+    def __init__(self, url: str, headers: dict[str, str], life: float) -> None:
         self.ending: Answer = ()
         metadata = tuple((name.lower(), value) for name, value in headers.items())
-        self._stream = stubs.Stream(urlsplit(url).netloc, metadata=metadata)
+        self._stream = stubs.Stream(urlsplit(url).netloc, metadata=metadata, timeout=life)
 
     def send(self, message: bytes) -> None:
         self._stream.send(message)
@@ -658,9 +658,10 @@ class Grpc(TwoWay):
     """Appendix B.5."""
 
     listen = "grpc://127.0.0.1:0"
+    life = stubs.LONG  # seconds after which a stream is given up
 
     def dial(self, url: str) -> Line:
-        return _Generated(url, self.headers)
+        return _Generated(url, self.headers, self.life)
 
     def ends(self, data: bytes) -> list[int]:
         """Where the HTTP/2 frames end that have events in them: once for each."""

@@ -16,7 +16,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import Final, Protocol
 
 import msgspec
@@ -103,6 +103,13 @@ class Journal(Protocol):
         It reaches the disk soon after, together with others. Ids are for the
         caller to keep unique: one that is appended twice is kept twice and
         found at its first place, so that nobody who resumes there misses any.
+        """
+
+    def when_kept(self, call: Callable[[], None]) -> bool:
+        """
+        Have something called, from any thread, once all that was appended so far would outlive this process.
+
+        False if it would already; then nothing is called.
         """
 
     def keep(self) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections import deque
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from itertools import islice
 from operator import itemgetter
@@ -38,6 +38,10 @@ class MemoryJournal:
         refuse(event_id, session_id, entry.data, at)
         self._check()
         self._fresh.append(entry)
+
+    def when_kept(self, call: Callable[[], None]) -> bool:
+        """Never later than now."""
+        return False
 
     def keep(self) -> None:
         """Nothing to wait for: it dies with the process."""

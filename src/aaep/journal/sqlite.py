@@ -18,7 +18,7 @@ import ctypes
 import os
 import sqlite3
 import tempfile
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import closing, contextmanager, suppress
 from pathlib import Path
 from threading import Condition, Lock, RLock, Thread
@@ -103,6 +103,7 @@ class SqliteJournal:
         self._waiting: list[_Row] = []  # visible, not yet committed
         self._waiting_bytes = 0
         self._wanted = 0  # the number somebody in sync() waits for
+        self._calls: list[tuple[int, Callable[[], None]]] = []  # with the number each is for
         with self._explained(), _opening:
             self._key, self._connection = _opened(self.path, create=create)
             try:
@@ -135,6 +136,13 @@ class SqliteJournal:
             self._waiting_bytes += size
             if len(self._waiting) == 1:
                 self._work.notify()
+
+    def when_kept(self, call: Callable[[], None]) -> bool:
+        with self._lock:
+            if not self._waiting or self._failure or self._closed or self._forked:
+                return False
+            self._calls.append((self._committed + len(self._waiting), call))
+            return True
 
     def keep(self) -> None:
         """Wait until everything so far is committed. Of a failure, ``append`` tells."""
@@ -265,6 +273,7 @@ class SqliteJournal:
         with self._lock:
             self._failure = error
             self._done.notify_all()
+        self._call(None)
 
     def _commit(self) -> None:
         """Write the next batch, and ask the disk if somebody waits for what is in it. Needs ``_disk``."""
@@ -296,6 +305,15 @@ class SqliteJournal:
             if syncing:
                 self._synced = last
             self._done.notify_all()
+        self._call(last)
+
+    def _call(self, last: int | None) -> None:
+        """Call those who wait for what is committed now; all of them if nothing more will be."""
+        with self._lock:
+            ready = [call for number, call in self._calls if last is None or number <= last]
+            self._calls = [one for one in self._calls if last is not None and one[0] > last]
+        for call in ready:
+            call()
 
     @contextmanager
     def _settled(self) -> Iterator[None]:

@@ -125,7 +125,7 @@ def _short_enough(path: Path) -> None:
 
 
 def manifest_beside(path: Path) -> Path:
-    """CF-118"""
+    """Where the manifest of an agent is (CF-118)."""
     return path.with_name(f"{path.name.removesuffix(_TAIL)}.manifest.json")
 
 
