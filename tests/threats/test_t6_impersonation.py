@@ -1,0 +1,330 @@
+"""T6: an agent that poses as another, or a place that is not where it seems. SEC-027, CF-103, CF-104, CF-145"""
+
+from __future__ import annotations
+
+import json
+import os
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from aaep.attend import ATTEND, registry
+from aaep.channel import Peer
+from aaep.cli.serve import _audience
+from aaep.errors import AaepError
+from aaep.events import ProducerInfo
+from aaep.hub import Hub, Settings
+from aaep.identity import Credentials
+from aaep.journal import Journal
+from aaep.journal.memory import MemoryJournal
+from aaep.journal.sqlite import SqliteJournal
+from aaep.negotiation import Offer
+from aaep.producer import Producer
+from aaep.transports import _exchange
+from aaep.transports._relay import Relays
+from aaep.transports._unix_place import folders, fresh, wanted
+from aaep.wire import encode
+from tests.end_to_end.readers import ANSWERS, ENDS, PROMPT, Raw, stamp
+from tests.end_to_end.wires import LONG, Http, Json, Line, Unix
+from tests.threats.hall import Doorman
+
+
+class Guests:
+    """The agents come over a socket, as whom a test says; readers over HTTP, with tokens."""
+
+    several = True
+
+    def __init__(self) -> None:
+        self.coming = Peer("ada", "unix-socket", frozenset({"agent"}))
+
+    def admit(self, _: Credentials) -> Peer:
+        return self.coming
+
+
+class Place:
+    """A hub for agents of several people, as ``aaep serve`` runs it."""
+
+    def __init__(self, folder: Path, hub: Hub) -> None:
+        self.hub, self.guests = hub, Guests()
+        self.doorman = Doorman(folder / "tokens.jsonl")
+        self.socket = hub.serve(f"unix://{folder}/hub.sock", identity=self.guests)
+        self.url = hub.serve("http://127.0.0.1:0", identity=self.doorman)
+
+    def reader(self, who: str) -> Raw:
+        return Raw(Http(self.doorman.headers(who, "replier")), self.url, **ANSWERS)
+
+    def agent(self, who: str, agent_id: str = "bank", role: str = "agent") -> RawAgent:
+        self.guests.coming = Peer(who, "unix-socket", frozenset({role}))
+        return RawAgent(self.socket, agent_id, self.hub)
+
+
+@contextmanager
+def place(folder: Path, journal: Journal | None = None, window: float = 30.0) -> Iterator[Place]:
+    offer = Offer(producer=ProducerInfo(agent_id="hub"), registry=registry(), namespaces=(ATTEND.namespace,))
+    hub = Hub(offer, journal or MemoryJournal(), settings=Settings(resume_window=window))
+    hub.relays = relays = Relays(hub, audience=_audience)
+    hub.start()
+    hub.run(_recalled(relays))
+    try:
+        yield Place(folder, hub)
+    finally:
+        hub.run(relays.close())
+        hub.close()
+
+
+async def _recalled(relays: Relays) -> None:
+    relays.recall()
+
+
+class RawAgent:
+    """An agent without our library, which says what it wants."""
+
+    def __init__(self, url: str, agent_id: str, hub: Hub) -> None:
+        self.id = agent_id
+        self.line: Line = Unix().dial(url)
+        told = json.loads(encode(hub.manifest())) | {"agent_id": agent_id, "agent_name": agent_id.title()}
+        self.line.send(json.dumps(told).encode())
+
+    def __enter__(self) -> RawAgent:
+        """The hub subscribes, and is accepted."""
+        asked = self.line.receive()
+        assert asked is not None
+        self.wishes: Json = json.loads(asked)["capabilities"]
+        accepted = {
+            "type": "subscription.accepted",
+            "aaep_version": "1.0.0",
+            "subscription_id": "sub_1",
+            "honored_capabilities": self.wishes,
+            "producer": {"agent_id": self.id},
+        }
+        self.line.send(json.dumps(accepted).encode())
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.line.cut()
+
+    def say(self, kind: str, session: str, event: str, **members: Any) -> None:
+        said = {
+            "@context": "https://aaep-protocol.org/context/v1",
+            "aaep_version": "1.0.0",
+            "type": f"aaep:agent.{kind}",
+            "event_id": event,
+            "session_id": session,
+            "timestamp": stamp(),
+            "producer": {"agent_id": self.id},
+            "verbosity": "normal",
+            "urgency": "normal",
+            "localization_hints": {"primary_language": "en-US", "text_direction": "ltr"},
+            "summary_normal": f"{self.id} says {kind}.",
+        }
+        self.line.send(json.dumps(said | members).encode())
+
+
+STARTED = "aaep:agent.session.started"
+
+
+def test_t6_an_agent_is_heard_by_those_it_works_for(folder: Path) -> None:
+    with place(folder) as hub:
+        ada, mallory = hub.reader("ada"), hub.reader("mallory")
+        with (
+            ada.connect() as hers,
+            mallory.connect() as its,
+            hub.agent("ada") as one,
+            hub.agent("mallory") as two,
+        ):
+            one.say("session.started", "sess_1", "evt_1")
+            two.say("session.started", "sess_2", "evt_2")
+            assert ada.wait(hers, STARTED)["session_id"] == "sess_1"
+            assert mallory.wait(its, STARTED)["session_id"] == "sess_2"
+
+
+def test_t6_an_agent_cannot_take_over_the_session_of_another(folder: Path) -> None:
+    """Mallory's agent knows the session of Ada's, and begins and ends it as its own; under Ada's agent's name too."""
+    with place(folder) as hub:
+        ada, mallory = hub.reader("ada"), hub.reader("mallory")
+        with ada.connect() as hers, mallory.connect() as its, hub.agent("ada") as bank:
+            bank.say("session.started", "sess_1", "evt_1")
+            ada.wait(hers, STARTED)
+            for name in ("evil", "bank"):
+                with hub.agent("mallory", name) as evil:
+                    evil.say("session.started", "sess_1", f"evt_{name}")
+                    evil.say("session.errored", "sess_1", f"evt_{name}2", error_code="x", error_message="x")
+                    evil.say("session.started", f"sess_{name}", f"evt_{name}3")
+                    assert mallory.wait(its, STARTED)["session_id"] == f"sess_{name}"
+            late = hub.reader("ada")
+            with late.connect() as joined:  # it is still hers, and open
+                assert late.wait(joined, STARTED)["event_id"] == "evt_1"
+            bank.say("state.changed", "sess_1", "evt_3", from_state="idle", to_state="thinking")
+            assert ada.wait(hers, "aaep:agent.state.changed")["event_id"] == "evt_3"
+        assert {event["session_id"] for event in ada.got} == {"sess_1"}
+        assert "sess_1" not in {event["session_id"] for event in mallory.got}
+
+
+def test_t6_after_a_restart_a_session_is_for_nobody_else(folder: Path) -> None:
+    """The hub does not remember whose it was, until the agent that has it speaks of it: a name is easily taken."""
+    path = folder / "hub.db"
+    with place(folder, first := SqliteJournal(path)) as hub, hub.agent("ada") as bank:
+        ada = hub.reader("ada")
+        with ada.connect() as hers:
+            bank.say("session.started", "sess_1", "evt_1", request_text="Nobody may know.")
+            ada.wait(hers, STARTED)
+    first.close()
+    with place(folder, second := SqliteJournal(path)) as hub:
+        ada, mallory = hub.reader("ada"), hub.reader("mallory")
+        # Under the name of Ada's agent.
+        with ada.connect() as hers, mallory.connect() as its, hub.agent("mallory", "bank") as evil:
+            evil.say("session.started", "sess_2", "evt_2")
+            assert mallory.wait(its, STARTED)["session_id"] == "sess_2"
+            late = hub.reader("mallory")
+            with late.connect() as joined:
+                assert late.wait(joined, STARTED)["session_id"] == "sess_2"
+            with hub.agent("ada", "bank") as bank:
+                bank.say("state.changed", "sess_1", "evt_3", from_state="idle", to_state="thinking")
+                assert ada.wait(hers, "aaep:agent.state.changed")["session_id"] == "sess_1"
+            evil.say("state.changed", "sess_2", "evt_4", from_state="idle", to_state="thinking")
+            mallory.wait(its, "aaep:agent.state.changed")
+        assert {event["session_id"] for one in (mallory, late) for event in one.got} == {"sess_2"}
+    second.close()
+
+
+@pytest.mark.parametrize("role", ["listener", "replier", "auditor"])
+def test_t6_only_agents_publish(folder: Path, role: str) -> None:
+    with place(folder) as hub:
+        reader = hub.reader("ada")
+        with reader.connect() as stream:
+            assert hub.agent("ada", role=role).line.receive() is None  # hung up on
+            with hub.agent("ada") as bank:
+                bank.say("session.started", "sess_1", "evt_1")
+                reader.wait(stream, STARTED)
+
+
+IDS = ["evt_1\n\ndata: {}", "evt_1\r", "evt_\x00", "evt_\u2028", "evt_" + "a" * 65, "", "evt_1 ", "\u0435vt_1", "evt_-"]
+
+
+@pytest.mark.parametrize("bad", IDS)
+def test_t6_ids_that_are_none_reach_no_frame_and_stop_nobody(folder: Path, bad: str) -> None:
+    with place(folder) as hub:
+        reader = hub.reader("ada")
+        with reader.connect() as stream, hub.agent("ada") as bank:
+            bank.say("session.started", "sess_1", bad)
+            bank.say("session.started", bad.replace("evt_", "sess_"), "evt_2")
+            bank.say("session.started", "sess_3", "evt_3")
+            assert reader.wait(stream, STARTED)["event_id"] == "evt_3"
+        assert [event["event_id"] for event in reader.got] == ["evt_3"]
+
+
+def test_t4_an_agent_that_says_more_than_can_be_passed_on_is_cut_off(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What it said and nobody has taken is bounded; other agents go on."""
+    monkeypatch.setattr(_exchange, "MOST", 1_000_000)
+    with place(folder) as hub:
+        reader = hub.reader("ada")
+        with reader.connect() as stream:
+            flood = hub.agent("ada", "flood")
+            with suppress(ConnectionError):
+                for _ in range(100):  # before it has even accepted the hub
+                    flood.line.send(b'{"type":"x","y":"' + b"z" * 100_000 + b'"}')
+            while flood.line.receive() is not None:
+                pass  # and then the end
+            with hub.agent("ada") as bank:
+                bank.say("session.started", "sess_1", "evt_1")
+                reader.wait(stream, STARTED)
+
+
+def test_t6_a_reply_goes_to_the_agent_that_asked_and_only_from_its_person(folder: Path) -> None:
+    with place(folder) as hub:
+        hub.guests.coming = Peer("ada", "unix-socket", frozenset({"agent"}))
+        ada, mallory = hub.reader("ada"), hub.reader("mallory")
+        with (
+            ada.connect() as hers,
+            mallory.connect(),
+            Producer("bank", hub=hub.socket, journal=None) as producer,
+        ):
+            producer.reader().wait(LONG)
+            with producer.session("Moving money.", audience="*") as session:
+                ask = session.confirm("Transfer $500.", "Funds move at once.")
+                prompt = ada.wait(hers, PROMPT)
+                for one in (ada.id, mallory.id):
+                    mallory.send(prompt, subscription_id=one)
+                assert ask.answer is None
+                ada.send(prompt, "reject")
+                assert ask.wait(LONG).outcome == "rejected"
+            ada.wait(hers, *ENDS)
+        assert mallory.got == []
+
+
+# -- sockets -----------------------------------------------------------------------------------------
+
+TRICKS = [
+    "../../../tmp/evil",
+    "..",
+    ".",
+    "a/../../b",
+    "/etc/passwd",
+    "a/b",
+    "a\\b",
+    "~root",
+    "~",
+    "%2e%2e%2fevil",
+    "..%2fevil",
+    "evil\x00.sock",
+    "evil\n",
+    "-rf",
+    ".hidden",
+    "a" * 300,
+    "\u2215etc\u2215passwd",
+    "evil.sock/../../x",
+    "$(reboot)",
+    "CON",
+]
+
+
+@pytest.mark.parametrize("trick", TRICKS)
+def test_t6_the_name_of_an_agent_leads_to_no_other_place(trick: str) -> None:
+    homes = [os.fspath(one) for one in folders()]
+    for url, agent in (("unix:", trick), (f"unix:{trick}", "")):
+        try:
+            path = os.fspath(fresh(url, agent))
+        except AaepError:
+            continue
+        named = wanted(url, agent)
+        if isinstance(named, Path):  # a path was asked for, openly; and it goes where it says
+            assert ".." not in named.parts and "\0" not in path
+            continue
+        assert os.path.dirname(os.path.normpath(path)) in homes and os.path.normpath(path) == path
+        name = os.path.basename(path)
+        assert not {*name} & {*"/\\\0\n%$~"}
+
+
+def test_t6_a_link_in_place_of_a_socket_is_not_followed(folder: Path) -> None:
+    """Somebody with access to the folder points the name of the agent at a socket of their own, or at a file."""
+    with Producer("bank", listen=f"unix://{folder}/real.sock", journal=None):
+        for target in (folder / "real.sock", folder / "nothing", Path("/etc/passwd")):
+            link = folder / "link.sock"
+            link.symlink_to(target)
+            with pytest.raises(AaepError), Producer("other", listen=f"unix://{link}", journal=None):
+                pass
+            assert link.is_symlink()
+            link.unlink()
+
+
+def test_t6_what_is_beside_a_socket_cannot_be_replaced_by_a_link(folder: Path) -> None:
+    """The manifest is written to a new file that takes the place of the link, and not to where it points."""
+    precious = folder / "precious"
+    precious.write_text("keep")
+    (folder / "bank.manifest.json").symlink_to(precious)
+    with Producer("bank", listen=f"unix://{folder}/bank.sock", journal=None):
+        assert precious.read_text() == "keep"
+        assert not (folder / "bank.manifest.json").is_symlink()
+
+
+def test_t6_a_folder_that_others_may_write_in_is_no_place(folder: Path) -> None:
+    with tempfile.TemporaryDirectory(dir=folder) as open_to_all:
+        Path(open_to_all).chmod(0o777)
+        with pytest.raises(AaepError), Producer("bank", listen=f"unix://{open_to_all}/bank.sock", journal=None):
+            pass
