@@ -84,7 +84,9 @@ def test_killed_while_it_writes(wire: Wire, journal: Path, ledger: Path, events:
     after = kept(journal)
     mine = [event for event in after if event["session_id"] == session]
     assert ids(after)[: len(before)] == ids(before)
-    assert set(ids(after)) <= set(ids(back.got))
+    # A reader that a busy machine made slow gets text and states merged, which have other ids (CF-083, C-85).
+    merged = ("aaep:agent.output.streaming", "aaep:agent.state.changed")
+    assert set(ids(event for event in after if event["type"] not in merged)) <= set(ids(back.got))
     assert text(event for event in back.got if event["session_id"] == session) == text(mine)
     whole(back.got, session)
     assert kinds(mine)[-1] == "session.errored" and kinds(after).count("session.errored") == 1
