@@ -1,0 +1,304 @@
+"""``aaep conformance``: prove or disprove that a producer, a subscriber or a recording keeps the rules."""
+
+from __future__ import annotations
+
+import asyncio
+import sys
+from collections.abc import Callable
+from datetime import UTC, datetime
+from importlib import import_module
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any, Final, TypeVar
+
+import click
+
+from ..attend import registry
+from ..audit import Audit
+from ..conformance import Result
+from ..conformance.agent import Scripted
+from ..conformance.report import Report, html, junit, text, to_json
+from ..conformance.scenarios import Judged, Played, Start, excerpt, judge_producer, judge_recording
+from ..conformance.starting import TASKS, by_command, by_url
+from ..errors import AaepError
+from ..producer import Producer
+from . import _recording as recordings
+from ._verb import SETTINGS, CannotRun, Spoken, Verb, plain
+
+__all__ = ["main"]
+
+F = TypeVar("F", bound=Callable[..., Any])
+_BODY: Final = '{"task": "{task}"}'
+_FILE: Final = click.Path(dir_okay=False, path_type=Path)
+
+
+class _Sides(Spoken, click.Group):
+    """Its commands are what can be judged."""
+
+
+@click.command(
+    "conformance", cls=_Sides, context_settings=SETTINGS, epilog="Example: aaep conformance producer --self-test"
+)
+def main() -> None:
+    """Judge a producer, a subscriber or a recording by the rules.
+
+    Exits with 0 if the level is reached, 1 if it is not, and 2 if nothing
+    could be judged.
+    """
+
+
+def _told(command: F) -> F:
+    """The options that say how the report is told."""
+    for option in (
+        click.option("--html", "page", type=_FILE, metavar="FILE", help="Write one self-contained page too."),
+        click.option("--junit", type=_FILE, metavar="FILE", help="Write JUnit XML too."),
+        click.option("--json", "members", is_flag=True, help="Print the report as JSON instead of text."),
+        click.option("--all", "everything", is_flag=True, help="Tell what was passed, too."),
+        click.option(
+            "--level",
+            type=click.IntRange(1, 3),
+            default=3,
+            metavar="1|2|3",
+            help="The level that is to be reached. Default: 3.",
+        ),
+    ):
+        command = option(command)
+    return command
+
+
+def _tell(report: Report, *, members: bool, everything: bool, page: Path | None, written: Path | None) -> int:
+    if page is not None:
+        page.write_text("".join(html(report)), encoding="utf-8", errors="backslashreplace")
+    if written is not None:
+        written.write_text(junit(report), encoding="utf-8", errors="backslashreplace")
+    if members:
+        sys.stdout.buffer.write(to_json(report))
+        sys.stdout.buffer.flush()
+    else:
+        for line in text(report, everything=everything):
+            click.echo(plain(line))
+    return 0 if report.reached else 1
+
+
+def _today() -> str:
+    return datetime.now(UTC).date().isoformat()
+
+
+# -- producers ---------------------------------------------------------------------------------------
+
+
+def _tasks() -> str:
+    return "\n".join(f"  {name}: {what}" for name, what in TASKS.items())
+
+
+@main.command(
+    "producer",
+    cls=Verb,
+    example="aaep conformance producer http://127.0.0.1:8137 --start-url http://127.0.0.1:9000/chat",
+    help=f"""Put a live producer to everything that a level demands.
+
+    It is listened to by several readers at once, at its URL or, with
+    --command, on its pipes. For each scenario it is made to begin something: by
+    a command, by a request to a URL, or by somebody else while we wait. In the
+    command and the request, {{task}} stands for what is needed. A producer that
+    knows no tasks does the same each time, and what it does not show is told.
+
+    \b
+{chr(10).join("    " + line for line in _tasks().splitlines())}
+    """,
+)
+@click.argument("url", required=False)
+@click.option("--command", metavar="COMMAND", help="Start the producer with this command and talk to it on its pipes.")
+@click.option("--self-test", is_flag=True, help="Judge our own scripted agent, here or at URL.")
+@click.option("--start-command", metavar="COMMAND", help="Run this to have a session begin.")
+@click.option("--start-url", metavar="URL", help="POST to this to have a session begin.")
+@click.option("--start-body", metavar="JSON", default=_BODY, help=f"What is sent there. Default: {_BODY}")
+@click.option(
+    "--wait",
+    type=click.FloatRange(0.1),
+    default=60.0,
+    help="Seconds to wait for a session that somebody else begins. Default: 60.",
+)
+@click.option(
+    "--patience", type=click.FloatRange(0.1), default=10.0, help="Seconds that each step may take. Default: 10."
+)
+@click.option("--token", help="The token to be let in with.")
+@click.option("--strict", is_flag=True, help="Grade as a producer should grade itself: every broken MUST is a failure.")
+@_told
+@click.pass_context
+def _producer(
+    context: click.Context,
+    *,
+    url: str | None,
+    command: str | None,
+    self_test: bool,
+    start_command: str | None,
+    start_url: str | None,
+    start_body: str,
+    wait: float,
+    patience: float,
+    token: str | None,
+    strict: bool,
+    level: int,
+    members: bool,
+    everything: bool,
+    page: Path | None,
+    junit: Path | None,
+) -> None:
+    if self_test == bool(url or command) and not (self_test and url):
+        raise CannotRun("Name the producer: a URL, or --command, or --self-test for our own.")
+    if start_command and start_url:
+        raise CannotRun("A session is started by --start-command or by --start-url, not by both.")
+    settings: dict[str, Any] = {"token": token} if token else {}
+    source = url or (f"stdio:{command}" if command else "http://127.0.0.1:0")
+    audible = sys.stderr.isatty()
+
+    def say(name: str) -> None:
+        if audible:
+            click.echo(f"aaep: {name}", err=True)
+
+    async def run(at: str, start: Start | None) -> Played:
+        return await judge_producer(
+            at, start, level=level, strict=strict, say=say, wait=wait, patience=patience, **settings
+        )
+
+    try:
+        if self_test:
+            played, source = _ourselves(source, run)
+        else:
+            start = by_command(start_command) if start_command else None
+            start = by_url(start_url, start_body) if start_url else start
+            played = asyncio.run(run(source, start))
+    except AaepError as error:
+        raise CannotRun(str(error)) from error
+    context.exit(
+        _tell(_report(played, source, level), members=members, everything=everything, page=page, written=junit)
+    )
+
+
+def _ourselves(url: str, run: Callable[[str, Start | None], Any]) -> tuple[Played, str]:
+    with Producer("conformance-agent", name="Scripted agent", version="1.0.0", listen=url, journal=None) as producer:
+        agent = Scripted(producer)
+
+        async def start(task: str) -> None:
+            agent.start(task)
+
+        at = producer.addresses[0]
+        return asyncio.run(run(at, start)), at
+
+
+def _report(played: Played, source: str, level: int) -> Report:
+    about = played.producer
+    name = about.get("agent_name") or about.get("agent_id") or ""
+    return Report(
+        side="producer",
+        name=str(name),
+        version=str(about.get("agent_version") or ""),
+        source=source,
+        date=_today(),
+        wanted=level,
+        results=played.results,
+        remarks=played.remarks,
+    )
+
+
+# -- recordings --------------------------------------------------------------------------------------
+
+
+@main.command("capture", cls=Verb, example="aaep conformance capture session.ndjson")
+@click.argument("file", type=click.Path(exists=True, dir_okay=False, path_type=Path))
+@click.option("--strict", is_flag=True, help="Grade as a producer should grade itself: every broken MUST is a failure.")
+@_told
+@click.pass_context
+def _capture(
+    context: click.Context,
+    *,
+    file: Path,
+    strict: bool,
+    level: int,
+    members: bool,
+    everything: bool,
+    page: Path | None,
+    junit: Path | None,
+) -> None:
+    """Judge what a recording shows of a producer. No level can be claimed from it: nobody provoked anything.
+
+    Exits with 0 if nothing in it is failed, 1 if something is, and 2 if it
+    cannot be read.
+    """
+    try:
+        judged = _heard(file, strict=strict, level=level)
+    except recordings.Unreadable as error:
+        raise CannotRun(f"{file}: {error}") from error
+    if not judged.types:
+        raise CannotRun(f"{file} holds no message.")
+    report = Report(
+        side="producer",
+        name=file.name,
+        version="",
+        source=str(file),
+        date=_today(),
+        wanted=level,
+        results=judge_recording(judged),
+        live=False,
+    )
+    context.exit(_tell(report, members=members, everything=everything, page=page, written=junit))
+
+
+def _heard(file: Path, *, strict: bool, level: int) -> Judged:
+    judged = Judged([], {})
+    with file.open("rb") as stream:
+        recording = recordings.begin(stream)
+        audit = Audit(registry(), whole=recording.whole, strict=strict, level=level)
+        for one in recordings.hear(recording):
+            if one.fault is not None:
+                judged.findings.append((one.fault, f"Line {one.line}."))
+            elif one.raw:
+                found = audit.feed(one.raw, one.at, one.via)
+                judged.findings += ((finding, f"Line {one.line}: {excerpt(one.raw)}") for finding in found)
+                judged.count(one.raw)
+        judged.findings += ((finding, "At the end.") for finding in audit.finish())
+    return judged
+
+
+# -- subscribers -------------------------------------------------------------------------------------
+
+
+@main.command("subscriber", cls=Verb, example="aaep conformance subscriber --command 'my-reader {url}'")
+@click.option(
+    "--command", required=True, metavar="COMMAND", help="How the subscriber is started; {url} stands for the address."
+)
+@click.option("--name", default="", help="What the subscriber is called, for the claim.")
+@click.option("--release", default="", metavar="VERSION", help="Its version, for the claim.")
+@_told
+@click.pass_context
+def _subscriber(
+    context: click.Context,
+    *,
+    command: str,
+    name: str,
+    release: str,
+    level: int,
+    members: bool,
+    everything: bool,
+    page: Path | None,
+    junit: Path | None,
+) -> None:
+    """Start a subscriber against producers good and bad, and judge what it does."""
+    if find_spec("aaep.conformance.subscribers") is None:
+        raise CannotRun("This version judges producers and recordings only.")
+    subscribers = import_module("aaep.conformance.subscribers")  # not needed for the others
+    try:
+        results: list[Result] = subscribers.judge_subscriber(command, levels=level)
+    except AaepError as error:
+        raise CannotRun(str(error)) from error
+    report = Report(
+        side="subscriber",
+        name=name or command.split(maxsplit=1)[0],
+        version=release,
+        source=command,
+        date=_today(),
+        wanted=level,
+        results=results,
+    )
+    context.exit(_tell(report, members=members, everything=everything, page=page, written=junit))

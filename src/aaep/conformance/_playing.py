@@ -1,0 +1,56 @@
+"""What a scenario is: a situation that is brought about, and the rules it shows."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Iterable
+from typing import Final, Literal
+
+import msgspec
+
+from ._stage import Stage
+
+__all__ = ["SCENARIOS", "Scenario", "live", "scenario"]
+
+Level = Literal[1, 2, 3]
+Play = Callable[[Stage], Awaitable[None]]
+
+
+class Scenario(msgspec.Struct, frozen=True):
+    """
+    One situation. A level waits for ``rules`` to be shown; ``also`` may be shown by it, and nobody waits for that.
+
+    ``alone``: it is played when the reader that hears everything has gone.
+    """
+
+    name: str
+    play: Play
+    level: Level
+    rules: tuple[str, ...]
+    also: tuple[str, ...]
+    alone: bool
+
+
+SCENARIOS: Final[list[Scenario]] = []
+
+
+def scenario(level: Level, rules: str, also: str = "", *, alone: bool = False) -> Callable[[Play], Play]:
+    """Makes a scenario of a function."""
+
+    def made(play: Play) -> Play:
+        name = getattr(play, "__name__", "").replace("_", " ")
+        SCENARIOS.append(Scenario(name, play, level, tuple(rules.split()), tuple(also.split()), alone))
+        return play
+
+    return made
+
+
+def live(scenarios: Iterable[Scenario]) -> dict[str, Level | None]:
+    """The rules that scenarios try, and the level that waits for each."""
+    tried: dict[str, Level | None] = {}
+    for one in scenarios:
+        for rule in one.also:
+            tried.setdefault(rule, None)
+        for rule in one.rules:
+            before = tried.get(rule)
+            tried[rule] = one.level if before is None else min(before, one.level)
+    return tried

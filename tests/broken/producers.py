@@ -1,0 +1,618 @@
+"""
+Producers that break one rule each: the good one with one thing changed.
+
+``breaks`` is the rule each has to be failed for. ``with_it`` are rules that say
+the same in other words, or that cannot be kept by one who breaks the first.
+"""
+
+from __future__ import annotations
+
+import time
+from contextlib import suppress
+from datetime import datetime, timedelta
+from typing import Any, ClassVar
+
+from tests.broken.good_plain import Json, Plain, Prompt, Session, Subscription, stamp
+
+CONSENT = frozenset({"TOOL-002", "HITL-001", "HITL-020", "CONF-006"})  # what running something unasked breaks too
+
+
+class Broken(Plain):
+    """One that breaks a rule."""
+
+    breaks: ClassVar[str]
+    with_it: ClassVar[frozenset[str]] = frozenset()
+
+
+# -- sessions ------------------------------------------------------------------------------------
+
+
+class FourTools(Broken):
+    """Runs four irreversible tools and asks nobody."""
+
+    breaks, with_it = "TOOL-002", frozenset({"HITL-001"})
+
+    def confirm(self, session: Session) -> None:
+        session.move("thinking")
+        for number in range(4):
+            session.move("calling_tool")
+            session.tool(f"delete_{number}", irreversible=True)
+        session.write(["All is done. "])
+
+
+class AnnouncedFirst(Broken):
+    """Announces the tool, and asks then."""
+
+    breaks, with_it = "TOOL-002", CONSENT | {"HITL-018"}
+
+    def letter(self, session: Session, timeout: int | None = None) -> None:
+        session.move("calling_tool")
+        session.calls += 1
+        call = f"call_{time.monotonic_ns()}"
+        about = {"tool": "send_letter", "tool_call_id": call}
+        session.say("tool.invoked", "Sending.", **about, risk_level="high", irreversible=True)
+        session.say("tool.completed", "Sent.", **about, status="success", duration_ms=1)
+        session.move("thinking")
+        session.granted(call, timeout)
+
+
+class StartedAndCompleted(Broken):
+    """Tells only that it began and that it ended."""
+
+    breaks = "LVL-007"
+
+    def work(self, task: str) -> None:
+        session = Session(self)
+        session.begin()
+        session.finish()
+
+
+class NeverEnds(Broken):
+    """Leaves its sessions open."""
+
+    breaks, with_it = "SEQ-003", frozenset({"SEQ-009"})
+
+    def work(self, task: str) -> None:
+        session = Session(self)
+        session.begin()
+        session.move("thinking")
+
+
+class OldDates(Broken):
+    """Says that everything happened a minute ago."""
+
+    breaks, with_it = "ENV-026", frozenset({"ENV-025"})
+
+    def send(self, event: Json) -> None:
+        now = datetime.fromisoformat(event["timestamp"])
+        event["timestamp"] = (now - timedelta(minutes=1)).isoformat(timespec="milliseconds").replace("+00:00", "Z")
+        super().send(event)
+
+
+class SameToken(Broken):
+    """Uses one token for every question."""
+
+    breaks, with_it = "CONF-012", CONSENT | {"CONF-014", "CONF-075"}
+
+    def send(self, event: Json) -> None:
+        if "reply_token" in event:
+            prompt = self.prompts.pop(event["reply_token"])
+            event["reply_token"] = "rpl_" + "7" * 32
+            self.prompts[event["reply_token"]] = prompt
+        super().send(event)
+
+
+# -- replies ---------------------------------------------------------------------------------------
+
+
+class TakesAnyToken(Broken):
+    """Takes a token that it never issued for the open question's."""
+
+    breaks, with_it = "CONF-033", CONSENT | {"HITL-011", "CONF-040"}
+
+    def find(self, message: Json) -> Prompt | None:
+        return super().find(message) or next((one for one in self.prompts.values() if not one.outcome), None)
+
+
+class TakesOtherSessions(Broken):
+    """Takes the token of an earlier session for the open question's."""
+
+    breaks, with_it = "CONF-075", CONSENT
+
+    def find(self, message: Json) -> Prompt | None:
+        found = super().find(message)
+        if found is None or not found.outcome:
+            return found
+        return next((one for one in self.prompts.values() if not one.outcome), found)
+
+
+class TakesReplays(Broken):
+    """Runs the action once for every accept."""
+
+    breaks, with_it = "CONF-034", CONSENT | {"CONF-041"}
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.accepts: dict[str, int] = {}
+
+    def reply(self, message: Json) -> tuple[int, Json | None]:
+        if message.get("decision") == "accept":
+            with self.changed:
+                found = self.prompts.get(str(message.get("reply_token")))
+                if found is not None and found.outcome in ("", "accepted"):
+                    call = found.event["extra_context"]["tool_call_id"]
+                    self.accepts[call] = self.accepts.get(call, 0) + 1
+        return super().reply(message)
+
+    def letter(self, session: Session, timeout: int | None = None) -> None:
+        call = f"call_{time.monotonic_ns()}"
+        if session.granted(call, timeout):
+            time.sleep(0.2)
+            for number in range(self.accepts.get(call, 1)):
+                session.move("calling_tool")
+                about = {"tool": "send_letter", "tool_call_id": call}
+                session.calls += 1
+                session.say("tool.invoked", "Sending.", **about, risk_level="high", irreversible=True)
+                session.say("tool.completed", "Sent.", **about, status="success", duration_ms=1 + number)
+                session.move("thinking")
+
+    with_it = CONSENT | {"TOOL-004"}
+
+
+class TakesLate(Broken):
+    """Takes replies from after the deadline."""
+
+    breaks, with_it = "CONF-035", CONSENT
+
+    def late(self, message: Json, prompt: Prompt) -> bool:
+        return False
+
+
+class TakesOtherKinds(Broken):
+    """Takes the answer to a question for a yes."""
+
+    breaks, with_it = "CLAR-020", CONSENT
+
+    def other_kind(self, message: Json, prompt: Prompt) -> bool:
+        return False
+
+    def take(self, prompt: Prompt, message: Json) -> None:
+        super().take(prompt, {"decision": message.get("response"), **message})
+
+    def ill_typed(self, message: Json, prompt: Prompt) -> str:
+        return super().ill_typed({"response": message.get("decision"), **message}, prompt)
+
+
+class TakesStrangers(Broken):
+    """Takes replies on a subscription that was never issued."""
+
+    breaks, with_it = "SEC-011", CONSENT
+
+    def stranger(self, message: Json) -> bool:
+        return False
+
+
+class TakesFragments(Broken):
+    """Takes a reply without the members it has to have."""
+
+    breaks, with_it = "CONF-032", CONSENT
+
+    def reply(self, message: Json) -> tuple[int, Json | None]:
+        whole = {"timestamp": stamp(), "subscription_id": next(iter(self.subscriptions), ""), **message}
+        return super().reply(whole)
+
+
+class TakesAnyDecision(Broken):
+    """Takes everything that is not a no for a yes."""
+
+    breaks, with_it = "CONF-037", CONSENT | {"CONF-032"}
+
+    def reply(self, message: Json) -> tuple[int, Json | None]:
+        if message.get("decision") == "approve":
+            message = {**message, "decision": "accept"}
+        return super().reply(message)
+
+
+class UsesUpTheToken(Broken):
+    """Lets a wrong reply spoil the right one."""
+
+    breaks, with_it = "CONF-038", frozenset({"SEQ-003"})
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.spoilt: set[str] = set()
+
+    def problem(self, message: Json) -> str:
+        found = super().problem(message)
+        if found == "kind":
+            self.spoilt.add(message["reply_token"])
+        return "spoilt" if message["reply_token"] in self.spoilt else found
+
+
+class TellsWhy(Broken):
+    """Says what was wrong with a reply."""
+
+    breaks = "CONF-040"
+
+    def answer(self, problem: str) -> tuple[int, Json | None]:
+        return (400, {"error": problem, "message": f"The reply is {problem}."}) if problem else (204, None)
+
+
+class LastCounts(Broken):
+    """Waits a moment, and lets the last reply count."""
+
+    breaks, with_it = "CONF-041", CONSENT | {"HITL-018"}
+
+    def spent(self, prompt: Prompt) -> bool:
+        return prompt.outcome not in ("", "accepted", "rejected")
+
+    def letter(self, session: Session, timeout: int | None = None) -> None:
+        call = f"call_{time.monotonic_ns()}"
+        if not self.repliers():
+            session.move("deciding")
+            return
+        prompt = session.ask(call, timeout)
+        session.wait(prompt)
+        time.sleep(0.15)
+        session.move("thinking", "normal")
+        if prompt.outcome == "accepted":
+            session.move("calling_tool")
+            session.tool("send_letter", call, irreversible=True)
+
+
+class IgnoresNo(Broken):
+    """Does it although the answer was no."""
+
+    breaks, with_it = "HITL-020", CONSENT | {"CONF-028"}
+
+    def take(self, prompt: Prompt, message: Json) -> None:
+        self.end(prompt, "accepted")
+
+
+class TakesChanges(Broken):
+    """Takes a yes to something else for a yes."""
+
+    breaks, with_it = "CONF-028", CONSENT
+
+    def modified(self, message: Json) -> bool:
+        return False
+
+
+class WaitsForEver(Broken):
+    """Does not mind that the time is up."""
+
+    breaks, with_it = "CONF-043", frozenset({"HITL-005", "SEQ-003"})
+
+    def end(self, prompt: Prompt, outcome: str) -> None:
+        if outcome != "timed out":
+            super().end(prompt, outcome)
+
+
+class SilenceIsConsent(Broken):
+    """Does it when the time is up, though the default is no."""
+
+    breaks, with_it = "CONF-043", CONSENT | {"HITL-005"}
+
+    def end(self, prompt: Prompt, outcome: str) -> None:
+        super().end(prompt, "accepted" if outcome == "timed out" else outcome)
+
+
+class DoesNotWait(Broken):
+    """Asks, and does not wait for the answer."""
+
+    breaks, with_it = "CONF-002", CONSENT | {"HITL-004", "CONF-071"}
+
+    def letter(self, session: Session, timeout: int | None = None) -> None:
+        call = f"call_{time.monotonic_ns()}"
+        if self.repliers():
+            session.ask(call, timeout)
+            session.move("calling_tool")
+            session.tool("send_letter", call, irreversible=True)
+
+
+class KeepsWithdrawn(Broken):
+    """Does what was withdrawn, if somebody still agrees."""
+
+    breaks, with_it = "CONF-072", CONSENT
+
+    def spent(self, prompt: Prompt) -> bool:
+        return prompt.outcome not in ("", "withdrawn")
+
+    def withdraw(self, session: Session) -> None:
+        session.move("thinking")
+        call = f"call_{time.monotonic_ns()}"
+        prompt = session.ask(call)
+        time.sleep(0.3)
+        with self.changed:
+            self.withdrawn(prompt)
+        session.move("deciding", "normal")
+        with self.changed:
+            self.changed.wait_for(lambda: prompt.outcome == "accepted", 1.0)
+        if prompt.outcome == "accepted":
+            session.move("calling_tool")
+            session.tool("send_letter", call, irreversible=True)
+
+
+class GaveUp(Exception):
+    """The agent goes no further, and tells nobody."""
+
+
+class SilentNo(Broken):
+    """Says nothing when something is refused, and never goes on."""
+
+    breaks, with_it = "HITL-019", frozenset({"SEQ-003", "CONF-028", "CONF-038"})
+
+    def take(self, prompt: Prompt, message: Json) -> None:
+        if message.get("decision") == "accept":
+            super().take(prompt, message)
+        else:
+            prompt.outcome = "rejected"
+
+    def work(self, task: str) -> None:
+        with suppress(GaveUp):
+            super().work(task)
+
+    def letter(self, session: Session, timeout: int | None = None) -> None:
+        call = f"call_{time.monotonic_ns()}"
+        if not self.repliers():
+            session.move("deciding")
+            return
+        prompt = session.ask(call, timeout)
+        session.wait(prompt)
+        if prompt.outcome == "rejected":
+            raise GaveUp
+        session.move("thinking", "normal")
+        session.move("calling_tool")
+        session.tool("send_letter", call, irreversible=True)
+
+
+class AsksNobody(Broken):
+    """Asks when nobody can answer, and waits."""
+
+    breaks, with_it = "CAP-015", frozenset({"CAP-014", "CAP-019", "SEQ-003"})
+
+    def repliers(self) -> bool:
+        return True
+
+
+class OpenWhenLeft(Broken):
+    """Goes on waiting when the only one who could answer has left."""
+
+    breaks, with_it = "SUB-069", frozenset({"SEQ-003"})
+
+    def end(self, prompt: Prompt, outcome: str) -> None:
+        if outcome != "left":
+            super().end(prompt, outcome)
+
+
+class TakesAnyAnswer(Broken):
+    """Takes an answer that was not offered."""
+
+    breaks, with_it = "CLAR-018", frozenset({"CLAR-017", "CLAR-019"})
+
+    def ill_typed(self, message: Json, prompt: Prompt) -> str:
+        return ""
+
+
+# -- terms -----------------------------------------------------------------------------------------
+
+
+class RejectsAll(Broken):
+    """Rejects every subscription."""
+
+    breaks, with_it = "SUB-016", frozenset({"LVL-045"})
+
+    def rejects(self, request: Json) -> str:
+        return "unknown"
+
+
+class RejectsTheUnknown(Broken):
+    """Rejects a request with something in it that it does not know."""
+
+    breaks = "CAP-048"
+
+    def rejects(self, request: Json) -> str:
+        known = {*self.honour({}), "max_events_per_second", "pace_wpm", "accept_signed_manifests_only", "attend"}
+        return super().rejects(request) or ("capabilities_incompatible" if {*request["capabilities"]} - known else "")
+
+    with_it = frozenset({"TR-031"})
+
+
+class SaysYesToEverything(Broken):
+    """Answers 200 to whatever comes."""
+
+    breaks, with_it = "SUB-005", frozenset({"SUB-001", "SUB-039"})
+
+    def subscribe(self, request: Json) -> tuple[int, Json]:
+        return 200, {"status": "ok"}
+
+    def renegotiate(self, message: Json) -> tuple[int, Json]:
+        return 200, {"status": "ok"}
+
+    def reply(self, message: Json) -> tuple[int, Json | None]:
+        return 200, {"status": "ok"}
+
+
+def _wider(rule: str, **terms: Any) -> type[Broken]:
+    """One that grants more than was asked for."""
+
+    class Wider(Broken):
+        breaks = rule
+
+        def honour(self, asked: Json) -> Json:
+            return {**super().honour(asked), **terms}
+
+    Wider.__name__ = f"Wider{rule}"
+    return Wider
+
+
+# Members whose absence has a meaning of its own have a rule for that too.
+WiderVerbosity = _wider("SUB-028", preferred_verbosity="detailed")
+WiderVerbosity.with_it = frozenset({"CAP-006"})
+WiderRate = _wider("SUB-029", max_events_per_second=900)
+WiderLanguages = _wider("SUB-030", languages=["en-US", "en", "fr"])
+WiderLanguages.with_it = frozenset({"CAP-010"})
+WiderBoundaries = _wider("SUB-031", coalesce_boundaries=["sentence", "completion", "none"])
+WiderBoundaries.with_it = frozenset({"CAP-021"})
+WiderFilters = _wider("SUB-032", event_filters={"include": ["aaep:agent.*"], "exclude": []})
+WiderReplies = _wider("SUB-033", supports_confirmation_reply=True, supports_clarification_reply=True)
+WiderReplies.with_it = frozenset({"CAP-013", "CAP-018", "CAP-015", "CAP-014", "CAP-019"})
+WiderLevels = _wider("SUB-034", supported_conformance_levels=[1, 2, 3])
+WiderLevels.with_it = frozenset({"CAP-031"})
+
+
+class TooFast(Broken):
+    """Knows no rate."""
+
+    breaks, with_it = "CAP-004", frozenset({"BP-004"})
+
+    def interval(self, subscription: Subscription) -> float:
+        return 0.0
+
+
+class FiltersCritical(Broken):
+    """Lets filters hold back a question."""
+
+    breaks, with_it = "BP-001", frozenset({"CONF-065"})
+
+    def send(self, event: Json) -> None:
+        with self.changed:
+            for subscription in self.subscriptions.values():
+                if self.admits(subscription, event):
+                    self.offer(subscription, event)
+            self.changed.notify_all()
+
+
+class DelaysCritical(Broken):
+    """Lets the rate hold back a question."""
+
+    breaks = "BP-010"
+
+    def offer(self, subscription: Subscription, event: Json) -> None:
+        if self.critical(event) and self.interval(subscription):
+            subscription.held.append(event)
+        else:
+            super().offer(subscription, event)
+
+
+class IgnoresFilters(Broken):
+    """Sends everything to everybody."""
+
+    breaks, with_it = "CAP-028", frozenset({"SUB-037", "SUB-061"})
+
+    def admits(self, subscription: Subscription, event: Json) -> bool:
+        return True
+
+
+class FiltersTooMuch(Broken):
+    """Takes a pattern with a star for a literal type."""
+
+    breaks = "CAP-027"
+
+    def admits(self, subscription: Subscription, event: Json) -> bool:
+        include = subscription.terms["event_filters"].get("include", ["aaep:agent.*"])
+        return super().admits(subscription, event) and ("aaep:agent.*" in include or event["type"] in include)
+
+
+class IgnoresBoundaries(Broken):
+    """Sends each sentence to one who wants the whole."""
+
+    breaks, with_it = "TERM-029", frozenset({"OUT-006", "CAP-022"})
+
+    def ripe(self, subscription: Subscription, event: Json) -> bool:
+        return True
+
+
+class SlowsEverybody(Broken):
+    """Sends to everybody as slowly as the slowest wants it."""
+
+    breaks, with_it = "SUB-073", frozenset({"CAP-003"})
+
+    def interval(self, subscription: Subscription) -> float:
+        return max(super(SlowsEverybody, self).interval(one) for one in self.subscriptions.values())
+
+
+class DropsText(Broken):
+    """Drops the text that the rate holds back."""
+
+    breaks = "BP-008"
+
+    def offer(self, subscription: Subscription, event: Json) -> None:
+        if "chunk" in event and self.interval(subscription) and not event["complete"]:
+            return
+        super().offer(subscription, event)
+
+
+class RenegotiatesNothing(Broken):
+    """Says yes to new terms and keeps the old ones."""
+
+    breaks = "SUB-061"
+
+    def renegotiate(self, message: Json) -> tuple[int, Json]:
+        subscription = self.subscriptions[message["subscription_id"]]
+        before = subscription.terms
+        answer = super().renegotiate(message)
+        subscription.terms = before
+        return answer
+
+
+class RenegotiatesEverything(Broken):
+    """Sets back what a renegotiation leaves out."""
+
+    breaks, with_it = "SUB-060", frozenset({"SUB-031", "SUB-028", "SUB-030"})
+
+    def renegotiate(self, message: Json) -> tuple[int, Json]:
+        subscription = self.subscriptions[message["subscription_id"]]
+        subscription.terms = self.honour({"supports_confirmation_reply": True, **message["capabilities"]})
+        return 200, self.accepted(subscription)
+
+
+class NeverRenegotiates(Broken):
+    """Knows no renegotiation."""
+
+    breaks = "SUB-057"
+
+    def renegotiate(self, message: Json) -> tuple[int, Json]:
+        return 404, {"error": "not_found", "message": "Nothing is here."}
+
+
+class SendsAfterClose(Broken):
+    """Sends on to who has left."""
+
+    breaks = "SUB-068"
+
+    def forget(self, subscription: Subscription) -> None:
+        subscription.terms["supports_confirmation_reply"] = False
+
+
+class DropsOnDisconnect(Broken):
+    """Forgets what somebody missed."""
+
+    breaks = "TR-013"
+
+    def missed(self, subscription: Subscription, last: str) -> int:
+        return len(subscription.sent) if last else 0
+
+
+class DiesOnDisconnect(Broken):
+    """Goes down when somebody lets go."""
+
+    breaks, with_it = "SUB-066", frozenset({"SEQ-003"})
+
+    def lost(self, subscription: Subscription) -> None:
+        self._server.server_close()
+
+
+class NoManifest(Broken):
+    """Publishes no manifest."""
+
+    breaks = "MAN-002"
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._server.RequestHandlerClass.manifest = lambda _: {"error": "not_found"}  # type: ignore[attr-defined]
+
+
+ALL: list[type[Broken]] = [
+    one for one in vars().values() if isinstance(one, type) and issubclass(one, Broken) and one is not Broken
+]

@@ -1,0 +1,329 @@
+"""The conformance suite for producers: ours and a plain one earn Level 3, and who breaks a rule is failed for it."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import shlex
+import socket
+import sys
+import tempfile
+import threading
+from collections.abc import Iterator
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+from typing import Self
+from xml.etree import ElementTree
+
+import pytest
+from click.testing import CliRunner
+from click.testing import Result as Outcome
+
+import tests.end_to_end.pipes  # noqa: F401  # which makes an address known
+from aaep.catalogue import rules
+from aaep.channel import transport
+from aaep.cli import main
+from aaep.conformance import SUITE, Result
+from aaep.conformance._judge import granted
+from aaep.conformance.agent import Scripted
+from aaep.conformance.report import Report, html, junit, text, to_json
+from aaep.conformance.scenarios import PRODUCER, UNDECIDABLE, Played, Scenario, judge_producer, live
+from aaep.producer import Producer
+from tests.broken.good_plain import Plain
+from tests.broken.producers import ALL, Broken
+from tests.end_to_end.wires import transports
+
+# A place for each transport; what stands for a path is filled in.
+ADDRESSES = [
+    "http://127.0.0.1:0",
+    "asgi+http://127.0.0.1:0",
+    "ws://127.0.0.1:0",
+    "grpc://127.0.0.1:0",
+    "unix://{folder}/agent.sock",
+    "pipes://{folder}/pipes.sock",
+]
+BRIDGE = Path(__file__).with_name("bridge.py")
+AT_ONCE = 8  # peers that are judged side by side: they mostly wait
+
+
+EXAMPLES = Path(__file__).parent.parent / "examples"
+
+
+class Desk:
+    """Where a plain producer's tasks are started."""
+
+    def __init__(self, producer: Plain) -> None:
+        class Requests(BaseHTTPRequestHandler):
+            def do_POST(self) -> None:
+                producer.start(json.loads(self.rfile.read(int(self.headers["Content-Length"])))["task"])
+                self.send_response(204)
+                self.end_headers()
+
+            def log_message(self, format: str, *args: object) -> None:
+                """Nothing."""
+
+        self._server = ThreadingHTTPServer(("127.0.0.1", 0), Requests)
+        self.url = f"http://127.0.0.1:{self._server.server_address[1]}/start"
+
+    def __enter__(self) -> Self:
+        threading.Thread(target=self._server.serve_forever, args=(0.05,), daemon=True).start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._server.shutdown()
+        self._server.server_close()
+
+
+def failed(played: Played) -> set[str]:
+    return {one.rule for one in played.results if one.verdict == "failed"}
+
+
+def left_out(played: Played) -> set[str]:
+    return {one.rule for one in played.results if one.verdict == "not shown" and one.required is not None}
+
+
+def result(played: Played, rule: str) -> Result:
+    return next(one for one in played.results if one.rule == rule)
+
+
+async def judge_ours(url: str) -> Played:
+    with Producer("conformance-agent", name="Scripted agent", listen=url, journal=None) as producer:
+        agent = Scripted(producer)
+
+        async def start(task: str) -> None:
+            agent.start(task)
+
+        at = producer.addresses[0]
+        if at.startswith("pipes"):
+            bridge = shlex.join([sys.executable, "-S", "-E", str(BRIDGE), at.removeprefix("pipes://")])
+            return await judge_producer(f"stdio:{bridge}", start, strict=True, shared=True)
+        return await judge_producer(at, start, strict=True)
+
+
+async def judge_plain(made: type[Plain], scenarios: tuple[Scenario, ...] = PRODUCER) -> Played:
+    with made() as producer:
+
+        async def start(task: str) -> None:
+            producer.start(task)
+
+        return await judge_producer(producer.url, start, scenarios=scenarios, patience=4.0, quiet=0.3)
+
+
+def scenes(broken: type[Broken]) -> tuple[Scenario, ...]:
+    """Those that show the rule, after a session that nothing disturbs."""
+    chosen = [one for one in PRODUCER if broken.breaks in (*one.rules, *one.also)]
+    first = next(one for one in PRODUCER if one.name == "a session from beginning to end")
+    # What is said of the replies to others needs them.
+    before = [one for one in PRODUCER if broken.breaks in ("CONF-040", "CONF-012") and "CONF-033" in one.rules]
+    return tuple(one for one in PRODUCER if one in (*chosen, *before, first))
+
+
+# -- who keeps the rules -----------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def good() -> Iterator[dict[str, Played]]:
+    """Ours over every transport, and one that was written without our library, side by side."""
+
+    async def judge(folder: str) -> dict[str, Played]:
+        urls = [url.format(folder=folder) for url in ADDRESSES]
+        played = await asyncio.gather(*map(judge_ours, urls), judge_plain(Plain))
+        return dict(zip([*ADDRESSES, "plain"], played, strict=True))
+
+    with tempfile.TemporaryDirectory() as folder:
+        Path(folder).chmod(0o700)
+        yield asyncio.run(judge(folder))
+
+
+@pytest.mark.parametrize("which", [*ADDRESSES, "plain"])
+def test_a_good_producer_earns_level_3(good: dict[str, Played], which: str) -> None:
+    played = good[which]
+    assert failed(played) == set()
+    assert left_out(played) == set()
+    assert granted(played.results) == 3
+
+
+def test_nothing_is_passed_that_was_not_seen(good: dict[str, Played]) -> None:
+    for played in good.values():
+        assert all(one.evidence for one in played.results)
+        assert result(played, "MAN-020").verdict == "not shown"  # neither signs its manifest
+
+
+def test_our_own_producer_is_not_even_warned_of_but_for_the_short_time_that_the_script_gives(
+    good: dict[str, Played],
+) -> None:
+    for url in ADDRESSES:
+        assert {one.rule for one in good[url].results if one.verdict == "warning"} == {"HITL-033"}
+
+
+# -- who does not -------------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def bad() -> dict[str, Played]:
+    async def judge() -> list[Played]:
+        gate = asyncio.Semaphore(AT_ONCE)
+
+        async def one(broken: type[Broken]) -> Played:
+            async with gate:
+                return await judge_plain(broken, scenes(broken))
+
+        return [*await asyncio.gather(*map(one, ALL))]
+
+    return {broken.__name__: played for broken, played in zip(ALL, asyncio.run(judge()), strict=True)}
+
+
+@pytest.mark.parametrize("broken", ALL, ids=lambda broken: str(broken.__name__))
+def test_a_broken_producer_is_failed_for_its_own_rule_and_no_other(
+    bad: dict[str, Played], broken: type[Broken]
+) -> None:
+    played = bad[broken.__name__]
+    assert broken.breaks in failed(played)
+    assert failed(played) <= {broken.breaks, *broken.with_it}
+    assert granted(played.results) < max(rules()[broken.breaks].level, 1)
+    assert result(played, broken.breaks).advice
+
+
+def test_for_every_must_that_a_level_waits_for_there_is_somebody_who_is_failed_for_it(bad: dict[str, Played]) -> None:
+    waited_for = {rule for rule, level in live(PRODUCER).items() if level is not None}
+    broken = {rule for played in bad.values() for rule in failed(played)}
+    untried = {rule for rule in waited_for - broken if rules()[rule].keyword == "MUST"}
+    assert untried == set()
+
+
+# -- telling it ---------------------------------------------------------------------------------
+
+
+def report(played: Played, wanted: int = 3) -> Report:
+    return Report("producer", "Agent <x>", "1.0", "http://127.0.0.1:1", "2026-11-15", wanted, played.results)
+
+
+def test_the_claim_names_level_suite_and_date(good: dict[str, Played]) -> None:
+    told = report(good["plain"])
+    assert told.claim == (
+        "Agent <x> 1.0 conforms to AAEP 1.0.0 as a producer at Level 3 (Negotiated), "
+        f"verified with the aaep conformance suite {SUITE} on 2026-11-15."
+    )
+    assert told.claim in "\n".join(text(told))
+    assert json.loads(to_json(told))["claim"] == told.claim
+
+
+def test_nothing_is_claimed_for_one_who_was_failed(bad: dict[str, Played]) -> None:
+    told = report(bad["FourTools"])
+    assert told.level == 0 and told.claim == "" and not told.reached
+    said = "\n".join(text(told))
+    assert "TOOL-002, MUST" in said and "To do:" in said and "Claim" not in said
+    assert "TOOL-002" in json.loads(to_json(told))["hindrances"]
+
+
+def test_junit_counts_a_required_rule_that_was_not_shown_as_a_failure(bad: dict[str, Played]) -> None:
+    told = report(bad["StartedAndCompleted"])
+    suite = ElementTree.fromstring(junit(told))
+    cases = {str(case.get("name")).split(" ")[0]: case for case in suite}
+    assert cases["LVL-007"].find("failure") is not None
+    assert cases["CONF-002"].find("failure") is not None  # no question was ever asked
+    assert cases["CLAR-021"].find("skipped") is not None
+    assert int(suite.get("failures", "0")) == len(suite.findall("testcase/failure"))
+    assert int(suite.get("skipped", "0")) == len(suite.findall("testcase/skipped"))
+
+
+def test_the_page_holds_every_rule_escapes_what_was_seen_and_runs_nothing(bad: dict[str, Played]) -> None:
+    told = report(bad["TellsWhy"])
+    page = "".join(html(told))
+    assert page.count("<tr id=") == len(told.results)
+    assert "Agent &lt;x&gt;" in page and "<script" not in page
+    assert 'href="#CONF-040"' in page and 'id="CONF-040"' in page
+
+
+# -- the command ----------------------------------------------------------------------------------
+
+
+def run(*words: str) -> Outcome:
+    return CliRunner().invoke(main, ["conformance", *words])
+
+
+def test_the_command_judges_a_foreign_producer_that_is_started_by_a_request(tmp_path: Path) -> None:
+    with Plain() as producer, Desk(producer) as desk:
+        page, results = tmp_path / "report.html", tmp_path / "report.xml"
+        told = run(
+            "producer",
+            producer.url,
+            *("--start-url", desk.url, "--level", "1", "--json", "--html", str(page), "--junit", str(results)),
+        )
+    assert told.exit_code == 0, told.output
+    members = json.loads(told.stdout)
+    assert members["level_granted"] == 1 and members["name"] == "Plain agent" and members["hindrances"] == []
+    assert page.read_text().startswith("<!doctype html>")
+    assert ElementTree.parse(results).getroot().get("failures") == "0"
+
+
+def test_the_command_says_so_when_nobody_is_there() -> None:
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        port = taken.getsockname()[1]
+    told = run("producer", f"http://127.0.0.1:{port}", "--start-command", "true")
+    assert told.exit_code == 2
+    assert "Is the agent running?" in told.stderr
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        [],
+        ["http://127.0.0.1:1", "--start-url", "http://127.0.0.1:1", "--start-command", "true"],
+        ["http://127.0.0.1:1", "--start-url", "http://127.0.0.1:1", "--start-body", "{"],
+        ["gopher://127.0.0.1"],
+    ],
+)
+def test_what_cannot_be_run_is_told_in_one_line(words: list[str]) -> None:
+    told = run("producer", *words)
+    assert told.exit_code == 2
+    assert told.stderr.startswith("aaep: ") and told.stderr.count("\n") == 1
+
+
+def test_a_producer_that_never_begins_anything_is_not_passed() -> None:
+    with Plain() as producer:
+        told = run("producer", producer.url, "--wait", "0.1", "--level", "1", "--json")
+    assert told.exit_code == 1
+    members = json.loads(told.stdout)
+    assert members["level_granted"] == 0 and "SEQ-009" in members["hindrances"]
+    assert {one["rule"]: one["verdict"] for one in members["results"]}["SEQ-009"] == "not shown"
+
+
+def test_a_good_recording_is_judged_and_no_level_is_claimed_from_it() -> None:
+    told = run("capture", str(EXAMPLES / "bank.ndjson"), "--json")
+    assert told.exit_code == 0, told.output
+    members = json.loads(told.stdout)
+    assert members["claim"] is None and members["level_granted"] is None
+    verdicts = {one["rule"]: one["verdict"] for one in members["results"]}
+    assert verdicts["TOOL-002"] == "passed" and verdicts["CONF-040"] == "not shown"
+
+
+def test_a_recording_in_which_something_runs_unasked_is_failed_for_it(tmp_path: Path) -> None:
+    lines = (EXAMPLES / "bank.ndjson").read_text().splitlines()
+    kept = [line for line in lines if "awaiting.confirmation" not in line and "confirmation.reply" not in line]
+    bare = tmp_path / "unasked.ndjson"
+    bare.write_text("\n".join(kept) + "\n")
+    told = run("capture", str(bare))
+    assert told.exit_code == 1
+    assert "TOOL-002, MUST" in told.stdout
+
+
+def test_every_must_about_behaviour_is_tried_live_named_by_another_test_or_told_why_not() -> None:
+    mine = {Path(__file__), *(Path(__file__).parent / "broken").glob("*.py")}
+    others = "".join(path.read_text() for path in Path(__file__).parent.rglob("*.py") if path not in mine)
+    left = {
+        rule.id
+        for rule in rules().values()
+        if rule.keyword == "MUST" and rule.kind == "behaviour" and rule.role in ("producer", "both", "transport")
+    }
+    assert {one for one in left - {*live(PRODUCER)} - {*UNDECIDABLE} if one not in others} == set()
+
+
+def test_every_transport_is_judged() -> None:
+    judged = {Path(str(transport(url).__file__)).stem for url in ADDRESSES}  # type: ignore[attr-defined]
+    assert judged - {"pipes"} | {"stdio"} == set(transports())
+
+
+def test_the_reasons_are_about_rules_that_exist_and_that_no_scenario_tries() -> None:
+    assert {*UNDECIDABLE} <= {*rules()}
+    assert not {*UNDECIDABLE} & {*live(PRODUCER)}
