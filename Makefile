@@ -23,7 +23,7 @@ demo: setup
 	@$(BIN)/aaep demo
 
 test: setup
-	@scripts/browser
+	@scripts/programs
 	$(BIN)/python -m pytest
 
 lint: setup

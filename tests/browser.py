@@ -1,7 +1,7 @@
 """
 A real browser for tests of pages: headless Chromium, spoken to over its own protocol.
 
-``scripts/browser`` installs what this needs; ``make test`` runs it. Set
+``scripts/programs`` installs what this needs; ``make test`` runs it. Set
 AAEP_BROWSER=none to leave out the tests that need a browser.
 """
 
@@ -103,7 +103,7 @@ def tab(folder: Path, *flags: str) -> Iterator[Tab]:
     """A browser with one empty page; it keeps its things in ``folder``."""
     program = next(filter(None, map(shutil.which, NAMES)), None)
     if program is None or not AXE.exists():
-        pytest.fail("Chromium or axe-core is missing: run scripts/browser, or set AAEP_BROWSER=none.")
+        pytest.fail("Chromium or axe-core is missing: run scripts/programs, or set AAEP_BROWSER=none.")
     command = [program, *FLAGS, *flags, f"--user-data-dir={folder / 'profile'}", "about:blank"]
     if os.getuid() == 0:
         command.insert(1, "--no-sandbox")
