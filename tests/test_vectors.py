@@ -207,6 +207,6 @@ def test_rules_named_in_the_source_exist() -> None:
     unknown = set()
     for path in sorted(SOURCE.rglob("*.py")):
         for rule in literal.findall(path.read_text()):
-            if rule not in rules():
+            if rule not in rules() and rule != "P-256":  # which is a curve
                 unknown.add(f"{rule} in {path.relative_to(SOURCE)}")
     assert sorted(unknown) == []

@@ -50,6 +50,8 @@ __all__ = ["Link", "Reconnect"]
 T = TypeVar("T")
 log: Final = logging.getLogger("aaep.subscriber")
 
+_chance: Final = random.SystemRandom()  # its own: what others seed or replay is not disturbed
+
 Reconnect = Literal["always"] | bool
 FIRST: Final = 0.5  # seconds between tries, at first
 LONGEST: Final = 30.0  # and at most
@@ -82,7 +84,7 @@ class Link:
         clock: Callable[[], float] = time.monotonic,
         wall: Callable[[], float] = time.time,
         sleep: Callable[[float], Awaitable[None]] = asyncio.sleep,
-        chance: Callable[[], float] = random.random,
+        chance: Callable[[], float] = _chance.random,
     ) -> None:
         self.channel, self.wishes, self._introduce = channel, wishes, introduce
         self._reconnect, self._wait = reconnect, wait

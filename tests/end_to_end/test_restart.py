@@ -42,12 +42,19 @@ def kept(path: Path) -> list[Json]:
 
 
 def whole(events: list[Json], session_id: str) -> None:
-    """The text of a session's outputs is what the positions say, with nothing missing and nothing twice."""
+    """
+    The text of a session's outputs is what the positions say, with nothing missing.
+
+    What may have been held when the process died is read back once more, merged perhaps, so with another id. Its
+    position says that it is known; it must then be the same text.
+    """
     mine = [event for event in events if event["session_id"] == session_id and "chunk" in event]
     outputs = {event["output_id"]: "" for event in mine}
     for event in mine:
-        assert event["position"] == len(outputs[event["output_id"]])
-        outputs[event["output_id"]] += event["chunk"]
+        known, chunk, place = outputs[event["output_id"]], event["chunk"], event["position"]
+        assert place <= len(known)
+        assert known[place : place + len(chunk)] == chunk[: len(known) - place]
+        outputs[event["output_id"]] += chunk[len(known) - place :]
 
 
 # -- a reader without our library ------------------------------------------------------------------

@@ -141,7 +141,7 @@ def test_t4_who_asks_and_takes_no_answers_is_not_listened_to(name: str) -> None:
 def test_t4_a_reader_that_takes_nothing_is_let_go_and_the_others_hear_all(wire: Wire) -> None:
     with Producer("bank", listen=wire.listen, journal=None) as producer:
         hub = producer.hub
-        hub.delivery.settings = hub.settings = msgspec.structs.replace(hub.settings, lag=0.5)
+        hub.delivery.settings = hub.settings = msgspec.structs.replace(hub.settings, lag=3.0)
         stuck, well = (Raw(wire, producer.addresses[0], **ANSWERS) for _ in range(2))
         with stuck.connect(buffer=4096), well.connect() as stream, producer.session("Telling a story.") as session:
             ended = threading.Event()

@@ -32,6 +32,8 @@ __all__ = ["Attachment", "attach"]
 
 log: Final = logging.getLogger("aaep.attach")
 
+_chance: Final = random.SystemRandom()
+
 FIRST: Final = 0.5  # seconds between tries, at first
 LONGEST: Final = 15.0  # and at most
 
@@ -102,7 +104,7 @@ class Attachment:
                 log.warning("The connection to the hub at %s ended. What happens meanwhile is kept for it.", self.url)
             delay = min(LONGEST, FIRST * 2 ** min(tries, 10))
             tries += 1
-            await asyncio.sleep(delay * (0.5 + random.random() / 2))
+            await asyncio.sleep(delay * (0.5 + _chance.random() / 2))
 
     async def _serve(self, wire: Wire) -> None:
         ended = self._ended = asyncio.Event()
