@@ -1042,7 +1042,7 @@ def test_a_server_of_something_else_is_said_to_be_none() -> None:
             with pytest.raises(ChannelRefused, match="UNIMPLEMENTED"):
                 mine.run(channel.manifest(), WAIT)
             # What is written to a stream that has just been refused may fail before the refusal is read.
-            with pytest.raises((ChannelRefused, ChannelLost), match="UNIMPLEMENTED|INTERNAL"):
+            with pytest.raises((ChannelRefused, ChannelLost), match=r"UNIMPLEMENTED|INTERNAL"):
                 mine.run(channel.request(request()), WAIT)
     finally:
         loop.run(other.stop(None), WAIT)
