@@ -30,7 +30,7 @@ def demo_at() -> Iterator[str]:
 def answered(command: list[str], answer: str) -> list[str]:
     """Run a reader, give one answer to all it asks, and give back what was heard of the session."""
     output = {"stdout": subprocess.PIPE, "stderr": subprocess.STDOUT}
-    with subprocess.Popen(command, stdin=subprocess.PIPE, text=True, **output) as process:  # type: ignore[call-overload]
+    with subprocess.Popen(command, stdin=subprocess.PIPE, text=True, **output) as process:  # type: ignore[call-overload]  # either pipes or nothing
         try:
             said = []
             for line in process.stdout:

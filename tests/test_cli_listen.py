@@ -182,7 +182,7 @@ class Listener:
 
     def __exit__(self, *why: object) -> None:
         self.process.kill()
-        with contextlib.suppress(OSError):
+        with contextlib.suppress(OSError):  # waited for already
             self.process.wait()
             for pipe in (self.process.stdin, self.process.stdout):
                 if pipe is not None:

@@ -320,7 +320,7 @@ def test_every_must_about_behaviour_is_tried_live_named_by_another_test_or_told_
 
 
 def test_every_transport_is_judged() -> None:
-    judged = {Path(str(transport(url).__file__)).stem for url in ADDRESSES}  # type: ignore[attr-defined]
+    judged = {Path(str(transport(url).__file__)).stem for url in ADDRESSES}  # type: ignore[attr-defined]  # a transport is a module
     assert judged - {"pipes"} | {"stdio"} == set(transports())
 
 

@@ -388,7 +388,7 @@ async def test_what_the_catch_up_tells_already_does_not_follow_it() -> None:
         agent.move("thinking")  # after it
         return caught
 
-    agent.catch_up = busy  # type: ignore[method-assign]
+    agent.catch_up = busy  # type: ignore[method-assign]  # put in its place for this test
     reader = world.join()
     await world.settle()
     states = [(event.from_state, event.to_state) for event in reader.events if isinstance(event, StateChanged)]
@@ -415,7 +415,7 @@ async def test_what_is_held_for_others_does_not_follow_the_state_it_led_to() -> 
 async def test_a_source_that_fails_does_not_keep_a_reader_from_the_others() -> None:
     world = World()
     bad, good = Agent(world), Agent(world)
-    bad.catch_up = lambda _: 1 / 0  # type: ignore[method-assign,assignment,return-value]
+    bad.catch_up = lambda _: 1 / 0  # type: ignore[method-assign,assignment,return-value]  # put in its place for this test
     logging.disable()
     try:
         reader = world.join()
@@ -1148,7 +1148,7 @@ async def test_a_reply_needs_a_subscription_of_its_own_that_may_reply() -> None:
         (replied("rpl_none", id), ada),
         (replied(token, id), Peer(principal="ada", roles=frozenset({"listener"}))),
     ]:
-        assert world.hub.reply(message, peer) is None  # type: ignore[func-returns-value]
+        assert world.hub.reply(message, peer) is None  # type: ignore[func-returns-value]  # that it gives nothing is the point
     assert agent.replies == []
     world.hub.reply(replied(token, id), ada)
     assert agent.replies == [(token, id)]
@@ -1168,7 +1168,7 @@ async def test_refusing_a_reply_does_not_log_its_token() -> None:
     world = World()
     records: list[str] = []
     handler = logging.Handler()
-    handler.emit = lambda record: records.append(record.getMessage())  # type: ignore[method-assign]
+    handler.emit = lambda record: records.append(record.getMessage())  # type: ignore[method-assign]  # put in its place for this test
     log = logging.getLogger("aaep.hub")
     log.addHandler(handler)
     level = log.level
@@ -1417,7 +1417,7 @@ def test_many_threads_publish_and_each_session_arrives_in_order() -> None:
         if data.count(b"\n") and len(reader.ids) >= wanted:
             everything.settle(None)
 
-    reader.write = watched  # type: ignore[method-assign]
+    reader.write = watched  # type: ignore[method-assign]  # put in its place for this test
     world.hub.run(join())
     agents: list[Agent] = []
 

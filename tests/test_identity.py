@@ -902,7 +902,7 @@ async def test_t8_a_subscription_id_proves_nothing() -> None:
         with pytest.raises(AaepError):
             world.connect(id, peer=thief)
         assert world.hub.renegotiate(change(id), thief) is None
-        world.hub.unsubscribe(wire.decode(json.dumps(closing(id)).encode()), thief)  # type: ignore[arg-type]
+        world.hub.unsubscribe(wire.decode(json.dumps(closing(id)).encode()), thief)  # type: ignore[arg-type]  # decoded from what is one
     agent.say("Still hers.", complete=True)
     await world.settle()
     assert reader.closed == [] and "Still hers." in reader.text

@@ -102,7 +102,7 @@ def event(name: str, *without: str, **changes: Any) -> Envelope:
     return message
 
 
-def said(name: str, *without: str, to: Preferences = Preferences(), **changes: Any) -> Announcement:  # noqa: B008
+def said(name: str, *without: str, to: Preferences = Preferences(), **changes: Any) -> Announcement:  # noqa: B008  # frozen, and the same for all
     found = announce(event(name, *without, **changes), to)
     assert found is not None
     return found

@@ -81,7 +81,7 @@ def wipe(session: Session, **settings: Any) -> Ask:
 def reply(listener: Listener, prompt: Envelope, **changes: Any) -> None:
     """A reply with something changed about it."""
     members = {
-        "reply_token": prompt.reply_token,  # type: ignore[attr-defined]
+        "reply_token": prompt.reply_token,  # type: ignore[attr-defined]  # a prompt has one
         "decision": "accept",
         "subscription_id": listener.subscription_id,
         "timestamp": timestamp(time.time()),
@@ -205,7 +205,7 @@ def test_the_default_applies_when_the_time_is_up_and_the_clock_is_monotonic(prod
         reply(listener, prompt)
         assert not ask.wait(10)
     listener.wait_for_end()
-    assert outcome(listener.events, prompt.reply_token) == ["timed_out"]  # type: ignore[attr-defined]
+    assert outcome(listener.events, prompt.reply_token) == ["timed_out"]  # type: ignore[attr-defined]  # a prompt has one
 
 
 def test_what_is_told_after_the_deadline_comes_after_the_outcome_though_the_timer_is_late(
@@ -365,7 +365,7 @@ def test_the_first_of_many_replies_wins(producer: Producer) -> None:
                     pass
         for one in listeners:
             one.wait(_of(session, "session.completed"))
-            told = outcome(one.events, prompts[0].reply_token)  # type: ignore[attr-defined]
+            told = outcome(one.events, prompts[0].reply_token)  # type: ignore[attr-defined]  # a prompt has one
             assert told == [answer.outcome]
             assert one.findings() == []
 
@@ -504,7 +504,7 @@ def test_an_answer_has_to_be_of_a_kind_that_was_asked_for(
         answer = ask.wait(10)
         assert (answer.outcome, answer.response, bool(answer)) == ("answered", right, True)
     listener.wait_for_end()
-    assert outcome(listener.events, prompt.reply_token) == ["answered"]  # type: ignore[attr-defined]
+    assert outcome(listener.events, prompt.reply_token) == ["answered"]  # type: ignore[attr-defined]  # a prompt has one
 
 
 def test_a_question_that_is_not_answered_takes_the_answer_it_named(producer: Producer, clock: Clock) -> None:

@@ -352,7 +352,7 @@ def test_an_asynchronous_reader_leaves_its_loop_free() -> None:
             await subscriber.ready()
             assert not waiting.done()
             waiting.cancel()
-            with contextlib.suppress(asyncio.CancelledError):
+            with contextlib.suppress(asyncio.CancelledError):  # cancelled just now
                 await waiting
             return subscriber.status.kind
 
@@ -701,7 +701,7 @@ def test_a_reply_that_could_not_be_sent_says_so() -> None:
 
     with Subscriber(script) as subscriber:
         asked = next(subscriber)
-        script.send = lost  # type: ignore[method-assign]
+        script.send = lost  # type: ignore[method-assign]  # put in its place for this test
         with pytest.raises(ChannelLost, match="dead"):
             subscriber.accept(asked).wait(LONG)
         assert subscriber.prompts == (asked,)
@@ -818,7 +818,7 @@ def test_closing_while_nobody_answers_ends_the_waiting() -> None:
         return b""
 
     script = Script()
-    script.request = dead  # type: ignore[method-assign]
+    script.request = dead  # type: ignore[method-assign]  # put in its place for this test
     subscriber = Subscriber(script)
     ready = subscriber.ready()
     subscriber.close()
@@ -837,7 +837,7 @@ def test_what_was_under_way_when_it_was_closed_is_told() -> None:
             begun.set()
             await forever()
 
-    script.send = slow  # type: ignore[method-assign]
+    script.send = slow  # type: ignore[method-assign]  # put in its place for this test
     subscriber = Subscriber(script)
     sent = subscriber.accept(next(subscriber))
     assert begun.wait(LONG)

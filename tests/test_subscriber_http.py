@@ -36,7 +36,7 @@ class Line:
         threading.Thread(target=self._serve, daemon=True).start()
 
     def _serve(self) -> None:
-        with contextlib.suppress(OSError):
+        with contextlib.suppress(OSError):  # lines that break are what this is for
             while True:
                 near, _ = self._door.accept()
                 try:
@@ -51,7 +51,7 @@ class Line:
                     threading.Thread(target=self._pass, args=(one, other), daemon=True).start()
 
     def _pass(self, one: socket.socket, other: socket.socket) -> None:
-        with contextlib.suppress(OSError):
+        with contextlib.suppress(OSError):  # lines that break are what this is for
             while data := one.recv(65_536):
                 other.sendall(data)
             other.shutdown(socket.SHUT_WR)
@@ -60,12 +60,12 @@ class Line:
         with self._lock:
             ends, self._ends = self._ends, []
         for end in ends:
-            with contextlib.suppress(OSError):
+            with contextlib.suppress(OSError):  # cut already
                 end.shutdown(socket.SHUT_RDWR)
             end.close()
 
     def close(self) -> None:
-        with contextlib.suppress(OSError):
+        with contextlib.suppress(OSError):  # lines that break are what this is for
             self._door.shutdown(socket.SHUT_RDWR)
         self._door.close()
         self.cut()
@@ -226,7 +226,7 @@ def test_a_prompt_survives_a_broken_line(producer: Producer, line: Line) -> None
                         subscriber.reject(one).wait(LONG)
                         break
                     except ChannelLost:
-                        continue
+                        continue  # between two connections; it is tried again
             if one.type == "aaep:agent.session.completed":
                 break
         agent.join(LONG)

@@ -303,7 +303,7 @@ def test_more_time_is_twice_the_time_of_the_prompt_once_and_at_most_a_day() -> N
     assert desk.press("t") == [Time(prompt, 600)]
     assert told(desk.press("t")) == "More time was asked for already."
     assert desk.keys.prompt is not None, "the prompt is still open"
-    assert decided(Desk(light(timeout_seconds=80_000)).press("t"))[0].seconds == 86_400  # type: ignore[union-attr]
+    assert decided(Desk(light(timeout_seconds=80_000)).press("t"))[0].seconds == 86_400  # type: ignore[union-attr]  # it is a wish for time
     assert told(Desk(light(timeout_seconds=86_400)).press("t")) == "There is no more time to be had."
     assert told(Desk().press("t")) == "There is nothing to have more time for."
 
@@ -311,7 +311,7 @@ def test_more_time_is_twice_the_time_of_the_prompt_once_and_at_most_a_day() -> N
 def test_keys_that_answer_nothing() -> None:
     desk = Desk()
     wanted = {"m": "more", "s": "repeat", "v": "verbosity", "q": "quit", "?": "help"}
-    assert [desk.press(key) for key in wanted] == [[Do(what)] for what in wanted.values()]  # type: ignore[arg-type]
+    assert [desk.press(key) for key in wanted] == [[Do(what)] for what in wanted.values()]  # type: ignore[arg-type]  # one of its commands
     assert told(desk.press("x")) == "The key x does nothing here. Press ? for help."
     assert told(desk.press("\x04")) == "", "a control character is no key that could be named"
     for key in "armstvq?":
@@ -327,7 +327,7 @@ def test_a_choice_is_its_number_and_enter() -> None:
     assert "the number of a choice" in told(desk.keys.shown(prompt, desk.now))
     assert desk.press("2") == [Echo("2")]
     (end, answer) = desk.press(ENTER)
-    assert end == Echo("\n") and answer == Answer(prompt, prompt.event.choices[1].value, "House savings")  # type: ignore[attr-defined]
+    assert end == Echo("\n") and answer == Answer(prompt, prompt.event.choices[1].value, "House savings")  # type: ignore[attr-defined]  # a question has choices
 
 
 def test_yes_and_no_take_enter() -> None:
@@ -421,22 +421,22 @@ def test_what_a_text_is_as_an_answer(kinds: list[str], text: str, value: object)
     asked = question(*kinds, choices=[
         {"value": "acc_holiday", "label": "Holiday savings"}, {"value": "acc_house", "label": "House savings"}
     ]) if "multiple_choice" in kinds else question(*kinds)  # fmt: skip
-    found = understand(asked.event, text)  # type: ignore[arg-type]
+    found = understand(asked.event, text)  # type: ignore[arg-type]  # a question
     assert (found and found.value) == value and type(found and found.value) is type(value)
 
 
 def test_without_kinds_the_choices_decide() -> None:
     """CF-031, CF-033"""
-    assert understand(event("awaiting.clarification", "accepted_response_kinds"), "x") is None  # type: ignore[arg-type]
+    assert understand(event("awaiting.clarification", "accepted_response_kinds"), "x") is None  # type: ignore[arg-type]  # a question
     free = event("awaiting.clarification", "accepted_response_kinds", "choices")
-    assert understand(free, "x") is not None  # type: ignore[arg-type]
+    assert understand(free, "x") is not None  # type: ignore[arg-type]  # a question
     none = said("awaiting.clarification", "choices", accepted_response_kinds=["multiple_choice"])
     assert told(Desk(none).press(ENTER)) == "This question cannot be answered here."
 
 
 def test_choices_that_make_no_sense_do_no_harm() -> None:
     asked = event("awaiting.clarification", choices=[{"label": "No value"}, 7, {"value": "v", "label": "Fine"}])
-    assert understand(asked, "1") is understand(asked, "2") is understand(asked, "7") is None  # type: ignore[arg-type]
+    assert understand(asked, "1") is understand(asked, "2") is understand(asked, "7") is None  # type: ignore[arg-type]  # a question
 
 
 # -- lines ---------------------------------------------------------------------------------
@@ -558,13 +558,13 @@ class Script:
         return later
 
     def accept(self, prompt: Envelope, /) -> Later[None]:
-        return self._send("accept", prompt.reply_token)  # type: ignore[attr-defined]
+        return self._send("accept", prompt.reply_token)  # type: ignore[attr-defined]  # a prompt has one
 
     def reject(self, prompt: Envelope, /) -> Later[None]:
-        return self._send("reject", prompt.reply_token)  # type: ignore[attr-defined]
+        return self._send("reject", prompt.reply_token)  # type: ignore[attr-defined]  # a prompt has one
 
     def answer(self, prompt: Envelope, response: Any, /) -> Later[None]:
-        return self._send("answer", prompt.reply_token, response)  # type: ignore[attr-defined]
+        return self._send("answer", prompt.reply_token, response)  # type: ignore[attr-defined]  # a prompt has one
 
     def renegotiate(self, **wishes: Any) -> Later[None]:
         return self._send("renegotiate", wishes)
@@ -961,7 +961,7 @@ def test_once_ends_with_the_session() -> None:
 def test_a_subscriber_that_will_not_close_holds_nobody_up() -> None:
     with at_a_terminal() as sitting:
         sitting.settle()
-        sitting.script.close = lambda: threading.Event().wait(60)  # type: ignore[assignment, method-assign]
+        sitting.script.close = lambda: threading.Event().wait(60)  # type: ignore[assignment, method-assign]  # put in its place for this test
         sitting.type("q")
         assert sitting.ends() == 0
         del sitting.script.close
@@ -1183,12 +1183,12 @@ def test_a_pipe_that_is_never_empty_is_waited_out() -> None:
     """``yes accept | aaep listen``: more than can be forgotten at once was there before the prompt."""
     inside, hands = os.pipe()
     lines = Lines(inside)
-    lines._ready = lambda: True  # type: ignore[method-assign]
+    lines._ready = lambda: True  # type: ignore[method-assign]  # put in its place for this test
     pieces = iter([b"accept\n" * 100] * 200)
-    lines._receive = lambda number: next(pieces)  # type: ignore[method-assign]
+    lines._receive = lambda number: next(pieces)  # type: ignore[method-assign]  # put in its place for this test
     assert lines.discard()
     assert lines.read(0) == lines.read(0) == []
-    lines._ready = lambda: False  # type: ignore[method-assign]
+    lines._ready = lambda: False  # type: ignore[method-assign]  # put in its place for this test
     assert lines.read(0) == []
     assert lines.read(0) == ["accept"] * 100
     os.close(inside)
@@ -1199,7 +1199,7 @@ def test_a_line_without_end_is_forgotten() -> None:
     inside, hands = os.pipe()
     lines = Lines(inside)
     pieces = iter([b"x" * 600_000, b"x" * 600_000, b"x\naccept\r\n"])
-    lines._receive = lambda number: next(pieces)  # type: ignore[method-assign]
+    lines._receive = lambda number: next(pieces)  # type: ignore[method-assign]  # put in its place for this test
     assert lines.read(0) == lines.read(0) == []
     assert lines.read(0) == ["accept"]
     os.close(inside)

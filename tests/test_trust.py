@@ -261,7 +261,7 @@ def test_a_change_of_terms_is_verified_as_the_first_terms_were() -> None:
         await asyncio.Event().wait()
         yield Arrival(b"")
 
-    script.arrivals = arrivals  # type: ignore[method-assign]
+    script.arrivals = arrivals  # type: ignore[method-assign]  # put in its place for this test
     with connected(script) as subscriber:
         subscriber.ready().wait(LONG)
         assert waiting.wait(LONG)
@@ -569,7 +569,7 @@ def test_an_agent_whose_id_is_a_path_leads_to_no_socket() -> None:
             listed = wire.encode(given)
             channel = Ways("http://127.0.0.1:1", connect)
             await channel.request(REQUEST)
-            channel._channel.works = set()  # type: ignore[union-attr]
+            channel._channel.works = set()  # type: ignore[union-attr]  # the channel of this test
             with pytest.raises(ChannelLost):
                 await channel.request(REQUEST)
             assert tried[1:] == expected
@@ -587,7 +587,7 @@ def test_a_stream_that_cannot_be_had_any_more_is_begun_anew_elsewhere() -> None:
                 raise ChannelLost("The line broke.")
             yield Arrival(b"")
 
-        channel._channel.arrivals = broken  # type: ignore[union-attr, method-assign]
+        channel._channel.arrivals = broken  # type: ignore[union-attr, method-assign]  # put in its place for this test
         with pytest.raises(ChannelRefused) as error:
             async for _ in channel.arrivals("sub_1"):
                 pass
@@ -627,7 +627,7 @@ def test_when_one_door_closes_the_person_goes_on_hearing_by_another(other: str, 
                 got.append(one)
                 if one.type == "aaep:agent.session.completed":
                     break
-            assert subscriber._link.channel.url == producer.addresses[1]  # type: ignore[attr-defined]
+            assert subscriber._link.channel.url == producer.addresses[1]  # type: ignore[attr-defined]  # the channel of this test
             assert subscriber.proof is not None and subscriber.proof.signed is not None
         assert [one.progress.percent for one in got if isinstance(one, ProgressUpdated)] == [1, 2]
         assert len({one.event_id for one in got}) == len(got)

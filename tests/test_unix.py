@@ -411,7 +411,7 @@ def test_uds_010_the_kernel_says_who_is_there(url: str) -> None:
 def test_cf_107_who_is_not_let_in_is_told_so_and_is_not_read(url: str, identity: Identity, reason: str) -> None:
     with Server(url, {"identity": identity}) as server:
         with server.client() as client:
-            with contextlib.suppress(BrokenPipeError):
+            with contextlib.suppress(BrokenPipeError):  # hung up on before it was written
                 client.send(request())
             said = client.next()
             assert (said["type"], said["reason_code"]) == ("subscription.rejected", reason)
@@ -630,7 +630,7 @@ def test_nothing_that_is_sent_answers_for_a_person_or_breaks_the_door(
     with server.client(lines=lines) as client:
         if joined:
             client.subscribe()
-        with contextlib.suppress(BrokenPipeError, ConnectionResetError):
+        with contextlib.suppress(BrokenPipeError, ConnectionResetError):  # hung up on for what was sent before
             for data in sent:
                 client.socket.sendall(client.framed(data) if framed else data)
             client.socket.shutdown(socket.SHUT_WR)

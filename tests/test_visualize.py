@@ -354,7 +354,7 @@ def test_a_hundred_thousand_events(tmp_path: Path, capsys: pytest.CaptureFixture
         out.writelines(line + b"\n" for line in recording(100_000))
     assert visualize([str(file)], str(drawn), str(shown)) == 0
     told = capsys.readouterr().out
-    number = int(re.search(r"100,000 events in ([\d,]+) sessions", told)[1].replace(",", ""))  # type: ignore[index]
+    number = int(re.search(r"100,000 events in ([\d,]+) sessions", told)[1].replace(",", ""))  # type: ignore[index]  # it is printed, or the test fails here
     made = shown.read_text(encoding="utf-8")
     assert made.count('<section class="session"') == number > 1000
     assert f"Session {number}: Bank Assistant" in made

@@ -229,7 +229,7 @@ class Later(Generic[T]):
 
     def fail(self, error: BaseException) -> None:
         """Say that it will not come, and why."""
-        with contextlib.suppress(InvalidStateError):
+        with contextlib.suppress(InvalidStateError):  # it has come already
             self._future.set_exception(error)
 
     def wait(self, timeout: float | None = None) -> T:

@@ -71,7 +71,7 @@ class Mailbox(Generic[T]):
             try:
                 await waiter[1]
             finally:
-                with self._changed, contextlib.suppress(ValueError):
+                with self._changed, contextlib.suppress(ValueError):  # it was woken, and so taken out
                     self._waiting.remove(waiter)
 
     def _take(self) -> T | None:

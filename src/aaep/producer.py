@@ -347,8 +347,8 @@ class _Telling:
 
 
 def _signer(given: SigningKey | str | os.PathLike[str], wall: Callable[[], float]) -> Callable[[Manifest], str | None]:
-    from .keys import SigningKey  # noqa: PLC0415
-    from .manifests import Signer  # noqa: PLC0415
+    from .keys import SigningKey  # noqa: PLC0415  # brings in cryptography, which few need
+    from .manifests import Signer  # noqa: PLC0415  # brings in cryptography, which few need
 
     return Signer(given if isinstance(given, SigningKey) else SigningKey.load(given), wall=wall)
 

@@ -450,7 +450,7 @@ class Rehearsal:
 
     def _wait_for(self, reader: Later[str]) -> None:
         while not reader.done:
-            with suppress(TimeoutError):
+            with suppress(TimeoutError):  # in short waits, so that stopping gets through
                 reader.wait(_PATIENCE)
 
     def _settle(self) -> None:

@@ -272,7 +272,7 @@ def cut(text: str, boundary: Boundary, *, final: bool = False, language: str = "
     elif boundary == "paragraph" and len(text.splitlines()) < 2:
         return 0
     last = 0
-    for last in _ends(text, boundary, language):  # noqa: B007
+    for last in _ends(text, boundary, language):  # noqa: B007  # the last one is what is wanted
         pass
     return last
 

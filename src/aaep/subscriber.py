@@ -273,7 +273,7 @@ class Subscriber:
         """Tell the producer and end. In a plain program it is done on return; in asyncio, await it."""
         ended = self._link.close(reason, text)
         if not _in_asyncio():
-            with contextlib.suppress(TimeoutError):
+            with contextlib.suppress(TimeoutError):  # it ends by itself; we do not hold anybody up
                 ended.wait(_FAREWELL)
         return ended
 
@@ -333,8 +333,8 @@ def _trust(
         if required:
             raise AaepError("require_signed= needs to know whom to trust. Give trust=, a file of public keys.")
         return None
-    from .keys import TrustedKeys  # noqa: PLC0415
-    from .trust import Trust  # noqa: PLC0415
+    from .keys import TrustedKeys  # noqa: PLC0415  # brings in cryptography, which few need
+    from .trust import Trust  # noqa: PLC0415  # brings in cryptography, which few need
 
     keys = given if isinstance(given, TrustedKeys) else TrustedKeys.load(given)
     context = settings.get("ssl")

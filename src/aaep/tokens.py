@@ -233,7 +233,7 @@ def _write(path: Path, kept: Iterable[Entry]) -> None:
             os.fsync(file.fileno())
         os.replace(other, path)
     except BaseException:
-        with suppress(FileNotFoundError):
+        with suppress(FileNotFoundError):  # it was not made yet
             other.unlink()
         raise
 

@@ -572,7 +572,7 @@ class _Requests(BaseHTTPRequestHandler):
         taken: dict[str, Callable[[Json], tuple[int, Json | None]]] = {
             "subscription.request": self.producer.subscribe,
             "subscription.renegotiate": self.producer.renegotiate,
-            "subscription.close": lambda given: (204, self.producer.unsubscribe(given)),  # type: ignore[func-returns-value]
+            "subscription.close": lambda given: (204, self.producer.unsubscribe(given)),  # type: ignore[func-returns-value]  # that it gives nothing is the point
             "confirmation.reply": self.producer.reply,
             "clarification.reply": self.producer.reply,
         }

@@ -349,7 +349,7 @@ class SilentNo(Broken):
             prompt.outcome = "rejected"
 
     def work(self, task: str) -> None:
-        with suppress(GaveUp):
+        with suppress(GaveUp):  # it gives up by design
             super().work(task)
 
     def letter(self, session: Session, timeout: int | None = None) -> None:
@@ -610,7 +610,7 @@ class NoManifest(Broken):
 
     def __init__(self) -> None:
         super().__init__()
-        self._server.RequestHandlerClass.manifest = lambda _: {"error": "not_found"}  # type: ignore[attr-defined]
+        self._server.RequestHandlerClass.manifest = lambda _: {"error": "not_found"}  # type: ignore[attr-defined]  # replaced in the class for this peer
 
 
 ALL: list[type[Broken]] = [

@@ -30,7 +30,7 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     left: list[pytest.Item] = []
     for item in items:
         wanted = [mark.args[0] for mark in item.iter_markers("only")]
-        name = getattr(item, "callspec", None) and item.callspec.params.get("wire")  # type: ignore[attr-defined]
+        name = getattr(item, "callspec", None) and item.callspec.params.get("wire")  # type: ignore[attr-defined]  # pytest gives one to parametrised tests
         fits = name is None or all(getattr(WIRES[name], one) for one in wanted)
         (kept if fits else left).append(item)
     if left:

@@ -152,7 +152,7 @@ def _accept(subscriber: Subscriber, prompt: AwaitingConfirmation) -> None:
             subscriber.accept(prompt).wait(LONG)
             return
         except ChannelLost:
-            continue
+            continue  # between two connections; it is tried again
         except LocalProtocolError as late:
             assert "accepted" in str(late)  # it came through, and only the word that it did was lost
             return

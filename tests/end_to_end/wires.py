@@ -509,7 +509,7 @@ class _Frames:
                 return data
             if first == 0x88:
                 self.ending = (int.from_bytes(data[:2]),)
-                with contextlib.suppress(OSError):
+                with contextlib.suppress(OSError):  # the other side did not wait for it
                     self._write(0x88, data[:2])
                 self._socket.close()
                 return None
@@ -581,7 +581,7 @@ class _Lengths:
             self._socket.sendall(len(message).to_bytes(4) + message)
 
     def receive(self) -> bytes | None:
-        with contextlib.suppress(ConnectionResetError):
+        with contextlib.suppress(ConnectionResetError):  # cut off, which is an end too
             if not self._file.closed and (head := self._file.read(4)):
                 return self._file.read(int.from_bytes(head))
         self.cut()
@@ -699,7 +699,7 @@ class _Calls:
         except (ValueError, KeyError, TypeError, RecursionError):
             method = "reply"
         call = b',"id":1' if method in ("subscribe", "renegotiate") else b""
-        with contextlib.suppress(BrokenPipeError):
+        with contextlib.suppress(BrokenPipeError):  # hung up on; what came before is read next
             self._socket.sendall(
                 b'{"jsonrpc":"2.0","method":"aaep.%b","params":%b%b}\n' % (method.encode(), message, call)
             )
@@ -707,7 +707,7 @@ class _Calls:
                 self._socket.shutdown(socket.SHUT_WR)  # here it is for the reader to end the connection
 
     def receive(self) -> bytes | None:
-        with contextlib.suppress(ConnectionResetError):
+        with contextlib.suppress(ConnectionResetError):  # cut off, which is an end too
             while not self._over and not self._file.closed and (line := self._file.readline()):
                 message = json.loads(line)
                 if "error" in message and message["id"] is not None:

@@ -82,11 +82,11 @@ class Bank:
     def wire(self, who: str, role: str = "replier") -> Wire:
         """The transport, as somebody uses it."""
         if (who, role) not in self._wires:
-            made = type(WIRES[self.name])(self.doorman.headers(who, role))  # type: ignore[call-arg]
+            made = type(WIRES[self.name])(self.doorman.headers(who, role))  # type: ignore[call-arg]  # a wire of this suite takes them
             if isinstance(made, Grpc) and self._life:
                 made.life = self._life
             if isinstance(made, TwoWay):
-                made.dial = self._dialling(made, who, role)  # type: ignore[method-assign]
+                made.dial = self._dialling(made, who, role)  # type: ignore[method-assign]  # put in its place for this test
             self._wires[who, role] = made
         return self._wires[who, role]
 

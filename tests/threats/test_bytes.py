@@ -117,7 +117,7 @@ def test_no_bytes_on_a_fresh_connection_matter(besieged: Hall, pieces: list[byte
         yes = scene.yes(scene.ada.id)
         data += len(yes).to_bytes(4) + yes + b"\n" + yes + b"\n"
         data += b'{"jsonrpc":"2.0","method":"aaep.reply","params":%b}\n' % yes
-    with _dialled(scene.url) as line, suppress(ConnectionError, BrokenPipeError):
+    with _dialled(scene.url) as line, suppress(ConnectionError, BrokenPipeError):  # it may hang up at any byte
         line.sendall(data)
         line.shutdown(socket.SHUT_WR)
     unmoved(scene)
@@ -176,7 +176,7 @@ def test_no_messages_of_somebody_else_matter(besieged: Hall, data: st.DataObject
                 wish = {"type": "subscription.request", "aaep_version": "1.0.0", "subscriber_id": "x"}
                 line.send(json.dumps(wish | {"subscriber_name": "x", "capabilities": {}}).encode())
                 assert line.receive()
-            with suppress(ConnectionError):
+            with suppress(ConnectionError):  # it may hang up at any of them
                 for raw in sent:
                     line.send(raw)
     unmoved(scene)

@@ -64,7 +64,7 @@ def test_t1_who_hears_without_the_right_to_answer_decides_nothing(name: str, fol
 def test_t1_who_shows_no_credential_is_not_heard_at_all(name: str, folder: Path) -> None:
     with hall(name, folder) as scene:
         for headers in ({}, {"Authorization": "Bearer aaep_wrong"}, {"Authorization": "Basic YWRhOmFkYQ=="}):
-            nobody = type(scene.bank.wire("ada"))(headers)  # type: ignore[call-arg]
+            nobody = type(scene.bank.wire("ada"))(headers)  # type: ignore[call-arg]  # a wire of this suite takes them
             with pytest.raises((AssertionError, ConnectionError)):
                 nobody.subscribe(scene.url, **ANSWERS)
             if name in ("http", "asgi"):

@@ -129,7 +129,7 @@ def test_t4_who_asks_and_takes_no_answers_is_not_listened_to(name: str) -> None:
         while (left := producer.hub.run(_left(producer))) != before:  # until nothing moves any more
             assert left <= most
             before = left
-            with suppress(TimeoutError):
+            with suppress(TimeoutError):  # it takes no more, as it should
                 while at < len(flood):
                     at += line.send(flood[at : at + 65_536])
             select.select([], [], [], 0.3)
@@ -262,7 +262,7 @@ def test_t4_a_reader_takes_no_more_than_it_can_pass_on() -> None:
                 line.sendall(one)
                 sent[0] += len(one)
         except OSError:
-            pass
+            pass  # let go, as it should be
         blocked.set()
 
     with spring(flood) as url, Subscriber(url, reconnect=False) as subscriber:
@@ -416,6 +416,6 @@ def test_t4_a_deep_or_endless_handshake_is_answered_or_refused(name: str, folder
             try:
                 accepted = wire.subscribe(scene.url, **wish)
             except AssertionError:
-                continue
+                continue  # no place left for this one
             assert len(json.dumps(accepted)) < 20_000 + len(json.dumps(wish))
         scene.decides()

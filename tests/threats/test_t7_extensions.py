@@ -132,7 +132,7 @@ def test_t7_an_event_of_an_extension_that_looks_like_a_prompt_is_none() -> None:
         "default_decision": "accept",
     }
     found = read(json.dumps(event).encode(), registry())[0]
-    said = announce(found)  # type: ignore[arg-type]
+    said = announce(found)  # type: ignore[arg-type]  # it was found to be an event
     assert said is not None and not said.asks and not said.prompt and not said.keys
 
 

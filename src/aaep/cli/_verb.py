@@ -99,7 +99,7 @@ def _flush() -> None:
 
 def _hush() -> None:
     """Nobody reads any more: what is still buffered goes nowhere, or the interpreter would complain at its end."""
-    with suppress(OSError):
+    with suppress(OSError):  # then there was no output to begin with
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 

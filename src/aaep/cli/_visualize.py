@@ -114,7 +114,7 @@ def _write(target: str, parts: Iterable[str]) -> None:
             os.chmod(name, place.stat().st_mode & 0o777)
         os.replace(name, place)
     except BaseException:
-        with suppress(OSError):
+        with suppress(OSError):  # what went wrong first is what is told
             os.unlink(name)
         raise
 

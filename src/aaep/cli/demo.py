@@ -139,7 +139,7 @@ def _wait_for_reader(agent: Producer) -> None:
         try:
             reader.wait(0.2)
         except TimeoutError:
-            continue
+            continue  # nobody yet
 
 
 def _choose(answer: str) -> Callable[[Any], Any]:

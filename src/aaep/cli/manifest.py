@@ -283,7 +283,7 @@ def _fetched(url: str, token: str | None) -> bytes:
             async with asyncio.timeout(_PATIENCE):
                 return await channel.manifest()
         finally:
-            with suppress(AaepError):
+            with suppress(AaepError):  # what was asked for is here, or its own error is on its way
                 await channel.close()
 
     try:

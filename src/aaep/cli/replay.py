@@ -216,6 +216,6 @@ class _Progress:
         while not self._over.wait(PROGRESS):
             played = self._rehearsal.played
             if played != said:
-                with suppress(OSError):
+                with suppress(OSError):  # nobody sees how far it is; it goes on all the same
                     click.echo(f"Played {played:,} events; the recording holds {self._script.events:,}.", err=True)
             said = played

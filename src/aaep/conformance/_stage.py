@@ -370,7 +370,7 @@ class Reader:
                 "reason_code": "subscriber_shutdown",
                 "reason_message": "Done.",
             }
-            with suppress(ChannelLost, ChannelRefused):
+            with suppress(ChannelLost, ChannelRefused):  # it has left before us
                 await self.say(message)
         self._left = True
         if not listen_on:

@@ -166,7 +166,7 @@ def main(url: str = "http://127.0.0.1:0") -> None:
         try:
             sys.stdin.read()
         except KeyboardInterrupt:
-            pass
+            pass  # the other way to end it
         finally:
             desk.shutdown()
 

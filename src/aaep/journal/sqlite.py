@@ -334,7 +334,7 @@ class SqliteJournal:
             self._connection.execute("COMMIT")
         except BaseException:
             if self._connection.in_transaction:
-                with suppress(sqlite3.Error):
+                with suppress(sqlite3.Error):  # the error before it is raised below
                     self._connection.execute("ROLLBACK")
             raise
 
@@ -451,7 +451,7 @@ def _made(path: Path) -> None:
 def _ours(path: Path) -> _Key:
     """Check that the file is a journal of ours that nobody else can read, without following links."""
     for beside in (path.with_name(path.name + ending) for ending in _BESIDE):
-        with suppress(FileNotFoundError):
+        with suppress(FileNotFoundError):  # they are there only while it is open
             private(beside, beside.lstat())
     found = existing(path)
     private(path, found)
@@ -479,7 +479,7 @@ def _after_fork() -> None:
 
     Closing one, even at exit, would remove the log under the owner's hands.
     """
-    global _opening  # noqa: PLW0603
+    global _opening  # noqa: PLW0603  # the lock may have been held when the process forked
     for journal in _open.values():
         journal._forked = True
         journal._disk, journal._lock = RLock(), RLock()  # threads that are not here may hold the old ones

@@ -267,7 +267,7 @@ class Keyboard:
 
     def __exit__(self, *why: object) -> None:
         if self._saved is not None and self._foreground():
-            with contextlib.suppress(termios.error):
+            with contextlib.suppress(termios.error):  # the terminal is gone
                 termios.tcsetattr(self._number, termios.TCSANOW, self._saved)
         self._saved = None
 
@@ -285,7 +285,7 @@ class Keyboard:
     def discard(self) -> bool:
         if self.fileno() is None or not select.select([self._number], [], [], 0)[0]:
             return False
-        with contextlib.suppress(termios.error):
+        with contextlib.suppress(termios.error):  # gone, and what was typed with it
             termios.tcflush(self._number, termios.TCIFLUSH)
         return True
 
@@ -293,7 +293,7 @@ class Keyboard:
         """Take the terminal, again if a shell had it meanwhile."""
         if not self._foreground():
             return
-        with contextlib.suppress(termios.error):
+        with contextlib.suppress(termios.error):  # gone; the end of it is read next
             if self._saved is None:
                 self._saved = termios.tcgetattr(self._number)
             tty.setcbreak(self._number, termios.TCSANOW)  # waiting for output could take for ever

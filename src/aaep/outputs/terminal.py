@@ -133,7 +133,7 @@ class Terminal:
         # What was typed comes first: it was typed before what is printed now.
         if typed in ready:
             self._typed()
-        with contextlib.suppress(BlockingIOError):
+        with contextlib.suppress(BlockingIOError):  # it was not this that woke us
             self._woken.recv(4096)
         for _ in range(self._inbox.qsize()):  # what comes meanwhile waits, so that a flood keeps no key from us
             if self._status is None:
@@ -157,7 +157,7 @@ class Terminal:
         """Take leave of the producer, but not for long."""
         self._sender.stop()
         if self._error is None or self._connected:  # or nothing began, and whoever called says what went wrong
-            with contextlib.suppress(OSError):
+            with contextlib.suppress(OSError):  # nobody reads any more
                 left = f" Prompts left open: {len(self._open)}." if self._open else ""
                 self._page.line(f"Stopped listening.{left}")
         reader = self._reader

@@ -76,7 +76,7 @@ class Pipe:
 
     async def take(self, seconds: float) -> tuple[bytes, bool]:
         """What there is, as soon as there is something, or nothing after a while; and whether that was all."""
-        with contextlib.suppress(TimeoutError):
+        with contextlib.suppress(TimeoutError):  # nothing came, which is an answer
             async with asyncio.timeout(seconds):
                 await self._ready.wait()
         with self._lock:

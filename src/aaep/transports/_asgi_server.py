@@ -40,7 +40,7 @@ class ServedDoor:
         await self._application.close()
         serving.cancel()
         await asyncio.gather(serving, return_exceptions=True)
-        with contextlib.suppress(TimeoutError):
+        with contextlib.suppress(TimeoutError):  # SIGTERM has two seconds in all
             async with asyncio.timeout(1.0):
                 await self._server.shutdown(sockets=[self._socket])
         self._socket.close()

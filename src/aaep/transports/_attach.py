@@ -124,7 +124,7 @@ class Attachment:
             for task in tasks:
                 task.cancel()
             await asyncio.gather(*tasks, return_exceptions=True)
-            with contextlib.suppress(AaepError):
+            with contextlib.suppress(AaepError):  # it is gone already
                 await wire.close()
 
     def _manifest(self) -> Manifest:

@@ -112,7 +112,7 @@ class Duplex:
             reader.cancel()
             await asyncio.gather(reader, return_exceptions=True)
         if wire is not None:
-            with contextlib.suppress(ChannelLost):
+            with contextlib.suppress(ChannelLost):  # it is gone already
                 await wire.close()
 
     async def _read_on(self, wire: Wire) -> None:

@@ -42,6 +42,6 @@ class Incoming:
 
     async def drain(self) -> None:
         """Throw away what comes, to the end."""
-        with contextlib.suppress(OSError):
+        with contextlib.suppress(OSError):  # that is an end too
             while await self._reader.read(_PIECE):
                 pass

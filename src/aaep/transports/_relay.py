@@ -277,8 +277,10 @@ class Relay:
 
     def stop(self, session_id: str) -> None:
         """A reader wants a session of the agent stopped, which is for the agent to do."""
-        with suppress(AaepError):
+        try:
             self.subscriber.stop(session_id)
+        except AaepError as error:
+            log.warning("A session could not be stopped, for its agent is not there. %s", error)
 
 
 class Relayed:

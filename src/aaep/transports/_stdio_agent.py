@@ -45,7 +45,7 @@ class Agent:
 
     async def _how(self) -> str:
         def wait() -> int | None:
-            with contextlib.suppress(subprocess.TimeoutExpired):
+            with contextlib.suppress(subprocess.TimeoutExpired):  # it lives, so there is nothing to tell
                 return self._process.wait(_LAST)
             return None
 
@@ -80,7 +80,7 @@ class Agent:
                 return
             except subprocess.TimeoutExpired:
                 # With all that it has started: it leads a session of its own, and is not yet waited for.
-                with contextlib.suppress(ProcessLookupError):
+                with contextlib.suppress(ProcessLookupError):  # it has just ended
                     os.killpg(self._process.pid, last)
         self._process.wait()
 

@@ -265,7 +265,7 @@ def put(path: Path, data: bytes) -> None:
 
 def release(path: Path, inode: int) -> None:
     """Remove a socket and the manifest beside it, unless the place is somebody else's by now."""
-    with suppress(OSError), _alone(path.parent):
+    with suppress(OSError), _alone(path.parent):  # what is gone need not be removed
         if path.lstat().st_ino == inode:
             path.unlink()
             manifest_beside(path).unlink(missing_ok=True)

@@ -235,7 +235,7 @@ async def talk(
     conversation = Conversation(hub, peer, wire, socket, patience)
     open_.add(conversation)
     try:
-        with contextlib.suppress(ConnectionError):
+        with contextlib.suppress(ConnectionError):  # it has left, which is told below
             await conversation.listen()
     finally:
         open_.discard(conversation)
