@@ -28,6 +28,12 @@ def say(word: str) -> None:
     print(word, flush=True)
 
 
+def linger() -> None:
+    """Until the process is ended. In short waits: a signal that comes in the moment before a wait does not end it."""
+    while not threading.Event().wait(0.1):
+        pass
+
+
 def main(url: str, journal: str, ledger: str) -> None:
     signal.signal(signal.SIGTERM, stop)
     with Producer("bank", name="Bank", listen=url, journal=None if journal == "-" else journal) as producer:
@@ -37,14 +43,14 @@ def main(url: str, journal: str, ledger: str) -> None:
             with Path(ledger).open("a") as file:
                 file.write(f"{amount}\n")
             say("running")
-            threading.Event().wait()  # until the process is ended
+            linger()
             return "moved"
 
         def write(session: Session) -> None:
             with session.output() as out:
                 for number in range(SENTENCES):
                     out.write(f"This is sentence {number}. ")
-                threading.Event().wait()
+                linger()
 
         say(producer.addresses[0])
         for word in sys.stdin:
@@ -63,7 +69,7 @@ def main(url: str, journal: str, ledger: str) -> None:
                 case "wait":  # with a session open
                     with producer.session("Waiting."):
                         say("waiting")
-                        threading.Event().wait()
+                        linger()
 
 
 if __name__ == "__main__":
