@@ -15,7 +15,7 @@ SOURCE = Path(__file__).parent.parent / "src" / "aaep"
 # The core, lowest first: each may import what stands before it. A new core module gets its place here.
 CORE = """
 errors fields events messages catalogue timestamps languages redaction extensions attend payloads rules quick lenient
-schema context framing wire sending states asks session subscription negotiation audit stream arrivals replies
+schema context framing wire states asks session sending subscription negotiation audit stream arrivals replies
 wishes sentences tailoring coalescing shaping phrases summaries reading presentation announcements
 trace tracing telling page drawing timeline visualize""".split()
 # These may use a clock, a disk and a network.

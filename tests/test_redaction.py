@@ -87,7 +87,27 @@ def test_the_cheap_look_misses_nothing(secret: str) -> None:
 pieces = st.one_of(
     st.sampled_from([*SECRETS.values(), *NAMED, *HARMLESS, CUT_SHORT, REDACTED]),
     st.sampled_from(
-        ["sk-", "AKIA", "password", "=", ": ", "secret ", "bearer ", "://", ":", "@", "-", " ", "'", "4111", "1"]
+        [
+            "ABCDEFGHIJKLMNOP",
+            "abcdefghij.klmnopqrst",
+            "eyJ",
+            "AIza",
+            "sk-",
+            "AKIA",
+            "password",
+            "=",
+            ": ",
+            "secret ",
+            "bearer ",
+            "://",
+            ":",
+            "@",
+            "-",
+            " ",
+            "'",
+            "4111",
+            "1",
+        ]
     ),
     st.text(max_size=6),
 )
@@ -99,6 +119,16 @@ def test_nothing_is_found_in_what_was_redacted(text: str) -> None:
     once = redact(text)
     assert [once[start:stop] for start, stop in find(once)] == []
     assert redact(once) == once
+
+
+@given(texts)
+def test_the_cheap_look_never_rules_out_what_the_closer_one_finds(text: str) -> None:
+    assert suspicious(text) or [*find(text)] == []
+
+
+@pytest.mark.parametrize("text", ["AKIAABCDEFGHIJKLMNOP", "Bearer abcdefghijklmnopqrst", "eyJabcdefgh.abcdefgh."])
+def test_a_secret_of_letters_alone_is_found(text: str) -> None:
+    assert suspicious(f"It is {text} here.") and REDACTED in redact(f"It is {text} here.")
 
 
 @given(texts)

@@ -44,7 +44,7 @@ class Call:
         self.name, self.id = name, call_id
         self._session, self._ask = session, ask
         self._risk, self._irreversible = risk, irreversible
-        self._summary, self._args, self._description = summary, plain(args), description
+        self._summary, self._args, self._description = summary, plain(args) if args else "", description
         self._expected = expected_seconds
         self._result: Text = None
         self._began = 0.0
@@ -92,7 +92,7 @@ class Call:
             session.may_act(self.name)
             session.settle_outputs()
             session.move("calling_tool")
-            session.voice.say(
+            session.voice.add(
                 ToolInvoked,
                 compose(self._summary, invoked(self.name, self._args), english=session.english),
                 tool=self.name,
@@ -113,32 +113,35 @@ class Call:
     def end(self, error: BaseException | None) -> None:
         """Say how it ended."""
         if error is None:
-            self._complete("success", compose(self._result, returned(self.name, self._seconds())))
+            seconds = self._seconds()
+            self._complete("success", compose(self._result, returned(self.name, seconds)), seconds)
         elif isinstance(error, (asyncio.CancelledError, KeyboardInterrupt, GeneratorExit, SystemExit)):
-            self._complete("error", failed(self.name, "cancelled"), "cancelled")  # C-42: it has stopped
+            self._complete("error", failed(self.name, "cancelled"), error_message="cancelled")  # C-42: it has stopped
         else:
             _, name = failure(error)
-            self._complete("error", failed(self.name, name), f"The tool failed: {name}.")
+            self._complete("error", failed(self.name, name), error_message=f"The tool failed: {name}.")
 
     def abandon(self) -> None:
         """Its session ends while it runs: what it did is not known. C-42"""
         said = abandoned(self.name)
-        self._complete("timeout", said, said.normal)
+        self._complete("timeout", said, error_message=said.normal)
 
-    def _complete(self, status: str, said: Said, error_message: str | None = None) -> None:
+    def _complete(
+        self, status: str, said: Said, seconds: float | None = None, error_message: str | None = None
+    ) -> None:
         session = self._session
         with session.voice.lock:
             if not self.running:
                 return  # abandoned when its session ended; there is nobody left to tell
             self.running = False
             del session.running[self.id]
-            session.voice.say(
+            session.voice.add(
                 ToolCompleted,
                 said,
                 tool=self.name,
                 tool_call_id=self.id,
                 status=status,
-                duration_ms=min(int(self._seconds() * 1000), 86_400_000),
+                duration_ms=min(int((self._seconds() if seconds is None else seconds) * 1000), 86_400_000),
                 error_message=UNSET if error_message is None else plain(error_message, 4096),
             )
             session.rest("thinking")

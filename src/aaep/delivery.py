@@ -12,11 +12,11 @@ import msgspec
 from . import attend
 from .events import Envelope
 from .extensions import Registry
-from .fanout import Live, Settings, Stream, Subscription, TooSlow, spread
+from .fanout import Readers, Settings, Stream, Subscription, TooSlow, spread
 from .fields import present
 from .journal import Journal
 from .sentences import Hint
-from .sources import Source
+from .sources import Source, Unread
 
 __all__ = ["Delivery"]
 
@@ -52,12 +52,12 @@ class Delivery:
         self._clock, self._call, self._at, self._lost, self._slow = clock, call, at, lost, slow
         self._journal = journal
         self._awaited: object = None  # the journal has yet to keep what was published
-        self._published: deque[tuple[Source, Envelope, bytes]] = deque()
+        self._published: deque[tuple[Source, Envelope | Unread, bytes]] = deque()
         self._scheduled = False
         self._last = ""  # the id of the last event that was routed
         self._streams: dict[bytes, Stream] = {}
         self.streams: tuple[Stream, ...] = ()
-        self._live: list[Live] = []
+        self._live = Readers()
         self._version: tuple[tuple[Stream, ...], int] = ((), 0)
         self._frames = self._writes = 0  # of streams that are no more
         self._again: float | None = None  # when the trailing readers are looked at
@@ -90,7 +90,7 @@ class Delivery:
         held = any(one.trailing or one.ready or one.shaper.due is not None for one in self.streams)
         return not held and not self._published
 
-    def publish(self, source: Source, event: Envelope, data: bytes) -> None:
+    def publish(self, source: Source, event: Envelope | Unread, data: bytes) -> None:
         """Have an event routed soon. From any thread."""
         self.events += 1
         if not self.streams:
@@ -153,9 +153,11 @@ class Delivery:
         if rest:
             self._call(self.drain)
 
-    def route(self, source: Source, event: Envelope, data: bytes, now: float) -> None:
+    def route(self, source: Source, event: Envelope | Unread, data: bytes, now: float) -> None:
         """Give an event to the streams of those who may hear it (CF-145)."""
         self._last = event.event_id
+        if isinstance(event, Unread):
+            event = event.read(data)
         audience = source.audience
         for stream in self.streams:
             if audience is None or stream.peer.hears(audience):
@@ -166,11 +168,9 @@ class Delivery:
     def deliver(self, streams: Sequence[Stream], now: float) -> None:
         """Write what is new in streams, and see to it that what they hold comes out in time."""
         ready = [stream for stream in streams if stream.ready]
-        for stream in ready:
-            stream.load()
         if ready:
-            readers = ready[0].readers() if len(ready) == 1 else self._everybody()
-            failed = spread(readers, self.settings.high_water, now)
+            failed = [one for stream in ready for one in stream.load(now)]
+            failed += spread(ready[0].readers() if len(ready) == 1 else self._everybody())
             for stream in ready:
                 stream.done(now)
             for one in failed:
@@ -181,12 +181,11 @@ class Delivery:
                     self.pump(one, now)
             self._arm(stream, now)
 
-    def _everybody(self) -> list[Live]:
-        """The live readers of all streams, in the order in which they connected."""
+    def _everybody(self) -> Readers:
+        """The live readers of all streams."""
         version = (self.streams, sum(stream.version for stream in self.streams))
         if version != self._version:
-            everybody = [one for stream in self.streams for one in stream.readers()]
-            self._live = sorted(everybody, key=lambda one: one[3].turn)
+            self._live = Readers(one for stream in self.streams for one in stream.readers())
             self._version = version
         return self._live
 
@@ -213,7 +212,7 @@ class Delivery:
             if one.outlet is not None:
                 self._slow(one)
         stream.flush(now)
-        stream.load()
+        stream.load(now)
         stream.done(now)
 
     def pump(self, subscription: Subscription, now: float) -> None:

@@ -46,7 +46,7 @@ from .messages import (
 from .negotiation import Offer
 from .roster import Roster, SubscriptionGone, UnknownSubscription
 from .sentences import Hint
-from .sources import CatchUp, Relays, Source, Sources
+from .sources import CatchUp, Relays, Source, Sources, Unread
 from .standing import MAY_NOT_LISTEN, Standing, open_to
 from .subscription import DEFAULTS
 from .timers import Timers
@@ -134,14 +134,14 @@ class Hub:
         """A session has ended, and its last event is published."""
         self.sources.shut(source)
 
-    def publish(self, source: Source, event: Envelope, data: bytes, *, withheld: bool = False) -> None:
+    def publish(self, source: Source, event: Envelope | Unread, data: bytes, *, withheld: bool = False) -> None:
         """
         Send an event, which is in the journal already, to all who may hear its session.
 
         ``withheld``: a prompt that nobody can answer yet. It goes to whoever
         can, once there is somebody, and then to all (CF-001, CF-002).
         """
-        if withheld:
+        if withheld and not isinstance(event, Unread):
             self.sources.withhold(source, event, data)
         else:
             self.sources.told(event)

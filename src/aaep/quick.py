@@ -213,10 +213,11 @@ def _rest(cls: type[Envelope]) -> type[Rest]:
 class Plan:
     """What was found sound on events of one type."""
 
-    __slots__ = ("agent", "common", "decode", "head", "particular", "quiet", "shared", "size", "sound", "start")
+    __slots__ = ("agent", "common", "decode", "head", "particular", "quiet", "rest", "shared", "size", "sound", "start")
 
     def __init__(self, cls: type[Envelope]) -> None:
-        self.decode = msgspec.json.Decoder(_rest(cls)).decode
+        self.rest = _rest(cls)
+        self.decode = msgspec.json.Decoder(self.rest).decode
         self.particular = _PARTICULAR[cls]
         self.quiet = _QUIET[cls]
         self.common: tuple[Any, ...] = (None,) * 6  # what the events that came last shared

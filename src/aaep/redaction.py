@@ -46,6 +46,11 @@ _MARKED: Final = re.compile(
     r"sk[-_]|rk_|gh[pousr]_|github_pat|glpat-|xox[abprs]-|-----begin|[0-9]{3}-[0-9]{2}-"
 )  # none without a hyphen or an underscore
 _NUMBER: Final = re.compile(r"[0-9][0-9 -]{11}")
+# Nearly all text is letters, blanks and these marks; to hold a secret, such text has to have a long word in it. So it
+# is written with an "a" for each of them and a "#" for everything else, and that is quickly looked through.
+_LETTERS: Final = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz,.;!?()'\"" + bytes(range(0x80, 0x100))
+_OUTLINE: Final = bytes(ord("a") if one in _LETTERS else one if one in b" \n" else ord("#") for one in range(256))
+_LONG: Final = b"a" * 20
 _SHORT: Final = 200  # a text up to here may come again, as "Thinking." does
 _MOST: Final = 1024
 HARMLESS: Final[set[str]] = set()  # short texts that came lately
@@ -63,6 +68,17 @@ def suspicious(text: str) -> bool:
     """Whether a closer look is worth its cost."""
     if text in HARMLESS:
         return False
+    try:
+        outline = text.encode().translate(_OUTLINE)
+    except UnicodeEncodeError:  # half a character, which the closer look does not mind
+        return _marked(text)
+    if 35 in outline or _LONG in outline:  # a #
+        return _marked(text)
+    _harmless(text)
+    return False
+
+
+def _marked(text: str) -> bool:
     lower = text.lower()
     for word in _WORDS:
         if word in lower:
@@ -71,11 +87,15 @@ def suspicious(text: str) -> bool:
         return True
     if _NUMBER.search(lower) is not None:
         return True
+    _harmless(text)
+    return False
+
+
+def _harmless(text: str) -> None:
     if len(text) <= _SHORT:
         if len(HARMLESS) >= _MOST:
             HARMLESS.clear()
         HARMLESS.add(text)
-    return False
 
 
 def find(text: str) -> Iterator[tuple[int, int]]:

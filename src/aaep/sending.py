@@ -2,115 +2,69 @@
 The short way to "it may be sent".
 
 An agent sends events that are like others it has sent. What was particular to
-those, where :mod:`aaep.rules` looks at values, is remembered; an event is
-tested for what is new in it (its shape, its characters, secrets in its texts),
-and goes through all rules only when something is out of the ordinary. As in
-:mod:`aaep.quick`, no rule is written here.
+those, where :mod:`aaep.rules` looks at values, is remembered, and so is how
+they were written; of the next one only what is new in it is made and tested
+(its shape, its characters, secrets in its texts). It goes through all rules
+when something is out of the ordinary. As in :mod:`aaep.quick`, no rule is
+written here.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from functools import lru_cache
-from typing import Any, Final
+from operator import attrgetter
+from typing import Any, Final, NamedTuple
 
 import msgspec
-from msgspec import NODEFAULT, UNSET
+from msgspec import UNSET
 
 from .catalogue import grade
 from .errors import Violation
-from .events import CORE_EVENTS, AwaitingClarification, Envelope, LocalizationHints, ProducerInfo, ProgressUpdated
+from .events import (
+    CORE_EVENTS,
+    Envelope,
+    LocalizationHints,
+    OutputStreaming,
+    ProducerInfo,
+    ProgressUpdated,
+    StateChanged,
+    ToolCompleted,
+    ToolInvoked,
+)
 from .extensions import Registry
-from .fields import members, per_type
-from .quick import PLANS, check
+from .fields import per_type
+from .quick import PLANS, Rest, check
 from .redaction import HARMLESS, suspicious
 from .rules import TEXTS
+from .session import MOVES
 from .wire import read
 
-__all__ = ["MAY_BE_SENT", "examine", "remembered"]
+__all__ = ["Manner", "Remembered", "examine", "manner", "remembered"]
 
 _MOST: Final = 4096  # remembered of one manner of speaking
 _MOST_BYTES: Final = 65_536  # of one event: CF-114
 _SHAPES: Final = {cls: msgspec.json.Decoder(cls).decode for cls in CORE_EVENTS.values()}
+_encode: Final = msgspec.json.Encoder().encode
+
+Remembered = dict[tuple[type[Envelope], str], set[object]]
 
 
 @lru_cache(maxsize=64)
-def remembered(producer: ProducerInfo, hints: LocalizationHints) -> set[object]:
+def remembered(producer: ProducerInfo, hints: LocalizationHints) -> Remembered:
     """
-    What was found free of errors on the events that one producer sends with one set of hints; empty at first.
+    What was found free of errors on the events that one producer sends with one set of hints; nothing at first.
 
-    It is for core events that are alike in version, context and verbosity too,
-    and have no extensions.
+    By type and urgency, and for core events that are alike in version, context
+    and verbosity too, and have no extensions.
     """
-    return set()
+    return {}
 
 
-def _payload(cls: type[Envelope]) -> Callable[[bytes], object]:
-    """Reads of an event what its type adds to the envelope. The envelope was seen before, or is made by us."""
-    own = [one for one in members(cls) if one.name not in Envelope.__struct_fields__ and one.name != "extensions"]
-    fields = [(one.name, one.type) if one.default is NODEFAULT else (one.name, one.type, one.default) for one in own]
-    names = {one.name: one.encode_name for one in own}
-    return msgspec.json.Decoder(msgspec.defstruct(cls.__name__, fields, rename=names, kw_only=True, gc=False)).decode
+# -- one event -------------------------------------------------------------------------------
 
 
-def _may_be_sent(
-    event: Any,
-    raw: bytes,
-    sound: set[object],
-    particular: Any = None,
-    said: Any = None,
-    inner: Any = None,
-    decode: Any = None,
-) -> bool:
-    """
-    Whether a core event is sound in shape and by all rules, because what makes it so is ``sound`` already.
-
-    For events whose ids and time are of :mod:`aaep.stamps`.
-    """
-    if (
-        (event.type, event.urgency, particular(event)) not in sound
-        or not raw.isascii()
-        or 60 in raw  # <
-        or (92 in raw and b"\\u" in raw)  # a backslash
-        or len(raw) > 16_384
-    ):
-        return False
-    before: Any = UNSET
-    for name in said:
-        text = getattr(event, name)
-        if text is not before and text not in HARMLESS:
-            if text is not UNSET and suspicious(text):
-                return False
-            before = text
-    if inner is not None:
-        for text in inner(event):
-            if text is not UNSET and suspicious(text):
-                return False
-    try:
-        decode(raw)
-    except (msgspec.MsgspecError, UnicodeDecodeError):
-        return False
-    return True
-
-
-_INNER: Final[dict[type[Envelope], Callable[[Any], tuple[Any, ...]]]] = {
-    ProgressUpdated: lambda event: (event.progress.description,),
-    AwaitingClarification: lambda event: tuple(choice.label for choice in event.choices),
-}
-_READ: Final = {"context_" if name == "context" else name for name in TEXTS}
-_OWN: Final[dict[type, tuple[Any, ...]]] = {
-    cls: (
-        plan.particular,
-        tuple(name for name in cls.__struct_fields__ if name in _READ),
-        _INNER.get(cls),
-        _payload(cls),
-    )
-    for cls, plan in PLANS.items()
-}
-MAY_BE_SENT: Final = per_type(_may_be_sent, CORE_EVENTS.values(), _OWN)
-
-
-def examine(event: Envelope, raw: bytes, known: Registry, sound: set[object] | None) -> list[Violation]:
+def examine(event: Envelope, raw: bytes, known: Registry, sound: Remembered | None) -> list[Violation]:
     """The errors in an event by itself, strictly judged; if it has none, what makes it ``sound`` is remembered."""
     shape = _SHAPES.get(type(event))
     found: tuple[Violation, ...] | list[Violation] = ()
@@ -127,14 +81,95 @@ def examine(event: Envelope, raw: bytes, known: Registry, sound: set[object] | N
         text = f"It has {len(raw)} bytes; {_MOST_BYTES} are the most."
         found = [*found, Violation("LIM-001", text, severity="error")]
     errors = [one for one in found if grade(one, strict=True) == "error"]
-    if sound is not None and not errors:
+    if sound is not None and not errors and type(event) in _OFTEN:
         _remember(event, sound)
     return errors
 
 
-def _remember(event: Envelope, sound: set[object]) -> None:
+def _remember(event: Envelope, sound: Remembered) -> None:
     particular = PLANS[type(event)].particular(event)
     if particular is not None:
-        if len(sound) >= _MOST:
-            sound.clear()
-        sound.add((event.type, event.urgency, particular))
+        alike = sound.setdefault((type(event), str(event.urgency)), set())
+        if len(alike) >= _MOST:
+            alike.clear()
+        alike.add(particular)
+
+
+# -- those that are like it ------------------------------------------------------------------
+
+
+class Manner(NamedTuple):
+    """How events of one type, urgency and language are made in a session: all that is the same for each of them."""
+
+    cls: type[Envelope]
+    make: type[Rest]
+    fits: Callable[[Any, bytes, set[object]], bool]
+    judge: Callable[..., None] | None
+    applied: Callable[..., None] | None
+    sound: set[object]
+    head: str  # up to the event's id
+    middle: str  # between that and the time
+    tail: str  # between the time and the payload
+    ready: dict[tuple[str, ...], tuple[Rest, bytes]] | None  # payloads, where the same few come again and again
+
+
+def manner(event: Envelope, raw: bytes, sound: Remembered) -> Manner | None:
+    """How an event that was found sound was made, if there are going to be more of its kind."""
+    cls = type(event)
+    alike = sound.get((cls, str(event.urgency)))
+    if cls not in _OFTEN or alike is None:
+        return None
+    make = PLANS[cls].rest
+    payload = _encode(make(**{name: getattr(event, name) for name in make.__struct_fields__}))
+    end = len(raw) - len(payload) + 1
+    head, _, more = raw[:end].decode().partition(event.event_id)
+    middle, _, tail = more.partition(event.timestamp)
+    if raw[end:] != payload[1:] or not tail:
+        return None
+    _, judge, applied = MOVES.get(cls, _STILL)
+    return Manner(cls, make, _FITS[cls], judge, applied, alike, head, middle, tail, {} if cls is StateChanged else None)
+
+
+def _fits(
+    rest: Any, payload: bytes, sound: set[object], particular: Any = None, said: Any = None, decode: Any = None
+) -> bool:
+    """
+    Whether an event with this payload is sound in shape and by all rules, because what makes it so is ``sound``.
+
+    For events whose ids and time are of :mod:`aaep.stamps`.
+    """
+    if (
+        particular(rest) not in sound
+        or not payload.isascii()
+        or 60 in payload  # <
+        or (92 in payload and b"\\u" in payload)  # a backslash
+        or len(payload) > 15_000
+    ):
+        return False
+    before = None
+    for text in said(rest):
+        if text is not UNSET and text is not before and text not in HARMLESS:
+            if suspicious(text):
+                return False
+            before = text
+    try:
+        decode(payload)
+    except (msgspec.MsgspecError, UnicodeDecodeError):
+        return False
+    return True
+
+
+_STILL: Final = ("other", None, None)
+_OFTEN: Final = (StateChanged, ProgressUpdated, ToolInvoked, ToolCompleted, OutputStreaming)
+
+
+def _said(cls: type[Envelope]) -> Callable[[Any], tuple[Any, ...]]:
+    """Takes the texts of an event."""
+    names = [name for name in PLANS[cls].rest.__struct_fields__ if name in TEXTS]
+    if cls is ProgressUpdated:
+        names.append("progress.description")
+    get = attrgetter(*names)
+    return get if len(names) > 1 else lambda event: (get(event),)
+
+
+_FITS: Final = per_type(_fits, _OFTEN, {cls: (PLANS[cls].particular, _said(cls), PLANS[cls].decode) for cls in _OFTEN})

@@ -9,11 +9,11 @@ from typing import Any, Final, Literal, Protocol, TypeVar
 import msgspec
 
 from .channel import Peer
-from .events import Envelope
+from .events import CORE_EVENTS, Envelope
 from .fanout import Subscription
 from .messages import Manifest, Reply
 
-__all__ = ["CatchUp", "Relays", "Source", "Sources", "remember"]
+__all__ = ["CatchUp", "Relays", "Source", "Sources", "Unread", "remember"]
 
 REMEMBERED: Final = 10_000
 
@@ -32,6 +32,20 @@ class CatchUp(msgspec.Struct, frozen=True):
     pending: list[Envelope] = []
     state: Envelope | None = None
     last: str = ""
+
+
+class Unread(msgspec.Struct, gc=False):
+    """An event as its bytes, which are read when somebody is there to hear it."""
+
+    session_id: str
+    event_id: str
+    cls: type[Envelope]
+
+    def read(self, data: bytes) -> Envelope:
+        return _READ[self.cls](data)
+
+
+_READ: Final = {cls: msgspec.json.Decoder(cls).decode for cls in CORE_EVENTS.values()}
 
 
 class Source(Protocol):
@@ -127,7 +141,7 @@ class Sources:
         with self._lock:
             self._withheld.setdefault(source.session_id, {})[event.event_id] = (event, data)
 
-    def told(self, event: Envelope) -> None:
+    def told(self, event: Envelope | Unread) -> None:
         """The session itself has sent what was kept back."""
         if self._withheld:
             with self._lock:

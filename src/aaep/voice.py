@@ -16,13 +16,13 @@ import msgspec
 from .attend import ATTEND, PREFIX
 from .catalogue import grade
 from .errors import LocalProtocolError, Violation
-from .events import CORE_EVENTS, Envelope, LocalizationHints, ProducerInfo, StateChanged
+from .events import Envelope, LocalizationHints, ProducerInfo, StateChanged
 from .extensions import Registry
 from .fields import AAEP_VERSION, CORE_CONTEXT
 from .journal import Journal
-from .sending import MAY_BE_SENT, examine, remembered
-from .session import ANY, MOVES
+from .sending import Manner, Remembered, examine, manner, remembered
 from .session import Session as Order
+from .sources import Unread
 from .stamps import identifier, timestamp
 from .summaries import STATES, Said, direction_of
 
@@ -31,15 +31,14 @@ __all__ = ["Publisher", "Voice"]
 E = TypeVar("E", bound=Envelope)
 
 _encode: Final = msgspec.json.Encoder().encode
-# How events in the middle of a session are judged, and what they do.
-_MIDDLE: Final = {cls: MOVES.get(cls, ANY)[1:] for cls in CORE_EVENTS.values() if MOVES.get(cls, ANY)[0] == "other"}
+_READY: Final = 256  # payloads kept of one manner
 _OURS: Final = (CORE_CONTEXT, ATTEND.context)
 
 
 class Publisher(Protocol):
     """Where events go once they are kept."""
 
-    def publish(self, source: Any, event: Envelope, data: bytes, *, withheld: bool = False) -> None: ...
+    def publish(self, source: Any, event: Envelope | Unread, data: bytes, *, withheld: bool = False) -> None: ...
 
 
 class Voice:
@@ -75,8 +74,9 @@ class Voice:
         self.last_event_id = ""
         self.overdue: Callable[[], None] = _nothing  # concludes the question whose time has run out
         # By language and direction, the hints and what was found sound on the events that have them.
-        self._hints: dict[tuple[str, str], tuple[LocalizationHints, set[object]]] = {}
-        self._usual: tuple[LocalizationHints, set[object]] | None = None  # for ASCII, unless it would run the other way
+        self._hints: dict[tuple[str, str], tuple[LocalizationHints, Remembered]] = {}
+        self._usual: tuple[LocalizationHints, Remembered] | None = None  # for ASCII, unless it would run the other way
+        self._manners: dict[tuple[type[Envelope], str], Manner] = {}  # with the usual hints
 
     def say(
         self,
@@ -96,18 +96,13 @@ class Voice:
             members["extensions"] = {PREFIX: attend}
             members["context"] = _OURS
         with self.lock:
-            if self.order.deadline is not None:
-                self._settle()
-            wall = self.wall()
-            self._last = max(self._last, wall)
-            # Nearly always the text turns out to be ASCII, and is in the session's own language.
-            usual = self._usual if primary is None else None
-            hints, sound = usual or self._language(primary or self.language, members)
+            self._settle()
+            hints, sound = self._language(primary or self.language, members)
             event = cls(
                 aaep_version=AAEP_VERSION,
                 event_id=identifier("evt_"),
                 session_id=self.session_id,
-                timestamp=timestamp(self._last),
+                timestamp=self._timestamp(),
                 producer=self._producer,
                 verbosity="normal",
                 urgency=urgency,  # type: ignore[arg-type]  # the shape is checked before it is sent
@@ -115,12 +110,62 @@ class Voice:
                 **members,
             )
             data = _encode(event)
-            if usual is not None and not data.isascii():
-                hints, sound = self._language(self.language, members)
-                event = msgspec.structs.replace(event, localization_hints=hints)
-                data = _encode(event)
-            self._send(event, data, withheld, wall, sound if attend is None else None)
+            known = sound if attend is None else None
+            self._send(event, data, withheld, known)
+            if known is not None and self._usual is not None and hints is self._usual[0]:
+                made = manner(event, data, sound)
+                if made is not None:
+                    self._manners[cls, urgency] = made
         return event
+
+    def add(self, cls: type[Envelope], said: Said | None = None, urgency: str = "normal", **members: Any) -> None:
+        """Send an event of the kind that a session has many of; quickly, if it is like others before it."""
+        if said is not None:
+            members["summary_terse"], members["summary_normal"], members["summary_detailed"] = said
+        with self.lock:
+            known = self._manners.get((cls, urgency))
+            if known is None or not self._add(known, members):
+                self.say(cls, urgency=urgency, **members)
+
+    def _add(self, known: Manner, members: dict[str, Any]) -> bool:
+        """Whether it could be sent in the manner of others. If not, nothing has happened."""
+        order = self.order
+        agent = order.agents.get(self._producer.agent_id)
+        if agent is None or not order.plain or self._tell is not None:
+            return False  # something is pending that it could run into, or it is wanted in one piece
+        cls, make, fits, judge, applied, sound, head, middle, tail, ready = known
+        made = None if ready is None else ready.get(key := tuple(members.values()))
+        if made is None:
+            rest = make(**members)
+            payload = _encode(rest)
+            if not fits(rest, payload, sound):
+                return False
+            if ready is not None and len(ready) < _READY:
+                ready[key] = rest, payload
+        else:
+            rest, payload = made
+        wall = self.wall()
+        late = wall if wall > self._last else self._last
+        stamp = timestamp(late)
+        if stamp < order.last:
+            return False
+        if judge is not None:
+            wrong: list[Violation] = []
+            judge(order, rest, agent, wrong)
+            if wrong:
+                return False
+        self._last = late
+        event_id = identifier("evt_")
+        data = f"{head}{event_id}{middle}{stamp}{tail}".encode() + payload[1:]
+        self._journal.append(event_id, self.session_id, data, at=wall)
+        try:
+            agent.timestamp = order.last = stamp
+            if applied is not None:
+                applied(order, rest, agent, 0.0)  # only questions have to do with time
+        finally:  # as in _send
+            self.last_event_id = event_id
+            self._hub.publish(self._source, Unread(self.session_id, event_id, cls), data)
+        return True
 
     def stamp(self) -> dict[str, Any]:
         """The envelope of an event that the caller builds himself."""
@@ -154,37 +199,18 @@ class Voice:
         """Send an event that is ready; all of it or nothing."""
         with self.lock:
             self._settle()
-            self._send(event, _encode(event) if event.raw is None else event.raw, withheld, self.wall())
+            self._send(event, _encode(event) if event.raw is None else event.raw, withheld)
 
-    def _send(
-        self, event: Envelope, data: bytes, withheld: bool, wall: float, sound: set[object] | None = None
-    ) -> None:
+    def _send(self, event: Envelope, data: bytes, withheld: bool, sound: Remembered | None = None) -> None:
         """``sound`` is for an event that was made by :meth:`say`: what such events have in common."""
-        now, order = self.clock(), self.order
-        cls, agent, judge, applied = type(event), None, None, None
-        if sound is not None and order.plain and cls in _MIDDLE and event.timestamp >= order.last:
-            # Nothing is pending and it is not early: only what is particular to its kind can be wrong with it now.
-            agent = order.agents.get(self._producer.agent_id)
-            judge, applied = _MIDDLE[cls]
-        wrong: list[Violation] = []
-        if sound is None or not MAY_BE_SENT[cls](event, data, sound):
-            wrong = examine(event, data, self._known, sound)
-        if agent is None:
-            wrong = [*wrong, *order.judge(event, now)]
-        elif judge is not None:
-            judge(order, event, agent, wrong)
-        if wrong:
-            errors = [one for one in wrong if grade(one, strict=True) == "error"]
-            if errors:
-                raise LocalProtocolError(f"The event {event.type} was not sent.", errors)
-        self._journal.append(event.event_id, self.session_id, data, at=wall)
+        now = self.clock()
+        wrong = [*examine(event, data, self._known, sound), *self.order.judge(event, now)]
+        errors = [one for one in wrong if grade(one, strict=True) == "error"]
+        if errors:
+            raise LocalProtocolError(f"The event {event.type} was not sent.", errors)
+        self._journal.append(event.event_id, self.session_id, data, at=self.wall())
         try:
-            if agent is None:
-                order.apply(event, now)
-            else:
-                agent.timestamp = order.last = event.timestamp
-                if applied is not None:
-                    applied(order, event, agent, now)
+            self.order.apply(event, now)
         finally:  # it is kept, so it is out, whatever interrupts us here
             self.last_event_id = event.event_id
             self._hub.publish(self._source, event, data, withheld=withheld)
@@ -202,7 +228,7 @@ class Voice:
         self._last = max(self._last, self.wall())
         return timestamp(self._last)
 
-    def _language(self, language: str, members: dict[str, Any]) -> tuple[LocalizationHints, set[object]]:
+    def _language(self, language: str, members: dict[str, Any]) -> tuple[LocalizationHints, Remembered]:
         """C-17: on every event, the language of its text and its direction."""
         if language == self.language and self._usual is not None:
             for one in members.values():

@@ -191,16 +191,16 @@ class Session:
         """Tell a change of state, if it is one. C-31: every transition is explicit."""
         with self.voice.lock:
             state = self.state
-            if state != to:
-                self.voice.say(
-                    StateChanged,
-                    compose(said, STATES[to], english=self.english),
-                    urgency=urgency or ("normal" if to in _LOUD else "background"),
-                    primary=None if said is not None or self.english else "en",
-                    attend=attend,
-                    from_state=state,
-                    to_state=to,
-                )
+            if state == to:
+                return
+            told = compose(said, STATES[to], english=self.english)
+            urgency = urgency or ("normal" if to in _LOUD else "background")
+            if attend is None and (self.english or said is not None):
+                self.voice.add(StateChanged, told, urgency, from_state=state, to_state=to)
+            else:
+                there: Any = {"from_state": state, "to_state": to}
+                language = None if self.english or said is not None else "en"
+                self.voice.say(StateChanged, told, urgency=urgency, primary=language, attend=attend, **there)
 
     def rest(self, to: str) -> None:
         """Something ended: unless something else goes on, the agent is in this state now."""
@@ -235,10 +235,10 @@ class Session:
         left_seconds: float | None = None,
     ) -> None:
         """Say how far the work has come. §4.2.2"""
-        self.voice.say(
+        self.voice.add(
             ProgressUpdated,
             compose(description, summaries.made(percent, step, total), english=self.english),
-            urgency="background",
+            "background",
             progress=ProgressMade(
                 percent=UNSET if percent is None else percent,
                 step=UNSET if step is None else step,

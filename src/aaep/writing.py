@@ -118,7 +118,7 @@ class Output:
         return "none"
 
     def _say(self, chunk: str, hint: Hint, *, last: bool = False) -> None:
-        self._session.voice.say(
+        self._session.voice.add(
             OutputStreaming,
             chunk=chunk,
             position=self.text_length,

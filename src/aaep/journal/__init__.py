@@ -14,9 +14,9 @@ may be called from any thread. It asks no clock: times are given to it.
 
 from __future__ import annotations
 
-import math
 import re
 from collections.abc import Callable, Iterable
+from math import isfinite
 from typing import Final, Protocol
 
 import msgspec
@@ -162,11 +162,11 @@ def refuse(event_id: str, session_id: str, data: bytes, at: float) -> None:
 
     By then its caller is gone, and one bad entry would hold up all that follow it.
     """
-    if not event_id or not session_id:
+    if not (event_id and session_id):
         raise ValueError("an entry needs an event id and a session id")
     if not (event_id.isascii() and session_id.isascii()):
         (event_id + session_id).encode()  # raises a ValueError for what UTF-8 cannot hold
-    if not math.isfinite(at):
+    if not isfinite(at):
         raise ValueError("at is not a time")
     if len(data) > MOST_BYTES:
         raise ValueError(f"an entry of {len(data)} bytes is too large for the journal; the most is {MOST_BYTES}")

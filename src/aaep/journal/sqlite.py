@@ -121,20 +121,22 @@ class SqliteJournal:
         atexit.register(self.close)  # before threads like ours are cut off
 
     def append(self, event_id: str, session_id: str, data: bytes, *, at: float) -> None:
-        data = bytes(data)
+        if type(data) is not bytes:
+            data = bytes(data)
         refuse(event_id, session_id, data, at)
         size = len(data)
         with self._lock:
             if self._closed or self._forked or self._failure is not None:
                 self._check()
-            while self._waiting and (
-                len(self._waiting) >= MOST_WAITING or self._waiting_bytes + size > MOST_WAITING_BYTES
-            ):
+            waiting = self._waiting
+            count, total = len(waiting), self._waiting_bytes + size
+            while count and (count >= MOST_WAITING or total > MOST_WAITING_BYTES):
                 self._done.wait()
                 self._check()
-            self._waiting.append((event_id, session_id, float(at), data))
-            self._waiting_bytes += size
-            if len(self._waiting) == 1:
+                count, total = len(waiting), self._waiting_bytes + size
+            waiting.append((event_id, session_id, float(at), data))
+            self._waiting_bytes = total
+            if not count:
                 self._work.notify()
 
     def when_kept(self, call: Callable[[], None]) -> bool:
