@@ -38,60 +38,55 @@ class EventStream:
     What is written before the head of the response is out waits for it.
     """
 
-    __slots__ = ("_chunked", "_early", "_held", "_send", "_transport", "ended", "frame", "lost", "waiting", "write")
+    __slots__ = ("_chunked", "_early", "_transport", "ended", "frame", "lost")
 
     def __init__(self, transport: asyncio.Transport, *, chunked: bool) -> None:
         self.frame: Callable[[str, bytes], bytes] = _chunked if chunked else _bare
         self.ended: asyncio.Future[None] = asyncio.get_running_loop().create_future()
         self._chunked = chunked
         self._transport = transport
-        self._early: list[bytes] = []
-        self._held = 0  # bytes of it
-        self._send: Callable[[bytes], None] = self._hold
+        self._early: list[bytes] | None = []
         # Told at once when the connection is lost: nothing may be written to a transport that is gone.
-        self.lost: Callable[[], None] = lambda: None
-        # Once the head is out these are the transport's own, for they are called for every reader each time.
-        self.write: Callable[[bytes], None] = self._write
-        self.waiting: Callable[[], int] = self._waiting
+        self.lost: Callable[[], None] = _nobody
 
     def open(self) -> None:
         """The head is out."""
-        self._transport.write(b"".join(self._early) or self._wrapped(HEARTBEAT))
-        self._early.clear()
-        self._held = 0
-        self.waiting = self._transport.get_write_buffer_size
-        if not self.ended.done():
-            self._send = self.write = self._transport.write
+        self._transport.write(b"".join(self._early or ()) or self._wrapped(HEARTBEAT))
+        self._early = None
 
-    def _write(self, data: bytes) -> None:
-        if not self._transport.is_closing():
-            self._send(data)
+    @property
+    def sink(self) -> EventStream | asyncio.Transport:
+        """What the hub writes to, for every reader each time: once the head is out, the socket itself."""
+        return self._transport if self._early is None and not self.ended.done() else self
 
-    def _waiting(self) -> int:
-        return self._transport.get_write_buffer_size() + self._held
+    def write(self, data: bytes) -> None:
+        if self.ended.done() or self._transport.is_closing():
+            return  # the hub is about to hear of it
+        if self._early is not None:
+            self._early.append(data)
+        else:
+            self._transport.write(data)
+
+    def waiting(self) -> int:
+        return self._transport.get_write_buffer_size() + sum(map(len, self._early or ()))
 
     def heartbeat(self) -> None:
         """Show that we are still there, unless something is on its way that shows it."""
         if not self.waiting():
-            self._write(self._wrapped(HEARTBEAT))
+            self.write(self._wrapped(HEARTBEAT))
 
     def close(self, message: SubscriptionClose | None) -> None:
         if self.ended.done():
             return
         if message is not None:
-            self._write(self._wrapped(sse(encode(message), event="aaep.close")))  # CF-088: without an id
-        self._send = self.write = _nowhere
+            self.write(self._wrapped(sse(encode(message), event="aaep.close")))  # CF-088: without an id
         self.ended.set_result(None)
         # A reader that takes nothing would keep its socket, and what waits in it, for ever.
         asyncio.get_running_loop().call_later(_LINGER, self._transport.abort)
-
-    def _hold(self, data: bytes) -> None:
-        self._early.append(data)
-        self._held += len(data)
 
     def _wrapped(self, data: bytes) -> bytes:
         return _chunk(data) if self._chunked else data
 
 
-def _nowhere(data: bytes) -> None:
-    """The stream has ended; the hub is about to hear of it."""
+def _nobody() -> None:
+    """Nobody has to be told yet."""
