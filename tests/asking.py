@@ -8,7 +8,7 @@ from typing import Any, Literal
 
 from aaep import wire
 from aaep.attend import ATTEND
-from aaep.events import AwaitingConfirmation, Envelope, ProducerInfo
+from aaep.events import AwaitingConfirmation, Envelope, OutputStreaming, ProducerInfo
 from aaep.fanout import Settings, Subscription
 from aaep.hub import CatchUp, Hub
 from aaep.journal.memory import MemoryJournal
@@ -91,18 +91,42 @@ class Asker:
         self.heard.set()
 
     def ask(self, action: str = "Pay the bill.") -> Envelope:
-        self.count += 1
-        event = AwaitingConfirmation(
-            event_id=f"evt_{self.count}",
-            session_id=self.session_id,
-            timestamp=f"2026-05-24T14:22:11.{self.count:03}Z",
-            producer=PRODUCER,
-            action=action,
-            consequence="Money moves.",
-            reply_token=f"rpl_{self.count:032}",
-            timeout_seconds=60,
-            default_decision="reject",
+        members = self._members()
+        return self._publish(
+            AwaitingConfirmation(
+                **members,
+                action=action,
+                consequence="Money moves.",
+                reply_token=f"rpl_{self.count:032}",
+                timeout_seconds=60,
+                default_decision="reject",
+            )
         )
+
+    def say(self, text: str) -> Envelope:
+        """Output that nothing else can be merged with."""
+        members = self._members()
+        return self._publish(
+            OutputStreaming(
+                **members,
+                chunk=text,
+                position=0,
+                complete=True,
+                output_id=f"out_{self.count}",
+                coalesce_hint="completion",
+            )
+        )
+
+    def _members(self) -> dict[str, Any]:
+        self.count += 1
+        return {
+            "event_id": f"evt_{self.count}",
+            "session_id": self.session_id,
+            "timestamp": f"2026-05-24T14:22:11.{self.count:06}Z",
+            "producer": PRODUCER,
+        }
+
+    def _publish(self, event: Envelope) -> Envelope:
         data = wire.encode(event)
         self.hub.journal.append(event.event_id, event.session_id, data, at=float(self.count))
         self.hub.publish(self, event, data)

@@ -33,8 +33,9 @@ from aaep.journal.memory import MemoryJournal
 from aaep.negotiation import Offer
 from aaep.producer import Producer
 from aaep.subscriber import Subscriber
+from tests.asking import Asker
 from tests.end_to_end.readers import reply
-from tests.test_http import EVENTS, JSON, MANIFEST, PRODUCER, REPLIES, SUBSCRIPTIONS, TOKEN, UNKNOWN, Agent
+from tests.test_http import EVENTS, JSON, MANIFEST, PRODUCER, REPLIES, SUBSCRIPTIONS, TOKEN, UNKNOWN
 
 WAIT = 20.0  # how long a broken build may keep a test waiting
 REQUEST = {
@@ -126,7 +127,7 @@ def test_it_is_mounted_beside_somebody_elses_pages(prefix: str) -> None:
 
     with hub() as made:
         application = Starlette(routes=[Route("/page", page), Mount(prefix or "/", made.asgi())])
-        agent = Agent(made)
+        agent = Asker(made)
         with running(application) as place, httpx.Client(base_url=f"http://{place}", trust_env=False) as client:
             assert client.get("/page").text == "A page."
             accepted = client.post(prefix + SUBSCRIPTIONS, json=REQUEST)
@@ -175,7 +176,7 @@ def test_a_subscriber_hears_and_answers_through_it() -> None:
 
 def test_who_leaves_is_noticed() -> None:
     with hub() as made:
-        agent = Agent(made)
+        agent = Asker(made)
         with running(made.asgi()) as place:
             with closing(Events(place, EVENTS)):  # a bare stream ends with its connection
                 agent.gone.clear()
@@ -354,14 +355,14 @@ def ending(line: Any) -> tuple[list[Json], int | None]:
 
 
 @pytest.fixture
-def place() -> Iterator[tuple[str, Agent]]:
+def place() -> Iterator[tuple[str, Asker]]:
     with hub() as made:
-        agent = Agent(made)
+        agent = Asker(made)
         with running(made.asgi()) as where:
             yield where, agent
 
 
-def test_the_websocket_is_there_too(place: tuple[str, Agent]) -> None:
+def test_the_websocket_is_there_too(place: tuple[str, Asker]) -> None:
     where, agent = place
     with talking(where) as line:
         line.send(json.dumps(REQUEST))
@@ -384,7 +385,7 @@ ENDS: list[tuple[Callable[[str], str], int]] = [
 
 
 @pytest.mark.parametrize(("message", "code"), ENDS)
-def test_its_close_codes(place: tuple[str, Agent], message: Callable[[str], str], code: int) -> None:
+def test_its_close_codes(place: tuple[str, Asker], message: Callable[[str], str], code: int) -> None:
     with talking(place[0]) as line:
         line.send(json.dumps(REQUEST))
         line.send(message(hear(line)["subscription_id"]))
@@ -405,7 +406,7 @@ def test_its_close_codes(place: tuple[str, Agent], message: Callable[[str], str]
         (404, {"path": "/elsewhere"}),
     ],
 )
-def test_an_upgrade_that_is_not_in_order_is_refused(place: tuple[str, Agent], status: int, options: Json) -> None:
+def test_an_upgrade_that_is_not_in_order_is_refused(place: tuple[str, Asker], status: int, options: Json) -> None:
     with pytest.raises(InvalidStatus) as refused, talking(place[0], **options):
         pass
     assert refused.value.response.status_code == status

@@ -25,17 +25,17 @@ from aaep import wire
 from aaep.attend import ATTEND as ATTEND_EXTENSION
 from aaep.channel import LISTENER, Background, ChannelLost, ChannelRefused, Peer, transport
 from aaep.errors import AaepError
-from aaep.events import AwaitingConfirmation, Envelope, OutputStreaming, ProducerInfo
-from aaep.hub import CatchUp, Hub, Settings, Subscription
+from aaep.events import ProducerInfo
+from aaep.hub import Hub, Settings
 from aaep.identity import Certificates, Credentials, Local, TooManyGuesses, Unauthenticated, Unauthorised
 from aaep.journal.memory import MemoryJournal
-from aaep.messages import Reply
 from aaep.negotiation import Offer
 from aaep.subscriber import Subscriber
 from aaep.transports import _grpc_talk
 from aaep.transports._grpc_client import GrpcChannel, connect
 from aaep.transports._grpc_messages import batch, each, pack, unpack
 from aaep.transports.grpc import GrpcDoor, serve
+from tests.asking import Asker
 from tests.stubs import Stream, generated, open_channel
 
 T = TypeVar("T")
@@ -45,80 +45,6 @@ MIB = 1_048_576
 PRODUCER = ProducerInfo(agent_id="bank-assistant", agent_name="Bank Assistant")
 TOKEN = "correct-horse-battery-staple"
 ATTEND = ATTEND_EXTENSION.namespace
-
-
-class Agent:
-    """A session that asks one question after another and remembers what it is told."""
-
-    session_id = "sess_1"
-    audience: frozenset[str] | None = None
-
-    def __init__(self, hub: Hub) -> None:
-        self.hub = hub
-        self.count = 0
-        self.replies: list[tuple[Reply, str]] = []
-        self.heard = threading.Event()
-        self.gone = threading.Event()
-        hub.open(self)
-
-    def catch_up(self, subscription: Subscription) -> CatchUp:
-        return CatchUp(started=None, pending=[], state=None)
-
-    def changed(self, subscription: Subscription) -> None: ...
-
-    def left(self, subscription_id: str) -> None:
-        self.gone.set()
-
-    def cancel(self, *, by: str, reason: str) -> None: ...
-
-    def owns(self, token: str) -> bool:
-        return token.startswith("rpl_")
-
-    def reply(self, message: Reply, via: str) -> None:
-        self.replies.append((message, via))
-        self.heard.set()
-
-    def _publish(self, event: Envelope) -> Envelope:
-        data = wire.encode(event)
-        self.hub.journal.append(event.event_id, event.session_id, data, at=float(self.count))
-        self.hub.publish(self, event, data)
-        return event
-
-    def _members(self) -> dict[str, Any]:
-        self.count += 1
-        stamp = f"2026-05-24T14:22:11.{self.count:06}Z"
-        return {
-            "event_id": f"evt_{self.count}",
-            "session_id": self.session_id,
-            "timestamp": stamp,
-            "producer": PRODUCER,
-        }
-
-    def ask(self, action: str = "Pay the bill.") -> Envelope:
-        """Publish something critical, which is sent at once and as it is."""
-        return self._publish(
-            AwaitingConfirmation(
-                **self._members(),
-                action=action,
-                consequence="Money moves.",
-                reply_token=f"rpl_{self.count}",
-                timeout_seconds=60,
-                default_decision="reject",
-            )
-        )
-
-    def say(self, text: str) -> Envelope:
-        """Publish output that nothing else can be merged with."""
-        return self._publish(
-            OutputStreaming(
-                **self._members(),
-                chunk=text,
-                position=0,
-                complete=True,
-                output_id=f"out_{self.count}",
-                coalesce_hint="completion",
-            )
-        )
 
 
 class Server:
@@ -134,7 +60,7 @@ class Server:
             self.hub.close()
             raise
         self.place = f"127.0.0.1:{urlsplit(self.url).port}"
-        self.agent = Agent(self.hub)
+        self.agent = Asker(self.hub)
 
     def stream(self, **settings: Any) -> Stream:
         return Stream(self.place, **settings)
@@ -591,6 +517,7 @@ def test_who_does_not_read_is_let_go_and_the_others_are_not_delayed() -> None:
 
 
 def test_who_never_reads_again_keeps_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    """TR-018"""
     monkeypatch.setattr(_grpc_talk, "_LINGER", 0.05)
     options = Settings(lag=0.1, high_water=64 * 1024)
     with serving(options=options) as server, server.reading() as (slow, _):

@@ -8,11 +8,10 @@ import json
 import socket
 import ssl
 import subprocess
-import threading
 from collections.abc import AsyncIterator, Callable, Coroutine, Iterator
 from contextlib import aclosing, asynccontextmanager, closing, contextmanager
 from pathlib import Path
-from typing import Any, Literal, TypeVar
+from typing import Any, TypeVar
 from urllib.parse import urlsplit
 
 import pytest
@@ -22,13 +21,13 @@ from hypothesis import strategies as st
 from aaep import wire
 from aaep.channel import Arrival, ChannelLost, ChannelRefused, transport
 from aaep.errors import AaepError
-from aaep.events import AwaitingConfirmation, Envelope, ProducerInfo
-from aaep.hub import CatchUp, Hub, Settings, Subscription
+from aaep.events import ProducerInfo
+from aaep.hub import Hub, Settings
 from aaep.journal.memory import MemoryJournal
-from aaep.messages import Reply
 from aaep.negotiation import Offer
 from aaep.transports._http_client import HttpChannel
 from aaep.transports.http import connect, serve
+from tests.asking import Asker
 
 WAIT = 20.0  # how long a broken build may keep a test waiting
 EVENTS, REPLIES, SUBSCRIPTIONS = "/aaep/v1/events", "/aaep/v1/replies", "/aaep/v1/subscriptions"
@@ -37,58 +36,6 @@ PRODUCER = ProducerInfo(agent_id="bank-assistant", agent_name="Bank Assistant")
 JSON = {"Content-Type": "application/json"}
 TOKEN = "correct-horse-battery-staple"
 UNKNOWN = "sub_" + "0" * 32
-
-
-class Agent:
-    """A session that asks one question after another and remembers what it is told."""
-
-    session_id = "sess_1"
-    audience: frozenset[str] | None = None
-
-    def __init__(self, hub: Hub) -> None:
-        self.hub = hub
-        self.count = 0
-        self.replies: list[tuple[Reply, str]] = []
-        self.heard = threading.Event()
-        self.gone = threading.Event()
-        hub.open(self)
-
-    def catch_up(self, subscription: Subscription) -> CatchUp:
-        return CatchUp(started=None, pending=[], state=None)
-
-    def changed(self, subscription: Subscription) -> None: ...
-
-    def left(self, subscription_id: str) -> None:
-        self.gone.set()
-
-    def owns(self, token: str) -> bool:
-        return token.startswith("rpl_")
-
-    def cancel(self, *, by: Literal["user"], reason: str) -> None:
-        raise AssertionError("nobody asked for it")
-
-    def reply(self, message: Reply, via: str) -> None:
-        self.replies.append((message, via))
-        self.heard.set()
-
-    def ask(self, action: str = "Pay the bill.") -> Envelope:
-        """Publish something critical, which is sent at once and as it is."""
-        self.count += 1
-        event = AwaitingConfirmation(
-            event_id=f"evt_{self.count}",
-            session_id=self.session_id,
-            timestamp=f"2026-05-24T14:22:11.{self.count:03}Z",
-            producer=PRODUCER,
-            action=action,
-            consequence="Money moves.",
-            reply_token=f"rpl_{self.count}",
-            timeout_seconds=60,
-            default_decision="reject",
-        )
-        data = wire.encode(event)
-        self.hub.journal.append(event.event_id, event.session_id, data, at=float(self.count))
-        self.hub.publish(self, event, data)
-        return event
 
 
 class Server:
@@ -102,7 +49,7 @@ class Server:
             self.hub.close()
             raise
         self.port = urlsplit(self.url).port or 0
-        self.agent = Agent(self.hub)
+        self.agent = Asker(self.hub)
 
     def ask(self, method: str, path: str, body: Any = None, headers: dict[str, str] | None = None) -> Answered:
         with closing(http.client.HTTPConnection("127.0.0.1", self.port, timeout=WAIT)) as line:
@@ -395,6 +342,7 @@ def test_an_event_is_one_line_of_data_with_its_id_whatever_its_text(server: Serv
 
 
 def test_a_large_event_arrives_whole(server: Server) -> None:
+    """TR-004"""
     with server.read(server.subscribe()) as reader:
         server.agent.ask("x" * 60_000)
         fields = reader.event()
@@ -754,6 +702,7 @@ def test_one_host_is_needed_and_the_request_line_may_not_name_another(shared: Se
 
 
 def test_with_a_token_every_request_needs_it_but_the_one_for_health() -> None:
+    """SEC-006, SUB-052"""
     right = {"Authorization": f"Bearer {TOKEN}"}
     with serving(token=TOKEN) as server:
         for headers in (
@@ -800,6 +749,7 @@ def test_a_token_that_no_header_can_carry_is_refused(token: str) -> None:
 @pytest.mark.parametrize("url", ["http://0.0.0.0:0", "http://[::]:0", "http://192.0.2.1:0"])
 @pytest.mark.parametrize("token", [None, TOKEN])
 def test_a_network_is_not_listened_to_without_encryption_and_a_credential(url: str, token: str | None) -> None:
+    """SEC-004, TR-024, TR-027"""
     with pytest.raises(AaepError, match="needs TLS and a credential") as caught, serving(url=url, token=token):
         pass
     assert "127.0.0.1" in str(caught.value) and "token=" in str(caught.value)
@@ -1208,6 +1158,8 @@ def test_an_answer_that_is_none_is_an_error_of_ours(answer: bytes, error: type[A
 
 
 def test_the_stream_is_asked_for_as_the_binding_says() -> None:
+    """SSE-021"""
+
     async def ask() -> bytes:
         async with (
             Script(STREAM + b"Connection: close\r\n\r\n") as script,

@@ -42,8 +42,9 @@ from aaep.subscriber import Subscriber
 from aaep.transports._http_guard import Refusal
 from aaep.transports._websocket_talk import code_of
 from aaep.transports._websocket_tickets import Tickets
+from tests.asking import Asker
 from tests.end_to_end.readers import reply
-from tests.test_http import PRODUCER, Agent
+from tests.test_http import PRODUCER
 
 WAIT = 20.0  # how long a broken build may keep a test waiting
 PLACE, TICKETS = "/aaep/v1/ws", "/aaep/v1/tickets"
@@ -79,7 +80,7 @@ class Server:
             self.hub.close()
             raise
         self.place = urlsplit(self.url).netloc
-        self.agent = Agent(self.hub)
+        self.agent = Asker(self.hub)
 
     def dial(self, **options: Any) -> ClientConnection:
         options = {"subprotocols": [Subprotocol("aaep.v1")], "compression": None, **options}
@@ -144,6 +145,7 @@ def settled(line: ClientConnection) -> None:
 
 
 def test_a_client_of_another_library_subscribes_listens_and_answers(server: Server) -> None:
+    """WS-002"""
     line, name = server.reader()
     with line:
         assert line.subprotocol == "aaep.v1"
@@ -170,6 +172,7 @@ def test_messages_may_be_binary_or_in_pieces(server: Server) -> None:
 
 
 def test_frames_of_every_length_arrive_whole(server: Server) -> None:
+    """TR-004"""
     line, _ = server.reader()
     with line:
         for size in (1, 50, 200, 2000, 60_000, 70_000):
@@ -252,6 +255,7 @@ UPGRADE = {
 def test_an_upgrade_that_is_not_in_order_is_refused(
     server: Server, status: int, path: str, changes: dict[str, str | None]
 ) -> None:
+    """WS-002"""
     headers = {name: value for name, value in (UPGRADE | changes).items() if value is not None}
     answered, body = server.ask(path, **headers)
     assert answered == status
@@ -709,6 +713,7 @@ def another(**options: Any) -> Iterator[str]:
 
 
 def test_cf_096_the_client_speaks_only_to_who_returns_the_subprotocol() -> None:
+    """WS-002"""
     with another() as url, pytest.raises(ChannelRefused, match=r"aaep\.v1"):
         asked(url)
 
