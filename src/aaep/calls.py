@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from types import TracebackType
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, Final
 
 from msgspec import UNSET
 
@@ -18,6 +18,8 @@ if TYPE_CHECKING:
 
 __all__ = ["Call", "classified"]
 
+_NONE: Final[dict[str, Any]] = {}
+
 
 class Call:
     """
@@ -26,6 +28,22 @@ class Call:
     Entering announces the tool and raises before anything runs if it may not
     run now (TOOL-001 §4.3.1). While a question is before the person it waits.
     """
+
+    __slots__ = (
+        "_args",
+        "_ask",
+        "_began",
+        "_description",
+        "_expected",
+        "_irreversible",
+        "_result",
+        "_risk",
+        "_session",
+        "_summary",
+        "id",
+        "name",
+        "running",
+    )
 
     def __init__(
         self,
@@ -97,11 +115,9 @@ class Call:
                 compose(self._summary, invoked(self.name, self._args), english=session.english),
                 tool=self.name,
                 tool_call_id=self.id,
-                description=UNSET if self._description is None else plain(self._description, 4096),
-                args_summary=self._args or UNSET,
-                expected_duration_ms=UNSET if self._expected is None else int(self._expected * 1000),
                 risk_level=self._risk,
                 irreversible=self._irreversible,
+                **self._details(),
             )
             self._began = session.voice.clock()
             self.running = True
@@ -109,6 +125,16 @@ class Call:
             if self._ask is not None:
                 session.questions.began(self._ask)
         return None
+
+    def _details(self) -> dict[str, Any]:
+        """What few calls have."""
+        if not (self._args or self._description is not None or self._expected is not None):
+            return _NONE
+        return {
+            "description": UNSET if self._description is None else plain(self._description, 4096),
+            "args_summary": self._args or UNSET,
+            "expected_duration_ms": UNSET if self._expected is None else int(self._expected * 1000),
+        }
 
     def end(self, error: BaseException | None) -> None:
         """Say how it ended."""

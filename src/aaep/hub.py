@@ -141,11 +141,11 @@ class Hub:
         ``withheld``: a prompt that nobody can answer yet. It goes to whoever
         can, once there is somebody, and then to all (CF-001, CF-002).
         """
-        if withheld and not isinstance(event, Unread):
-            self.sources.withhold(source, event, data)
-        else:
+        if not isinstance(event, Unread):  # which is never a prompt
+            if withheld:
+                return self.sources.withhold(source, event, data)
             self.sources.told(event)
-            self.delivery.publish(source, event, data)
+        return self.delivery.publish(source, event, data)
 
     def repliers(self, source: Source, kind: Literal["confirmation", "clarification"]) -> set[str]:
         """The subscriptions that may answer a prompt of this session: connected, or expected (CF-003, CF-004)."""

@@ -168,8 +168,7 @@ def _said(cls: type[Envelope]) -> Callable[[Any], tuple[Any, ...]]:
     names = [name for name in PLANS[cls].rest.__struct_fields__ if name in TEXTS]
     if cls is ProgressUpdated:
         names.append("progress.description")
-    get = attrgetter(*names)
-    return get if len(names) > 1 else lambda event: (get(event),)
+    return attrgetter(*names, names[-1])  # of one name alone it would not give a tuple
 
 
 _FITS: Final = per_type(_fits, _OFTEN, {cls: (PLANS[cls].particular, _said(cls), PLANS[cls].decode) for cls in _OFTEN})

@@ -37,7 +37,6 @@ class CatchUp(msgspec.Struct, frozen=True):
 class Unread(msgspec.Struct, gc=False):
     """An event as its bytes, which are read when somebody is there to hear it."""
 
-    session_id: str
     event_id: str
     cls: type[Envelope]
 
@@ -141,7 +140,7 @@ class Sources:
         with self._lock:
             self._withheld.setdefault(source.session_id, {})[event.event_id] = (event, data)
 
-    def told(self, event: Envelope | Unread) -> None:
+    def told(self, event: Envelope) -> None:
         """The session itself has sent what was kept back."""
         if self._withheld:
             with self._lock:

@@ -21,6 +21,7 @@ from .extensions import Registry
 from .fields import AAEP_VERSION, CORE_CONTEXT
 from .journal import Journal
 from .sending import Manner, Remembered, examine, manner, remembered
+from .session import Agent
 from .session import Session as Order
 from .sources import Unread
 from .stamps import identifier, timestamp
@@ -76,6 +77,7 @@ class Voice:
         # By language and direction, the hints and what was found sound on the events that have them.
         self._hints: dict[tuple[str, str], tuple[LocalizationHints, Remembered]] = {}
         self._usual: tuple[LocalizationHints, Remembered] | None = None  # for ASCII, unless it would run the other way
+        self._agent: Agent | None = None  # the order's idea of us
         self._manners: dict[tuple[type[Envelope], str], Manner] = {}  # with the usual hints
 
     def say(
@@ -119,20 +121,27 @@ class Voice:
         return event
 
     def add(self, cls: type[Envelope], said: Said | None = None, urgency: str = "normal", **members: Any) -> None:
-        """Send an event of the kind that a session has many of; quickly, if it is like others before it."""
+        """
+        Send an event of the kind that a session has many of; quickly, if it is like others before it.
+
+        The caller holds the lock.
+        """
         if said is not None:
             members["summary_terse"], members["summary_normal"], members["summary_detailed"] = said
-        with self.lock:
-            known = self._manners.get((cls, urgency))
-            if known is None or not self._add(known, members):
-                self.say(cls, urgency=urgency, **members)
+        known = self._manners.get((cls, urgency))
+        order, agent = self.order, self._agent
+        if (
+            known is None
+            or agent is None
+            or not order.plain  # something is pending that it could run into
+            or self._tell is not None  # who wants it in one piece
+            or not self._add(known, order, agent, members)
+        ):
+            self.say(cls, urgency=urgency, **members)
+            self._agent = order.agents.get(self._producer.agent_id)
 
-    def _add(self, known: Manner, members: dict[str, Any]) -> bool:
+    def _add(self, known: Manner, order: Order, agent: Agent, members: dict[str, Any]) -> bool:
         """Whether it could be sent in the manner of others. If not, nothing has happened."""
-        order = self.order
-        agent = order.agents.get(self._producer.agent_id)
-        if agent is None or not order.plain or self._tell is not None:
-            return False  # something is pending that it could run into, or it is wanted in one piece
         cls, make, fits, judge, applied, sound, head, middle, tail, ready = known
         made = None if ready is None else ready.get(key := tuple(members.values()))
         if made is None:
@@ -154,17 +163,17 @@ class Voice:
             judge(order, rest, agent, wrong)
             if wrong:
                 return False
-        self._last = late
         event_id = identifier("evt_")
         data = f"{head}{event_id}{middle}{stamp}{tail}".encode() + payload[1:]
         self._journal.append(event_id, self.session_id, data, at=wall)
         try:
+            self._last = late
             agent.timestamp = order.last = stamp
             if applied is not None:
                 applied(order, rest, agent, 0.0)  # only questions have to do with time
         finally:  # as in _send
             self.last_event_id = event_id
-            self._hub.publish(self._source, Unread(self.session_id, event_id, cls), data)
+            self._hub.publish(self._source, Unread(event_id, cls), data)
         return True
 
     def stamp(self) -> dict[str, Any]:

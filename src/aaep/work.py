@@ -190,16 +190,15 @@ class Session:
     ) -> None:
         """Tell a change of state, if it is one. C-31: every transition is explicit."""
         with self.voice.lock:
-            state = self.state
-            if state == to:
+            if (state := self.state) == to:
                 return
             told = compose(said, STATES[to], english=self.english)
             urgency = urgency or ("normal" if to in _LOUD else "background")
-            if attend is None and (self.english or said is not None):
+            language = None if self.english or said is not None else "en"
+            if attend is None and language is None:
                 self.voice.add(StateChanged, told, urgency, from_state=state, to_state=to)
             else:
                 there: Any = {"from_state": state, "to_state": to}
-                language = None if self.english or said is not None else "en"
                 self.voice.say(StateChanged, told, urgency=urgency, primary=language, attend=attend, **there)
 
     def rest(self, to: str) -> None:
@@ -235,18 +234,16 @@ class Session:
         left_seconds: float | None = None,
     ) -> None:
         """Say how far the work has come. §4.2.2"""
-        self.voice.add(
-            ProgressUpdated,
-            compose(description, summaries.made(percent, step, total), english=self.english),
-            "background",
-            progress=ProgressMade(
-                percent=UNSET if percent is None else percent,
-                step=UNSET if step is None else step,
-                total_steps=UNSET if total is None else total,
-                description=UNSET if description is None else plain(description, 4096),
-            ),
-            eta_ms=UNSET if left_seconds is None else int(left_seconds * 1000),
+        said = compose(description, summaries.made(percent, step, total), english=self.english)
+        made = ProgressMade(
+            percent=UNSET if percent is None else percent,
+            step=UNSET if step is None else step,
+            total_steps=UNSET if total is None else total,
+            description=UNSET if description is None else plain(description, 4096),
         )
+        left = UNSET if left_seconds is None else int(left_seconds * 1000)
+        with self.voice.lock:
+            self.voice.add(ProgressUpdated, said, "background", progress=made, eta_ms=left)
 
     # -- tools -------------------------------------------------------------------------------
 

@@ -134,7 +134,7 @@ class SqliteJournal:
                 self._done.wait()
                 self._check()
                 count, total = len(waiting), self._waiting_bytes + size
-            waiting.append((event_id, session_id, float(at), data))
+            waiting.append((event_id, session_id, at + 0.0, data))
             self._waiting_bytes = total
             if not count:
                 self._work.notify()
