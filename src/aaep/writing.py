@@ -43,12 +43,16 @@ class Output:
 
     def write(self, text: str) -> None:
         """Add text."""
-        with self._session.voice.lock:
+        session = self._session
+        with session.voice.lock:
             if self._ending:
                 raise ValueError("The output is complete. Open another one with session.output().")
-            self._session.must_be_open()
+            may_write = session.may_write
+            if not may_write:
+                session.must_be_open()
             self._waiting += str(text)
-            self.settle()
+            if may_write:
+                self._send()
 
     def __enter__(self) -> Output:
         return self
@@ -72,38 +76,38 @@ class Output:
 
     def settle(self, *, everything: bool = False) -> None:
         """Send what may be sent now; ``everything`` also what has not come to a boundary."""
-        if self.complete or not self._session.may_write:
-            return
-        final = self._ending
-        text = self._normal()
-        if self._boundary == "none" or final or everything:
-            size, reached = len(text), None
+        if not self.complete and self._session.may_write:
+            self._send(everything=everything)
+
+    def _send(self, *, everything: bool = False) -> None:
+        text, boundary, final = self._waiting, self._boundary, self._ending
+        if not text.isascii():  # C-60: in normal form C before it is cut
+            text = unicodedata.normalize("NFC", text.encode(errors="replace").decode())
+        if boundary == "none" or final or everything:
+            ready, self._waiting, reached = text, "", None
         else:
-            size, reached = cut(text, self._boundary, language=self._tongue), self._boundary
-        ready, self._waiting = text[:size], text[size:]
+            size = cut(text, boundary, language=self._tongue)
+            ready, self._waiting, reached = text[:size], text[size:], boundary
         if not ready and not final:
             return
         if self._session.state != "writing_output":
             self._session.move("writing_output")
         harmless = redact(ready) if suspicious(ready) else ready
-        said: list[tuple[str, Hint]] = [(harmless, "completion")] if ready else []
-        if len(harmless) > _LONGEST:
-            said = portions(harmless, _LONGEST, self._tongue)
+        if harmless is not ready:
+            reached = None
+        if not final and len(harmless) <= _LONGEST:
+            self._say(harmless, self._hint(harmless, reached))
+        else:
+            self._say_in_portions(harmless, reached, final=final)
+
+    def _say_in_portions(self, text: str, reached: Hint | None, *, final: bool) -> None:
+        said = portions(text, _LONGEST, self._tongue)
         for chunk, hint in said[:-1] if final else said:
-            self._say(
-                chunk, hint if hint != "completion" else self._hint(chunk, reached if harmless is ready else None)
-            )
+            self._say(chunk, hint if hint != "completion" else self._hint(chunk, reached))
         if final:
             self._say(said[-1][0] if said else "", "completion", last=True)
             self.complete = True
             self._session.wrote(self)
-
-    def _normal(self) -> str:
-        """C-60: in normal form C before it is cut. What may yet be joined by a mark that follows it is not cut off."""
-        text = self._waiting
-        if text.isascii():
-            return text
-        return unicodedata.normalize("NFC", text.encode(errors="replace").decode())
 
     def _hint(self, chunk: str, reached: Hint | None) -> Hint:
         """The boundary that a chunk ends at: the one it was cut at, if that is ``reached``, or a coarser one."""
@@ -120,6 +124,8 @@ class Output:
     def _say(self, chunk: str, hint: Hint, *, last: bool = False) -> None:
         self._session.voice.add(
             OutputStreaming,
+            None,
+            "normal",
             chunk=chunk,
             position=self.text_length,
             complete=last,
