@@ -2,25 +2,29 @@
 How fast events reach many readers, beside a bare server that writes ready-made frames.
 
 Ours is a producer with its journal, a session and its HTTP door, in a process of
-its own. Its readers have five different terms. An agent in a thread sends events
-as fast as it can, a burst at a time, and sees after each burst in the hub's own
-numbers that the readers take what they are sent. What is ready when the hub comes
-to it goes out in one write, so ours writes several frames at once; how many on
-average is told. The bare server is uvloop and a list of connections: it writes
-ready-made frames of the same size to each, once one in a write, once as many as
-ours, and waits for the readers by the same rule.
+its own. Its readers have five different terms. An agent in a thread sends a burst
+of events, and the next when all readers have been written to: one at a time, so
+that each frame is a write of its own, or several, which the hub puts into one
+write where it can. The bare server is uvloop and a list of connections. It writes
+ready-made frames of the same size, five different ones: one in a write, and as
+many in a write as ours. Both look now and then whether the readers keep up.
 
-Both have the same readers, which live in this process, ask the kernel for what
-came and count it. Servers have one processor, the readers another. They take
-turns, the best of several rounds each. The bound is for what is delivered in a
-second, beside the bare server that writes each frame as it is. Memory is what the
-server's process grew by while its readers joined.
+Both have the same readers, which live in this process and are woken for 16 KiB
+at a time, so that what they cost a server does not depend on how fast it is.
+Servers have one processor, the readers another. They take turns; told is the
+median of all rounds, and of what each round of ours was of the bare one's next
+to it. The bound is for 1,000 readers and for both comparisons.
+
+Then, for each number of readers: what an emit takes of its caller's time, how
+long a reply takes from being posted to the agent going on, and by how much the
+server's process grew while the readers joined.
 """
 
 from __future__ import annotations
 
 import asyncio
 import os
+import queue
 import resource
 import select
 import socket
@@ -28,14 +32,19 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
-from itertools import product
+from itertools import cycle, product
 from pathlib import Path
+from statistics import median, quantiles
 from typing import IO, Any, NamedTuple, cast
 
+import msgspec
 import uvloop
 
+from aaep.channel import Peer
+from aaep.hub import Hub
+from aaep.messages import Capabilities, SubscriptionAccepted, SubscriptionClose, SubscriptionRequest
 from aaep.producer import Producer
 from aaep.work import Session
 
@@ -44,11 +53,13 @@ from bench import _http
 
 PROCESSORS = sorted(os.sched_getaffinity(0))  # the first is for servers: else where both happen to be is measured
 READERS = (1, 100, 1000)
-ROUNDS = 10
-SECONDS = 0.3
-BURSTS = (1, 8, 64)  # events that the agent sends before it looks at the readers
-LOOK = 64  # of its events after which it looks whether the readers keep up
+ROUNDS = (5, 5, 21)  # for each number of readers; the bound is for the last
+SECONDS = 0.4
+BURSTS = (1, 8, 64)
+LOOK = 64  # events after which a server looks whether the readers keep up
 UNSENT = 64 * 1024  # bytes that a reader may leave while the next are sent
+AT_ONCE = 16 * 1024  # bytes for which a reader is woken
+REPLIES = 200
 LEAST_BARE = 0.8
 TERMS: tuple[dict[str, Any], ...] = (
     {},
@@ -60,6 +71,23 @@ TERMS: tuple[dict[str, Any], ...] = (
 TEXT = "Reading the statements of last year."
 
 
+class Rate(NamedTuple):
+    """Frames per second, how many of them in one write, the bytes of one, and the caller's seconds for one emit."""
+
+    delivered: float
+    together: float
+    size: float
+    emit: float
+
+
+class Round(NamedTuple):
+    """One round: ours, and the bare server with one frame in a write and with as many as ours."""
+
+    ours: Rate
+    single: Rate
+    alike: Rate
+
+
 def main() -> None:
     limit = resource.getrlimit(resource.RLIMIT_NOFILE)[1]
     resource.setrlimit(resource.RLIMIT_NOFILE, (limit, limit))
@@ -67,42 +95,56 @@ def main() -> None:
         ours() if sys.argv[1] == "ours" else asyncio_run(bare(int(sys.argv[2])))
         return
     os.sched_setaffinity(0, {PROCESSORS[-1]})
-    best: dict[tuple[str, int, int], Rate] = {}
+    rounds: dict[tuple[int, int], list[Round]] = {}
     growth: dict[tuple[str, int], int] = {}
-    for readers in READERS:
+    trips: dict[int, list[float]] = {}
+    for readers, times in zip(READERS, ROUNDS, strict=True):
         with server("ours") as talk, Joined(talk, readers, TERMS) as ours_:
             size = ours_.rate(1).size
             with server("bare", str(round(size))) as listening, Joined(listening, readers, ()) as bare_:
-                both = (("ours", ours_), ("bare", bare_))
-                for name, joined in both:
-                    growth[name, readers] = joined.grown
-                for _, burst in product(range(ROUNDS), BURSTS):
-                    mine = ours_.rate(burst)
-                    turns = (("ours", mine), ("bare", bare_.rate(1)), ("bare alike", bare_.rate(round(mine.together))))
-                    for name, rate in turns:
-                        best[name, readers, burst] = max(rate, best.get((name, readers, burst), Rate()))
+                growth["ours", readers], growth["bare", readers] = ours_.grown, bare_.grown
+                for _, burst in product(range(times), BURSTS):
+                    mine, single = ours_.rate(burst), bare_.rate(1)
+                    alike = single if burst == 1 else bare_.rate(round(mine.together))
+                    rounds.setdefault((burst, readers), []).append(Round(mine, single, alike))
+            trips[readers] = ours_.trips()
+    told(size, rounds)
+    told_growth(rounds, trips, growth)
+
+
+def told(size: float, rounds: dict[tuple[int, int], list[Round]]) -> None:
     print(f"Frames of {size:.0f} bytes delivered in a second, {len(TERMS)} terms:")
-    for burst, readers in product(BURSTS, READERS):
-        mine, alike = best["ours", readers, burst], best["bare alike", readers, burst]
-        plain = best["bare", readers, burst]
+    for (burst, readers), all_ in rounds.items():
+        mine, single, alike = (median(one[which].delivered for one in all_) for which in range(3))
+        beside_single = median(one.ours.delivered / one.single.delivered for one in all_)
+        beside_alike = median(one.ours.delivered / one.alike.delivered for one in all_)
         bound = f" Bound: {LEAST_BARE}." if readers == READERS[-1] else ""
-        print(f"  {readers} readers, bursts of {burst}: {mine.delivered:.0f}; bare {plain.delivered:.0f}.", end=" ")
-        print(f"That is {mine.delivered / plain.delivered:.2f} of it.{bound}")
-        print(f"    Ours has {mine.together:.1f} frames in a write. Bare with as many: {alike.delivered:.0f}.")
+        many = "one event at a time" if burst == 1 else f"{burst} events at a time"
+        print(f"  Readers: {readers}, {many}: {mine:.0f}.")
+        print(f"    Bare, one frame in a write: {single:.0f}. Ours is {beside_single:.2f} of it.{bound}")
+        if burst > 1:
+            together = median(one.ours.together for one in all_)
+            print(
+                f"    Bare, {together:.0f} in a write like ours: {alike:.0f}. Ours is {beside_alike:.2f} of it.{bound}"
+            )
+
+
+def told_growth(
+    rounds: dict[tuple[int, int], list[Round]], trips: dict[int, list[float]], growth: dict[tuple[str, int], int]
+) -> None:
+    counts = ", ".join(map(str, READERS))
+    print(f"With {counts} readers:")
+    emits = [median(one.ours.emit for one in rounds[1, readers]) * 1e6 for readers in READERS]
+    print("  one emit, of its caller's time, microseconds:", ", ".join(f"{one:.0f}" for one in emits))
+    cuts = [quantiles(trips[readers], n=100) for readers in READERS]
+    halves, most = (", ".join(f"{one[at] * 1e3:.2f}" for one in cuts) for at in (49, 98))
+    print(f"  from a reply to the agent going on, milliseconds: half within {halves}; 99 of 100 within {most}")
     for name in ("ours", "bare"):
         kept = ", ".join(f"{growth[name, readers] / readers / 1024:.1f} for {readers}" for readers in READERS[1:])
-        print(f"KiB of memory per idle reader, {name}: {kept}.")
+        print(f"  memory for each idle reader, KiB, {name}: {kept}")
 
 
 # -- the readers ---------------------------------------------------------------------------
-
-
-class Rate(NamedTuple):
-    """Frames per second, how many of them in one write, and the bytes of one."""
-
-    delivered: float = 0.0
-    together: float = 1.0
-    size: float = 0.0
 
 
 class Talk:
@@ -143,16 +185,20 @@ class Joined:
 
     def __init__(self, talk: Talk, readers: int, terms: tuple[dict[str, Any], ...]) -> None:
         self._talk = talk
-        self._opened = []
-        address = talk.hear()
+        self._opened: list[socket.socket] = []
+        self._address = talk.hear()
         before = int(talk.ask("memory"))
-        with _http.connected(address) as asking:
+        with _http.connected(self._address) as asking:
             for number in range(readers):
-                opened = _http.connected(address)
-                _http.stream(opened, _http.subscribe(asking, **terms[number % len(terms)]) if terms else "")
-                self._opened.append(opened)
-        counted(self._opened, None)
+                self._join(_http.subscribe(asking, **terms[number % len(terms)]) if terms else "")
+        self._rest()
         self.grown = int(talk.ask("memory")) - before
+
+    def _join(self, subscription: str) -> socket.socket:
+        opened = _http.connected(self._address)
+        _http.stream(opened, subscription)
+        self._opened.append(opened)
+        return opened
 
     def __enter__(self) -> Joined:
         return self
@@ -162,39 +208,123 @@ class Joined:
             opened.close()
 
     def rate(self, batch: int) -> Rate:
+        first = time.perf_counter()
         self._talk.say(str(batch))
-        size, first, last = counted(self._opened, self._talk.reading)
-        frames, writes = map(int, self._talk.hear().split())
-        return Rate(frames / (last - first), frames / writes, size / frames)
+        size = self._until(self._talk.reading)
+        more, last = self._rest()
+        self._talk.hear()  # that this was all
+        frames, writes, emit = self._talk.hear().split()
+        return Rate(int(frames) / (last - first), int(frames) / int(writes), (size + more) / int(frames), float(emit))
 
+    def _until(self, over: IO[bytes]) -> int:
+        """Take what comes until the server says that this is all; how many bytes."""
+        buffer, size = bytearray(1024 * 1024), 0
+        with select.epoll() as poll:
+            by_number = {opened.fileno(): opened for opened in self._opened}
+            for number, opened in by_number.items():
+                opened.setsockopt(socket.SOL_SOCKET, socket.SO_RCVLOWAT, AT_ONCE)
+                poll.register(number, select.EPOLLIN)
+            poll.register(over.fileno(), select.EPOLLIN)
+            while True:
+                for number, _ in poll.poll(60, 256):
+                    if number == over.fileno():
+                        return size
+                    size += _received(by_number[number], buffer)
 
-def counted(joined: list[socket.socket], until: IO[bytes] | None) -> tuple[int, float, float]:
-    """Take what comes until the server says that this is all; how many bytes, from when to when."""
-    poll = select.epoll()
-    by_number = {opened.fileno(): opened for opened in joined}
-    for number in by_number:
-        poll.register(number, select.EPOLLIN)
-    if until is not None:
-        poll.register(until.fileno(), select.EPOLLIN)
-    buffer = bytearray(1024 * 1024)
-    size, first, last, over = 0, 0.0, 0.0, until is None
-    while ready := poll.poll(0.1 if over else 60, 256):
-        for number, _ in ready:
-            opened = by_number.get(number)
-            if opened is None:
-                poll.unregister(number)
-                over = True
-            else:
-                if not (came := opened.recv_into(buffer)):
-                    raise SystemExit("The server has hung up.")
-                size += came
+    def _rest(self, quiet: float = 0.1) -> tuple[int, float]:
+        """Take what is left, until nothing comes for some seconds; how many bytes, and when the last of them came."""
+        buffer, size, last = bytearray(1024 * 1024), 0, time.perf_counter()
+        with select.epoll() as poll:
+            by_number = {opened.fileno(): opened for opened in self._opened}
+            for number, opened in by_number.items():
+                opened.setsockopt(socket.SOL_SOCKET, socket.SO_RCVLOWAT, 1)
+                poll.register(number, select.EPOLLIN)
+            while ready := poll.poll(quiet, 256):
+                size += sum(_received(by_number[number], buffer) for number, _ in ready)
                 last = time.perf_counter()
-        first = first or last
-    poll.close()
-    return size, first, last
+        return size, last
+
+    def trips(self) -> list[float]:
+        """Seconds from replies to the agent going on, with all readers there."""
+        found = []
+        with _http.connected(self._address) as replying:
+            subscription = _http.subscribe(replying, supports_clarification_reply=True)
+            reading = self._join(subscription)
+            self._rest()
+            for _ in range(REPLIES):
+                token = self._talk.ask("ask")
+                prompt = b""
+                while token.encode() not in prompt:  # it is the last to get it
+                    prompt += reading.recv(65_536)
+                self._rest(0.01)
+                message = {
+                    "type": "clarification.reply",
+                    "reply_token": token,
+                    "response": True,
+                    "subscription_id": subscription,
+                    "timestamp": "2026-05-24T08:00:00.000Z",
+                }
+                sent = time.perf_counter()
+                _http.post(replying, "/aaep/v1/replies", message)
+                found.append(float(self._talk.hear()) - sent)
+        return found
+
+
+def _received(opened: socket.socket, buffer: bytearray) -> int:
+    came = opened.recv_into(buffer)
+    if not came:
+        raise SystemExit("The server has hung up.")
+    return came
 
 
 # -- our server ----------------------------------------------------------------------------
+
+
+class Last:
+    """A reader in the server's own process. It joined after all others: what it is given, they have been given."""
+
+    def __init__(self, hub: Hub) -> None:
+        self.frame: Callable[[str, bytes], bytes] = lambda event_id, data: b"."
+        self._hub = hub
+        self._frames = self._writes = 0
+        self._given: queue.SimpleQueue[int] = queue.SimpleQueue()
+        hub.run(self._join(hub))
+        self._before = numbers(hub)
+
+    async def _join(self, hub: Hub) -> None:
+        request = SubscriptionRequest(
+            aaep_version="1.0.0", subscriber_id="last", subscriber_name="Last", capabilities=Capabilities()
+        )
+        answer = hub.subscribe(request, Peer())
+        assert isinstance(answer, SubscriptionAccepted)
+        hub.connect(answer.subscription_id, Peer(), self)
+        while not self._given.empty():  # what it needs to begin
+            self._given.get()
+        self._frames = self._writes = 0
+
+    def write(self, data: bytes) -> None:
+        self._frames += len(data)
+        self._writes += 1
+        self._given.put(len(data))
+
+    def waiting(self) -> int:
+        return 0
+
+    def close(self, message: SubscriptionClose | None) -> None: ...
+
+    def wait(self, frames: int) -> None:
+        while frames > 0:
+            frames -= self._given.get(timeout=60)
+
+    def told(self) -> tuple[int, int]:
+        """How many frames were written to the others since it was last asked, and in how many writes."""
+        before, now = self._before, numbers(self._hub)
+        if now["aaep_slow_consumers_total"] or now["aaep_streams"] != min(len(TERMS), now["aaep_readers"] - 1):
+            raise SystemExit(f"Readers were let go, or their terms are not different: {now}")
+        frames = now["aaep_frames_total"] - before["aaep_frames_total"] - self._frames
+        writes = now["aaep_writes_total"] - before["aaep_writes_total"] - self._writes
+        self._before, self._frames, self._writes = now, 0, 0
+        return frames, writes
 
 
 def memory() -> int:
@@ -209,43 +339,56 @@ def ours() -> None:
             ExitStack() as block,
         ):
             session = block.enter_context(producer.session("Adding up."))
+            hub, last = producer.hub, None
+            hub.offer = msgspec.structs.replace(hub.offer, max_subscriptions=READERS[-1] + 2)  # for our own
             print(producer.addresses[0], flush=True)
             while (line := sys.stdin.readline().strip()) != "end":
                 if line == "memory":
                     print(memory(), flush=True)
-                    continue
-                before = numbers(producer)
-                feed(session, int(line))
-                while not producer.hub.delivery.idle or (now := numbers(producer))["aaep_unsent_bytes"]:
-                    pass
-                if now["aaep_slow_consumers_total"] or now["aaep_streams"] != min(len(TERMS), now["aaep_readers"]):
-                    raise SystemExit(f"Readers were let go, or their terms are not different: {now}")
-                print(*(now[name] - before[name] for name in ("aaep_frames_total", "aaep_writes_total")), flush=True)
+                elif line == "ask":
+                    ask = session.clarify("Shall I go on?", kinds=["yes_no"], timeout=60)
+                    print(ask.event.reply_token if ask.event is not None else "", flush=True)
+                    if not ask.wait(60):
+                        raise SystemExit("A reply was not taken.")
+                    print(time.perf_counter(), flush=True)
+                else:
+                    last = last or Last(hub)
+                    emit = fed(session, last, int(line))
+                    print("done", flush=True)
+                    print(*last.told(), emit, flush=True)
 
 
-def feed(session: Session, burst: int) -> None:
-    """Send events without a pause, and see now and then that the readers keep up."""
-    end = time.perf_counter() + SECONDS
-    while time.perf_counter() < end:
+def fed(session: Session, last: Last, burst: int) -> float:
+    """Send bursts of events, and wait until they are taken; the time of one emit."""
+    hub = session.producer.hub
+    sent, spent, end = 0, 0.0, time.perf_counter() + SECONDS
+    while (start := time.perf_counter()) < end:
         for _ in range(burst):
             session.progress(40, description=TEXT)
-        taken(session.producer)
+        spent += time.perf_counter() - start
+        sent += burst
+        last.wait(burst)
+        if sent % LOOK == 0:
+            hub.run(taken(hub, UNSENT))
+    hub.run(taken(hub, 0))
+    return spent / sent
 
 
-def numbers(producer: Producer) -> dict[str, int]:
+def numbers(hub: Hub) -> dict[str, int]:
     """The hub's numbers, once it has done what was asked of it so far."""
 
     async def ask() -> str:
-        return producer.hub.metrics()
+        return hub.metrics()
 
-    lines = [line.split() for line in producer.hub.run(ask()).splitlines() if not line.startswith("#")]
+    lines = [line.split() for line in hub.run(ask()).splitlines() if not line.startswith("#")]
     return {name: int(value) for name, value in lines}
 
 
-def taken(producer: Producer) -> None:
+async def taken(hub: Hub, unsent: int) -> None:
     """Wait until the readers have taken nearly all."""
-    while (now := numbers(producer))["aaep_unsent_bytes"] > UNSENT * max(1, now["aaep_readers"]):
-        pass
+    outlets = [one.outlet for one in hub.roster.everybody() if one.outlet is not None]
+    while sum(one.waiting() for one in outlets) > unsent * len(outlets):
+        await asyncio.sleep(0)
 
 
 # -- the bare one --------------------------------------------------------------------------
@@ -277,18 +420,16 @@ async def bare(size: int) -> None:
     loop = asyncio.get_running_loop()
     listening = await loop.create_server(lambda: Bare(joined), "127.0.0.1", 0, backlog=1024)
     print(f"http://127.0.0.1:{listening.sockets[0].getsockname()[1]}", flush=True)
-    text = b"id: evt\nevent: aaep.event\ndata: "
-    text += b"x" * (size - 7 - len(text) - 2) + b"\n\n"
-    frame = b"%x\r\n%b\r\n" % (len(text), text)
+    frames = [ready_made(size, letter) for letter in b"abcde"]
     while (line := (await loop.run_in_executor(None, sys.stdin.readline)).strip()) != "end":
         if line == "memory":
             print(memory(), flush=True)
             continue
         rounds, end = 0, time.perf_counter() + SECONDS
-        batch = frame * int(line)
+        batches = [frame * int(line) for frame in frames]
         while time.perf_counter() < end:
             for _ in range(max(1, LOOK // int(line))):
-                for transport in joined:
+                for transport, batch in zip(joined, cycle(batches), strict=False):
                     transport.write(batch)
                 await asyncio.sleep(0)
                 rounds += 1
@@ -296,8 +437,15 @@ async def bare(size: int) -> None:
                 await asyncio.sleep(0)
         while any(one.get_write_buffer_size() for one in joined):
             await asyncio.sleep(0)
-        print(rounds * int(line) * len(joined), rounds * len(joined), flush=True)
+        print("done", flush=True)
+        print(rounds * int(line) * len(joined), rounds * len(joined), 0, flush=True)
     listening.close()
+
+
+def ready_made(size: int, letter: int) -> bytes:
+    text = b"id: evt\nevent: aaep.event\ndata: "
+    text += bytes([letter]) * (size - 7 - len(text) - 2) + b"\n\n"
+    return b"%x\r\n%b\r\n" % (len(text), text)
 
 
 if __name__ == "__main__":

@@ -107,6 +107,25 @@ class Reader:
         return self.closed[0].reason_code
 
 
+class Socket(Reader):
+    """An outlet with a sink: all that lies about in it was written here, and not taken."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.sink = self
+        self.stuck = False
+        self.looks: list[int] = []  # after how many writes it was looked at
+
+    def write(self, data: bytes) -> None:
+        super().write(data)
+        if self.stuck:
+            self.unread += len(data)
+
+    def waiting(self) -> int:
+        self.looks.append(len(self.writes))
+        return super().waiting()
+
+
 class Agent:
     """A source: a session that is legal, as far as its tests let it."""
 
@@ -320,6 +339,23 @@ async def test_a_stream_ends_with_its_last_subscription() -> None:
     assert "aaep_streams 1\n" in world.hub.metrics()
     world.hub.unsubscribe(SubscriptionClose(subscription_id=id, reason_code="subscriber_shutdown"), Peer())
     assert "aaep_streams 0\n" in world.hub.metrics()
+
+
+@scene
+async def test_a_session_that_begins_while_its_reader_connects_is_heard_from_its_beginning() -> None:
+    """CF-146: its prompt is not sent ahead of what it began with; after that, prompts come first (CF-091)."""
+    world = World()
+    id = world.subscribe(**WHOLE, supports_confirmation_reply=True)
+    agent = Agent(world)
+    agent.say("Hello. ")
+    prompt = agent.ask()
+    reader = world.connect(id)
+    await world.settle()
+    said = [event.event_id for event in agent.sent]
+    assert reader.ids == said
+    again = world.connect(id, after=said[0])
+    await world.settle()
+    assert again.ids == [prompt.event_id, *(one for one in said[1:] if one != prompt.event_id)]
 
 
 @scene
@@ -625,6 +661,7 @@ async def test_the_first_subscriber_of_a_run_does_not_get_what_was_before_it() -
 
 @scene
 async def test_an_unknown_place_means_catching_up() -> None:
+    """SSE-020"""
     world = World()
     id = world.subscribe(**WHOLE)
     agent = Agent(world)
@@ -679,6 +716,7 @@ async def test_a_replay_keeps_to_the_rate_and_a_critical_event_does_not_wait_for
 
 @scene
 async def test_a_lost_reader_has_the_resume_window_and_no_more() -> None:
+    """TR-018"""
     world = World()
     agent = Agent(world)
     id = world.subscribe(**REPLIES)
@@ -728,6 +766,7 @@ async def test_who_never_connects_is_forgotten() -> None:
 
 @scene
 async def test_the_newest_reader_wins() -> None:
+    """TERM-027"""
     world = World()
     id = world.subscribe(**WHOLE)
     older = world.connect(id)
@@ -813,6 +852,46 @@ async def test_a_stalled_reader_does_not_delay_a_healthy_one_and_gets_what_it_mi
     agent.say("live")
     await world.settle()
     assert stalled.ids[-1] == healthy.ids[-1] and not stalled.closed
+
+
+@scene
+async def test_a_sink_is_looked_at_now_and_then_and_never_holds_much_more_than_it_may() -> None:
+    world = World(high_water=40_000)
+    agent = Agent(world)
+    stuck = Socket()
+    healthy = world.join(**WHOLE)
+    world.connect(world.subscribe(**WHOLE), outlet=stuck)
+    stuck.stuck = True
+    stuck.looks.clear()
+    for number in range(200):
+        agent.say(f"{number} ")
+        await world.settle()
+    assert 40_000 < stuck.unread < 40_000 * 1.25 + len(healthy.writes[-1])
+    looks = [one for one in stuck.looks if one < len(stuck.writes)]
+    assert 0 < len(looks) < len(stuck.writes) / 10 and not stuck.closed
+    stuck.stuck, stuck.unread = False, 0
+    await world.pass_time(0.1)
+    assert stuck.text == healthy.text
+
+
+@scene
+async def test_an_event_is_framed_once_for_all_terms_that_leave_it_as_it_is() -> None:
+    world, made = World(), []
+
+    def noted(event_id: str, data: bytes) -> bytes:
+        made.append(event_id)
+        return framed(event_id, data)
+
+    agent = Agent(world)
+    terms: tuple[dict[str, Any], ...] = (WHOLE, {"cognitive_load": "high"})
+    readers = [world.connect(world.subscribe(**each), outlet=Reader(noted)) for each in terms]
+    made.clear()
+    for number in range(3):
+        agent.progress(number)
+    await world.settle()
+    sent = [event.event_id for event in agent.sent[-3:]]
+    assert all(reader.ids[-3:] == sent for reader in readers)
+    assert made == sent
 
 
 @scene
@@ -1238,6 +1317,7 @@ def change(id: str, **terms: Any) -> SubscriptionRenegotiate:
 
 @scene
 async def test_new_terms_hold_from_their_answer_on_and_nothing_held_is_lost() -> None:
+    """TERM-024"""
     world = World()
     agent = Agent(world)
     id = world.subscribe()

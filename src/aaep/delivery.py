@@ -169,7 +169,8 @@ class Delivery:
         """Write what is new in streams, and see to it that what they hold comes out in time."""
         ready = [stream for stream in streams if stream.ready]
         if ready:
-            failed = [one for stream in ready for one in stream.load(now)]
+            made: dict[object, bytes] = {}
+            failed = [one for stream in ready for one in stream.load(now, made)]
             failed += spread(ready[0].readers() if len(ready) == 1 else self._everybody())
             for stream in ready:
                 stream.done(now)
@@ -212,7 +213,7 @@ class Delivery:
             if one.outlet is not None:
                 self._slow(one)
         stream.flush(now)
-        stream.load(now)
+        stream.load(now, {})
         stream.done(now)
 
     def pump(self, subscription: Subscription, now: float) -> None:

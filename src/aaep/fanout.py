@@ -74,12 +74,15 @@ class Item(msgspec.Struct, frozen=True, gc=False):
     serial: int
     event: Envelope
     data: bytes
-    critical: bool
     at: float
 
     @property
     def mark(self) -> Mark:
         return self.serial, self.event.event_id
+
+    @property
+    def critical(self) -> bool:
+        return critical(self.event)
 
 
 class Subscription:
@@ -160,16 +163,11 @@ class Readers:
         ordered = sorted(several, key=lambda one: one[0].turn)
         self.subscriptions = [subscription for subscription, _ in ordered]
         self.batches = [batch for _, batch in ordered]
-        outlets = [subscription.outlet for subscription in self.subscriptions]
-        self.sinks = [cast(Sink, getattr(outlet, "sink", outlet)) for outlet in outlets]
-        pairs = zip(self.subscriptions, outlets, strict=True)
-        self.doubtful = [subscription for subscription, outlet in pairs if not hasattr(outlet, "sink")]
+        self.sinks = [cast(Sink, getattr(one.outlet, "sink", one.outlet)) for one in self.subscriptions]
+        self.doubtful = [one for one in self.subscriptions if not hasattr(one.outlet, "sink")]
 
     def __iter__(self) -> Iterator[tuple[Subscription, Batch]]:
         return zip(self.subscriptions, self.batches, strict=True)
-
-    def __len__(self) -> int:
-        return len(self.subscriptions)
 
 
 def spread(readers: Readers) -> list[Subscription]:
@@ -229,7 +227,8 @@ class Stream:
         self._spacing = 1 / rate if rate else 0.0
         self._hidden = hidden_from(peer.roles, hidden(settings.hidden))
         self._ring: deque[Item] = deque()
-        self._serials: dict[str, int] = {}
+        self._serials: dict[str, int] = {}  # by event id ...
+        self._indexed = (0, 0)  # ... when the ring ended here and held so many
         self._fresh: list[Item] = []  # in the ring, and not yet written to the live readers
         self._size = 0
         self._before = self.mark  # where the live readers are
@@ -264,9 +263,9 @@ class Stream:
     def _add(self, event: Envelope, data: bytes, now: float) -> None:
         if not self._fresh:
             self._before = self.mark
-        item = Item(self.mark[0] + 1, event, data, critical(event), now)
-        self.mark = item.mark
-        self._serials[event.event_id] = item.serial
+        serial = self.mark[0] + 1
+        item = Item(serial, event, data, now)
+        self.mark = serial, event.event_id
         self._ring.append(item)
         self._fresh.append(item)
         self._size += len(data)
@@ -282,12 +281,14 @@ class Stream:
         """CF-091: so many events, for so long."""
         ring, oldest = self._ring, now - self.settings.ring_age
         while ring and (len(ring) > self.settings.ring or ring[0].at < oldest):
-            gone = ring.popleft()
-            if self._serials.get(gone.event.event_id) == gone.serial:
-                del self._serials[gone.event.event_id]
+            ring.popleft()
 
     def find(self, event_id: str) -> int:
         """The number of an event that was sent, itself or merged with others (C-85), if the ring has it."""
+        held = self.mark[0], len(self._ring)
+        if self._indexed != held:  # many come back at a time, or nobody does
+            self._indexed = held
+            self._serials = {item.event.event_id: item.serial for item in self._ring}
         return next((self._serials[name] for name in names(event_id) if name in self._serials), STORED)
 
     def holds(self, serial: int) -> bool:
@@ -305,21 +306,23 @@ class Stream:
         """Whether there is something new for the live readers."""
         return bool(self._fresh)
 
-    def load(self, now: float) -> list[Subscription]:
+    def load(self, now: float, made: dict[object, bytes]) -> list[Subscription]:
         """
-        Make what is new ready to be written: one batch for each way of framing.
+        Make what is new ready to be written: one batch for each way of framing, unless another stream has ``made`` it.
 
         Who has no room for it is passed over. Gives back readers whose connection failed.
         """
         readers, high = self.readers(), self.settings.high_water
-        self._unseen += self._size
-        look = self._unseen > high >> 2  # buffers may have become a good deal fuller since the last look
-        self._unseen = self._size if look else self._unseen
+        look = self._unseen + self._size > high >> 2  # buffers may have become a good deal fuller since the last look
+        self._unseen = self._size + (0 if look else self._unseen)
         failed = pass_full(readers.subscriptions if look else readers.doubtful, high, now)
-        live = len(self.readers())
+        live = len(self.readers().subscriptions)
         fresh, self._fresh, self._size = self._fresh, [], 0
+        content = (*[id(item.data) for item in fresh],)  # kept by the ring until all streams are done
         for frame, batch in self._batches.items():
-            batch.data = b"".join([frame(item.event.event_id, item.data) for item in fresh])
+            if (frame, content) not in made:
+                made[frame, content] = b"".join([frame(item.event.event_id, item.data) for item in fresh])
+            batch.data = made[frame, content]
         self.frames += len(fresh) * live
         self.writes += live
         return failed
@@ -430,7 +433,7 @@ class Stream:
 
     def item(self, event: Envelope, now: float) -> Item:
         """An event for one reader that is not in the ring."""
-        return Item(0, event, wire.encode(event), critical(event), now)
+        return Item(0, event, wire.encode(event), now)
 
     def _ready(self, subscription: Subscription, now: float) -> int:
         """How many of its queue may go now: one for each beat of the rate, or all up to a critical event (CF-074)."""

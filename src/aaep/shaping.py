@@ -141,10 +141,12 @@ class Shaper:
     @property
     def due(self) -> float | None:
         """When :meth:`advance` has something to do; None if nothing waits for time to pass."""
+        if not self._waiting and not self._line:
+            return None
         times = [stretch.deadline for stretch in self._waiting]
         if self._line:
             times.append(self._free)
-        return min(times, default=None)
+        return min(times)
 
     def lag(self, now: float) -> float:
         """How long the oldest event that the rate holds up has waited (CF-073)."""

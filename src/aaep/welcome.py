@@ -43,7 +43,9 @@ class Welcome:
 
         Prompts come first and are not repeated at their place (CF-091). Who
         begins, or names an event nobody knows, is told how each session began
-        and how it stands (CF-146), unless what it missed tells that anyway.
+        and how it stands (CF-146), unless what it missed tells that anyway:
+        then a prompt stays at its place, for nothing of a session comes before
+        its beginning.
         """
         caught = self._catch_up(one, sources)
         self._delivery.settle({source.session_id: catch.last for source, catch in caught})
@@ -67,8 +69,10 @@ class Welcome:
         begun = {item.event.session_id for item in run if isinstance(item.event, SessionStarted)}
         joined = [catch for source, catch in caught if fresh and source.session_id not in begun]
         started = [catch.started for catch in joined if catch.started is not None]
+        told = {item.event.event_id for item in run if fresh and item.event.session_id in begun}
+        pending = [event for _, catch in caught for event in catch.pending if event.event_id not in told]
         # CF-001: what is still withheld is not for those who cannot answer it.
-        prompts = [event for _, catch in caught for event in catch.pending if not self._sources.withheld(event)]
+        prompts = [event for event in pending if not self._sources.withheld(event)]
         states = [catch.state for catch in joined if catch.state is not None]
 
         stream.trail(one, place if known else stream.mark)
@@ -83,7 +87,8 @@ class Welcome:
             one.queue.extend((item, (STORED, item.event.event_id)) for item in run)
         one.queue.extend((item, None) for item in _items(stream, states, now))
         if fresh:  # who comes back before it has heard all of this begins once more
-            one.greeting = frozenset([item.event.event_id for item, _ in one.queue][:-1])
+            again = [item.event.event_id for item, _ in one.queue][:-1] if started or states else sent
+            one.greeting = frozenset(again)
 
     def release(self, one: Subscription, sources: Iterable[Source]) -> None:
         """Prompts that were withheld go to all, if this reader, whose terms have changed, can answer them."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable
+from functools import lru_cache
 from typing import Final
 
 from ..framing import sse
@@ -17,17 +18,31 @@ _LINGER: Final = 10.0  # seconds for a reader to take what was written before it
 
 
 def _bare(event_id: str, data: bytes) -> bytes:
-    if event_id.isidentifier() and 10 not in data and 13 not in data:  # as nearly all are: one line each
+    if _simple(event_id, data):
         return b"event: aaep.event\nid: %b\ndata: %b\n\n" % (event_id.encode(), data)
     return sse(data, id=event_id)  # SSE-009, SSE-011, SSE-012
 
 
+def _chunked(event_id: str, data: bytes) -> bytes:
+    if _simple(event_id, data):
+        name = event_id.encode()
+        return b"".join((_head(len(name) + len(data)), name, b"\ndata: ", data, b"\n\n\r\n"))
+    return _chunk(sse(data, id=event_id))
+
+
+def _simple(event_id: str, data: bytes) -> bool:
+    """Whether each is one line, as nearly all are."""
+    return event_id.isidentifier() and event_id.isascii() and 10 not in data and 13 not in data
+
+
+@lru_cache(maxsize=4096)
+def _head(size: int) -> bytes:
+    """Of a chunk with one event, all before its id; ``size`` is that of id and data."""
+    return b"%x\r\nevent: aaep.event\nid: " % (len(b"event: aaep.event\nid: \ndata: \n\n") + size)
+
+
 def _chunk(data: bytes) -> bytes:
     return b"%x\r\n%b\r\n" % (len(data), data)
-
-
-def _chunked(event_id: str, data: bytes) -> bytes:
-    return _chunk(_bare(event_id, data))
 
 
 class EventStream:
