@@ -15,6 +15,7 @@ import termios
 import threading
 import time
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any, Literal
 
 import pytest
@@ -99,6 +100,28 @@ def test_json_prints_each_event_and_nothing_else(given: dict[str, Any]) -> None:
     assert events[1]["summary_normal"] == "Grüße\x1b[2J"
     assert b"\x1b" not in result.stdout_bytes, "escaped, and so the same when it is read"
     assert "Stopped listening." in result.stderr
+
+
+def test_announcements_are_printed_with_the_weight_they_are_given(given: dict[str, Any]) -> None:
+    result = run(URL, "--announcements")
+    told = [json.loads(line) for line in result.stdout_bytes.splitlines()]
+    assert [one["type"].rpartition(".")[2] for one in told] == ["started", "invoked", "completed"]
+    assert all({"event_id", "session_id", "text", "urgency"} <= {*one} for one in told)
+    assert "Grüße" in told[1]["text"] and "\x1b" not in told[1]["text"]
+    assert [one["urgency"] for one in told] == ["normal"] * 3
+    assert "Stopped listening." in result.stderr
+
+
+def test_only_one_thing_goes_to_standard_output(given: dict[str, Any]) -> None:
+    result = run(URL, "--announcements", "--json")
+    assert result.exit_code == 2 and "Give --json or --announcements." in result.stderr
+
+
+def test_whom_to_trust_reaches_the_subscriber(given: dict[str, Any], tmp_path: Path) -> None:
+    keys = tmp_path / "keys.json"
+    keys.write_text("{}")
+    run(URL, "--trust", str(keys))
+    assert given["trust"] == str(keys)
 
 
 def test_once_ends_after_the_first_session(given: dict[str, Any]) -> None:

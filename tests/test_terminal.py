@@ -95,6 +95,7 @@ def test_what_is_mild_is_accepted_by_one_key_and_what_is_refused_too() -> None:
 
 
 def test_what_is_risky_takes_a_second_and_different_key_and_says_so() -> None:
+    """SEC-008"""
     prompt = risky()
     assert prompt.careful
     desk = Desk(prompt)

@@ -7,6 +7,8 @@ the same in other words, or that cannot be kept by one who breaks the first.
 
 from __future__ import annotations
 
+import base64
+import json
 import time
 from contextlib import suppress
 from datetime import datetime, timedelta
@@ -300,7 +302,7 @@ class SilenceIsConsent(Broken):
 class DoesNotWait(Broken):
     """Asks, and does not wait for the answer."""
 
-    breaks, with_it = "CONF-002", CONSENT | {"HITL-004", "CONF-071"}
+    breaks, with_it = "CONF-002", CONSENT | {"CONF-001", "HITL-004", "CONF-071"}
 
     def letter(self, session: Session, timeout: int | None = None) -> None:
         call = f"call_{time.monotonic_ns()}"
@@ -611,6 +613,224 @@ class NoManifest(Broken):
     def __init__(self) -> None:
         super().__init__()
         self._server.RequestHandlerClass.manifest = lambda _: {"error": "not_found"}  # type: ignore[attr-defined]  # replaced in the class for this peer
+
+
+class PromisesASignature(Broken):
+    """Lets those in who demand a signed manifest, and has none."""
+
+    breaks, with_it = "MAN-020", frozenset({"MAN-016", "CAP-046"})
+
+    def rejects(self, request: Json) -> str:
+        reason = super().rejects(request)
+        return "" if reason == "manifest_signature_required" else reason
+
+    def honour(self, asked: Json) -> Json:
+        signed = asked.get("accept_signed_manifests_only", False)
+        return {**super().honour(asked), "accept_signed_manifests_only": signed}
+
+
+class SignsSomethingElse(PromisesASignature):
+    """What is signed is no manifest."""
+
+    breaks, with_it = "MAN-017", frozenset()
+
+    def accepted(self, subscription: Subscription) -> Json:
+        parts = ({"alg": "ES256", "kid": "mine"}, {"hello": "world"})
+        text = ".".join(base64.urlsafe_b64encode(json.dumps(one).encode()).decode().rstrip("=") for one in parts)
+        return {**super().accepted(subscription), "signed_manifest": text + "." + "A" * 86}
+
+
+class NamesAnotherPage(Broken):
+    """Names something as its manifest that is none."""
+
+    breaks = "ENV-036"
+
+    def __init__(self) -> None:
+        super().__init__()
+        requests: Any = self._server.RequestHandlerClass
+        usual = requests.do_GET
+
+        def about(self: Any) -> None:
+            if self.path == "/about":
+                self._say(200, {"hello": "world"})
+            else:
+                usual(self)
+
+        requests.do_GET = about
+
+    def accepted(self, subscription: Subscription) -> Json:
+        told = super().accepted(subscription)
+        return {**told, "producer": {**told["producer"], "manifest_uri": f"{self.url}/about"}}
+
+
+class SignsWithASecret(PromisesASignature):
+    """Signs with an algorithm whose key both sides would have to know."""
+
+    breaks, with_it = "MAN-018", frozenset()
+
+    def accepted(self, subscription: Subscription) -> Json:
+        manifest = self._server.RequestHandlerClass.manifest(None)  # type: ignore[attr-defined]  # it needs nothing of a request
+        parts = ({"alg": "HS256"}, manifest)
+        text = ".".join(base64.urlsafe_b64encode(json.dumps(one).encode()).decode().rstrip("=") for one in parts)
+        return {**super().accepted(subscription), "signed_manifest": text + "." + "A" * 43}
+
+
+# -- what no level waits for -----------------------------------------------------------------------
+
+
+def _assumed(rule: str, member: str, value: Any, *others: str) -> type[Broken]:
+    """One that takes what was not said for more than it means."""
+
+    class Assumed(Broken):
+        breaks, with_it = rule, frozenset(others)
+
+        def honour(self, asked: Json) -> Json:
+            terms = super().honour(asked)
+            return terms if member in asked else {**terms, member: value}
+
+    Assumed.__name__ = f"Assumed{rule}"
+    return Assumed
+
+
+AssumedFilters = _assumed("CAP-025", "event_filters", {"include": ["*"], "exclude": []}, "SUB-032")
+AssumedExtensions = _assumed("CAP-034", "supported_extensions", ["https://else.example/v1"], "SUB-034")
+AssumedLoad = _assumed("CAP-038", "cognitive_load", "high", "SUB-028")
+AssumedSignature = _assumed("CAP-044", "accept_signed_manifests_only", True)
+
+
+def _reason(rule: str, right: str, *others: str) -> type[Broken]:
+    """One that rejects for the right reason and names another."""
+
+    class Reason(Broken):
+        breaks, with_it = rule, frozenset(others)
+
+        def rejects(self, request: Json) -> str:
+            return "unknown" if super().rejects(request) == right else super().rejects(request)
+
+    Reason.__name__ = f"Reason{rule}"
+    return Reason
+
+
+WrongVersion = _reason("SUB-048", "version_unsupported")
+WrongSignature = _reason("CAP-045", "manifest_signature_required", "SUB-049")
+
+
+class EndsBadly(Broken):
+    """Says that it failed when all went well."""
+
+    breaks = "SEQ-006"
+
+    def confirm(self, session: Session) -> None:
+        super().confirm(session)
+        session.error()
+
+
+class HurriesTheTerse(Broken):
+    """Leaves out changes of state for those who want short texts."""
+
+    breaks = "TERM-014"
+
+    def admits(self, subscription: Subscription, event: Json) -> bool:
+        short = subscription.terms["preferred_verbosity"] == "terse" and "to_state" in event
+        return super().admits(subscription, event) and not short
+
+
+class GoesOnUnanswered(Broken):
+    """Asks a question and does not wait for the answer."""
+
+    breaks, with_it = "HITL-024", frozenset({"CONF-008"})
+
+    def clarify(self, session: Session) -> None:
+        session.move("thinking")
+        session.question()
+        session.move("thinking", "normal")
+        session.write(["It is the first, I suppose. "])
+
+
+class MistakesTheQuestion(Broken):
+    """Takes the answer to one question for the answer to another."""
+
+    breaks = "CLAR-016"
+
+    def find(self, message: Json) -> Prompt | None:
+        open_ = [one for one in self.prompts.values() if not one.outcome and one.kind == "clarification"]
+        return open_[-1] if open_ and message["type"] == "clarification.reply" else super().find(message)
+
+
+class TakesNoAnswer(Broken):
+    """Offers choices and takes none of them."""
+
+    breaks, with_it = "CLAR-022", frozenset({"CLAR-021", "SEQ-003"})
+
+    def ill_typed(self, message: Json, prompt: Prompt) -> str:
+        return "type"
+
+
+class TakesNumbers(Broken):
+    """Takes a number where choices were offered."""
+
+    breaks = "CLAR-017"
+
+    def ill_typed(self, message: Json, prompt: Prompt) -> str:
+        return "" if type(message["response"]) is int else super().ill_typed(message, prompt)
+
+
+class TakesYes(Broken):
+    """Takes a yes where choices were offered, and goes on."""
+
+    breaks = "CLAR-019"
+
+    def ill_typed(self, message: Json, prompt: Prompt) -> str:
+        return "" if message["response"] is True else super().ill_typed(message, prompt)
+
+
+class TakesOneKind(Broken):
+    """Offers two kinds of answers and takes the second."""
+
+    breaks, with_it = "CLAR-011", frozenset({"CLAR-021", "CLAR-022", "SEQ-003"})
+
+    def send(self, event: Json) -> None:
+        if "accepted_response_kinds" in event:
+            event["accepted_response_kinds"] = ["multiple_choice", "yes_no"]
+        super().send(event)
+
+    def ill_typed(self, message: Json, prompt: Prompt) -> str:
+        return "" if isinstance(message["response"], bool) else "type"
+
+
+class ActsAfterCancelling(Broken):
+    """Cancels a session, and does what was asked about all the same."""
+
+    breaks, with_it = "CONF-070", frozenset({"CONF-072", "SEQ-004"})
+
+    def cancel(self, session: Session) -> None:
+        session.move("thinking")
+        call = "call_" + "1" * 16
+        prompt = session.ask(call)
+        time.sleep(0.3)
+        session.say("session.cancelled", "Cancelled.", cancelled_by="user")
+        session.open = False
+        if session.wait(prompt) == "accepted":
+            session.tool("send_letter", call, irreversible=True)
+
+
+class NewcomersDoNotCount(Broken):
+    """Hears only those who were there when it asked."""
+
+    breaks, with_it = "CONF-064", frozenset({"HITL-018"})
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.present: dict[str, set[str]] = {}
+
+    def send(self, event: Json) -> None:
+        if "reply_token" in event:
+            self.present[event["reply_token"]] = {*self.subscriptions}
+        super().send(event)
+
+    def stranger(self, message: Json) -> bool:
+        known = self.present.get(message["reply_token"], set())
+        return super().stranger(message) or message["subscription_id"] not in known
 
 
 ALL: list[type[Broken]] = [

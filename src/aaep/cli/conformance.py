@@ -6,8 +6,6 @@ import asyncio
 import sys
 from collections.abc import Callable
 from datetime import UTC, datetime
-from importlib import import_module
-from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, Final, TypeVar
 
@@ -15,7 +13,7 @@ import click
 
 from ..attend import registry
 from ..audit import Audit
-from ..conformance import Result
+from ..conformance import subscribers
 from ..conformance.agent import Scripted
 from ..conformance.report import Report, html, junit, text, to_json
 from ..conformance.scenarios import Judged, Played, Start, excerpt, judge_producer, judge_recording
@@ -264,41 +262,106 @@ def _heard(file: Path, *, strict: bool, level: int) -> Judged:
 # -- subscribers -------------------------------------------------------------------------------------
 
 
-@main.command("subscriber", cls=Verb, example="aaep conformance subscriber --command 'my-reader {url}'")
-@click.option(
-    "--command", required=True, metavar="COMMAND", help="How the subscriber is started; {url} stands for the address."
+def _person() -> str:
+    return "\n".join(f"  {name}: {what}" for name, what in subscribers.TASKS.items())
+
+
+@main.command(
+    "subscriber",
+    cls=Verb,
+    example="aaep conformance subscriber --command 'aaep listen {url} --announcements --trust {keys}'",
+    help=f"""Put a subscriber to everything that a level demands, against producers good and bad.
+
+    With --command it is started anew for each of them; {{url}} stands for where
+    it has to connect, and {{keys}} for a file with the public key of those who
+    are to be trusted. With URL the producers are played there, and somebody
+    starts the subscriber each time and does what standard error says.
+
+    To show what it presents, the subscriber prints one JSON object for each
+    announcement, with event_id, type, text and urgency, a line each. Critical
+    is what interrupts.
+
+    What the person decides is written to its standard input as soon as a prompt
+    was announced: accept, reject, or an answer; yes if it asks once more. Or
+    {{task}} stands in the command for what the person does:
+
+    \b
+{chr(10).join("    " + line for line in _person().splitlines())}
+    """,
 )
-@click.option("--name", default="", help="What the subscriber is called, for the claim.")
-@click.option("--release", default="", metavar="VERSION", help="Its version, for the claim.")
+@click.argument("url", required=False)
+@click.option("--command", metavar="COMMAND", help="How the subscriber is started.")
+@click.option(
+    "--at",
+    metavar="URL",
+    default="http://127.0.0.1:0",
+    help="Where the producers are played for --command, over any transport; {place} in it is a number. "
+    "Default: http://127.0.0.1:0",
+)
+@click.option("--name", default="", help="What it is called, for the claim. Default: as it says.")
+@click.option("--release", default="", metavar="VERSION", help="Its version, for the claim. Default: as it says.")
+@click.option(
+    "--patience",
+    type=click.FloatRange(0.1),
+    help="Seconds that each step may take. Default: 5, and 30 if somebody does it by hand.",
+)
+@click.option(
+    "--wait", type=click.FloatRange(0.1), default=60.0, help="Seconds that it may take to come, and to go. Default: 60."
+)
+@click.option("--strict", is_flag=True, help="Grade as strictly as a subscriber should grade itself.")
 @_told
 @click.pass_context
 def _subscriber(
     context: click.Context,
     *,
-    command: str,
+    url: str | None,
+    command: str | None,
+    at: str,
     name: str,
     release: str,
+    patience: float | None,
+    wait: float,
+    strict: bool,
     level: int,
     members: bool,
     everything: bool,
     page: Path | None,
     junit: Path | None,
 ) -> None:
-    """Start a subscriber against producers good and bad, and judge what it does."""
-    if find_spec("aaep.conformance.subscribers") is None:
-        raise CannotRun("This version judges producers and recordings only.")
-    subscribers = import_module("aaep.conformance.subscribers")  # not needed for the others
+    if bool(url) == bool(command):
+        raise CannotRun("Name the subscriber: --command to start it, or a URL where it will come to.")
+    audible = sys.stderr.isatty()
+
+    def tell(text: str) -> None:
+        click.echo(f"aaep: {plain(text)}", err=True)
+
+    place = url or at
+    settings: dict[str, Any] = {"at": place, "keys": "{keys}" in (command or "")}
+    if url or not (at.endswith(":0") or "{place}" in at):
+        settings["at_once"] = 1  # one pair of hands, or room for one
     try:
-        results: list[Result] = subscribers.judge_subscriber(command, levels=level)
+        begin = subscribers.by_hand(tell) if command is None else subscribers.by_command(command)
+        heard = asyncio.run(
+            subscribers.judge_subscriber(
+                begin,
+                level=level,
+                strict=strict,
+                say=tell if audible or url else lambda _: None,
+                patience=patience or (30.0 if url else 5.0),
+                wait=wait,
+                **settings,
+            )
+        )
     except AaepError as error:
         raise CannotRun(str(error)) from error
     report = Report(
         side="subscriber",
-        name=name or command.split(maxsplit=1)[0],
-        version=release,
-        source=command,
+        name=name or heard.name,
+        version=release or heard.version,
+        source=command or url or "",
         date=_today(),
         wanted=level,
-        results=results,
+        results=heard.results,
+        remarks=heard.remarks,
     )
     context.exit(_tell(report, members=members, everything=everything, page=page, written=junit))

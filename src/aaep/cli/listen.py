@@ -15,7 +15,7 @@ from ..errors import AaepError
 from ..events import Envelope
 from ..fields import Verbosity
 from ..outputs.terminal import Nobody, Page, Reader, Terminal, source
-from ..presentation import Preferences
+from ..presentation import Announcement, Preferences
 from ..status import Status
 from ..subscriber import Subscriber
 from ..wire import encode
@@ -27,6 +27,7 @@ __all__ = ["main"]
 @click.command("listen", cls=Verb, example="aaep listen http://127.0.0.1:8137 --language en-GB")
 @click.argument("url")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object per event; all else goes to stderr.")
+@click.option("--announcements", is_flag=True, help="Print one JSON object per announcement; all else goes to stderr.")
 @click.option("--session", metavar="ID", default="", help="Only this session.")
 @click.option(
     "--verbosity",
@@ -46,6 +47,12 @@ __all__ = ["main"]
 @click.option(
     "--token", envvar="AAEP_TOKEN", help="The bearer token to show. Better set AAEP_TOKEN: others see options."
 )
+@click.option(
+    "--trust",
+    type=click.Path(exists=True, dir_okay=False),
+    metavar="FILE",
+    help="Listen only to an agent that proves who it is, with a key of these.",
+)
 @click.option("--once", is_flag=True, help="Stop after the first session has ended.")
 @click.option("--name", help="What this reader is called at the other end.")
 @click.option("--wait/--no-wait", default=True, help="Whether to wait until there is somebody. Default: wait.")
@@ -53,12 +60,14 @@ def main(
     *,
     url: str,
     as_json: bool,
+    announcements: bool,
     session: str,
     verbosity: str,
     languages: tuple[str, ...],
     rate: int | None,
     replies: bool,
     token: str | None,
+    trust: str | None,
     once: bool,
     name: str | None,
     wait: bool,
@@ -72,6 +81,8 @@ def main(
     Exits with 0 when the session has ended or you quit, 1 when the connection was lost for good, and 2 when there
     never was one.
     """
+    if as_json and announcements:
+        raise CannotRun("Standard output is for events or for announcements. Give --json or --announcements.")
     typed = source(sys.stdin)
     replies = replies and not isinstance(typed, Nobody)
     wishes: dict[str, Any] = {
@@ -79,6 +90,7 @@ def main(
         "languages": languages or None,
         "max_events_per_second": rate,
         "token": token,
+        "trust": trust,
     }
     given = {key: value for key, value in wishes.items() if value is not None}
     spoken = cast(Verbosity, verbosity)
@@ -93,12 +105,13 @@ def main(
         return Terminal(
             connect,
             typed,
-            Page(sys.stderr if as_json else sys.stdout),
+            Page(sys.stderr if as_json or announcements else sys.stdout),
             preferences=Preferences(verbosity=spoken, languages=languages),
             replies=replies,
             session=session,
             once=once,
             record=_record if as_json else None,
+            announced=_announced if announcements else None,
         ).run()
     except ChannelLost as error:
         raise CannotRun(f"{error} Start the agent or check the address. With --wait it is waited for.") from error
@@ -108,4 +121,17 @@ def main(
 
 def _record(event: Envelope) -> None:
     sys.stdout.buffer.write(jsonl(json.loads(encode(event))))
+    sys.stdout.buffer.flush()
+
+
+def _announced(said: Announcement, text: str) -> None:
+    """What is presented, and with which weight: what interrupts is critical, whatever the event is."""
+    told = {
+        "event_id": said.event_id,
+        "type": said.event.type,
+        "session_id": said.session_id,
+        "text": text,
+        "urgency": "critical" if said.interrupts else said.urgency,
+    }
+    sys.stdout.buffer.write(jsonl(told))
     sys.stdout.buffer.flush()

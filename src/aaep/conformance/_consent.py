@@ -4,23 +4,22 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
 from contextlib import AsyncExitStack
-from functools import partial
-from typing import Any, Final
+from typing import Final
 
 from ._judge import excerpt
 from ._playing import scenario
 from ._stage import REPLIES, Answer, Heard, Reader, Run, Stage, Unplayable
 
-__all__ = ["WRONG", "throughout"]
+__all__ = ["CHECK", "WRONG", "throughout"]
 
 _FUTURE: Final = "2099-01-01T00:00:00.000Z"
 _ASK_FIRST: Final = "Ask with agent.awaiting.confirmation, wait for the accept, and only then send agent.tool.invoked."
-_CHECK: Final = "Make every check of §6.3.4, in its order, and ignore a reply that fails one."
+CHECK: Final = "Make every check of §6.3.4, in its order, and ignore a reply that fails one."
 
 
-def throughout(stage: Stage) -> Reader:
-    """The reader that hears everything."""
-    if stage.main is None:
+def throughout(stage: Stage, *, bare: bool = False) -> Reader:
+    """The reader that hears everything; with ``bare``, one without a subscription will do."""
+    if stage.main is None or not (bare or stage.main.accepted):
         raise Unplayable("No subscription was granted that could listen throughout.")
     return stage.main
 
@@ -101,8 +100,8 @@ async def two_readers_answer_and_the_first_counts(stage: Stage) -> None:
         await stage.rest()
         early = run.resolved(main, prompt)
         if early is not None:
-            ledger.fail("CONF-002", f"Nobody had answered, and this came: {excerpt(early.raw)}", _ASK_FIRST)
-            ledger.fail("HITL-004", f"Nobody had answered, and this came: {excerpt(early.raw)}", _ASK_FIRST)
+            for rule in ("CONF-001", "CONF-002", "HITL-004"):
+                ledger.fail(rule, f"Nobody had answered, and this came: {excerpt(early.raw)}", _ASK_FIRST)
         await main.reply(prompt.message)
         stage.answers["a token that was used a moment ago"] = await main.reply(prompt.message, true=False)
         await _taken(stage, run, main, prompt)
@@ -198,7 +197,7 @@ async def wrong_replies_do_nothing(stage: Stage) -> None:
             if honoured is None:
                 ledger.show(rule, f"A reply with {wrong} changed nothing.")
                 continue
-            ledger.fail(rule, f"After a reply with {wrong} this came: {excerpt(honoured.raw)}", _CHECK)
+            ledger.fail(rule, f"After a reply with {wrong} this came: {excerpt(honoured.raw)}", CHECK)
             await run.over(main)
             run = prompt = None
     if run is not None and prompt is not None:
@@ -303,7 +302,7 @@ async def time_runs_out(stage: Stage) -> None:
         len(after) == len(acted),
         "An accept after the deadline did nothing.",
         f"An accept after the deadline ran the action: {excerpt(after[-1].raw) if after else ''}",
-        _CHECK,
+        CHECK,
     )
     stage.used.append(prompt.message)
 
@@ -331,8 +330,15 @@ async def a_question_is_withdrawn(stage: Stage) -> None:
             f"An accept of a question that was withdrawn ran the action: {excerpt(acted[0].raw) if acted else ''}",
             "A withdrawn question's token is invalid.",
         )
-        if rule == "CONF-071" or (end is not None and end.type == "session.cancelled"):
+        if rule == "CONF-071":
             stage.ledger.show(rule, f"It was told: {excerpt(told.raw)}")
+        elif end is not None and end.type == "session.cancelled":
+            stage.ledger.decide(
+                rule,
+                not acted,
+                f"With the session its question was withdrawn: {excerpt(told.raw)}",
+                "The session was cancelled, and its question could still be answered.",
+            )
 
 
 @scenario(2, "CONF-040")
@@ -352,75 +358,6 @@ async def no_answer_tells_why(stage: Stage) -> None:
         f"The answers differ, which tells why a reply failed: {told}.",
         "Answer every well-formed reply with the same status, headers and body, whether it counts or not.",
     )
-
-
-# -- questions ------------------------------------------------------------------------------------
-
-
-@scenario(2, "", "CLAR-016 CLAR-017 CLAR-018 CLAR-019 CLAR-020 CLAR-021 CONF-008 HITL-024 CLAR-011 CLAR-022")
-async def a_question_is_answered(stage: Stage) -> None:
-    main, ledger = throughout(stage), stage.ledger
-    run = await stage.begin("clarify")
-    prompt = await run.prompt(main, "clarification")
-    tries: dict[str, tuple[str, Callable[[], Awaitable[Answer]]]] = {
-        "a confirmation.reply": ("CLAR-020", lambda: main.reply(prompt.message, true=False)),
-        "a token that was never issued": (
-            "CLAR-016",
-            lambda: main.respond({"reply_token": "rpl_" + "0" * 32}, _good(prompt.message), true=False),
-        ),
-    }
-    for rule, bad in _bad(prompt.message).items():
-        tries[f"the answer {bad!r}"] = (rule, partial(main.respond, prompt.message, bad, true=False))
-    for name, (rule, send) in tries.items():
-        await send()
-        await stage.rest()
-        honoured = run.resolved(main, prompt)
-        if honoured is not None:
-            ledger.fail(rule, f"{name.capitalize()} ended the question: {excerpt(honoured.raw)}", _CHECK)
-            await run.over(main)
-            return
-        ledger.show(rule, f"{name.capitalize()} changed nothing.")
-    for rule in ("CONF-008", "HITL-024"):
-        ledger.show(rule, "Nothing went on while the question was open.")
-    await main.respond(prompt.message, _good(prompt.message))
-    told = await run.resolution(main, prompt)
-    several = len(_kinds(prompt.message)) > 1
-    for rule in ("CLAR-021", "CLAR-022", *(("CLAR-011",) if several else ())):
-        ledger.decide(
-            rule,
-            told is not None,
-            f"The answer was followed by: {excerpt(told.raw) if told is not None else ''}",
-            "An answer of a kind that was offered was not taken, or nothing told so.",
-        )
-    await run.over(main)
-
-
-def _kinds(prompt: dict[str, Any]) -> list[str]:
-    kinds = prompt.get("accepted_response_kinds")
-    return kinds if isinstance(kinds, list) and kinds else ["multiple_choice" if prompt.get("choices") else "freetext"]
-
-
-def _good(prompt: dict[str, Any]) -> Any:
-    """An answer that the question accepts."""
-    choices = prompt.get("choices")
-    kind = _kinds(prompt)[0]
-    if kind == "multiple_choice" and isinstance(choices, list) and choices:
-        return choices[0].get("value") if isinstance(choices[0], dict) else choices[0]
-    return {"yes_no": True, "numeric": 1}.get(kind, "Whatever you think best.")
-
-
-def _bad(prompt: dict[str, Any]) -> dict[str, Any]:
-    """Answers that it does not accept, by the rule that says so."""
-    kinds = _kinds(prompt)
-    wrong: dict[str, Any] = {}
-    if "freetext" not in kinds:
-        rule = "CLAR-018" if "multiple_choice" in kinds else "CLAR-017"
-        wrong[rule] = "something that was not offered"
-    if "numeric" not in kinds:
-        wrong["CLAR-017"] = 12
-    if "yes_no" not in kinds:
-        wrong["CLAR-019"] = True
-    return wrong
 
 
 # -- when nobody can answer ---------------------------------------------------------------------------

@@ -10,7 +10,7 @@ what did or did not come of it.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from typing import Any, Final, Literal
 
 import msgspec
@@ -24,6 +24,7 @@ __all__ = ["Judged", "Ledger", "Line", "excerpt", "granted", "judge", "subject"]
 
 _MOST: Final = 5  # excerpts kept for a rule
 _LONG: Final = 400  # characters of an excerpt
+_USUAL: Final = ("@context", "aaep_version", "producer", "localization_hints", "verbosity", "urgency")
 
 Level = Literal[1, 2, 3]
 
@@ -60,24 +61,27 @@ class Ledger:
         """The peer was put to it and did what the rule asks."""
         self._note(rule, _Note("passed", text))
 
-    def fail(self, rule: str, text: str, advice: str = "") -> None:
+    def fail(self, rule: str, text: str, advice: str = "", *, firm: bool = False) -> None:
         """
-        It was put to it and did not; for a SHOULD that is a warning.
+        It was put to it and did not; for a SHOULD that is a warning, unless a level makes a ``firm`` duty of it.
 
         A reading that is lenient with other people's recordings does not apply: this was seen to happen.
         """
-        self._note(rule, _Note("warning" if rules()[rule].keyword == "SHOULD" else "failed", text, advice))
+        soft = rules()[rule].keyword == "SHOULD" and not firm
+        self._note(rule, _Note("warning" if soft else "failed", text, advice))
 
     def exempt(self, rule: str, text: str) -> None:
         """The rule says nothing about this peer."""
         self._note(rule, _Note("not applicable", text))
 
-    def decide(self, rule: str, kept: object, text: str, otherwise: str, advice: str = "") -> bool:
+    def decide(
+        self, rule: str, kept: object, text: str, otherwise: str, advice: str = "", *, firm: bool = False
+    ) -> bool:
         """One or the other."""
         if kept:
             self.show(rule, text)
         else:
-            self.fail(rule, otherwise, advice)
+            self.fail(rule, otherwise, advice, firm=firm)
         return bool(kept)
 
     def remark(self, text: str) -> None:
@@ -91,8 +95,16 @@ class Ledger:
 
 
 def excerpt(raw: bytes | Mapping[str, Any]) -> str:
-    """As much of a message as a person needs to find it again."""
+    """As much of a message as a person needs to find it again; what every message has comes last, and is cut first."""
     text = raw.decode(errors="replace") if isinstance(raw, bytes) else msgspec.json.encode(raw).decode()
+    try:
+        message = msgspec.json.decode(text)
+    except (msgspec.MsgspecError, RecursionError):
+        message = None
+    if isinstance(message, dict):
+        told = {name: value for name, value in message.items() if name not in _USUAL}
+        again = msgspec.json.encode({**told, **message}).decode(errors="replace")
+        text = again if again.count(":") == text.count(":") else text  # a name that is there twice is shown twice
     return text if len(text) <= _LONG else text[:_LONG] + "…"
 
 
@@ -212,9 +224,12 @@ class _Typed(msgspec.Struct):
     type: str = ""
 
 
+_typed: Final = msgspec.json.Decoder(_Typed).decode
+
+
 def _type(raw: bytes) -> str:
     try:
-        return msgspec.json.decode(raw, type=_Typed).type
+        return _typed(raw).type
     except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError):
         return ""
 
@@ -224,43 +239,51 @@ def judge(
     ledger: Ledger,
     *,
     live: Mapping[str, Level | None],
-    role: str = "producer",
+    roles: Collection[str] = ("producer", "both", "transport"),
     undecidable: Mapping[str, str] | None = None,
+    about: Callable[[Rule], tuple[str, ...]] = subject,
+    shown: Mapping[str, Level] = _TYPES,
 ) -> list[Result]:
     """
-    The verdict for every rule of a role.
+    The verdict for every rule of some roles.
 
     ``live`` are the rules that scenarios try, with the level that waits for
-    them; ``undecidable`` says of the others why no program decides them.
+    them; ``undecidable`` says of the others why no program decides them. ``about``
+    says which messages show a rule, and ``shown`` which of them every run of a level has.
     """
     found: dict[str, list[tuple[Finding, str]]] = {}
     for finding, text in judged.findings:
         found.setdefault(finding.rule, []).append((finding, text))
     results = []
     for rule in rules().values():
-        if rule.role not in (role, "both", "transport") or (rule.keyword == "MAY" and rule.id not in found):
+        if rule.role not in roles or (rule.keyword == "MAY" and rule.id not in found):
             continue
-        results.append(_result(rule, found.get(rule.id, []), ledger.notes.get(rule.id, []), judged, live, undecidable))
+        types = about(rule) if rule.kind in ("schema", "sequence") else ()
+        needed = live.get(rule.id) if rule.id in live else _needed(rule, types, shown)
+        notes = [*ledger.notes.get(rule.id, []), *_complaints(found.get(rule.id, []))]
+        results.append(_result(rule, notes, types, needed, judged, live, undecidable))
     return results
 
 
-def _result(
-    rule: Rule,
-    found: list[tuple[Finding, str]],
-    notes: list[_Note],
-    judged: Judged,
-    live: Mapping[str, Level | None],
-    undecidable: Mapping[str, str] | None,
-) -> Result:
-    types = subject(rule) if rule.kind in ("schema", "sequence") else ()
-    needed = live.get(rule.id) if rule.id in live else _needed(rule, types)
+def _complaints(found: list[tuple[Finding, str]]) -> list[_Note]:
+    """What the audit has against it."""
     grades: dict[str, Verdict] = {"error": "failed", "warning": "warning"}
-    bad = [
+    return [
         _Note(grades[finding.severity], f"{finding.message} {text}".strip())
         for finding, text in found
         if finding.severity in grades
     ]
-    notes = [*notes, *bad]
+
+
+def _result(
+    rule: Rule,
+    notes: list[_Note],
+    types: tuple[str, ...],
+    needed: Level | None,
+    judged: Judged,
+    live: Mapping[str, Level | None],
+    undecidable: Mapping[str, str] | None,
+) -> Result:
     for verdict in ("failed", "warning"):
         said = [one for one in notes if one.verdict == verdict]
         if said:
@@ -281,11 +304,11 @@ def _result(
     return Result(rule.id, "not applicable", ((undecidable or {}).get(rule.id, "No run of a peer shows it."),))
 
 
-def _needed(rule: Rule, types: tuple[str, ...]) -> Level | None:
+def _needed(rule: Rule, types: tuple[str, ...], shown: Mapping[str, Level]) -> Level | None:
     """Whether a level waits for a rule that the audit judges: if every session of that level should show it."""
-    if rule.keyword != "MUST" or not types or not all(one in _TYPES for one in types):
+    if rule.keyword != "MUST" or not types or not all(one in shown for one in types):
         return None
-    highest: Level = max(_TYPES[one] for one in types)
+    highest: Level = max(shown[one] for one in types)
     return max(highest, rule.level)
 
 
@@ -309,7 +332,7 @@ def granted(results: Iterable[Result]) -> int:
     held = 3
     for result in results:
         rule = rules()[result.rule]
-        if result.verdict == "failed" and rule.keyword != "SHOULD":
+        if result.verdict == "failed" and (rule.keyword != "SHOULD" or result.required is not None):
             held = min(held, 0 if rule.always else rule.level - 1)
         elif result.verdict == "not shown" and result.required is not None:
             held = min(held, result.required - 1)

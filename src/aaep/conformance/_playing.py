@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Iterable
-from typing import Final, Literal
+from typing import Any, Final, Literal
 
 import msgspec
 
-from ._stage import Stage
-
-__all__ = ["SCENARIOS", "Scenario", "live", "scenario"]
+__all__ = ["SCENARIOS", "Level", "Play", "Scenario", "live", "scenario"]
 
 Level = Literal[1, 2, 3]
-Play = Callable[[Stage], Awaitable[None]]
+Play = Callable[[Any], Awaitable[None]]  # what it is given is the stage of its side
 
 
 class Scenario(msgspec.Struct, frozen=True):

@@ -16,10 +16,10 @@ _CLOCK: Final = 10.0  # seconds that two clocks may differ
 
 @scenario(1, "ENV-025 ENV-026 SEQ-009 LVL-007", "SEQ-006")
 async def a_session_from_beginning_to_end(stage: Stage) -> None:
-    main, ledger = throughout(stage), stage.ledger
+    main, ledger = throughout(stage, bare=True), stage.ledger
     run = await stage.begin("confirm")
     prompt = await run.find(main, "awaiting.confirmation", *ENDS)
-    if prompt is not None and prompt.type == "awaiting.confirmation":
+    if prompt is not None and prompt.type == "awaiting.confirmation" and main.accepted:
         await main.reply(prompt.message)
         stage.used.append(prompt.message)
     end = await run.over(main)
@@ -27,9 +27,15 @@ async def a_session_from_beginning_to_end(stage: Stage) -> None:
         ledger.fail("SEQ-009", f"A session that was begun did not end within {stage.patience:g} seconds.")
         return
     ledger.show("SEQ-009", f"A session began, and ended with: {excerpt(end.raw)}")
-    if end.type == "session.completed":
-        ledger.show("SEQ-006", "Work that went well ended with session.completed.")
     events = main.of(run.session)
+    calls = [one["status"] for one in events if one.type == "tool.completed"]
+    if end.type == "session.completed" or (prompt is not None and calls and {*calls} == {"success"}):
+        ledger.decide(
+            "SEQ-006",
+            end.type == "session.completed",
+            "Work that went well ended with session.completed.",
+            f"All that was called went well and nobody stopped it, and it ended with: {excerpt(end.raw)}",
+        )
     moved = any(one.type == "state.changed" for one in events)
     ledger.decide(
         "LVL-007",
@@ -58,7 +64,7 @@ def _dated(stage: Stage, events: list[Heard]) -> None:
 
 @scenario(1, "", "SEQ-006 LVL-034")
 async def sessions_that_do_not_end_well(stage: Stage) -> None:
-    main = throughout(stage)
+    main = throughout(stage, bare=True)
     for task, wanted in (("fail", "session.errored"), ("handoff", "handoff.requested")):
         run = await stage.begin(task)
         end = await _through(run, main)
@@ -78,8 +84,8 @@ async def _through(run: Run, main: Reader) -> Heard | None:
     place = 0
     while True:
         found = await run.find(main, "awaiting.confirmation", *ENDS, place=place)
-        if found is None or found.type in ENDS:
-            return found
+        if found is None or found.type in ENDS or not main.accepted:
+            return found if found is None or found.type in ENDS else None
         place = main.heard.index(found) + 1
         await main.reply(found.message, "reject")
 

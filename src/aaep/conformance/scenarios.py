@@ -14,6 +14,8 @@ from typing import Any, Final
 
 from . import Result
 from . import _consent as consent
+from . import _proof as proof
+from . import _questions as questions
 from . import _streams as streams
 from . import _terms as terms
 from ._judge import Judged, Ledger, audited, excerpt
@@ -48,12 +50,13 @@ _ORDER: Final = (
     consent.time_runs_out,
     consent.a_question_is_withdrawn,
     consent.no_answer_tells_why,
-    consent.a_question_is_answered,
+    questions.a_question_is_answered,
     streams.sessions_that_do_not_end_well,
     streams.a_reader_comes_late,
     streams.tokens_are_never_used_twice,
     terms.requests_of_an_unusual_kind,
     terms.the_manifest_can_be_read,
+    proof.a_manifest_is_signed_where_that_is_demanded,
     terms.filters_hold_and_critical_events_pass_them,
     terms.a_slow_reader_gets_less_and_critical_events_at_once,
     terms.terms_are_renegotiated,
@@ -63,6 +66,14 @@ _ORDER: Final = (
 )
 PRODUCER: Final[tuple[Scenario, ...]] = tuple(
     next(one for one in SCENARIOS if one.play is function) for function in _ORDER
+)
+
+_REFUSING: Final = 1.0  # seconds within which a stream is refused, if it is
+_LOCAL: Final = ("unix", "stdio", "pipes")  # where the system knows who is at the other end
+# TR-026 §8.2.7
+_OPEN: Final = (
+    "Warning: we showed no credential, so this producer was judged on a connection that authenticates nobody. "
+    "That is for tests only. Where others can connect, use TLS and a credential."
 )
 
 
@@ -111,9 +122,16 @@ async def _listen_throughout(stage: Stage, reader: Reader, capabilities: dict[st
         await reader.join(capabilities)
     except Unplayable as error:
         stage.ledger.remark(str(error))
-        return
+        if not stage.posts:
+            return
+        reader.id = ""  # LVL-023: at Level 1 one may listen without having asked
     reader.listen()
     await asyncio.sleep(CONNECTING)  # what is going on already comes first
+    if not reader.accepted:
+        await reader.find(lambda _: True, _REFUSING)
+        if reader.ended:
+            return
+        stage.ledger.remark("It is listened to without a subscription, which Level 1 allows.")
     stage.main, stage.playing = reader, True
 
 
@@ -129,6 +147,8 @@ async def judge_producer(
 ) -> Played:
     """Put a producer to everything that a level demands, or to these scenarios only, and judge it."""
     stage = Stage(url, start, **settings)
+    if not settings.get("token") and stage.scheme not in _LOCAL:
+        stage.ledger.remark(_OPEN)
     chosen = [one for one in scenarios if one.level <= level]
     await play(stage, chosen, say)
     found: Judged = audited(stage.lines, strict=strict)

@@ -57,7 +57,7 @@ class Terminal:
 
     ``connect`` makes a reader of the stream, which says through the callback it
     is given how the connection is. With ``record`` every event goes there, and
-    only what is not an event is printed.
+    only what is not an event is printed; so with ``announced``, but for what is said of it.
     """
 
     def __init__(
@@ -71,12 +71,14 @@ class Terminal:
         session: str = "",
         once: bool = False,
         record: Callable[[Envelope], None] | None = None,
+        announced: Callable[[Announcement, str], None] | None = None,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
         self.keys = Keys(lines=typed.lines, replies=replies)
         self.preferences = preferences if replies else msgspec.structs.replace(preferences, keys={})
         self._connect, self._source, self._page = connect, typed, page
         self._session, self._once, self._record, self._clock = session, once, record, clock
+        self._announced = announced
         self._queue = Queue(self.preferences)
         self._outputs = Outputs(self.preferences)
         self._inbox: SimpleQueue[Callable[[], None]] = SimpleQueue()
@@ -320,7 +322,9 @@ class Terminal:
         # In full: merely how much time is left must not turn the keys to another prompt.
         asks = said.asks and said.prompt in waiting and one.text.endswith(said.text)
         with self._fresh(asks):
-            if self._record is None:
+            if self._announced is not None:
+                self._announced(said, f"{label}{one.text}")
+            elif self._record is None:
                 self._page.line(f"{mark}{label}{one.text}")
             if asks:
                 whole = self._record is not None  # of a recorded event all was printed
