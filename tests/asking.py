@@ -15,7 +15,7 @@ from aaep.journal.memory import MemoryJournal
 from aaep.messages import Reply
 from aaep.negotiation import Offer
 
-WAIT = 20.0  # seconds that a broken build may keep a test waiting
+WAIT = 60.0  # seconds that a broken build may keep a test waiting
 PRODUCER = ProducerInfo(agent_id="bank", agent_name="Bank")
 OFFER = Offer(producer=PRODUCER, namespaces=(ATTEND.namespace,))
 ANSWERS: dict[str, Any] = {

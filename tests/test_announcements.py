@@ -62,6 +62,7 @@ def test_the_late_end_of_an_older_utterance_does_no_harm() -> None:
 
 
 def test_critical_interrupts_and_what_it_cut_comes_again() -> None:
+    """TERM-018"""
     queue = Queue()
     queue.push(tool("One."), 0)
     queue.push(tool("Two."), 0)
@@ -257,7 +258,7 @@ _steps = st.lists(
 
 @given(_steps)
 def test_speech_is_always_one_and_open_prompts_are_kept(steps: list[Announcement | str]) -> None:
-    """Every Speak comes when nothing is in flight, every Stop ends what is, and a prompt is open till it is settled."""
+    """HITL-034: one Speak at a time, every Stop ends what is in flight, and a prompt is open till it is settled."""
     queue, flight, pushed = Queue(Preferences(verbosity="terse")), 0, 0
     open_: set[str] = set()
     for now, step in enumerate(steps):

@@ -44,6 +44,7 @@ def texts(events: list[Envelope]) -> list[tuple[str, int, bool]]:
 
 
 def test_an_event_that_comes_again_is_dropped() -> None:
+    """TR-015"""
     arrivals, raw = Arrivals(), event("session.started")
     assert len(take(arrivals, raw, raw)) == 1
     arrivals.connected()
@@ -123,6 +124,7 @@ def numbers(events: list[Envelope]) -> list[int]:
 
 
 def test_numbers_put_the_order_right_and_the_late_one_is_told() -> None:
+    """TR-012, ENV-028"""
     arrivals = Arrivals()
     raws = numbered(0, 2, 3)
     assert numbers(take(arrivals, *raws)) == [0]
@@ -370,7 +372,7 @@ def test_the_sessions_of_these_tests_are_legal(raws: list[bytes]) -> None:
 
 @given(legal(), st.data())
 def test_numbers_restore_any_order_within_the_window(raws: list[bytes], data: st.DataObject) -> None:
-    """What is not critical comes out in the order of its numbers, all of it."""
+    """TR-012, ENV-028: What is not critical comes out in the order of its numbers, all of it."""
     counted = [json.dumps({**json.loads(raw), "sequence_number": at}).encode() for at, raw in enumerate(raws)]
     places = data.draw(st.lists(st.integers(0, 6), min_size=len(counted), max_size=len(counted)), label="delays")
     mixed = sorted(range(len(counted)), key=lambda at: at + places[at])

@@ -33,11 +33,12 @@ from aaep.journal.memory import MemoryJournal
 from aaep.negotiation import Offer
 from aaep.producer import Producer
 from aaep.subscriber import Subscriber
+from aaep.transports._asgi_pipe import EventPipe
 from tests.asking import Asker
 from tests.end_to_end.readers import reply
 from tests.test_http import EVENTS, JSON, MANIFEST, PRODUCER, REPLIES, SUBSCRIPTIONS, TOKEN, UNKNOWN
 
-WAIT = 20.0  # how long a broken build may keep a test waiting
+WAIT = 60.0  # how long a broken build may keep a test waiting
 REQUEST = {
     "type": "subscription.request",
     "aaep_version": "1.0.0",
@@ -424,3 +425,43 @@ def test_its_address_is_real() -> None:
     with hub() as made:
         url = made.serve("asgi+http://127.0.0.1:0")
         assert urlsplit(url).port
+
+
+# -- the pipe between the two loops ----------------------------------------------------------
+
+
+def test_who_waits_for_more_is_not_woken_by_what_was_taken_before() -> None:
+    async def taken() -> tuple[bytes, bool]:
+        pipe = EventPipe()
+        thread = threading.Thread(target=pipe.write, args=[b"first"])  # which has this loop called later
+        thread.start()
+        thread.join()
+        assert await pipe.take(WAIT) == (b"first", False)
+        waiting = asyncio.ensure_future(pipe.take(WAIT))
+        for _ in range(10):
+            await asyncio.sleep(0)
+        assert not waiting.done()
+        pipe.write(b"second")
+        return await waiting
+
+    assert asyncio.run(taken()) == (b"second", False)
+
+
+def test_what_comes_before_the_end_is_taken_with_it() -> None:
+    async def taken() -> tuple[bytes, bool]:
+        pipe = EventPipe()
+        waiting = asyncio.ensure_future(pipe.take(WAIT))
+        await asyncio.sleep(0)
+        pipe.write(b"last")
+        pipe.end()
+        pipe.write(b"too late")
+        return await waiting
+
+    assert asyncio.run(taken()) == (b"last", True)
+
+
+def test_nothing_in_time_is_an_answer() -> None:
+    async def taken() -> tuple[bytes, bool]:
+        return await EventPipe().take(0.0)
+
+    assert asyncio.run(taken()) == (b"", False)

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import re
+import subprocess
+import sys
 from pathlib import Path
 from typing import Literal
 
@@ -22,6 +24,28 @@ READINGS = {
 }
 ID = re.compile(r"[A-Z][A-Z0-9]+-[0-9]{3}")
 CITED = re.compile(r'"([A-Z][A-Z0-9]{1,5}-[0-9]{3})"')
+
+
+# Makes a shape take long to be understood, and has several threads be the first to read the catalogue.
+AT_ONCE = """
+import threading, time, typing
+from aaep.catalogue import rules
+
+literal = typing._LiteralGenericAlias
+known = literal.__hash__
+literal.__hash__ = lambda self: time.sleep(0.001) or known(self)
+threads = [threading.Thread(target=rules) for _ in range(8)]
+for one in threads:
+    one.start()
+for one in threads:
+    one.join()
+print(len(rules()))
+"""
+
+
+def test_several_threads_may_be_the_first_to_read_it() -> None:
+    done = subprocess.run([sys.executable, "-c", AT_ONCE], capture_output=True, text=True, timeout=60, check=False)
+    assert (done.returncode, done.stdout, done.stderr) == (0, f"{len(rules())}\n", "")
 
 
 def test_ids_are_unique_and_of_one_form() -> None:

@@ -380,6 +380,7 @@ def test_the_agents_own_name_and_languages_are_offered(accepted: Path) -> None:
 def test_what_was_captured_is_played_and_captured_again(
     url: str, transport: str, accepted: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    """TERM-004"""
     monkeypatch.setenv("XDG_RUNTIME_DIR", str(tmp_path))
     path = tmp_path / "again.ndjson"
     with Producer("bank", name="Bank", journal=None, listen=url) as producer:

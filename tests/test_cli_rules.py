@@ -10,6 +10,8 @@ from click.testing import CliRunner, Result
 
 from aaep.catalogue import merged, rules
 from aaep.cli import main
+from aaep.cli._coverage import Covered, covered
+from aaep.conformance.scenarios import UNDECIDABLE
 
 ROOT = Path(__file__).parent.parent
 
@@ -101,40 +103,100 @@ def test_a_filter_with_an_unknown_value_is_status_two() -> None:
 # -- coverage ------------------------------------------------------------------------
 
 
+TESTS = """
+# TERM-018: directly above
+@mark  # TERM-019: at a decorator
+def test_one() -> None:
+    \"\"\"ENV-012, and XENV-0123 is not a rule\"\"\"
+    assert rule == "LIM-001"  # SEC-007: in the body
+
+
+async def test_two() -> None:
+    pass
+
+
+# SEC-008: of nobody
+
+def helper() -> None:
+    \"\"\"SEC-009: no test\"\"\"
+
+
+class TestThree:
+    def test_within(self) -> None:
+        # ENV-012
+        pass
+"""
+
+
 def sources(folder: Path, *cases: dict[str, object]) -> Path:
     (folder / "vectors").mkdir()
     (folder / "tests" / "deep").mkdir(parents=True)
     (folder / "vectors" / "envelope.json").write_text(json.dumps({"family": "x", "cases": cases}))
     (folder / "vectors" / "bases.json").write_text("{}")
-    (folder / "tests" / "deep" / "test_one.py").write_text("# ENV-012 is tested here, XENV-0123 is not a rule\n")
+    (folder / "tests" / "deep" / "test_one.py").write_text(TESTS)
+    (folder / "tests" / "helping.py").write_text("# SEC-009\n")
     return folder
 
 
 GOOD: dict[str, object] = {"id": "good", "rule": "ENV-012", "also": ["ENV-001"], "findings": []}
 BAD: dict[str, object] = {"id": "bad", "rule": "ENV-012", "findings": [{"rule": "ENV-012"}]}
+ONE = "tests/deep/test_one.py::test_one"
 
 
 def test_coverage_counts_cases_and_names_tests(tmp_path: Path) -> None:
     result = run("--coverage", "--root", sources(tmp_path, GOOD, BAD), "ENV-012")
+    within = "tests/deep/test_one.py::TestThree::test_within"
     assert result.exit_code == 0
     assert result.stdout.splitlines()[0] == (
-        "ENV-012: 1 case that must pass, 1 that must fail. Tests: tests/deep/test_one.py."
+        f"ENV-012: 1 case that must pass, 1 that must fail. Tests: {ONE}, {within}."
     )
     (line,) = run("--coverage", "--json", "--root", tmp_path, "ENV-012").stdout.splitlines()
-    assert json.loads(line) == {"id": "ENV-012", "pass": ["good"], "fail": ["bad"], "tests": ["tests/deep/test_one.py"]}
+    assert json.loads(line) == {
+        "id": "ENV-012",
+        "pass": ["good"],
+        "fail": ["bad"],
+        "live": [],
+        "tests": [ONE, within],
+        "undecidable": "",
+        "lacking": False,
+    }
+
+
+def test_a_test_cites_a_rule_in_its_docstring_or_in_a_comment_and_not_by_what_it_feeds(tmp_path: Path) -> None:
+    ids = ("TERM-018", "TERM-019", "SEC-007", "SEC-008", "SEC-009", "LIM-001")
+    found = {one.id: one.tests for one in covered([rules()[id_] for id_ in ids], sources(tmp_path))}
+    assert found == dict(zip(ids, [[ONE]] * 3 + [[]] * 3, strict=True))
 
 
 def test_coverage_finds_what_is_missing(tmp_path: Path) -> None:
-    result = run("--coverage", "--root", sources(tmp_path, GOOD), "ENV-001", "ENV-012", "LIM-001")
+    result = run("--coverage", "--root", sources(tmp_path, GOOD), "ENV-001", "ENV-012", "CONF-040", "TERM-009")
     assert result.exit_code == 1
-    assert result.stdout.splitlines()[-1].endswith("is missing for ENV-001 and ENV-012.")
-    assert "No test names it." in result.stdout
+    assert result.stdout.splitlines()[-1] == "Not exercised enough: ENV-001 and ENV-012."
 
 
-def test_coverage_of_the_sources_here_leaves_nothing_out() -> None:
-    result = run("--coverage", "--root", ROOT)
-    assert result.exit_code == 0, result.stdout.splitlines()[-1]
-    assert len(result.stdout.splitlines()) == len(rules()) + 1
+def test_a_rule_about_behaviour_is_tried_live_or_tested_or_it_is_said_why_not(tmp_path: Path) -> None:
+    live, tested, undecidable, nothing = run(
+        "--coverage", "--root", sources(tmp_path), "CONF-040", "TERM-018", "TERM-009", "TERM-003"
+    ).stdout.splitlines()[:4]
+    assert live == "CONF-040: Tried live: no answer tells why (producer)."
+    assert tested.endswith(f"Tests: {ONE}.")
+    assert undecidable.startswith("TERM-009: No program can decide it. It is about what a text or a value means")
+    assert nothing == "TERM-003: Nothing exercises it."
+
+
+@pytest.fixture(scope="module")
+def here() -> list[Covered]:
+    return [*covered(rules().values(), ROOT)]
+
+
+def test_coverage_of_the_sources_here_leaves_nothing_out(here: list[Covered]) -> None:
+    assert [one.id for one in here] == [*rules()]
+    assert [one.id for one in here if one.lacking] == []
+
+
+def test_what_no_program_can_decide_is_decided_by_none(here: list[Covered]) -> None:
+    assert {*UNDECIDABLE} <= {*rules()}
+    assert [str(one) for one in here if one.undecidable and (one.live or one.tests or one.passing)] == []
 
 
 def test_coverage_without_sources_is_status_two(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -151,3 +213,10 @@ def test_coverage_of_broken_vectors_is_status_two(tmp_path: Path) -> None:
     (tmp_path / "vectors" / "x.json").write_text("{")
     result = run("--coverage", "--root", tmp_path)
     assert (result.exit_code, result.stderr.count("\n")) == (2, 1)
+
+
+def test_coverage_of_tests_that_are_no_python_is_status_two(tmp_path: Path) -> None:
+    (sources(tmp_path) / "tests" / "test_bad.py").write_text("def (:\n")
+    result = run("--coverage", "--root", tmp_path)
+    assert (result.exit_code, result.stderr.count("\n")) == (2, 1)
+    assert "test_bad.py is not Python" in result.stderr

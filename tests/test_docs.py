@@ -17,13 +17,14 @@ from contextlib import contextmanager
 from itertools import pairwise
 from pathlib import Path
 from typing import IO
+from xml.etree import ElementTree
 
 import pytest
 
 import aaep
 
 ROOT = Path(__file__).parent.parent
-PAGES = ("README.md", "docs/agents.md", "docs/readers.md")
+PAGES = ("README.md", *sorted(f"docs/{path.name}" for path in (ROOT / "docs").glob("*.md")))
 
 
 def blocks(page: str, language: str = "python") -> list[str]:
@@ -136,6 +137,54 @@ def test_the_curl_commands_work(tmp_path: Path, url: str) -> None:
                 assert any("You refused. Nothing was done." in line for line in lines)
                 assert process.wait(30) == 0
             assert "You refused. Nothing was done." in heard.read()
+
+
+# -- proving that something conforms ---------------------------------------------------------------
+
+DATE = re.compile(r"\d{4}-\d\d-\d\d")
+
+
+def shell(command: str, folder: Path) -> subprocess.CompletedProcess[str]:
+    path = f"{Path(sys.executable).parent}:{os.environ['PATH']}"
+    environment = {**os.environ, "PATH": path, "XDG_STATE_HOME": str(folder)}
+    return subprocess.run(
+        command, shell=True, check=False, cwd=folder, env=environment, capture_output=True, text=True, timeout=300
+    )
+
+
+def printed(done: subprocess.CompletedProcess[str], shown: str) -> bool:
+    """Whether a line of the guide was printed, on whatever day."""
+    return DATE.sub("", shown.strip()) in [DATE.sub("", line) for line in done.stdout.splitlines()]
+
+
+def test_the_agent_of_the_guide_is_judged_as_the_guide_says(tmp_path: Path, url: str) -> None:
+    page = "docs/conformance.md"
+    judge, *_ = blocks(page, "")
+    assert judge.strip() in blocks(page, "yaml")[0]
+    with socket.socket() as one:
+        one.bind(("127.0.0.1", 0))
+        desk = one.getsockname()[1]
+    (code,) = blocks(page)
+    with agent(code.replace("8138", str(desk)), tmp_path, url):
+        probe = aaep.Subscriber(url, replies=False)
+        probe.ready().wait(30)  # the agent is up
+        probe.close()
+        done = shell(judge.replace("http://127.0.0.1:8137", url).replace("8138", str(desk)), tmp_path)
+    assert done.returncode == 0, done.stdout + done.stderr
+    reached, claim, _ = blocks(page, "text")
+    assert printed(done, reached) and printed(done, claim)
+    assert "1 warning" in done.stdout and "HITL-033" in done.stdout and "authenticates nobody" in done.stdout
+    assert ElementTree.parse(tmp_path / "report.xml").getroot().get("failures") == "0"
+    assert (tmp_path / "report.html").read_text(encoding="utf-8").startswith("<!doctype html>")
+
+
+def test_a_recording_and_a_reader_are_judged_as_the_guide_says(tmp_path: Path) -> None:
+    (tmp_path / "examples").symlink_to(ROOT / "examples")
+    _, recording, reader = blocks("docs/conformance.md", "")
+    assert shell(recording, tmp_path).returncode == 0
+    done = shell(reader, tmp_path)
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert printed(done, blocks("docs/conformance.md", "text")[2])
 
 
 @pytest.mark.parametrize("page", PAGES)

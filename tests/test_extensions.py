@@ -132,13 +132,14 @@ def test_types_outside_the_prefix_are_refused() -> None:
 
 @pytest.mark.parametrize("name", ["event_id", "type", "urgency", "producer", "extensions", "@context"])
 def test_a_payload_cannot_redefine_the_envelope(name: str) -> None:
-    """ENV-059: the envelope's names keep their meaning on every event."""
+    """EXT-008, ENV-059: the envelope's names keep their meaning on every event."""
     renamed = msgspec.defstruct("Payload", [("member", str)], rename={"member": name})
     type_ = "robot:arm.moved"
     assert refusal(extension(events={type_: renamed}, urgencies={type_: "normal"})) == ["ENV-059"]
 
 
 def test_an_event_type_needs_an_urgency() -> None:
+    """EXT-028"""
     assert refusal(extension(events={"robot:arm.moved": Payload})) == ["EXT-028"]
 
 

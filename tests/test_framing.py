@@ -106,6 +106,7 @@ def one(items: list[Item]) -> Frame:
 @every_framing
 @given(st.lists(json_texts(), max_size=5), st.lists(st.integers(0, 10_000), max_size=12))
 def test_every_split_gives_the_messages(name: str, messages: list[bytes], where: list[int]) -> None:
+    """TR-006"""
     stream = b"".join(map(ENCODERS[name], messages))
     items = decode(FRAMINGS[name](), *cut(stream, where))
     assert [json.loads(one([item]).data) for item in items] == [json.loads(message) for message in messages]
@@ -294,6 +295,7 @@ def test_the_work_is_in_proportion_to_the_bytes(name: str, step: int) -> None:
 @every_framing
 @given(st.data())
 def test_a_truncated_end_is_reported(name: str, data: st.DataObject) -> None:
+    """TERM-008"""
     stream = ENCODERS[name](b'{"a":1}')
     kept = stream[: data.draw(st.integers(1, len(stream) - 1))]
     items = decode(FRAMINGS[name](), stream + kept)
@@ -324,6 +326,7 @@ def test_an_sse_stream_may_end_between_events(end: bytes) -> None:
 
 @pytest.mark.parametrize("end", [b"data: {}", b"data: {}\n", b"data: {}\r", b"event: aaep.close\n", b"id: 5\n", b"da"])
 def test_an_sse_event_without_its_blank_line_is_dropped(end: bytes) -> None:
+    """TERM-008"""
     decoder = SseDecoder()
     assert shape(decode(decoder, b"id: 4\ndata: {}\n\n" + end)) == ".!"
     assert decoder.last_event_id == "4"

@@ -40,7 +40,7 @@ from tests.stubs import Stream, generated, open_channel
 
 T = TypeVar("T")
 Code = grpc.StatusCode
-WAIT = 20.0  # how long a broken build may keep a test waiting
+WAIT = 60.0  # how long a broken build may keep a test waiting
 MIB = 1_048_576
 PRODUCER = ProducerInfo(agent_id="bank-assistant", agent_name="Bank Assistant")
 TOKEN = "correct-horse-battery-staple"
@@ -335,7 +335,8 @@ def test_a_reader_that_is_gone_is_noticed(leave: str) -> None:
     """TR-017, GRPC-009: after the resume window its session is told."""
     with (
         serving(options=Settings(resume_window=0.01)) as server,
-        server.reading(timeout=1.0 if leave == "deadline" else WAIT) as (stream, _),
+        # A call has its deadline from the beginning, and has to be answered before it.
+        server.reading(timeout=3.0 if leave == "deadline" else WAIT) as (stream, _),
     ):
         assert not server.agent.gone.is_set()
         if leave == "cancel":

@@ -341,6 +341,45 @@ async def test_a_stream_ends_with_its_last_subscription() -> None:
     assert "aaep_streams 0\n" in world.hub.metrics()
 
 
+class Slow(MemoryJournal):
+    """A journal that takes its time."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.calls: list[Callable[[], None]] = []
+
+    def when_kept(self, call: Callable[[], None]) -> bool:
+        self.calls.append(call)
+        return True
+
+    def kept(self) -> None:
+        while self.calls:
+            self.calls.pop()()
+
+
+@scene
+async def test_the_last_reader_leaves_while_the_journal_is_waited_for() -> None:
+    world = World()
+    world.journal = journal = Slow()
+    world.begin()
+    id = world.subscribe(**WHOLE)
+    world.connect(id)
+    failed: list[Any] = []
+    asyncio.get_running_loop().set_exception_handler(lambda _, context: failed.append(context))
+    agent = Agent(world)
+    await world.settle()
+    world.hub.unsubscribe(SubscriptionClose(subscription_id=id, reason_code="subscriber_shutdown"), Peer())
+    journal.kept()
+    await world.settle()
+    assert failed == []
+    later = world.join(**WHOLE)
+    agent.say("Still here. ")
+    for _ in range(3):
+        await world.settle()
+        journal.kept()
+    assert later.text == "Still here. "
+
+
 @scene
 async def test_a_session_that_begins_while_its_reader_connects_is_heard_from_its_beginning() -> None:
     """CF-146: its prompt is not sent ahead of what it began with; after that, prompts come first (CF-091)."""

@@ -73,6 +73,7 @@ def only(*names: str) -> frozenset[str]:
 
 
 def test_the_local_user_is_let_in_by_loopback_by_socket_and_by_pipe_and_nobody_else() -> None:
+    """SEC-036"""
     local = Local(1000)
     for good in (shown(loopback=True), shown(uid=1000), shown(parent=True)):
         assert local.admit(good).principal == LOCAL
@@ -286,6 +287,7 @@ def test_many_writers_lose_nothing(file: Path) -> None:
 
 
 def test_cf_140_a_static_token_works_and_is_warned_of(caplog: Any) -> None:
+    """SEC-035"""
     static = Static("correct-horse")
     assert "never expires" in caplog.text and "correct-horse" not in caplog.text
     assert static.admit(shown("correct-horse")).principal == "token"
@@ -343,6 +345,7 @@ def judging(keys: Any, **more: Any) -> Jwt:
     ("key", "alg", "kid"), [(EC, "ES256", "ec"), (RSA, "RS256", "rsa"), (ED, "EdDSA", "ed"), (ED, "Ed25519", "ed")]
 )
 def test_a_signed_token_lets_its_subject_in_until_it_expires(jwks: Path, key: Any, alg: str, kid: str) -> None:
+    """SEC-034"""
     known = judging(jwks).admit(shown(signed(key, alg, kid)))
     assert (known.principal, known.roles, known.expires) == ("ada", only("replier"), NOW + 3600)
 
@@ -729,6 +732,7 @@ async def test_cf_142_roles_never_share_a_stream_nor_a_subscription() -> None:
 
 @scene
 async def test_sec_040_a_listener_hears_what_happens_and_not_the_words_live_late_or_from_the_journal() -> None:
+    """SEC-040"""
     world = World(ring=1)
     listener = peer("ada", "listener")
     live = world.connect(id := world.subscribe(listener, **WHOLE), peer=listener)
@@ -870,7 +874,11 @@ async def test_who_expired_between_connecting_and_asking_is_rejected() -> None:
 
 @scene
 async def test_t1_a_token_that_leaked_to_somebody_else_is_worth_nothing() -> None:
-    """Every way to send another user's reply token: their subscription, one's own, an auditor's, a bare stream's."""
+    """
+    HITL-012, CONF-019: every way to send another user's reply token.
+
+    Their subscription, one's own, an auditor's, a bare stream's.
+    """
     world = World()
     agent = Agent(world, audience=frozenset({"ada"}))
     hers = world.subscribe(ADA, **REPLIES)
@@ -895,6 +903,7 @@ async def test_t1_a_token_that_leaked_to_somebody_else_is_worth_nothing() -> Non
 
 @scene
 async def test_t8_a_subscription_id_proves_nothing() -> None:
+    """SEC-031, SEC-032"""
     world = World()
     agent = Agent(world, audience=frozenset({"ada"}))
     reader = world.connect(id := world.subscribe(ADA, **REPLIES, **WHOLE), peer=ADA)

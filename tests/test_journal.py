@@ -207,6 +207,7 @@ def test_trimming_by_size_drops_what_ended_first_and_no_open_session(make: Calla
 
 
 def test_the_defaults_are_a_week_and_64_mebibytes() -> None:
+    """SEC-039"""
     assert Retention() == Retention(age=604_800, size=67_108_864)
 
 
@@ -227,6 +228,7 @@ def test_a_reader_from_before_the_trimmed_is_told(make: Callable[..., Journal]) 
 
 
 def test_purging_one_session_or_all(journal: Journal) -> None:
+    """SEC-039"""
     fill(journal, "sess_a", 3)
     fill(journal, "sess_b", 2, end=True)
     assert journal.purge("sess_none") == 0

@@ -158,7 +158,7 @@ def test_direction() -> None:
     ],
 )
 def test_a_language_is_chosen(requested: str, offered: str, fallback: str, chosen: str | None) -> None:
-    """C-57, in its order"""
+    """I18N-009, C-57, in its order"""
     assert match(requested.split(), offered.split(), fallback.split()) == chosen
 
 

@@ -89,6 +89,7 @@ def claimed(**changes: Any) -> dict[str, Any]:
 
 @pytest.mark.parametrize("algorithm", ALGORITHMS)
 def test_what_was_signed_is_verified_and_says_everything_the_manifest_says(algorithm: Algorithm) -> None:
+    """MAN-017"""
     found = checked(signed(KEYS[algorithm]))
     assert (found.kid, found.algorithm) == (f"key-{algorithm}", algorithm)
     assert (found.issued, found.expires) == (NOW, NOW + MOST_DAYS * DAY)
@@ -100,6 +101,7 @@ def test_what_was_signed_is_verified_and_says_everything_the_manifest_says(algor
 
 
 def test_header_and_payload_are_as_the_readings_say() -> None:
+    """MAN-017"""
     header, payload = opened(signed(days=1))
     assert header == {"alg": "ES256", "kid": "key-ES256", "typ": "aaep-manifest+jws"}  # CF-122
     assert (payload["iat"], payload["exp"]) == (int(NOW), int(NOW) + DAY)  # CF-120

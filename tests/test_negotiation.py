@@ -206,6 +206,7 @@ def test_sub_048_another_major_is_not_served(asked: str) -> None:
 
 
 def test_sub_051_too_many_subscriptions_may_come_back_later() -> None:
+    """SUB-051"""
     offer = offering(max_subscriptions=2, retry_after_seconds=7)
     answer = rejected(request(), offer, active=2)
     assert (answer.reason_code, answer.retry_after_seconds) == ("rate_limit", 7)
@@ -250,6 +251,7 @@ def test_sub_042_a_long_list_of_languages_still_fits_the_message() -> None:
     ],
 )
 def test_sub_050_what_cannot_be_used_at_all_is_refused_by_name(bad: dict[str, Any]) -> None:
+    """SUB-050"""
     answer = rejected(received(bad))
     assert answer.reason_code == "capabilities_incompatible" and next(iter(bad)) in answer.reason_message
 
@@ -278,6 +280,7 @@ def test_cap_003_without_a_limit_none_is_named() -> None:
 
 
 def test_cf_046_sub_030_languages_keep_the_requested_spelling_and_order() -> None:
+    """I18N-018"""
     asked = ("YO-ng", "ja", "en", "EN-us")
     answer = accepted(request(languages=asked), offering(languages=("en-US", "yo")))
     assert answer.honored_capabilities.languages == ("YO-ng", "en", "EN-us")
@@ -353,6 +356,7 @@ def test_cf_062_of_two_majors_the_highest_that_both_have_is_used(listed: tuple[E
 
 
 def test_ext_019_two_extensions_with_one_prefix_clash() -> None:
+    """EXT-019, SUB-050"""
     answer = rejected(request(supported_extensions=(CHART1.namespace, OTHER.namespace)))
     assert answer.reason_code == "capabilities_incompatible" and "chart" in answer.reason_message
 
@@ -364,6 +368,7 @@ def test_cf_064_a_clash_with_an_extension_that_is_not_offered_is_none() -> None:
 
 
 def test_cap_049_050_cf_061_an_extension_capability_is_honoured_if_listed_and_known() -> None:
+    """CAP-049"""
     asked = received({"supported_extensions": [PLAIN.namespace], "plain": {"depth": 2}})
     answer = accepted(asked)
     assert terms(answer)["plain"] == {"depth": 2} and answer.negotiation_notes is UNSET

@@ -117,6 +117,7 @@ def test_there_is_an_example_of_all_twelve() -> None:
 
 @pytest.mark.parametrize("name", HEARD)
 def test_each_type_at_three_verbosities(name: str) -> None:
+    """LVL-017, LVL-018"""
     heard = tuple(said(name, to=Preferences(verbosity=one)).text for one in VERBOSITIES)  # type: ignore[arg-type]  # str
     assert heard == HEARD[name]
 
@@ -125,6 +126,7 @@ def test_each_type_at_three_verbosities(name: str) -> None:
     "name", "session.errored awaiting.confirmation awaiting.clarification handoff.requested".split()
 )
 def test_the_four_critical_types_interrupt_whatever_they_say(name: str) -> None:
+    """EVT-014, HITL-015, HITL-032, HITL-035"""
     for found in (said(name, urgency="background"), said(name, "urgency"), said(name, urgency="shout")):
         assert (found.urgency, found.interrupts) == ("critical", True)
     assert not said("tool.invoked").interrupts
@@ -151,7 +153,7 @@ def test_the_next_best_summary_is_taken(verbosity: Any, given: dict[str, str], h
 
 
 def test_the_variant_in_the_wanted_language_is_taken() -> None:
-    """C-58: language outranks verbosity."""
+    """I18N-009, I18N-017, C-58: language outranks verbosity."""
     changes = {"summary_normal_yo": "Ó ń ronú.", "summary_normal_fr_ca": "Réflexion."}
     yoruba = said("state.changed", to=Preferences(languages=("yo-NG", "en"), verbosity="terse"), **changes)
     assert (yoruba.text, yoruba.language) == ("Ó ń ronú.", "yo")
@@ -178,7 +180,7 @@ def test_a_confirmation_is_read_in_the_wanted_language() -> None:
     ],
 )
 def test_every_state_is_told_without_a_summary(state: str, heard: str) -> None:
-    """STATE-006"""
+    """STATE-005, STATE-006"""
     assert said("state.changed", *SUMMARIES, to_state=state).text == heard
 
 
@@ -192,7 +194,7 @@ def test_progress_is_told_without_a_summary() -> None:
 
 
 def test_what_we_do_not_know_is_announced_all_the_same() -> None:
-    """C-08, CF-130"""
+    """ENV-011, C-08, CF-130"""
     assert said("state.changed", type="aaep:agent.dream.started").text == "Notice. Thinking about your request."
     unknown = said("state.changed", *SUMMARIES, type="medical:dose.given", urgency="critical")
     assert unknown.text == "Notice. An event of a kind this reader does not know: medical:dose given."
@@ -225,6 +227,7 @@ def test_a_change_of_state_that_says_nothing_of_its_own_is_left_to_the_event_tha
 
 
 def test_a_failed_tool_never_sounds_like_success() -> None:
+    """VER-007"""
     failed = said("tool.completed", status="error", error_message="No such account")
     assert failed.text == "Check balance failed. No such account."
     late = said("tool.completed", *SUMMARIES, status="timeout")
@@ -413,7 +416,7 @@ def test_any_event_can_be_announced(given: dict[str, Any], to: Preferences, rema
 
 @given(strategies.EVENTS["aaep:agent.awaiting.confirmation"], st.sampled_from(VERBOSITIES))
 def test_a_confirmation_always_says_action_and_consequence(given: dict[str, Any], verbosity: Any) -> None:
-    """C-51"""
+    """SEC-009, C-51"""
     message = decode(json.dumps(given))
     assert isinstance(message, aaep.AwaitingConfirmation)
     found = announce(message, Preferences(verbosity=verbosity))

@@ -281,6 +281,7 @@ def test_output_leaves_in_sentences_and_joins_to_what_was_written(producer: Prod
 
 
 def test_a_long_output_is_cut_into_chunks(producer: Producer) -> None:
+    """LIM-006"""
     text = "word " * 20_000
     with producer.session("Writing.") as session:
         session.write(text)
@@ -293,6 +294,7 @@ def test_a_long_output_is_cut_into_chunks(producer: Producer) -> None:
 
 
 def test_a_harmless_tool_is_announced_before_it_runs(producer: Producer) -> None:
+    """TOOL-001"""
     seen: list[list[str]] = []
 
     @producer.tool(risk="low", summary="Looking up {account}.")
@@ -356,6 +358,7 @@ def test_outside_any_session_a_tool_raises_and_does_not_run(producer: Producer) 
 def test_what_is_risky_or_unknown_does_not_run_when_nobody_can_agree(
     producer: Producer, settings: dict[str, Any], asked: bool
 ) -> None:
+    """HITL-002"""
     ran = []
 
     @producer.tool(**settings)

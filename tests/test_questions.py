@@ -144,6 +144,7 @@ def test_cf_006_a_question_nobody_can_answer_is_never_guessed(producer: Producer
 
 
 def test_cf_003_only_the_last_who_could_answer_decides_by_leaving(producer: Producer) -> None:
+    """TR-019"""
     first, second = Listener(producer, capabilities=FULL), Listener(producer, capabilities=FULL)
     with producer.session("Working.") as session:
         ask = wipe(session)
@@ -156,6 +157,7 @@ def test_cf_003_only_the_last_who_could_answer_decides_by_leaving(producer: Prod
 
 
 def test_cf_004_a_lost_connection_is_waited_for(producer: Producer, clock: Clock) -> None:
+    """TR-019"""
     listener = Listener(producer, capabilities=FULL)
     with producer.session("Working.") as session:
         ask = wipe(session)
@@ -508,6 +510,7 @@ def test_an_answer_has_to_be_of_a_kind_that_was_asked_for(
 
 
 def test_a_question_that_is_not_answered_takes_the_answer_it_named(producer: Producer, clock: Clock) -> None:
+    """HITL-025"""
     Listener(producer, capabilities=FULL)
     with producer.session("Working.") as session:
         ask = session.clarify("How many?", kinds=["numeric"], default=3, timeout=60)

@@ -26,7 +26,7 @@ from aaep.producer import Producer
 from aaep.testing import Listener
 from aaep.transports._relay import Relays
 
-LONG = 30.0
+LONG = 60.0
 
 
 @contextmanager

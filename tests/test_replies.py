@@ -49,6 +49,7 @@ def prompts() -> Prompts:
 
 
 def test_a_prompt_is_open_until_its_time_is_over(prompts: Prompts) -> None:
+    """CONF-059"""
     assert [one.reply_token for one in prompts.open(159.9)] == [token(5)]
     assert prompts.open(160.0) == ()
     with pytest.raises(LocalProtocolError, match="Too late") as error:
@@ -123,6 +124,7 @@ def test_a_catch_up_spares_what_was_sent_again_before_it(prompts: Prompts) -> No
 
 
 def test_a_decision_is_exactly_this() -> None:
+    """HITL-010"""
     raw = decided(prompt(), "accept", SUB, NOW, terms=BOTH)
     assert json.loads(raw) == {
         "type": "confirmation.reply",
@@ -140,6 +142,7 @@ def test_a_decision_may_say_who_and_why() -> None:
 
 
 def test_an_answer_is_exactly_this() -> None:
+    """HITL-010"""
     raw = answered(question(accepted_response_kinds=["yes_no"], choices=None), True, SUB, NOW, terms=BOTH)
     assert json.loads(raw) == {
         "type": "clarification.reply",

@@ -436,6 +436,7 @@ def test_what_an_answer_licenses(decision: str, default: str, irreversible: bool
 
 @pytest.mark.parametrize(("irreversible", "rule"), [(True, "TOOL-002"), (False, "HITL-002")])
 def test_nobody_was_asked(irreversible: bool, rule: str) -> None:
+    """HITL-002"""
     session = Session("sess_1")
     session.feed(message("agent.session.started", 0), NOW)
     assert errors(session, call(1, "call_1", irreversible=irreversible, risk_level="high")) == [rule]

@@ -120,6 +120,7 @@ def test_an_extensions_own_event_is_sent_if_the_filters_admit_it_with_its_contex
 
 
 def test_the_rate_spaces_events_evenly_and_loses_none() -> None:
+    """BP-005, BP-009"""
     shaper = Shaper(terms(max_events_per_second=2))
     assert ids(heard(shaper, *(made("tool.invoked", n) for n in range(1, 5)))) == ["evt_1"]
     told = []
@@ -158,6 +159,7 @@ def test_an_ending_goes_at_once_after_what_is_held() -> None:
 
 
 def test_states_that_are_held_become_one_change_with_the_last_words() -> None:
+    """BP-006"""
     shaper = Shaper(terms(max_events_per_second=1))
     heard(shaper, made("session.started", 1), state(2, "idle", "thinking"))
     heard(shaper, state(3, "thinking", "deciding"), state(4, "deciding", "calling_tool", summary_normal="Now."))
@@ -194,6 +196,7 @@ def test_while_a_prompt_is_open_every_change_of_state_is_told() -> None:
 
 
 def test_of_progress_that_is_held_only_the_latest_is_told() -> None:
+    """BP-006"""
     shaper = Shaper(terms(max_events_per_second=1))
     heard(shaper, made("tool.invoked", 1), *(made("progress.updated", n) for n in (2, 3)))
     heard(shaper, made("progress.updated", 4, agent="other"))
@@ -208,6 +211,7 @@ def test_states_around_a_tool_stay_around_it() -> None:
 
 
 def test_text_that_the_rate_holds_up_is_merged_even_for_who_wants_every_chunk() -> None:
+    """BP-006, BP-007"""
     shaper = Shaper(terms(max_events_per_second=1, coalesce_boundaries=("none",)))
     assert chunks(heard(shaper, *texts("a", "b", "c", complete=False))) == [("a", "none")]
     (told,) = advanced(shaper, 1.0)
@@ -456,6 +460,7 @@ def test_a_variant_that_serves_better_changes_places_with_the_main_text() -> Non
 
 
 def test_the_primary_language_stays_where_it_serves_as_well_or_nothing_does() -> None:
+    """I18N-020"""
     event = variants(summary_normal_yo="Bẹẹni.")
     for wanted in (("en", "yo"), ("fr",)):
         assert Shaper(terms(languages=wanted)).push(event, 0.0)[0] is event

@@ -20,7 +20,7 @@ from aaep.producer import Producer
 from aaep.subscriber import Status, Subscriber, listen
 from tests.sessions import token
 
-LONG = 30.0  # seconds that nothing here should take
+LONG = 60.0  # seconds that nothing here should take
 
 
 class Line:
@@ -122,6 +122,7 @@ def errors(subscriber: Subscriber) -> list[str]:
 
 @pytest.mark.parametrize("yes", [True, False])
 def test_the_person_decides_and_hears_what_became_of_it(producer: Producer, yes: bool) -> None:
+    """TERM-005, LVL-015, LVL-037"""
     ran: list[str] = []
 
     @producer.tool(risk="high", irreversible=True, action="Transfer {amount}.", consequence="Funds move at once.")
@@ -153,6 +154,7 @@ def test_the_person_decides_and_hears_what_became_of_it(producer: Producer, yes:
 
 
 def test_a_question_is_answered_in_asyncio(producer: Producer) -> None:
+    """LVL-041"""
     said: list[Any] = []
 
     def work() -> None:

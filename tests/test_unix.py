@@ -240,6 +240,7 @@ def test_a_path_with_other_characters(folder: Path) -> None:
 
 
 def test_cf_104_folder_and_socket_are_for_their_owner_alone(server: Server) -> None:
+    """SEC-027, SEC-003"""
     assert stat.S_IMODE(server.path.parent.stat().st_mode) == 0o700
     assert stat.S_IMODE(server.path.stat().st_mode) == 0o600
     assert stat.S_IMODE(server.path.with_name("bank.manifest.json").stat().st_mode) == 0o600
@@ -409,6 +410,7 @@ def test_uds_010_the_kernel_says_who_is_there(url: str) -> None:
     ids=["unknown", "not allowed", "broken", "another user"],
 )
 def test_cf_107_who_is_not_let_in_is_told_so_and_is_not_read(url: str, identity: Identity, reason: str) -> None:
+    """SUB-052, SUB-053, SUB-055"""
     with Server(url, {"identity": identity}) as server:
         with server.client() as client:
             with contextlib.suppress(BrokenPipeError):  # hung up on before it was written
@@ -422,6 +424,7 @@ def test_cf_107_who_is_not_let_in_is_told_so_and_is_not_read(url: str, identity:
 
 @root
 def test_uds_011_another_user_is_not_let_in_even_where_the_files_would_let_him() -> None:
+    """SEC-003, SEC-036"""
     place = Path(tempfile.mkdtemp(prefix="aaep-"))
     program = (
         "import socket, sys\n"
@@ -457,6 +460,7 @@ def test_cf_105_where_the_kernel_tells_nothing_nobody_is_known() -> None:
 
 @pytest.mark.parametrize("lines", [False, True], ids=["length", "lines"])
 def test_cf_106_a_connection_is_answered_in_its_own_framing(server: Server, lines: bool) -> None:
+    """TR-005"""
     with server.client(lines=lines) as client:
         client.subscribe()
         assert client.accepted["honored_capabilities"]["supports_confirmation_reply"] is True

@@ -46,7 +46,7 @@ from tests.asking import Asker
 from tests.end_to_end.readers import reply
 from tests.test_http import PRODUCER
 
-WAIT = 20.0  # how long a broken build may keep a test waiting
+WAIT = 60.0  # how long a broken build may keep a test waiting
 PLACE, TICKETS = "/aaep/v1/ws", "/aaep/v1/tickets"
 ANSWERS = {
     "supports_confirmation_reply": True,
@@ -471,7 +471,7 @@ def test_4004_a_reply_before_the_handshake_and_a_second_request_after_it(server:
 
 
 def test_4004_who_says_nothing_is_not_waited_for() -> None:
-    with serving(patience=0.2) as server, server.dial() as line:
+    with serving(patience=1.0) as server, server.dial() as line:  # which has to be upgraded by then
         assert ending(line) == ([], 4004)
 
 
@@ -545,27 +545,26 @@ def test_a_connection_whose_subscription_is_closed_elsewhere_ends() -> None:
 # -- heartbeats ------------------------------------------------------------------------------------
 
 
-def test_a_heart_beats_and_who_never_answers_is_let_go() -> None:
-    with serving(Settings(heartbeat=0.05)) as server:
-        place, _, port = server.place.partition(":")
-        with socket.create_connection((place, int(port)), WAIT) as line:
-            head = "".join(f"{name.replace('_', '-')}: {value}\r\n" for name, value in UPGRADE.items())
-            line.sendall(f"GET {PLACE} HTTP/1.1\r\nHost: {server.place}\r\n{head}\r\n".encode())
-            try:
-                got = b"".join(iter(lambda: line.recv(4096), b""))
-            except ConnectionResetError:
-                return
-            assert got.count(b"\x89\x00") >= 2
-
-
-def test_a_reader_that_answers_stays() -> None:
-    with serving(Settings(heartbeat=0.02)) as server:
+def test_a_heart_beats_and_who_never_answers_is_let_go_while_who_answers_stays() -> None:
+    with serving(Settings(heartbeat=0.25)) as server:
         line, _ = server.reader()
         with line:
-            for _ in range(20):
-                settled(line)
-                server.agent.ask()
-                assert hear(line)["type"].endswith("awaiting.confirmation")
+            got = _unanswered(server)  # which takes more beats than anybody may leave without an answer
+            assert got is None or got.count(b"\x89\x00") >= 2
+            server.agent.ask()
+            assert hear(line)["type"].endswith("awaiting.confirmation")
+
+
+def _unanswered(server: Server) -> bytes | None:
+    """All that comes on a connection whose reader never says a word; None if it is cut off before it was read."""
+    place, _, port = server.place.partition(":")
+    with socket.create_connection((place, int(port)), WAIT) as line:
+        head = "".join(f"{name.replace('_', '-')}: {value}\r\n" for name, value in UPGRADE.items())
+        line.sendall(f"GET {PLACE} HTTP/1.1\r\nHost: {server.place}\r\n{head}\r\n".encode())
+        try:
+            return b"".join(iter(lambda: line.recv(4096), b""))
+        except ConnectionResetError:
+            return None
 
 
 # -- whatever comes -----------------------------------------------------------------------------

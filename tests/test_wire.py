@@ -91,6 +91,7 @@ def test_a_relay_passes_on_values_it_does_not_know(event: dict[str, Any], name: 
 
 @given(enriched(), st.sampled_from([None, 0, 2]), st.booleans())
 def test_layout_and_escapes_do_not_matter(value: dict[str, Any], indent: int | None, escaped: bool) -> None:
+    """ENC-004"""
     laid_out = json.dumps(value, indent=indent, ensure_ascii=escaped).encode()
     assert json.loads(wire.encode(wire.decode(laid_out))) == value
 
@@ -289,7 +290,7 @@ def test_a_large_integer_travels_unchanged(number: int) -> None:
     ],
 )
 def test_an_unknown_value_counts_as_the_cautious_one(base: str, name: str, settled: str) -> None:
-    """C-61, C-16"""
+    """VER-007, C-61, C-16"""
     value = changed(base, **{name: "zebra"})
     message = wire.decode(raw(value))
     assert type(message) is CORE_EVENTS["aaep:" + base]
@@ -392,6 +393,7 @@ def test_a_decision_that_is_not_one_is_not_taken_for_consent() -> None:
 
 
 def test_a_refusal_for_a_new_reason_is_still_a_refusal() -> None:
+    """VER-008"""
     assert isinstance(wire.decode(raw(changed("subscription.rejected", reason_code="full_moon"))), SubscriptionRejected)
 
 

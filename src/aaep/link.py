@@ -264,8 +264,8 @@ class Link:
         self.watch.audit.subscriptions.clear()  # what is said from here on belongs to a new one
         answer = await self._request(self.wishes)
         if isinstance(answer, SubscriptionRejected) and answer.reason_code == "capabilities_incompatible":
-            other = self.wishes.otherwise(await self._offered())
-            if other is not None:  # CF-045
+            other = self.wishes.otherwise(await self._offered(), answer.reason_message)
+            if other is not None:  # CF-045, EXT-020
                 answer = await self._request(other)
                 self.wishes = other
         if isinstance(answer, SubscriptionRejected):

@@ -7,6 +7,7 @@ always listed: without it nobody is told how a prompt ended.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 from typing import Any, Final
 
@@ -24,6 +25,7 @@ from .replies import checked
 __all__ = ["Wishes"]
 
 _FIXED: Final = ("extensions", "signed")
+_WORD: Final = re.compile(r"[A-Za-z][A-Za-z0-9_-]*")
 
 
 class Wishes(msgspec.Struct, frozen=True, kw_only=True):
@@ -120,8 +122,13 @@ class Wishes(msgspec.Struct, frozen=True, kw_only=True):
             raise TypeError(f"{unknown[0]} cannot be renegotiated")
         return msgspec.structs.replace(self, **{name: _plain(value) for name, value in changes.items()})
 
-    def otherwise(self, offered: Iterable[str]) -> Wishes | None:
-        """CF-045: what to ask when no language fits: the fallbacks and one that is offered. None if that adds none."""
+    def otherwise(self, offered: Iterable[str], reason: str = "") -> Wishes | None:
+        """What to ask after a refusal for want of anything in common. None if there is nothing else to ask."""
+        clashing = {one.prefix for one in self.extensions} & {*_WORD.findall(reason)}
+        if clashing:  # EXT-020, CF-063: the refusal names the prefix that two have
+            kept = tuple(one for one in self.extensions if one.prefix not in clashing)
+            return msgspec.structs.replace(self, extensions=kept)
+        # CF-045: no language fits. The fallbacks, and one that is offered.
         found = [*offered]
         best = match(self.languages, found, self.fallback) or (found[0] if found else "")
         asked = tuple(dict.fromkeys([*self.languages, *self.fallback, *([best] if best else [])]))

@@ -27,6 +27,7 @@ TRIES = 100
 @pytest.mark.parametrize("readers", [1, 10])
 @pytest.mark.parametrize("decisions", [("accept",), ("accept", "reject")], ids=["all agree", "they differ"])
 def test_of_a_hundred_replies_at_once_exactly_one_counts(bank: Bank, readers: int, decisions: tuple[str, ...]) -> None:
+    """TR-020"""
     group = [bank.reader(**ANSWERS) for _ in range(readers)]
     gate = threading.Barrier(TRIES)
 

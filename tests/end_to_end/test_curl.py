@@ -79,6 +79,7 @@ class Curl:
 
 @pytest.mark.parametrize("decision", ["accept", "reject"])
 def test_subscribe_listen_and_answer_with_curl(decision: str) -> None:
+    """TR-021"""
     curl, wire = Curl(), WIRES["http"]
     with Producer("bank", name="Bank", listen=wire.listen, journal=None) as producer:
         bank = Bank(wire, producer)

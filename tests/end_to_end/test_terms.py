@@ -104,6 +104,7 @@ def test_the_last_who_could_answer_refuses_by_leaving(bank: Bank) -> None:
 
 
 def test_terms_are_changed_while_it_goes_on(bank: Bank) -> None:
+    """TERM-024"""
     steps = [threading.Event() for _ in range(3)]
 
     def script(session: Session) -> None:

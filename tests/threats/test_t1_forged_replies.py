@@ -42,6 +42,7 @@ FORGERIES: dict[str, Callable[[Hall, str], object]] = {
 
 @pytest.mark.parametrize("case", FORGERIES)
 def test_t1_another_user_decides_nothing_and_learns_nothing(scene: Hall, case: str) -> None:
+    """SEC-010, HITL-012"""
     forged = FORGERIES[case](scene, str(scene.prompt["reply_token"]))
     assert forged == FORGERIES[case](scene, MADE_UP)  # a token that is real is answered like one that is not
     scene.decides()
@@ -62,6 +63,7 @@ def test_t1_who_hears_without_the_right_to_answer_decides_nothing(name: str, fol
 # On sockets and pipes the kernel, or the birth of a process, says who it is.
 @pytest.mark.parametrize("name", [one for one in NAMES if one not in ("unix", "stdio")])
 def test_t1_who_shows_no_credential_is_not_heard_at_all(name: str, folder: Path) -> None:
+    """SEC-010, CONF-036, TR-023"""
     with hall(name, folder) as scene:
         for headers in ({}, {"Authorization": "Bearer aaep_wrong"}, {"Authorization": "Basic YWRhOmFkYQ=="}):
             nobody = type(scene.bank.wire("ada"))(headers)  # type: ignore[call-arg]  # a wire of this suite takes them

@@ -103,6 +103,7 @@ def test_t2_the_very_bytes_of_a_request_can_be_sent_again_for_nothing(folder: Pa
 def test_t2_sec_017_what_is_refused_is_in_the_log_and_the_token_is_not(
     scene: Hall, caplog: pytest.LogCaptureFixture
 ) -> None:
+    """SEC-017"""
     with caplog.at_level(logging.INFO, "aaep"):
         scene.send("mallory", scene.yes(scene.ada.id))
         scene.send("mallory", scene.yes(scene.mallory.id))

@@ -274,6 +274,8 @@ def test_t4_a_reader_takes_no_more_than_it_can_pass_on() -> None:
 
 @pytest.mark.parametrize("size", [LIMIT + 1, 8 * LIMIT])
 def test_t4_one_message_without_end_is_not_kept_and_the_next_one_is_heard(size: int) -> None:
+    """LIM-008"""
+
     def swollen(line: socket.socket) -> None:
         line.sendall(_event(1))
         line.sendall(b"event: aaep.event\nid: evt_2\ndata: ")
@@ -331,12 +333,13 @@ def test_t4_who_never_finishes_is_let_go_and_the_others_are_served(case: str) ->
     name, data = HALVES[case]
     wire = WIRES[name]
     with ExitStack() as stack:
-        producer = stack.enter_context(Producer("bank", listen=wire.listen, journal=None, patience=0.5))
+        producer = stack.enter_context(Producer("bank", listen=wire.listen, journal=None, patience=1.0))
         url = producer.addresses[0]
         sent = data.replace(b"{host}", urlsplit(url).netloc.encode())
-        slow = [stack.enter_context(_dialled(url)) for _ in range(40)]
-        for line in slow:
-            line.sendall(sent)
+        slow = []
+        for _ in range(40):
+            slow.append(stack.enter_context(_dialled(url)))
+            slow[-1].sendall(sent)
         reader = Raw(wire, url, **ANSWERS)  # while they all hang there
         with reader.connect() as stream, producer.session("Moving money.") as session:
             ask = session.confirm("Transfer $500.", "Funds move at once.")

@@ -62,6 +62,7 @@ def test_t7_a_prefix_that_is_taken_or_no_name_cannot_be_registered(prefix: str) 
 
 @pytest.mark.parametrize("namespace", ["https://aaep-protocol.org/", "https://aaep-protocol.org/evil/v1", "", "evil"])
 def test_t7_the_namespace_of_the_core_cannot_be_taken(namespace: str) -> None:
+    """TERM-025"""
     extension = Extension(namespace=namespace, prefix="evil", context="https://evil.example/context/v1")
     with pytest.raises(AaepError):
         registry().add(extension)
@@ -69,6 +70,7 @@ def test_t7_the_namespace_of_the_core_cannot_be_taken(namespace: str) -> None:
 
 @pytest.mark.parametrize("type_", ["aaep:agent.awaiting.confirmation", "aaep:agent.evil", "aaep:evil"])
 def test_t7_an_extension_adds_no_event_to_the_core(type_: str) -> None:
+    """EXT-008"""
     extension = Extension(
         namespace="https://evil.example/v1",
         prefix="evil",

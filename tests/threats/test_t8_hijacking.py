@@ -14,6 +14,7 @@ MADE_UP = "sub_" + "0" * 32
 
 
 def test_t8_an_id_opens_no_stream_for_another(scene: Hall) -> None:
+    """SEC-031"""
     wire = scene.bank.wire("mallory")
     for name in (scene.ada.id, MADE_UP):  # and the two are not told apart
         with pytest.raises(Gone):
@@ -44,7 +45,7 @@ def test_t8_the_events_of_another_are_no_place_to_resume_after(scene: Hall) -> N
 
 @pytest.mark.parametrize("role", ["replier", "listener", "auditor"])
 def test_t8_nobody_else_changes_the_terms(scene: Hall, role: str) -> None:
-    """Not another user; and not a weaker credential of the same one."""
+    """SEC-031, SEC-032: Not another user; and not a weaker credential of the same one."""
     who = "mallory" if role == "replier" else "ada"
     change = {"type": "subscription.renegotiate", "capabilities": {"supports_confirmation_reply": False}}
     told = scene.send(who, change | {"subscription_id": scene.ada.id}, role)
@@ -72,7 +73,7 @@ def test_t8_nobody_else_stops_the_session(scene: Hall) -> None:
 
 
 def test_t8_a_subscriber_id_is_only_a_label(scene: Hall) -> None:
-    """All readers of these tests give the same one, and so does Mallory; it makes nobody Ada."""
+    """SEC-032: All readers of these tests give the same one, and so does Mallory; it makes nobody Ada."""
     impostor = scene.bank.reader("mallory", **LISTENS)
     with impostor.connect() as stream, scene.bank.producer.session("For all.", audience="*"):
         first = impostor.wait(stream, "aaep:agent.session.started")

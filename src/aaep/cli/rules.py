@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import json
-import re
 import sys
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from difflib import get_close_matches
+from importlib import import_module
 from pathlib import Path
 from typing import Any, Final
 
@@ -19,16 +18,14 @@ from ._verb import CannotRun, Verb, counted, jsonl, plain
 
 __all__ = ["main"]
 
-_CITED: Final = re.compile(r"\b[A-Z][A-Z0-9]+-[0-9]{3}\b")
 _ROLES: Final = ("producer", "subscriber", "both", "validator", "transport")
 _KINDS: Final = ("schema", "sequence", "behaviour", "presentation")
-_CHECKABLE: Final = ("schema", "sequence")
 
 
 @click.command("rules", cls=Verb, example="aaep rules ENV-012")
 @click.argument("ids", metavar="[ID...]", nargs=-1)
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object per rule instead of text.")
-@click.option("--coverage", is_flag=True, help="Say which vectors and tests exercise each rule. Needs the sources.")
+@click.option("--coverage", is_flag=True, help="Say what exercises each rule. Needs the sources.")
 @click.option("--root", type=click.Path(path_type=Path), default=".", help="The sources. Default: the current folder.")
 @click.option("--family", metavar="ENV", help="Only rules whose id begins with this.")
 @click.option("--kind", type=click.Choice(_KINDS), help="Only rules of this kind.")
@@ -49,8 +46,9 @@ def main(
 ) -> None:
     """Print the rules: all of them in a line each, or those with an ID in full.
 
-    With --coverage, exits with 1 if a MUST that can be checked has no case that
-    passes or none that fails.
+    With --coverage, exits with 1 if a MUST about messages has no case that
+    passes or none that fails, or if a MUST about behaviour is neither tried
+    live nor checked by a test, and nothing says why no program can decide it.
     """
     chosen = [*_named(ids)] if ids else [*rules().values()]
     chosen = [
@@ -135,53 +133,21 @@ def _members(rule: Rule) -> dict[str, Any]:
 
 def _coverage(chosen: Iterable[Rule], root: Path, *, as_json: bool) -> int:
     """Print what exercises each rule, and return the exit status."""
-    if not (root / "vectors").is_dir():
-        raise CannotRun("--coverage needs the sources: run it in their folder, or name that with --root.")
-    passing, failing = _cases(root)
-    tests = _tests(root)
+    covered = import_module(f"{__package__}._coverage").covered  # what it needs would slow the rest down
     lacking = []
-    for rule in chosen:
-        good, bad, cited = (found.get(rule.id, []) for found in (passing, failing, tests))
-        if rule.keyword == "MUST" and rule.kind in _CHECKABLE and not (good and bad):
-            lacking.append(rule.id)
+    for found in covered(chosen, root):
+        if found.lacking:
+            lacking.append(found.id)
         if as_json:
-            found = {"id": rule.id, "pass": good, "fail": bad, "tests": cited}
-            sys.stdout.buffer.write(jsonl(found))
-            continue
-        cases = f"{counted(len(good), 'case')} that must pass, {len(bad) or 'none'} that must fail"
-        where = f"Tests: {', '.join(map(plain, cited))}." if cited else "No test names it."
-        click.echo(f"{rule.id}: {cases}. {where}")
+            sys.stdout.buffer.write(jsonl(msgspec.to_builtins(found)))
+        else:
+            click.echo(str(found))
     if not as_json:
         if lacking:
-            click.echo(f"A passing or a failing case is missing for {_and(lacking)}.")
+            click.echo(f"Not exercised enough: {_and(lacking)}.")
         else:
-            click.echo("Every MUST here that can be checked has a case that passes and one that fails.")
+            click.echo(
+                "Every MUST here is exercised: by a case that passes and one that fails, live, or by a test; "
+                "or no program can decide it."
+            )
     return 1 if lacking else 0
-
-
-def _cases(root: Path) -> tuple[Mapping[str, list[str]], Mapping[str, list[str]]]:
-    """Ids of the vectors that keep and that break each rule."""
-    passing: dict[str, list[str]] = {}
-    failing: dict[str, list[str]] = {}
-    for path in sorted((root / "vectors").glob("*.json")):
-        try:
-            held = json.loads(path.read_bytes())
-        except ValueError as error:
-            raise CannotRun(f"{path} is not JSON: {error}.") from error
-        for case in held.get("cases", ()) if isinstance(held, dict) else ():
-            broken = {finding["rule"] for finding in case["findings"]}
-            for id_ in broken:
-                failing.setdefault(id_, []).append(case["id"])
-            for id_ in {case["rule"], *case.get("also", ())} - broken:
-                passing.setdefault(id_, []).append(case["id"])
-    return passing, failing
-
-
-def _tests(root: Path) -> Mapping[str, list[str]]:
-    """Which test files name each rule."""
-    found: dict[str, list[str]] = {}
-    for path in sorted((root / "tests").rglob("*.py")):
-        name = path.relative_to(root).as_posix()
-        for id_ in sorted({*_CITED.findall(path.read_text(encoding="utf-8", errors="replace"))}):
-            found.setdefault(id_, []).append(name)
-    return found
