@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from functools import cache
 from importlib.resources import files
-from typing import Literal
+from typing import Final, Literal
 
 import msgspec
 
@@ -55,10 +55,14 @@ class _Catalogue(msgspec.Struct, frozen=True):
     merged: dict[str, tuple[str, ...]]
 
 
+# Made here and not when it is needed: two threads that make the first one for a shape at once crash the process.
+_decode: Final = msgspec.json.Decoder(_Catalogue).decode
+
+
 @cache
 def _catalogue() -> _Catalogue:
     # A part of the package, like its code: read once, when a rule is first named.
-    return msgspec.json.decode(files(__package__).joinpath("catalogue.json").read_bytes(), type=_Catalogue)
+    return _decode(files(__package__).joinpath("catalogue.json").read_bytes())
 
 
 @cache

@@ -119,7 +119,8 @@ class Delivery:
         self._scheduled = False  # first: whoever publishes from here on has the loop called again
         now, published = self._clock(), self._published
         for _ in range(count):
-            self.route(*published.popleft(), now)
+            if published:  # else the last reader has gone meanwhile, and with it what was left for it
+                self.route(*published.popleft(), now)
         self.deliver(self.streams, now)
         if published and not self._scheduled:
             self._scheduled = True

@@ -50,6 +50,12 @@ class Extension(msgspec.Struct, frozen=True, kw_only=True):
     description: str = ""
     contact: str = ""
 
+    def __post_init__(self) -> None:
+        # Two threads that are the first to use a shape, at the same time, would crash the process.
+        for shape in (self.fields, self.capabilities, *self.events.values()):
+            if shape is not None:
+                msgspec.json.Decoder(shape)
+
     @property
     def family(self) -> str:
         """The namespace without its major version: v1 and v2 are one family (CF-062)."""

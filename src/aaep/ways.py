@@ -35,6 +35,9 @@ class _Typed(msgspec.Struct):
     type: str = ""
 
 
+_typed: Final = msgspec.json.Decoder(_Typed).decode
+
+
 class Ways:
     """A :class:`~aaep.channel.Channel` that begins at ``url`` and goes on by another way if it must."""
 
@@ -146,6 +149,6 @@ def _urls(manifest: Manifest) -> Iterable[str]:
 
 def _type(message: bytes) -> str:
     try:
-        return msgspec.json.decode(message, type=_Typed).type
+        return _typed(message).type
     except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError):
         return ""
