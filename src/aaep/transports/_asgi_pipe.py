@@ -39,8 +39,9 @@ class Pipe:
         self._parts: list[bytes] = []
         self._size = 0
         self.ended = False
-        self._ready = asyncio.Event()
-        self.over = asyncio.Event()  # of the server's loop: nothing more is written
+        # Of the server's loop: who waits for something to take, and that nothing more is written.
+        self._taking: asyncio.Future[None] | None = None
+        self.over = asyncio.Event()
 
     def write(self, data: bytes) -> None:
         with self._lock:
@@ -68,21 +69,40 @@ class Pipe:
         self._call(self.over.set)
 
     def _wake(self) -> None:
-        self._call(self._ready.set)
+        self._call(self._go_on)
+
+    def _go_on(self) -> None:
+        if self._parts or self.ended:  # else somebody has it already, and who waits now waits for the next
+            self._stop_waiting()
+
+    def _stop_waiting(self) -> None:
+        if self._taking is not None and not self._taking.done():
+            self._taking.set_result(None)
 
     def _call(self, function: Callable[[], None]) -> None:
+        """On the server's loop; at once, where that is the hub's own."""
+        try:
+            here = asyncio.get_running_loop() is self._loop
+        except RuntimeError:
+            here = False
+        if here:
+            function()
+            return
         with contextlib.suppress(RuntimeError):  # the server's loop has ended: there is nobody to tell
             self._loop.call_soon_threadsafe(function)
 
     async def take(self, seconds: float) -> tuple[bytes, bool]:
         """What there is, as soon as there is something, or nothing after a while; and whether that was all."""
-        with contextlib.suppress(TimeoutError):  # nothing came, which is an answer
-            async with asyncio.timeout(seconds):
-                await self._ready.wait()
+        if not self._parts and not self.ended:
+            self._taking = self._loop.create_future()
+            late = self._loop.call_later(seconds, self._stop_waiting)
+            try:
+                await self._taking
+            finally:
+                late.cancel()
+                self._taking = None
         with self._lock:
             parts, self._parts = self._parts, []
-            if not self.ended:
-                self._ready.clear()
             return b"".join(parts), self.ended
 
     def taken(self, size: int) -> None:

@@ -9,7 +9,8 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
+from functools import lru_cache
 from typing import Final
 
 from .. import wire
@@ -41,6 +42,12 @@ ALLOWED: Final = (
     ConfirmationReply,
     ClarificationReply,
 )
+
+
+@lru_cache
+def _in_time(kinds: tuple[type[Message], ...], first: bool) -> tuple[type[Message], ...]:
+    """Before the handshake there is nothing to change, to close or to answer (CF-010); after it there is no other."""
+    return tuple(kind for kind in kinds if (kind is SubscriptionRequest) == first)
 
 
 class Exchange:
@@ -77,7 +84,7 @@ class Exchange:
         except (RemoteProtocolError, UnknownSubscription):
             self.refuse()
 
-    def take(self, raw: bytes, kinds: Sequence[type[Message]] = ALLOWED) -> None:
+    def take(self, raw: bytes, kinds: tuple[type[Message], ...] = ALLOWED) -> None:
         """
         Take one message of some kinds.
 
@@ -85,9 +92,7 @@ class Exchange:
         come now, and :exc:`~aaep.hub.UnknownSubscription`.
         """
         one = self.subscription
-        # Before the handshake there is nothing to change, to close or to answer (CF-010).
-        allowed = tuple(kind for kind in kinds if (kind is SubscriptionRequest) == (one is None))
-        answer = self._hub.receive(raw, self._peer, allowed, own="" if one is None else one.id)
+        answer = self._hub.receive(raw, self._peer, _in_time(kinds, one is None), own="" if one is None else one.id)
         if answer is not None:
             self._say(answer)
         if isinstance(answer, SubscriptionAccepted) and one is None:

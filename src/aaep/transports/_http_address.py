@@ -9,6 +9,7 @@ import errno
 import ipaddress
 import socket
 import ssl as tls
+from functools import lru_cache
 from typing import Final
 from urllib.parse import SplitResult, urlsplit
 
@@ -41,6 +42,7 @@ def over_http(url: str) -> str:
     return _HTTP.get(scheme, scheme) + colon + rest
 
 
+@lru_cache(maxsize=64)  # it is asked for every request, and always the same
 def is_loopback(host: str) -> bool:
     """Whether a name or address means this machine wherever it is used."""
     if host.lower() == "localhost":

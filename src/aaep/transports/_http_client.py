@@ -45,9 +45,13 @@ class _Said(msgspec.Struct):
     message: str = ""
 
 
+_typed: Final = msgspec.json.Decoder(_Typed).decode
+_said: Final = msgspec.json.Decoder(_Said).decode
+
+
 def _type(message: bytes) -> str:
     try:
-        return msgspec.json.decode(message, type=_Typed).type
+        return _typed(message).type
     except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError):
         return ""
 
@@ -236,7 +240,7 @@ class HttpChannel:
         """What an answer that is none means."""
         body = await _whole(response) if body is None else body
         try:
-            said = msgspec.json.decode(body, type=_Said).message
+            said = _said(body).message
         except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError):
             said = ""
         text = f"{self._origin} answered {response.status}: {said[:500] or response.reason or 'no reason given'}"

@@ -5,8 +5,8 @@ from __future__ import annotations
 import contextlib
 import logging
 import shlex
-from collections.abc import Sequence
-from typing import Final, TypeVar
+from collections.abc import Callable, Sequence
+from typing import Any, Final, TypeVar, cast
 
 import msgspec
 
@@ -42,6 +42,11 @@ class _Head(msgspec.Struct):
 class _Problem(msgspec.Struct):
     code: int = 0
     message: str = ""
+
+
+_DECODERS: Final[dict[type[Any], Callable[[bytes], Any]]] = {
+    shape: msgspec.json.Decoder(shape).decode for shape in (_Head, _Problem)
+}
 
 
 class _Talk:
@@ -138,6 +143,6 @@ def connect(url: str, *, patience: float = 5.0) -> StdioChannel:
 
 def _read(data: bytes, shape: type[T]) -> T:
     try:
-        return msgspec.json.decode(data, type=shape)
+        return cast(T, _DECODERS[shape](data))
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
         return shape()

@@ -58,6 +58,7 @@ log: Final = logging.getLogger("aaep.asgi")
 
 _HEARTBEAT: Final = b":\n\n"
 _LINGER: Final = 10.0  # seconds for a reader to take what was written before its stream ended
+_MOST_GUARDS: Final = 16  # an application is served at a few addresses, not at many
 _PAUSE: Final = 0.05  # seconds until a full buffer is looked at again
 _FORWARDED: Final = ("Forwarded", "X-Forwarded-For", "X-Real-IP", "Via")
 _CLOSED: Final = Refusal(503, "unavailable", "The agent's side is shutting down.")
@@ -137,6 +138,7 @@ class Application:
         self._ready = False
         self._local = isinstance(self._identity, Local)
         self._origins, self._hosts = frozenset(origins), frozenset(one.lower() for one in hosts)
+        self._guards: dict[tuple[str, int], Guard] = {}  # by scheme and port of the server
         self._guard("http", 0)  # what is wrong with the origins is said now
         self._limit, self._patience = limit, patience
         self._closed = False
@@ -167,7 +169,12 @@ class Application:
     # -- every request -----------------------------------------------------------------------
 
     def _guard(self, scheme: str, port: int) -> Guard:
-        return Guard(scheme=scheme, port=port, loopback=self._local, origins=self._origins, hosts=self._hosts)
+        made = self._guards.get((scheme, port))
+        if made is None:
+            made = Guard(scheme=scheme, port=port, loopback=self._local, origins=self._origins, hosts=self._hosts)
+            if len(self._guards) < _MOST_GUARDS:
+                self._guards[scheme, port] = made
+        return made
 
     async def _answer(self, head: _Head, receive: Receive, send: Send) -> None:
         sharing: dict[str, str] = {}

@@ -53,8 +53,13 @@ _LINGER: Final = 10.0  # seconds for a reader to take what was written before it
 _GRACE: Final = 0.4  # seconds for what is under way when a door closes
 
 
+_HEAD: Final = jsonrpc(b"{}", method=EVENT).partition(b"{}")[0]  # of a line with an event
+
+
 def _event(event_id: str, data: bytes) -> bytes:
-    return jsonrpc(data, method=EVENT)  # STDIO-003
+    if 10 in data or 13 in data:  # nearly none has a line end of its own
+        return jsonrpc(data, method=EVENT)
+    return b"%b%b}\n" % (_HEAD, data)  # STDIO-003
 
 
 # -- the pipes -----------------------------------------------------------------------------

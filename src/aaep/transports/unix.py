@@ -52,6 +52,10 @@ def _line(event_id: str, data: bytes) -> bytes:
     return ndjson(data)  # UDS-008
 
 
+def _nowhere(data: bytes) -> None:
+    """The connection has ended; the hub is about to hear of it."""
+
+
 # -- one connection ------------------------------------------------------------------------
 
 
@@ -66,11 +70,16 @@ class _Reader(asyncio.Protocol):
         self._exchange: Exchange | None = None  # without one, whatever comes is thrown away
         self._ended = False
         self._timer: asyncio.TimerHandle | None = None
+        # Once it is connected these are the transport's own, for they are called for every reader each time.
+        self.write: Callable[[bytes], None] = _nowhere
+        self.waiting: Callable[[], int] = int
+        self.sink: asyncio.Transport
 
     # -- what asyncio calls ----------------------------------------------------------------
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         self._wire = cast(asyncio.Transport, transport)
+        self.write, self.waiting, self.sink = self._wire.write, self._wire.get_write_buffer_size, self._wire
         # Events stop at high_water. What goes beyond it are answers that nobody takes.
         self._wire.set_write_buffer_limits(high=2 * self._door.hub.settings.high_water)
         self._door.readers.add(self)
@@ -119,13 +128,6 @@ class _Reader(asyncio.Protocol):
 
     # -- what the hub calls ----------------------------------------------------------------
 
-    def write(self, data: bytes) -> None:
-        if not self._ended and not self._wire.is_closing():
-            self._wire.write(data)
-
-    def waiting(self) -> int:
-        return self._wire.get_write_buffer_size()
-
     def close(self, message: SubscriptionClose | None) -> None:
         if message is not None:
             self._say(message)
@@ -170,6 +172,7 @@ class _Reader(asyncio.Protocol):
 
     def _stop(self) -> None:
         self._ended = True
+        self.write = _nowhere
         if self._timer is not None:
             self._timer.cancel()
         exchange, self._exchange = self._exchange, None
