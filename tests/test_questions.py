@@ -522,6 +522,7 @@ def test_a_question_that_is_not_answered_takes_the_answer_it_named(producer: Pro
 
 
 def test_after_handing_over_nothing_runs_any_more(producer: Producer) -> None:
+    """LVL-034, C-53"""
     listener = Listener(producer, capabilities=FULL)
     with producer.session("Working.") as session:
         session.handoff("A person has to look at this.", context={"so_far": "nothing"}, priority="high")

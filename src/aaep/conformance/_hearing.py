@@ -18,7 +18,7 @@ _ANNOUNCE: Final = "Announce it when it comes."
 _CRITICAL: Final = "Announce what is critical as soon as it comes, before whatever else waits."
 
 
-@scene(1, "LVL-017 LVL-018 OUT-007 STATE-005", "LVL-015 STATE-006")
+@scene(1, "LVL-017 LVL-018 OUT-007 STATE-005", "STATE-006")
 async def sessions_are_told_from_beginning_to_end(stage: Stage) -> None:
     async with stage.scene() as playing:
         ledger, session = stage.ledger, playing.session
@@ -339,13 +339,13 @@ def _lists(playing: Scene) -> bool:
 # -- a connection that breaks --------------------------------------------------------------------------
 
 
-@scene(1, "SUB-066 TERM-008 SSE-021", "WS-010")
+@scene(1, "SUB-066 TERM-008 SSE-021")
 async def it_is_cut_off(stage: Stage) -> None:
     async with stage.scene() as playing:
         ledger, session, player = stage.ledger, playing.session, playing.player
         await playing.opening()
         if player.address.startswith("stdio:"):
-            for rule in ("SUB-066", "TERM-008", "SSE-021", "WS-010"):
+            for rule in ("SUB-066", "TERM-008", "SSE-021"):
                 ledger.exempt(rule, "An agent on pipes is the subscriber's own process; who loses it has lost it.")
             return
         before = len(player.streams)
@@ -366,15 +366,6 @@ async def it_is_cut_off(stage: Stage) -> None:
             told = await playing.heard(torn)
             _torn(stage, playing, early=bool(early), told=told is not None, event=torn)
         _heads(stage, playing)
-        if stage.at.startswith(("ws:", "wss:")):
-            ledger.decide(
-                "WS-010",
-                len(playing.sent("subscription.request")) == len(player.streams),
-                "Whenever it came back it asked for a new subscription.",
-                "It came back without a new subscription.request.",
-            )
-        else:
-            ledger.exempt("WS-010", "This transport is not WebSocket.")
 
 
 def _torn(stage: Stage, playing: Scene, *, early: bool, told: bool, event: Json) -> None:
