@@ -13,10 +13,12 @@ from aaep.catalogue import grade
 from aaep.errors import AaepError
 from aaep.events import OutputStreaming, ToolCompleted, ToolInvoked
 from aaep.producer import Producer
+from aaep.sending import REST
 from aaep.voice import Voice
 from aaep.wire import read
 from aaep.work import Session
 
+SAID = {"summary_terse": "Look.", "summary_normal": "Calling look.", "summary_detailed": "Calling look."}
 NEW = ("event_id", "session_id", "timestamp", "tool_call_id", "output_id", "duration_ms")
 
 texts = st.one_of(
@@ -111,7 +113,7 @@ def test_what_comes_out_of_turn_is_refused_though_it_is_like_others(cls: type) -
         )
         before = len(producer.hub.journal.read(limit=1000))
         with pytest.raises(AaepError, match="TOOL-010" if cls is ToolCompleted else "LVL-007"):
-            session.voice.add(cls, ("Look.", "Calling look.", "Calling look."), **members)  # type: ignore[arg-type]  # as said
+            session.voice.add(cls, REST[cls](**SAID, **members))
         assert len(producer.hub.journal.read(limit=1000)) == before
 
 
@@ -121,17 +123,8 @@ def test_a_dangerous_tool_is_refused_in_the_short_way_too() -> None:
             do(session, ("tool", "look", None))
         session.move("calling_tool")
         with pytest.raises(AaepError, match="TOOL-002"):
-            session.voice.add(
-                ToolInvoked,
-                None,
-                tool="look",
-                tool_call_id="call_" + "1" * 32,
-                summary_terse="Look.",
-                summary_normal="Calling look.",
-                summary_detailed="Calling look.",
-                risk_level="high",
-                irreversible=True,
-            )
+            call = {"tool": "look", "tool_call_id": "call_" + "1" * 32, "risk_level": "high", "irreversible": True}
+            session.voice.add(ToolInvoked, REST[ToolInvoked](**SAID, **call))
         session.move("thinking")
 
 
@@ -153,11 +146,5 @@ def test_a_number_that_stands_for_yes_is_not_sent_as_one() -> None:
         session.write("Two. ")
         session.move("writing_output")
         with pytest.raises(AaepError):
-            session.voice.add(
-                OutputStreaming,
-                chunk="Three. ",
-                position=0,
-                complete=0,
-                coalesce_hint="none",
-                output_id="out_" + "0" * 32,
-            )
+            said = {"chunk": "Three. ", "position": 0, "complete": 0, "coalesce_hint": "none"}
+            session.voice.add(OutputStreaming, REST[OutputStreaming](**said, output_id="out_" + "0" * 32))

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import asyncio
 from types import TracebackType
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
 from msgspec import UNSET
 
 from .errors import LocalProtocolError
 from .events import ToolCompleted, ToolInvoked
 from .prompts import Ask
+from .sending import REST
 from .summaries import Said, Text, abandoned, compose, failed, failure, invoked, plain, returned
 
 if TYPE_CHECKING:
@@ -18,7 +19,8 @@ if TYPE_CHECKING:
 
 __all__ = ["Call", "classified"]
 
-_NONE: Final[dict[str, Any]] = {}
+_INVOKED: Final = REST[ToolInvoked]
+_COMPLETED: Final = REST[ToolCompleted]
 
 
 class Call:
@@ -109,15 +111,25 @@ class Call:
                 return blocking
             session.may_act(self.name)
             session.settle_outputs()
-            session.move("calling_tool")
+            session.go("calling_tool")
+            said = invoked(self.name, self._args)
+            terse, normal, detailed = (
+                said if self._summary is None else compose(self._summary, said, english=session.english)
+            )
             session.voice.add(
                 ToolInvoked,
-                compose(self._summary, invoked(self.name, self._args), english=session.english),
-                tool=self.name,
-                tool_call_id=self.id,
-                risk_level=self._risk,
-                irreversible=self._irreversible,
-                **self._details(),
+                _INVOKED(
+                    tool=self.name,
+                    tool_call_id=self.id,
+                    risk_level=self._risk,
+                    irreversible=self._irreversible,
+                    description=UNSET if self._description is None else plain(self._description, 4096),
+                    args_summary=self._args or UNSET,
+                    expected_duration_ms=UNSET if self._expected is None else int(self._expected * 1000),
+                    summary_terse=terse,
+                    summary_normal=normal,
+                    summary_detailed=detailed,
+                ),
             )
             self._began = session.voice.clock()
             self.running = True
@@ -126,21 +138,12 @@ class Call:
                 session.questions.began(self._ask)
         return None
 
-    def _details(self) -> dict[str, Any]:
-        """What few calls have."""
-        if not (self._args or self._description is not None or self._expected is not None):
-            return _NONE
-        return {
-            "description": UNSET if self._description is None else plain(self._description, 4096),
-            "args_summary": self._args or UNSET,
-            "expected_duration_ms": UNSET if self._expected is None else int(self._expected * 1000),
-        }
-
     def end(self, error: BaseException | None) -> None:
         """Say how it ended."""
         if error is None:
-            seconds = self._seconds()
-            self._complete("success", compose(self._result, returned(self.name, seconds)), seconds)
+            seconds, result = self._seconds(), self._result
+            said = returned(self.name, seconds)
+            self._complete("success", said if result is None else compose(result, said), seconds)
         elif isinstance(error, (asyncio.CancelledError, KeyboardInterrupt, GeneratorExit, SystemExit)):
             self._complete("error", failed(self.name, "cancelled"), error_message="cancelled")  # C-42: it has stopped
         else:
@@ -163,12 +166,16 @@ class Call:
             del session.running[self.id]
             session.voice.add(
                 ToolCompleted,
-                said,
-                tool=self.name,
-                tool_call_id=self.id,
-                status=status,
-                duration_ms=min(int((self._seconds() if seconds is None else seconds) * 1000), 86_400_000),
-                error_message=UNSET if error_message is None else plain(error_message, 4096),
+                _COMPLETED(
+                    tool=self.name,
+                    tool_call_id=self.id,
+                    status=status,
+                    duration_ms=min(int((self._seconds() if seconds is None else seconds) * 1000), 86_400_000),
+                    error_message=UNSET if error_message is None else plain(error_message, 4096),
+                    summary_terse=said.terse,
+                    summary_normal=said.normal,
+                    summary_detailed=said.detailed,
+                ),
             )
             session.rest("thinking")
 

@@ -27,6 +27,7 @@ from .events import (
     LocalizationHints,
     OutputStreaming,
     ProducerInfo,
+    Progress,
     ProgressUpdated,
     StateChanged,
     ToolCompleted,
@@ -40,7 +41,7 @@ from .rules import TEXTS
 from .session import MOVES
 from .wire import read
 
-__all__ = ["Manner", "Remembered", "examine", "manner", "remembered"]
+__all__ = ["REST", "Manner", "Remembered", "advance", "change", "examine", "manner", "remembered"]
 
 _MOST: Final = 4096  # remembered of one manner of speaking
 _MOST_BYTES: Final = 65_536  # of one event: CF-114
@@ -102,7 +103,6 @@ class Manner(NamedTuple):
     """How events of one type, urgency and language are made in a session: all that is the same for each of them."""
 
     cls: type[Envelope]
-    make: type[Rest]
     fits: Callable[[Any, bytes, set[object]], bool]
     judge: Callable[..., None] | None
     applied: Callable[..., None] | None
@@ -110,7 +110,7 @@ class Manner(NamedTuple):
     head: str  # up to the event's id
     middle: str  # between that and the time
     tail: str  # between the time and the payload
-    ready: dict[tuple[str, ...], tuple[Rest, bytes]] | None  # payloads, where the same few come again and again
+    ready: dict[Rest, bytes] | None  # payloads, where the same few come again and again
 
 
 def manner(event: Envelope, raw: bytes, sound: Remembered) -> Manner | None:
@@ -119,7 +119,7 @@ def manner(event: Envelope, raw: bytes, sound: Remembered) -> Manner | None:
     alike = sound.get((cls, str(event.urgency)))
     if cls not in _OFTEN or alike is None:
         return None
-    make = PLANS[cls].rest
+    make = REST[cls]
     payload = _encode(make(**{name: getattr(event, name) for name in make.__struct_fields__}))
     end = len(raw) - len(payload) + 1
     head, _, more = raw[:end].decode().partition(event.event_id)
@@ -127,7 +127,7 @@ def manner(event: Envelope, raw: bytes, sound: Remembered) -> Manner | None:
     if raw[end:] != payload[1:] or not tail:
         return None
     _, judge, applied = MOVES.get(cls, _STILL)
-    return Manner(cls, make, _FITS[cls], judge, applied, alike, head, middle, tail, {} if cls is StateChanged else None)
+    return Manner(cls, _FITS[cls], judge, applied, alike, head, middle, tail, {} if cls is StateChanged else None)
 
 
 def _fits(
@@ -161,6 +161,44 @@ def _fits(
 
 _STILL: Final = ("other", None, None)
 _OFTEN: Final = (StateChanged, ProgressUpdated, ToolInvoked, ToolCompleted, OutputStreaming)
+# Makes what each adds to the envelope.
+REST: Final[dict[type[Envelope], Any]] = {cls: PLANS[cls].rest for cls in _OFTEN}
+_CHANGE: Final = REST[StateChanged]
+_ADVANCE: Final = REST[ProgressUpdated]
+
+
+def change(left: str, entered: str, said: tuple[str, str, str]) -> Rest:
+    """What a change of state says beside the envelope."""
+    terse, normal, detailed = said
+    made: Rest = _CHANGE(
+        from_state=left, to_state=entered, summary_terse=terse, summary_normal=normal, summary_detailed=detailed
+    )
+    return made
+
+
+def advance(
+    percent: float | None,
+    step: int | None,
+    total: int | None,
+    description: str | None,
+    left: int | None,
+    said: tuple[str, str, str],
+) -> Rest:
+    """What progress says beside the envelope."""
+    terse, normal, detailed = said
+    made: Rest = _ADVANCE(
+        progress=Progress(
+            percent=UNSET if percent is None else percent,
+            step=UNSET if step is None else step,
+            total_steps=UNSET if total is None else total,
+            description=UNSET if description is None else description,
+        ),
+        eta_ms=UNSET if left is None else left,
+        summary_terse=terse,
+        summary_normal=normal,
+        summary_detailed=detailed,
+    )
+    return made
 
 
 def _said(cls: type[Envelope]) -> Callable[[Any], tuple[Any, ...]]:

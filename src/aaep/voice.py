@@ -12,6 +12,7 @@ from collections.abc import Callable
 from typing import Any, Final, Protocol, TypeVar
 
 import msgspec
+from msgspec import UNSET
 
 from .attend import ATTEND, PREFIX
 from .catalogue import grade
@@ -20,6 +21,7 @@ from .events import Envelope, LocalizationHints, ProducerInfo, StateChanged
 from .extensions import Registry
 from .fields import AAEP_VERSION, CORE_CONTEXT
 from .journal import Journal
+from .quick import Rest
 from .sending import Manner, Remembered, examine, manner, remembered
 from .session import Agent
 from .session import Session as Order
@@ -120,14 +122,12 @@ class Voice:
                     self._manners[cls, urgency] = made
         return event
 
-    def add(self, cls: type[Envelope], said: Said | None = None, urgency: str = "normal", **members: Any) -> None:
+    def add(self, cls: type[Envelope], rest: Rest, urgency: str = "normal") -> None:
         """
         Send an event of the kind that a session has many of; quickly, if it is like others before it.
 
-        The caller holds the lock.
+        ``rest`` is what it has beside the envelope. The caller holds the lock.
         """
-        if said is not None:
-            members["summary_terse"], members["summary_normal"], members["summary_detailed"] = said
         known = self._manners.get((cls, urgency))
         order, agent = self.order, self._agent
         if (
@@ -135,24 +135,22 @@ class Voice:
             or agent is None
             or not order.plain  # something is pending that it could run into
             or self._tell is not None  # who wants it in one piece
-            or not self._add(known, order, agent, members)
+            or not self._add(known, order, agent, rest)
         ):
-            self.say(cls, urgency=urgency, **members)
+            given = {name: getattr(rest, name) for name in rest.__struct_fields__}
+            self.say(cls, urgency=urgency, **{name: value for name, value in given.items() if value is not UNSET})
             self._agent = order.agents.get(self._producer.agent_id)
 
-    def _add(self, known: Manner, order: Order, agent: Agent, members: dict[str, Any]) -> bool:
+    def _add(self, known: Manner, order: Order, agent: Agent, rest: Rest) -> bool:
         """Whether it could be sent in the manner of others. If not, nothing has happened."""
-        cls, make, fits, judge, applied, sound, head, middle, tail, ready = known
-        made = None if ready is None else ready.get(key := tuple(members.values()))
-        if made is None:
-            rest = make(**members)
+        cls, fits, judge, applied, sound, head, middle, tail, ready = known
+        payload = None if ready is None else ready.get(rest)
+        if payload is None:
             payload = _encode(rest)
             if not fits(rest, payload, sound):
                 return False
             if ready is not None and len(ready) < _READY:
-                ready[key] = rest, payload
-        else:
-            rest, payload = made
+                ready[rest] = payload
         wall = self.wall()
         late = wall if wall > self._last else self._last
         stamp = timestamp(late)

@@ -30,11 +30,11 @@ from .events import (
     SessionStarted,
     StateChanged,
 )
-from .events import Progress as ProgressMade
 from .hub import CatchUp
 from .messages import Reply
 from .prompts import Ask, clarification, confirmation
 from .questions import Questions
+from .sending import advance, change
 from .sentences import Hint
 from .stamps import identifier
 from .summaries import STATES, Said, Text, compose, plain, plainly
@@ -192,19 +192,26 @@ class Session:
         with self.voice.lock:
             if (state := self.state) == to:
                 return
-            told = compose(said, STATES[to], english=self.english)
+            told = STATES[to] if said is None else compose(said, STATES[to], english=self.english)
             urgency = urgency or ("normal" if to in _LOUD else "background")
             language = None if self.english or said is not None else "en"
             if attend is None and language is None:
-                self.voice.add(StateChanged, told, urgency, from_state=state, to_state=to)
+                self.voice.add(StateChanged, change(state, to, told), urgency)
             else:
                 there: Any = {"from_state": state, "to_state": to}
                 self.voice.say(StateChanged, told, urgency=urgency, primary=language, attend=attend, **there)
 
+    def go(self, to: str) -> None:
+        """The same in our own words, for who holds the lock."""
+        if not self.english:
+            self.move(to)
+        elif (state := self.state) != to:
+            self.voice.add(StateChanged, change(state, to, STATES[to]), "normal" if to in _LOUD else "background")
+
     def rest(self, to: str) -> None:
         """Something ended: unless something else goes on, the agent is in this state now."""
         if not self.running and self.questions.current is None and self.questions.granted is None:
-            self.move(to)
+            self.go(to)
         self.settle_outputs()
 
     @contextmanager
@@ -235,15 +242,10 @@ class Session:
     ) -> None:
         """Say how far the work has come. §4.2.2"""
         said = compose(description, summaries.made(percent, step, total), english=self.english)
-        made = ProgressMade(
-            percent=UNSET if percent is None else percent,
-            step=UNSET if step is None else step,
-            total_steps=UNSET if total is None else total,
-            description=UNSET if description is None else plain(description, 4096),
-        )
-        left = UNSET if left_seconds is None else int(left_seconds * 1000)
+        text = None if description is None else plain(description, 4096)
+        left = None if left_seconds is None else int(left_seconds * 1000)
         with self.voice.lock:
-            self.voice.add(ProgressUpdated, said, "background", progress=made, eta_ms=left)
+            self.voice.add(ProgressUpdated, advance(percent, step, total, text, left, said), "background")
 
     # -- tools -------------------------------------------------------------------------------
 
@@ -275,7 +277,8 @@ class Session:
         )
 
     def may_act(self, name: str) -> None:
-        self.must_be_open()
+        if self.voice.order.stage != "active":
+            self.must_be_open()
         if self._handed is not None:  # C-53
             raise LocalProtocolError(f"The work was handed over; {name} may no longer run.")
 

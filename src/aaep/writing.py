@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import unicodedata
 from types import TracebackType
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
+
+from msgspec import UNSET
 
 from .events import OutputStreaming
 from .redaction import redact, suspicious
+from .sending import REST
 from .sentences import Boundary, Hint, cut, portions
 from .stamps import identifier
 
@@ -16,6 +19,7 @@ if TYPE_CHECKING:
 
 __all__ = ["Output"]
 
+_CHUNK: Final = REST[OutputStreaming]
 _LONGEST: Final = 16_384  # code points of a chunk
 _BOUNDARIES: Final[tuple[Boundary, ...]] = ("paragraph", "sentence", "word")
 
@@ -35,9 +39,8 @@ class Output:
         self._session = session
         self._boundary = boundary
         self._tongue = language or session.voice.language
-        # What every chunk of it says.
-        members = {"output_id": self.id, "content_type": content_type, "language": language}
-        self._members: dict[str, Any] = {name: value for name, value in members.items() if value is not None}
+        self._content_type = UNSET if content_type is None else content_type
+        self._language = UNSET if language is None else language
         self._waiting = ""
         self._ending = False
 
@@ -124,12 +127,14 @@ class Output:
     def _say(self, chunk: str, hint: Hint, *, last: bool = False) -> None:
         self._session.voice.add(
             OutputStreaming,
-            None,
-            "normal",
-            chunk=chunk,
-            position=self.text_length,
-            complete=last,
-            coalesce_hint=hint,
-            **self._members,
+            _CHUNK(
+                chunk=chunk,
+                position=self.text_length,
+                complete=last,
+                coalesce_hint=hint,
+                output_id=self.id,
+                content_type=self._content_type,
+                language=self._language,
+            ),
         )
         self.text_length += len(chunk)

@@ -20,11 +20,13 @@ import sqlite3
 import tempfile
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import closing, contextmanager, suppress
+from math import isfinite
 from pathlib import Path
 from threading import Condition, Lock, RLock, Thread
 from typing import Final, NoReturn
 
 from . import (
+    MOST_BYTES,
     Entry,
     JournalDamaged,
     JournalError,
@@ -121,10 +123,11 @@ class SqliteJournal:
         atexit.register(self.close)  # before threads like ours are cut off
 
     def append(self, event_id: str, session_id: str, data: bytes, *, at: float) -> None:
-        if type(data) is not bytes:
-            data = bytes(data)
-        refuse(event_id, session_id, data, at)
         size = len(data)
+        simple = event_id and session_id and event_id.isascii() and session_id.isascii()
+        if not (simple and type(data) is bytes and size <= MOST_BYTES and isfinite(at)):  # hardly ever
+            data = bytes(data)
+            refuse(event_id, session_id, data, at)
         with self._lock:
             if self._closed or self._forked or self._failure is not None:
                 self._check()
