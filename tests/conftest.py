@@ -1,8 +1,9 @@
-"""Hypothesis profiles: a short run for ``make test``, a long one for ``make fuzz``."""
+"""How the tests are run. Hypothesis profiles: a short run for ``make test``, a long one for ``make fuzz``."""
 
 from __future__ import annotations
 
 import os
+import signal
 
 from hypothesis import HealthCheck, settings
 
@@ -11,3 +12,7 @@ from hypothesis import HealthCheck, settings
 settings.register_profile("short", deadline=None, derandomize="CI" in os.environ)
 settings.register_profile("fuzz", deadline=None, max_examples=50_000, suppress_health_check=[HealthCheck.too_slow])
 settings.load_profile("short")
+
+# A shell that starts the tests in the background has them ignore Control-C, and the programs they start would too.
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+    signal.signal(signal.SIGINT, signal.default_int_handler)
