@@ -111,7 +111,7 @@ def tab(folder: Path, *flags: str) -> Iterator[Tab]:
         try:
             assert process.stderr is not None
             address = next(filter(None, (re.search(r"ws://\S+", line) for line in process.stderr)))[0]
-            with connect(address, max_size=None, compression=None) as link:
+            with connect(address, max_size=None, compression=None, ping_interval=None) as link:
                 yield _first(link)
         finally:
             process.kill()

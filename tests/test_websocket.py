@@ -84,7 +84,13 @@ class Server:
 
     def dial(self, **options: Any) -> ClientConnection:
         options = {"subprotocols": [Subprotocol("aaep.v1")], "compression": None, **options}
-        made = dial_with(f"{self.url}{PLACE}", open_timeout=WAIT, close_timeout=WAIT, proxy=None, **options)
+        made = dial_with(
+            f"{self.url}{PLACE}",
+            open_timeout=WAIT,
+            close_timeout=WAIT,
+            proxy=None,
+            **{"ping_interval": None, **options},
+        )
         line: ClientConnection = made.__enter__()
         return line
 
@@ -701,7 +707,7 @@ def another(**options: Any) -> Iterator[str]:
         line.recv()
         line.close(4003)
 
-    server: OtherServer = serve_otherwise(talk, "127.0.0.1", 0, **options)
+    server: OtherServer = serve_otherwise(talk, "127.0.0.1", 0, **{"ping_interval": None, **options})
     thread = threading.Thread(target=server.serve_forever, daemon=True)
     thread.start()
     try:

@@ -9,10 +9,11 @@ on the list, so that what keeps it out is the hub and nothing else.
 from __future__ import annotations
 
 import json
+import socket
 import tempfile
 import threading
 from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from types import SimpleNamespace
@@ -110,6 +111,7 @@ class Site:
 
     def __init__(self, host: str, port: int = 0) -> None:
         self.target: Json = {}
+        self.lines: set[socket.socket] = set()
         self._server = ThreadingHTTPServer(("127.0.0.1", port), self._handler())
         self._server.daemon_threads = True
         self.port = self._server.server_address[1]
@@ -120,6 +122,14 @@ class Site:
         site = self
 
         class Handler(BaseHTTPRequestHandler):
+            def setup(self) -> None:
+                super().setup()
+                site.lines.add(self.connection)
+
+            def finish(self) -> None:
+                site.lines.discard(self.connection)
+                super().finish()
+
             def do_GET(self) -> None:
                 script = f"const it = {json.dumps(site.target)};{SCRIPT}"
                 page = f"<!doctype html><title>A page</title><body><script>{script}</script>"
@@ -145,6 +155,9 @@ class Site:
     def close(self) -> None:
         self._server.shutdown()
         self._server.server_close()
+        for line in [*self.lines]:  # a browser opens some before it needs them
+            with suppress(OSError):  # it has ended already
+                line.shutdown(socket.SHUT_RDWR)
 
 
 @contextmanager

@@ -144,21 +144,14 @@ def test_t4_a_reader_that_takes_nothing_is_let_go_and_the_others_hear_all(wire: 
         hub.delivery.settings = hub.settings = msgspec.structs.replace(hub.settings, lag=3.0)
         stuck, well = (Raw(wire, producer.addresses[0], **ANSWERS) for _ in range(2))
         with stuck.connect(buffer=4096), well.connect() as stream, producer.session("Telling a story.") as session:
-            ended = threading.Event()
-
-            def heard() -> None:
-                well.wait(stream, *ENDS)
-                ended.set()
-
-            listening = threading.Thread(target=heard, daemon=True)
-            listening.start()
             late = time.monotonic() + LONG
             text = "This is a sentence of a story without end. " * 20
             while "slow 1" not in _told(producer) and time.monotonic() < late:
                 session.write(text)
+                assert well.take(stream, lambda event: bool(event.get("complete"))) is not None
             assert "slow 1" in _told(producer)
             session.complete()
-            assert ended.wait(LONG)
+            well.wait(stream, *ENDS)
         assert well.errors() == []
 
 

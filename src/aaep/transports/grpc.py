@@ -108,6 +108,9 @@ class GrpcDoor:
                 peer = await self._admitted(context)
             except (Unauthenticated, Unauthorised) as refused:
                 return await reject(context, rejection(refused))
+            if self._server is None:  # the door was closed while this one came through it
+                context.set_code(grpc.StatusCode.UNAVAILABLE)
+                return context.set_details("The agent's side is shutting down.")
             one = Conversation(self._hub, peer, context, limit=self._limit, patience=self._patience)
             self.conversations.add(one)
             try:
