@@ -64,6 +64,11 @@ def sound(producer: Producer) -> None:
 # -- blocks ------------------------------------------------------------------------------------------------------------
 
 
+def test_a_setting_that_nobody_knows_is_not_swallowed() -> None:
+    with pytest.raises(TypeError, match="toke is for an address"):
+        Producer("bank", journal=None, toke="x")
+
+
 def test_a_session_is_started_and_completed(producer: Producer) -> None:
     with producer.session("Counting beans.", request="Count the beans, please.", requested_by="user:7") as session:
         with session.thinking():

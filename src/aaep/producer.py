@@ -104,6 +104,10 @@ class Producer:
         for extension in extensions:
             self.known.add(extension)
         self._addresses = [listen] if isinstance(listen, str) else [*(listen or ())]
+        if settings and not self._addresses:
+            raise TypeError(
+                f"{next(iter(settings))} is for an address that is listened on, and there is none: give listen=."
+            )
         self._settings = settings if identity is None else {**settings, "identity": identity}
         self._several = identity is not None and getattr(identity, "several", True)
         self._audience = audience if audience is None or isinstance(audience, str) else frozenset(audience)
