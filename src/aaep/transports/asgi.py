@@ -23,7 +23,6 @@ from ..framing import LIMIT
 from ..guessing import prepared
 from ..hub import Hub, SubscriptionGone, UnknownSubscription
 from ..identity import Credentials, Identity, Local, Unauthorised
-from ..tokens import Static
 from ._admission import admission
 from ._asgi_pipe import EventPipe, Pipe
 from ._asgi_server import ServedDoor, served
@@ -50,6 +49,7 @@ from ._http_places import (
     too_large,
     wanted,
 )
+from ._place import admitting
 from ._websocket_talk import PLACE, SUBPROTOCOL
 
 __all__ = ["Application", "connect", "serve"]
@@ -130,10 +130,7 @@ class Application:
         """
         self.url = ""  # whoever mounts it knows
         self._hub = hub
-        if token is not None:
-            if identity is not None:
-                raise AaepError("Give either token= or identity=. First(...) joins several identities.")
-            identity = Static(token)
+        identity = admitting(identity, token)
         self._identity: Identity = Local() if identity is None else identity
         self._ready = False
         self._local = isinstance(self._identity, Local)

@@ -18,13 +18,11 @@ from cryptography.x509 import load_pem_x509_certificate
 from ..channel import Peer
 from ..errors import AaepError
 from ..framing import LIMIT
-from ..guessing import Guessing
 from ..hub import Hub
-from ..identity import Credentials, Identity, Local, TooManyGuesses, Unauthenticated, Unauthorised, admitted
+from ..identity import Credentials, Identity, TooManyGuesses, Unauthenticated, Unauthorised, admitted
 from ..messages import SubscriptionRejected
-from ..tokens import Static
 from ..wire import encode
-from ._http_address import address, context, is_loopback, listening, split
+from ._http_address import context, listening, split
 
 try:
     import grpc
@@ -34,6 +32,7 @@ except ImportError as error:
 from ._grpc_client import connect
 from ._grpc_messages import ENVELOPE, METHODS, SERVICE, pack
 from ._grpc_talk import Context, Conversation, reject, status_of
+from ._place import admitting, placed
 
 __all__ = ["GrpcDoor", "connect", "serve"]
 
@@ -222,26 +221,12 @@ async def serve(
     ``patience`` is how long, in seconds, a subscription.request may take to come.
     """
     parts, port = split(url, ("grpc", "grpcs"))
-    if parts.path not in ("", "/"):
-        raise AaepError(f"The paths of a server are given by the protocol. Leave {parts.path!r} out of {url!r}.")
-    host = parts.hostname or "127.0.0.1"
-    if token is not None:
-        if identity is not None:
-            raise AaepError("Give either token= or identity=. First(...) joins several identities.")
-        identity = Guessing(Static(token))
     encryption = _encryption(url, parts.scheme, cert, key, client_ca)
-    numeric = await address(host, port)
-    local = is_loopback(numeric)
-    if not local and (encryption is None or identity is None or isinstance(identity, Local)):  # TR-024, TR-027
-        raise AaepError(
-            f"{url!r} can be reached from other machines, so it needs TLS and a credential: "
-            "use grpcs:// with cert= and key=, and identity= or token=. "
-            "For this machine only, listen on 127.0.0.1."
-        )
-    listening(url, numeric, port).close()  # what is wrong with it is said better here
-    door = GrpcDoor(hub, Local() if identity is None else identity, local=local, limit=limit, patience=patience)
-    port = await door.open(url, f"[{numeric}]:{port}" if ":" in numeric else f"{numeric}:{port}", encryption)
-    door.url = f"{parts.scheme}://{f'[{host}]' if ':' in host else host}:{port}"
+    place = await placed(url, parts, port, admitting(identity, token), encrypted=encryption is not None)
+    listening(url, place.numeric, port).close()  # what is wrong with it is said better here
+    door = GrpcDoor(hub, place.admits, local=place.local, limit=limit, patience=patience)
+    where = f"[{place.numeric}]:{port}" if ":" in place.numeric else f"{place.numeric}:{port}"
+    door.url = place.at(await door.open(url, where, encryption))
     return door
 
 

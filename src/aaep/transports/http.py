@@ -20,14 +20,11 @@ from aiohttp import HttpVersion11, web
 from aiohttp.http_exceptions import HttpProcessingError
 
 from ..channel import Peer
-from ..errors import AaepError
 from ..framing import LIMIT
-from ..guessing import Guessing
 from ..hub import Hub, SubscriptionGone, UnknownSubscription
-from ..identity import Identity, Local, Unauthorised
-from ..tokens import Static
+from ..identity import Identity, Unauthorised
 from ._admission import admission, shown
-from ._http_address import address, context, is_loopback, listening, split
+from ._http_address import context, listening, split
 from ._http_client import connect
 from ._http_guard import Guard, Refusal
 from ._http_manifest import VARY, manifest
@@ -51,6 +48,7 @@ from ._http_places import (
     wanted,
 )
 from ._http_stream import EventStream
+from ._place import admitting, placed
 
 __all__ = ["HttpDoor", "connect", "serve"]
 
@@ -381,34 +379,19 @@ async def serve(
     seconds, a request may take to arrive.
     """
     parts, port = split(url)
-    if parts.path not in ("", "/"):
-        raise AaepError(f"The paths of a server are given by the protocol. Leave {parts.path!r} out of {url!r}.")
-    host = parts.hostname or "127.0.0.1"
-    if token is not None:
-        if identity is not None:
-            raise AaepError("Give either token= or identity=. First(...) joins several identities.")
-        identity = Guessing(Static(token))
     encryption = context(url, parts.scheme, ssl, cert, key, client_ca)
-    numeric = await address(host, port)
-    local = is_loopback(numeric)
-    if not local and (encryption is None or identity is None or isinstance(identity, Local)):  # TR-024, TR-027
-        raise AaepError(
-            f"{url!r} can be reached from other machines, so it needs TLS and a credential: "
-            "use https:// with cert= and key= (or ssl=), and identity= or token=. "
-            "For this machine only, listen on 127.0.0.1."
-        )
-    opened = listening(url, numeric, port)
+    place = await placed(url, parts, port, admitting(identity, token), encrypted=encryption is not None)
+    opened = listening(url, place.numeric, port)
     port = opened.getsockname()[1]
     try:
         guard = Guard(
             scheme=parts.scheme,
             port=port,
-            loopback=local,
+            loopback=place.local,
             origins=frozenset(origins),
             hosts=frozenset(one.lower() for one in hosts),
         )
-        where = f"{parts.scheme}://{f'[{host}]' if ':' in host else host}:{port}"
-        door = HttpDoor(hub, guard, Local() if identity is None else identity, where, limit=limit, patience=patience)
+        door = HttpDoor(hub, guard, place.admits, place.at(port), limit=limit, patience=patience)
         await door.open(opened, encryption)
     except BaseException:
         opened.close()

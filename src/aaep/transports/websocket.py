@@ -22,17 +22,15 @@ from aiohttp import web
 from aiohttp.http_exceptions import HttpProcessingError
 
 from ..channel import Peer
-from ..errors import AaepError
 from ..framing import LIMIT
-from ..guessing import Guessing
 from ..hub import Hub
-from ..identity import Identity, Local
-from ..tokens import Static
+from ..identity import Identity
 from ._admission import admission, shown
-from ._http_address import address, context, is_loopback, listening, over_http, split
+from ._http_address import context, listening, over_http, split
 from ._http_guard import Guard, Refusal
 from ._http_manifest import VARY, manifest
 from ._http_places import ALWAYS, HEALTH, MANIFEST, Said, refused
+from ._place import admitting, placed
 from ._websocket_client import connect
 from ._websocket_talk import PLACE, Conversation, offered, talk
 from ._websocket_tickets import LIFE, TICKETS, Tickets
@@ -190,36 +188,19 @@ async def serve(
     seconds, a request may take to arrive, and then a subscription.request.
     """
     parts, port = split(url, ("ws", "wss"))
-    if parts.path not in ("", "/", PLACE):
-        raise AaepError(f"The paths of a server are given by the protocol. Leave {parts.path!r} out of {url!r}.")
-    host = parts.hostname or "127.0.0.1"
-    if token is not None:
-        if identity is not None:
-            raise AaepError("Give either token= or identity=. First(...) joins several identities.")
-        identity = Guessing(Static(token))
     encryption = context(url, parts.scheme, ssl, cert, key, client_ca)
-    numeric = await address(host, port)
-    local = is_loopback(numeric)
-    if not local and (encryption is None or identity is None or isinstance(identity, Local)):  # TR-024, TR-027
-        raise AaepError(
-            f"{url!r} can be reached from other machines, so it needs TLS and a credential: "
-            "use wss:// with cert= and key= (or ssl=), and identity= or token=. "
-            "For this machine only, listen on 127.0.0.1."
-        )
-    opened = listening(url, numeric, port)
+    place = await placed(url, parts, port, admitting(identity, token), encrypted=encryption is not None, path=PLACE)
+    opened = listening(url, place.numeric, port)
     port = opened.getsockname()[1]
     try:
         guard = Guard(
             scheme=over_http(parts.scheme),
             port=port,
-            loopback=local,
+            loopback=place.local,
             origins=frozenset(origins),
             hosts=frozenset(one.lower() for one in hosts),
         )
-        shown_host = f"[{host}]" if ":" in host else host
-        where = f"{parts.scheme}://{shown_host}:{port}"
-        admits = Local() if identity is None else identity
-        door = WebSocketDoor(hub, guard, admits, where, limit=limit, patience=patience)
+        door = WebSocketDoor(hub, guard, place.admits, place.at(port), limit=limit, patience=patience)
         await door.open(opened, encryption)
     except BaseException:
         opened.close()
