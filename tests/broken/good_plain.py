@@ -243,7 +243,7 @@ class Plain:
     def _release(self) -> None:
         """Send what was held, when it may go; and end what has waited too long."""
         while self.running:
-            time.sleep(0.02)
+            time.sleep(0.02)  # it is a program of its own: this is its clock
             with self.changed:
                 for subscription in self.subscriptions.values():
                     self.pass_on(subscription)
@@ -371,7 +371,7 @@ class Plain:
     def withdraw(self, session: Session) -> None:
         session.move("thinking")
         prompt = session.ask("call_" + secrets.token_hex(8))
-        time.sleep(0.3)
+        time.sleep(0.3)  # for the reader to have heard it
         with self.changed:
             self.withdrawn(prompt)
         session.move("deciding", "normal")
@@ -522,7 +522,7 @@ class Session:
                 content_type="text/plain",
             )
             position += len(sentence)
-            time.sleep(pause)
+            time.sleep(pause)  # as a model takes its time
 
     def finish(self) -> None:
         self.move("idle")

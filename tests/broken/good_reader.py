@@ -224,7 +224,7 @@ class Reader:
             line.close()
             if not self.comes_back():
                 return
-            time.sleep(self.retry)
+            time.sleep(self.retry)  # not to come back at once
 
     def comes_back(self) -> bool:
         """The connection broke."""

@@ -149,7 +149,7 @@ class TakesReplays(Broken):
     def letter(self, session: Session, timeout: int | None = None) -> None:
         call = f"call_{time.monotonic_ns()}"
         if session.granted(call, timeout):
-            time.sleep(0.2)
+            time.sleep(0.2)  # for a second reply to come
             for number in range(self.accepts.get(call, 1)):
                 session.move("calling_tool")
                 about = {"tool": "send_letter", "tool_call_id": call}
@@ -255,7 +255,7 @@ class LastCounts(Broken):
             return
         prompt = session.ask(call, timeout)
         session.wait(prompt)
-        time.sleep(0.15)
+        time.sleep(0.15)  # for the last reply, which it takes to count
         session.move("thinking", "normal")
         if prompt.outcome == "accepted":
             session.move("calling_tool")
@@ -324,7 +324,7 @@ class KeepsWithdrawn(Broken):
         session.move("thinking")
         call = f"call_{time.monotonic_ns()}"
         prompt = session.ask(call)
-        time.sleep(0.3)
+        time.sleep(0.3)  # for the reader to have heard it
         with self.changed:
             self.withdrawn(prompt)
         session.move("deciding", "normal")
@@ -807,7 +807,7 @@ class ActsAfterCancelling(Broken):
         session.move("thinking")
         call = "call_" + "1" * 16
         prompt = session.ask(call)
-        time.sleep(0.3)
+        time.sleep(0.3)  # for the reader to have heard it
         session.say("session.cancelled", "Cancelled.", cancelled_by="user")
         session.open = False
         if session.wait(prompt) == "accepted":
