@@ -113,9 +113,8 @@ class Call:
             session.settle_outputs()
             session.go("calling_tool")
             said = invoked(self.name, self._args)
-            terse, normal, detailed = (
-                said if self._summary is None else compose(self._summary, said, english=session.english)
-            )
+            if self._summary is not None:
+                said = compose(self._summary, said, english=session.english)
             session.voice.add(
                 ToolInvoked,
                 _INVOKED(
@@ -126,9 +125,9 @@ class Call:
                     description=UNSET if self._description is None else plain(self._description, 4096),
                     args_summary=self._args or UNSET,
                     expected_duration_ms=UNSET if self._expected is None else int(self._expected * 1000),
-                    summary_terse=terse,
-                    summary_normal=normal,
-                    summary_detailed=detailed,
+                    summary_terse=said.terse,
+                    summary_normal=said.normal,
+                    summary_detailed=said.detailed,
                 ),
             )
             self._began = session.voice.clock()

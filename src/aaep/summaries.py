@@ -120,7 +120,8 @@ def started(name: str) -> Said:
 @lru_cache(maxsize=256)
 def _calling(name: str) -> Said:
     what = title(name)
-    return Said(f"{what.capitalize()}.", f"Calling {what}.", f"Calling {what}.")
+    said = f"Calling {what}."
+    return Said(f"{what.capitalize()}.", said, said)
 
 
 def invoked(name: str, args: str) -> Said:
