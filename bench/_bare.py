@@ -144,7 +144,7 @@ class Asgi:
         self._server = uvicorn.Server(config)
         self._serving = asyncio.create_task(self._server.serve())
         while not self._server.started:
-            await asyncio.sleep(0)
+            await asyncio.sleep(0)  # lets the sockets be served
         address = f"http://127.0.0.1:{self._server.servers[0].sockets[0].getsockname()[1]}"
         return address, address
 

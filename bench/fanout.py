@@ -387,7 +387,7 @@ async def taken(hub: Hub, unsent: int) -> None:
     """Wait until the readers have taken nearly all."""
     outlets = [one.outlet for one in hub.roster.everybody() if one.outlet is not None]
     while sum(one.waiting() for one in outlets) > unsent * len(outlets):
-        await asyncio.sleep(0)
+        await asyncio.sleep(0)  # lets the sockets be served
 
 
 # -- the bare one --------------------------------------------------------------------------
@@ -430,12 +430,12 @@ async def bare(size: int) -> None:
             for _ in range(max(1, LOOK // int(line))):
                 for transport, batch in zip(joined, cycle(batches), strict=False):
                     transport.write(batch)
-                await asyncio.sleep(0)
+                await asyncio.sleep(0)  # lets the sockets be served
                 rounds += 1
             while sum(one.get_write_buffer_size() for one in joined) > UNSENT * len(joined):
-                await asyncio.sleep(0)
+                await asyncio.sleep(0)  # lets the sockets be served
         while any(one.get_write_buffer_size() for one in joined):
-            await asyncio.sleep(0)
+            await asyncio.sleep(0)  # lets the sockets be served
         print("done", flush=True)
         print(rounds * int(line) * len(joined), rounds * len(joined), 0, flush=True)
     listening.close()

@@ -327,10 +327,10 @@ async def feed(session: Session, events: Iterator[tuple[Envelope, bytes]], count
     for number in range(0, count, burst):
         for event, data in islice(events, burst):
             hub.publish(session, event, data)
-        await asyncio.sleep(0)
+        await asyncio.sleep(0)  # lets the sockets be served
         if number % LOOK == 0:
             while sum(outlet.waiting() for outlet in outlets) > UNSENT * len(outlets):
-                await asyncio.sleep(PAUSE)
+                await asyncio.sleep(PAUSE)  # for the readers to keep up
 
 
 # -- the bare one --------------------------------------------------------------------------
@@ -354,16 +354,16 @@ async def bare(server: Bare, frame: bytes, answer: bytes, folder: str, pipes: tu
             continue
         count, burst, readers = map(int, line[1:])
         while server.readers() < readers:
-            await asyncio.sleep(0)
+            await asyncio.sleep(0)  # lets the sockets be served
         for number in range(0, count, burst):
             for _ in range(burst):
                 sending = server.broadcast()
                 if sending is not None:
                     await sending
-            await asyncio.sleep(0)
+            await asyncio.sleep(0)  # lets the sockets be served
             if number % LOOK == 0:
                 while server.waiting() > UNSENT * readers:
-                    await asyncio.sleep(PAUSE)
+                    await asyncio.sleep(PAUSE)  # for the readers to keep up
         print("sent", flush=True)
     os._exit(0)
 

@@ -15,13 +15,13 @@ async def main() -> None:
         @producer.tool(risk="low", summary="Looking for flights to {city}.")
         async def find_flights(city: str) -> str:
             """Looks for flights."""
-            await asyncio.sleep(0.05)
+            await asyncio.sleep(0.05)  # stands for work
             return f"a flight to {city} at nine"
 
         @producer.tool(risk="low", summary="Looking for hotels in {city}.")
         async def find_hotels(city: str) -> str:
             """Looks for hotels."""
-            await asyncio.sleep(0.05)
+            await asyncio.sleep(0.05)  # stands for work
             return f"a quiet hotel in {city}"
 
         @producer.tool(

@@ -244,6 +244,12 @@ def test_for_every_must_that_is_tried_there_is_somebody_who_is_failed_for_it(bad
     assert untried == set()
 
 
+def test_for_every_should_about_behaviour_there_is_somebody_who_is_warned_of(bad: dict[str, Played]) -> None:
+    told = {one.rule for each in bad.values() for one in each.results if one.verdict in ("failed", "warning")}
+    tried = {rule for rule in live(PRODUCER) if rules()[rule].keyword == "SHOULD" and rules()[rule].kind == "behaviour"}
+    assert tried and tried - told == set()
+
+
 @pytest.mark.parametrize("broken", [RejectsAll, SaysYesToEverything])
 def test_who_lets_nobody_in_is_judged_all_the_same(broken: type[Broken]) -> None:
     played = asyncio.run(judge_plain(broken))

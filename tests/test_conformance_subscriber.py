@@ -172,6 +172,12 @@ def test_for_every_must_that_is_tried_there_is_somebody_who_is_failed_for_it(bad
     assert (waited_for | tried) - broken == set()
 
 
+def test_for_every_should_that_is_tried_there_is_somebody_who_is_warned_of(bad: dict[str, Listened]) -> None:
+    told = {one.rule for each in bad.values() for one in each.results if one.verdict in ("failed", "warning")}
+    tried = {rule for rule in live(SUBSCRIBER) if rules()[rule].keyword == "SHOULD"}
+    assert tried and tried - told == set()
+
+
 class Impatient(Reader):
     """Comes back at once when it is told to wait."""
 

@@ -211,7 +211,7 @@ def example(*steps: Step) -> list[Step]:
 ASKED = Step(kind="confirm", token=token(0), call="call_a", action="Send it.")
 SENT = Step(kind="invoked", tool="send", call="call_a", irreversible=True)
 BACK = Step(kind="returned", tool="send", call="call_a")
-THINKING: Callable[[str], Step] = lambda old: Step(kind="state", old=old, new="thinking")  # noqa: E731
+THINKING: Callable[[str], Step] = lambda old: Step(kind="state", old=old, new="thinking")  # noqa: E731  # one of several like it
 
 
 def test_the_model_knows_a_sound_session() -> None:

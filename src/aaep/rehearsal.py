@@ -466,7 +466,7 @@ class Rehearsal:
             return holds(hub)
 
         while hub.run(look()):
-            time.sleep(_POLL)
+            time.sleep(_POLL)  # nobody tells when readers have caught up
 
 
 def _contexts(event: Envelope) -> tuple[str, ...]:

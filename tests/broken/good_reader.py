@@ -81,7 +81,7 @@ class Reader:
             self.renegotiate()
         try:
             while True:
-                with suppress(queue.Empty):
+                with suppress(queue.Empty):  # nothing came
                     self.mail.get(timeout=TICK)()
                 self.tick()
         except Stop:
@@ -89,7 +89,7 @@ class Reader:
         finally:
             self.leaving = True
             if self.line is not None:
-                with suppress(OSError):
+                with suppress(OSError):  # it has ended already
                     self.line.shutdown(socket.SHUT_RDWR)
 
     def stop(self) -> None:
@@ -212,7 +212,7 @@ class Reader:
         """In a thread of its own: read, and come back whenever it ends."""
         while not self.leaving:
             line = http.client.HTTPConnection(self.place.hostname or "", self.place.port)
-            with suppress(OSError, http.client.HTTPException, ValueError):
+            with suppress(OSError, http.client.HTTPException, ValueError):  # it tries again
                 line.connect()
                 self.line = line.sock
                 line.request("GET", f"/aaep/v1/events?subscription_id={self.id}", headers=self.headers())
@@ -220,7 +220,7 @@ class Reader:
                 if response.status != 200:
                     break
                 for event_id, data in self.frames(response):
-                    self.mail.put(lambda event_id=event_id, data=data: self.take(event_id, data))  # type: ignore[misc]
+                    self.mail.put(lambda event_id=event_id, data=data: self.take(event_id, data))  # type: ignore[misc]  # bound now
             line.close()
             if not self.comes_back():
                 return

@@ -31,7 +31,7 @@ def stop(program: Program) -> int:
     waited, began = before, time.monotonic()
     process.send_signal(signal.SIGTERM)
     while time.monotonic() - began - sum(waited.values()) + sum(before.values()) < PROMISE:
-        with suppress(TimeoutExpired):
+        with suppress(TimeoutExpired):  # not yet
             return process.wait(LOOK)
         waited = waited | kept_waiting(process.pid)
     raise AssertionError(f"It goes on, {time.monotonic() - began:.1f} s after it was told to stop.")

@@ -156,7 +156,7 @@ def _choose(answer: str) -> Callable[[Any], Any]:
 def _pause(seconds: float) -> Callable[[], None]:
     def pause() -> None:
         if seconds:
-            time.sleep(seconds)
+            time.sleep(seconds)  # so that it can be followed
 
     return pause
 

@@ -229,6 +229,7 @@ class Scene:
 
     async def rest(self, seconds: float | None = None) -> None:
         """As long as nothing should happen."""
+        # Nothing else tells that nothing comes.
         await asyncio.sleep(self.stage.quiet if seconds is None else seconds)
 
     # -- the person --------------------------------------------------------------------------

@@ -175,7 +175,7 @@ class RawDoor:
         name = query.get("subscription_id", [""])[0]
         stream = self._player.attach(name, outlet, headers.get("last-event-id", ""), headers)
         try:
-            with suppress(OSError):
+            with suppress(OSError):  # the reader is gone, one way or another
                 while await reader.read(65_536):
                     pass
         finally:

@@ -168,7 +168,7 @@ class Stage:
 
     async def rest(self) -> None:
         """As long as nothing should happen."""
-        await asyncio.sleep(self.quiet)
+        await asyncio.sleep(self.quiet)  # nothing else tells that nothing comes
 
     async def close(self) -> None:
         for reader in self._readers:

@@ -109,7 +109,7 @@ class Scripted:
         with session.output() as out:
             for number in range(_SENTENCES):
                 out.write(f"This is sentence number {number}. ")
-                time.sleep(0.08)
+                time.sleep(0.08)  # as a model takes its time
         self.send("the bank")
 
     def fail(self, session: Session) -> None:

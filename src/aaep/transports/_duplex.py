@@ -70,7 +70,7 @@ class Duplex:
             try:
                 async with asyncio.timeout(_PATIENCE):
                     # If it cannot be sent the reader hears why, and perhaps an answer before that.
-                    with contextlib.suppress(ChannelLost, ChannelRefused):
+                    with contextlib.suppress(ChannelLost, ChannelRefused):  # told there
                         await wire.send(message)
                     return await self._answer
             except TimeoutError:

@@ -119,7 +119,7 @@ class _Line:
         self._call.cancel()
         # The library still has something to tell the loop about the call, which may be closed soon. It tells
         # things in their order, so wait for one more: a call that is too late before it begins.
-        with contextlib.suppress(grpc.aio.AioRpcError):
+        with contextlib.suppress(grpc.aio.AioRpcError):  # as it must
             late: Any = self._channel.unary_unary(_MANIFEST)
             await late(b"", timeout=0)
         await self._channel.close()

@@ -434,7 +434,7 @@ async def _either(passing: Awaitable[None], hearing: Awaitable[None], pipe: Pipe
 
 async def _lingering(pipe: Pipe) -> None:
     await pipe.over.wait()
-    await asyncio.sleep(_LINGER)
+    await asyncio.sleep(_LINGER)  # for the reader to take what was written before it
 
 
 async def _live(receive: Receive, send: Send) -> None:
