@@ -6,7 +6,7 @@ from itertools import accumulate
 
 import pytest
 import regex
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from aaep.sentences import Boundary, cut, pieces, portions, split
@@ -202,6 +202,7 @@ def test_white_space_belongs_to_the_piece_before(text: str, boundary: Boundary, 
     assert not any(regex.match(r"[ \t\r\n\u2028\u2029\u3000\u00a0]", part) for part in parts[1:])
 
 
+@example("\u094de\u0301", 2, "en")
 @given(texts, st.integers(1, 12), languages)
 def test_a_split_text_keeps_to_the_limit(text: str, limit: int, language: str) -> None:
     """CF-082"""

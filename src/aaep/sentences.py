@@ -45,6 +45,8 @@ _JOINED: Final = regex.compile(rf"(?<![\p{{GCB=Control}}\p{{GCB=CR}}\p{{GCB=LF}}
 # An Indic conjunct is one cluster since Unicode 15.1 (GB9c), to \X not yet.
 _CLUSTER: Final = regex.compile(r"(?:\X(?<=\p{InSC=Virama}\u200d?)(?=\p{L}))*+\X", regex.V1)
 
+_GRAPHEME: Final = regex.compile(r"\X", regex.V1)
+
 _LEADING: Final = regex.compile(rf"[{_SPACE}]*+", regex.V1)
 _UNSPACED: Final = regex.compile(_FREE, regex.V1)
 _ENDS: Final = regex.compile(r"[\p{Sentence_Terminal}…;]", regex.V1)
@@ -309,8 +311,11 @@ def _portion(window: str, language: str) -> tuple[int, Hint]:
         length = cut(window, hint, language=language)
         if length:
             return length, hint
-    begins = [found.start() for found in _CLUSTER.finditer(window)]
-    return begins[-1] or len(window) - 1, "none"
+    for pattern in (_CLUSTER, _GRAPHEME):  # rather through a conjunct than through a letter and its marks
+        last = [found.start() for found in pattern.finditer(window)][-1]
+        if last:
+            return last, "none"
+    return len(window) - 1, "none"
 
 
 def split(text: str, limit: int, language: str = "en") -> list[str]:
