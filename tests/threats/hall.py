@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import json
 import logging
+import threading
 import time
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
@@ -35,6 +36,8 @@ class Doorman:
 
     def __init__(self, file: Path) -> None:
         self.coming = ("nobody", "replier")
+        self.turn = threading.Lock()  # one comes at a time, or one would be taken for another
+        self.met = threading.Event()
         self._file = file
         self._headers: dict[tuple[str, str], dict[str, str]] = {}
         self.headers("ada", "replier")
@@ -50,7 +53,9 @@ class Doorman:
 
     def admit(self, given: Credentials) -> Peer:
         if given.transport in _BORN:
-            return Peer(self.coming[0], given.transport, frozenset({self.coming[1]}))
+            peer = Peer(self.coming[0], given.transport, frozenset({self.coming[1]}))
+            self.met.set()
+            return peer
         return self._tokens.admit(given)
 
 
@@ -85,7 +90,7 @@ class Bank:
             made = type(WIRES[self.name])(self.doorman.headers(who, role))  # type: ignore[call-arg]  # a wire of this suite takes them
             if isinstance(made, Grpc) and self._life:
                 made.life = self._life
-            if isinstance(made, TwoWay):
+            if isinstance(made, TwoWay) and self.name in ("unix", "stdio"):
                 made.dial = self._dialling(made, who, role)  # type: ignore[method-assign]  # put in its place for this test
             self._wires[who, role] = made
         return self._wires[who, role]
@@ -94,8 +99,12 @@ class Bank:
         dial = wire.dial
 
         def dialled(url: str) -> Line:
-            self.doorman.coming = who, role
-            return dial(url)
+            with self.doorman.turn:
+                self.doorman.coming = who, role
+                self.doorman.met.clear()
+                line = dial(url)
+                assert self.doorman.met.wait(LONG)
+            return line
 
         return dialled
 
