@@ -9,6 +9,7 @@ import ssl
 import subprocess
 import sys
 import threading
+import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -485,6 +486,11 @@ def test_an_identity_that_fails_lets_nobody_in(caplog: pytest.LogCaptureFixture)
 
 def test_the_end_of_the_agent_is_said_before_the_status() -> None:
     with serving() as server, server.reading() as (stream, _), server.stream() as silent:
+        door = server.hub.doors[0]
+        assert isinstance(door, GrpcDoor)
+        late = time.monotonic() + WAIT
+        while len(door.conversations) < 2 and time.monotonic() < late:
+            server.hub.run(asyncio.sleep(0))  # a turn of the loop: a call begins when it has arrived
         ending = threading.Thread(target=server.hub.close)
         ending.start()
         assert ended(stream) == (["producer_shutdown"], Code.UNAVAILABLE)
