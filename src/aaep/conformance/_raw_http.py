@@ -65,6 +65,7 @@ class RawDoor:
         self._player = player
         self._server: asyncio.Server | None = None
         self._busy: set[asyncio.Task[None]] = set()
+        self._lines: list[asyncio.StreamWriter] = []
         self.url = ""
 
     @classmethod
@@ -85,11 +86,15 @@ class RawDoor:
         for task in [*self._busy]:
             task.cancel()
         await asyncio.gather(*self._busy, return_exceptions=True)
+        for line in self._lines:
+            line.transport.abort()  # who has not taken what was said last never will
+        await asyncio.sleep(0)  # in which they end
 
     async def _greet(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         task = asyncio.current_task()
         assert task is not None
         self._busy.add(task)
+        self._lines.append(writer)
         try:
             while await self._exchange(reader, writer):
                 pass
