@@ -1274,6 +1274,24 @@ async def test_a_reply_needs_a_subscription_of_its_own_that_may_reply() -> None:
 
 
 @scene
+async def test_an_outcome_is_on_its_way_when_its_reply_was_taken() -> None:
+    """Without a turn of the loop in between; and what was published before it comes before it."""
+    world = World()
+    agent = Agent(world)
+    id = world.subscribe(**REPLIES)
+    outlet = world.connect(id)
+    token = agent.ask().reply_token
+    await world.settle()
+    agent.reply = lambda message, via: agent.move("thinking")  # type: ignore[method-assign]  # put in its place for this test
+    world.hub.reply(replied(token, id), Peer())
+    assert outlet.ids[-1] == agent.sent[-1].event_id
+    agent.progress(40)
+    world.hub.reply(replied(token, id), Peer())
+    await world.settle()
+    assert outlet.ids[-2:] == [event.event_id for event in agent.sent[-2:]]
+
+
+@scene
 async def test_a_peer_without_the_right_to_reply_is_no_replier() -> None:
     world = World()
     agent = Agent(world)

@@ -278,11 +278,13 @@ class Background:
 
     def call(self, function: Callable[..., object], *args: Any) -> None:
         """Have the loop call something soon. From any thread."""
-        with contextlib.suppress(RuntimeError):  # the loop is closed: there is nobody left to tell
+        try:
             if self.here:  # and so awake
                 self.loop.call_soon(function, *args)
             else:
                 self.loop.call_soon_threadsafe(function, *args)
+        except RuntimeError:  # the loop is closed: there is nobody left to tell
+            return
 
     def run(self, work: Coroutine[Any, Any, T], timeout: float | None = None) -> T:
         """Wait, from another thread, until the loop has done something."""

@@ -109,6 +109,15 @@ class Delivery:
         else:
             self._written(count)
 
+    def after(self, call: Callable[[], None]) -> None:
+        """Call something, and have what it publishes routed at once instead of soon."""
+        waiting, self._scheduled = self._scheduled, True  # so that nobody has the loop called
+        try:
+            call()
+        finally:
+            if not waiting:
+                self.drain()
+
     def _kept(self, ticket: object, count: int) -> None:
         if self._awaited is ticket:
             self._awaited = None

@@ -328,7 +328,8 @@ class Hub:
             return
         self._counts["replies"] += 1
         _log.info("A reply of %r over %s was passed on. %s", peer.principal, peer.transport, peer.process)  # CF-141
-        _tell(source.reply, message, message.subscription_id)
+        # Somebody waits for the outcome.
+        self.delivery.after(lambda: _tell(source.reply, message, message.subscription_id))
 
     def receive(
         self, raw: bytes, peer: Peer, allowed: tuple[type[Message], ...], own: str | None = None

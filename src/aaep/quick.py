@@ -23,6 +23,8 @@ from .errors import Violation
 from .events import CORE_EVENTS, Envelope
 from .extensions import Registry
 from .fields import Message, members, per_type
+from .messages import ClarificationReply, ConfirmationReply
+from .payloads import PAYLOADS
 from .rules import BUNDLED, every, pattern, texts
 from .timestamps import clean
 
@@ -265,7 +267,7 @@ def check(event: Message, raw: bytes, known: Registry = BUNDLED, strict: bool = 
     """
     plan = PLANS.get(type(event))
     if plan is None:
-        return tuple(every(event, raw, known, strict=strict))
+        return () if _plain(event) else tuple(every(event, raw, known, strict=strict))
     # Strictness only adds a look at every text for secrets.
     if plan.quiet(event, raw, plan.common, plan.particular, plan.sound) and not (strict and _telltale(event)):
         return ()
@@ -273,6 +275,24 @@ def check(event: Message, raw: bytes, known: Registry = BUNDLED, strict: bool = 
     if not found:
         plan.remember(cast(Envelope, event))
     return found
+
+
+def _plain(message: Any) -> bool:
+    """Whether a message is a reply whose ids and time are ordinary: the rules look at nothing else in it."""
+    tests = _REPLIES.get(type(message))
+    return (
+        tests is not None
+        and tests[0](message.reply_token) is not None
+        and tests[1](message.subscription_id) is not None
+        and clean(message.timestamp)
+    )
+
+
+_REPLIES: Final = {
+    cls: (pattern(cls, "reply_token"), pattern(cls, "subscription_id"))
+    for cls in (ConfirmationReply, ClarificationReply)
+    if cls not in PAYLOADS
+}
 
 
 def _telltale(event: Message) -> bool:

@@ -42,6 +42,7 @@ E = TypeVar("E", bound=Envelope)
 
 _TOLD: Final[tuple[str, ...]] = ("reply_token", "outcome")  # CF-137: what everybody who saw the prompt has to know
 _CORE: Final = frozenset(CORE_EVENTS.values())
+_MOST: Final = 1000
 _MEMBERS: Final = {name: "context_" if name == "context" else name for name in VARIANT_FIELDS}
 
 
@@ -54,6 +55,7 @@ class Tailor:
         self._summary = f"summary_{self._level}"
         self._languages = terms.languages if terms.languages is not UNSET else ()
         self._listed = terms.supported_extensions if terms.supported_extensions is not UNSET else ()
+        self._untouched: set[tuple[object, ...]] = set()  # extensions that could stay as they were
         self._levels = {self._level, UNSET} if self._level == "normal" else {self._level}  # ENV-037: absent is normal
 
     def fits(self, event: Envelope) -> bool:
@@ -90,6 +92,10 @@ class Tailor:
         """CF-137: the listed extensions' members, and the contexts that what is left needs (ENV-052)."""
         contexts = event.context if isinstance(event.context, tuple) else ()
         given = event.extensions if event.extensions is not UNSET else {}
+        # Nothing else decides; and an outcome is like others before it.
+        names = (event.type, contexts, *[(one, *value) if type(value) is dict else one for one, value in given.items()])
+        if names in self._untouched:
+            return {}
         kept = {}
         for prefix, value in given.items():
             if self._lists(prefix, contexts):
@@ -104,6 +110,10 @@ class Tailor:
         needed = tuple(uri for uri in contexts if self._needs(event, uri, kept))
         if needed != contexts:
             changes["context"] = needed if len(needed) > 1 else CORE_CONTEXT
+        if not changes:
+            if len(self._untouched) >= _MOST:
+                self._untouched.clear()  # what strangers can think of is without number
+            self._untouched.add(names)
         return changes
 
     def _lists(self, prefix: str, contexts: Iterable[str]) -> bool:
