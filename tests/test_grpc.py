@@ -32,7 +32,7 @@ from aaep.identity import Certificates, Credentials, Local, TooManyGuesses, Unau
 from aaep.journal.memory import MemoryJournal
 from aaep.negotiation import Offer
 from aaep.subscriber import Subscriber
-from aaep.transports import _grpc_talk
+from aaep.transports import _grpc_alarms, _grpc_talk
 from aaep.transports._grpc_client import GrpcChannel, connect
 from aaep.transports._grpc_messages import batch, each, pack, unpack
 from aaep.transports.grpc import GrpcDoor, serve
@@ -360,6 +360,47 @@ def test_any_kind_of_loop_will_do(make: Callable[[], asyncio.AbstractEventLoop])
         loop.call_soon_threadsafe(loop.stop)
         thread.join(WAIT)
         loop.close()
+
+
+class PollerCompletionQueue:
+    """What the library calls the queue that all loops share."""
+
+    def __init__(self, error: Exception) -> None:
+        self._error = error
+
+    def _handle_events(self) -> None:
+        raise self._error
+
+
+@pytest.mark.parametrize("make", [asyncio.new_event_loop, uvloop.new_event_loop])
+def test_what_fails_in_the_library_without_harm_is_not_told(
+    make: Callable[[], asyncio.AbstractEventLoop], caplog: pytest.LogCaptureFixture
+) -> None:
+    def fail() -> None:
+        raise RuntimeError("Event loop is closed")
+
+    loop = make()
+    loop.call_soon(lambda: _grpc_alarms.hush(loop))
+    loop.call_soon(PollerCompletionQueue(BlockingIOError())._handle_events)
+    loop.call_soon(PollerCompletionQueue(RuntimeError("Event loop is closed"))._handle_events)
+    loop.run_until_complete(asyncio.sleep(0))
+    assert caplog.records == []
+    loop.call_soon(fail)  # the same words of somebody else
+    loop.call_soon(PollerCompletionQueue(RuntimeError("broken"))._handle_events)
+    loop.run_until_complete(asyncio.sleep(0))
+    loop.close()
+    assert len(caplog.records) == 2
+
+
+def test_who_hears_of_failures_already_hears_of_these() -> None:
+    heard: list[dict[str, Any]] = []
+    loop = asyncio.new_event_loop()
+    loop.set_exception_handler(lambda _, context: heard.append(context))
+    _grpc_alarms.hush(loop)
+    loop.call_soon(PollerCompletionQueue(BlockingIOError())._handle_events)
+    loop.run_until_complete(asyncio.sleep(0))
+    loop.close()
+    assert len(heard) == 1
 
 
 # -- statuses (CF-108) -------------------------------------------------------------------------

@@ -20,6 +20,7 @@ from ..errors import AaepError
 from ..framing import LIMIT
 from ..phrases import neutralise
 from ._duplex import Duplex
+from ._grpc_alarms import hush
 from ._grpc_messages import ENVELOPE, METHODS, SERVICE, pack, unpack
 from ._http_address import is_loopback, split
 
@@ -166,6 +167,7 @@ class GrpcChannel(Duplex):
     def _channel(self) -> grpc.aio.Channel:
         if self._closed:
             raise ChannelLost("This channel is closed. Connect again.")
+        hush(asyncio.get_running_loop())
         options = (
             ("grpc.use_local_subchannel_pool", 1),
             ("grpc.max_receive_message_length", LIMIT + ENVELOPE),  # CF-114
