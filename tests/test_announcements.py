@@ -156,12 +156,25 @@ def test_the_countdown_is_said_twice_only() -> None:
     assert queue.advance(49) == []
     half = queue.advance(50)
     assert isinstance(half[0], Speak)
-    assert half[0].text.startswith("50 seconds left to answer. Confirm. Pay.")
+    assert half[0].text == "50 seconds left to answer. Pay."
     assert queue.due(51) == 90 and queue.finished(60) == []
     queue.push(tool("One."), 61)
     assert heard(queue.advance(90)) == ["-", "10 seconds left to"]
     assert queue.due(90) is None
     assert rest(queue, 100) == ["Again. Calling t."]
+
+
+def test_the_countdown_says_what_it_is_about_and_when_that_is_cut() -> None:
+    queue = Queue()
+    queue.push(said("awaiting.clarification", question="Which one?", timeout_seconds=100), 0)
+    queue.push(prompt(action="Pay one bill. " * 50, timeout_seconds=110), 0)
+    rest(queue)
+    (first,) = queue.advance(50)
+    assert isinstance(first, Speak) and first.text == "50 seconds left to answer. Which one?"
+    queue.finished(51)
+    (second,) = queue.advance(55)
+    assert isinstance(second, Speak) and second.text.startswith("55 seconds left to answer. Pay one bill. Pay")
+    assert second.text.endswith("Pay one… The text is cut here, 580 characters are left.")
 
 
 def test_a_countdown_that_came_too_late_is_said_once() -> None:

@@ -217,6 +217,14 @@ def test_what_was_cut_is_accepted_only_after_the_whole_was_printed() -> None:
     assert decided(desk.press("a", "y")) != []
 
 
+def test_the_line_about_the_second_key_says_all_that_is_accepted_or_that_it_is_cut() -> None:
+    action = ("Pay one bill. " * 40).strip()
+    assert f"accept this: {action} Any other key" in told(Desk(risky(action=action)).press("a"))
+    prompt = light(action=LONG)
+    desk = Desk(_whole(prompt))
+    assert "The text is cut here, 1400 characters are left. Any other key" in told(desk.press("a"))
+
+
 def test_hearing_one_prompt_in_full_does_not_open_another() -> None:
     one, other = light("rpl_1", action=LONG), light("rpl_2", action=LONG + "more.")
     desk = Desk(one)
@@ -901,7 +909,7 @@ def test_the_countdown_is_said() -> None:
         sitting.prompt(light(timeout_seconds=120))
         sitting.now += 60
         sitting.hear("tool.completed")  # something wakes it; alone it would wait by a clock that stands still
-        sitting.see("1 minute left to answer. Confirm.")
+        sitting.see("1 minute left to answer. Transfer 50 dollars")
 
 
 def test_a_countdown_does_not_turn_the_keys_to_another_prompt() -> None:
@@ -910,7 +918,7 @@ def test_a_countdown_does_not_turn_the_keys_to_another_prompt() -> None:
         sitting.prompt(light("rpl_2", timeout_seconds=900))
         sitting.now += 60
         sitting.hear("tool.completed")
-        sitting.see("1 minute left to answer. Confirm.")
+        sitting.see("1 minute left to answer. Transfer 50 dollars")
         sitting.press("a", "Sending: accept.")
         assert sitting.sent() == ("accept", "rpl_2")
 
@@ -1108,16 +1116,18 @@ def test_with_nobody_to_answer_it_says_so() -> None:
 
 
 def test_events_can_be_recorded_instead_of_said() -> None:
-    found: list[Envelope] = []
-    with at_a_pipe(record=found.append) as sitting:
+    found: SimpleQueue[Envelope] = SimpleQueue()
+    with at_a_pipe(record=found.put) as sitting:
         sitting.script.events.put(light(action=LONG).event)
-        sitting.now += LATER
+        assert found.get(timeout=30).type.endswith("confirmation")
+        sitting.hear("tool.invoked")
+        assert found.get(timeout=30).type.endswith("invoked")  # so the one before it was dealt with
         os.write(sitting.hands, b"help\n")
         assert "Confirm" not in sitting.see("Commands, one on each line:")
         sitting.script.events.put(event("session.started", session_id="sess_2"))
         sitting.script.events.put(None)
         assert "Started" not in sitting.see("Stopped listening. Prompts left open: 1.")
-        assert [one.type.rpartition(".")[2] for one in found] == ["confirmation", "started"]
+        assert found.get(timeout=30).type.endswith("started") and found.empty()
 
 
 def test_a_prompt_that_was_recorded_was_printed_whole() -> None:
@@ -1133,11 +1143,10 @@ def test_a_countdown_does_not_turn_recorded_prompts_round_either() -> None:
     with at_a_pipe(record=heard.put) as sitting:
         sitting.script.events.put(light("rpl_1", timeout_seconds=120).event)
         sitting.script.events.put(light("rpl_2", timeout_seconds=900).event)
-        heard.get(timeout=30), heard.get(timeout=30)
-        os.write(sitting.hands, b"help\n")  # read after both were dealt with
-        sitting.see("Commands, one on each line:")
+        sitting.hear("tool.invoked")
+        [heard.get(timeout=30) for _ in range(3)]  # so the two before it were dealt with
         sitting.now += 60
-        os.write(sitting.hands, b"help\n")  # and this, after the countdown
+        os.write(sitting.hands, b"help\n")  # read before the countdown, and the next line after it
         sitting.see("Commands, one on each line:")
         sitting.press_lines("accept", "Sending: accept.")
         assert sitting.sent() == ("accept", "rpl_2")

@@ -14,7 +14,7 @@ from typing import Final, Literal
 import msgspec
 
 from .events import CORE_EVENTS, CRITICAL, TERMINAL, ProgressUpdated, StateChanged
-from .phrases import PHRASES, cut, neutralise, span
+from .phrases import PHRASES, brief, span
 from .presentation import Announcement, announce
 from .reading import USUAL, Preferences
 
@@ -22,6 +22,7 @@ __all__ = ["Action", "Queue", "Speak", "Stop"]
 
 MARKS: Final = (0.5, 0.1)  # the shares of its time at which a prompt's countdown is said
 MINUTE: Final = 60.0
+NAME: Final = 120  # characters of an action or a question that tell one prompt from another
 
 
 class Speak(msgspec.Struct, frozen=True):
@@ -124,8 +125,8 @@ class Queue:
                 due += 1
             if due and prompt.deadline > now and not self._says(prompt.announcement):
                 # Which prompt it is about is said too, for there may be several.
-                about = cut(prompt.announcement.text, 120)
-                text = PHRASES["countdown"].format(span(prompt.deadline - now), about)
+                about = brief(prompt.announcement.about, NAME)
+                text = PHRASES["countdown"].format(span(prompt.deadline - now), about).rstrip()
                 self._critical.append(_Item(prompt.announcement, text=text, critical=True))
         return self._interrupt() + self._next(now)
 
@@ -198,9 +199,8 @@ class Queue:
 
     def _about(self, announcement: Announcement) -> str:
         """Which of several prompts an outcome is about."""
-        event = self._prompts[announcement.prompt].announcement.event
-        asked = getattr(event, "action", "") or getattr(event, "question", "")
-        return PHRASES["about"].format(cut(neutralise(asked), 120)) if asked else ""
+        about = self._prompts[announcement.prompt].announcement.about
+        return PHRASES["about"].format(brief(about, NAME)) if about else ""
 
     def _remind(self, queue: deque[_Item]) -> None:
         """A prompt that another one came after is said again when that one is closed."""

@@ -10,7 +10,7 @@ import unicodedata
 from collections.abc import Mapping
 from typing import Final
 
-__all__ = ["LONGEST", "PHRASES", "cut", "neutralise", "phrase", "sentence", "span", "title"]
+__all__ = ["LONGEST", "PHRASES", "brief", "cut", "neutralise", "phrase", "sentence", "span", "title"]
 
 LONGEST: Final = 600  # characters of one text that are read at once, about 40 seconds of speech
 
@@ -202,6 +202,14 @@ def cut(text: str, most: int = LONGEST) -> str:
         while end > 1 and (unicodedata.category(text[end])[0] == "M" or "\u200d" in text[end - 1 : end + 1]):
             end -= 1
     return _balanced(text[:end]) or text[:most]
+
+
+def brief(text: str, most: float = LONGEST) -> str:
+    """A neutralised text as a sentence; of a longer one its beginning, and words that say so."""
+    if len(text) <= most:
+        return sentence(text)
+    short = cut(text, int(most))
+    return f"{short}… {PHRASES['cut'].format(len(text) - len(short))}"
 
 
 def title(name: str) -> str:

@@ -55,6 +55,7 @@ class Announcement(msgspec.Struct, frozen=True, kw_only=True):
     event: Envelope
     prompt: str = ""  # the token of the prompt this asks or settles
     asks: bool = False  # whether it is the prompt itself
+    about: str = ""  # of a prompt its action or question, nothing cut: what it is told apart by
     timeout: float = 0.0  # seconds left to answer
     keys: tuple[tuple[str, str], ...] = ()  # key, what it does
     detail_keys: tuple[tuple[str, str], ...] = ()  # once the detail was heard
@@ -387,6 +388,7 @@ def announce(
         event=event,
         prompt=prompt,
         asks=asks,
+        about=whole.pick("question" if type_ is AwaitingClarification else "action") if asks else "",
         timeout=(left or 0.0) if asks else 0.0,
         keys=keys,
         detail_keys=detail_keys,

@@ -12,7 +12,7 @@ import msgspec
 from .events import Envelope
 from .fields import Risk, Verbosity, present
 from .languages import match, variant
-from .phrases import PHRASES, cut, neutralise, sentence, span
+from .phrases import PHRASES, brief, neutralise, span
 
 __all__ = ["KEYS", "USUAL", "Preferences", "Reading"]
 
@@ -84,11 +84,9 @@ class Reading:
         return self.shorten(self.pick(*names), names[0])
 
     def shorten(self, text: str, name: str) -> str:
-        if len(text) <= self.most:
-            return sentence(text)
-        short = cut(text, int(self.most))
-        self.cut.add(name)
-        return f"{short}… {PHRASES['cut'].format(len(text) - len(short))}"
+        if len(text) > self.most:
+            self.cut.add(name)
+        return brief(text, self.most)
 
     def summary(self) -> str:
         return self.say(*_ORDER[self.verbosity])

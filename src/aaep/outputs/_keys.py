@@ -22,7 +22,7 @@ import msgspec
 
 from ..events import AwaitingClarification, AwaitingConfirmation
 from ..fields import present
-from ..phrases import PHRASES, cut, neutralise
+from ..phrases import PHRASES, brief, neutralise
 from ..presentation import Announcement
 from ..reading import KEYS
 from ._answers import Response, expected, kinds, understand
@@ -380,9 +380,7 @@ class Keys:
 
     def _second(self) -> Tell:
         """What to do to accept for good, and what that is."""
-        prompt = self._prompt
-        event = prompt.event if prompt is not None else None
-        action = cut(neutralise(event.action), 120) if isinstance(event, AwaitingConfirmation) else ""
+        action = brief(self._prompt.about) if self._prompt is not None else ""
         how = "Write yes" if self.lines else "Press y"
         other = "line" if self.lines else "key"
         return Tell(f"Not accepted yet. {how} to accept this: {action} Any other {other} takes it back.", fresh=True)
