@@ -24,7 +24,8 @@ from aaep.events import Envelope, ProducerInfo
 from aaep.messages import Capabilities
 from aaep.outputs._answers import understand
 from aaep.outputs._input import Keyboard, Lines, Nobody, Relay, Source, Strokes, source
-from aaep.outputs._keys import GRACE, LATE, REPEAT, Accept, Answer, Do, Echo, Intent, Keys, Reject, Tell, Time
+from aaep.outputs._intents import Accept, Answer, Do, Echo, Intent, Reject, Tell, Time
+from aaep.outputs._keys import GRACE, LATE, REPEAT, Keys
 from aaep.outputs.terminal import Page, Terminal
 from aaep.phrases import PHRASES
 from aaep.presentation import Announcement

@@ -16,7 +16,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping, Sequence
-from typing import Final, Literal
+from typing import Final
 
 import msgspec
 
@@ -25,9 +25,10 @@ from ..fields import present
 from ..phrases import PHRASES, brief, neutralise
 from ..presentation import Announcement
 from ..reading import KEYS
-from ._answers import Response, expected, kinds, understand
+from ._answers import expected, kinds, understand
+from ._intents import Accept, Answer, Command, Do, Echo, Intent, Reject, Tell, Time
 
-__all__ = ["Accept", "Answer", "Command", "Do", "Echo", "Intent", "Keys", "Reject", "Tell", "Time"]
+__all__ = ["Keys"]
 
 GRACE: Final = 0.5  # seconds after a prompt was printed in which nobody can have read it
 REPEAT: Final = 0.75  # seconds: the same key again within this is a key held down
@@ -36,57 +37,6 @@ LONGEST_WAIT: Final = 86_400  # CF-028
 LONGEST_ANSWER: Final = 16_384
 ENTER: Final = "\n"
 ESCAPE: Final = "\x1b"
-
-Command = Literal["more", "repeat", "verbosity", "quit", "help"]
-
-
-class Accept(msgspec.Struct, frozen=True):
-    """The person accepts this prompt."""
-
-    prompt: Announcement
-
-
-class Reject(msgspec.Struct, frozen=True):
-    """The person refuses this prompt."""
-
-    prompt: Announcement
-
-
-class Answer(msgspec.Struct, frozen=True):
-    """The person answers this question."""
-
-    prompt: Announcement
-    response: Response
-    said: str
-
-
-class Time(msgspec.Struct, frozen=True):
-    """The person wants this many seconds for prompts like this one."""
-
-    prompt: Announcement
-    seconds: int
-
-
-class Do(msgspec.Struct, frozen=True):
-    """Something that answers nothing."""
-
-    what: Command
-
-
-class Tell(msgspec.Struct, frozen=True):
-    """Print a line. ``fresh``: only what is typed after it counts."""
-
-    text: str
-    fresh: bool = False
-
-
-class Echo(msgspec.Struct, frozen=True):
-    """Print what was typed, as it is typed."""
-
-    text: str
-
-
-Intent = Accept | Reject | Answer | Time | Do | Tell | Echo
 
 _ALL: Final[Mapping[str, str]] = {**KEYS, "repeat": "s", "verbosity": "v", "help": "?"}
 _WORDS: Final[Mapping[str, str]] = {

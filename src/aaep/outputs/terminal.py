@@ -10,14 +10,12 @@ from __future__ import annotations
 
 import contextlib
 import select
-import signal
 import socket
 import threading
 import time
 from collections.abc import Callable, Iterator, Mapping
 from functools import partial
 from queue import SimpleQueue
-from types import FrameType
 from typing import Any, Final
 
 import msgspec
@@ -41,9 +39,11 @@ from ..presentation import Announcement, Outputs, announce
 from ..reading import USUAL, Preferences
 from ..status import Status
 from ._input import Nobody, Source, source
-from ._keys import Accept, Answer, Do, Echo, Intent, Keys, Reject, Tell, Time
+from ._intents import Accept, Answer, Do, Echo, Intent, Reject, Tell, Time
+from ._keys import Keys
 from ._page import Page
 from ._sending import Reader, Sender, why
+from ._signals import signals
 
 __all__ = ["Nobody", "Page", "Reader", "Source", "Terminal", "source"]
 
@@ -104,7 +104,7 @@ class Terminal:
         """
         self._woken.setblocking(False)
         self._waker.setblocking(False)
-        with self._source, self._signals():
+        with self._source, signals(self._waker.fileno(), self._signalled, lambda: self._post(self._source.resume)):
             for work in (self._follow, self._sender.run):
                 threading.Thread(target=work, name="aaep-listen", daemon=True).start()
             try:
@@ -173,32 +173,8 @@ class Terminal:
         with contextlib.suppress(AaepError, OSError):  # it is over anyway
             reader.close()
 
-    @contextlib.contextmanager
-    def _signals(self) -> Iterator[None]:
-        """SIGINT, SIGTERM and SIGHUP end the loop; after a stop the terminal is taken again."""
-        if threading.current_thread() is not threading.main_thread():  # nobody else may have them
-            yield
-            return
-        wanted = {"SIGINT": 130, "SIGTERM": 0, "SIGHUP": 0}
-        found = {getattr(signal, name): status for name, status in wanted.items() if hasattr(signal, name)}
-
-        def end(number: int, frame: FrameType | None) -> None:
-            self._post(lambda: self._end(found[number]))
-
-        def resume(number: int, frame: FrameType | None) -> None:
-            self._post(self._source.resume)
-
-        # By the descriptor too: a signal in the moment before a wait would be seen only after it.
-        wakes = signal.set_wakeup_fd(self._waker.fileno(), warn_on_full_buffer=False)
-        kept: dict[Any, Any] = {number: signal.signal(number, end) for number in found}
-        if hasattr(signal, "SIGCONT"):
-            kept[signal.SIGCONT] = signal.signal(signal.SIGCONT, resume)
-        try:
-            yield
-        finally:
-            signal.set_wakeup_fd(wakes, warn_on_full_buffer=False)
-            for number, before in kept.items():
-                signal.signal(number, before)
+    def _signalled(self, status: int) -> None:
+        self._post(lambda: self._end(status))
 
     def _end(self, status: int) -> None:
         self._status = status if self._status is None else self._status
