@@ -98,7 +98,7 @@ def test_a_second_prompt_never_hides_the_first() -> None:
     assert rest(queue) == ["Confirm. Pay Eve."]
     assert [one.prompt for one in queue.prompts] == ["rpl_1", "rpl_2"]
     assert heard(queue.push(outcome("rpl_2"), 1)) == ["Accepted. That was"]
-    assert rest(queue, 1) == ["Still waiting for"], "the first is offered again, after the outcome"
+    assert rest(queue, 1) == ["Another prompt is"], "the first is offered again, after the outcome"
     assert [one.prompt for one in queue.prompts] == ["rpl_1"]
 
 
@@ -109,7 +109,37 @@ def test_an_outcome_is_said_before_the_prompt_that_is_still_open_whatever_its_ur
     rest(queue)
     queue.push(tool("One."), 0)
     assert heard(queue.push(outcome("rpl_2", urgency="background"), 1)) == ["-", "Accepted. That was"]
-    assert rest(queue, 1) == ["Still waiting for", "Again. Calling t."]
+    assert rest(queue, 1) == ["Another prompt is", "Again. Calling t."]
+
+
+def test_the_prompt_that_is_being_answered_is_said_again_and_not_an_older_one() -> None:
+    queue = Queue()
+    for token in ("rpl_1", "rpl_2", "rpl_3"):
+        queue.push(prompt(token, f"Pay {token}."), 0)
+    rest(queue)
+    queue.focus = "rpl_3"
+    queue.push(outcome("rpl_1"), 1)
+    (again,) = queue.finished(1)
+    assert isinstance(again, Speak) and again.text.startswith("Still waiting for you. Confirm. Pay rpl_3.")
+    queue.finished(1)
+    queue.push(outcome("rpl_3"), 1)
+    (other,) = queue.finished(1)
+    assert isinstance(other, Speak) and other.text.startswith("Another prompt is waiting for you. Confirm. Pay rpl_2.")
+
+
+def test_nobody_is_reminded_of_a_prompt_that_was_answered_or_whose_time_is_over() -> None:
+    queue = Queue()
+    queue.push(prompt("rpl_1", timeout_seconds=100), 0)
+    queue.push(prompt("rpl_2", timeout_seconds=10), 0)
+    queue.push(prompt("rpl_3", timeout_seconds=300), 0)
+    rest(queue)
+    queue.answered = {"rpl_1"}
+    assert heard(queue.advance(50)) == [], "half of its time is over, and nobody has to hurry"
+    queue.push(outcome("rpl_3"), 60)
+    assert rest(queue, 60) == []
+    queue.answered = ()
+    assert heard(queue.remind(60)) == ["Another prompt is"]
+    assert queue.remind(60) == [], "it is being said"
 
 
 def test_a_prompt_that_was_settled_is_taken_out() -> None:

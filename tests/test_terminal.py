@@ -25,7 +25,7 @@ from aaep.messages import Capabilities
 from aaep.outputs._answers import understand
 from aaep.outputs._input import Keyboard, Lines, Nobody, Relay, Source, Strokes, source
 from aaep.outputs._intents import Accept, Answer, Do, Echo, Intent, Reject, Tell, Time
-from aaep.outputs._keys import GRACE, LATE, REPEAT, Keys
+from aaep.outputs._keys import GRACE, LATE, LOST, REPEAT, Keys
 from aaep.outputs.terminal import Page, Terminal
 from aaep.phrases import PHRASES
 from aaep.presentation import Announcement
@@ -138,7 +138,7 @@ def test_a_key_held_down_accepts_nothing() -> None:
     """It was pressed when something else was there: the prompt before, or none."""
     desk = Desk(light("rpl_1"))
     assert len(decided(desk.press("a"))) == 1
-    desk.keys.closed("rpl_1")
+    desk.keys.closed("rpl_1", desk.now)
     desk.keys.shown(light("rpl_2"), desk.now)
     found = desk.press(*"a" * 200, after=REPEAT / 3)
     assert decided(found) == []
@@ -149,7 +149,7 @@ def test_a_key_held_down_accepts_nothing() -> None:
 def test_a_key_held_down_refuses_nothing_either() -> None:
     desk = Desk(light("rpl_1"))
     desk.press("r")
-    desk.keys.closed("rpl_1")
+    desk.keys.closed("rpl_1", desk.now)
     desk.keys.shown(light("rpl_2"), desk.now)
     assert decided(desk.press(*"rrrrrr", after=REPEAT / 3)) == []
 
@@ -189,7 +189,8 @@ def test_a_second_key_among_several_does_not_count() -> None:
 def test_the_second_key_counts_only_for_the_same_prompt() -> None:
     desk = Desk(risky("rpl_1", action="Pay Ada."))
     desk.press("a")
-    assert told(desk.keys.shown(risky("rpl_2", action="Pay Eve."), desk.now)) == "Taken back. Nothing was accepted."
+    found = told(desk.keys.shown(risky("rpl_2", action="Pay Eve."), desk.now))
+    assert found.startswith("Taken back. Nothing was accepted. 2 prompts are open. You answer this one now.")
     assert decided(desk.press("y")) == []
     assert "Pay Eve." in told(desk.press("a")), "what is asked is said with the second key"
     assert decided(desk.press("y")) == [Accept(risky("rpl_2", action="Pay Eve."))]
@@ -198,7 +199,7 @@ def test_the_second_key_counts_only_for_the_same_prompt() -> None:
 def test_the_second_key_does_not_count_for_a_prompt_that_ended() -> None:
     desk = Desk(risky("rpl_1"))
     desk.press("a")
-    assert told(desk.keys.closed("rpl_1")) == "Nothing was accepted here."
+    assert told(desk.keys.closed("rpl_1", desk.now)) == "Nothing was accepted here."
     assert decided(desk.press("y", "a", "y")) == []
     desk.keys.shown(risky("rpl_2"), desk.now)
     assert decided(desk.press("y")) == []
@@ -304,6 +305,112 @@ def test_whatever_is_pressed_what_is_risky_is_accepted_only_by_a_and_then_y(stro
             return
 
 
+# -- several prompts at once ---------------------------------------------------------------
+
+
+def two(lines: bool = False) -> Desk:
+    return Desk(light("rpl_1", action="Pay Ada."), light("rpl_2", action="Pay Eve."), lines=lines)
+
+
+def test_beside_another_prompt_even_what_is_mild_takes_the_second_key() -> None:
+    desk = two()
+    (first,) = desk.press("a")
+    assert isinstance(first, Tell) and first.fresh and "Press y to accept this: Pay Eve." in first.text
+    assert decided(desk.press("y")) == [Accept(light("rpl_2", action="Pay Eve."))]
+    assert "Write yes to accept this: Pay Eve." in told(two(lines=True).line("accept"))
+    assert decided(two().press("r")) == [Reject(light("rpl_2", action="Pay Eve."))], "refusing is as easy as ever"
+
+
+@pytest.mark.parametrize("ends", ["rpl_1", "rpl_2"])
+def test_and_so_it_does_when_the_other_one_has_ended(ends: str) -> None:
+    """The key could still be meant for that one."""
+    desk = two()
+    desk.keys.closed(ends, desk.now)
+    left = "rpl_2" if ends == "rpl_1" else "rpl_1"
+    prompt = light(left, action="Pay Eve." if left == "rpl_2" else "Pay Ada.")
+    desk.keys.shown(prompt, desk.now)
+    assert decided(desk.press("a")) == []
+    assert decided(desk.press("y")) == [Accept(prompt)]
+    desk.keys.closed(left, desk.now)
+    desk.keys.shown(light("rpl_3"), desk.now + LOST)
+    desk.now += LOST
+    assert decided(desk.press("a")) == [Accept(light("rpl_3"))], "this one was alone"
+
+
+def test_a_prompt_just_after_one_that_ended_by_itself_takes_the_second_key() -> None:
+    desk = Desk(light("rpl_1"))
+    desk.keys.closed("rpl_1", desk.now)
+    desk.keys.shown(light("rpl_2"), desk.now + LOST / 2)
+    desk.now += LOST
+    assert decided(desk.press("a")) == []
+    assert decided(desk.press("y")) == [Accept(light("rpl_2"))]
+
+
+def test_a_line_about_another_prompt_takes_the_first_key_back() -> None:
+    desk = two()
+    desk.press("a")
+    found = told(desk.keys.heard("rpl_1"))
+    assert found == "Taken back. Nothing was accepted. You still answer this: Pay Eve. Press o for the next prompt."
+    assert decided(desk.press("y")) == []
+    desk.press("a")
+    assert desk.keys.heard("rpl_2") == [], "a line about its own does not"
+    assert len(decided(desk.press("y"))) == 1
+
+
+def test_the_end_of_another_prompt_takes_the_first_key_back() -> None:
+    desk = two()
+    desk.press("a")
+    assert told(desk.keys.closed("rpl_1", desk.now)) == "Taken back. Nothing was accepted."
+    assert decided(desk.press("y")) == []
+
+
+@pytest.mark.parametrize("lines", [False, True])
+def test_the_next_prompt_is_reached_and_the_first_comes_behind_the_last(lines: bool) -> None:
+    prompts = [light("rpl_1"), question("yes_no", token="rpl_2"), light("rpl_3")]
+    desk = Desk(*prompts, lines=lines)
+    for wanted in (*prompts, prompts[0]):
+        assert (desk.line("next") if lines else desk.press("o")) == [Do("next")]
+        assert desk.keys.next == wanted
+        desk.keys.shown(desk.keys.next, desk.now)
+        assert desk.keys.prompt == wanted
+    desk.keys.closed("rpl_2", desk.now)
+    desk.keys.closed("rpl_3", desk.now)
+    assert told(desk.line("next") if lines else desk.press("o")) == "No other prompt is open."
+    assert told(Desk().press("o")) == "No other prompt is open."
+
+
+def test_what_was_heard_in_full_stays_heard_while_another_prompt_is_answered() -> None:
+    long = light("rpl_1", action=LONG)
+    desk = Desk(long, light("rpl_2"))
+    desk.keys.shown(_whole(long), desk.now)
+    desk.keys.shown(light("rpl_2"), desk.now)
+    desk.keys.shown(long, desk.now)
+    assert [one.prompt.prompt for one in decided(desk.press("a", "y"))] == ["rpl_1"]  # type: ignore[union-attr]  # all have one
+
+
+def test_the_time_of_every_prompt_runs_whichever_is_answered() -> None:
+    desk = Desk(light("rpl_1", action="Pay Ada.", timeout_seconds=30), light("rpl_2", timeout_seconds=90))
+    assert desk.keys.due == desk.now + 30 + LATE
+    found = told(desk.keys.advance(desk.keys.due))
+    assert found == f"{PHRASES['expired']} That was about this: Pay Ada."
+    assert desk.keys.next is None and desk.keys.due == desk.now + 90 + LATE
+
+
+def test_while_an_answer_is_on_its_way_another_prompt_can_be_answered() -> None:
+    desk = two()
+    desk.press("a", "y")
+    assert told(desk.press("a")).endswith(
+        "Wait for what the agent says. Another prompt is open. Press o for the next prompt."
+    )
+    ada = light("rpl_1", action="Pay Ada.")
+    assert desk.press("o") == [Do("next")] and desk.keys.next == ada
+    desk.keys.shown(ada, desk.now)
+    desk.press("a")
+    found = desk.keys.failed(light("rpl_2", action="Pay Eve."), desk.now)
+    assert told(found).startswith("Taken back. Nothing was accepted. You still answer this: Pay Ada.")
+    assert decided(desk.press("y")) == [] and decided(desk.press("a", "y")) == [Accept(ada)]
+
+
 # -- the other keys ------------------------------------------------------------------------
 
 
@@ -324,7 +431,7 @@ def test_keys_that_answer_nothing() -> None:
     assert [desk.press(key) for key in wanted] == [[Do(what)] for what in wanted.values()]  # type: ignore[arg-type]  # one of its commands
     assert told(desk.press("x")) == "The key x does nothing here. Press ? for help."
     assert told(desk.press("\x04")) == "", "a control character is no key that could be named"
-    for key in "armstvq?":
+    for key in "armsotvq?":
         assert f" {key} " in desk.keys.help()
 
 
@@ -387,7 +494,7 @@ def test_what_is_written_belongs_to_its_question() -> None:
     desk.press(ENTER, "x")
     desk.keys.shown(light("rpl_2"), desk.now)
     assert decided(desk.press("a")) == [] and desk.keys.writing == "xa"
-    assert told(desk.keys.closed("rpl_1")) == "What you were writing was not sent: xa"
+    assert told(desk.keys.closed("rpl_1", desk.now)) == "What you were writing was not sent: xa"
     assert decided(desk.press(ENTER)) == []
 
 
@@ -476,7 +583,7 @@ def test_a_line_that_accepts_what_is_risky_takes_a_second_and_different_line() -
 def test_one_line_answers_one_prompt() -> None:
     desk = Desk(light("rpl_1"), lines=True)
     assert len(decided(desk.line("accept", "accept"))) == 1
-    desk.keys.closed("rpl_1")
+    desk.keys.closed("rpl_1", desk.now)
     desk.keys.shown(light("rpl_2"), desk.now)
     assert decided(desk.line("")) == []
     assert decided(desk.line("accept")) == [Accept(light("rpl_2"))]
@@ -862,8 +969,9 @@ def test_another_prompt_while_an_answer_is_written_is_not_answered_by_it() -> No
         sitting.see("Sending: xa")
         assert sitting.sent() == ("answer", "rpl_question", "xa")
         sitting.script.events.put(outcome("rpl_question", "answered"))
-        assert "Still waiting for you. Confirm." in sitting.settle()
-        sitting.press("a", "Sending: accept.")
+        assert "Another prompt is waiting for you. Confirm." in sitting.settle()
+        sitting.press("a", "Press y to accept this")
+        sitting.press("y", "Sending: accept.")
 
 
 def test_a_question_that_ends_while_it_is_answered_leaves_the_keys_to_the_prompt_that_is_said_again() -> None:
@@ -876,8 +984,9 @@ def test_a_question_that_ends_while_it_is_answered_leaves_the_keys_to_the_prompt
         sitting.script.events.put(outcome("rpl_question", "withdrawn"))
         ended = sitting.see("What you were writing was not sent: x\n")
         assert "Withdrawn. The agent no longer asks." in ended
-        assert sitting.settle().startswith("Attention. Still waiting for you. Confirm.")
-        sitting.press("a", "Sending: accept.")
+        assert sitting.settle().startswith("Attention. Another prompt is waiting for you. Confirm.")
+        sitting.press("a", "Press y to accept this")
+        sitting.press("y", "Sending: accept.")
         assert sitting.sent() == ("accept", "rpl_light")
 
 
@@ -913,15 +1022,67 @@ def test_the_countdown_is_said() -> None:
         sitting.see("1 minute left to answer. Transfer 50 dollars")
 
 
-def test_a_countdown_does_not_turn_the_keys_to_another_prompt() -> None:
+def test_a_countdown_does_not_turn_the_keys_to_another_prompt_and_says_so() -> None:
     with at_a_terminal() as sitting:
-        sitting.prompt(light("rpl_1", timeout_seconds=120))
-        sitting.prompt(light("rpl_2", timeout_seconds=900))
+        sitting.prompt(risky("rpl_1", action="Pay Ada.", timeout_seconds=120))
+        sitting.prompt(risky("rpl_2", action="Pay Eve.", timeout_seconds=900))
+        sitting.press("a", "Press y to accept this: Pay Eve.")
         sitting.now += 60
         sitting.hear("tool.completed")
-        sitting.see("1 minute left to answer. Transfer 50 dollars")
-        sitting.press("a", "Sending: accept.")
+        sitting.see("left to answer. Pay Ada.\nTaken back. Nothing was accepted.\nYou still answer this: Pay Eve.")
+        sitting.press("y", "The key y does nothing here.")
+        sitting.press("a", "Press y to accept this: Pay Eve.")
+        sitting.press("y", "Sending: accept. That was about this: Pay Eve.\n")
         assert sitting.sent() == ("accept", "rpl_2")
+
+
+def test_when_a_prompt_ends_another_that_is_open_is_said_and_takes_the_second_key() -> None:
+    with at_a_terminal() as sitting:
+        sitting.prompt(light("rpl_1", action="Pay Ada."))
+        sitting.prompt(light("rpl_2", action="Pay Eve."))
+        sitting.script.events.put(outcome("rpl_2", "withdrawn"))
+        sitting.see("That was about this: Pay Eve.\nAttention. Another prompt is waiting for you. Confirm. Pay Ada.")
+        sitting.press("a", "Press y to accept this: Pay Ada.")
+        sitting.press("y", "Sending: accept.")
+        assert sitting.sent() == ("accept", "rpl_1")
+
+
+def test_when_the_time_of_a_prompt_runs_out_unheard_another_that_is_open_is_said() -> None:
+    with at_a_terminal() as sitting:
+        sitting.prompt(light("rpl_1", action="Pay Ada.", timeout_seconds=900))
+        sitting.prompt(light("rpl_2", action="Pay Eve.", timeout_seconds=30))
+        sitting.now += 100
+        sitting.hear("tool.completed")
+        sitting.see("That was about this: Pay Eve.\nAttention. Another prompt is waiting for you. Confirm. Pay Ada.")
+        sitting.press("r", "Sending: refuse.")
+        assert sitting.sent() == ("reject", "rpl_1")
+
+
+def test_the_end_of_another_prompt_leaves_the_keys_where_they_are() -> None:
+    with at_a_terminal() as sitting:
+        for name in ("Ada", "Bob", "Eve"):
+            sitting.prompt(light(f"rpl_{name}", action=f"Pay {name}."))
+        sitting.script.events.put(outcome("rpl_Ada", "timed_out"))
+        sitting.see("Still waiting for you. Confirm. Pay Eve.")
+        sitting.press("r", "Sending: refuse. That was about this: Pay Eve.\n")
+        assert sitting.sent() == ("reject", "rpl_Eve")
+        sitting.script.events.put(outcome("rpl_Eve", "rejected"))
+        sitting.see("Another prompt is waiting for you. Confirm. Pay Bob.")
+
+
+def test_an_older_prompt_can_be_reached_while_a_newer_one_is_open() -> None:
+    with at_a_terminal() as sitting:
+        sitting.prompt(light("rpl_1", action="Pay Ada."))
+        assert "2 prompts are open. You answer this one now. Press o for the next prompt.\n" in sitting.prompt(
+            question("yes_no")
+        )
+        assert "2 prompts are open." in sitting.press("o", "Pay Ada. If you accept")
+        sitting.press("r", "Sending: refuse. That was about this: Pay Ada.\n")
+        assert sitting.sent() == ("reject", "rpl_1")
+        sitting.press("o", "Question. ")
+        sitting.press("n", "n")
+        assert "That was about this: " in sitting.press("\r", "Sending: no\n")
+        assert sitting.sent() == ("answer", "rpl_question", False)
 
 
 def test_a_mistake_in_the_program_is_not_silent() -> None:
@@ -949,6 +1110,10 @@ def test_other_sessions_are_left_out_on_demand_but_not_that_they_wait() -> None:
         sitting.hear("awaiting.confirmation", session_id="sess_2")
         assert sitting.settle().splitlines()[0].startswith("The session sess_2 asks something.")
         sitting.press("a", "There is nothing to accept.")
+        sitting.prompt(risky())
+        sitting.press("a", "Press y to accept this")
+        sitting.hear("awaiting.confirmation", session_id="sess_2")
+        sitting.see("Prompts of other sessions are not shown.\nTaken back. Nothing was accepted.\n")
 
 
 def test_quitting_says_so_and_takes_leave() -> None:
@@ -1091,10 +1256,11 @@ def test_a_second_prompt_is_not_answered_by_the_same_line() -> None:
     with at_a_pipe() as sitting:
         sitting.prompt(light("rpl_1"))
         sitting.prompt(light("rpl_2"))
-        sitting.press("accept\naccept\naccept\n", "Sending: accept.")
+        sitting.press("accept\naccept\naccept\n", "Write yes to accept this")
+        sitting.press("yes\nyes\naccept\nyes\n", "Sending: accept.")
         assert sitting.sent() == ("accept", "rpl_2")
         sitting.script.events.put(outcome("rpl_2", "accepted"))
-        assert "Still waiting for you." in sitting.settle()
+        assert "Another prompt is waiting for you." in sitting.settle()
         assert sitting.nothing_sent()
 
 
@@ -1149,8 +1315,8 @@ def test_a_countdown_does_not_turn_recorded_prompts_round_either() -> None:
         sitting.now += 60
         os.write(sitting.hands, b"help\n")  # read before the countdown, and the next line after it
         sitting.see("Commands, one on each line:")
-        sitting.press_lines("accept", "Sending: accept.")
-        assert sitting.sent() == ("accept", "rpl_2")
+        sitting.press_lines("reject", "Sending: refuse.")
+        assert sitting.sent() == ("reject", "rpl_2")
 
 
 # -- what standard input is ----------------------------------------------------------------

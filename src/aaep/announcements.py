@@ -9,6 +9,7 @@ clock that does not go back, and :meth:`Queue.due` says when to come again.
 from __future__ import annotations
 
 from collections import deque
+from collections.abc import Container
 from typing import Final, Literal
 
 import msgspec
@@ -64,6 +65,8 @@ class Queue:
     def __init__(self, preferences: Preferences = USUAL, *, interruptions: int = 5, remembered: int = 10_000) -> None:
         self.preferences = preferences  # for prompts, whose time to answer is told anew each time
         self.interruptions = interruptions  # C-68: how many a minute may come from types that are not critical
+        self.focus = ""  # the token of the prompt that the person is answering
+        self.answered: Container[str] = frozenset()  # of prompts whose answer is on its way: nobody is reminded of them
         self.history: deque[Announcement] = deque(maxlen=remembered)  # all that came, said or not
         self._critical: deque[_Item] = deque()
         self._waiting: deque[_Item] = deque()
@@ -106,7 +109,7 @@ class Queue:
         prompts = (at for at, one in enumerate(queue) if outcome and one.announcement.asks)
         queue.insert(next(prompts, len(queue)), item)
         if closed:
-            self._remind(queue)
+            self._remind(queue, now)
         return actions + self._interrupt() + self._next(now)
 
     def finished(self, now: float, number: int | None = None) -> list[Action]:
@@ -118,12 +121,13 @@ class Queue:
 
     def advance(self, now: float) -> list[Action]:
         """Say the countdowns that are due, and whatever is next."""
-        for prompt in self._prompts.values():
+        for token, prompt in self._prompts.items():
             due = 0
             while prompt.marks and prompt.marks[-1] <= now:
                 prompt.marks.pop()
                 due += 1
-            if due and prompt.deadline > now and not self._says(prompt.announcement):
+            waits = token not in self.answered and not self._says(prompt.announcement)
+            if due and prompt.deadline > now and waits:
                 # Which prompt it is about is said too, for there may be several.
                 about = brief(prompt.announcement.about, NAME)
                 text = PHRASES["countdown"].format(span(prompt.deadline - now), about).rstrip()
@@ -143,6 +147,11 @@ class Queue:
     def more(self, now: float) -> list[Action]:
         """Say all there is about the current announcement; a cut confirmation can be accepted from then on (C-22)."""
         return self._again(now, whole=True)
+
+    def remind(self, now: float) -> list[Action]:
+        """Say a prompt that is open, because another one is closed of which nothing was pushed."""
+        self._remind(self._critical, now)
+        return self._interrupt() + self._next(now)
 
     def silence(self, now: float) -> list[Action]:
         """
@@ -202,11 +211,18 @@ class Queue:
         about = self._prompts[announcement.prompt].announcement.about
         return PHRASES["about"].format(brief(about, NAME)) if about else ""
 
-    def _remind(self, queue: deque[_Item]) -> None:
-        """A prompt that another one came after is said again when that one is closed."""
-        for prompt in self._prompts.values():
-            if not self._says(prompt.announcement):
-                queue.append(_Item(prompt.announcement, lead=PHRASES["still"], critical=queue is self._critical))
+    def _remind(self, queue: deque[_Item], now: float) -> None:
+        """When a prompt is closed, the one that is being answered is said again, or another that is open."""
+        found = [
+            prompt.announcement
+            for token, prompt in self._prompts.items()
+            if token not in self.answered and (prompt.deadline > now or not prompt.announcement.timeout)
+        ]
+        found = [one for one in found if one.prompt == self.focus] or found
+        for one in found:
+            if not self._says(one):
+                lead = PHRASES["still" if one.prompt == self.focus else "other"]
+                queue.append(_Item(one, lead=lead, critical=queue is self._critical))
                 return
 
     def _says(self, prompt: Announcement) -> bool:

@@ -118,6 +118,7 @@ PHRASES: Final[Mapping[str, str]] = {
     "again": "Again.",
     "about": "That was about this: {0}",
     "still": "Still waiting for you.",
+    "other": "Another prompt is waiting for you.",
     "countdown": "{0} left to answer. {1}",
     "flood": "Many urgent messages are coming. They wait their turn from now on.",
 }  # fmt: skip

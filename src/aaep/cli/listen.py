@@ -74,9 +74,10 @@ def main(
 ) -> int:
     """Listen to the agent at URL: whole sentences, one on each line, and keys to answer its prompts.
 
-    Keys: a accept, r refuse, m more, s say it again, v verbosity, t more time, q quit, ? help. Accepting what is risky
-    or cannot be undone takes a second key. If standard input is not a terminal, commands are read from it, one on each
-    line: accept, reject, the number of a choice, an answer.
+    Keys: a accept, r refuse, m more, s say it again, o next open prompt, v verbosity, t more time, q quit, ? help.
+    Accepting takes a second key if it is risky or cannot be undone, and while several prompts are open. If standard
+    input is not a terminal, commands are read from it, one on each line: accept, reject, next, the number of a choice,
+    an answer.
 
     Exits with 0 when the session has ended or you quit, 1 when the connection was lost for good, and 2 when there
     never was one.

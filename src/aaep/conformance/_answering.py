@@ -249,7 +249,7 @@ async def the_person_is_too_late(stage: Stage) -> None:
         await playing.rest(1.0 + stage.quiet)
         await playing.type("accept")
         await playing.rest()
-        reply = await playing.decide(still, "accept")
+        reply = await playing.decide(still, "accept", "yes")
         await playing.rest()
         if reply is None and not playing.replies():
             ledger.remark("The person answered late, and nothing was sent, not even to the question that is open.")

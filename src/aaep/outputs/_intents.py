@@ -11,7 +11,7 @@ from ._answers import Response
 
 __all__ = ["Accept", "Answer", "Command", "Do", "Echo", "Intent", "Reject", "Tell", "Time"]
 
-Command = Literal["more", "repeat", "verbosity", "quit", "help"]
+Command = Literal["more", "repeat", "next", "verbosity", "quit", "help"]
 
 
 class Accept(msgspec.Struct, frozen=True):

@@ -20,7 +20,7 @@ from typing import Any, Final
 
 import msgspec
 
-from ..announcements import Action, Queue, Speak
+from ..announcements import NAME, Action, Queue, Speak
 from ..attend import PREFIX
 from ..channel import Later
 from ..errors import AaepError
@@ -34,7 +34,7 @@ from ..events import (
 )
 from ..fields import Verbosity, present
 from ..messages import Capabilities
-from ..phrases import PHRASES, span
+from ..phrases import PHRASES, brief, span
 from ..presentation import Announcement, Outputs, announce
 from ..reading import USUAL, Preferences
 from ..status import Status
@@ -80,6 +80,7 @@ class Terminal:
         self._session, self._once, self._record, self._clock = session, once, record, clock
         self._announced = announced
         self._queue = Queue(self.preferences)
+        self._queue.answered = self.keys.sent
         self._outputs = Outputs(self.preferences)
         self._inbox: SimpleQueue[Callable[[], None]] = SimpleQueue()
         self._sender = Sender(self._post, self._ended)
@@ -153,7 +154,11 @@ class Terminal:
     def _tick(self) -> None:
         now = self._clock()
         self._perform(self._queue.advance(now), now)
-        self._do(self.keys.advance(now))
+        told = self.keys.advance(now)
+        self._do(told)
+        if told:  # a prompt is closed, and perhaps another is open
+            self._focus()
+            self._perform(self._queue.remind(now), now)
 
     def _leave(self) -> None:
         """Take leave of the producer, but not for long."""
@@ -262,20 +267,25 @@ class Terminal:
         """What is not asked for is left out, but that somebody waits for an answer is not kept back (SEC-009)."""
         if CORE_EVENTS.get(event.type) in (AwaitingConfirmation, AwaitingClarification):
             self._page.line(f"The session {event.session_id} asks something. Prompts of other sessions are not shown.")
+            self._do(self.keys.heard(""))
 
     def _push(self, said: Announcement, now: float) -> None:
+        self._focus()
         actions = self._queue.push(said, now)
         # Before anything is printed: another prompt may be, and its keys must not meet those of one that ended.
-        self._perform(actions, now, self._closed(said))
+        self._perform(actions, now, self._closed(said, now))
 
-    def _closed(self, said: Announcement) -> list[Intent]:
+    def _focus(self) -> None:
+        self._queue.focus = self.keys.prompt.prompt if self.keys.prompt is not None else ""
+
+    def _closed(self, said: Announcement, now: float) -> list[Intent]:
         """Void the keys of prompts that ended; what to say about it behind what ended them."""
         before, self._open = self._open, {prompt.prompt for prompt in self._queue.prompts}
         told: list[Intent] = []
         for token in before - self._open:
             if said.prompt != token:  # or what is said is its outcome
                 told.append(Tell(PHRASES["outcome.other"]))
-            told += self.keys.closed(token)
+            told += self.keys.closed(token, now)
         return told
 
     def _perform(self, actions: list[Action], now: float, behind: list[Intent] | None = None) -> None:
@@ -302,13 +312,12 @@ class Terminal:
                 self._announced(said, f"{label}{one.text}")
             elif self._record is None:
                 self._page.line(f"{mark}{label}{one.text}")
+            if said.prompt and not asks and not (said.asks and self._record):  # a countdown is not recorded
+                self._do(self.keys.heard(said.prompt))
             if asks:
                 whole = self._record is not None  # of a recorded event all was printed
-                self._shown(msgspec.structs.replace(said, keys=said.detail_keys) if whole else said, now)
+                self._do(self.keys.shown(msgspec.structs.replace(said, keys=said.detail_keys) if whole else said, now))
         self._go_on_writing()
-
-    def _shown(self, prompt: Announcement, now: float) -> None:
-        self._do(self.keys.shown(prompt, now))
 
     @contextlib.contextmanager
     def _fresh(self, wanted: bool = True) -> Iterator[None]:
@@ -374,6 +383,9 @@ class Terminal:
             self._page.line(self.keys.help())
         elif one.what == "verbosity":
             self._verbosity(_NEXT[self.preferences.verbosity])
+        elif one.what == "next":
+            if self.keys.next is not None:
+                self._again(self.keys.next, False, now)
         elif self.keys.prompt is not None:  # a prompt that is open is what matters, whatever was said since
             self._again(self.keys.prompt, one.what == "more", now)
         else:
@@ -384,13 +396,13 @@ class Terminal:
 
     def _again(self, prompt: Announcement, whole: bool, now: float) -> None:
         """Print a prompt again, with the time that is left; in full once that was asked for (C-22)."""
-        said = announce(prompt.event, self.preferences, remaining=self.keys.left(now)) or prompt
+        said = announce(prompt.event, self.preferences, remaining=self.keys.left(prompt, now)) or prompt
         accept = self.preferences.keys.get("accept")
         if whole or accept in dict(prompt.keys):
             said = msgspec.structs.replace(said, text=said.detail, keys=said.detail_keys)
         with self._fresh():
             self._page.line(said.text)
-            self._shown(said, now)
+            self._do(self.keys.shown(said, now))
 
     def _verbosity(self, verbosity: Verbosity) -> None:
         self._prefer(msgspec.structs.replace(self.preferences, verbosity=verbosity))
@@ -404,19 +416,26 @@ class Terminal:
 
     def _decided(self, one: Accept | Reject | Answer | Time) -> None:
         """Send it, and say so. Whether it counted comes as an event; only that it could not be sent is told here."""
-        event = one.prompt.event
+        event, about = one.prompt.event, self._about(one.prompt)
         if isinstance(one, Time):
-            self._page.line(f"Asking for {span(one.seconds)}.")
+            self._page.line(f"Asking for {span(one.seconds)}.{about}")
             self._send(lambda reader: reader.renegotiate(patience=one.seconds), one.prompt, self._granted)
         elif isinstance(one, Accept):
-            self._page.line("Sending: accept.")
+            self._page.line(f"Sending: accept.{about}")
             self._send(lambda reader: reader.accept(event), one.prompt)
         elif isinstance(one, Reject):
-            self._page.line("Sending: refuse.")
+            self._page.line(f"Sending: refuse.{about}")
             self._send(lambda reader: reader.reject(event), one.prompt)
         else:
             self._page.line(f"Sending: {one.said}")
+            if about:  # on a line of its own, or it could be taken for a part of the answer
+                self._page.line(about)
             self._send(lambda reader: reader.answer(event, one.response), one.prompt)
+
+    def _about(self, prompt: Announcement) -> str:
+        """Which one it is, if there are several."""
+        several = len(self._open) > 1 and prompt.about
+        return f" {PHRASES['about'].format(brief(prompt.about, NAME))}" if several else ""
 
     def _granted(self, terms: Capabilities | None) -> None:
         """CF-028: a producer that knows our extension says what it grants, and asks again."""
@@ -436,5 +455,5 @@ class Terminal:
         self._page.line(f"It could not be sent. {reason}")
         if prompt is not None and prompt.prompt in self._open:
             with self._fresh():
-                self._page.line("The prompt is still open.")
+                self._page.line(f"The prompt is still open.{self._about(prompt)}")
                 self._do(self.keys.failed(prompt, self._clock()))
