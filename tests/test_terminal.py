@@ -905,10 +905,29 @@ def test_a_prompt_that_is_open_is_what_is_said_again_whatever_was_said_since() -
     with at_a_terminal() as sitting:
         sitting.prompt(light(timeout_seconds=120))
         sitting.now += 30
-        assert "Confirm. Transfer" in sitting.press("s", "within 1 minute and 29 seconds")
+        assert sitting.press("s", "within 1 minute and 29 seconds").startswith(
+            "Confirm. Transfer 50 dollars from checking to savings. If"
+        )
         sitting.script.events.put(outcome("rpl_light", "accepted"))
         sitting.settle()
         sitting.press("s", "Calling mark")
+
+
+def test_a_prompt_is_said_again_as_it_was_and_with_its_session() -> None:
+    with at_a_terminal() as sitting:
+        sitting.hear("session.started", session_id="sess_2")
+        first = sitting.prompt(light(action="Pay Ada.", timeout_seconds=900))
+        again = sitting.press("s", "\n")
+        assert again.partition("Without")[0] in first and again.startswith("Session 2. Confirm. Pay Ada. If you accept")
+        sitting.press("m", "Session 2. Confirm. Transfer 50 dollars from checking to savings? ")
+
+
+def test_what_was_cut_is_said_again_whole_once_it_was() -> None:
+    with at_a_terminal() as sitting:
+        sitting.prompt(light(action=LONG))
+        assert LONG.strip() not in sitting.press("s", "Press r to refuse")
+        sitting.press("m", "Press a to accept")
+        assert LONG.strip() in sitting.press("s", "Press a to accept")
 
 
 def test_verbosity_goes_round_and_the_producer_is_told() -> None:

@@ -302,8 +302,7 @@ class Terminal:
     def _print(self, one: Speak, now: float) -> None:
         said = one.announcement
         mark = "Attention. " if said.interrupts else ""
-        several = len(self._active | {said.session_id}) > 1
-        label = f"Session {self._sessions.get(said.session_id, 0)}. " if several else ""
+        label = self._label(said)
         waiting = {prompt.prompt for prompt in self._queue.prompts}
         # In full: merely how much time is left must not turn the keys to another prompt.
         asks = said.asks and said.prompt in waiting and one.text.endswith(said.text)
@@ -318,6 +317,11 @@ class Terminal:
                 whole = self._record is not None  # of a recorded event all was printed
                 self._do(self.keys.shown(msgspec.structs.replace(said, keys=said.detail_keys) if whole else said, now))
         self._go_on_writing()
+
+    def _label(self, said: Announcement) -> str:
+        """Which session it is about, if there are several."""
+        several = len(self._active | {said.session_id}) > 1
+        return f"Session {self._sessions.get(said.session_id, 0)}. " if several else ""
 
     @contextlib.contextmanager
     def _fresh(self, wanted: bool = True) -> Iterator[None]:
@@ -395,13 +399,13 @@ class Terminal:
             self._perform(actions, now)
 
     def _again(self, prompt: Announcement, whole: bool, now: float) -> None:
-        """Print a prompt again, with the time that is left; in full once that was asked for (C-22)."""
+        """Print a prompt again, with the time that is left; what was cut in full once that was asked for (C-22)."""
         said = announce(prompt.event, self.preferences, remaining=self.keys.left(prompt, now)) or prompt
         accept = self.preferences.keys.get("accept")
-        if whole or accept in dict(prompt.keys):
+        if whole or (accept in dict(prompt.keys) and accept not in dict(said.keys)):
             said = msgspec.structs.replace(said, text=said.detail, keys=said.detail_keys)
         with self._fresh():
-            self._page.line(said.text)
+            self._page.line(f"{self._label(said)}{said.text}")
             self._do(self.keys.shown(said, now))
 
     def _verbosity(self, verbosity: Verbosity) -> None:
