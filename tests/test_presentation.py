@@ -317,6 +317,17 @@ def test_a_question_says_how_to_answer() -> None:
     assert ("2", "House savings") in said("awaiting.clarification").keys
 
 
+def test_where_lines_are_written_the_words_for_them_are_said() -> None:
+    lines = Preferences(lines=True)
+    found = said("awaiting.confirmation", to=lines)
+    for text in (found.text, found.detail):
+        assert text.endswith("Write accept to accept, reject to refuse, more to hear more, time to ask for more time.")
+        assert "Press" not in text
+    assert found.keys == said("awaiting.confirmation").keys
+    asked = said("awaiting.clarification", "choices", accepted_response_kinds=["yes_no"], to=lines)
+    assert "Write yes to answer yes, no to answer no, more to hear more" in asked.text
+
+
 def test_without_keys_none_are_offered() -> None:
     found = said("awaiting.confirmation", to=Preferences(keys={}))
     assert found.keys == () and "Press" not in found.text

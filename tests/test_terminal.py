@@ -1244,7 +1244,8 @@ def test_a_producer_that_takes_no_answers_is_not_sent_any() -> None:
 
 def test_lines_of_a_pipe_are_commands() -> None:
     with at_a_pipe() as sitting:
-        sitting.prompt(risky())
+        asked = sitting.prompt(risky())
+        assert "Write accept to accept, reject to refuse," in asked and "Press" not in asked
         sitting.press("accept\n", "Write yes to accept this")
         sitting.press("yes\n", "Sending: accept.")
         assert sitting.sent() == ("accept", "rpl_risky")
@@ -1291,7 +1292,7 @@ def test_at_the_end_of_a_pipe_listening_goes_on_and_nobody_is_waited_for() -> No
         os.dup2(os.open(os.devnull, os.O_WRONLY), sitting.hands)
         sitting.see("Standard input has ended. Listening goes on; prompts will be shown and not answered.\n")
         assert sitting.sent() == ("accept", "rpl_light")
-        assert "Press" not in sitting.prompt(light("rpl_2"))
+        assert "Write" not in sitting.prompt(light("rpl_2"))
 
 
 def test_with_nobody_to_answer_it_says_so() -> None:

@@ -93,6 +93,7 @@ PHRASES: Final[Mapping[str, str]] = {
     "kind.yes_no": "Answer yes or no.",
     "kind.numeric": "Answer with a number.",
     "press": "Press {0}.",
+    "write": "Write {0}.",
     "key": "{0} to {1}",
     "key.accept": "accept",
     "key.reject": "refuse",

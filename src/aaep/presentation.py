@@ -35,7 +35,7 @@ from .events import (
 from .fields import Urgency, present
 from .lenient import parse
 from .phrases import LONGEST, PHRASES, cut, neutralise, phrase, sentence, span, title
-from .reading import KEYS, USUAL, Preferences, Reading
+from .reading import KEYS, USUAL, WORDS, Preferences, Reading
 from .sentences import cut as cut_at
 from .summaries import STATES
 
@@ -371,7 +371,7 @@ def announce(
     text, detail = _joined(compose(event, read)), _joined(compose(event, whole))
     keys = _keys(event, preferences, not read.cut & {"action", "consequence"}) if asks else ()
     detail_keys = _keys(event, preferences, True) if asks else ()
-    text, detail = _pressed(text, keys), _pressed(detail, detail_keys)
+    text, detail = _pressed(text, keys, preferences), _pressed(detail, detail_keys, preferences)
     careful = isinstance(event, AwaitingConfirmation) and (
         bool(read.cut)
         or _undo(event) in ("irreversible", "none")
@@ -410,9 +410,15 @@ def _urgency(event: Envelope) -> Urgency:
     return event.urgency if event.urgency in ("background", "critical") else "normal"
 
 
-def _pressed(text: str, keys: tuple[tuple[str, str], ...]) -> str:
-    letters = [PHRASES["key"].format(*one) for one in keys if not one[0].isdecimal()]  # numbers were read already
-    return f"{text} {PHRASES['press'].format(', '.join(letters))}" if letters else text
+def _pressed(text: str, keys: tuple[tuple[str, str], ...], preferences: Preferences) -> str:
+    words = {"y": "yes", "n": "no", **{key: WORDS.get(name, key) for name, key in preferences.keys.items()}}
+    letters = [
+        PHRASES["key"].format(words.get(key, key) if preferences.lines else key, what)
+        for key, what in keys
+        if not key.isdecimal()  # numbers were read already
+    ]
+    how = PHRASES["write" if preferences.lines else "press"]
+    return f"{text} {how.format(', '.join(letters))}" if letters else text
 
 
 # -- output ----------------------------------------------------------------------------------

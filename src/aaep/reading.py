@@ -14,9 +14,12 @@ from .fields import Risk, Verbosity, present
 from .languages import match, variant
 from .phrases import PHRASES, brief, neutralise, span
 
-__all__ = ["KEYS", "USUAL", "Preferences", "Reading"]
+__all__ = ["KEYS", "USUAL", "WORDS", "Preferences", "Reading"]
 
 KEYS: Final[Mapping[str, str]] = {"accept": "a", "reject": "r", "more": "m", "time": "t", "close": "q"}
+WORDS: Final[Mapping[str, str]] = {  # what to write where lines are read
+    "accept": "accept", "reject": "reject", "more": "more", "time": "time", "close": "quit",
+}  # fmt: skip
 _ORDER: Final[Mapping[str, tuple[str, ...]]] = {  # C-50
     "terse": ("summary_terse", "summary_normal", "summary_detailed"),
     "normal": ("summary_normal", "summary_detailed", "summary_terse"),
@@ -31,6 +34,7 @@ class Preferences(msgspec.Struct, frozen=True, kw_only=True):
     languages: tuple[str, ...] = ()  # most wanted first; none: whatever the event is in
     # What can be done here, and with which key; empty if nothing can be answered.
     keys: Mapping[str, str] = msgspec.field(default_factory=lambda: dict(KEYS))
+    lines: bool = False  # whole lines are written instead of keys pressed: the words for them are said
     pace: int = 180  # words a minute
     load: Risk = "medium"  # CAP-039: low asks for the fewest announcements
 

@@ -75,7 +75,9 @@ class Terminal:
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
         self.keys = Keys(lines=typed.lines, replies=replies)
-        self.preferences = preferences if replies else msgspec.structs.replace(preferences, keys={})
+        self.preferences = msgspec.structs.replace(
+            preferences, lines=typed.lines, keys=preferences.keys if replies else {}
+        )
         self._connect, self._source, self._page = connect, typed, page
         self._session, self._once, self._record, self._clock = session, once, record, clock
         self._announced = announced
