@@ -411,6 +411,43 @@ def test_while_an_answer_is_on_its_way_another_prompt_can_be_answered() -> None:
     assert decided(desk.press("y")) == [] and decided(desk.press("a", "y")) == [Accept(ada)]
 
 
+_moves = st.one_of(
+    st.tuples(st.sampled_from([*"aaayyyro", ENTER]), st.sampled_from(["", "", "quick"])),
+    st.tuples(st.sampled_from(["shown", "heard", "closed", "failed"]), st.sampled_from(["rpl_1", "rpl_2", "rpl_3"])),
+)
+
+
+@given(st.lists(_moves, max_size=40))
+def test_whatever_comes_only_the_prompt_that_the_second_key_named_is_accepted(moves: list[tuple[str, str]]) -> None:
+    """And beside another one nothing else accepts, nor with a line about another between the two keys."""
+    desk, named = Desk(), ""
+    open_, sent, beside = set[str](), set[str](), set[str]()
+    for what, which in moves:
+        prompt = light(which, action=f"Pay {which}.") if which.startswith("rpl") else None
+        if prompt is None:
+            found = desk.press(what, after=0.1 if which else LATER)
+        elif what == "shown" or (what == "failed" and which in sent):
+            found = getattr(desk.keys, what)(prompt, desk.now)
+            sent -= {which} if what == "failed" else set()
+            open_ |= {which} - sent
+        else:
+            found = desk.keys.closed(which, desk.now) if what == "closed" else desk.keys.heard(which)
+            for tokens in (open_, sent) if what == "closed" else ():
+                tokens.discard(which)
+        beside = (beside & (open_ | sent)) | (open_ if len(open_) > 1 else set())
+        for one in decided(found):
+            if isinstance(one, Accept) and one.prompt.prompt in beside:
+                assert what == "y" and one.prompt.about == named
+            sent.add(one.prompt.prompt)  # type: ignore[union-attr]  # all have one
+            open_ -= sent
+        if prompt is not None and prompt.about != named:
+            named = ""  # a line about another
+        if (at := told(found).find("accept this: ")) >= 0:
+            named = told(found)[at:].removeprefix("accept this: ").partition(" Any")[0]
+        elif prompt is None and not (what == "a" and which):
+            named = ""
+
+
 # -- the other keys ------------------------------------------------------------------------
 
 
@@ -1023,6 +1060,17 @@ def test_what_could_not_be_sent_is_told_and_takes_a_new_decision() -> None:
         assert sitting.sent() == ("reject", "rpl_light")
 
 
+def test_what_could_not_be_sent_says_which_prompt_it_was_and_leaves_the_keys_to_another() -> None:
+    with at_a_terminal() as sitting:
+        sitting.prompt(light("rpl_1", action="Pay Ada."))
+        sitting.prompt(light("rpl_2", action="Pay Eve."))
+        sitting.script.broken = [ChannelLost("Nobody is there.")]
+        sitting.press("r", "Nobody is there.\nThe prompt is still open. That was about this: Pay Eve.\n")
+        sitting.press("a", "Press y to accept this: Pay Eve.")
+        sitting.press("y", "Sending: accept.")
+        assert sitting.sent() == ("accept", "rpl_2")
+
+
 def test_a_prompt_whose_time_runs_out_unheard_is_told_when_it_does() -> None:
     with at_a_terminal() as sitting:
         sitting.prompt(light(timeout_seconds=30))
@@ -1061,6 +1109,7 @@ def test_when_a_prompt_ends_another_that_is_open_is_said_and_takes_the_second_ke
         sitting.prompt(light("rpl_2", action="Pay Eve."))
         sitting.script.events.put(outcome("rpl_2", "withdrawn"))
         sitting.see("That was about this: Pay Eve.\nAttention. Another prompt is waiting for you. Confirm. Pay Ada.")
+        sitting.settle()
         sitting.press("a", "Press y to accept this: Pay Ada.")
         sitting.press("y", "Sending: accept.")
         assert sitting.sent() == ("accept", "rpl_1")
@@ -1073,6 +1122,7 @@ def test_when_the_time_of_a_prompt_runs_out_unheard_another_that_is_open_is_said
         sitting.now += 100
         sitting.hear("tool.completed")
         sitting.see("That was about this: Pay Eve.\nAttention. Another prompt is waiting for you. Confirm. Pay Ada.")
+        sitting.settle()
         sitting.press("r", "Sending: refuse.")
         assert sitting.sent() == ("reject", "rpl_1")
 
@@ -1083,6 +1133,7 @@ def test_the_end_of_another_prompt_leaves_the_keys_where_they_are() -> None:
             sitting.prompt(light(f"rpl_{name}", action=f"Pay {name}."))
         sitting.script.events.put(outcome("rpl_Ada", "timed_out"))
         sitting.see("Still waiting for you. Confirm. Pay Eve.")
+        sitting.settle()
         sitting.press("r", "Sending: refuse. That was about this: Pay Eve.\n")
         assert sitting.sent() == ("reject", "rpl_Eve")
         sitting.script.events.put(outcome("rpl_Eve", "rejected"))

@@ -459,7 +459,9 @@ class Terminal:
 
     def _unsent(self, reason: str, prompt: Announcement | None) -> None:
         self._page.line(f"It could not be sent. {reason}")
-        if prompt is not None and prompt.prompt in self._open:
+        if prompt is not None and prompt.prompt not in self._open:
+            self._do(self.keys.heard(prompt.prompt))
+        elif prompt is not None:
             with self._fresh():
                 self._page.line(f"The prompt is still open.{self._about(prompt)}")
                 self._do(self.keys.failed(prompt, self._clock()))
