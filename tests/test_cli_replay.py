@@ -30,6 +30,7 @@ from aaep.producer import Producer
 from aaep.rehearsal import Rehearsal
 from aaep.script import Ending, Script
 from aaep.testing import Listener
+from tests import vectors
 from tests.driving import AAEP, LONG, answered, demo_at
 
 ALL = Capabilities(
@@ -295,6 +296,15 @@ def test_a_recording_that_stops_is_ended(accepted: Path, tmp_path: Path) -> None
     listener = played(written(tmp_path / "cut.ndjson", lines[: place + 1]), "accept")
     assert listener.types[-2:] == ["tool.completed", "session.cancelled"]
     assert listener.findings() == []
+
+
+@pytest.mark.parametrize(("sender", "outcome"), [("in", "accepted"), ("out", "pending"), (None, "accepted")])
+def test_only_a_reader_can_have_answered(sender: str | None, outcome: str, tmp_path: Path) -> None:
+    bases = ["agent.session.started", "agent.awaiting.confirmation", "confirmation.reply"]
+    messages = [json.loads(vectors.message({"base": base}, number)) for number, base in enumerate(bases)]
+    lines = [{"dir": "out", "message": one} for one in messages[:2]] + [{"dir": sender, "message": messages[2]}]
+    path = written(tmp_path / "c.ndjson", messages if sender is None else lines)
+    assert [ending.outcome for ending in script(path).endings.values()] == [outcome]
 
 
 def test_what_was_sent_again_after_a_reconnect_is_played_once(accepted: Path, tmp_path: Path) -> None:

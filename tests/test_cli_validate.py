@@ -16,6 +16,7 @@ import pytest
 from click.testing import CliRunner, Result
 
 from aaep import Audit, ExtensionError, Finding, Profile, Registry, Violation
+from aaep.audit import Direction
 from aaep.cli import _recording, main, validate
 from aaep.cli._report import Prose
 
@@ -123,6 +124,36 @@ def test_a_capture_is_read_with_times_and_subscriptions() -> None:
     assert (reply + 1, "error") in [(line, grade) for line, _, grade in told(findings("-", data=dumped(other)))]
 
 
+def test_what_one_side_sends_does_not_count_from_the_other() -> None:
+    reply = next(i for i, e in enumerate(ENTRIES) if e.get("message", {}).get("type") == "confirmation.reply")
+    forged = [{**entry, "dir": "out"} if place == reply else entry for place, entry in enumerate(ENTRIES)]
+    found = told(findings("-", data=dumped([{**HEADER, "whole": True}, *forged[1:]])))
+    assert found[0] == (reply + 1, "CONF-063", "error")
+    assert "HITL-020" in [rule for _, rule, _ in found]  # the tool ran, and nobody had agreed
+    asked = next(i for i, e in enumerate(ENTRIES) if e.get("message", {}).get("type") == "aaep:agent.session.started")
+    turned = [{**entry, "dir": "in"} if place == asked else entry for place, entry in enumerate(ENTRIES)]
+    found = told(findings("-", data=dumped([{**HEADER, "whole": True}, *turned[1:]])))
+    assert [one[:2] for one in found] == [(asked + 1, "VAL-001"), (asked + 2, "SEQ-001")]
+
+
+@pytest.mark.parametrize(
+    ("type_", "wrong"),
+    [
+        ("subscription.request", "out"),
+        ("subscription.accepted", "in"),
+        ("subscription.rejected", "in"),
+        ("subscription.renegotiate", "out"),
+        ("producer.manifest", "in"),
+    ],
+)
+def test_terms_are_made_only_by_who_may_make_them(type_: str, wrong: str) -> None:
+    bases = json.loads((ROOT / "vectors" / "bases.json").read_bytes())
+    right = "out" if wrong == "in" else "in"
+    for direction, expected in ((wrong, [(2, "VAL-001", "error")]), (right, [])):
+        entry = {"at": ENTRIES[1]["at"], "dir": direction, "via": "sub_1", "message": bases[type_]}
+        assert told(findings("-", data=dumped([HEADER, entry]))) == expected
+
+
 def test_the_header_says_whether_what_is_missing_was_never_sent() -> None:
     for whole, status in ((True, 1), (False, 0)):
         data = dumped([{**HEADER, "whole": whole}, *ENTRIES[1:-3]])
@@ -225,7 +256,7 @@ def test_reading_and_telling_take_the_same_memory_however_long_the_recording() -
     class Deaf(Audit):
         """Finds something new in every line, so that all the memory is ours."""
 
-        def feed(self, raw: bytes, at: str = "", via: str = "") -> list[Finding]:
+        def feed(self, raw: bytes, at: str = "", via: str = "", direction: Direction = "") -> list[Finding]:
             return [Finding("ENV-001", "§3.1", "error", "", raw.decode(), "", raw.decode())]
 
     peaks = []

@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 from aaep import quick, rules, stream, wire
-from aaep.audit import Audit, Finding
+from aaep.audit import Audit, Direction, Finding
 from aaep.events import Envelope
 from bench._recording import recording
 from examples.medical_extension import registry
@@ -326,9 +326,9 @@ def test_nearly_every_event_of_a_sound_recording_takes_the_fast_way(traced: byte
     class Counting(Audit):
         fed = 0
 
-        def feed(self, raw: bytes, at: str = "", via: str = "") -> list[Finding]:
+        def feed(self, raw: bytes, at: str = "", via: str = "", direction: Direction = "") -> list[Finding]:
             self.fed += 1
-            return super().feed(raw, at, via)
+            return super().feed(raw, at, via, direction)
 
     audit = Counting()
     lines = [re.sub(rb'("es-419"\]},)', rb"\1" + traced, line) for line in recording(5000)]

@@ -14,7 +14,7 @@ import jsonschema
 import pytest
 
 from aaep import wire
-from aaep.audit import Audit
+from aaep.audit import Audit, Direction
 from aaep.catalogue import grade, merged, rules
 from aaep.errors import FrameError, Violation
 from aaep.extensions import Registry, declaration
@@ -76,7 +76,8 @@ def test_sequence(case: dict[str, Any], known: Registry) -> None:
     for number, step in enumerate(case["steps"]):
         at = vectors.moment(step.get("at", number)).isoformat(timespec="milliseconds").replace("+00:00", "Z")
         raw = vectors.message(step, number)
-        for one in audit.feed(raw, at=at, via=step.get("via", vectors.VIA)):
+        sender: Direction = "in" if step.get("in") else "out"
+        for one in audit.feed(raw, at, step.get("via", vectors.VIA), sender):
             found.append((one.rule, number, one.path, one.severity))
     for one in audit.finish():
         found.append((one.rule, len(case["steps"]), one.path, one.severity))

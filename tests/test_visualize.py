@@ -259,6 +259,21 @@ def test_gaps_and_lines_that_hold_no_message_are_told(tmp_path: Path, capsys: py
     assert "Error ENC-001" in told and "line 9. The line is not JSON" in told
 
 
+def test_an_answer_that_the_producer_gave_itself_is_told_outside_the_session(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    entries = [
+        {**entry, "dir": "out"} if entry.get("message", {}).get("type") == "confirmation.reply" else entry
+        for entry in ENTRIES
+    ]
+    file = tmp_path / "c.ndjson"
+    file.write_text("\n".join(map(json.dumps, entries)) + "\n", encoding="utf-8")
+    assert visualize([str(file)]) == 1
+    told = capsys.readouterr().out
+    assert "A message came from the wrong side and does not count." in told
+    assert "Error CONF-063" in told
+
+
 def test_the_trace_finds_what_the_audit_finds() -> None:
     """Nothing that breaks a rule is lost between the two, whatever is fed."""
     for case in vectors.cases("sequence"):

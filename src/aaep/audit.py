@@ -9,7 +9,7 @@ the stream is.
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Any, Final
+from typing import Any, Final, Literal, TypeAlias
 
 import msgspec
 
@@ -25,17 +25,29 @@ from .events import (
 )
 from .extensions import Profile, Registry
 from .fields import Message
-from .messages import ClarificationReply, ConfirmationReply
+from .messages import (
+    ClarificationReply,
+    ConfirmationReply,
+    Manifest,
+    SubscriptionAccepted,
+    SubscriptionRejected,
+    SubscriptionRenegotiate,
+    SubscriptionRequest,
+)
 from .rules import BUNDLED
 from .session import Session
 from .subscription import Handshake
 
-__all__ = ["MOST", "Audit", "Finding", "explain", "trim"]
+__all__ = ["MOST", "Audit", "Direction", "Finding", "explain", "misdirected", "trim"]
+
+Direction: TypeAlias = Literal["out", "in", ""]  # from the producer, from the subscriber, not known
 
 _ASKING: Final = (AwaitingConfirmation, AwaitingClarification)
 TURNING: Final = frozenset([*_ASKING, *TERMINAL])
 MOST: Final = 4096  # event ids, sessions, subscriptions and tokens remembered
 _MOST_KEPT: Final = 16_384  # bytes of a message kept to compare with; of a longer one its hash
+_PRODUCERS: Final = (Envelope, SubscriptionAccepted, SubscriptionRejected, Manifest)
+_SUBSCRIBERS: Final = (ConfirmationReply, ClarificationReply, SubscriptionRequest, SubscriptionRenegotiate)
 
 
 class Finding(msgspec.Struct, frozen=True):
@@ -70,6 +82,21 @@ def trim(recent: dict[Any, Any]) -> None:
         del recent[old]
 
 
+def misdirected(message: Message | None, direction: Direction) -> list[Violation]:
+    """
+    A message of one side that came from the other: it is told, and counts for nothing (CF-038).
+
+    Whoever asks cannot answer for the user: CONF-063 §6.6(3), CLAR-016 §6.5.5
+    """
+    if direction == "out" and isinstance(message, _SUBSCRIBERS):
+        rules = {ConfirmationReply: "CONF-063", ClarificationReply: "CLAR-016"}
+        text = "The producer sent what only a subscriber sends, so it does not count."
+        return [Violation(rules.get(type(message), "VAL-001"), text, "/type")]
+    if direction == "in" and isinstance(message, _PRODUCERS):
+        return [Violation("VAL-001", "A subscriber sent what only the producer sends, so it does not count.", "/type")]
+    return []
+
+
 class Audit:
     """
     Judges messages in the order they were sent.
@@ -99,14 +126,17 @@ class Audit:
         self.subscriptions: dict[str, Handshake] = {}
         self.scratch = bytearray(65_536)
 
-    def feed(self, raw: bytes, at: str = "", via: str = "") -> list[Finding]:
-        """Judge the next message. ``at`` is when it was seen, ``via`` the subscription it travelled on."""
+    def feed(self, raw: bytes, at: str = "", via: str = "", direction: Direction = "") -> list[Finding]:
+        """Judge the next message: when it was seen, on which subscription it travelled, and who sent it."""
         message, violations = wire.read(raw, self.known, self.strict, self.scratch)
         if not isinstance(message, Envelope):
             if message is not None:
-                violations = [*violations, *self._exchange(message, at, via)]
+                wrong = misdirected(message, direction)
+                violations = [*violations, *(wrong or self._exchange(message, at, via))]
             return self.graded(violations)
         self.events += 1
+        if direction == "in":
+            return self.graded([*violations, *misdirected(message, direction)], message.event_id, message.session_id)
         found = self._event(message, raw if len(raw) <= _MOST_KEPT else _digest(raw), at, via)
         if self.profiles:
             found = [*found, *(v for one in self.profiles for check in one.checks for v in check(message))]

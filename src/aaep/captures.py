@@ -53,7 +53,7 @@ class Line(msgspec.Struct, omit_defaults=True):
     """One line behind the first: a message, or a gap."""
 
     at: str = ""
-    dir: Direction = msgspec.field(default="out")
+    dir: Direction | Literal[""] = msgspec.field(default="out")  # of a bare message nobody knows
     via: str = ""
     transport: str = ""
     message: msgspec.Raw = msgspec.field(default_factory=msgspec.Raw)
@@ -403,4 +403,4 @@ def _entry(raw: bytes) -> Line:
     except msgspec.ValidationError:
         if "message" in _members(raw):
             raise
-    return Line(message=msgspec.Raw(raw.strip()))
+    return Line(dir="", message=msgspec.Raw(raw.strip()))

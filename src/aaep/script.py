@@ -109,7 +109,7 @@ class Script:
                 held = arrivals.lost()
                 arrivals.connected(anew=isinstance(message, SubscriptionAccepted))
                 yield from (Cue(event, now) for event, _ in held)
-            if isinstance(message, Envelope) and line.dir == "out":
+            if isinstance(message, Envelope) and line.dir != "in":
                 now = _moment(line, message, now)
                 early = arrivals.advance(now)
                 ready, _ = arrivals.take(message, bytes(line.message), now)
@@ -127,11 +127,11 @@ class Script:
         for number, (line, message) in enumerate(self._messages(self._fault), start=1):
             if number % STRIDE == 0:
                 tick(number)
-            if isinstance(message, (ConfirmationReply, ClarificationReply)):
+            if isinstance(message, (ConfirmationReply, ClarificationReply)) and line.dir != "out":
                 for session in open_.values():
                     if message.reply_token in session.asks:
                         session.reply(message, _moment(line, message, now), line.via)
-            if not isinstance(message, Envelope) or line.dir != "out":
+            if not isinstance(message, Envelope) or line.dir == "in":
                 continue
             now = _moment(line, message, now)
             voices.heard(line.via, number)

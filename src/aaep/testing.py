@@ -151,7 +151,7 @@ class Listener:
         audit = Audit(whole=False, strict=strict)
         found = []
         for line in self._lines:
-            found += audit.feed(msgspec.json.encode(line["message"]), line["at"], line["via"])
+            found += audit.feed(msgspec.json.encode(line["message"]), line["at"], line["via"], line["dir"])
         return [one for one in found if one.severity == "error"]
 
     def capture(self, path: str | Path, *, source: str = "", whole: bool = True) -> None:

@@ -12,7 +12,7 @@ from typing import Any, Final
 
 from . import timestamps, wire
 from .attend import PREFIX
-from .audit import MOST, Audit, Finding, trim
+from .audit import MOST, Audit, Direction, Finding, misdirected, trim
 from .errors import ProtocolError
 from .events import (
     TERMINAL,
@@ -51,6 +51,7 @@ _EXCHANGE: Final = {
     "subscription.close": "The subscription was closed.",
     "aaep:producer.manifest": "The producer's manifest.",
 }
+_MISDIRECTED: Final = "A message came from the wrong side and does not count."
 
 
 class Trace:
@@ -74,14 +75,18 @@ class Trace:
         self._audit, self._tracks, self._tokens = audit, {}, {}
         self._outside = Track("", "", source)
 
-    def feed(self, raw: bytes, line: int = 0, at: str = "", via: str = "") -> None:
-        """The next message, on which line it stands, when it was seen, and on which subscription."""
+    def feed(self, raw: bytes, line: int = 0, at: str = "", via: str = "", direction: Direction = "") -> None:
+        """The next message, on which line it stands, when it was seen, on which subscription, and who sent it."""
         self.messages += 1
         audit = self._audit
         try:
             message: Message | None = wire.decode(raw, audit.known)
         except ProtocolError:
             message = None
+        if misdirected(message, direction):
+            step = self._outside.add(Step(self._moment(self._outside, at), "connection", _MISDIRECTED, line=line))
+            self._outside.mark(step, audit.feed(raw, at, via, direction), line)
+            return
         if not isinstance(message, Envelope):
             self._exchanged(message, audit.feed(raw, at, via), line, at, via)
             return

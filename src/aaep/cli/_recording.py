@@ -17,7 +17,7 @@ import msgspec
 from msgspec import UNSET, UnsetType
 
 from .. import stream, timestamps
-from ..audit import Audit, Finding
+from ..audit import Audit, Direction, Finding
 from ..catalogue import rule
 from ..errors import Severity
 
@@ -69,6 +69,7 @@ class Heard(msgspec.Struct):
     via: str = ""
     gap: str = ""
     why: str = ""
+    dir: Direction = ""
     fault: Finding | None = None
 
 
@@ -228,9 +229,9 @@ def _heard(number: int, raw: bytes) -> Heard:
     if entry.at and timestamps.instant(entry.at) is None:
         fault = _entry_fault(f"at is not a timestamp: {entry.at!r}")
         message = b"" if entry.message is UNSET else bytes(entry.message)
-        return Heard(number, message, "", entry.via, entry.gap, entry.why, fault)
+        return Heard(number, message, "", entry.via, entry.gap, entry.why, entry.dir, fault)
     if entry.message is not UNSET:
-        return Heard(number, bytes(entry.message), entry.at, entry.via)
+        return Heard(number, bytes(entry.message), entry.at, entry.via, dir=entry.dir)
     if entry.gap:
         return Heard(number, at=entry.at, via=entry.via, gap=entry.gap, why=entry.why)
     return Heard(number, fault=_entry_fault("it has no message"))
@@ -276,9 +277,10 @@ def _entries(audit: Audit) -> Callable[[bytes], list[Finding]]:
         # Most entries are of the same minute as the one before; only the first of them is looked at closely.
         if at and (at[:17] != minute or at[-1] != "Z"):
             if timestamps.instant(at) is None:
-                return [*feed(bytes(entry.message), "", entry.via), _entry_fault(f"at is not a timestamp: {at!r}")]
+                fault = _entry_fault(f"at is not a timestamp: {at!r}")
+                return [*feed(bytes(entry.message), "", entry.via, entry.dir), fault]
             minute = at[:17]
-        return feed(bytes(entry.message), at, entry.via)
+        return feed(bytes(entry.message), at, entry.via, entry.dir)
 
     return take
 

@@ -70,7 +70,7 @@ def _trace(trace: Trace, file: str, stream: IO[bytes], known: Registry, *, audib
             if heard.gap:
                 trace.gap(heard.gap, heard.why, heard.line, heard.at, heard.via)
             elif heard.raw:
-                trace.feed(heard.raw, heard.line, heard.at, heard.via)
+                trace.feed(heard.raw, heard.line, heard.at, heard.via, heard.dir)
                 if audible and (trace.messages - before) % PROGRESS == 0:
                     click.echo(f"{trace.messages:,} messages read.", err=True)
     trace.close()

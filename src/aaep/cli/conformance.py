@@ -252,7 +252,7 @@ def _heard(file: Path, *, strict: bool, level: int) -> Judged:
             if one.fault is not None:
                 judged.findings.append((one.fault, f"Line {one.line}."))
             elif one.raw:
-                found = audit.feed(one.raw, one.at, one.via)
+                found = audit.feed(one.raw, one.at, one.via, one.dir)
                 judged.findings += ((finding, f"Line {one.line}: {excerpt(one.raw)}") for finding in found)
                 judged.count(one.raw)
         judged.findings += ((finding, "At the end.") for finding in audit.finish())

@@ -196,7 +196,7 @@ def audited(lines: Iterable[Line], *, strict: bool) -> Judged:
                 continue
             if audit is partial and line.main and not _reply(line):
                 continue
-            found = audit.feed(line.raw, line.at, line.via)
+            found = audit.feed(line.raw, line.at, line.via, "out" if line.out else "in")
             if line.out:  # of what we said ourselves nothing is the peer's fault
                 judged.findings += ((one, excerpt(line.raw)) for one in found if audit is whole or _by_itself(one))
         if line.out:

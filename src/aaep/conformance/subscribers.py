@@ -141,7 +141,7 @@ def _audited(scenes: Iterable[list[Line]], *, strict: bool) -> Judged:
     for lines in scenes:
         audit = Audit(registry(), whole=True, strict=strict)
         for line in lines:
-            found = audit.feed(line.raw, line.at, line.via)
+            found = audit.feed(line.raw, line.at, line.via, "out" if line.out else "in")
             if not line.out:
                 judged.findings += ((one, excerpt(line.raw)) for one in found)
                 judged.count(line.raw)
