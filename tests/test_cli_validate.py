@@ -213,7 +213,7 @@ def test_a_last_line_that_is_wrong_rather_than_cut_is_an_error() -> None:
 
 
 @pytest.mark.parametrize("first", [True, False])
-def test_a_line_over_one_mebibyte_is_a_warning_and_is_not_kept_in_memory(tmp_path: Path, first: bool) -> None:
+def test_a_line_over_one_mebibyte_is_an_error_and_is_not_kept_in_memory(tmp_path: Path, first: bool) -> None:
     path = tmp_path / "long.ndjson"
     with path.open("wb") as file:
         file.write(b"" if first else dumped(EVENTS[:1]))
@@ -225,13 +225,28 @@ def test_a_line_over_one_mebibyte_is_a_warning_and_is_not_kept_in_memory(tmp_pat
     found = told(findings(path))
     peak = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
-    assert found == [(1 if first else 2, "LIM-001", "warning")]
+    assert found == [(1 if first else 2, "LIM-001", "error")]
     assert peak < 12 * 1_048_576
 
 
 def test_a_long_line_at_the_very_end_is_told_once() -> None:
     data = dumped(EVENTS) + b'{"type": "' + b"x" * 3_000_000
-    assert told(findings("-", data=data)) == [(len(EVENTS) + 1, "LIM-001", "warning")]
+    assert told(findings("-", data=data)) == [(len(EVENTS) + 1, "LIM-001", "error")]
+
+
+def test_what_is_too_long_to_be_judged_is_not_passed() -> None:
+    padded = b" " * 1_048_576 + json.dumps(EVENTS[1]).encode() + b"\n"
+    result = run("-", data=dumped(EVENTS[:1]) + padded + dumped(EVENTS[2:]))
+    assert result.exit_code == 1
+    assert "it was not read and not judged" in result.stdout
+
+
+@pytest.mark.parametrize("header", [[], [HEADER]], ids=["without header", "with header"])
+def test_a_message_of_one_mebibyte_is_read_whatever_a_capture_writes_around_it(header: list[Any]) -> None:
+    large = {**ENTRIES[3], "message": {"type": "x", "pad": ""}}
+    large["message"]["pad"] = "x" * (1_048_576 - len(json.dumps(large["message"], separators=(",", ":"))))
+    found = [one[1:] for one in told(findings("-", data=dumped([*header, ENTRIES[1], large])))]
+    assert ("ENV-001", "error") in found and ("LIM-001", "error") not in found
 
 
 def test_a_document_that_is_too_long_is_refused_politely(monkeypatch: pytest.MonkeyPatch) -> None:

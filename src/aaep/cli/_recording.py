@@ -24,6 +24,7 @@ from ..errors import Severity
 __all__ = ["Heard", "Recording", "Unreadable", "begin", "hear", "judge"]
 
 LIMIT: Final = 1_048_576  # CF-114: messages of up to 1 MiB are accepted
+AROUND: Final = 65_536  # more than a capture writes around one
 WHOLE: Final = 64 * 1024 * 1024
 STRIDE: Final = 2_000  # lines between two ticks
 CAPTURE_VERSION: Final = 1
@@ -46,6 +47,7 @@ class Recording(msgspec.Struct):
     readline: Callable[[], bytes]
     before: int = 0
     whole: bool = False
+    limit: int = LIMIT  # of a line
     data: bytes = b""  # of a document
 
 
@@ -97,10 +99,11 @@ def begin(source: IO[bytes]) -> Recording:
         return lines
     known = _members_of(head) if head[:1] == b"{" else None
     if known is not None:
+        wide = partial(source.readline, LIMIT + AROUND + 1)
         if "aaep_capture" in known:
-            return Recording("capture", iter(readline, b""), readline, skipped + 1, _opened(head))
+            return Recording("capture", iter(wide, b""), wide, skipped + 1, _opened(head), LIMIT + AROUND)
         if "message" in known and "type" not in known:  # a capture that lost its header
-            lines.form = "capture"
+            return Recording("capture", chain([first], iter(wide, b"")), wide, skipped, limit=LIMIT + AROUND)
         return lines
     blank, second = _next(readline) if first[-1] == _NEWLINE else (0, b"")
     listed = head[:1] == b"[" and (not second or not _complete(head))
@@ -198,7 +201,7 @@ class _Batch:
         for number, line in lines:
             self.read += 1
             self.last = number
-            unread = _unread(line, self.recording.readline) if line[-1] != _NEWLINE else None
+            unread = _unread(line, self.recording) if line[-1] != _NEWLINE else None
             if unread is not None:
                 self.say(number, unread)
             elif raw := line.strip():
@@ -212,7 +215,7 @@ def hear(recording: Recording) -> Iterator[Heard]:
         yield from (Heard(line, item) for line, item in _items_of(recording))
         return
     for number, line in enumerate(recording.lines, recording.before + 1):
-        unread = _unread(line, recording.readline) if line[-1] != _NEWLINE else None
+        unread = _unread(line, recording) if line[-1] != _NEWLINE else None
         if unread is not None:
             yield Heard(number, fault=unread)
         elif raw := line.strip():
@@ -237,12 +240,14 @@ def _heard(number: int, raw: bytes) -> Heard:
     return Heard(number, fault=_entry_fault("it has no message"))
 
 
-def _unread(line: bytes, readline: Callable[[], bytes]) -> Finding | None:
+def _unread(line: bytes, recording: Recording) -> Finding | None:
     """What to say of a line without an end that cannot be read; None if it is the last and sound."""
-    if len(line) > LIMIT:
+    if len(line) > recording.limit:
         while line and line[-1] != _NEWLINE:
-            line = readline()
-        return _finding("LIM-001", "warning", "The line is longer than 1 MiB and was not read. Send smaller messages.")
+            line = recording.readline()
+        # Not a matter of size alone: whatever stands there, nobody has judged it.
+        text = "The line is longer than 1 MiB, so it was not read and not judged. Send smaller messages."
+        return _finding("LIM-001", "error", text)
     if _cut(line.removeprefix(_BOM).strip()):
         text = "The recording was cut in the middle of this line, so the line was not judged."
         return _finding("ENC-001", "warning", text)
