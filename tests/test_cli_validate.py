@@ -161,6 +161,35 @@ def test_the_header_says_whether_what_is_missing_was_never_sent() -> None:
     assert told(findings("-", data=dumped([{**HEADER, "whole": True}, *ENTRIES[1:-3]]))) == [(None, "SEQ-003", "error")]
 
 
+def test_what_follows_a_recorded_loss_is_nobodys_fault() -> None:
+    via = ENTRIES[1]["via"]
+    first = next(i for i, e in enumerate(ENTRIES) if e.get("message", {}).get("type") == "aaep:agent.session.started")
+    for start in range(first, len(ENTRIES)):
+        for stop in range(start + 1, len(ENTRIES)):
+            gap = {"at": ENTRIES[start]["at"], "via": via, "gap": "missed"}
+            found = told(findings("--strict", "-", data=dumped([*ENTRIES[:start], gap, *ENTRIES[stop:]])))
+            assert found == [(start + 1, "TR-013", "warning")], (start, stop)
+    blamed = findings("--strict", "-", data=dumped([*ENTRIES[: first + 1], *ENTRIES[first + 3 :]]))
+    assert "error" in [one["severity"] for one in blamed]  # if nobody says that something is missing
+
+
+def test_a_loss_on_one_subscription_is_none_on_another() -> None:
+    gap = {"at": ENTRIES[3]["at"], "via": "sub_someoneelse000000000000000000", "gap": "missed"}
+    cut = [*ENTRIES[:4], gap, *ENTRIES[6:]]
+    assert "STATE-001" in [rule for _, rule, _ in told(findings("--strict", "-", data=dumped(cut)))]
+
+
+def test_a_question_asked_before_a_loss_can_be_answered_after_it() -> None:
+    reply = next(i for i, e in enumerate(ENTRIES) if e.get("message", {}).get("type") == "confirmation.reply")
+    gap = {"at": ENTRIES[reply]["at"], "via": ENTRIES[1]["via"], "gap": "missed"}
+    whole = {**HEADER, "whole": True}
+    for answer, rules in (("accept", []), ("reject", ["HITL-020"])):
+        given = {**ENTRIES[reply], "message": {**ENTRIES[reply]["message"], "decision": answer}}
+        lines = [whole, *ENTRIES[1:reply], gap, given, *ENTRIES[reply + 1 :]]
+        found = findings("-", data=dumped(lines))
+        assert [one["rule"] for one in found if one["rule"].startswith(("HITL", "TOOL", "CONF"))] == rules
+
+
 def test_a_capture_that_lost_its_header_is_still_a_capture() -> None:
     assert told(findings("-", data=dumped(ENTRIES[1:]))) == []
 

@@ -377,6 +377,16 @@ def test_a_recording_in_which_something_runs_unasked_is_failed_for_it(tmp_path: 
     assert "TOOL-002, MUST" in told.stdout
 
 
+def test_what_follows_a_recorded_loss_is_not_failed(tmp_path: Path) -> None:
+    lines = (EXAMPLES / "bank.ndjson").read_text().splitlines()
+    entry = json.loads(lines[1])
+    gap = json.dumps({"at": entry["at"], "via": entry["via"], "gap": "missed"})
+    path = tmp_path / "holes.ndjson"
+    for between, status in (([], 1), ([gap], 0)):
+        path.write_text("\n".join([*lines[:5], *between, *lines[7:]]) + "\n")
+        assert run("capture", str(path)).exit_code == status
+
+
 def test_every_transport_is_judged() -> None:
     judged = {Path(str(transport(url).__file__)).stem for url in ADDRESSES}  # type: ignore[attr-defined]  # a transport is a module
     assert judged - {"pipes"} | {"stdio"} == set(transports())

@@ -259,6 +259,14 @@ def test_gaps_and_lines_that_hold_no_message_are_told(tmp_path: Path, capsys: py
     assert "Error ENC-001" in told and "line 9. The line is not JSON" in told
 
 
+def test_what_follows_a_recorded_loss_breaks_no_rule(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    missed = {"at": "2026-11-03T09:14:07.000000Z", "via": ENTRIES[1]["via"], "gap": "missed"}
+    file = tmp_path / "c.ndjson"
+    file.write_text("\n".join(map(json.dumps, [*ENTRIES[:5], missed, *ENTRIES[7:]])) + "\n", encoding="utf-8")
+    assert visualize([str(file)]) == 0
+    assert "Something is missing here for good." in capsys.readouterr().out
+
+
 def test_an_answer_that_the_producer_gave_itself_is_told_outside_the_session(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -22,6 +22,7 @@ from .events import (
     AwaitingClarification,
     AwaitingConfirmation,
     Envelope,
+    SessionStarted,
 )
 from .extensions import Profile, Registry
 from .fields import Message
@@ -36,6 +37,7 @@ from .messages import (
 )
 from .rules import BUNDLED
 from .session import Session
+from .states import LIFECYCLE
 from .subscription import Handshake
 
 __all__ = ["MOST", "Audit", "Direction", "Finding", "explain", "misdirected", "trim"]
@@ -46,6 +48,7 @@ _ASKING: Final = (AwaitingConfirmation, AwaitingClarification)
 TURNING: Final = frozenset([*_ASKING, *TERMINAL])
 MOST: Final = 4096  # event ids, sessions, subscriptions and tokens remembered
 _MOST_KEPT: Final = 16_384  # bytes of a message kept to compare with; of a longer one its hash
+_ANNOUNCED: Final = frozenset(["LVL-007", "HITL-021", "HITL-030"])  # broken where no state was announced before
 _PRODUCERS: Final = (Envelope, SubscriptionAccepted, SubscriptionRejected, Manifest)
 _SUBSCRIBERS: Final = (ConfirmationReply, ClarificationReply, SubscriptionRequest, SubscriptionRenegotiate)
 
@@ -123,6 +126,8 @@ class Audit:
         self._ended: dict[str, Session] = {}
         self.seen: dict[bytes, bytes] = {}  # by event_id and subscription
         self._tokens: dict[str, list[Session]] = {}
+        self._holes: dict[str, None] = {}  # subscriptions on which something is missing
+        self._midway: set[str] = set()  # open sessions of which the beginning, or a part, is not known
         self.subscriptions: dict[str, Handshake] = {}
         self.scratch = bytearray(65_536)
 
@@ -144,6 +149,17 @@ class Audit:
             return []
         return self.graded([*violations, *found], message.event_id, message.session_id)
 
+    def missed(self, via: str) -> None:
+        """The recording says that messages on a subscription are missing: what comes next follows from none (C-83)."""
+        if len(self._holes) >= MOST:
+            trim(self._holes)
+        self._holes[via] = None
+        for name, before in self.opened.items():
+            if name == before.session_id + via:
+                self._go_on(name, before)
+        if via in self.subscriptions:
+            self.subscriptions[via].whole = False
+
     def finish(self) -> list[Finding]:
         """The stream is over: judge what is missing."""
         found = []
@@ -164,11 +180,13 @@ class Audit:
             trim(seen)
         seen[key] = raw
         name = event.session_id + via
-        session = self.opened.get(name) or self._session(name, event.session_id)
+        session = self.opened.get(name) or self._session(name, event, via)
         turning = type(event) in TURNING
         # Only prompts need a clock, and reading one from text is not free.
         timed = isinstance(event, _ASKING) or session.deadline is not None
         found = session.feed(event, _moment(at or event.timestamp) if timed else 0.0)
+        if found and name in self._midway:
+            found = _undetermined(event, session, found)
         if turning:
             self._turned(event, session, name)
         if via in self.subscriptions:
@@ -185,6 +203,7 @@ class Audit:
             if len(self._ended) >= MOST:
                 trim(self._ended)
             self._ended[name] = self.opened.pop(name)
+            self._midway.discard(name)
 
     def _repeated(self, event: Envelope, raw: bytes, before: bytes) -> list[Violation] | None:
         """ENV-013 §3.2.3: what to say of an event_id seen before; None when it is another producer's."""
@@ -196,14 +215,28 @@ class Audit:
         text = "The event_id was used for another event. Make a new one for every event."
         return [Violation("ENV-013", text, "/event_id", event.event_id)]
 
-    def _session(self, name: str, session_id: str) -> Session:
+    def _session(self, name: str, event: Envelope, via: str) -> Session:
         ended = self._ended.get(name)
         if ended is not None:
             return ended
         if len(self.opened) >= MOST:  # sessions that never end must not fill the memory
             del self.opened[next(iter(self.opened))]
         self.sessions += 1
-        session = self.opened[name] = Session(session_id, whole=self.whole)
+        if via in self._holes and not isinstance(event, SessionStarted):
+            return self._go_on(name, Session(event.session_id, whole=False))
+        session = self.opened[name] = Session(event.session_id, whole=self.whole)
+        return session
+
+    def _go_on(self, name: str, before: Session) -> Session:
+        """Follow a session from its middle. Of what came before only the open questions still matter."""
+        session = self.opened[name] = Session(before.session_id, whole=False)
+        session.stage = LIFECYCLE["none", "started"]
+        session.last, session.parent, session.deadline = before.last, before.parent, before.deadline
+        for token, ask in before.asks.items():
+            if ask.outcome == "pending" and token in self._tokens:
+                session.asks[token] = ask
+                self._tokens[token] = [session if one is before else one for one in self._tokens[token]]
+        self._midway.add(name)
         return session
 
     def _exchange(self, message: Message, at: str, via: str) -> list[Violation]:
@@ -226,7 +259,7 @@ class Audit:
             text = "The subscription was not granted confirmation replies; another has to send it."
             found.append(Violation("CONF-063", text, "/subscription_id"))
         asked: list[Session] = self._tokens.get(message.reply_token, [])
-        if not asked and self.events and (self.whole or not via):
+        if not asked and self.events and (self.whole or not via) and via not in self._holes:
             found.append(Violation("CONF-016", "No question with this reply_token was asked.", "/reply_token"))
         for session in asked:
             ask = session.asks.get(message.reply_token)
@@ -258,6 +291,14 @@ class Audit:
                 )
             )
         return graded
+
+
+def _undetermined(event: Envelope, session: Session, found: list[Violation]) -> list[Violation]:
+    """Without what depends on a state that the agent may have announced where nobody heard it. C-83"""
+    agent = session.agents.get(event.producer.agent_id)
+    if agent is None or agent.moved:
+        return found
+    return [violation for violation in found if violation.rule not in _ANNOUNCED]
 
 
 def _moment(text: str) -> float:

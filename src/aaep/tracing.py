@@ -125,6 +125,8 @@ class Trace:
 
     def gap(self, kind: str, why: str, line: int, at: str, via: str) -> None:
         """The connection was lost, or there again, or something is missing."""
+        if kind == "missed":
+            self._audit.missed(via)
         open_ = [track for (_, heard), track in self._tracks.items() if heard == via and not track.ended]
         for track in [*open_, self._outside]:
             now = self._moment(track, at)

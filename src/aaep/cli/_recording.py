@@ -31,6 +31,7 @@ CAPTURE_VERSION: Final = 1
 _NEWLINE: Final = 10
 _BOM: Final = b"\xef\xbb\xbf"
 _CUT: Final = "Input data was truncated"  # what msgspec says of a beginning of JSON
+_MISSED: Final = "The recording says that messages are missing here. What depends on them was not judged."
 
 Say = Callable[[int, Finding], None]
 
@@ -277,6 +278,9 @@ def _entries(audit: Audit) -> Callable[[bytes], list[Finding]]:
         except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
             return [_not_json(error)]
         if entry.message is UNSET:
+            if entry.gap == "missed":
+                audit.missed(entry.via)
+                return [_finding("TR-013", "warning", _MISSED)]
             return [] if entry.gap else [_entry_fault("it has no message")]
         at = entry.at
         # Most entries are of the same minute as the one before; only the first of them is looked at closely.

@@ -249,6 +249,8 @@ def _heard(file: Path, *, strict: bool, level: int) -> Judged:
         recording = recordings.begin(stream)
         audit = Audit(registry(), whole=recording.whole, strict=strict, level=level)
         for one in recordings.hear(recording):
+            if one.gap == "missed":
+                audit.missed(one.via)
             if one.fault is not None:
                 judged.findings.append((one.fault, f"Line {one.line}."))
             elif one.raw:
