@@ -23,6 +23,7 @@ from .events import (
     AwaitingConfirmation,
     Envelope,
     SessionStarted,
+    ToolInvoked,
 )
 from .extensions import Profile, Registry
 from .fields import Message
@@ -49,6 +50,7 @@ TURNING: Final = frozenset([*_ASKING, *TERMINAL])
 MOST: Final = 4096  # event ids, sessions, subscriptions and tokens remembered
 _MOST_KEPT: Final = 16_384  # bytes of a message kept to compare with; of a longer one its hash
 _ANNOUNCED: Final = frozenset(["LVL-007", "HITL-021", "HITL-030"])  # broken where no state was announced before
+_CONSENT: Final = frozenset(["TOOL-002", "TOOL-003", "HITL-002", "HITL-020", "CONF-006"])
 _PRODUCERS: Final = (Envelope, SubscriptionAccepted, SubscriptionRejected, Manifest)
 _SUBSCRIBERS: Final = (ConfirmationReply, ClarificationReply, SubscriptionRequest, SubscriptionRenegotiate)
 
@@ -127,7 +129,10 @@ class Audit:
         self.seen: dict[bytes, bytes] = {}  # by event_id and subscription
         self._tokens: dict[str, list[Session]] = {}
         self._holes: dict[str, None] = {}  # subscriptions on which something is missing
-        self._midway: set[str] = set()  # open sessions of which the beginning, or a part, is not known
+        # Open sessions of which the beginning, or a part, is not known; true of one that we may have let go of.
+        self._midway: dict[str, bool] = {}
+        self._released = False
+        self._aside: list[Finding] = []  # about another session than that of the event
         self.subscriptions: dict[str, Handshake] = {}
         self.scratch = bytearray(65_536)
 
@@ -145,9 +150,10 @@ class Audit:
         found = self._event(message, raw if len(raw) <= _MOST_KEPT else _digest(raw), at, via)
         if self.profiles:
             found = [*found, *(v for one in self.profiles for check in one.checks for v in check(message))]
-        if not violations and not found:
+        if not violations and not found and not self._aside:
             return []
-        return self.graded([*violations, *found], message.event_id, message.session_id)
+        aside, self._aside = self._aside, []
+        return [*aside, *self.graded([*violations, *found], message.event_id, message.session_id)]
 
     def missed(self, via: str) -> None:
         """The recording says that messages on a subscription are missing: what comes next follows from none (C-83)."""
@@ -185,8 +191,8 @@ class Audit:
         # Only prompts need a clock, and reading one from text is not free.
         timed = isinstance(event, _ASKING) or session.deadline is not None
         found = session.feed(event, _moment(at or event.timestamp) if timed else 0.0)
-        if found and name in self._midway:
-            found = _undetermined(event, session, found)
+        if found and (name in self._midway or name not in self.opened):
+            found = _undetermined(event, session, found, released=self._midway.get(name, True))
         if turning:
             self._turned(event, session, name)
         if via in self.subscriptions:
@@ -203,7 +209,7 @@ class Audit:
             if len(self._ended) >= MOST:
                 trim(self._ended)
             self._ended[name] = self.opened.pop(name)
-            self._midway.discard(name)
+            self._midway.pop(name, None)
 
     def _repeated(self, event: Envelope, raw: bytes, before: bytes) -> list[Violation] | None:
         """ENV-013 §3.2.3: what to say of an event_id seen before; None when it is another producer's."""
@@ -219,25 +225,40 @@ class Audit:
         ended = self._ended.get(name)
         if ended is not None:
             return ended
-        if len(self.opened) >= MOST:  # sessions that never end must not fill the memory
-            del self.opened[next(iter(self.opened))]
+        begins, full = isinstance(event, SessionStarted), len(self.opened) >= MOST
+        if not begins and self._released:  # perhaps one that was let go of; no other makes room for it
+            session = _midway(event.session_id)
+            if not full:
+                self.opened[name], self._midway[name] = session, True
+            return session
+        if full:  # sessions that never end must not fill the memory
+            self._let_go(next(iter(self.opened)))
         self.sessions += 1
-        if via in self._holes and not isinstance(event, SessionStarted):
-            return self._go_on(name, Session(event.session_id, whole=False))
-        session = self.opened[name] = Session(event.session_id, whole=self.whole)
+        if not begins and via in self._holes:
+            self._midway[name] = False
+            session = _midway(event.session_id)
+        else:
+            session = Session(event.session_id, whole=self.whole)
+        self.opened[name] = session
         return session
 
-    def _go_on(self, name: str, before: Session) -> Session:
-        """Follow a session from its middle. Of what came before only the open questions still matter."""
-        session = self.opened[name] = Session(before.session_id, whole=False)
-        session.stage = LIFECYCLE["none", "started"]
+    def _let_go(self, name: str) -> None:
+        """Follow a session no more, and say so: whether it ends is not judged. SEQ-003 §4.1"""
+        id_ = self.opened.pop(name).session_id
+        self._midway.pop(name, None)
+        self._released = True
+        text = f"More than {MOST:,} sessions are open at once, so {id_} is not followed any more."
+        self._aside.append(Finding("SEQ-003", rules()["SEQ-003"].section, "warning", "", text, "", id_))
+
+    def _go_on(self, name: str, before: Session) -> None:
+        """Follow a session from here on. Of what came before only the open questions still matter."""
+        session = self.opened[name] = _midway(before.session_id)
         session.last, session.parent, session.deadline = before.last, before.parent, before.deadline
         for token, ask in before.asks.items():
             if ask.outcome == "pending" and token in self._tokens:
                 session.asks[token] = ask
                 self._tokens[token] = [session if one is before else one for one in self._tokens[token]]
-        self._midway.add(name)
-        return session
+        self._midway.setdefault(name, False)
 
     def _exchange(self, message: Message, at: str, via: str) -> list[Violation]:
         """A handshake message or a reply."""
@@ -293,12 +314,27 @@ class Audit:
         return graded
 
 
-def _undetermined(event: Envelope, session: Session, found: list[Violation]) -> list[Violation]:
-    """Without what depends on a state that the agent may have announced where nobody heard it. C-83"""
+def _midway(session_id: str) -> Session:
+    """A session whose beginning is not known."""
+    session = Session(session_id, whole=False)
+    session.stage = LIFECYCLE["none", "started"]
+    return session
+
+
+def _undetermined(event: Envelope, session: Session, found: list[Violation], *, released: bool) -> list[Violation]:
+    """What can be said of an event if not all before it is known. C-83"""
     agent = session.agents.get(event.producer.agent_id)
-    if agent is None or agent.moved:
-        return found
-    return [violation for violation in found if violation.rule not in _ANNOUNCED]
+    if agent is not None and not agent.moved:  # what it is in was perhaps announced where nobody heard it
+        found = [violation for violation in found if violation.rule not in _ANNOUNCED]
+    if released and isinstance(event, ToolInvoked):
+        # Nothing is missing in the recording; it is we who do not know, and what we did not judge is not fine.
+        found = [_unjudged(violation) if violation.rule in _CONSENT else violation for violation in found]
+    return found
+
+
+def _unjudged(violation: Violation) -> Violation:
+    text = "Whether the user agreed to this call was not judged: too many sessions are open to follow this one."
+    return Violation(violation.rule, text, event_id=violation.event_id)
 
 
 def _moment(text: str) -> float:
