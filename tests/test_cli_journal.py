@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -135,6 +137,14 @@ def test_purging_asks_and_enter_alone_deletes_nothing(file: Path, answer: str) -
     assert result.exit_code == 0
     assert "4 events in 2 sessions, 1 of them not ended. Delete for good?" in result.stdout
     assert result.stdout.endswith("Nothing was deleted.\n")
+    assert len(kept(file)) == 4
+
+
+def test_purging_without_standard_input_deletes_nothing(file: Path) -> None:
+    command = ["sh", "-c", 'exec "$0" journal purge "$1" <&-', str(Path(sys.executable).with_name("aaep")), str(file)]
+    done = subprocess.run(command, capture_output=True, check=False, text=True)
+    assert done.returncode == 2
+    assert "Nobody is there to ask, so nothing was deleted." in done.stderr
     assert len(kept(file)) == 4
 
 

@@ -544,6 +544,50 @@ def process(name: str, *args: str, data: bytes = b"", **environment: str) -> sub
     return subprocess.run([command, *args], input=data, capture_output=True, check=False, env=setting)
 
 
+def closing(stream: str, *args: str) -> subprocess.CompletedProcess[str]:
+    """A command that is started with a standard stream closed."""
+    command = str(Path(sys.executable).with_name("aaep"))
+    closed = ["sh", "-c", f'exec "$0" "$@" {stream}', command, *args]
+    return subprocess.run(closed, stdin=subprocess.DEVNULL, capture_output=True, check=False, text=True)
+
+
+@pytest.mark.parametrize(
+    "args", [["validate", str(BANK)], ["rules"], ["schema", "list"], ["conformance", "capture", str(BANK)], ["--help"]]
+)
+def test_without_standard_output_a_sentence_says_so(args: list[str]) -> None:
+    done = closing(">&-", *args)
+    assert (done.returncode, done.stderr.count("\n")) == (2, 1)
+    assert done.stderr.startswith("aaep: Standard output is closed.")
+
+
+@pytest.mark.parametrize(
+    "args", [["validate"], ["replay", "-"], ["replay", "--visualize", "-"], ["manifest", "show", "-"]]
+)
+def test_without_standard_input_a_sentence_says_so(args: list[str]) -> None:
+    done = closing("<&-", *args)
+    assert (done.returncode, done.stderr.count("\n")) == (2, 1)
+    assert "is closed. Name a file instead." in done.stderr
+
+
+def test_who_closes_a_stream_that_is_not_needed_gets_the_same_result() -> None:
+    for stream in ("<&-", "2>&-"):
+        assert closing(stream, "validate", str(BANK)).returncode == 0
+        assert closing(stream, "validate", "nowhere.ndjson").returncode == 2
+        assert "1 file could not be checked" in closing(stream, "validate", "nowhere.ndjson").stdout
+
+
+def test_nothing_that_is_opened_takes_the_place_of_a_closed_stream() -> None:
+    code = (
+        "import os, contextlib; from aaep.cli import main\n"
+        "with contextlib.suppress(SystemExit): main(['--version'])\n"
+        "print(os.open(os.devnull, os.O_RDONLY))"
+    )
+    for stream in ("<&-", "2>&-"):
+        closed = ["sh", "-c", f'exec "$0" -c "$1" {stream}', sys.executable, code]
+        done = subprocess.run(closed, stdin=subprocess.DEVNULL, capture_output=True, check=True, text=True)
+        assert int(done.stdout.splitlines()[-1]) > 2
+
+
 def test_both_commands_read_standard_input_and_set_the_status() -> None:
     for command in (["aaep", "validate"], ["aaep-validate"]):
         assert process(*command, data=BANK.read_bytes()).returncode == 0

@@ -15,11 +15,11 @@ import traceback
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
-from typing import Any, Final
+from typing import IO, Any, Final
 
 import click
 
-__all__ = ["SETTINGS", "CannotRun", "Spoken", "Verb", "counted", "jsonl", "plain"]
+__all__ = ["SETTINGS", "CannotRun", "Spoken", "Verb", "counted", "incoming", "jsonl", "plain"]
 
 SETTINGS: Final = {"help_option_names": ["-h", "--help"], "max_content_width": 100}
 
@@ -45,6 +45,10 @@ class Spoken(click.Command):
     ) -> Any:
         if not extra.pop("standalone_mode", True):
             return super().main(args, prog_name, standalone_mode=False, **extra)
+        _occupy()
+        if sys.stdout is None:
+            _complain("aaep: Standard output is closed. Send it to /dev/null if nobody is to read it.")
+            sys.exit(2)
         try:
             status = super().main(args, prog_name, standalone_mode=False, **extra)
         except click.UsageError as error:
@@ -88,6 +92,25 @@ class Verb(Spoken):
     ) -> None:
         settings = {**SETTINGS, **(context_settings or {})}
         super().__init__(name, context_settings=settings, epilog=f"Example: {example}", **extra)
+
+
+def _occupy() -> None:
+    """The place of a closed standard stream is taken, or the next file or socket would be where others print."""
+    if None not in (sys.stdin, sys.stdout, sys.stderr):
+        return
+    while (file := os.open(os.devnull, os.O_RDWR)) <= 2:
+        pass
+    if sys.stderr is None:  # nobody wants to be told what goes wrong
+        sys.stderr = os.fdopen(file, "w")
+    else:
+        os.close(file)
+
+
+def incoming() -> IO[bytes]:
+    """Standard input, from which the command reads what it works on."""
+    if sys.stdin is None:
+        raise CannotRun("Standard input is closed. Name a file instead.")
+    return sys.stdin.buffer
 
 
 def _flush() -> None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import gc
 import os
-import sys
 import tempfile
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
@@ -19,7 +18,7 @@ from ..errors import ExtensionError
 from ..extensions import Registry, installed
 from ..visualize import Trace, html, svg, text
 from . import _recording as recordings
-from ._verb import CannotRun, plain
+from ._verb import CannotRun, incoming, plain
 
 __all__ = ["visualize"]
 
@@ -93,7 +92,7 @@ def _distinct(files: Sequence[str], targets: Sequence[str]) -> None:
 @contextmanager
 def _opened(file: str) -> Iterator[IO[bytes]]:
     if file == "-":
-        yield sys.stdin.buffer
+        yield incoming()
         return
     with open(file, "rb", buffering=1 << 18) as stream:
         yield stream

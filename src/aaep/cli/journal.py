@@ -87,8 +87,8 @@ def purge(*, file: Path | None, session: str | None, yes: bool) -> None:
 def _agreed(question: str) -> bool:
     try:
         return click.confirm(question, default=False)
-    except click.Abort as error:
-        if sys.stdin.isatty():
+    except (click.Abort, RuntimeError) as error:  # the latter where standard input is closed
+        if sys.stdin is not None and sys.stdin.isatty():
             raise
         raise CannotRun(
             "Nobody is there to ask, so nothing was deleted. Add --yes to delete without asking."

@@ -22,7 +22,7 @@ from ..keys import Algorithm, SigningKey, TrustedKeys
 from ..manifests import MOST_DAYS, Signed, sign, verify
 from ..messages import Manifest
 from ..wire import encode
-from ._verb import SETTINGS, CannotRun, Spoken, Verb, counted, jsonl, plain
+from ._verb import SETTINGS, CannotRun, Spoken, Verb, counted, incoming, jsonl, plain
 
 __all__ = ["main"]
 
@@ -265,7 +265,7 @@ def _is_url(source: str) -> bool:
 
 def _raw(source: str, token: str | None) -> bytes:
     if source == "-":
-        raw = sys.stdin.buffer.read(_LARGEST + 1)
+        raw = incoming().read(_LARGEST + 1)
     elif _is_url(source):
         return _fetched(source, token)
     else:

@@ -24,7 +24,7 @@ from ..producer import Producer
 from ..rehearsal import OnReply, Rehearsal
 from ..script import Script
 from ._stopping import interruptible
-from ._verb import CannotRun, Verb, counted, plain
+from ._verb import CannotRun, Verb, counted, incoming, plain
 
 __all__ = ["main"]
 
@@ -149,8 +149,9 @@ class _source:
     def __enter__(self) -> Callable[[], IO[bytes]]:
         if self._file != "-":
             return partial(_opened, self._file)
+        given = incoming()
         self._aside = tempfile.NamedTemporaryFile(prefix="aaep-")  # closed below
-        while piece := sys.stdin.buffer.read(1 << 20):
+        while piece := given.read(1 << 20):
             self._aside.write(piece)
         self._aside.flush()
         return partial(_opened, self._aside.name)

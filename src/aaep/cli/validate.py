@@ -119,6 +119,8 @@ def _name(file: str) -> str:
 @contextmanager
 def _opened(file: str) -> Iterator[IO[bytes]]:
     if file == "-":
+        if sys.stdin is None:
+            raise recordings.Unreadable("It is closed. Name a file instead.")
         if sys.stdin.isatty():
             click.echo("aaep: Reading standard input. End it with Control-D.", err=True)
         yield sys.stdin.buffer
