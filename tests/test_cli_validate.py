@@ -9,6 +9,7 @@ import subprocess
 import sys
 import tracemalloc
 from collections.abc import Iterable, Iterator
+from itertools import count
 from pathlib import Path
 from typing import Any
 
@@ -457,6 +458,19 @@ def test_progress_is_told_in_plain_lines_and_only_on_demand_or_to_a_terminal(mon
     told_on = run("--progress", "-", data=dumped(EVENTS[:13])).stderr.splitlines()
     assert [line.split(": ")[2].split(",")[0] for line in told_on] == ["6 lines read", "12 lines read"]
     assert run("-", data=dumped(EVENTS[:12])).stderr == ""
+
+
+@pytest.mark.parametrize(
+    ("data", "noun"), [(dumped(EVENTS[:8]), "lines"), (json.dumps(EVENTS[:8]).encode(), "messages")]
+)
+def test_progress_is_told_after_some_time_however_little_was_read(
+    data: bytes, noun: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    seconds = count(step=validate.SECONDS / 2)
+    monkeypatch.setattr(validate, "monotonic", lambda: next(seconds))
+    monkeypatch.setattr(_recording, "STRIDE", 2)
+    told_on = run("--progress", "-", data=data).stderr.splitlines()
+    assert [line.split(": ")[2].split(",")[0] for line in told_on] == [f"4 {noun} read", f"8 {noun} read"]
 
 
 def test_line_numbers_go_on_from_one_stride_to_the_next(monkeypatch: pytest.MonkeyPatch) -> None:

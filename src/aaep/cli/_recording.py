@@ -175,7 +175,7 @@ def _opened(head: bytes) -> bool:
 def judge(recording: Recording, audit: Audit, say: Say, tick: Callable[[int], None]) -> int:
     """Feed a recording to an audit, tell every finding, tick now and then, and return how many messages there were."""
     if recording.form == "document":
-        return _judge_document(recording, audit, say)
+        return _judge_document(recording, audit, say, tick)
     take = stream.judge if recording.form == "lines" else _judge_entries
     lines, messages = enumerate(recording.lines, recording.before + 1), 0
     while True:
@@ -307,12 +307,14 @@ def _finding(id_: str, severity: Severity, text: str) -> Finding:
     return Finding(id_, rule(id_).section, severity, "", text)
 
 
-def _judge_document(recording: Recording, audit: Audit, say: Say) -> int:
+def _judge_document(recording: Recording, audit: Audit, say: Say, tick: Callable[[int], None]) -> int:
     messages = 0
     for line, item in _items_of(recording):
         messages += 1
         for finding in audit.feed(item):
             say(line, finding)
+        if messages % STRIDE == 0:
+            tick(messages)
     return messages
 
 

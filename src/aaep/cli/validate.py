@@ -6,6 +6,7 @@ import gc
 import sys
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
+from time import monotonic
 from typing import IO, Final
 
 import click
@@ -21,6 +22,7 @@ from ._verb import CannotRun, Verb, plain
 __all__ = ["main"]
 
 PROGRESS: Final = 100_000  # lines between two reports
+SECONDS: Final = 5.0  # or as long as this
 
 
 @click.command("validate", cls=Verb, example="aaep validate --strict session.ndjson")
@@ -88,20 +90,22 @@ def main(
 
 
 def _check(file: str, stream: IO[bytes], audit: Audit, report: JsonLines | Prose, *, audible: bool) -> None:
-    due = PROGRESS
+    due, late = PROGRESS, monotonic() + SECONDS
+    recording = recordings.begin(stream)
+    noun = "messages" if recording.form == "document" else "lines"
 
     def tick(number: int) -> None:
-        nonlocal due
-        if number < due:
+        nonlocal due, late
+        now = monotonic()
+        if number < due and now < late:
             gc.collect(0)  # with the collector off, what refers to itself would stay for good
             return
-        due = number + PROGRESS
+        due, late = number + PROGRESS, now + SECONDS
         gc.collect()
         if audible:
             findings = report.counts.total()
-            click.echo(f"aaep: {_name(file)}: {number:,} lines read, {findings:,} findings so far.", err=True)
+            click.echo(f"aaep: {_name(file)}: {number:,} {noun} read, {findings:,} findings so far.", err=True)
 
-    recording = recordings.begin(stream)
     audit.whole = audit.whole or recording.whole
     report.open(file)
     messages = recordings.judge(recording, audit, report.say, tick)
