@@ -76,6 +76,19 @@ def test_a_list_of_messages_is_read_and_each_is_told_by_its_line(indent: int | N
     assert run("-", data=json.dumps(EVENTS, indent=indent).encode()).exit_code == 0
 
 
+@pytest.mark.parametrize("indent", [None, 2])
+@pytest.mark.parametrize(
+    "end", [b"", b",", b",\n{", b',\n{"a": nope}]', b"{}]", b",]", b"] more", b',"\xff', b"\x00", b"," + b"[" * 100_000]
+)
+def test_the_whole_items_of_a_list_that_is_cut_or_broken_are_judged(indent: int | None, end: bytes) -> None:
+    events = [*EVENTS[:2], broken(EVENTS[2], verbosity="loud"), EVENTS[3]]
+    sound = json.dumps(events, indent=indent).encode().rstrip(b"]\n")
+    found = told(findings("-", data=sound + end))
+    assert [one[1:] for one in found] == [("ENV-037", "error"), ("ENC-001", "error")]
+    assert found[-1][0] == sound.count(b"\n") + 1
+    assert run("-", data=sound + end).stdout.startswith("standard input: 4 events in 1 session.")
+
+
 def test_a_list_that_is_not_json_is_one_error() -> None:
     assert told(findings("-", data=json.dumps(EVENTS).encode()[:-5])) == [(1, "ENC-001", "error")]
 

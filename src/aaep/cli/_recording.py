@@ -8,6 +8,8 @@ recording is.
 
 from __future__ import annotations
 
+import json
+import re
 from collections.abc import Callable, Iterable, Iterator
 from functools import partial
 from itertools import chain, islice, repeat
@@ -29,6 +31,7 @@ WHOLE: Final = 64 * 1024 * 1024
 STRIDE: Final = 2_000  # lines between two ticks
 CAPTURE_VERSION: Final = 1
 _NEWLINE: Final = 10
+_SPACE: Final = re.compile(r"[ \t\r\n]*")
 _BOM: Final = b"\xef\xbb\xbf"
 _CUT: Final = "Input data was truncated"  # what msgspec says of a beginning of JSON
 _MISSED: Final = "The recording says that messages are missing here. What depends on them was not judged."
@@ -87,6 +90,8 @@ _entry: Final = msgspec.json.Decoder(Entry).decode
 _header: Final = msgspec.json.Decoder(Header).decode
 _members: Final = msgspec.json.Decoder(dict[str, msgspec.Raw]).decode
 _items: Final = msgspec.json.Decoder(list[msgspec.Raw]).decode
+# Numbers are left as they are: here it matters only where a value ends.
+_extent: Final = json.JSONDecoder(parse_int=str, parse_float=str, parse_constant=str, strict=False).raw_decode
 _any: Final = msgspec.json.Decoder(msgspec.Raw).decode
 
 
@@ -213,7 +218,8 @@ class _Batch:
 def hear(recording: Recording) -> Iterator[Heard]:
     """What a recording holds, line by line, judged by nobody yet."""
     if recording.form == "document":
-        yield from (Heard(line, item) for line, item in _items_of(recording))
+        for place, item in _items_of(recording):
+            yield Heard(place, fault=_BROKEN) if item is None else Heard(place, item)
         return
     for number, line in enumerate(recording.lines, recording.before + 1):
         unread = _unread(line, recording) if line[-1] != _NEWLINE else None
@@ -307,9 +313,17 @@ def _finding(id_: str, severity: Severity, text: str) -> Finding:
     return Finding(id_, rule(id_).section, severity, "", text)
 
 
+_BROKEN: Final = _finding(
+    "ENC-001", "error", "The list is cut here, or not JSON from here on, so the rest of it was not judged."
+)
+
+
 def _judge_document(recording: Recording, audit: Audit, say: Say, tick: Callable[[int], None]) -> int:
     messages = 0
     for line, item in _items_of(recording):
+        if item is None:
+            say(line, _BROKEN)
+            continue
         messages += 1
         for finding in audit.feed(item):
             say(line, finding)
@@ -318,31 +332,49 @@ def _judge_document(recording: Recording, audit: Audit, say: Say, tick: Callable
     return messages
 
 
-def _items_of(recording: Recording) -> Iterator[tuple[int, bytes]]:
-    """The messages of a document, and the lines they begin on."""
+def _items_of(recording: Recording) -> Iterator[tuple[int, bytes | None]]:
+    """The messages of a document, and the lines they begin on; None where it is no JSON any more."""
     data = recording.data
-    items = _listed(data)
-    if items is None:
-        items = [data.strip()]
     line, place = recording.before + 1, 0
-    for item in items:
+    for item in _parts(data):
         # Only space and commas stand between items, so the next occurrence is the item itself.
-        start = data.find(item, place)
+        start = data.find(item, place) if item is not None else place
         line += data.count(b"\n", place, start)
+        if item is None:
+            yield line, None
+            return
         yield line, _compact(item)
         line += item.count(b"\n")
         place = start + len(item)
 
 
-def _listed(data: bytes) -> list[bytes] | None:
-    """The items of a JSON list, or None for what is not one."""
+def _parts(data: bytes) -> Iterable[bytes | None]:
+    """The items of a JSON list, or the one of what is no list."""
     text = data.removeprefix(_BOM)
     if text.lstrip()[:1] != b"[":
-        return None
+        return [data.strip()]
     try:
-        return [bytes(item) for item in _items(text)]
+        return map(bytes, _items(text))
     except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError):
-        return None
+        return _whole_parts(text)
+
+
+def _whole_parts(data: bytes) -> Iterator[bytes | None]:
+    """The items of a list up to where it is no JSON any more, as one that was cut, and None for the rest."""
+    text = data.decode("latin-1")  # a letter for each byte, so that places are the same in both
+    separator, place = "[", 0
+    while True:
+        place = _SPACE.match(text, place).end()  # type: ignore[union-attr]  # it matches everywhere
+        if text[place : place + 1] != separator:
+            break
+        place = _SPACE.match(text, place + 1).end()  # type: ignore[union-attr]  # as above
+        try:
+            end = _extent(text, place)[1]
+        except (ValueError, RecursionError):
+            break
+        yield data[place:end]
+        separator, place = ",", end
+    yield None
 
 
 def _compact(item: bytes) -> bytes:
