@@ -345,6 +345,14 @@ def test_what_is_secret_in_an_address_is_not_kept() -> None:
     assert _shown("https://me:word@bank.example:81/x?token=abc#y") == "https://bank.example:81/x"
 
 
+@pytest.mark.parametrize("version", ['"1"', "true", "null", "[1]"])
+def test_a_version_that_is_no_number_is_told_as_that(version: str, tmp_path: Path) -> None:
+    path = tmp_path / "c.ndjson"
+    path.write_text(f'{{"aaep_capture":{version}}}\n')
+    with path.open("rb") as file, pytest.raises(CaptureError, match="as a number"):
+        [*read(file)]
+
+
 def test_a_capture_of_another_version_is_not_read(tmp_path: Path) -> None:
     path = tmp_path / "c.ndjson"
     path.write_text('{"aaep_capture":2}\n')

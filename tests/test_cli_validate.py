@@ -208,7 +208,14 @@ def test_a_capture_that_lost_its_header_is_still_a_capture() -> None:
     assert told(findings("-", data=dumped(ENTRIES[1:]))) == []
 
 
-@pytest.mark.parametrize("version", [2, "1", True, None, 1.5])
+@pytest.mark.parametrize("version", ["1", "one", True, None, [1], {}])
+def test_a_version_of_a_capture_that_is_no_number_is_told_as_that(version: object) -> None:
+    result = run("-", data=dumped([{**HEADER, "aaep_capture": version}, *ENTRIES[1:]]))
+    assert (result.exit_code, result.stderr.count("\n")) == (2, 1)
+    assert "must give its version as a number" in result.stderr
+
+
+@pytest.mark.parametrize("version", [2, 0, -1, 1.5])
 def test_a_capture_of_another_version_cannot_be_checked(version: object) -> None:
     result = run("-", data=dumped([{**HEADER, "aaep_capture": version}, *ENTRIES[1:]]))
     assert result.exit_code == 2
@@ -343,6 +350,13 @@ def test_text_is_grouped_by_file_and_session_and_names_line_event_rule_and_secti
     assert lines[4].startswith("  Line 3: error ENC-001, section 3.8")
     assert lines[5].startswith(f"{BANK}: ")
     assert lines[6].startswith("Result: 2 errors, no warnings")
+
+
+def test_events_that_take_no_part_in_a_session_are_not_counted_to_it() -> None:
+    same = [broken(EVENTS[0], session_id=f"sess_{number}") for number in range(5)]
+    assert run("-", data=dumped(same)).stdout.startswith("standard input: 5 events, 1 of them followed in 1 session.")
+    told_of = run("-", data=dumped([HEADER, {**ENTRIES[3], "dir": "in"}])).stdout
+    assert told_of.startswith("standard input: 1 event, none of them followed.")
 
 
 def test_repeats_in_a_session_are_collapsed() -> None:

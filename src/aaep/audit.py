@@ -123,6 +123,7 @@ class Audit:
         self.known, self.whole, self.strict, self.level = known, whole or strict, strict, level
         self.profiles = tuple(profiles)
         self.events = 0
+        self.unfollowed = 0  # events that took no part in a session
         self.sessions = 0
         self.opened: dict[str, Session] = {}
         self._ended: dict[str, Session] = {}
@@ -146,6 +147,7 @@ class Audit:
             return self.graded(violations)
         self.events += 1
         if direction == "in":
+            self.unfollowed += 1
             return self.graded([*violations, *misdirected(message, direction)], message.event_id, message.session_id)
         found = self._event(message, raw if len(raw) <= _MOST_KEPT else _digest(raw), at, via)
         if self.profiles:
@@ -218,6 +220,7 @@ class Audit:
         other = wire.decode(before) if before.startswith(b"{") else event
         if not isinstance(other, Envelope) or other.producer.agent_id != event.producer.agent_id:
             return None
+        self.unfollowed += 1
         text = "The event_id was used for another event. Make a new one for every event."
         return [Violation("ENV-013", text, "/event_id", event.event_id)]
 

@@ -381,6 +381,8 @@ def _read(raw: bytes, number: int, fault: Callable[[int, str], object]) -> Line 
     try:
         if number == 1 and b'"aaep_capture"' in raw and (known := _members(raw)).get("aaep_capture") is not None:
             version = bytes(known["aaep_capture"]).decode()
+            if version[:1] not in "-0123456789":
+                raise CaptureError('Its header must give the version as a number: "aaep_capture": 1.')
             if version != str(FORMAT):
                 raise CaptureError(f"It is a capture of version {version}; this program reads version {FORMAT}.")
             return None

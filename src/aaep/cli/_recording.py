@@ -172,7 +172,9 @@ def _opened(head: bytes) -> bool:
     except (msgspec.MsgspecError, UnicodeDecodeError) as error:
         raise Unreadable(f"The header of the capture cannot be read: {error}.") from error
     version = header.aaep_capture
-    if isinstance(version, bool) or version != CAPTURE_VERSION:
+    if isinstance(version, bool) or not isinstance(version, (int, float)):
+        raise Unreadable('The header of the capture must give its version as a number: "aaep_capture": 1.')
+    if version != CAPTURE_VERSION:
         raise Unreadable(f"It is a capture of version {version}; this program reads version {CAPTURE_VERSION}.")
     return header.whole
 

@@ -116,7 +116,10 @@ class Prose:
         if not messages and not self._sessions:
             return
         held = counted(audit.events, "event")
-        if audit.events:
+        followed = audit.events - audit.unfollowed
+        if audit.unfollowed:
+            held += f", {followed or 'none'} of them followed"
+        if followed:
             held += f" in {counted(audit.sessions, 'session')}"
         if messages > audit.events:
             held += f", {counted(messages - audit.events, 'other message')}"
