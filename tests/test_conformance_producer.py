@@ -29,7 +29,7 @@ from aaep.conformance.agent import Scripted
 from aaep.conformance.report import Report, html, junit, text, to_json
 from aaep.conformance.scenarios import PRODUCER, Played, Scenario, judge_producer, live
 from aaep.producer import Producer
-from tests.broken.good_plain import Plain, Subscription
+from tests.broken.good_plain import OneTool, Plain, Subscription
 from tests.broken.producers import ALL, Broken, RejectsAll, SaysYesToEverything
 from tests.end_to_end.wires import transports
 
@@ -123,19 +123,19 @@ def scenes(broken: type[Broken]) -> tuple[Scenario, ...]:
 
 @pytest.fixture(scope="module")
 def good() -> Iterator[dict[str, Played]]:
-    """Ours over every transport, and one that was written without our library, side by side."""
+    """Ours over every transport, and two that were written without our library, side by side."""
 
     async def judge(folder: str) -> dict[str, Played]:
         urls = [url.format(folder=folder) for url in ADDRESSES]
-        played = await asyncio.gather(*map(judge_ours, urls), judge_plain(Plain))
-        return dict(zip([*ADDRESSES, "plain"], played, strict=True))
+        played = await asyncio.gather(*map(judge_ours, urls), judge_plain(Plain), judge_plain(OneTool))
+        return dict(zip([*ADDRESSES, "plain", "one tool"], played, strict=True))
 
     with tempfile.TemporaryDirectory() as folder:
         Path(folder).chmod(0o700)
         yield asyncio.run(judge(folder))
 
 
-@pytest.mark.parametrize("which", [*ADDRESSES, "plain"])
+@pytest.mark.parametrize("which", [*ADDRESSES, "plain", "one tool"])
 def test_a_good_producer_earns_level_3(good: dict[str, Played], which: str) -> None:
     """LVL-025, LVL-044"""
     played = good[which]
@@ -149,6 +149,11 @@ def test_nothing_is_passed_that_was_not_seen(good: dict[str, Played]) -> None:
         assert all(one.evidence for one in played.results)
         assert result(played, "MAN-020").verdict == "not applicable"  # none of them signs its manifest
         assert result(played, "CAP-045").verdict == "passed"  # and says so
+
+
+def test_it_is_told_when_calls_of_a_tool_are_taken_at_their_word(good: dict[str, Played]) -> None:
+    told = [which for which, played in good.items() if any("taken at its word" in one for one in played.remarks)]
+    assert told == ["one tool"]
 
 
 def test_a_producer_that_signs_shows_what_it_signs(tmp_path: Path) -> None:

@@ -399,6 +399,20 @@ class Plain:
         session.error()
 
 
+class OneTool(Plain):
+    """One whose tool does harmless things too, and says of each call what it is. It keeps the rules as well."""
+
+    def confirm(self, session: Session) -> None:
+        session.move("thinking")
+        for act in (self.harmless, self.letter, self.harmless):
+            act(session)
+        session.write(["All is done. "])
+
+    def harmless(self, session: Session) -> None:
+        session.move("calling_tool")
+        session.tool("send_letter")
+
+
 PRODUCER = {"agent_id": "plain-agent", "agent_name": "Plain agent", "agent_version": "0.1.0"}
 
 

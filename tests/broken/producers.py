@@ -32,7 +32,7 @@ class Broken(Plain):
 class FourTools(Broken):
     """Runs four irreversible tools and asks nobody."""
 
-    breaks, with_it = "TOOL-002", frozenset({"HITL-001"})
+    breaks, with_it = "TOOL-002", frozenset({"HITL-001", "CAP-015"})
 
     def confirm(self, session: Session) -> None:
         session.move("thinking")
@@ -45,7 +45,7 @@ class FourTools(Broken):
 class AnnouncedFirst(Broken):
     """Announces the tool, and asks then."""
 
-    breaks, with_it = "TOOL-002", CONSENT | {"HITL-018"}
+    breaks, with_it = "TOOL-002", CONSENT | {"HITL-018", "CAP-015"}
 
     def letter(self, session: Session, timeout: int | None = None) -> None:
         session.move("calling_tool")
@@ -271,6 +271,19 @@ class IgnoresNo(Broken):
         self.end(prompt, "accepted")
 
 
+class AnotherCall(Broken):
+    """Does what was refused as another call, which it says is harmless."""
+
+    breaks, with_it = "HITL-020", frozenset({"CONF-028"})
+
+    def letter(self, session: Session, timeout: int | None = None) -> None:
+        call = f"call_{time.monotonic_ns()}"
+        granted = session.granted(call, timeout)
+        if granted or self.repliers():
+            session.move("calling_tool")
+            session.tool("send_letter", call if granted else "", irreversible=granted)
+
+
 class TakesChanges(Broken):
     """Takes a yes to something else for a yes."""
 
@@ -375,6 +388,27 @@ class AsksNobody(Broken):
 
     def repliers(self) -> bool:
         return True
+
+
+def _harmless(rule: str, *others: str) -> type[Broken]:
+    """One that does it when nobody can answer, and says that it is harmless."""
+
+    class Harmless(Broken):
+        breaks, with_it = rule, frozenset(others)
+
+        def letter(self, session: Session, timeout: int | None = None) -> None:
+            super().letter(session, timeout)
+            if not self.repliers():
+                session.move("calling_tool")
+                session.tool("send_letter")
+
+    Harmless.__name__ = f"Harmless{rule}"
+    return Harmless
+
+
+HarmlessUnasked = _harmless("TOOL-002", "CAP-015", "SUB-069")
+HarmlessDefault = _harmless("CAP-015", "TOOL-002", "SUB-069")
+HarmlessWhenLeft = _harmless("SUB-069", "TOOL-002", "CAP-015")
 
 
 class OpenWhenLeft(Broken):

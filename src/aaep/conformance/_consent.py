@@ -225,7 +225,7 @@ async def a_no_stops_the_action(stage: Stage) -> None:
         told = await run.resolution(main, prompt)
         await run.over(main)
         await stage.rest()
-        acted = run.acted(main, prompt)
+        acted = run.done(main, prompt)
         ledger.decide(
             "HITL-020",
             not acted,
@@ -252,7 +252,7 @@ async def a_yes_to_something_else_is_a_no(stage: Stage) -> None:
     if ended is None:  # it neither counts as a yes nor as a no: then a no frees the agent
         await main.reply(prompt.message, "reject")
         await run.over(main)
-    acted = run.acted(main, prompt)
+    acted = run.done(main, prompt)
     offered = prompt["allowed_replies"]
     if acted and isinstance(offered, list) and any(one not in ("accept", "reject") for one in offered):
         stage.ledger.exempt("CONF-028", "The producer says that it can do a modified action.")
@@ -279,8 +279,9 @@ async def time_runs_out(stage: Stage) -> None:
     early = await run.resolution(main, prompt, max(0.0, seconds - 0.5))
     told = early or await run.resolution(main, prompt, 0.5 + stage.patience)
     await stage.rest()  # in which the action would begin
-    acted = run.acted(main, prompt)
     granted = prompt["default_decision"] == "accept"
+    done = run.acted if granted else run.done
+    acted = done(main, prompt)
     for rule in ("CONF-043", "HITL-005"):
         if early is not None:
             ledger.fail(rule, f"It was decided before its time: {excerpt(early.raw)}", "Wait for all of the time.")
@@ -296,7 +297,7 @@ async def time_runs_out(stage: Stage) -> None:
     stage.answers["a token that has expired"] = await main.reply(prompt.message, true=False)
     await run.over(main)
     await stage.rest()
-    after = run.acted(main, prompt)
+    after = done(main, prompt)
     ledger.decide(
         "CONF-035",
         len(after) == len(acted),
@@ -322,7 +323,7 @@ async def a_question_is_withdrawn(stage: Stage) -> None:
         stage.answers["a token that was withdrawn"] = await main.reply(prompt.message, true=False)
         end = await run.over(main)
         await stage.rest()
-        acted = run.acted(main, prompt)
+        acted = run.done(main, prompt)
         stage.ledger.decide(
             "CONF-072",
             not acted,
@@ -370,20 +371,17 @@ async def nobody_can_answer(stage: Stage) -> None:
     end = await run.over(main, min(stage.patience, 10.0))
     events = main.of(run.session)
     asked = next((one for one in events if one.type == "awaiting.confirmation"), None)
-    acted = run.acted(main)
     ledger.decide(
         "CAP-014",
         asked is None,
         "A reader that cannot answer, alone, was asked nothing.",
         f"A reader that cannot answer, alone, was asked: {excerpt(asked.raw) if asked is not None else ''}",
     )
-    if acted:
-        text = f"Nobody could be asked, and it was done: {excerpt(acted[0].raw)}"
-        ledger.fail("TOOL-002", text, "With nobody to ask, nothing irreversible is done.")
+    stage.unasked.append((("TOOL-002", "CAP-015"), events))
     ledger.decide(
         "CAP-015",
         end is not None,
-        "With nobody to answer it went on at once, without the action." if not acted else "It went on at once.",
+        "With nobody to answer it went on at once.",
         f"With nobody to answer the session was not over after {min(stage.patience, 10.0):g} seconds.",
         "Apply the default at once when no subscription can reply.",
     )
@@ -411,8 +409,10 @@ async def the_only_one_who_can_answer_leaves(stage: Stage) -> None:
             raise Unplayable("The question times out too soon to tell whether leaving decided it.")
         await replier.leave()
         end = await run.over(main, min(stage.patience, seconds - 1))
-        acted = run.acted(main, prompt)
+        acted = run.done(main, prompt)
         granted = prompt["default_decision"] == "accept"
+        if not granted:
+            stage.unasked.append((("SUB-069",), main.of(run.session)))
         if granted and end is None:
             ledger.exempt("SUB-069", "The default is accept, which needs the whole time (CF-005).")
             return
@@ -425,3 +425,20 @@ async def the_only_one_who_can_answer_leaves(stage: Stage) -> None:
             else f"The default is {prompt['default_decision']}, and it was not what was done.",
             "Apply the default when the last subscription that could answer is closed.",
         )
+
+
+@scenario(2, "", "TOOL-002 CAP-015 SUB-069")
+async def what_nobody_agreed_to_was_not_done(stage: Stage) -> None:
+    """Judges what others heard when nobody could answer: which tools need a yes is known only by now."""
+    for name in sorted(stage.tools.mixed):
+        stage.ledger.remark(f"Some calls of the tool {name!r} need a yes and some do not: each was taken at its word.")
+    for broken, events in stage.unasked:
+        acted = [one for one in events if stage.tools.grave(one)]
+        for rule in broken:
+            stage.ledger.decide(
+                rule,
+                not acted,
+                "With nobody to answer nothing was done that needs a yes.",
+                f"Nobody could answer, and it was done: {excerpt(acted[0].raw) if acted else ''}",
+                "With nobody to ask, nothing irreversible is done, whatever the call says of itself.",
+            )

@@ -22,6 +22,7 @@ from ..attend import ATTEND
 from ..channel import Arrival, Channel, ChannelLost, ChannelRefused, transport
 from ..errors import AaepError
 from ..stamps import identifier, timestamp
+from ._heard import PREFIX, Heard, Json, Tools, consequential
 from ._judge import Ledger, Line, excerpt
 
 __all__ = [
@@ -39,11 +40,9 @@ __all__ = [
     "Unplayable",
 ]
 
-Json = dict[str, Any]
 Start = Callable[[str], Awaitable[None]]
 Fits = Callable[["Heard"], object]
 
-PREFIX: Final = "aaep:agent."
 ENDS: Final = ("session.completed", "session.errored", "session.cancelled")
 LISTENS: Final[Json] = {"supported_conformance_levels": [1, 2, 3], "supported_extensions": [ATTEND.namespace]}
 REPLIES: Final[Json] = {**LISTENS, "supports_confirmation_reply": True, "supports_clarification_reply": True}
@@ -53,31 +52,6 @@ CONNECTING: Final = 0.05  # seconds that a connection takes
 
 class Unplayable(Exception):
     """A scenario cannot go on; the message says what was missing."""
-
-
-class Heard(msgspec.Struct):
-    """A message that came, and when."""
-
-    at: float
-    raw: bytes
-    message: Json
-    id: str = ""
-
-    @property
-    def type(self) -> str:
-        kind = self.message.get("type")
-        return kind.removeprefix(PREFIX) if isinstance(kind, str) else ""
-
-    @property
-    def session(self) -> str:
-        return str(self.message.get("session_id", ""))
-
-    @property
-    def critical(self) -> bool:
-        return self.message.get("urgency") == "critical" or self.type.startswith("awaiting.")
-
-    def __getitem__(self, name: str) -> Any:
-        return self.message.get(name)
 
 
 class Answer(msgspec.Struct, frozen=True):
@@ -116,6 +90,8 @@ class Stage:
         self._readers: list[Reader] = []
         self.answers: dict[str, Answer] = {}  # to replies that do not count, by what was wrong with them
         self.used: list[Json] = []  # prompts that are over
+        self.tools = Tools()
+        self.unasked: list[tuple[tuple[str, ...], list[Heard]]] = []  # sessions without a yes, and what one would break
 
     @property
     def scheme(self) -> str:
@@ -274,6 +250,7 @@ class Reader:
         self._stage.record(arrival.data, self.id, out=True, main=self.main and self._stage.begun(heard))
         self.last = arrival.id or self.last
         self.heard.append(heard)
+        self._stage.tools.learn(heard)
         self._news.set()
 
     async def deafen(self) -> None:
@@ -405,7 +382,7 @@ class Run:
         place = next((n for n, one in enumerate(events) if one["event_id"] == prompt["event_id"]), len(events))
         for one in events[place + 1 :]:
             left = one.type == "state.changed" and one["to_state"] != "awaiting_input" and not _resync(one)
-            if left or one.type in ENDS or self.acts(one, prompt):
+            if left or one.type in ENDS or self.acts(one, prompt) or self._stage.tools.grave(one, prompt):
                 return one
         return None
 
@@ -421,10 +398,15 @@ class Run:
         about = prompt["extra_context"] if prompt is not None else None
         if isinstance(about, dict) and "tool_call_id" in about:
             return bool(event["tool_call_id"] == about["tool_call_id"])
-        return event["irreversible"] is True or event["risk_level"] == "high"
+        return consequential(event)
 
     def acted(self, reader: Reader, prompt: Heard | None = None) -> list[Heard]:
         return [one for one in reader.of(self.session) if self.acts(one, prompt)]
+
+    def done(self, reader: Reader, prompt: Heard) -> list[Heard]:
+        """What says that the action was done though it was not allowed, be it as another call and as harmless."""
+        events = reader.of(self.session)
+        return [one for one in events if self.acts(one, prompt) or self._stage.tools.grave(one, prompt)]
 
 
 def _resync(event: Heard) -> bool:

@@ -3,7 +3,7 @@ Playing every scenario against a live producer, one after the other, with one re
 
 The order matters in two places: what needs that nobody can answer is played
 before anybody came who could, since one that was cut off may come back; and
-what compares the answers of others comes after them.
+what judges by what others were answered, or heard, comes after them.
 """
 
 from __future__ import annotations
@@ -54,6 +54,7 @@ _ORDER: Final = (
     streams.sessions_that_do_not_end_well,
     streams.a_reader_comes_late,
     streams.tokens_are_never_used_twice,
+    consent.what_nobody_agreed_to_was_not_done,
     terms.requests_of_an_unusual_kind,
     terms.the_manifest_can_be_read,
     proof.a_manifest_is_signed_where_that_is_demanded,
