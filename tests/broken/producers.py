@@ -194,6 +194,15 @@ class TakesStrangers(Broken):
         return False
 
 
+class TakesListeners(Broken):
+    """Takes replies of readers that may not answer."""
+
+    breaks, with_it = "SEC-011", CONSENT
+
+    def stranger(self, message: Json) -> bool:
+        return message["subscription_id"] not in self.subscriptions
+
+
 class TakesFragments(Broken):
     """Takes a reply without the members it has to have."""
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable
 from contextlib import AsyncExitStack
 from typing import Final
 
@@ -10,9 +9,8 @@ from ._judge import excerpt
 from ._playing import scenario
 from ._stage import REPLIES, Answer, Heard, Reader, Run, Stage, Unplayable
 
-__all__ = ["CHECK", "WRONG", "throughout"]
+__all__ = ["CHECK", "throughout"]
 
-_FUTURE: Final = "2099-01-01T00:00:00.000Z"
 _ASK_FIRST: Final = "Ask with agent.awaiting.confirmation, wait for the accept, and only then send agent.tool.invoked."
 CHECK: Final = "Make every check of §6.3.4, in its order, and ignore a reply that fails one."
 
@@ -24,64 +22,7 @@ def throughout(stage: Stage, *, bare: bool = False) -> Reader:
     return stage.main
 
 
-# -- replies that do not count ----------------------------------------------------------------
-
-
-Send = Callable[[Stage, Reader, Heard], Awaitable[Answer]]
-
-
-async def _forged(_: Stage, sender: Reader, prompt: Heard) -> Answer:
-    return await sender.reply(prompt.message, true=False, reply_token="rpl_" + "0" * 32)
-
-
-async def _changed(_: Stage, sender: Reader, prompt: Heard) -> Answer:
-    token = str(prompt["reply_token"])
-    other = token[:-1] + ("0" if token[-1] != "0" else "1")
-    return await sender.reply(prompt.message, true=False, reply_token=other)
-
-
-async def _other_kind(_: Stage, sender: Reader, prompt: Heard) -> Answer:
-    return await sender.respond(prompt.message, "accept", true=False)
-
-
-async def _stranger(_: Stage, sender: Reader, prompt: Heard) -> Answer:
-    return await sender.reply(prompt.message, true=False, subscription_id="sub_" + "0" * 32)
-
-
-async def _late(_: Stage, sender: Reader, prompt: Heard) -> Answer:
-    return await sender.reply(prompt.message, true=False, timestamp=_FUTURE)
-
-
-async def _incomplete(_: Stage, sender: Reader, prompt: Heard) -> Answer:
-    return await sender.reply(prompt.message, true=False, timestamp=None, subscription_id=None)
-
-
-async def _mistyped(_: Stage, sender: Reader, prompt: Heard) -> Answer:
-    return await sender.reply(prompt.message, [True], true=False)
-
-
-async def _not_offered(_: Stage, sender: Reader, prompt: Heard) -> Answer:
-    return await sender.reply(prompt.message, "approve", true=False)
-
-
-async def _used(stage: Stage, sender: Reader, _: Heard) -> Answer:
-    if not stage.used:
-        raise Unplayable("There was no earlier question whose token could be used again.")
-    return await sender.reply(stage.used[-1], true=False)
-
-
-# What is wrong with a reply, the rule that a producer breaks by honouring it, and whether it is well-formed.
-WRONG: Final[dict[str, tuple[str, bool, Send]]] = {
-    "a token that was never issued": ("CONF-033", True, _forged),
-    "a token with one character changed": ("HITL-011", True, _changed),
-    "the token of an earlier session": ("CONF-075", True, _used),
-    "the type clarification.reply": ("CLAR-020", True, _other_kind),
-    "a timestamp after the deadline": ("CONF-035", True, _late),
-    "a subscription_id that was never issued": ("SEC-011", False, _stranger),
-    "no timestamp and no subscription_id": ("CONF-032", False, _incomplete),
-    "a decision that is no text": ("CONF-032", False, _mistyped),
-    "a decision that was not offered": ("CONF-037", False, _not_offered),
-}
+# -- who is heard --------------------------------------------------------------------------------
 
 
 @scenario(2, "CONF-002 CONF-041 HITL-001 HITL-004 CONF-067 CONF-034", "HITL-018 SUB-075 CONF-065 CONF-001 TERM-014")
@@ -168,49 +109,6 @@ async def _again(stage: Stage, run: Run, main: Reader, prompt: Heard) -> None:
         f"The same accept sent again ran the action again: {excerpt(acted[-1].raw) if acted else ''}",
         "A token is dead after the first valid reply.",
     )
-
-
-@scenario(2, "CONF-032 CONF-033 CONF-035 CONF-037 CONF-038 CONF-075 HITL-011 CLAR-020 SEC-011")
-async def wrong_replies_do_nothing(stage: Stage) -> None:
-    main, ledger = throughout(stage), stage.ledger
-    run, prompt = None, None
-    async with AsyncExitStack() as stack:
-        sender = main if stage.posts else await stack.enter_async_context(stage.reader(**REPLIES))
-        for wrong, (rule, formed, send) in WRONG.items():
-            if run is None or prompt is None:
-                run = await stage.begin("confirm")
-                prompt = await run.prompt(main)
-            if sender.ended:  # a connection that goes both ways may end with what was wrong
-                sender = await stack.enter_async_context(stage.reader(**REPLIES))
-            try:
-                answer = await send(stage, sender, prompt)
-            except Unplayable as error:
-                ledger.remark(str(error))
-                continue
-            if formed:
-                stage.answers[wrong] = answer
-            if answer.status == "unsendable":
-                ledger.exempt(rule, f"The transport cannot carry a reply with {wrong}.")
-                continue
-            await stage.rest()
-            honoured = run.resolved(main, prompt)
-            if honoured is None:
-                ledger.show(rule, f"A reply with {wrong} changed nothing.")
-                continue
-            ledger.fail(rule, f"After a reply with {wrong} this came: {excerpt(honoured.raw)}", CHECK)
-            await run.over(main)
-            run = prompt = None
-    if run is not None and prompt is not None:
-        await main.reply(prompt.message, "reject")
-        stage.used.append(prompt.message)
-        told = await run.over(main)
-        ledger.decide(
-            "CONF-038",
-            told is not None,
-            "After all the wrong replies the right one still counted.",
-            "After wrong replies the right one no longer counted.",
-            "A reply that fails a check changes nothing and does not use up the token.",
-        )
 
 
 @scenario(2, "HITL-019 HITL-020", "CONF-004")

@@ -18,6 +18,7 @@ from . import _proof as proof
 from . import _questions as questions
 from . import _streams as streams
 from . import _terms as terms
+from . import _wrong as wrong
 from ._judge import Judged, Ledger, audited, excerpt
 from ._judge import judge as judged_by
 from ._playing import SCENARIOS, Scenario, live
@@ -44,7 +45,7 @@ _ORDER: Final = (
     terms.subscriptions_are_granted_within_what_was_asked,
     streams.a_session_from_beginning_to_end,
     consent.two_readers_answer_and_the_first_counts,
-    consent.wrong_replies_do_nothing,
+    wrong.wrong_replies_do_nothing,
     consent.a_no_stops_the_action,
     consent.a_yes_to_something_else_is_a_no,
     consent.time_runs_out,
