@@ -116,6 +116,32 @@ class TakesAnyToken(Broken):
         return super().find(message) or next((one for one in self.prompts.values() if not one.outcome), None)
 
 
+class TakesAPart(Broken):
+    """Compares the end of a token only."""
+
+    breaks, with_it = "HITL-011", CONSENT
+
+    def same(self, one: str, other: str) -> bool:
+        return one[-12:] == other[-12:]
+
+    def find(self, message: Json) -> Prompt | None:
+        return next((one for token, one in self.prompts.items() if self.same(token, message["reply_token"])), None)
+
+
+class TakesTheBeginning(TakesAPart):
+    """Compares the beginning of a token only."""
+
+    def same(self, one: str, other: str) -> bool:
+        return one[:16] == other[:16]
+
+
+class TakesAnyCase(TakesAPart):
+    """Compares tokens without regard to capitals."""
+
+    def same(self, one: str, other: str) -> bool:
+        return one.lower() == other.lower()
+
+
 class TakesOtherSessions(Broken):
     """Takes the token of an earlier session for the open question's."""
 
@@ -222,6 +248,16 @@ class TakesAnyDecision(Broken):
         if message.get("decision") == "approve":
             message = {**message, "decision": "accept"}
         return super().reply(message)
+
+
+class TakesCapitals(Broken):
+    """Reads decisions without regard to capitals."""
+
+    breaks, with_it = "CONF-037", CONSENT
+
+    def reply(self, message: Json) -> tuple[int, Json | None]:
+        decision = message.get("decision")
+        return super().reply({**message, "decision": decision.lower()} if isinstance(decision, str) else message)
 
 
 class UsesUpTheToken(Broken):

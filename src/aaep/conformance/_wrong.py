@@ -12,18 +12,37 @@ from ._playing import scenario
 from ._stage import LISTENS, REPLIES, Answer, Heard, Reader, Stage, Unplayable
 
 _FUTURE: Final = "2099-01-01T00:00:00.000Z"
+_TOKEN: Final = "rpl_"
 
 Send = Callable[[Stage, Reader, Heard], Awaitable[Answer]]
 
 
 async def _forged(_: Stage, sender: Reader, prompt: Heard) -> Answer:
-    return await sender.reply(prompt.message, true=False, reply_token="rpl_" + "0" * 32)
+    return await sender.reply(prompt.message, true=False, reply_token=_TOKEN + "0" * 32)
 
 
-async def _changed(_: Stage, sender: Reader, prompt: Heard) -> Answer:
-    token = str(prompt["reply_token"])
-    other = token[:-1] + ("0" if token[-1] != "0" else "1")
-    return await sender.reply(prompt.message, true=False, reply_token=other)
+def _altered(alter: Callable[[str], str]) -> Send:
+    """Who compares only a part of a token, or compares it loosely, takes some of these for it."""
+
+    async def send(_: Stage, sender: Reader, prompt: Heard) -> Answer:
+        token = str(prompt["reply_token"])
+        random = token.removeprefix(_TOKEN)
+        other = token.removesuffix(random) + alter(random)
+        if other == token:
+            raise Unplayable(f"There is no letter in the token {token} that could be written in the other case.")
+        return await sender.reply(prompt.message, true=False, reply_token=other)
+
+    return send
+
+
+def _another(place: float) -> Callable[[str], str]:
+    """Another character at a place of a text, from 0.0 for its first to 1.0 for its last."""
+
+    def alter(text: str) -> str:
+        at = round(place * (len(text) - 1))
+        return text[:at] + ("0" if text[at : at + 1] != "0" else "1") + text[at + 1 :]
+
+    return alter
 
 
 async def _unentitled(stage: Stage, _: Reader, prompt: Heard) -> Answer:
@@ -56,6 +75,10 @@ async def _mistyped(_: Stage, sender: Reader, prompt: Heard) -> Answer:
     return await sender.reply(prompt.message, [True], true=False)
 
 
+async def _capital(_: Stage, sender: Reader, prompt: Heard) -> Answer:
+    return await sender.reply(prompt.message, "ACCEPT", true=False)
+
+
 async def _not_offered(_: Stage, sender: Reader, prompt: Heard) -> Answer:
     return await sender.reply(prompt.message, "approve", true=False)
 
@@ -69,7 +92,10 @@ async def _used(stage: Stage, sender: Reader, _: Heard) -> Answer:
 # What is wrong with a reply, the rule that a producer breaks by honouring it, and whether it is well-formed.
 WRONG: Final[dict[str, tuple[str, bool, Send]]] = {
     "a token that was never issued": ("CONF-033", True, _forged),
-    "a token with one character changed": ("HITL-011", True, _changed),
+    "a token whose first character is another": ("HITL-011", True, _altered(_another(0.0))),
+    "a token with another character in its middle": ("HITL-011", True, _altered(_another(0.5))),
+    "a token whose last character is another": ("HITL-011", True, _altered(_another(1.0))),
+    "a token with small letters for capitals or capitals for small letters": ("HITL-011", True, _altered(str.swapcase)),
     "the token of an earlier session": ("CONF-075", True, _used),
     "the type clarification.reply": ("CLAR-020", True, _other_kind),
     "a timestamp after the deadline": ("CONF-035", True, _late),
@@ -78,6 +104,7 @@ WRONG: Final[dict[str, tuple[str, bool, Send]]] = {
     "no timestamp and no subscription_id": ("CONF-032", False, _incomplete),
     "a decision that is no text": ("CONF-032", False, _mistyped),
     "a decision that was not offered": ("CONF-037", False, _not_offered),
+    "the decision ACCEPT in capitals": ("CONF-037", False, _capital),
 }
 
 
