@@ -29,7 +29,7 @@ from aaep.conformance.agent import Scripted
 from aaep.conformance.report import Report, html, junit, text, to_json
 from aaep.conformance.scenarios import PRODUCER, Played, Scenario, judge_producer, live
 from aaep.producer import Producer
-from tests.broken.good_plain import OneTool, Plain, Subscription
+from tests.broken.good_plain import OneAtATime, OneTool, Plain, Subscription
 from tests.broken.producers import ALL, Broken, RejectsAll, SaysYesToEverything
 from tests.end_to_end.wires import transports
 
@@ -100,13 +100,15 @@ async def judge_ours(url: str) -> Played:
         return await judge_producer(at, start, strict=True)
 
 
-async def judge_plain(made: type[Plain], scenarios: tuple[Scenario, ...] = PRODUCER) -> Played:
+async def judge_plain(
+    made: type[Plain], scenarios: tuple[Scenario, ...] = PRODUCER, *, patience: float = 4.0
+) -> Played:
     with made() as producer:
 
         async def start(task: str) -> None:
             producer.start(task)
 
-        return await judge_producer(producer.url, start, scenarios=scenarios, patience=4.0, quiet=0.3)
+        return await judge_producer(producer.url, start, scenarios=scenarios, patience=patience, quiet=0.3)
 
 
 def scenes(broken: type[Broken]) -> tuple[Scenario, ...]:
@@ -154,6 +156,15 @@ def test_nothing_is_passed_that_was_not_seen(good: dict[str, Played]) -> None:
 def test_it_is_told_when_calls_of_a_tool_are_taken_at_their_word(good: dict[str, Played]) -> None:
     told = [which for which, played in good.items() if any("taken at its word" in one for one in played.remarks)]
     assert told == ["one tool"]
+
+
+def test_one_that_does_one_thing_at_a_time_is_judged_all_the_same() -> None:
+    names = ("two questions are open and one is answered", "a no stops the action")
+    chosen = tuple(one for one in PRODUCER if one.name in names)
+    played = asyncio.run(judge_plain(OneAtATime, chosen, patience=1.0))
+    assert failed(played) == set()
+    assert any("there was no second one" in one for one in played.remarks)
+    assert result(played, "HITL-020").evidence == ("After a reject and then an accept the action was not done.",)
 
 
 def test_a_producer_that_signs_shows_what_it_signs(tmp_path: Path) -> None:

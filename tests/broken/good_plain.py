@@ -399,6 +399,18 @@ class Plain:
         session.error()
 
 
+class OneAtATime(Plain):
+    """One that begins a task when the one before is done. It keeps the rules as well."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.busy = threading.Lock()
+
+    def work(self, task: str) -> None:
+        with self.busy:
+            super().work(task)
+
+
 class OneTool(Plain):
     """One whose tool does harmless things too, and says of each call what it is. It keeps the rules as well."""
 

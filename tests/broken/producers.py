@@ -154,6 +154,18 @@ class TakesOtherSessions(Broken):
         return next((one for one in self.prompts.values() if not one.outcome), found)
 
 
+class AnswersAll(Broken):
+    """Takes one accept for an answer to every open question."""
+
+    breaks, with_it = "CONF-075", CONSENT | {"HITL-004"}
+
+    def take(self, prompt: Prompt, message: Json) -> None:
+        super().take(prompt, message)
+        for one in self.prompts.values():
+            if not one.outcome and one.kind == prompt.kind:
+                self.end(one, prompt.outcome)
+
+
 class TakesReplays(Broken):
     """Runs the action once for every accept."""
 

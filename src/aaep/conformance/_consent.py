@@ -5,6 +5,7 @@ from __future__ import annotations
 from contextlib import AsyncExitStack
 from typing import Final
 
+from ..errors import AaepError
 from ._judge import excerpt
 from ._playing import scenario
 from ._stage import REPLIES, Answer, Heard, Reader, Run, Stage, Unplayable
@@ -109,6 +110,37 @@ async def _again(stage: Stage, run: Run, main: Reader, prompt: Heard) -> None:
         f"The same accept sent again ran the action again: {excerpt(acted[-1].raw) if acted else ''}",
         "A token is dead after the first valid reply.",
     )
+
+
+@scenario(2, "", "CONF-075 HITL-001 HITL-004")
+async def two_questions_are_open_and_one_is_answered(stage: Stage) -> None:
+    main, ledger = throughout(stage), stage.ledger
+    first = await stage.begin("confirm")
+    asked = await first.prompt(main)
+    place = len(main.heard)
+    try:
+        second = await stage.begin("confirm")
+        other = await second.prompt(main)
+    except (Unplayable, AaepError) as error:  # who does one thing at a time may do this one later, or not have it
+        await first.through(main)
+        late = await main.find(lambda one: one.type == "session.started", stage.patience, place)
+        if late is not None:
+            await Run(stage, late.session, "confirm").through(main)
+        raise Unplayable(f"While one question was open there was no second one. {error}") from error
+    await main.reply(asked.message)
+    await first.over(main)
+    await stage.rest()
+    moved = second.resolved(main, other)
+    for rule in ("CONF-075", "HITL-001", "HITL-004"):
+        ledger.decide(
+            rule,
+            moved is None,
+            "Of two sessions that asked, one was told yes, and the other went on waiting.",
+            f"Of two sessions that asked, one was told yes, and from the other came: {excerpt((moved or other).raw)}",
+            "An accept answers the question whose token it carries, and no other.",
+        )
+    await main.reply(other.message, "reject")
+    await second.over(main)
 
 
 @scenario(2, "HITL-019 HITL-020", "CONF-004")

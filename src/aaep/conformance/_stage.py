@@ -376,6 +376,16 @@ class Run:
         """How it ended."""
         return await self.find(reader, *ENDS, limit=limit)
 
+    async def through(self, reader: Reader) -> Heard | None:
+        """To the end, refusing what is asked on the way."""
+        place = 0
+        while True:
+            found = await self.find(reader, "awaiting.confirmation", *ENDS, place=place)
+            if found is None or found.type in ENDS or not reader.accepted:
+                return found if found is None or found.type in ENDS else None
+            place = reader.heard.index(found) + 1
+            await reader.reply(found.message, "reject")
+
     def resolved(self, reader: Reader, prompt: Heard) -> Heard | None:
         """What shows that a question is no longer open: a change of state, the action itself, or the end."""
         events = reader.of(self.session)

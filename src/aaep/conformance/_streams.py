@@ -67,7 +67,7 @@ async def sessions_that_do_not_end_well(stage: Stage) -> None:
     main = throughout(stage, bare=True)
     for task, wanted in (("fail", "session.errored"), ("handoff", "handoff.requested")):
         run = await stage.begin(task)
-        end = await _through(run, main)
+        end = await run.through(main)
         if end is None:
             stage.ledger.remark(f"The task {task!r} did not end.")
             continue
@@ -78,17 +78,6 @@ async def sessions_that_do_not_end_well(stage: Stage) -> None:
             stage.ledger.show("LVL-034", "The producer handed over, and said so.")
         else:
             stage.ledger.remark(f"The task {task!r} led to no {wanted}.")
-
-
-async def _through(run: Run, main: Reader) -> Heard | None:
-    """To the end, refusing what is asked on the way."""
-    place = 0
-    while True:
-        found = await run.find(main, "awaiting.confirmation", *ENDS, place=place)
-        if found is None or found.type in ENDS or not main.accepted:
-            return found if found is None or found.type in ENDS else None
-        place = main.heard.index(found) + 1
-        await main.reply(found.message, "reject")
 
 
 @scenario(1, "", "TR-039 CONF-064")
@@ -126,7 +115,7 @@ async def a_reader_is_cut_off_and_comes_back(stage: Stage) -> None:
     main, ledger = throughout(stage), stage.ledger
     async with stage.reader(**REPLIES) as reader:
         first = await stage.begin("confirm")
-        await _through(first, main)
+        await first.through(main)
         if await first.over(reader) is None:
             raise Unplayable("A reader that was to be cut off heard nothing before.")
         await reader.cut()
@@ -181,7 +170,7 @@ async def _survived(stage: Stage) -> None:
         run = await stage.begin("confirm")
         await run.find(reader, "session.started")
         await reader.cut()
-        await _through(run, throughout(stage))
+        await run.through(throughout(stage))
     await stage.rest()
     try:
         async with stage.reader(connect=False, **LISTENS):

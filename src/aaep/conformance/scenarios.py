@@ -46,6 +46,7 @@ _ORDER: Final = (
     streams.a_session_from_beginning_to_end,
     consent.two_readers_answer_and_the_first_counts,
     wrong.wrong_replies_do_nothing,
+    consent.two_questions_are_open_and_one_is_answered,
     consent.a_no_stops_the_action,
     consent.a_yes_to_something_else_is_a_no,
     consent.time_runs_out,
