@@ -576,6 +576,20 @@ class FiltersCritical(Broken):
             self.changed.notify_all()
 
 
+class FiltersErrors(Broken):
+    """Lets filters hold back that a session has failed."""
+
+    breaks = "BP-001"
+
+    def send(self, event: Json) -> None:
+        with self.changed:
+            for subscription in self.subscriptions.values():
+                passes = self.critical(event) and event["type"] != "aaep:agent.session.errored"
+                if passes or self.admits(subscription, event):
+                    self.offer(subscription, event)
+            self.changed.notify_all()
+
+
 class DelaysCritical(Broken):
     """Lets the rate hold back a question."""
 

@@ -220,10 +220,17 @@ async def filters_hold_and_critical_events_pass_them(stage: Stage) -> None:
                 )
         await main.reply(prompt.message)
         await run.over(main)
+        sessions = [run.session]
+        try:
+            failing = await stage.begin("fail")
+            await failing.through(main)
+            sessions.append(failing.session)
+        except Unplayable as error:  # that one fails at will is not demanded
+            ledger.remark(str(error))
         await stage.rest()
-        everything = main.of(run.session)
         for name, reader in readers.items():
-            _filtered(stage, name, reader, reader.of(run.session), everything)
+            for session in sessions:
+                _filtered(stage, name, reader, reader.of(session), main.of(session))
 
 
 def _filtered(stage: Stage, name: str, reader: Reader, got: list[Heard], everything: list[Heard]) -> None:
