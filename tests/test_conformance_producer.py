@@ -30,7 +30,15 @@ from aaep.conformance.report import Report, html, junit, text, to_json
 from aaep.conformance.scenarios import PRODUCER, Played, Scenario, judge_producer, live
 from aaep.producer import Producer
 from tests.broken.good_plain import OneAtATime, OneTool, Plain, Subscription
-from tests.broken.producers import ALL, Broken, RejectsAll, SaysYesToEverything
+from tests.broken.producers import (
+    ALL,
+    Broken,
+    NumbersInFront,
+    NumbersTokens,
+    RejectsAll,
+    SaysYesToEverything,
+    ShortTokens,
+)
 from tests.end_to_end.wires import transports
 
 # A place for each transport; what stands for a path is filled in.
@@ -264,6 +272,15 @@ def test_for_every_should_about_behaviour_there_is_somebody_who_is_warned_of(bad
     told = {one.rule for each in bad.values() for one in each.results if one.verdict in ("failed", "warning")}
     tried = {rule for rule in live(PRODUCER) if rules()[rule].keyword == "SHOULD" and rules()[rule].kind == "behaviour"}
     assert tried and tried - told == set()
+
+
+@pytest.mark.parametrize("careless", [NumbersTokens, NumbersInFront, ShortTokens])
+def test_tokens_that_can_be_guessed_are_warned_of(careless: type[Plain]) -> None:
+    """CONF-011"""
+    names = ("a session from beginning to end", "a no stops the action", "tokens are never used twice")
+    played = asyncio.run(judge_plain(careless, tuple(one for one in PRODUCER if one.name in names)))
+    assert result(played, "CONF-011").verdict == "warning"
+    assert failed(played) == set()
 
 
 @pytest.mark.parametrize("broken", [RejectsAll, SaysYesToEverything])

@@ -938,6 +938,37 @@ class NewcomersDoNotCount(Broken):
         return super().stranger(message) or message["subscription_id"] not in known
 
 
+# -- what is only warned of --------------------------------------------------------------------------
+
+
+class NumbersTokens(Plain):
+    """Makes its tokens of a number."""
+
+    def number(self, count: int) -> str:
+        return f"rpl_{count:032d}"
+
+    def send(self, event: Json) -> None:
+        if "reply_token" in event:
+            prompt = self.prompts.pop(event["reply_token"])
+            event["reply_token"] = self.number(len(self.prompts) + 1)
+            self.prompts[event["reply_token"]] = prompt
+        super().send(event)
+
+
+class NumbersInFront(NumbersTokens):
+    """Puts the number before something that stays the same."""
+
+    def number(self, count: int) -> str:
+        return f"rpl_{count:08d}5eeda8c0ffee5eeda8c0ffee"
+
+
+class ShortTokens(NumbersTokens):
+    """Numbers its tokens and does not even fill them up."""
+
+    def number(self, count: int) -> str:
+        return f"rpl_{count}"
+
+
 ALL: list[type[Broken]] = [
     one for one in vars().values() if isinstance(one, type) and issubclass(one, Broken) and one is not Broken
 ]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from itertools import pairwise
 from typing import Final
 
 from .. import timestamps
@@ -12,6 +13,8 @@ from ._playing import scenario
 from ._stage import ENDS, LISTENS, REPLIES, Heard, Reader, Run, Stage, Unplayable
 
 _CLOCK: Final = 10.0  # seconds that two clocks may differ
+_LENGTH: Final = 22  # letters and digits that can hold 128 bits
+_ALIKE: Final = 10  # characters that two random tokens never share: once in a million runs or less
 
 
 @scenario(1, "ENV-025 ENV-026 SEQ-009 LVL-007", "SEQ-006")
@@ -209,7 +212,7 @@ async def a_reader_leaves(stage: Stage) -> None:
         )
 
 
-@scenario(2, "CONF-012 CONF-014")
+@scenario(2, "CONF-012 CONF-014", "CONF-011")
 async def tokens_are_never_used_twice(stage: Stage) -> None:
     """Judges all that the other scenarios were asked."""
     main = throughout(stage)
@@ -226,6 +229,28 @@ async def tokens_are_never_used_twice(stage: Stage) -> None:
         raise Unplayable("Fewer than two questions were asked.")
     for rule in ("CONF-012", "CONF-014"):
         stage.ledger.show(rule, f"{len(asked)} questions had a token each.")
+    why = _guessable([*asked])
+    stage.ledger.decide(
+        "CONF-011",
+        not why,
+        f"{len(asked)} tokens were long enough, and no two of them alike.",
+        why,
+        "Make every token of 128 bits from a source of randomness that is meant for secrets.",
+    )
+
+
+def _guessable(tokens: list[str]) -> str:
+    """CONF-011 §6.2.1: what speaks against 128 random bits in each, if anything."""
+    short = min(tokens, key=len)
+    if len(short.removeprefix("rpl_")) < _LENGTH:
+        return f"The token {short} is too short for 128 bits."
+    for way in (1, -1):  # a number may stand at the end, or at the beginning
+        inward = sorted(one.removeprefix("rpl_")[::way] for one in tokens)
+        for one, other in pairwise(inward):
+            if one[:_ALIKE] == other[:_ALIKE]:
+                ends = "begin" if way == 1 else "end"
+                return f"Two tokens {ends} with the same characters: {one[::way]} and {other[::way]}."
+    return ""
 
 
 @scenario(2, "CONF-032")
