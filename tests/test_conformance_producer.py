@@ -382,6 +382,20 @@ def test_what_cannot_be_run_is_told_in_one_line(words: list[str]) -> None:
     assert told.stderr.startswith("aaep: ") and told.stderr.count("\n") == 1
 
 
+@pytest.mark.parametrize(
+    ("command", "why"),
+    [
+        ("no-such-program-anywhere", "Cannot start 'no-such-program-anywhere'"),
+        (shlex.join([sys.executable, "-S", "-c", "raise SystemExit(3)"]), "ended with exit status 3"),
+        (shlex.join([sys.executable, "-S", "-c", "print('Hello.')"]), "ended with exit status 0"),
+    ],
+)
+def test_a_program_that_never_answered_is_not_judged(command: str, why: str) -> None:
+    told = run("producer", "--command", command, "--start-command", "true")
+    assert told.exit_code == 2 and told.stdout == ""
+    assert "Nothing could be judged." in told.stderr and why in told.stderr
+
+
 def test_a_producer_that_never_begins_anything_is_not_passed() -> None:
     with Plain() as producer:
         told = run("producer", producer.url, "--wait", "0.1", "--level", "1", "--json")

@@ -31,6 +31,7 @@ __all__ = [
     "LOCAL",
     "RELAY",
     "REPLIER",
+    "AgentEnded",
     "Arrival",
     "Background",
     "Channel",
@@ -71,6 +72,10 @@ class ChannelRefused(AaepError):
     def __init__(self, message: str, *, gone: bool = False) -> None:
         super().__init__(message)
         self.gone = gone
+
+
+class AgentEnded(ChannelRefused):
+    """The agent's process has ended, or never began. So there is nobody left who could answer."""
 
 
 class Peer(msgspec.Struct, frozen=True):

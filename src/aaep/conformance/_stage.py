@@ -19,7 +19,7 @@ import aiohttp
 import msgspec
 
 from ..attend import ATTEND
-from ..channel import Arrival, Channel, ChannelLost, ChannelRefused, transport
+from ..channel import AgentEnded, Arrival, Channel, ChannelLost, ChannelRefused, transport
 from ..errors import AaepError
 from ..stamps import identifier, timestamp
 from ._heard import PREFIX, Heard, Json, Tools, consequential
@@ -193,8 +193,8 @@ class Reader:
         try:
             body = await self.channel.request(raw)
         except (ChannelLost, ChannelRefused) as error:
-            if isinstance(error, ChannelLost) and not self._stage.met:
-                raise  # there is nobody to judge
+            if isinstance(error, (ChannelLost, AgentEnded)) and not self._stage.met:
+                raise AaepError(f"Nothing could be judged. {error}") from error
             self._stage.met = True
             raise Unplayable(f"A request for a subscription was not answered as one: {error}") from error
         self._stage.met = True

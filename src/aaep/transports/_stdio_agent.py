@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from itertools import count
 from typing import IO, Final
 
-from ..channel import ChannelRefused
+from ..channel import AgentEnded
 from ..errors import FrameError
 from ..framing import Frame, JsonRpcDecoder
 from ._incoming import Incoming
@@ -37,11 +37,11 @@ class Agent:
         self.calls = count(1)  # the ids of what it is asked
 
     async def next(self) -> Frame | FrameError:
-        """What it says next. Raises :exc:`ChannelRefused` when it has ended: it is not for us to start it again."""
+        """What it says next. Raises :exc:`AgentEnded` when it has ended: it is not for us to start it again."""
         item = await self._incoming.next()
         if item is not None:
             return item
-        raise ChannelRefused(f"The agent's process has ended{await self._how()}. What it was doing may be unfinished.")
+        raise AgentEnded(f"The agent's process has ended{await self._how()}. What it was doing may be unfinished.")
 
     async def _how(self) -> str:
         def wait() -> int | None:
@@ -56,7 +56,7 @@ class Agent:
 
     def write(self, data: bytes) -> None:
         if self._out.is_closing():
-            raise ChannelRefused("The agent does not listen any more. Its process has ended, or is about to.")
+            raise AgentEnded("The agent does not listen any more. Its process has ended, or is about to.")
         self._out.write(data)
 
     async def end(self, patience: float) -> None:
@@ -93,7 +93,7 @@ async def start(command: Sequence[str]) -> Agent:
         process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, start_new_session=True)
     except (OSError, ValueError) as error:
         said = error.strerror if isinstance(error, OSError) else error
-        raise ChannelRefused(f"Cannot start {command[0]!r}: {said}.") from error
+        raise AgentEnded(f"Cannot start {command[0]!r}: {said}.") from error
     assert process.stdin is not None and process.stdout is not None
     loop = asyncio.get_running_loop()
     reader = asyncio.StreamReader(loop=loop)
