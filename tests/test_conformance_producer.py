@@ -374,12 +374,15 @@ def test_the_command_says_so_when_nobody_is_there() -> None:
         ["http://127.0.0.1:1", "--start-url", "http://127.0.0.1:1", "--start-command", "true"],
         ["http://127.0.0.1:1", "--start-url", "http://127.0.0.1:1", "--start-body", "{"],
         ["gopher://127.0.0.1"],
+        ["http://127.0.0.1:1", "--start-command", "start '"],
+        ["--command", "start '"],
     ],
 )
 def test_what_cannot_be_run_is_told_in_one_line(words: list[str]) -> None:
     told = run("producer", *words)
     assert told.exit_code == 2
     assert told.stderr.startswith("aaep: ") and told.stderr.count("\n") == 1
+    assert "program itself" not in told.stderr
 
 
 @pytest.mark.parametrize(
@@ -394,6 +397,25 @@ def test_a_program_that_never_answered_is_not_judged(command: str, why: str) -> 
     told = run("producer", "--command", command, "--start-command", "true")
     assert told.exit_code == 2 and told.stdout == ""
     assert "Nothing could be judged." in told.stderr and why in told.stderr
+
+
+def test_it_is_told_once_that_the_start_command_failed() -> None:
+    with Plain() as producer:
+        told = run("producer", producer.url, "--start-command", "false", "--patience", "0.2", "--level", "1", "--json")
+    assert told.exit_code == 1
+    remarks = json.loads(told.stdout)["remarks"]
+    assert [one for one in remarks if "status 1" in one] == [
+        "The command that starts a session failed: it was ended with exit status 1."
+    ]
+
+
+def test_a_start_command_may_fail_when_its_session_has_begun() -> None:
+    with Plain() as producer, Desk(producer) as desk:
+        ask = "import sys, urllib.request as r; r.urlopen(sys.argv[1], sys.argv[2].encode()); sys.exit(1)"
+        command = shlex.join([sys.executable, "-c", ask, desk.url, '{"task": "{task}"}'])
+        told = run("producer", producer.url, "--start-command", command, "--level", "1", "--json")
+    assert told.exit_code == 0
+    assert not any("status 1" in one for one in json.loads(told.stdout)["remarks"])
 
 
 def test_a_producer_that_never_begins_anything_is_not_passed() -> None:

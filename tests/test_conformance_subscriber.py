@@ -276,6 +276,7 @@ def test_somebody_can_start_it_by_hand(tmp_path: Path) -> None:
         ([], "Name the subscriber"),
         (["http://127.0.0.1:0", "--command", "reader {url}"], "Name the subscriber"),
         (["--command", "reader"], "Write {url}"),
+        (["--command", "reader {url} '"], "cannot be taken apart: no closing quotation."),
         (["--command", "/nowhere/reader {url}"], "cannot be started"),
         (["--command", "true {url}"], "never came"),
         (["--command", "true {url}", "--at", "gopher://127.0.0.1"], "no transport"),

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-import shlex
 from collections.abc import Callable
 from typing import Final
 
 from ..errors import AaepError
+from ._commands import apart
 from ._listening import TASKS, Begin, Running
 
 __all__ = ["ByHand", "Process", "by_command", "by_hand"]
@@ -72,7 +72,7 @@ class Process:
 
 def by_command(command: str) -> Begin:
     """Run a command, without a shell; ``{url}``, ``{task}`` and ``{keys}`` in it stand for what they say."""
-    words = shlex.split(command)
+    words = apart(command)
     if not any("{url}" in word for word in words):
         raise AaepError("Where the subscriber has to connect is not said. Write {url} into the command.")
 

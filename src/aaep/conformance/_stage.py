@@ -40,7 +40,7 @@ __all__ = [
     "Unplayable",
 ]
 
-Start = Callable[[str], Awaitable[None]]
+Start = Callable[[str], Awaitable[asyncio.Task[str] | None]]  # a task that comes to how what it started has failed
 Fits = Callable[["Heard"], object]
 
 ENDS: Final = ("session.completed", "session.errored", "session.cancelled")
@@ -48,6 +48,7 @@ LISTENS: Final[Json] = {"supported_conformance_levels": [1, 2, 3], "supported_ex
 REPLIES: Final[Json] = {**LISTENS, "supports_confirmation_reply": True, "supports_clarification_reply": True}
 _POSTED: Final = ("http", "https", "asgi+http")
 CONNECTING: Final = 0.05  # seconds that a connection takes
+_AFTERWARDS: Final = 1.0  # seconds for what a command has begun to be heard, when it has ended
 
 
 class Unplayable(Exception):
@@ -125,10 +126,17 @@ class Stage:
         """Have the producer begin something, and wait until it does."""
         assert self.main is not None
         before = len(self.main.heard)
-        if self._start is not None:
-            await self._start(task)
+        starting = await self._start(task) if self._start is not None else None
         limit = self.patience if self._start is not None else self.wait
-        started = await self.main.find(lambda one: one.type == "session.started", limit, before)
+        finding = asyncio.ensure_future(self.main.find(lambda one: one.type == "session.started", limit, before))
+        try:
+            why = await _failure(starting, finding) if starting is not None else ""
+            if why:
+                self.ledger.remark(why)
+                raise Unplayable(f"No session began for the task {task!r}.")
+            started = await finding
+        finally:
+            finding.cancel()
         if started is None:
             raise Unplayable(f"No session began within {limit:g} seconds for the task {task!r}.")
         return Run(self, started.session, task)
@@ -149,6 +157,15 @@ class Stage:
     async def close(self) -> None:
         for reader in self._readers:
             await reader.leave()
+
+
+async def _failure(starting: asyncio.Task[str], finding: asyncio.Task[Heard | None]) -> str:
+    """How what was started has failed, if no session came of it."""
+    await asyncio.wait((starting, finding), return_when=asyncio.FIRST_COMPLETED)
+    why = starting.result() if starting.done() else ""
+    if why:
+        await asyncio.wait((finding,), timeout=_AFTERWARDS)
+    return why if not finding.done() or finding.result() is None else ""
 
 
 class Reader:

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import asyncio
 import json
-import shlex
 from collections.abc import Mapping
 from typing import Final
 
 import aiohttp
 
 from ..errors import AaepError
+from ._commands import apart
 from ._stage import Start
 
 __all__ = ["TASKS", "by_command", "by_url"]
@@ -32,12 +32,12 @@ _PATIENCE: Final = 30.0
 
 def by_command(command: str) -> Start:
     """Run a command, without a shell; ``{task}`` in it stands for the task. It is not waited for."""
-    words = shlex.split(command)
+    words = apart(command)
     if not words:
         raise AaepError("The command that starts a session is empty.")
-    running: set[asyncio.Task[int]] = set()
+    running: set[asyncio.Task[str]] = set()
 
-    async def start(task: str) -> None:
+    async def start(task: str) -> asyncio.Task[str]:
         try:
             process = await asyncio.create_subprocess_exec(
                 *(word.replace(_MARK, task) for word in words),
@@ -46,11 +46,18 @@ def by_command(command: str) -> Start:
             )
         except OSError as error:
             raise AaepError(f"The command that starts a session cannot be run: {error}.") from error
-        waiting = asyncio.get_running_loop().create_task(process.wait())
-        running.add(waiting)
-        waiting.add_done_callback(running.discard)
+        ending = asyncio.get_running_loop().create_task(_failure(process))
+        running.add(ending)
+        ending.add_done_callback(running.discard)
+        return ending
 
     return start
+
+
+async def _failure(process: asyncio.subprocess.Process) -> str:
+    status = await process.wait()
+    how = f"with exit status {status}" if status > 0 else f"by signal {-status}"
+    return f"The command that starts a session failed: it was ended {how}." if status else ""
 
 
 def by_url(url: str, body: str) -> Start:
