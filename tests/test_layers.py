@@ -21,7 +21,7 @@ trace tracing telling page drawing timeline visualize""".split()
 # These may use a clock, a disk and a network.
 RUNTIME = """
 channel stamps timers fanout sources roster delivery replay welcome about hub
-voice recovery prompts questions calls writing work tools producer mailbox status watch link tap subscriber
+voice recovery prompts questions calls writing work arguments tools producer mailbox status watch link tap subscriber
 captures script
 identity disclosure guessing jwks jwt reception standing tokens trimming claims keys manifests trust ways
 testing rehearsal""".split()

@@ -5,6 +5,7 @@ What agent code holds while it waits for a person: an :class:`Ask`, and then its
 from __future__ import annotations
 
 import asyncio
+import sys
 from collections.abc import Callable, Generator, Sequence
 from typing import Any, Final, Literal, Protocol
 
@@ -13,14 +14,16 @@ import msgspec
 from .channel import Later
 from .errors import LocalProtocolError
 from .events import AwaitingClarification, AwaitingConfirmation, Choice
+from .phrases import LONGEST, cut
 from .summaries import Text, plain, plainly
 
-__all__ = ["TIMEOUTS", "Answer", "Ask", "clarification", "confirmation"]
+__all__ = ["TIMEOUTS", "Answer", "Ask", "brief", "clarification", "confirmation"]
 
 # HITL-033 §6.4.2, CONF-054 §6.5.4: how long to wait where the author does not say; long rather than short.
 TIMEOUTS: Final = {"high": 300, "medium": 120, "low": 60, "clarification": 180}
 
 _NAMES: Final = ("tool", "tool_call_id")
+_MOST: Final = 16_384  # bytes of one text: C-24
 
 Outcome = Literal["accepted", "rejected", "answered", "timed_out", "withdrawn", "unavailable", "no_reply_channel"]
 
@@ -77,7 +80,8 @@ class Ask:
         tool: str = "",
         default: Any = None,
     ) -> None:
-        self.kind, self.members, self.said, self.about = kind, members, said, about
+        self.kind, self.members, self.said = kind, members, said
+        self.about = brief(about)
         self.call, self.tool, self.default = call, tool, default
         self.event: AwaitingConfirmation | AwaitingClarification | None = None  # None until it is its turn
         self.arrived: Later[Answer] = Later()
@@ -122,6 +126,27 @@ class Ask:
         self.arrived.settle(answer)
 
 
+def whole(name: str, text: object, most: int = _MOST) -> str:
+    """
+    Text that a person decides on, all of it: a reader may cut it, who then asks to hear the rest first (C-22).
+
+    Nobody says yes to what was cut off here, so what is too long is not asked (CF-019).
+    """
+    said = plain(text, sys.maxsize)
+    if len(said) > most or len(said.encode()) > _MOST:
+        raise LocalProtocolError(
+            f"The {name} is too long to be asked whole: {len(said)} characters, {len(said.encode())} bytes. At most "
+            f"{most} are possible, so nobody was asked and nothing ran. Say it in fewer words; for a tool, "
+            "pass a shorter argument, or give it an `action` that says in its own words what is done."
+        )
+    return said
+
+
+def brief(text: str) -> str:
+    """How a text is named where it is told in full elsewhere; that it goes on is said."""
+    return text if len(text) <= LONGEST else f"{cut(text)}… and so on."
+
+
 def confirmation(
     action: str,
     consequence: str,
@@ -140,8 +165,8 @@ def confirmation(
         # CF-022, C-39: silence is not consent.
         raise LocalProtocolError("What is irreversible or of high risk needs a yes: default has to be reject.")
     return {
-        "action": plain(action),
-        "consequence": plain(consequence),
+        "action": whole("action", action),
+        "consequence": whole("consequence", consequence),
         "timeout_seconds": TIMEOUTS[risk] if timeout is None else timeout,
         "default_decision": default,
         "risk_level": risk,
@@ -164,16 +189,18 @@ def clarification(
 ) -> dict[str, Any]:
     """The members of an awaiting.clarification. CF-031: what can be answered is always said."""
     members: dict[str, Any] = {
-        "question": plain(question),
+        "question": whole("question", question),
         "timeout_seconds": TIMEOUTS["clarification"] if timeout is None else timeout,
     }
     if choices is not None:
         pairs = choices.items() if isinstance(choices, dict) else [(one, one) for one in choices]
-        members["choices"] = tuple(Choice(value=plain(v, 256), label=plain(label, 1024)) for v, label in pairs)
+        members["choices"] = tuple(
+            Choice(value=whole("choice", one, 256), label=whole("choice", label, 1024)) for one, label in pairs
+        )
     members["accepted_response_kinds"] = tuple(kinds or (("multiple_choice",) if choices else ("freetext",)))
     if why is not None:
-        members["context_"] = plain(why, 4096)
+        members["context_"] = whole("reason", why, 4096)
     if default is not None:  # CF-034: typed here, told as text
         told = default if isinstance(default, str) else msgspec.json.encode(default).decode()
-        members["default_response"] = plain(told)
+        members["default_response"] = whole("default", told)
     return members

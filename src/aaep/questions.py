@@ -21,7 +21,7 @@ from .events import AwaitingClarification, AwaitingConfirmation, Envelope, Progr
 from .events import Progress as ProgressMade
 from .messages import Capabilities, Reply
 from .phrases import span
-from .prompts import Answer, Ask
+from .prompts import Answer, Ask, brief
 from .stamps import identifier
 from .summaries import Said, compose, outcome
 
@@ -285,7 +285,7 @@ class _Countdown:
 
 def _asking(ask: Ask) -> Said:
     if ask.kind == "confirmation":
-        return Said("Confirm.", ask.about, f"{ask.about} {ask.members['consequence']}")
+        return Said("Confirm.", ask.about, f"{ask.about} {brief(ask.members['consequence'])}")
     return Said("Question.", ask.about, ask.about)
 
 

@@ -16,14 +16,13 @@ from typing import Any, Final, NamedTuple, TypeAlias
 
 from .languages import direction
 from .phrases import sentence, span, title
-from .redaction import REDACTED, redact, suspicious
+from .redaction import redact, suspicious
 
 __all__ = [
     "STATES",
     "Said",
     "Text",
     "abandoned",
-    "arguments",
     "cancelled",
     "completed",
     "compose",
@@ -57,9 +56,6 @@ _MOST: Final = (4096, 16_384, 16_384)  # of the three summaries
 # What may not stand in text that is read out or shown: controls, and overrides that can disguise it (C-59).
 _CONTROLS: Final = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\ud800-\udfff]")
 _SPAN: Final = re.compile(r"<(?=span\b[^>]*\blang\b)", re.IGNORECASE)
-_SECRET_NAME: Final = re.compile(
-    r"(?i)pass(word|wd|phrase)|secret|token|api_?key|credential|authori[sz]ation|\bpin\b|cvv"
-)
 
 STATES: Final[Mapping[str, Said]] = {
     "idle": Said("Idle.", "The agent is idle.", "The agent has nothing to do at the moment."),
@@ -225,25 +221,6 @@ def outcome(how: str, about: str = "") -> Said:
     """What became of a prompt; ``about`` says which."""
     terse, normal = _OUTCOMES[how]
     return Said(terse, normal, f"{normal} It was about this: {about}" if about else normal)
-
-
-def arguments(given: Mapping[str, Any], most: int = 2000) -> str:
-    """A call's arguments as a listener can take them in, without secrets. TOOL-005 §4.3.1"""
-    parts = []
-    for name, value in given.items():
-        shown = REDACTED if _SECRET_NAME.search(name) else _shown(value)
-        parts.append(f"{name}: {shown}")
-    return plain("; ".join(parts), most)
-
-
-def _shown(value: object) -> str:
-    if isinstance(value, (str, int, float, bool)) or value is None:
-        return plain(value, 300)
-    if isinstance(value, Mapping):
-        return arguments({str(name): one for name, one in value.items()}, 300)
-    if isinstance(value, (list, tuple, set, frozenset)):
-        return plain(", ".join(_shown(one) for one in value), 300)
-    return f"a {type(value).__name__}"  # its repr may hold anything
 
 
 def direction_of(language: str, texts: Iterable[str]) -> str:

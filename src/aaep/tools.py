@@ -14,11 +14,12 @@ from collections.abc import Awaitable, Callable
 from functools import wraps
 from typing import TYPE_CHECKING, Any, Final, Literal, TypeVar, cast
 
+from .arguments import arguments, filled, whole
 from .calls import Call, classified
 from .errors import AaepError, LocalProtocolError
 from .prompts import Answer, Ask, confirmation
 from .stamps import identifier
-from .summaries import Text, arguments, plain, title
+from .summaries import Text, plain, title
 from .work import CURRENT, Session
 
 if TYPE_CHECKING:
@@ -95,7 +96,7 @@ class Tool:
 
     def ask(self, session: Session, given: dict[str, Any], call: str) -> Ask:
         named = title(self.name)
-        action = self._filled(self._action, given) or f"Use {named}. With {arguments(given) or 'nothing more'}."
+        action = self._filled(self._action, given) or f"Use {named}. With {whole(given) or 'nothing more'}."
         unknown = "What this changes is not stated." + (" It cannot be undone." if self.irreversible else "")
         members = confirmation(
             action,
@@ -134,15 +135,14 @@ class Tool:
             )
 
     def _said(self, given: dict[str, Any]) -> Text:
-        return self._filled(self._summary, given) or None
+        return plain(self._filled(self._summary, given, complete=False)) or None
 
-    def _filled(self, template: str | None, given: dict[str, Any]) -> str:
+    def _filled(self, template: str | None, given: dict[str, Any], *, complete: bool = True) -> str:
         if template is None:
             return ""
-        shown = {name: arguments({name: value}).removeprefix(f"{name}: ") for name, value in given.items()}
         try:
-            return plain(template.format_map(shown))
-        except (KeyError, IndexError, ValueError, AttributeError) as error:
+            return filled(template, given, complete=complete)
+        except (LookupError, TypeError, ValueError, AttributeError) as error:
             raise LocalProtocolError(
                 f"The text {template!r} of {self.name} cannot be filled in: {error}. Use the names of its parameters."
             ) from error

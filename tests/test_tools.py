@@ -1,0 +1,211 @@
+"""What a tool promises: nobody agrees to what they could not hear, and nothing runs but what was agreed to."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable, Iterator
+from datetime import date
+from decimal import Decimal
+from enum import Enum
+from pathlib import PurePosixPath
+from typing import Any
+from uuid import UUID
+
+import msgspec
+import pytest
+
+from aaep.announcements import Queue, Speak
+from aaep.errors import LocalProtocolError
+from aaep.events import AwaitingClarification, AwaitingConfirmation
+from aaep.presentation import announce
+from aaep.producer import Producer
+from aaep.testing import Listener
+
+
+@pytest.fixture
+def producer() -> Iterator[Producer]:
+    with Producer("bank", name="Bank", journal=None) as one:
+        yield one
+
+
+class Order:
+    """Something of which nobody can say what it holds."""
+
+    def __init__(self, amount: int) -> None:
+        self.amount = amount
+
+
+class Colour(Enum):
+    RED = 1
+
+
+@dataclasses.dataclass
+class Transfer:
+    amount: Decimal
+    to: str
+    password: str = "hunter2"  # to see that it is not told
+
+
+class Booking(msgspec.Struct):
+    day: date
+    seats: list[int]
+
+
+# -- what is heard -----------------------------------------------------------------------------------------------------
+
+
+def asked(producer: Producer, call: Callable[[], object]) -> AwaitingConfirmation:
+    """The question that a call brings about; it is refused."""
+    listener = Listener(producer, "reject")
+    with producer.session("Working."):
+        call()
+    prompt = listener.prompts[0]
+    assert isinstance(prompt, AwaitingConfirmation)
+    return prompt
+
+
+@pytest.mark.parametrize("action", ["Run {command}.", None])
+def test_cf_019_a_question_holds_all_of_a_long_argument(producer: Producer, action: str | None) -> None:
+    @producer.tool(action=action)
+    def run(command: object) -> None:
+        raise AssertionError("it ran")
+
+    command = "ls " + "-l " * 3000 + "; rm -rf ~"
+    assert command in asked(producer, lambda: run(command)).action
+    files = [f"/tmp/{number}" for number in range(400)]
+    assert "/tmp/399" in asked(producer, lambda: run({"all": {"of": files}})).action
+
+
+def test_c_22_the_end_of_a_long_argument_is_heard_before_it_can_be_accepted(producer: Producer) -> None:
+    @producer.tool(action="Run {command}.")
+    def run(command: str) -> None:
+        raise AssertionError("it ran")
+
+    prompt = asked(producer, lambda: run("ls " + "-l " * 500 + "; rm -rf ~"))
+    said = announce(prompt)
+    assert said is not None and "rm -rf" not in said.text and "a" not in dict(said.keys)
+    queue = Queue()
+    queue.push(said, 0.0)
+    [spoken] = [one for one in queue.more(1.0) if isinstance(one, Speak)]
+    assert "; rm -rf ~" in spoken.text and "a" in dict(spoken.announcement.keys)
+
+
+def test_cf_019_what_is_too_long_to_be_heard_whole_is_not_asked(producer: Producer) -> None:
+    @producer.tool(action="Run {command}.")
+    def run(command: str) -> None:
+        raise AssertionError("it ran")
+
+    @producer.tool
+    def plain(command: str) -> None:
+        raise AssertionError("it ran")
+
+    listener = Listener(producer, "accept")
+    long = "é" * 9000  # few enough characters, too many bytes
+    with producer.session("Working.") as session:
+        for call in (run, plain):
+            with pytest.raises(LocalProtocolError, match="shorter argument"):
+                call(long)
+        for text in ((long, "It is."), ("Do it.", long)):
+            with pytest.raises(LocalProtocolError, match="fewer words"):
+                session.confirm(*text)
+        with pytest.raises(LocalProtocolError, match="question is too long"):
+            session.clarify(long)
+        with pytest.raises(LocalProtocolError, match="choice is too long"):
+            session.clarify("Which?", choices=["a", "b" * 257])
+    listener.wait_for_end()
+    assert not listener.prompts and listener.findings() == []
+
+
+def test_the_longest_question_there_can_be_is_asked_and_its_outcome_told(producer: Producer) -> None:
+    listener = Listener(producer, lambda one: "reject" if isinstance(one, AwaitingConfirmation) else "x")
+    with producer.session("Working.") as session:
+        assert session.confirm("a " * 8192, "b " * 8192).wait(30).outcome == "rejected"
+        assert session.clarify("c " * 8192).wait(30).response == "x"
+    listener.wait_for_end()
+    asked, question = listener.prompts
+    assert isinstance(asked, AwaitingConfirmation) and isinstance(question, AwaitingClarification)
+    assert (len(asked.action), len(asked.consequence), len(question.question)) == (16_384,) * 3
+    assert str(asked.summary_normal).endswith("… and so on.")
+    assert listener.findings() == []
+
+
+@pytest.mark.parametrize("action", ["Pay {order}.", None])
+@pytest.mark.parametrize("order", [Order(5), [Order(5)], {"a": Order(5)}, b"\x00\x01", object(), print])
+def test_an_object_that_cannot_be_told_is_not_asked_about(
+    producer: Producer, action: str | None, order: object
+) -> None:
+    @producer.tool(action=action)
+    def pay(order: object) -> None:
+        raise AssertionError("it ran")
+
+    listener = Listener(producer, "accept")
+    with producer.session("Working."), pytest.raises(LocalProtocolError, match=r"What order holds .* `action`"):
+        pay(order)
+    listener.wait_for_end()
+    assert not listener.prompts
+
+
+def test_a_value_that_holds_itself_is_not_asked_about(producer: Producer) -> None:
+    @producer.tool
+    def pay(order: object) -> None:
+        raise AssertionError("it ran")
+
+    endless: list[Any] = []
+    endless.append(endless)
+    with producer.session("Working."), pytest.raises(LocalProtocolError, match="cannot be read out"):
+        pay(endless)
+
+
+def test_an_author_s_text_can_tell_what_an_object_holds(producer: Producer) -> None:
+    @producer.tool(action="Pay {order.amount} for {rows[0]}, {rows[0].real:>4} and {user.password}.")
+    def pay(order: Order, rows: list[int], user: Transfer) -> None:
+        raise AssertionError("it ran")
+
+    prompt = asked(producer, lambda: pay(Order(5), [7], Transfer(Decimal(1), "eve")))
+    assert prompt.action == "Pay 5 for 7,    7 and [redacted]."
+    with producer.session("Working."), pytest.raises(LocalProtocolError, match="names of its parameters"):
+        pay(Order(5), [], Transfer(Decimal(1), "eve"))
+
+
+@pytest.mark.parametrize(
+    ("value", "said"),
+    [
+        (PurePosixPath("/etc/passwd"), "/etc/passwd"),
+        (Decimal("12.50"), "12.50"),
+        (date(2026, 11, 15), "2026-11-15"),
+        (UUID(int=5), "00000000-0000-0000-0000-000000000005"),
+        (Colour.RED, "RED"),
+        (Transfer(Decimal("12.50"), "eve"), "amount: 12.50; to: eve; password: [redacted]"),
+        (Booking(date(2026, 11, 15), [1, 2]), "day: 2026-11-15; seats: 1, 2"),
+        ({Colour.RED: None}, "RED: None"),
+    ],
+)
+def test_what_usual_values_hold_is_told(producer: Producer, value: object, said: str) -> None:
+    @producer.tool
+    def use(it: object) -> None:
+        raise AssertionError("it ran")
+
+    assert asked(producer, lambda: use(value)).action == f"Use use. With it: {said}."
+
+
+def test_a_record_with_more_than_its_fields_cannot_be_told(producer: Producer) -> None:
+    @producer.tool
+    def use(it: object) -> None:
+        raise AssertionError("it ran")
+
+    value = Transfer(Decimal(1), "eve")
+    value.more = "unheard"  # type: ignore[attr-defined]  # anything can be set on it
+    with producer.session("Working."), pytest.raises(LocalProtocolError, match="cannot be read out"):
+        use(value)
+
+
+def test_an_announcement_may_be_short(producer: Producer) -> None:
+    @producer.tool(risk="low", summary="Looking at {order}.")
+    def look(order: object) -> str:
+        return "seen"
+
+    endless: list[Any] = []
+    endless.append(endless)
+    with producer.session("Working."):
+        for order in (Order(5), "x" * 100_000, endless):
+            assert look(order) == "seen"
