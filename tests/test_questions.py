@@ -509,6 +509,40 @@ def test_an_answer_has_to_be_of_a_kind_that_was_asked_for(
     assert outcome(listener.events, prompt.reply_token) == ["answered"]  # type: ignore[attr-defined]  # a prompt has one
 
 
+def test_a_no_to_a_question_is_no_leave_to_go_on(producer: Producer, clock: Clock) -> None:
+    with producer.session("Working.") as session:
+        settings: Any = {"kinds": ["yes_no"], "default": False, "timeout": 60}
+        assert not session.clarify("Delete all?", **settings).wait(10)  # nobody is there
+        listener = Listener(producer, capabilities=FULL)
+        ask = session.clarify("Delete all?", **settings)
+        pass_time(producer, clock, 61)
+        assert ask.wait(10) == Answer(outcome="timed_out", granted=False, response=False) and not ask.wait()
+        told = listener.wait(lambda one: isinstance(one, StateChanged) and one.urgency == "critical")
+        assert isinstance(told, StateChanged)
+        assert str(told.summary_normal).endswith("The agent goes on with the answer it named.")
+        for said in (False, True):
+            ask = session.clarify("Delete all?", kinds=["yes_no"])
+            listener.reply(listener.wait(lambda one, ask=ask: one == ask.event), said)  # type: ignore[misc]  # of this turn
+            answer = ask.wait(10)
+            assert (answer.outcome, answer.response, answer.granted, bool(answer)) == ("answered", said, said, said)
+        ask = session.clarify("How many?", kinds=["numeric"])
+        listener.reply(listener.wait(lambda one: one == ask.event), 0)
+        assert ask.wait(10)  # a number is no refusal
+
+
+@pytest.mark.parametrize("answer", ["accept", "reject", None])
+def test_a_question_is_no_yes_before_its_answer_or_after(producer: Producer, answer: str | None) -> None:
+    """Whoever forgets to wait goes nowhere."""
+    Listener(producer, answer, capabilities=FULL)
+    with pytest.raises(LocalProtocolError, match=r"ask\.wait\(\)"), producer.session("Working.") as session:
+        if wipe(session):
+            raise AssertionError("it went on")
+    with pytest.raises(LocalProtocolError, match="await ask"), producer.session("Working.") as session:
+        ask = session.clarify("Which?")
+        ask.withdraw()
+        bool(ask)
+
+
 def test_a_question_that_is_not_answered_takes_the_answer_it_named(producer: Producer, clock: Clock) -> None:
     """HITL-025"""
     Listener(producer, capabilities=FULL)
@@ -595,7 +629,7 @@ def test_cf_147_who_may_answer_may_stop_a_session(replies: bool, stopped: bool) 
         with Subscriber(producer.addresses[0], replies=replies) as subscriber:
             subscriber.ready().wait(30)
             producer.reader(replies=False).wait(30)
-            ask = ask or session.clarify("Which?")
+            ask = session.clarify("Which?") if ask is None else ask
             subscriber.stop(session.session_id).wait(30)
             assert session.open is not stopped and other.open
             assert (ask.wait(10).outcome == "withdrawn") is stopped

@@ -7,7 +7,7 @@ from __future__ import annotations
 import asyncio
 import sys
 from collections.abc import Callable, Generator, Sequence
-from typing import Any, Final, Literal, Protocol
+from typing import Any, Final, Literal, NoReturn, Protocol
 
 import msgspec
 
@@ -29,7 +29,12 @@ Outcome = Literal["accepted", "rejected", "answered", "timed_out", "withdrawn", 
 
 
 class Answer(msgspec.Struct, frozen=True, kw_only=True):
-    """What became of a question. It is true only if the agent may go on."""
+    """
+    What became of a question. It is true only if the agent may go on.
+
+    So it is false if a question of the kind ``yes_no`` was answered with no;
+    ``response`` is then False, and ``outcome`` says that it was answered.
+    """
 
     outcome: Outcome
     granted: bool
@@ -114,6 +119,13 @@ class Ask:
         except (asyncio.CancelledError, GeneratorExit):
             self.withdraw()
             raise
+
+    def __bool__(self) -> NoReturn:
+        """A question is no yes. Who forgets to wait for the answer must not go on as if it were one."""
+        raise LocalProtocolError(
+            "An Ask is neither true nor false: it is a question. "
+            "Write `if ask.wait():`, or `if await ask:` in asyncio; nothing may run before the answer."
+        )
 
     def withdraw(self) -> None:
         """No longer ask. What is answered stays answered. CONF-069 §6.8"""

@@ -119,7 +119,7 @@ class Questions:
         ask.settle(
             Answer(
                 outcome="unavailable" if ask.kind == "clarification" else "no_reply_channel",
-                granted=default is not None,
+                granted=default is not None and ask.default is not False,
                 response=ask.default,
             )
         )
@@ -302,10 +302,11 @@ def _answer(ask: Ask, prompt: Prompt) -> Answer:
     if prompt.outcome == "timed_out" and ask.kind == "clarification":
         # CF-006: the answer named before, or none; never a guess.
         given = "default_response" in ask.members
-        return Answer(outcome="timed_out" if given else "unavailable", granted=given, response=ask.default)
+        granted = given and ask.default is not False
+        return Answer(outcome="timed_out" if given else "unavailable", granted=granted, response=ask.default)
     return Answer(
         outcome=prompt.outcome,  # type: ignore[arg-type]  # it is not pending, and here nothing is unseen
-        granted=prompt.granted,
+        granted=prompt.granted and prompt.response is not False,  # whoever asked for a yes was told no
         response=prompt.response,
         modified=prompt.modified,
     )
@@ -314,6 +315,8 @@ def _answer(ask: Ask, prompt: Prompt) -> Answer:
 def _how(answer: Answer, prompt: Prompt) -> str:
     if answer.modified:
         return "modified"
+    if answer.outcome == "timed_out" and prompt.kind == "clarification":
+        return "defaulted"  # without an answer that was named before, it is unavailable
     if answer.outcome == "timed_out" and answer.granted:
-        return "granted" if prompt.kind == "confirmation" else "defaulted"
+        return "granted"
     return answer.outcome
