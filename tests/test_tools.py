@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import contextvars
 import dataclasses
 from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from datetime import date
 from decimal import Decimal
 from enum import Enum
@@ -209,3 +211,50 @@ def test_an_announcement_may_be_short(producer: Producer) -> None:
     with producer.session("Working."):
         for order in (Order(5), "x" * 100_000, endless):
             assert look(order) == "seen"
+
+
+# -- whose session it is -----------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("way", ["ended", "left", "left in a task", "inherited"])
+def test_who_had_a_session_is_not_asked_for_in_another_s(producer: Producer, way: str) -> None:
+    ran: list[str] = []
+
+    @producer.tool
+    def transfer(whose: str) -> None:
+        ran.append(whose)
+
+    def bob() -> None:
+        with producer.session("Bob's work.") as session:
+            inherited = contextvars.copy_context()
+            if way == "ended":
+                session.cancel(by="user")
+                transfer("Bob's")
+        if way == "inherited":
+            inherited.run(transfer, "Bob's")
+        elif way == "left in a task":
+            session = producer.session("Bob's work.")
+            contextvars.copy_context().run(session.start)
+            session.__exit__(None, None, None)
+        transfer("Bob's")
+
+    listener = Listener(producer, "accept")
+    with producer.session("Alice's work."), ThreadPoolExecutor(1) as pool:
+        with pytest.raises(LocalProtocolError, match="is over"):
+            pool.submit(bob).result(30)
+        transfer("Alice's")
+    assert ran == ["Alice's"] and len(listener.prompts) == 1
+
+
+def test_an_inner_session_gives_way_to_the_outer_one(producer: Producer) -> None:
+    @producer.tool(risk="low")
+    def look() -> None: ...
+
+    listener = Listener(producer)
+    with producer.session("Outer.") as outer:
+        with producer.session("Inner.") as inner:
+            look()
+        look()
+    listener.expect("session.completed", "session.completed")
+    invoked = [event.session_id for event in listener.events if event.type.endswith("tool.invoked")]
+    assert invoked == [inner.session_id, outer.session_id]

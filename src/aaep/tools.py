@@ -75,10 +75,16 @@ class Tool:
         self._timeout, self._on_refusal = timeout, on_refusal
 
     def session(self) -> Session:
-        """The session the call belongs to: that of the task or thread, or the only one there is."""
+        """The session the call belongs to: that of the task or thread, or the only one there is if it never had one."""
         found = CURRENT.get()
-        if found is not None and found.open and found.producer is self._producer:
-            return found
+        if found is not None and found.producer is self._producer:
+            if found.open:
+                return found
+            # The only one there is may be somebody else's, who would be asked about what is not theirs.
+            raise LocalProtocolError(
+                f"The session that {self.name} belongs to is over, so it did not run. "
+                "Call it inside `with producer.session(…):`."
+            )
         only = self._producer.sessions
         if len(only) == 1:
             return only[0]

@@ -11,7 +11,7 @@ from __future__ import annotations
 import asyncio
 import contextvars
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Final, Literal
 
@@ -159,10 +159,10 @@ class Session:
 
     def _forget(self) -> None:
         if self._token is not None:
-            try:
+            with suppress(ValueError):  # left in another task or thread than it was entered in
                 CURRENT.reset(self._token)
-            except ValueError:  # left in another task or thread than it was entered in
-                CURRENT.set(None)
+            if (outer := CURRENT.get()) is None or not outer.open:
+                CURRENT.set(self)  # who had a session and left it does not get another's
             self._token = None
 
     @property
