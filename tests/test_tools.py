@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import asyncio
 import contextvars
 import dataclasses
-from collections.abc import Callable, Iterator
+from collections.abc import AsyncIterator, Callable, Generator, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from datetime import date
 from decimal import Decimal
@@ -18,7 +19,7 @@ import pytest
 
 from aaep.announcements import Queue, Speak
 from aaep.errors import LocalProtocolError
-from aaep.events import AwaitingClarification, AwaitingConfirmation
+from aaep.events import AwaitingClarification, AwaitingConfirmation, ToolCompleted
 from aaep.presentation import announce
 from aaep.producer import Producer
 from aaep.testing import Listener
@@ -258,3 +259,161 @@ def test_an_inner_session_gives_way_to_the_outer_one(producer: Producer) -> None
     listener.expect("session.completed", "session.completed")
     invoked = [event.session_id for event in listener.events if event.type.endswith("tool.invoked")]
     assert invoked == [inner.session_id, outer.session_id]
+
+
+# -- after the end -----------------------------------------------------------------------------------------------------
+
+
+class Thing:
+    """Something that can be called, and of which nobody sees what it will give."""
+
+    def __init__(self, made: Callable[[], Any]) -> None:
+        self._made = made
+
+    def __call__(self) -> Any:
+        return self._made()
+
+
+def later(kind: str, ran: list[str]) -> Any:
+    """A function, or a callable object, of which a part runs when it is called and a part later."""
+
+    def generator() -> Iterator[int]:
+        ran.append("first")
+        yield 1
+        ran.append("second")
+        yield 2
+
+    async def flow() -> AsyncIterator[int]:
+        ran.append("first")
+        yield 1
+        ran.append("second")
+        yield 2
+
+    async def coroutine() -> int:
+        ran.append("first")
+        return 1
+
+    functions: dict[str, Any] = {"generator": generator, "flow": flow, "coroutine": coroutine}
+    made = functions[kind.rsplit(maxsplit=1)[-1]]
+    return Thing(made) if "object" in kind else made
+
+
+@pytest.mark.parametrize("kind", ["generator", "object's generator", "flow", "object's flow"])
+@pytest.mark.parametrize("taken", [0, 1])
+def test_cf_027_no_step_is_taken_after_the_session_s_end(producer: Producer, kind: str, taken: int) -> None:
+    ran: list[str] = []
+    tool = producer.tool(name="steps")(later(kind, ran))
+    listener = Listener(producer, "accept")
+
+    async def run() -> None:
+        with producer.session("Working.") as session:
+            steps = await asyncio.to_thread(tool)
+
+            async def step() -> Any:
+                return await anext(steps) if "flow" in kind else await asyncio.to_thread(next, steps)
+
+            for _ in range(taken):
+                await step()
+            session.cancel(by="user")
+        with pytest.raises(LocalProtocolError, match="is over"):
+            await step()
+
+    asyncio.run(run())
+    listener.wait_for_end()
+    assert ran == ["first"][:taken] and listener.findings() == []
+
+
+def test_cf_027_what_is_awaited_after_the_session_s_end_does_not_begin(producer: Producer) -> None:
+    ran: list[str] = []
+    tool = producer.tool(name="steps")(later("object's coroutine", ran))
+    listener = Listener(producer, "accept")
+
+    async def run() -> None:
+        with producer.session("Working.") as session:
+            coroutine = await asyncio.to_thread(tool)
+            session.cancel(by="user")
+        with pytest.raises(LocalProtocolError, match="is over"):
+            await coroutine
+        async with producer.session("Working."):
+            assert await (await asyncio.to_thread(tool)) == 1
+
+    asyncio.run(run())
+    assert ran == ["first"]
+    assert listener.findings() == []
+
+
+def test_what_already_runs_by_itself_is_waited_for(producer: Producer) -> None:
+    @producer.tool(risk="low")
+    def spawn() -> asyncio.Task[str]:
+        return asyncio.create_task(asyncio.sleep(0, "done"))
+
+    async def run() -> str:
+        with producer.session("Working."):
+            given = spawn()
+        return await given
+
+    assert asyncio.run(run()) == "done"
+
+
+@pytest.mark.parametrize("kind", ["function", "object"])
+def test_a_generator_can_be_talked_to_and_closed(producer: Producer, kind: str) -> None:
+    """As ``yield from`` does it."""
+    heard: list[object] = []
+
+    def talk() -> Generator[int, object, str]:
+        try:
+            heard.append((yield 1))
+            try:
+                yield 2
+            except KeyError:
+                heard.append("thrown")
+            yield 3
+        finally:
+            heard.append("closed")
+        return "end"
+
+    tool = producer.tool(risk="low", name="talk")(talk if kind == "function" else Thing(talk))
+    listener = Listener(producer)
+    with producer.session("Working."):
+        given = tool()
+        assert (next(given), given.send("hello"), given.throw(KeyError())) == (1, 2, 3)
+        with pytest.raises(StopIteration) as done:
+            next(given)
+        assert done.value.value == "end" and heard == ["hello", "thrown", "closed"]
+        given = tool()
+        next(given)
+        given.close()
+        assert heard[3:] == ["closed"]
+        given = tool()
+        next(given)
+        with pytest.raises(OSError, match="no"):
+            given.throw(OSError("no"))
+    listener.expect("session.completed")
+    ended = [event.status for event in listener.events if isinstance(event, ToolCompleted)]
+    assert ended == ["success", "error", "error"] and listener.findings() == []
+
+
+def test_a_flow_that_is_left_early_is_closed_before_its_call_ends(producer: Producer) -> None:
+    heard: list[str] = []
+    listener = Listener(producer)
+
+    @producer.tool(risk="low")
+    async def talk() -> AsyncIterator[int]:
+        try:
+            yield 1
+            yield 2
+        finally:
+            heard.append("closed")
+
+    async def run() -> None:
+        async with producer.session("Working."):
+            assert [one async for one in talk()] == [1, 2]
+            given = talk()
+            assert await anext(given) == 1
+            await given.aclose()  # type: ignore[attr-defined]  # it is a generator still
+            assert heard == ["closed", "closed"]
+
+    asyncio.run(run())
+    listener.wait_for_end()
+    ended = [event.status for event in listener.events if isinstance(event, ToolCompleted)]
+    assert ended == ["success", "error"] and listener.findings() == []

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import AsyncGenerator, Awaitable, Generator
+from contextlib import aclosing
 from types import TracebackType
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from msgspec import UNSET
 
@@ -148,6 +150,70 @@ class Call:
         else:
             _, name = failure(error)
             self._complete("error", failed(self.name, name), error_message=f"The tool failed: {name}.")
+
+    # -- what is not done at once ------------------------------------------------------------
+
+    def go_on(self) -> None:
+        """CF-027, C-54: once everybody was told that the session is over, nothing of it begins."""
+        if not self.running:
+            raise LocalProtocolError(
+                f"The session of {self.name} is over, so it did not go on. Use up what a tool gives inside the session."
+            )
+
+    def steps(self, given: Generator[Any, Any, Any]) -> Generator[Any, Any, Any]:
+        """A generator that runs in this block and is its end; each step is one that may still be taken."""
+        take, sent = given.send, None
+        try:
+            while True:
+                self.go_on()
+                try:
+                    got = take(sent)
+                except StopIteration as done:
+                    self.end(None)
+                    return done.value
+                try:
+                    take, sent = given.send, (yield got)
+                except GeneratorExit:
+                    raise
+                except BaseException as error:
+                    take, sent = given.throw, error
+        except BaseException as error:
+            try:
+                given.close()
+            finally:
+                self.end(error)
+            raise
+
+    async def flow(self, given: AsyncGenerator[Any, Any]) -> AsyncGenerator[Any, Any]:
+        """The same for an asynchronous generator."""
+        sent = None
+        try:
+            async with aclosing(given):
+                while True:
+                    self.go_on()
+                    try:
+                        got = await given.asend(sent)
+                    except StopAsyncIteration:
+                        break
+                    sent = yield got
+        except BaseException as error:
+            self.end(error)
+            raise
+        self.end(None)
+
+    async def later(self, given: Awaitable[Any]) -> Any:
+        """The same for what is awaited."""
+        try:
+            if not asyncio.isfuture(given):  # which runs by itself
+                if not self.running and asyncio.iscoroutine(given):
+                    given.close()
+                self.go_on()
+            value = await given
+        except BaseException as error:
+            self.end(error)
+            raise
+        self.end(None)
+        return value
 
     def abandon(self) -> None:
         """Its session ends while it runs: what it did is not known. C-42"""

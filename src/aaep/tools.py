@@ -10,7 +10,8 @@ from __future__ import annotations
 
 import inspect
 import re
-from collections.abc import Awaitable, Callable
+from collections.abc import Callable
+from contextlib import aclosing
 from functools import wraps
 from typing import TYPE_CHECKING, Any, Final, Literal, TypeVar, cast
 
@@ -202,8 +203,8 @@ def decorate(tool: Tool, function: F) -> F:
             if isinstance(block, str):
                 yield block
                 return
-            async with block:
-                async for one in function(*args, **kwargs):
+            async with block, aclosing(block.flow(function(*args, **kwargs))) as steps:
+                async for one in steps:
                     yield one
 
         return cast(F, streaming)
@@ -227,7 +228,7 @@ def decorate(tool: Tool, function: F) -> F:
                 yield block
                 return
             with block:
-                yield from function(*args, **kwargs)
+                return (yield from block.steps(function(*args, **kwargs)))
 
         return cast(F, generating)
 
@@ -242,19 +243,14 @@ def decorate(tool: Tool, function: F) -> F:
         except BaseException as error:
             block.end(error)
             raise
+        # What one of these does it has yet to do.
         if inspect.isawaitable(result):
-            return _later(block, result)  # what it does it has yet to do
+            return block.later(result)
+        if inspect.isgenerator(result):
+            return block.steps(result)
+        if inspect.isasyncgen(result):
+            return block.flow(result)
         block.end(None)
         return result
 
     return cast(F, synchronous)
-
-
-async def _later(block: Call, result: Awaitable[Any]) -> Any:
-    try:
-        value = await result
-    except BaseException as error:
-        block.end(error)
-        raise
-    block.end(None)
-    return value
