@@ -480,6 +480,40 @@ def test_a_granted_tool_of_a_session_that_ended_does_not_run(producer: Producer)
         raise AssertionError("it ran")
 
 
+def test_cf_019_arguments_that_change_after_the_answer_do_not_run_either(producer: Producer, clock: Clock) -> None:
+    order = {"amount": 5}
+
+    @producer.tool(action="Pay {order}.", consequence="Money moves.")
+    async def pay(order: dict[str, int]) -> None:
+        raise AssertionError("it ran")
+
+    @producer.tool(action="Look.", consequence="Nothing.")
+    async def look() -> str:
+        return "seen"
+
+    listener = Listener(
+        producer, lambda one: "accept" if one.action == "Pay amount: 5." else "silence", capabilities=FULL
+    )
+
+    async def run() -> None:
+        async with producer.session("Working."):
+            tasks = [asyncio.create_task(one) for one in (pay(order), look())]
+            await asyncio.sleep(0)
+            listener.wait(lambda one: isinstance(one, StateChanged) and one.to_state == "calling_tool")
+            pass_time(producer, clock, 2)  # what was granted did not begin, so the next question comes
+            question = listener.wait(lambda one: isinstance(one, AwaitingConfirmation) and one.action == "Look.")
+            for _ in range(20):  # it has its answer, and waits for that of the other
+                await asyncio.sleep(0)
+            order["amount"] = 5000
+            listener.reply(question, "reject")
+            with pytest.raises(LocalProtocolError, match="changed"):
+                await tasks[0]
+            assert "The user refused." in str(await tasks[1])
+
+    with pytest.raises(LocalProtocolError, match="HITL-018"):
+        asyncio.run(run())
+
+
 # -- clarifications, handoff -----------------------------------------------------------------------------------------
 
 

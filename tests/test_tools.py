@@ -5,6 +5,11 @@ from __future__ import annotations
 import asyncio
 import contextvars
 import dataclasses
+import io
+import math
+import re
+import threading
+from collections import deque
 from collections.abc import AsyncIterator, Callable, Generator, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from datetime import date
@@ -417,3 +422,106 @@ def test_a_flow_that_is_left_early_is_closed_before_its_call_ends(producer: Prod
     listener.wait_for_end()
     ended = [event.status for event in listener.events if isinstance(event, ToolCompleted)]
     assert ended == ["success", "error"] and listener.findings() == []
+
+
+# -- what runs is what was heard ---------------------------------------------------------------------------------------
+
+
+class Slotted:
+    __slots__ = ("amount",)
+
+    def __init__(self, amount: object) -> None:
+        self.amount = amount
+
+
+class Rows(list[int]):
+    """A list with something more."""
+
+    limit = 5
+
+
+def _amount(it: Any) -> None:
+    it.amount = 5000
+
+
+def _inside(it: Any) -> None:
+    it.amount[0].amount = 5000
+
+
+def _limit(it: Any) -> None:
+    it.limit = 7
+
+
+CHANGES: dict[str, tuple[Callable[[], object], Callable[[Any], object]]] = {
+    "an object": (lambda: Order(5), _amount),
+    "an object with slots": (lambda: Slotted(5), _amount),
+    "an object in an object": (lambda: Slotted([Order(5)]), _inside),
+    "a dataclass": (lambda: Transfer(Decimal(1), "eve"), _amount),
+    "a list": (lambda: [1, 2], lambda it: it.append(3)),
+    "a long list": (lambda: [*range(5000)], lambda it: it.insert(4000, -1)),
+    "a list of its own kind": (lambda: Rows([1]), _limit),
+    "a set": (lambda: {1, "a"}, lambda it: it.add(2)),
+    "a deque": (lambda: deque([1]), lambda it: it.append(2)),
+    "something to read": (lambda: io.StringIO("x"), lambda it: it.write("y")),
+    "a method": (lambda: Order(5).__init__, lambda it: _amount(it.__self__)),  # type: ignore[misc]  # any method does
+    "what becomes incomparable": (lambda: [1], lambda it: it.append(threading.Lock())),
+}
+
+
+@pytest.mark.parametrize("change", [True, False])
+@pytest.mark.parametrize("name", CHANGES)
+def test_cf_019_what_changes_while_the_user_is_asked_does_not_run(producer: Producer, name: str, change: bool) -> None:
+    make, alter = CHANGES[name]
+    it, ran = make(), []
+
+    @producer.tool(action="Use it.", on_refusal="raise")
+    def use(it: object) -> None:
+        ran.append(it)
+
+    def answer(_: object) -> str:
+        if change:
+            alter(it)
+        return "accept"
+
+    Listener(producer, answer)
+    if change:
+        with pytest.raises(LocalProtocolError, match="changed"), producer.session("Working."):
+            use(it)
+    else:
+        with producer.session("Working."):
+            use(it)
+    assert len(ran) == (not change)
+
+
+def test_what_holds_itself_or_cannot_change_is_the_same(producer: Producer) -> None:
+    @producer.tool(action="Use it.", on_refusal="raise")
+    def use(*it: object, **more: object) -> int:
+        return len(it)
+
+    endless: dict[str, Any] = {"nan": math.nan}
+    endless["again"] = [endless, {endless["nan"]}]
+    Listener(producer, "accept")
+    with producer.session("Working."):
+        assert use(endless, True, None, Colour.RED, re.compile("x"), print, Order, math, UUID(int=5), more=1j) == 9
+
+
+@pytest.mark.parametrize("make", [threading.Lock, lambda: (one for one in [1]), lambda: [{1: memoryview(b"")}]])
+def test_what_cannot_be_compared_is_not_asked_about(producer: Producer, make: Callable[[], object]) -> None:
+    @producer.tool(action="Use it.")
+    def use(it: object) -> None:
+        raise AssertionError("it ran")
+
+    listener = Listener(producer, "accept")
+    with producer.session("Working."), pytest.raises(LocalProtocolError, match="Whether it stays as it is"):
+        use(make())
+    listener.wait_for_end()
+    assert not listener.prompts
+
+
+def test_what_nobody_is_asked_about_may_be_anything(producer: Producer) -> None:
+    @producer.tool(risk="low")
+    def use(it: object) -> str:
+        return "used"
+
+    with producer.session("Working."):
+        assert use(threading.Lock()) == "used"

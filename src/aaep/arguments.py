@@ -7,8 +7,10 @@ was read out). An announcement asks for nothing, so it may be shortened.
 
 from __future__ import annotations
 
+import copyreg
 import dataclasses
 import re
+import types
 from collections.abc import Mapping
 from datetime import date, time, timedelta
 from enum import Enum
@@ -23,7 +25,7 @@ from .errors import LocalProtocolError
 from .redaction import REDACTED
 from .summaries import plain
 
-__all__ = ["arguments", "filled", "whole"]
+__all__ = ["State", "arguments", "filled", "state", "whole"]
 
 _SECRET_NAME: Final = re.compile(
     r"(?i)pass(word|wd|phrase)|secret|token|api_?key|credential|authori[sz]ation|\bpin\b|cvv"
@@ -125,3 +127,69 @@ def _members(value: object) -> dict[str, object] | None:
     if not getattr(value, "__dict__", {}).keys() <= {*names}:
         return None
     return {name: getattr(value, name) for name in names}
+
+
+# -- whether it stays the same -------------------------------------------------------------------
+
+State = tuple[object, ...]
+_CODE: Final = (type, types.ModuleType, types.FunctionType, types.BuiltinFunctionType)  # not data: the same or another
+_ATOMS: Final = (str, bool, int, float, complex, bytes, bytearray, range, type(None), type(...), type(NotImplemented))
+
+
+def state(given: Mapping[str, Any]) -> State:
+    """All that the arguments hold, to be compared with the same later; what cannot be compared raises. CF-019"""
+    memory = _Memory()
+    found = []
+    for name, value in given.items():
+        try:
+            found.append((name, memory.state(value)))
+        except Exception as error:  # whatever an object says when it is asked what it holds
+            raise LocalProtocolError(
+                f"Whether {name} stays as it is while the user is asked cannot be told ({type(value).__name__}), so "
+                "nobody was asked and nothing ran. Pass text, numbers or plain objects; what a tool only works with, "
+                "such as a connection or an open file, is better not an argument."
+            ) from error
+    return tuple(found)
+
+
+class _Memory:
+    """What was seen of some values; each is looked into once, so that what holds itself has an end."""
+
+    def __init__(self) -> None:
+        self._seen: dict[int, int] = {}
+        self._kept: list[object] = []  # or another object could get the same id
+
+    def state(self, value: Any) -> State:
+        kind = type(value)
+        if kind in _ATOMS:
+            return kind, repr(value)
+        if isinstance(value, _CODE):
+            return kind, id(value)
+        number = self._seen.get(id(value))
+        if number is not None:
+            return kind, number
+        self._seen[id(value)] = len(self._seen)
+        self._kept.append(value)
+        if kind in (list, tuple):
+            return kind, *map(self.state, value)
+        if kind is dict:
+            return kind, *((self.state(name), self.state(one)) for name, one in value.items())
+        if kind in (set, frozenset):
+            return kind, *sorted(map(repr, map(_Memory().state, value)))
+        return kind, *self._parts(value)
+
+    def _parts(self, value: Any) -> State:
+        """What an object would be made from again, which Python knows of all but those that hang on something else."""
+        known = copyreg.dispatch_table.get(type(value))
+        made = value.__reduce_ex__(4) if known is None else known(value)
+        if isinstance(made, str):  # there is one only
+            return id(value), made
+        function, given, *more = made
+        inside, items, pairs = [*more, None, None, None][:3]
+        return (
+            self.state(function),
+            self.state(given),
+            self.state(inside),
+            *map(self.state, items or ()),
+            *((self.state(name), self.state(one)) for name, one in pairs or ()),
+        )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncGenerator, Awaitable, Generator
+from collections.abc import AsyncGenerator, Awaitable, Callable, Generator
 from contextlib import aclosing
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Final
@@ -40,6 +40,7 @@ class Call:
         "_description",
         "_expected",
         "_irreversible",
+        "_ready",
         "_result",
         "_risk",
         "_session",
@@ -58,13 +59,15 @@ class Call:
         risk: str,
         irreversible: bool,
         ask: Ask | None = None,
+        ready: Callable[[], None] | None = None,
         summary: Text = None,
         args: str = "",
         description: str | None = None,
         expected_seconds: float | None = None,
     ) -> None:
+        """``ready`` is called last before the tool is announced, and may raise."""
         self.name, self.id = name, call_id
-        self._session, self._ask = session, ask
+        self._session, self._ask, self._ready = session, ask, ready
         self._risk, self._irreversible = risk, irreversible
         self._summary, self._args, self._description = summary, plain(args) if args else "", description
         self._expected = expected_seconds
@@ -112,6 +115,8 @@ class Call:
             if blocking is not None:
                 return blocking
             session.may_act(self.name)
+            if self._ready is not None:
+                self._ready()
             session.settle_outputs()
             session.go("calling_tool")
             said = invoked(self.name, self._args)

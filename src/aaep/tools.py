@@ -15,7 +15,7 @@ from contextlib import aclosing
 from functools import wraps
 from typing import TYPE_CHECKING, Any, Final, Literal, TypeVar, cast
 
-from .arguments import arguments, filled, whole
+from .arguments import State, arguments, filled, state, whole
 from .calls import Call, classified
 from .errors import AaepError, LocalProtocolError
 from .prompts import Answer, Ask, confirmation
@@ -116,7 +116,9 @@ class Tool:
         ask = Ask(session, "confirmation", members, said=None, about=members["action"], call=call, tool=self.name)
         return session.questions.put(ask)
 
-    def call(self, session: Session, given: dict[str, Any], call: str, ask: Ask | None) -> Call:
+    def call(
+        self, session: Session, given: dict[str, Any], call: str, ask: Ask | None, ready: Callable[[], None]
+    ) -> Call:
         return Call(
             session,
             self.name,
@@ -124,6 +126,7 @@ class Tool:
             risk=self.risk,
             irreversible=self.irreversible,
             ask=ask,
+            ready=ready,
             summary=self._said(given),
             args=arguments(given),
             description=self.description,
@@ -134,9 +137,13 @@ class Tool:
             raise Refused(answer)
         return answer.refusal
 
-    def unchanged(self, before: str, given: dict[str, Any]) -> None:
+    def unchanged(self, before: State, given: dict[str, Any]) -> None:
         """One consent is for one call with those arguments: what was read out is what runs (CF-019)."""
-        if fingerprint(given) != before:
+        try:
+            same = state(given) == before
+        except LocalProtocolError:  # it could be compared before
+            same = False
+        if not same:
             raise LocalProtocolError(
                 f"The arguments of {self.name} changed while the user was asked, so it did not run. Ask again."
             )
@@ -155,27 +162,24 @@ class Tool:
             ) from error
 
 
-def fingerprint(given: dict[str, Any]) -> str:
-    """The arguments as far as they can be told apart."""
-    return repr(sorted((name, repr(value)) for name, value in given.items()))
-
-
 class Attempt:
     """One call of a tool, before it is allowed."""
 
     def __init__(self, tool: Tool, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
         self._tool, self._session = tool, tool.session()
         self._given, self._call = tool.bind(args, kwargs), identifier("call_")
-        self._before = fingerprint(self._given)
+        self._before = state(self._given) if tool.asks else ()
         self.ask = tool.ask(self._session, self._given, self._call) if tool.asks else None
 
     def block(self, answer: Answer | None) -> Call | str:
         """The block to run in, or the refusal."""
+        if self.ask is not None and (answer is None or not answer.granted):
+            return self._tool.refuse(answer if answer is not None else Answer(outcome="rejected", granted=False))
+        return self._tool.call(self._session, self._given, self._call, self.ask, self._ready)
+
+    def _ready(self) -> None:
         if self.ask is not None:
-            if answer is None or not answer.granted:
-                return self._tool.refuse(answer if answer is not None else Answer(outcome="rejected", granted=False))
             self._tool.unchanged(self._before, self._given)
-        return self._tool.call(self._session, self._given, self._call, self.ask)
 
 
 def _waited(tool: Tool, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Call | str:
