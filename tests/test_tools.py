@@ -525,3 +525,58 @@ def test_what_nobody_is_asked_about_may_be_anything(producer: Producer) -> None:
 
     with producer.session("Working."):
         assert use(threading.Lock()) == "used"
+
+
+# -- inside tell -------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("way", ["tool", "question", "call"])
+def test_who_is_told_something_cannot_wait_for_an_answer(way: str) -> None:
+    """The session is held while it is told, so the answer could not be taken."""
+    caught: list[LocalProtocolError] = []
+
+    def tell(_: str) -> None:
+        if caught:
+            return
+        try:
+            if way == "tool":
+                transfer()
+            elif way == "question":
+                session.confirm("Transfer.", "Money moves.").wait()
+            else:
+                session.clarify("Which?")
+                with session.tool("look", risk="low"):
+                    raise AssertionError("it ran")
+        except LocalProtocolError as error:
+            caught.append(error)
+
+    with Producer("bank", journal=None, tell=tell) as producer:
+
+        @producer.tool
+        def transfer() -> None:
+            raise AssertionError("it ran")
+
+        listener = Listener(producer, "accept")
+        session = producer.session("Working.")
+        session.start()
+        assert "inside `tell`" in str(caught[0])
+        assert way != "tool" or not listener.prompts
+        assert session.questions.current is None or way == "call"
+        session.complete()
+
+
+def test_who_is_told_something_may_do_what_needs_no_answer() -> None:
+    heard: list[str] = []
+
+    def tell(text: str) -> None:
+        heard.append(look() if text == "Started. Working." else text)
+
+    with Producer("bank", journal=None, tell=tell) as producer:
+
+        @producer.tool(risk="low")
+        def look() -> str:
+            return "seen"
+
+        with producer.session("Working."):
+            pass
+    assert heard[0] == "seen" and heard[-1] == "Done."

@@ -92,6 +92,7 @@ class Call:
                 raise LocalProtocolError(
                     f"{self.name} cannot start while a question is open. Use `async with`, or wait for the answer."
                 )
+            self._session.questions.may_wait(self.name)
             waiting.arrived.wait()
 
     async def __aenter__(self) -> Call:

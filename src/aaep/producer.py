@@ -271,6 +271,11 @@ class Producer:
             tell=self._telling,
         )
 
+    @property
+    def telling(self) -> bool:
+        """Whether the caller was called by ``tell``."""
+        return self._telling is not None and self._telling.here
+
     def reader(self, *, replies: bool = True) -> Later[str]:
         """Settles when a reader, one that can answer, is connected: ``producer.reader().wait()``."""
         return self.hub.reader(replies=replies)
@@ -330,14 +335,21 @@ class _Telling:
         self._preferences, self._outputs = preferences, Outputs(preferences)
         self._queue: deque[Envelope] = deque()
         self._lock = threading.Lock()
+        self._teller: int | None = None  # the thread that is at it
+
+    @property
+    def here(self) -> bool:
+        return self._teller == threading.get_ident()
 
     def __call__(self, event: Envelope) -> None:
         self._queue.append(event)
         while self._queue and self._lock.acquire(blocking=False):
             try:
+                self._teller = threading.get_ident()
                 while self._queue:
                     self._tell(self._queue.popleft())
             finally:
+                self._teller = None
                 self._lock.release()
 
     def _tell(self, event: Envelope) -> None:

@@ -58,8 +58,10 @@ class Answer(msgspec.Struct, frozen=True, kw_only=True):
         return f"{why} Nothing was done. Do not try this again unless the user asks for it."
 
 
-class Waited(Protocol):
-    """The session that asks."""
+class Asking(Protocol):
+    """The questions of the session that asks."""
+
+    def may_wait(self, what: str) -> None: ...
 
     def withdraw(self, ask: Ask) -> None: ...
 
@@ -75,7 +77,7 @@ class Ask:
 
     def __init__(
         self,
-        session: Waited,
+        questions: Asking,
         kind: Literal["confirmation", "clarification"],
         members: dict[str, Any],
         *,
@@ -91,7 +93,7 @@ class Ask:
         self.event: AwaitingConfirmation | AwaitingClarification | None = None  # None until it is its turn
         self.arrived: Later[Answer] = Later()
         self.cancels: list[Callable[[], None]] = []
-        self._session = session
+        self._questions = questions
 
     @property
     def waits_for_time(self) -> bool:
@@ -106,6 +108,8 @@ class Ask:
     def wait(self, timeout: float | None = None) -> Answer:
         """Wait for the answer. When ``timeout`` seconds pass :exc:`TimeoutError` is raised and the question stays."""
         try:
+            if not self.arrived.done:
+                self._questions.may_wait("ask.wait()")
             return self.arrived.wait(timeout)
         except TimeoutError:
             raise
@@ -129,7 +133,7 @@ class Ask:
 
     def withdraw(self) -> None:
         """No longer ask. What is answered stays answered. CONF-069 §6.8"""
-        self._session.withdraw(self)
+        self._questions.withdraw(self)
 
     def settle(self, answer: Answer) -> None:
         for cancel in self.cancels:

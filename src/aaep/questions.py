@@ -145,6 +145,19 @@ class Questions:
                 eta_ms=int(left * 1000),
             )
 
+    def may_wait(self, what: str) -> None:
+        """Raise where who waits keeps away the answer that he waits for."""
+        if self._hub.here:
+            raise LocalProtocolError(
+                f"{what} would wait for an answer on the very loop that brings it, so nothing ran. "
+                "Use an async function and `await`, or asyncio.to_thread()."
+            )
+        if self._session.producer.telling:  # the session is held meanwhile, and nobody's answer could be taken
+            raise LocalProtocolError(
+                f"{what} would wait for an answer inside `tell`, where none can come, so nothing ran. "
+                "Only pass the sentence on there, and act elsewhere."
+            )
+
     # -- answers ---------------------------------------------------------------------------
 
     def reply(self, message: Reply, via: str) -> None:

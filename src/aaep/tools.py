@@ -113,7 +113,9 @@ class Tool:
             timeout=self._timeout,
             context={"tool": self.name, "tool_call_id": call, "arguments": arguments(given)},
         )
-        ask = Ask(session, "confirmation", members, said=None, about=members["action"], call=call, tool=self.name)
+        ask = Ask(
+            session.questions, "confirmation", members, said=None, about=members["action"], call=call, tool=self.name
+        )
         return session.questions.put(ask)
 
     def call(
@@ -183,11 +185,8 @@ class Attempt:
 
 
 def _waited(tool: Tool, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Call | str:
-    if tool.asks and tool.session().producer.hub.here:
-        raise LocalProtocolError(
-            f"{tool.name} would wait for an answer on the very loop that brings it, and did not run. "
-            "Make it an async function, or call it with asyncio.to_thread()."
-        )
+    if tool.asks:
+        tool.session().questions.may_wait(tool.name)  # or it would be asked in vain
     attempt = Attempt(tool, args, kwargs)
     return attempt.block(attempt.ask.wait() if attempt.ask is not None else None)
 

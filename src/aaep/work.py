@@ -345,7 +345,7 @@ class Session:
             timeout=timeout,
             context=about,
         )
-        ask = Ask(self, "confirmation", members, said=summary, about=members["action"], call=call, tool=named)
+        ask = Ask(self.questions, "confirmation", members, said=summary, about=members["action"], call=call, tool=named)
         return self.questions.put(ask)
 
     def clarify(
@@ -361,7 +361,7 @@ class Session:
     ) -> Ask:
         """Ask something. ``answer.response`` holds what was said, of the JSON type its kind has."""
         members = clarification(question, choices=choices, kinds=kinds, why=why, default=default, timeout=timeout)
-        ask = Ask(self, "clarification", members, said=summary, about=members["question"], default=default)
+        ask = Ask(self.questions, "clarification", members, said=summary, about=members["question"], default=default)
         return self.questions.put(ask)
 
     def withdraw(self, ask: Ask) -> None:
