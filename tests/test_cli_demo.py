@@ -100,7 +100,7 @@ def test_a_person_accepts_with_two_keys() -> None:
     sitting.see("Press a to accept")
     sitting.see("\n")
     sitting.press("a", "Press y to accept this: Transfer 500 dollars from checking to savings.")
-    sitting.press("y", "Accepted. You agreed.")
+    sitting.press("y", "Accepted. The agent may go on.")
     sitting.see("Done. 500 dollars are in your savings.")
     assert sitting.ends() == 0
 
@@ -109,7 +109,7 @@ def test_a_person_refuses_with_one() -> None:
     sitting = AtATerminal()
     sitting.see("Press a to accept")
     sitting.see("\n")
-    sitting.press("r", "Refused. You refused. Nothing was done.")
+    sitting.press("r", "Refused. Nothing was done.")
     sitting.see("Done. Nothing was moved.")
     assert sitting.ends() == 0
 

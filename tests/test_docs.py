@@ -134,9 +134,9 @@ def test_the_curl_commands_work(tmp_path: Path, url: str) -> None:
                 token = json.loads(prompt.removeprefix("data: "))["reply_token"]
                 with curl(reply.replace("sub_…", mine).replace("rpl_…", token)) as silence:
                     assert silence.read() == ""
-                assert any("You refused. Nothing was done." in line for line in lines)
+                assert any("Refused. Nothing was done." in line for line in lines)
                 assert process.wait(30) == 0
-            assert "You refused. Nothing was done." in heard.read()
+            assert "Refused. Nothing was done." in heard.read()
 
 
 # -- proving that something conforms ---------------------------------------------------------------

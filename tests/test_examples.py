@@ -59,7 +59,7 @@ def test_there_is_a_test_for_every_example() -> None:
     ("answer", "printed", "said"),
     [
         (aaep.Subscriber.accept, "500 dollars are in savings now.", "Transfer finished."),
-        (aaep.Subscriber.reject, "The user refused. Nothing was done.", "Refused. You refused. Nothing was done."),
+        (aaep.Subscriber.reject, "The user refused. Nothing was done.", "Refused. Nothing was done."),
     ],
 )
 def test_a_plain_script(answer: Callable[[aaep.Subscriber, Any], object], printed: str, said: str) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import re
 import threading
 import time
 from collections.abc import Callable, Iterator
@@ -342,6 +343,32 @@ def test_cf_019_a_yes_with_a_change_is_a_no(producer: Producer) -> None:
         assert "something else" in answer.refusal
     listener.wait_for_end()
     assert any("asked for something else" in text for text in listener.heard)
+
+
+@pytest.mark.parametrize("answer", ["accept", "reject", "else", "answer", "longer", "stop"])
+def test_what_became_of_a_question_is_told_in_words_that_are_true_for_everybody(
+    producer: Producer, answer: str
+) -> None:
+    first = Listener(producer, capabilities=FULL)
+    other = Listener(producer, capabilities=FULL)
+    session = producer.session("Working.").start()
+    ask = session.clarify("Which?") if answer == "answer" else wipe(session)
+    prompt = first.wait(lambda one: one == ask.event)
+    if answer == "else":
+        reply(first, prompt, modified_action="Wipe the table.")
+    elif answer == "longer":
+        session.questions.withdraw(ask, "longer")
+    elif answer == "stop":
+        session.cancel(by="user")
+    else:
+        first.reply(prompt, answer)
+    if session.open:
+        session.cancel(by="system")
+    other.wait_for_end()
+    told = [event for event in other.events if event.extensions or isinstance(event, SessionCancelled)]
+    texts = [getattr(event, f"summary_{size}") for event in told for size in ("terse", "normal", "detailed")]
+    assert len(told) >= 2
+    assert not [text for text in texts if re.search(r"\b[Yy]ou\b", text)]
 
 
 def test_the_first_of_many_replies_wins(producer: Producer) -> None:

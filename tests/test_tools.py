@@ -580,3 +580,15 @@ def test_who_is_told_something_may_do_what_needs_no_answer() -> None:
         with producer.session("Working."):
             pass
     assert heard[0] == "seen" and heard[-1] == "Done."
+
+
+def test_nobody_waits_on_the_loop_that_brings_the_answer() -> None:
+    async def run() -> None:
+        producer = Producer("bank", journal=None, loop=asyncio.get_running_loop())
+        async with producer, producer.session("Working.") as session:
+            ask = session.confirm("Look.", "Nothing.", risk="low", irreversible=False, default="accept")
+            with pytest.raises(LocalProtocolError, match="very loop"):
+                ask.wait(30)
+            assert (await ask).outcome == "withdrawn"
+
+    asyncio.run(run())

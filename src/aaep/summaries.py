@@ -164,7 +164,7 @@ def completed(seconds: float, calls: int) -> Said:
 
 
 def cancelled(by: str) -> Said:
-    who = {"user": "You stopped it", "timeout": "It took too long", "system": "The system stopped it"}
+    who = {"user": "The user stopped it", "timeout": "It took too long", "system": "The system stopped it"}
     said = f"{who.get(by, 'The agent stopped')}. The work is not finished."
     return Said("Cancelled.", said, said)
 
@@ -201,18 +201,22 @@ def handed(kind: str) -> Said:
     return Said("Handing over.", f"Handing over to {to}.", f"The agent cannot finish this and hands over to {to}.")
 
 
+# Everybody who was asked hears these, also those who did not answer.
 _OUTCOMES: Final[Mapping[str, tuple[str, str]]] = {
-    "accepted": ("Accepted.", "You agreed."),
-    "rejected": ("Refused.", "You refused. Nothing was done."),
-    "modified": ("Refused.", "You asked for something else, so nothing was done. The agent has to ask again."),
-    "answered": ("Answered.", "You answered."),
+    "accepted": ("Accepted.", "Accepted. The agent may go on."),
+    "rejected": ("Refused.", "Refused. Nothing was done."),
+    "modified": (
+        "Refused.",
+        "Refused. The answer asked for something else, so nothing was done. The agent has to ask again.",
+    ),
+    "answered": ("Answered.", "Answered."),
     "timed_out": ("Time ran out.", "No answer came in time. Nothing was done."),
     "granted": ("Time ran out.", "No answer came in time. The agent goes on, as it said it would."),
     "defaulted": ("Time ran out.", "No answer came in time. The agent goes on with the answer it named."),
     "unavailable": ("No answer.", "No answer came. The agent goes on without one."),
     "lost": ("Nobody left.", "Nobody is left who could answer. Nothing was done."),
     "withdrawn": ("Withdrawn.", "The agent no longer asks. Nothing was done."),
-    "longer": ("More time.", "You get more time. The agent asks again."),
+    "longer": ("More time.", "There is more time to answer. The agent asks again."),
     "no_reply_channel": ("Not done.", "Nobody is connected who could answer, so nothing was done."),
 }
 
