@@ -133,7 +133,7 @@ def test_the_longest_question_there_can_be_is_asked_and_its_outcome_told(produce
     asked, question = listener.prompts
     assert isinstance(asked, AwaitingConfirmation) and isinstance(question, AwaitingClarification)
     assert (len(asked.action), len(asked.consequence), len(question.question)) == (16_384,) * 3
-    assert str(asked.summary_normal).endswith("… and so on.")
+    assert str(asked.summary_normal).endswith("a…")
     assert listener.findings() == []
 
 

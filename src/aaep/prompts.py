@@ -14,10 +14,9 @@ import msgspec
 from .channel import Later
 from .errors import LocalProtocolError
 from .events import AwaitingClarification, AwaitingConfirmation, Choice
-from .phrases import LONGEST, cut
 from .summaries import Text, plain, plainly
 
-__all__ = ["TIMEOUTS", "Answer", "Ask", "brief", "clarification", "confirmation"]
+__all__ = ["TIMEOUTS", "Answer", "Ask", "clarification", "confirmation"]
 
 # HITL-033 §6.4.2, CONF-054 §6.5.4: how long to wait where the author does not say; long rather than short.
 TIMEOUTS: Final = {"high": 300, "medium": 120, "low": 60, "clarification": 180}
@@ -87,8 +86,7 @@ class Ask:
         tool: str = "",
         default: Any = None,
     ) -> None:
-        self.kind, self.members, self.said = kind, members, said
-        self.about = brief(about)
+        self.kind, self.members, self.said, self.about = kind, members, said, about
         self.call, self.tool, self.default = call, tool, default
         self.event: AwaitingConfirmation | AwaitingClarification | None = None  # None until it is its turn
         self.arrived: Later[Answer] = Later()
@@ -156,11 +154,6 @@ def whole(name: str, text: object, most: int = _MOST) -> str:
             "pass a shorter argument, or give it an `action` that says in its own words what is done."
         )
     return said
-
-
-def brief(text: str) -> str:
-    """How a text is named where it is told in full elsewhere; that it goes on is said."""
-    return text if len(text) <= LONGEST else f"{cut(text)}… and so on."
 
 
 def confirmation(

@@ -21,9 +21,9 @@ from .events import AwaitingClarification, AwaitingConfirmation, Envelope, Progr
 from .events import Progress as ProgressMade
 from .messages import Capabilities, Reply
 from .phrases import span
-from .prompts import Answer, Ask, brief
+from .prompts import Answer, Ask
 from .stamps import identifier
-from .summaries import Said, compose, outcome
+from .summaries import Said, brief, compose, outcome
 
 if TYPE_CHECKING:
     from .hub import Hub, Subscription
@@ -139,7 +139,7 @@ class Questions:
             said = f"{span(left).capitalize()} left to answer."
             self._voice.say(
                 ProgressUpdated,
-                Said(said, said, f"{said} {ask.about}"),
+                Said(said, said, f"{said} {brief(ask.about)}"),
                 urgency="normal",
                 progress=ProgressMade(description=said),
                 eta_ms=int(left * 1000),
@@ -297,9 +297,10 @@ class _Countdown:
 
 
 def _asking(ask: Ask) -> Said:
+    about = brief(ask.about)  # the action or question itself is told whole
     if ask.kind == "confirmation":
-        return Said("Confirm.", ask.about, f"{ask.about} {brief(ask.members['consequence'])}")
-    return Said("Question.", ask.about, ask.about)
+        return Said("Confirm.", about, f"{about} {brief(ask.members['consequence'])}")
+    return Said("Question.", about, about)
 
 
 def _patience(terms: Capabilities) -> int:

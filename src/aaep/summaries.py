@@ -15,7 +15,7 @@ from functools import lru_cache
 from typing import Any, Final, NamedTuple, TypeAlias
 
 from .languages import direction
-from .phrases import sentence, span, title
+from .phrases import LONGEST, cut, sentence, span, title
 from .redaction import redact, suspicious
 
 __all__ = [
@@ -23,6 +23,7 @@ __all__ = [
     "Said",
     "Text",
     "abandoned",
+    "brief",
     "cancelled",
     "completed",
     "compose",
@@ -82,6 +83,11 @@ def plain(text: object, most: int = 16_384) -> str:
     if suspicious(said):
         said = redact(said)
     return said if len(said) <= most else said[: most - 1] + "…"
+
+
+def brief(text: str) -> str:
+    """The beginning of a long text, to name it by where all of it is told elsewhere."""
+    return text if len(text) <= LONGEST else f"{cut(text)}…"
 
 
 def plainly(value: Any) -> Any:
@@ -224,7 +230,7 @@ _OUTCOMES: Final[Mapping[str, tuple[str, str]]] = {
 def outcome(how: str, about: str = "") -> Said:
     """What became of a prompt; ``about`` says which."""
     terse, normal = _OUTCOMES[how]
-    return Said(terse, normal, f"{normal} It was about this: {about}" if about else normal)
+    return Said(terse, normal, f"{normal} It was about this: {brief(about)}" if about else normal)
 
 
 def direction_of(language: str, texts: Iterable[str]) -> str:
