@@ -87,6 +87,28 @@ def test_the_reader_of_the_readme_prints_what_it_hears(tmp_path: Path, url: str)
     assert "Started. Moving money to your savings." in heard and "Nobody is connected" in heard
 
 
+IN_PIECES = """
+import aaep
+
+with aaep.Producer("notes", name="Notes", listen="http://127.0.0.1:8137", journal=None) as producer:
+    producer.reader(replies=False).wait()
+    with producer.session("Looking it up.") as session, session.output() as output:
+        output.write("One moment. Let me look that ")
+        with session.thinking():  # what was written is sent before it, wherever it ends
+            pass
+        output.write("up. Buy milk.")
+"""
+
+
+@pytest.mark.parametrize("page", ["README.md", "docs/readers.md"])
+def test_text_that_comes_in_pieces_is_heard_in_sentences(page: str, tmp_path: Path, url: str) -> None:
+    reader = next(one for one in blocks(page) if "aaep.listen(" in one)
+    with agent(IN_PIECES, tmp_path, url):
+        heard = run(reader.replace("http://127.0.0.1:8137", url), tmp_path).splitlines()
+    assert "" not in heard
+    assert "Let me look that up." in heard and "Buy milk." in heard
+
+
 @pytest.mark.parametrize("place", range(len(blocks("docs/agents.md"))))
 def test_every_example_for_agents_runs(place: int, tmp_path: Path) -> None:
     printed = run(blocks("docs/agents.md")[place], tmp_path)

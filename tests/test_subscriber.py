@@ -32,6 +32,7 @@ from aaep.messages import (
     SubscriptionRequest,
 )
 from aaep.negotiation import Offer, negotiate, renegotiate
+from aaep.reading import Preferences
 from aaep.subscriber import Status, Subscriber, SubscriptionRefused, listen
 from tests import vectors
 from tests.sessions import event, legal, outcome, resync, token
@@ -357,6 +358,61 @@ def test_an_asynchronous_reader_leaves_its_loop_free() -> None:
             return subscriber.status.kind
 
     assert asyncio.run(main()) == "connected"
+
+
+def pieces(*chunks: str, start: int = 0, complete: bool = False) -> list[bytes]:
+    """An output in chunks that end nowhere."""
+    made = []
+    for number, chunk in enumerate(chunks, start=1):
+        last = complete and number == len(chunks)
+        hint = "completion" if last else "none"
+        made.append(
+            event(
+                "output.streaming",
+                number,
+                chunk=chunk,
+                position=start,
+                complete=last,
+                coalesce_hint=hint,
+                urgency="normal",
+            )
+        )
+        start += len(chunk)
+    return made
+
+
+def test_announcements_are_whole_sentences_and_never_none() -> None:
+    script = Script([STARTED, *pieces("Your bal", "ance is ", "312.", complete=True), goodbye()])
+    said = [one.text for one in Subscriber(script).announcements()]
+    assert len(said) == 2 and said[1].endswith(": Your balance is 312.")
+
+
+def test_announcements_come_in_an_asynchronous_loop_too() -> None:
+    async def main() -> list[str]:
+        script = Script([STARTED, *pieces("Your bal", "ance is ", "312.", complete=True), goodbye()])
+        async with Subscriber(script) as subscriber:
+            return [one.text async for one in subscriber.announcements()]
+
+    said = asyncio.run(main())
+    assert len(said) == 2 and said[1].endswith(": Your balance is 312.")
+
+
+def test_what_was_begun_when_the_connection_is_lost_is_announced_before_the_loss() -> None:
+    script = Script([STARTED, *pieces("Your bal"), ChannelLost("It broke.")])
+    said = []
+    with pytest.raises(ChannelLost):
+        for one in Subscriber(script, reconnect=False).announcements():
+            said.append(one.text)  # what came before the loss is to be seen
+    assert said[-1].endswith(": Your bal.")
+
+
+def test_announcements_follow_the_terms_that_were_asked_for() -> None:
+    started = event("session.started", 0, summary_terse="Moving.", summary_normal="Moving money.")
+    said = [*Subscriber(Script([started, PROMPT, goodbye()]), verbosity="terse").announcements()]
+    assert said[0].text == "Started. Moving."
+    assert said[1].asks and said[1].keys == () and "Press" not in said[1].text
+    asked = [*Subscriber(Script([STARTED, PROMPT, goodbye()])).announcements(Preferences(keys={"reject": "n"}))]
+    assert asked[1].keys == (("n", "refuse"),)
 
 
 def test_iterating_starts_by_itself_and_goes_on_where_it_was() -> None:

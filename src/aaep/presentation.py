@@ -445,6 +445,12 @@ class Outputs:
             return self.flush(event.session_id)
         return []
 
+    def tell(self, event: Envelope) -> list[Announcement]:
+        """All that is to be said when an event comes: of the outputs first, then of the event itself."""
+        said = self.feed(event)
+        own = None if isinstance(event, OutputStreaming) else announce(event, self.preferences)
+        return said if own is None else [*said, own]
+
     def flush(self, session_id: str = "") -> list[Announcement]:
         """Say whatever is held, of one session or of all: at its end, or when too long was waited."""
         keys = [key for key in self._held if session_id in ("", key[0])]

@@ -28,7 +28,7 @@ from .journal.memory import MemoryJournal
 from .journal.sqlite import SqliteJournal
 from .messages import Manifest
 from .negotiation import Offer
-from .presentation import Outputs, announce
+from .presentation import Outputs
 from .reading import Preferences
 from .recovery import recover
 from .stamps import identifier
@@ -331,8 +331,7 @@ class _Telling:
 
     def __init__(self, say: Callable[[str], object]) -> None:
         self._say = say
-        preferences = Preferences(keys={})  # nothing can be answered here
-        self._preferences, self._outputs = preferences, Outputs(preferences)
+        self._outputs = Outputs(Preferences(keys={}))  # nothing can be answered here
         self._queue: deque[Envelope] = deque()
         self._lock = threading.Lock()
         self._teller: int | None = None  # the thread that is at it
@@ -353,11 +352,7 @@ class _Telling:
                 self._lock.release()
 
     def _tell(self, event: Envelope) -> None:
-        said = self._outputs.feed(event)
-        if event.type != "aaep:agent.output.streaming":
-            own = announce(event, self._preferences)
-            said += [own] if own is not None else []
-        for one in said:
+        for one in self._outputs.tell(event):
             if one.text and not one.redundant:
                 self._say(one.text)
 

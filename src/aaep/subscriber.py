@@ -15,6 +15,7 @@ import inspect
 import os
 import ssl
 import weakref
+from collections import deque
 from collections.abc import Callable, Iterable
 from functools import partial
 from types import TracebackType
@@ -29,6 +30,8 @@ from .extensions import Extension
 from .fields import Boundary, Verbosity
 from .link import Link, Reconnect
 from .messages import Capabilities
+from .presentation import Announcement, Outputs
+from .reading import USUAL, Preferences
 from .replies import USER, answered, decided
 from .stamps import timestamp
 from .status import Status, SubscriptionRefused
@@ -40,7 +43,7 @@ if TYPE_CHECKING:  # they bring in the JOSE library, which few need
     from .keys import TrustedKeys
     from .trust import Proof, Trust
 
-__all__ = ["Status", "Subscriber", "SubscriptionRefused", "listen"]
+__all__ = ["Announcements", "Status", "Subscriber", "SubscriptionRefused", "listen"]
 
 _FAREWELL: Final = 3.0  # seconds that close() waits in a plain program
 _INTERNAL: Final = ("clock", "wall", "sleep", "chance", "backlog")
@@ -159,6 +162,26 @@ class Subscriber:
         if event is None:
             raise StopAsyncIteration
         return event
+
+    def announcements(self, preferences: Preferences | None = None) -> Announcements:
+        """
+        What a person should hear instead of the events, in a plain loop or an asynchronous one.
+
+        Pieces of text are put together to sentences. Without ``preferences`` the
+        wishes count that the producer was told of, and no keys are named.
+        """
+        return Announcements(self, self._wanted if preferences is None else lambda: preferences)
+
+    def _wanted(self) -> Preferences:
+        """How the person wants to be told, by what was asked for last."""
+        wishes = self._link.wishes
+        return Preferences(
+            verbosity=wishes.verbosity,
+            languages=(*wishes.languages, *wishes.fallback),
+            keys={},
+            pace=wishes.pace_wpm or USUAL.pace,
+            load=wishes.cognitive_load,  # type: ignore[arg-type]  # what it may be was checked before it was sent
+        )
 
     # -- how it is -------------------------------------------------------------------------
 
@@ -294,6 +317,53 @@ class Subscriber:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         await self._link.close()
+
+
+class Announcements:
+    """What a person hears of a subscriber's events: whole sentences, each once, and never nothing."""
+
+    def __init__(self, subscriber: Subscriber, preferences: Callable[[], Preferences]) -> None:
+        self._subscriber, self._preferences = subscriber, preferences
+        self._outputs = Outputs()
+        self._said: deque[Announcement] = deque()
+        self._end: BaseException | None = None  # what ended the events; what is held is said before it is told
+
+    def __iter__(self) -> Self:
+        return self
+
+    def __next__(self) -> Announcement:
+        while not self._said:
+            self._over()
+            try:
+                self._take(next(self._subscriber))
+            except (StopIteration, AaepError) as error:
+                self._flush(error)
+        return self._said.popleft()
+
+    def __aiter__(self) -> Self:
+        return self
+
+    async def __anext__(self) -> Announcement:
+        while not self._said:
+            self._over()
+            try:
+                self._take(await anext(self._subscriber))
+            except (StopAsyncIteration, AaepError) as error:
+                self._flush(error)
+        return self._said.popleft()
+
+    def _take(self, event: Envelope) -> None:
+        self._outputs.preferences = self._preferences()
+        self._said += (one for one in self._outputs.tell(event) if one.text and not one.redundant)
+
+    def _flush(self, error: BaseException) -> None:
+        self._end = error
+        self._said += self._outputs.flush()
+
+    def _over(self) -> None:
+        end, self._end = self._end, None
+        if end is not None:
+            raise end
 
 
 def listen(url: str, **settings: Any) -> Subscriber:

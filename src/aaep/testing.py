@@ -42,7 +42,7 @@ from .messages import (
     SubscriptionClose,
     SubscriptionRequest,
 )
-from .presentation import Announcement, Outputs, announce
+from .presentation import Announcement, Outputs
 from .producer import Producer
 from .reading import Preferences
 from .stamps import timestamp
@@ -79,7 +79,7 @@ class Listener:
         self._answer, self._say = answer, say
         self._hub, self._peer = producer.hub, Peer(principal=principal) if principal else Peer()
         self._changed = threading.Condition()
-        self._outputs, self._preferences = Outputs(), Preferences(keys={})
+        self._outputs = Outputs(Preferences(keys={}))
         self._lines: list[dict[str, Any]] = []
         self._seen: set[str] = set()
         self._hub.start()
@@ -219,11 +219,7 @@ class Listener:
             self._changed.notify_all()
 
     def _announce(self, event: Envelope) -> None:
-        said = self._outputs.feed(event)
-        if not isinstance(event, OutputStreaming):
-            own = announce(event, self._preferences)
-            said += [own] if own is not None else []
-        for one in said:
+        for one in self._outputs.tell(event):
             self.announcements.append(one)
             if self._say is not None:
                 self._say(one)

@@ -30,7 +30,6 @@ from ..events import (
     AwaitingClarification,
     AwaitingConfirmation,
     Envelope,
-    OutputStreaming,
 )
 from ..fields import Verbosity, present
 from ..messages import Capabilities
@@ -255,11 +254,8 @@ class Terminal:
             self._record(event)
         self._sessions.setdefault(event.session_id, len(self._sessions) + 1)
         self._active.add(event.session_id)
-        for said in self._outputs.feed(event):
+        for said in self._outputs.tell(event):
             self._push(said, now)
-        one = None if isinstance(event, OutputStreaming) else announce(event, self.preferences)
-        if one is not None:
-            self._push(one, now)
         if CORE_EVENTS.get(event.type) in TERMINAL:
             self._active.discard(event.session_id)
             if self._once:
