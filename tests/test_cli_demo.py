@@ -61,6 +61,43 @@ def test_without_a_terminal_nobody_answers_and_it_says_so() -> None:
     assert "Done. Nothing was moved." in done.stdout
 
 
+def test_it_ends_as_any_command_when_nobody_reads_what_it_prints(tmp_path: Path) -> None:
+    command = [AAEP, "demo", "--answer", "remote", "--pace", "0"]
+    with (
+        (tmp_path / "errors").open("w") as errors,
+        subprocess.Popen(
+            command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=errors, text=True
+        ) as process,
+    ):
+        try:
+            assert process.stdout is not None
+            url = process.stdout.readline().split()[-1]
+            assert process.stdout.readline().startswith("Waiting for a reader")
+            process.stdout.close()
+            with aaep.listen(url, wait=False) as subscriber:
+                subscriber.ready().wait(LONG)
+                assert process.wait(LONG) == 141
+        finally:
+            process.kill()
+    assert (tmp_path / "errors").read_text() == ""
+
+
+def test_a_recording_that_cannot_be_written_is_told_before_anything_begins(tmp_path: Path) -> None:
+    done = demo("--answer", "accept", "--capture", str(tmp_path / "missing" / "demo.ndjson"))
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr.startswith("aaep: ") and done.stderr.endswith("No such file or directory.\n")
+
+
+def test_a_recording_replaces_an_older_one_only_when_there_is_one(tmp_path: Path) -> None:
+    recording = tmp_path / "demo.ndjson"
+    recording.write_text("old")
+    assert demo("--answer", "accept", "--listen", "gopher://127.0.0.1", "--capture", str(recording)).returncode == 2
+    assert recording.read_text() == "old"
+    new = tmp_path / "new.ndjson"
+    assert demo("--answer", "accept", "--listen", "gopher://127.0.0.1", "--capture", str(new)).returncode == 2
+    assert not new.exists()
+
+
 class AtATerminal:
     """The demo in a terminal of its own, with somebody at its keys."""
 

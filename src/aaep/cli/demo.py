@@ -7,8 +7,10 @@ import sys
 import threading
 import time
 from collections.abc import Callable
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
+from functools import partial
 from pathlib import Path
+from queue import Empty, Queue
 from types import FrameType
 from typing import Any, Final
 
@@ -73,6 +75,8 @@ def main(scenario: str, answer: str | None, listen: str, capture: Path | None, p
     # Whoever captures, or answers by option, needs no terminal: a listener in this process does it.
     mine = answer is None
     waits = 1.0 if pace is None and (mine or answer == "remote") else pace or 0.0
+    if capture is not None:
+        _writable(capture)
     try:
         with _interruptible(), Producer("bank-assistant", name="Bank Assistant", listen=listen, journal=None) as agent:
             click.echo(f"Other readers can join: aaep listen {agent.addresses[0]}")
@@ -90,14 +94,24 @@ def _alone(agent: Producer, scenario: str, waits: float, answer: str, capture: P
         click.echo("Waiting for a reader that can answer.")
         _wait_for_reader(agent)
     given = {"accept": "accept", "reject": "reject"}.get(answer, "silence")
+    heard: Queue[Announcement | None] = Queue()
     listener = Listener(
         agent,
         _choose(given),
         capabilities=_WATCHING if answer == "remote" else _ANSWERING,
-        say=_print,
+        say=heard.put,
     )
-    play(agent, scenario, _pause(waits), _SHORT if not decides and answer == "none" else None)
-    listener.wait_for_end()
+
+    def work() -> None:
+        play(agent, scenario, _pause(waits), _SHORT if not decides and answer == "none" else None)
+        listener.wait_for_end()
+
+    # Printed here and not where it is heard: when nobody reads any more, that ends the command and not a connection.
+    failed = _begin(work, partial(heard.put, None))
+    while (said := _next(heard)) is not None:
+        _print(said)
+    if failed:
+        raise failed[0]
     if capture is not None:
         listener.capture(capture, source="aaep demo")
         click.echo(f"Recorded in {capture}.")
@@ -107,17 +121,13 @@ def _alone(agent: Producer, scenario: str, waits: float, answer: str, capture: P
 def _together(agent: Producer, scenario: str, waits: float, typed: Any, capture: Path | None) -> int:
     """The agent works in a thread, and the person reads and answers here."""
     listener = Listener(agent, capabilities=_WATCHING) if capture is not None else None
-    failed: list[BaseException] = []
+    over = threading.Event()
 
     def work() -> None:
-        try:
-            agent.reader().wait(30)
-            play(agent, scenario, _pause(waits), None)
-        except BaseException as error:
-            failed.append(error)
+        agent.reader().wait(30)
+        play(agent, scenario, _pause(waits), None)
 
-    thread = threading.Thread(target=work, name="aaep-demo", daemon=True)
-    thread.start()
+    failed = _begin(work, over.set)
     status = Terminal(
         lambda _: Subscriber(agent.addresses[0], name="Demo", replies=not isinstance(typed, Nobody)),
         typed,
@@ -125,12 +135,44 @@ def _together(agent: Producer, scenario: str, waits: float, typed: Any, capture:
         once=True,
     ).run()
     if status == 0 and not agent.sessions:
-        thread.join(5)
+        over.wait(5)
     if listener is not None and capture is not None:
         listener.capture(capture, source="aaep demo", whole=False)
     if failed and isinstance(failed[0], AaepError):
         raise CannotRun(str(failed[0]))
     return status
+
+
+def _begin(work: Callable[[], None], done: Callable[[], None]) -> list[BaseException]:
+    """Have the agent work in a thread of its own; what it failed with, if it did, once it is done."""
+    failed: list[BaseException] = []
+
+    def run() -> None:
+        try:
+            work()
+        except BaseException as error:
+            failed.append(error)
+        finally:
+            done()
+
+    threading.Thread(target=run, name="aaep-demo", daemon=True).start()
+    return failed
+
+
+def _next(heard: Queue[Announcement | None]) -> Announcement | None:
+    while True:  # in short waits, so that a signal gets through
+        with suppress(Empty):  # nothing yet
+            return heard.get(timeout=0.2)
+
+
+def _writable(file: Path) -> None:
+    """Fail now and not when all is over. What can be opened only once, such as a pipe, is not tried."""
+    there = file.exists()
+    if there and not file.is_file():
+        return
+    file.open("ab").close()
+    if not there:
+        file.unlink()
 
 
 def _wait_for_reader(agent: Producer) -> None:
