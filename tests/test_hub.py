@@ -503,6 +503,8 @@ async def test_a_source_that_fails_does_not_keep_a_reader_from_the_others() -> N
 async def test_who_was_cut_off_while_being_told_how_things_stand_is_told_again() -> None:
     world = World()
     agents = [Agent(world), Agent(world)]
+    for agent in agents:
+        agent.move("thinking")
     id = world.subscribe(**WHOLE)
     reader = world.connect(id)
     begun = {agent.sent[0].event_id for agent in agents}
@@ -710,6 +712,17 @@ async def test_an_unknown_place_means_catching_up() -> None:
     reader = world.connect(id, after="evt_nobodyknows")
     started, state = reader.events
     assert started == agent.sent[0] and (state.from_state, state.to_state) == ("thinking", "thinking")
+
+
+@scene
+async def test_an_unknown_place_means_catching_up_with_an_idle_session_too() -> None:
+    """SSE-020; to who only begins, the start says that the session is idle"""
+    world = World()
+    id = world.subscribe(**WHOLE)
+    agent = Agent(world)
+    assert world.connect(id).ids == world.join(**WHOLE).ids == [agent.sent[0].event_id]
+    started, state = world.connect(id, after="evt_nobodyknows").events
+    assert started == agent.sent[0] and (state.from_state, state.to_state) == ("idle", "idle")
 
 
 @scene
@@ -978,6 +991,7 @@ async def test_a_reader_that_falls_out_of_the_ring_resumes_from_the_journal_with
 async def test_resuming_in_the_middle_of_what_was_made_short_loses_nothing() -> None:
     world = World()
     agent = Agent(world)
+    agent.move("thinking")
     id = world.subscribe(**WHOLE)
     reader = world.connect(id)
     reader.unread = 10_000_000
@@ -1037,6 +1051,7 @@ def heard_of(events: list[Any], agent: Agent) -> dict[str, str]:
 async def test_a_rate_that_cannot_keep_up_ends_with_a_reason_and_the_rest_is_not_lost() -> None:
     world = World()
     agent = Agent(world)
+    agent.move("thinking")
     id = world.subscribe(max_events_per_second=1, **WHOLE)
     reader = world.connect(id)
     for _ in range(30):
@@ -1046,7 +1061,7 @@ async def test_a_rate_that_cannot_keep_up_ends_with_a_reason_and_the_rest_is_not
     assert reader.reason == "slow_consumer"
     again = world.connect(id, after=reader.ids[-1])
     await world.pass_time(40.0, 0.5)
-    assert [*reader.ids[2:], *again.ids] == [event.event_id for event in agent.sent[1:]]
+    assert [*reader.ids[2:], *again.ids] == [event.event_id for event in agent.sent[2:]]
 
 
 @scene

@@ -15,7 +15,14 @@ from urllib.parse import urlsplit
 import pytest
 
 from aaep.channel import ChannelLost
-from aaep.events import AwaitingClarification, AwaitingConfirmation, Envelope, OutputStreaming, SessionStarted
+from aaep.events import (
+    AwaitingClarification,
+    AwaitingConfirmation,
+    Envelope,
+    OutputStreaming,
+    SessionStarted,
+    StateChanged,
+)
 from aaep.producer import Producer
 from aaep.subscriber import Status, Subscriber, listen
 from tests.sessions import token
@@ -247,6 +254,24 @@ def test_a_reader_that_joins_on_the_way_is_caught_up_and_finds_nothing_wrong(pro
         got = kinds(until_the_end(late))
     assert got[0] == "session.started"
     assert "tool.completed" in got  # whose beginning was never heard
+    assert errors(late) == []
+
+
+@pytest.mark.parametrize("state", ["idle", "thinking"])
+def test_a_reader_whose_place_is_not_known_any_more_is_told_of_the_gap(producer: Producer, state: str) -> None:
+    """SSE-020, CF-091: whatever the session is doing"""
+    told: list[str] = []
+    with producer.session("Working.") as session:
+        if state != "idle":
+            session.move(state)
+        late = connected(
+            producer.addresses[0], producer, resume_after=f"evt_{'0' * 32}", tell=lambda one: told.append(one.kind)
+        )
+    with late:
+        heard = until_the_end(late)
+    moved = next(one for one in heard if isinstance(one, StateChanged))
+    assert (moved.to_state, moved.extensions) == (state, {"attend": {"resync": True}})
+    assert "gap" in told
     assert errors(late) == []
 
 

@@ -277,7 +277,7 @@ class Link:
         await self._examine(answer)
         self._joined(anew=True)
         first = not self.ready.done()
-        self._open, self._resumed = True, not first
+        self._open, self._resumed = True, not first or bool(self.after)
         self._say(*(("connected", "Connected.") if first else ("resumed", "Connected again.")))
         if first:
             self.ready.set_result(self._honoured())

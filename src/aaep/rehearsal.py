@@ -282,8 +282,7 @@ class Part:
                     pending.append(ask.event)
                     if subscription.replies(type(ask.event)) and ask.eligible is not None:
                         ask.eligible.add(subscription.id)
-            state = self._state(last.producer.agent_id)
-            resync = self._voice.resync(state) if state != "idle" else None
+            resync = self._voice.resync(self._state(last.producer.agent_id))
             return CatchUp(self._opening, pending, resync, self._voice.last_event_id)
 
     def owns(self, token: str) -> bool:

@@ -9,7 +9,7 @@ from typing import Any, Final, Literal, Protocol, TypeVar
 import msgspec
 
 from .channel import Peer
-from .events import CORE_EVENTS, Envelope
+from .events import CORE_EVENTS, Envelope, StateChanged
 from .fanout import Subscription
 from .messages import Manifest, Reply
 
@@ -30,7 +30,7 @@ class CatchUp(msgspec.Struct, frozen=True):
 
     started: Envelope | None = None
     pending: list[Envelope] = []
-    state: Envelope | None = None
+    state: StateChanged | None = None
     last: str = ""
 
 

@@ -73,7 +73,9 @@ class Welcome:
         pending = [event for _, catch in caught for event in catch.pending if event.event_id not in told]
         # CF-001: what is still withheld is not for those who cannot answer it.
         prompts = [event for event in pending if not self._sources.withheld(event)]
-        states = [catch.state for catch in joined if catch.state is not None]
+        # Who begins is told idle by the start alone; who lost its place has to hear that it did (SSE-020).
+        lost = bool(after) and after not in one.greeting and not known
+        states = [catch.state for catch in joined if catch.state and (lost or catch.state.to_state != "idle")]
 
         stream.trail(one, place if known else stream.mark)
         one.position = stream.mark[0]

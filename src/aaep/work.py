@@ -495,6 +495,5 @@ class Session:
         with self.voice.lock:
             if not self.open:
                 return CatchUp()
-            state = self.voice.resync(self.state) if self.state != "idle" else None
-            pending = self.questions.join(subscription)
+            state, pending = self.voice.resync(self.state), self.questions.join(subscription)
             return CatchUp(self._opening, pending, state, self.voice.last_event_id)

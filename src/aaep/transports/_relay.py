@@ -339,7 +339,7 @@ class Relayed:
         agent = self._order.agents.get(last.producer.agent_id)
         pending = [ask.event for ask in self._order.asks.values() if ask.outcome == "pending"]
         state = None
-        if agent is not None and agent.state in STATES and agent.state != "idle":
+        if agent is not None and agent.state in STATES:
             state = _resync(last, agent.state)
         return CatchUp(self._started, [*pending], state, last.event_id)
 
