@@ -241,6 +241,15 @@ def test_every_request_has_its_answer(status: int, method: str, path: str, optio
         assert set(answer.json()) & {"message", "reason_message"}
 
 
+def test_a_request_that_cannot_be_used_hears_which_member_is_wrong() -> None:
+    """CF-087"""
+    with hub() as made:
+        answer = ask(made.asgi(), "POST", SUBSCRIPTIONS, json={**REQUEST, "subscriber_id": ""})
+    said = answer.json()
+    assert (answer.status_code, said["type"], said["reason_code"]) == (400, "subscription.rejected", "unknown")
+    assert said["reason_message"].startswith("This request cannot be used. subscriber_id should not be empty.")
+
+
 def test_a_body_that_does_not_say_how_long_it_is_is_cut_off_all_the_same() -> None:
     async def pieces() -> Any:
         for _ in range(20):

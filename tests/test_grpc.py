@@ -629,7 +629,6 @@ def test_who_ends_before_asking_is_refused(shared: Server) -> None:
         b"null",
         b"[" * 100_000,
         b"\xff\xfe",
-        request().replace(b'"subscriber_id": "test-reader", ', b""),  # CF-109
         reply("sub_" + "0" * 32, "rpl_1"),
         close("sub_" + "0" * 32),
         b"{" + b'"x":"' + b"x" * (MIB - 7) + b'"}',  # as large as may be, and still nothing
@@ -643,6 +642,15 @@ def test_what_is_no_request_is_no_beginning(shared: Server, first: bytes) -> Non
         stream.send(first)
         assert ended(stream) == ([], Code.INVALID_ARGUMENT)
         assert stream.call.details() == "Malformed message."
+
+
+def test_a_request_that_cannot_be_used_is_answered(shared: Server) -> None:
+    """SUB-039, CF-108, CF-109"""
+    with shared.stream() as stream:
+        stream.send(request().replace(b'"subscriber_id": "test-reader", ', b""))
+        answer = said(stream)
+        assert answer["reason_message"] == "This request cannot be used. subscriber_id is missing. Add it."
+        assert ended(stream) == ([], Code.FAILED_PRECONDITION)
 
 
 def test_a_request_of_the_largest_size_is_read(shared: Server) -> None:

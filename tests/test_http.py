@@ -244,11 +244,37 @@ def test_too_many_subscriptions_are_429_with_a_time_to_wait() -> None:
         b"0" * 9999,
     ],
 )
-@pytest.mark.parametrize("path", [SUBSCRIPTIONS, REPLIES])
-def test_what_is_no_message_is_400_with_a_fixed_text(shared: Server, path: str, body: bytes) -> None:
-    answer = shared.ask("POST", path, body)
-    assert answer.status == 400
-    assert answer.json == {"error": "invalid_request", "message": "Malformed message."}
+def test_what_is_no_message_is_400_and_only_a_request_hears_why(shared: Server, body: bytes) -> None:
+    """CF-012, CF-087"""
+    answer = shared.ask("POST", REPLIES, body)
+    assert (answer.status, answer.json) == (400, {"error": "invalid_request", "message": "Malformed message."})
+    answer = shared.ask("POST", SUBSCRIPTIONS, body)
+    assert (answer.status, answer.json["type"], answer.json["reason_code"]) == (400, "subscription.rejected", "unknown")
+    assert answer.json["reason_message"].startswith("This request cannot be used. ")
+
+
+@pytest.mark.parametrize(
+    ("changes", "wrong"),
+    [
+        ({"subscriber_id": None}, "subscriber_id is missing. Add it."),
+        ({"aaep_version": None}, "aaep_version is missing. Add it."),
+        ({"capabilities": None}, "capabilities is missing. Add it."),
+        ({"capabilities": []}, "capabilities should be an object; found a list."),
+        ({"subscriber_id": 5}, "subscriber_id should be a string; found 5."),
+        ({"type": None}, "type should be subscription.request."),
+        ({"type": "confirmation.reply"}, "type should be subscription.request."),
+    ],
+)
+def test_a_request_that_cannot_be_used_hears_which_member_is_wrong(shared: Server, changes: Any, wrong: str) -> None:
+    """CF-087, CF-109"""
+    body = {name: value for name, value in {**request(), **changes}.items() if value is not None}
+    answer = shared.ask("POST", SUBSCRIPTIONS, body)
+    assert answer.json["reason_message"] == f"This request cannot be used. {wrong}"
+
+
+def test_what_a_request_hears_is_short_whatever_it_sent(shared: Server) -> None:
+    answer = shared.ask("POST", SUBSCRIPTIONS, {**request(), "subscriber_id": 5, "subscriber_name": "\u202e" * 5000})
+    assert answer.status == 400 and len(answer.body) < 1000 and "\u202e" not in answer.json["reason_message"]
 
 
 def test_a_request_does_not_belong_to_the_reply_endpoint_nor_a_reply_to_the_other(shared: Server) -> None:

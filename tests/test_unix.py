@@ -545,7 +545,6 @@ def test_a_rejection_is_said_and_ends_the_connection(server: Server) -> None:
         b"\x00\x00\x00\x02[]",
         b"\x00\x00\x00\x01{",
         b"{]\n",
-        b'{"type": "subscription.request"}\n',
         b'{"type": "confirmation.reply"}\n',
     ],
 )
@@ -555,6 +554,16 @@ def test_cf_113_what_is_no_request_ends_the_connection(server: Server, data: byt
         assert client.next() is None
     with server.client() as client:
         client.subscribe()
+
+
+@pytest.mark.parametrize("lines", [False, True], ids=["length", "lines"])
+def test_sub_039_a_request_that_cannot_be_used_is_answered(server: Server, lines: bool) -> None:
+    with server.client(lines=lines) as client:
+        client.send({name: value for name, value in request().items() if name != "subscriber_id"})
+        said = client.next()
+        assert (said["type"], said["reason_code"]) == ("subscription.rejected", "unknown")
+        assert said["reason_message"] == "This request cannot be used. subscriber_id is missing. Add it."
+        assert client.next() is None
 
 
 @pytest.mark.parametrize(

@@ -465,6 +465,15 @@ def test_4004_what_is_no_message_ends_it(server: Server, text: str) -> None:
         assert (said["subscription_id"], said["reason_code"], code) == (name, "protocol_error", 4004)
 
 
+def test_4001_a_request_that_cannot_be_used_is_answered(server: Server) -> None:
+    """SUB-039, CF-097, CF-109"""
+    with server.dial() as line:
+        line.send(request(subscriber_id=5))
+        (said,), code = ending(line)
+        assert (said["type"], said["reason_code"], code) == ("subscription.rejected", "unknown", 4001)
+        assert said["reason_message"] == "This request cannot be used. subscriber_id should be a string; found 5."
+
+
 def test_4004_a_reply_before_the_handshake_and_a_second_request_after_it(server: Server) -> None:
     with server.dial() as early:
         early.send(reply({"reply_token": "rpl_1"}, "sub_" + "0" * 32).decode())

@@ -338,10 +338,10 @@ class Hub:
         Read a message, do what it asks, and give back the answer if it has one.
 
         Raises :exc:`~aaep.errors.RemoteProtocolError`, always with the same
-        words, for what is not a usable message of an allowed type, and
-        :exc:`UnknownSubscription` for a change of terms nobody has. On a
-        connection that is one subscription, ``own`` is its id, and a message
-        about any other is refused (CF-008).
+        words, for what is not a usable message of an allowed type; where a request
+        is allowed, :exc:`~aaep.reception.Unreadable`; and :exc:`UnknownSubscription` for
+        a change of terms nobody has. On a connection that is one subscription,
+        ``own`` is its id, and a message about any other is refused (CF-008).
         """
         return reception.receive(self, raw, peer, allowed, own)
 

@@ -3,29 +3,56 @@
 from __future__ import annotations
 
 import logging
+from collections.abc import Iterable
 from typing import TYPE_CHECKING, Final
 
 from . import wire
 from .attend import PREFIX
 from .catalogue import grade
 from .channel import Peer
-from .errors import RemoteProtocolError
+from .errors import RemoteProtocolError, Violation
 from .fields import Message
+from .lenient import parse
 from .messages import (
     ClarificationReply,
     ConfirmationReply,
     SubscriptionClose,
+    SubscriptionRejected,
     SubscriptionRenegotiate,
     SubscriptionRequest,
 )
+from .phrases import cut, neutralise
 from .roster import UnknownSubscription
 
 if TYPE_CHECKING:
     from .hub import Hub
 
-__all__ = ["receive"]
+__all__ = ["Unreadable", "receive"]
 
 log: Final = logging.getLogger("aaep.hub")
+
+_REQUEST: Final = "subscription.request"
+_LONGEST: Final = 500  # characters of what is wrong with a request
+
+
+class Unreadable(RemoteProtocolError):
+    """
+    What came in place of a request for a subscription.
+
+    ``rejected`` says what is wrong with it (SUB-039, CF-087): there is nothing
+    to hide yet, as there is in a reply (CF-012). ``asked``: it was meant as a request.
+    """
+
+    def __init__(self, raw: bytes, found: Iterable[Violation]) -> None:
+        super().__init__("Malformed message.")
+        read = parse(raw)[0]
+        kind = read.get("type") if isinstance(read, dict) else _REQUEST
+        wrong = [one.message for one in found if grade(one) == "error"]
+        text = " ".join(wrong) if kind == _REQUEST else f"type should be {_REQUEST}."
+        self.asked = isinstance(read, dict) and kind == _REQUEST
+        self.rejected = SubscriptionRejected(
+            reason_code="unknown", reason_message=cut(neutralise(f"This request cannot be used. {text}"), _LONGEST)
+        )
 
 
 def receive(hub: Hub, raw: bytes, peer: Peer, allowed: tuple[type[Message], ...], own: str | None) -> Message | None:
@@ -33,6 +60,8 @@ def receive(hub: Hub, raw: bytes, peer: Peer, allowed: tuple[type[Message], ...]
     message, found = wire.read(raw, hub.offer.registry)
     bad = any(grade(violation) == "error" for violation in found)
     if not isinstance(message, allowed):
+        if SubscriptionRequest in allowed:
+            raise Unreadable(raw, found)
         raise RemoteProtocolError("Malformed message.")
     if own and getattr(message, "subscription_id", own) != own:
         _elsewhere(hub, message)

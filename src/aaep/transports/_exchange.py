@@ -29,6 +29,7 @@ from ..messages import (
     SubscriptionRenegotiate,
     SubscriptionRequest,
 )
+from ..reception import Unreadable
 
 __all__ = ["ALLOWED", "Exchange", "Handed"]
 
@@ -55,7 +56,8 @@ class Exchange:
     What one connection says to the hub, and hears from it.
 
     ``say`` sends a message that is no event; ``end`` closes the connection for
-    a reason: that of a rejection, ``protocol_error``, or ``subscriber_shutdown``.
+    a reason: that of a rejection, ``malformed`` for a request that cannot be
+    used, ``protocol_error``, or ``subscriber_shutdown``.
     Used on the hub's loop only; nothing here waits.
     """
 
@@ -81,6 +83,12 @@ class Exchange:
             if self.subscription is None and self._hub.relays is not None and self._announces(raw):
                 return
             self.take(raw)
+        except Unreadable as error:
+            if not error.asked:
+                self.refuse()
+                return
+            self._say(error.rejected)  # SUB-039: who asks is answered, here too (CF-097, CF-108)
+            self._end("malformed")
         except (RemoteProtocolError, UnknownSubscription):
             self.refuse()
 

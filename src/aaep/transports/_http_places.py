@@ -11,7 +11,6 @@ from msgspec import UNSET
 
 from ..channel import Peer
 from ..errors import RemoteProtocolError
-from ..fields import Message
 from ..hub import Hub, UnknownSubscription
 from ..messages import (
     ClarificationReply,
@@ -22,6 +21,7 @@ from ..messages import (
     SubscriptionRenegotiate,
     SubscriptionRequest,
 )
+from ..reception import Unreadable
 from ..wire import encode
 from ._http_guard import Refusal, media_type_is_json
 
@@ -66,6 +66,8 @@ STATUS: Final = {
 ALWAYS: Final = {"Server": "aaep", "X-Content-Type-Options": "nosniff", "Cache-Control": "no-store"}
 STREAM: Final = {**ALWAYS, "Content-Type": "text/event-stream; charset=utf-8", "X-Accel-Buffering": "no"}  # CF-090
 _CHALLENGE: Final = {"WWW-Authenticate": 'Bearer realm="aaep"'}
+# CF-085: a subscription.request is malformed where replies go.
+_REPLIES: Final = (SubscriptionRenegotiate, SubscriptionClose, ConfirmationReply, ClarificationReply)
 _SUBSCRIPTION_ID: Final = re.compile(r"sub_[A-Za-z0-9]{1,64}")  # SUB-018
 
 
@@ -115,7 +117,10 @@ def too_large(limit: int) -> Refusal:
 
 def subscribed(hub: Hub, raw: bytes, peer: Peer) -> Said:
     """What a posted request for a subscription is answered."""
-    answer = _received(hub, raw, peer, SubscriptionRequest)
+    try:
+        answer = hub.receive(raw, peer, (SubscriptionRequest,))
+    except Unreadable as error:
+        return Said(400, encode(error.rejected))  # CF-087
     if isinstance(answer, SubscriptionAccepted):
         location = f"{EVENTS}?subscription_id={answer.subscription_id}"
         return Said(201, encode(answer), {"Location": location})  # SSE-006
@@ -128,23 +133,16 @@ def subscribed(hub: Hub, raw: bytes, peer: Peer) -> Said:
 
 def replied(hub: Hub, raw: bytes, peer: Peer) -> Said:
     """What a posted reply, renegotiation or close is answered."""
-    # CF-085: a subscription.request is malformed here.
-    answer = _received(
-        hub, raw, peer, SubscriptionRenegotiate, SubscriptionClose, ConfirmationReply, ClarificationReply
-    )
-    if answer is None:
-        return Said(204)  # SSE-016, CF-012: whatever became of it
-    return Said(200, encode(answer))  # CF-086
-
-
-def _received(hub: Hub, raw: bytes, peer: Peer, *allowed: type[Message]) -> Message | None:
     try:
-        return hub.receive(raw, peer, allowed)
+        answer = hub.receive(raw, peer, _REPLIES)
     except UnknownSubscription as error:
         raise Refusal(404, "unknown_subscription", str(error)) from None
     except RemoteProtocolError:
         # CF-012: one fixed text.
         raise Refusal(400, "invalid_request", "Malformed message.") from None
+    if answer is None:
+        return Said(204)  # SSE-016, CF-012: whatever became of it
+    return Said(200, encode(answer))  # CF-086
 
 
 # -- the stream ----------------------------------------------------------------------------
