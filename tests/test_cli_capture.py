@@ -159,10 +159,12 @@ def test_nobody_there_leaves_no_file(tmp_path: Path) -> None:
     assert not path.exists()
 
 
-@pytest.mark.parametrize("url", ["gopher://x", ""])
-def test_an_address_that_is_none(url: str, tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("url", "why"), [("gopher://x", "no transport"), ("", "no transport"), ("http://[::1", "not a URL")]
+)
+def test_an_address_that_is_none(url: str, why: str, tmp_path: Path) -> None:
     result = run(url, "-o", str(tmp_path / "c.ndjson"))
-    assert result.exit_code == 2 and "transport" in result.stderr and not (tmp_path / "c.ndjson").exists()
+    assert result.exit_code == 2 and why in result.stderr and not (tmp_path / "c.ndjson").exists()
 
 
 @pytest.mark.skipif(not os.path.exists("/dev/full"), reason="needs a device that is always full")

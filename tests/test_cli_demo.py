@@ -170,7 +170,8 @@ def test_a_reader_elsewhere_decides() -> None:
 
 
 def test_an_address_that_is_taken_or_makes_no_sense_is_told() -> None:
-    for url in ("http://0.0.0.0:0", "gopher://127.0.0.1", "http://127.0.0.1:1:2"):
+    for url in ("http://0.0.0.0:0", "gopher://127.0.0.1", "http://127.0.0.1:1:2", "http://[::1"):
         done = demo("--listen", url, "--answer", "accept")
         assert done.returncode == 2 and done.stdout.count("Started.") == 0
         assert done.stderr.startswith("aaep: ") and "Traceback" not in done.stderr
+        assert "program itself" not in done.stderr

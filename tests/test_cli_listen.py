@@ -138,10 +138,22 @@ def test_nobody_there_and_no_wish_to_wait() -> None:
     assert "Start the agent or check the address. With --wait it is waited for." in result.stderr
 
 
-@pytest.mark.parametrize("url", ["gopher://x", "127.0.0.1:8137", ""])
-def test_an_address_that_is_none(url: str) -> None:
+@pytest.mark.parametrize(
+    ("url", "why"),
+    [
+        ("gopher://x", "no transport"),
+        ("127.0.0.1:8137", "no transport"),
+        ("", "no transport"),
+        ("http://[::1", "not a URL"),
+        ("ws://[nobody]", "not a URL"),
+        ("http://127.0.0.1:many", "not a URL"),
+        ("grpc://127.0.0.1:70000", "not a URL"),
+    ],
+)
+def test_an_address_that_is_none(url: str, why: str) -> None:
     result = run(url)
     assert result.exit_code == 2 and len(result.stderr.splitlines()) == 1
+    assert why in result.stderr
 
 
 def test_help_ends_with_an_example() -> None:

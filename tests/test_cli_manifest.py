@@ -253,3 +253,9 @@ def test_a_running_agent_is_shown_and_verified(key: Path, keys: Path) -> None:
 def test_alone_it_says_what_there_is(args: list[str]) -> None:
     result = run(*args)
     assert result.exit_code == 0 and "Usage: " in result.stdout
+
+
+@pytest.mark.parametrize("url", ["http://[::1", "gopher://127.0.0.1"])
+def test_an_address_that_is_none_is_not_taken_for_a_file(url: str) -> None:
+    result = run("show", url)
+    assert result.exit_code == 2 and "No such file" not in result.stderr and url in result.stderr

@@ -441,6 +441,9 @@ def test_kept_ids_cannot_be_heard_twice(accepted: Path) -> None:
 def test_an_address_that_cannot_be_served(accepted: Path) -> None:
     result = replayed(str(accepted), "--listen", "gopher://x")
     assert result.exit_code == 2 and "no transport" in result.stderr
+    for where in ("--listen", "--hub"):
+        result = replayed(str(accepted), where, "ws://[::1")
+        assert result.exit_code == 2 and "not a URL" in result.stderr
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])

@@ -418,6 +418,12 @@ def test_a_start_command_may_fail_when_its_session_has_begun() -> None:
     assert not any("status 1" in one for one in json.loads(told.stdout)["remarks"])
 
 
+@pytest.mark.parametrize("words", [["http://[::1"], ["http://127.0.0.1:1", "--start-url", "http://[::1/{task}"]])
+def test_an_address_that_is_none_is_told_as_such(words: list[str]) -> None:
+    told = run("producer", *words)
+    assert told.exit_code == 2 and told.stderr.startswith("aaep: ") and "is not a URL" in told.stderr
+
+
 def test_a_producer_that_never_begins_anything_is_not_passed() -> None:
     with Plain() as producer:
         told = run("producer", producer.url, "--wait", "0.1", "--level", "1", "--json")

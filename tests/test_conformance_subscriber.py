@@ -280,6 +280,9 @@ def test_somebody_can_start_it_by_hand(tmp_path: Path) -> None:
         (["--command", "/nowhere/reader {url}"], "cannot be started"),
         (["--command", "true {url}"], "never came"),
         (["--command", "true {url}", "--at", "gopher://127.0.0.1"], "no transport"),
+        (["--command", "true {url}", "--at", "http://[::1"], "not a URL"),
+        (["--command", "true {url}", "--at", "http://127.0.0.1:many"], "not a URL"),
+        (["--command", "true {url}", "--at", "ws://[::1"], "not a URL"),
     ],
 )
 def test_what_cannot_be_run_is_told_in_one_line(words: list[str], why: str) -> None:

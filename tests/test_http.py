@@ -1130,7 +1130,8 @@ def test_other_machines_are_reached_through_the_proxy_of_the_environment(monkeyp
 
 
 @pytest.mark.parametrize(
-    "target", ["https://evil.example/x", "http://127.0.0.1:PORT/y", "http://evil.example", "//evil", ""]
+    "target",
+    ["https://evil.example/x", "http://127.0.0.1:PORT/y", "http://evil.example", "//evil", "", "http://[::1", "//x:y"],
 )
 @pytest.mark.parametrize("status", ["301 x", "302 x", "303 x", "307 x", "308 x"])
 def test_a_redirect_elsewhere_is_not_followed(status: str, target: str) -> None:

@@ -17,7 +17,7 @@ from collections.abc import AsyncIterator, Callable, Coroutine, Generator
 from concurrent.futures import Future, InvalidStateError
 from importlib import import_module
 from typing import Any, Final, Generic, Protocol, TypeVar, cast
-from urllib.parse import urlsplit
+from urllib.parse import SplitResult, urlsplit
 
 import msgspec
 
@@ -43,6 +43,7 @@ __all__ = [
     "Peer",
     "Transport",
     "attach",
+    "parts_of",
     "transport",
 ]
 
@@ -197,9 +198,19 @@ _FILES: Final = {
 }
 
 
+def parts_of(url: str) -> SplitResult:
+    """The parts of a URL; what is none is told as such."""
+    try:
+        parts = urlsplit(url)
+        _ = parts.port  # it is read only now
+    except ValueError as error:
+        raise AaepError(f"{url!r} is not a URL: {error}. Write it like http://127.0.0.1:8137.") from None
+    return parts
+
+
 def transport(url: str) -> Transport:
     """The transport that a URL asks for."""
-    scheme = urlsplit(url).scheme.lower()
+    scheme = parts_of(url).scheme.lower()
     if scheme not in _FILES:
         raise AaepError(f"There is no transport for {url!r}. Known: {', '.join(sorted(_FILES))}.")
     return cast(Transport, import_module(f"{__package__}.transports.{_FILES[scheme]}"))

@@ -16,10 +16,10 @@ import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any, Final, Protocol
-from urllib.parse import urlsplit
 
 import msgspec
 
+from .channel import parts_of
 from .errors import AaepError
 from .identity import Unsettled
 from .keys import KeyUnusable, TrustedKey, TrustedKeys
@@ -127,7 +127,7 @@ class KeyUrl:
     def __init__(
         self, url: str, *, ssl: tls.SSLContext | None = None, clock: Callable[[], float] = time.monotonic
     ) -> None:
-        parts = urlsplit(url)
+        parts = parts_of(url)
         host = parts.hostname or ""
         if not host or parts.username is not None or parts.password is not None:
             raise AaepError(f"{url!r} is not the address of a set of keys. Write it like https://login.example/jwks.")

@@ -260,7 +260,7 @@ def _write(path: Path, data: bytes, mode: int) -> None:
 
 
 def _is_url(source: str) -> bool:
-    return bool(origin(source)) and not Path(source).exists()
+    return ("://" in source or bool(origin(source))) and not Path(source).exists()
 
 
 def _raw(source: str, token: str | None) -> bytes:

@@ -14,6 +14,7 @@ from contextlib import suppress
 from typing import TYPE_CHECKING, Any, Final
 from urllib.parse import parse_qs, urlsplit
 
+from ..channel import parts_of
 from ..errors import AaepError
 from ..framing import sse
 from ..messages import SubscriptionClose
@@ -70,7 +71,7 @@ class RawDoor:
 
     @classmethod
     async def serve(cls, player: Player, url: str) -> RawDoor:
-        parts = urlsplit(url)
+        parts = parts_of(url)
         door = cls(player)
         try:
             door._server = await asyncio.start_server(door._greet, parts.hostname or "127.0.0.1", parts.port or 0)

@@ -13,13 +13,12 @@ import time
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
 from contextlib import asynccontextmanager, suppress
 from typing import Any, Final
-from urllib.parse import urlsplit
 
 import aiohttp
 import msgspec
 
 from ..attend import ATTEND
-from ..channel import AgentEnded, Arrival, Channel, ChannelLost, ChannelRefused, transport
+from ..channel import AgentEnded, Arrival, Channel, ChannelLost, ChannelRefused, parts_of, transport
 from ..errors import AaepError
 from ..stamps import identifier, timestamp
 from ._heard import PREFIX, Heard, Json, Tools, consequential
@@ -96,7 +95,7 @@ class Stage:
 
     @property
     def scheme(self) -> str:
-        return urlsplit(self.url).scheme.lower()
+        return parts_of(self.url).scheme.lower()
 
     @property
     def posts(self) -> bool:

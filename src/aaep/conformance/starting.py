@@ -9,6 +9,7 @@ from typing import Final
 
 import aiohttp
 
+from ..channel import parts_of
 from ..errors import AaepError
 from ._commands import apart
 from ._stage import Start
@@ -66,6 +67,7 @@ def by_url(url: str, body: str) -> Start:
         json.loads(body.replace(_MARK, "confirm"))
     except ValueError as error:
         raise AaepError(f"The body that starts a session is not JSON: {error}.") from error
+    parts_of(url.replace(_MARK, "confirm"))  # what is none is told before anything begins
 
     async def start(task: str) -> None:
         timeout = aiohttp.ClientTimeout(total=_PATIENCE)

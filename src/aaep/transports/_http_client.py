@@ -19,7 +19,7 @@ import aiohttp
 import msgspec
 
 from .. import __version__
-from ..channel import Arrival, ChannelLost, ChannelRefused
+from ..channel import Arrival, ChannelLost, ChannelRefused, parts_of
 from ..errors import AaepError, FrameError
 from ..framing import LIMIT, SseDecoder
 from ._http_address import is_loopback, origin_of, split
@@ -168,7 +168,7 @@ class HttpChannel:
 
     def _remember(self, accepted: bytes, location: str) -> None:
         """Where its stream is. Only below our own URL: what stands in front of a server may not rewrite the path."""
-        place = urljoin(f"{self.url}/", location) if location else ""
+        place = _joined(f"{self.url}/", location) if location else ""
         if place.startswith(f"{self.url}/") and origin_of(place) == self._origin:
             self._streams[msgspec.json.decode(accepted)["subscription_id"]] = place
 
@@ -227,11 +227,11 @@ class HttpChannel:
 
     def _redirected(self, method: str, url: str, response: aiohttp.ClientResponse) -> str:
         """Where to go instead (CF-116)."""
-        target = urljoin(url, response.headers.get("Location", ""))
+        target = _joined(url, response.headers.get("Location", ""))
         kept = response.status in (307, 308) or (method == "GET" and response.status in (301, 302))
         if not kept or urlsplit(target).scheme != "https" or origin_of(target) != self._origin:
             raise ChannelRefused(
-                f"{self._origin} sends us elsewhere, to {target}. That is not followed: "
+                f"{self._origin} sends us elsewhere, to {target or 'no address'}. That is not followed: "
                 "credentials and replies stay with the server they are meant for. Use that address if you trust it."
             )
         return target
@@ -247,6 +247,14 @@ class HttpChannel:
         if response.status in _LATER:
             return ChannelLost(text)
         return ChannelRefused(text, gone=response.status in (204, 404, 410))  # CF-092
+
+
+def _joined(base: str, location: str) -> str:
+    """Where a Location header leads; empty if nowhere."""
+    try:
+        return parts_of(urljoin(base, location)).geturl()
+    except (ValueError, AaepError):
+        return ""
 
 
 async def _whole(response: aiohttp.ClientResponse) -> bytes:

@@ -15,6 +15,7 @@ from urllib.parse import urlsplit
 import msgspec
 from aiohttp import web
 
+from ..channel import parts_of
 from ..errors import AaepError
 from ._http_address import DEFAULT_PORTS, is_loopback, origin_of
 
@@ -57,7 +58,7 @@ class Guard(msgspec.Struct, frozen=True, kw_only=True):
     def __post_init__(self) -> None:
         for origin in self.origins:
             # CF-089: no wildcard; a misspelt origin would silently match nothing.
-            if urlsplit(origin).scheme not in DEFAULT_PORTS or origin_of(origin) != origin:
+            if parts_of(origin).scheme not in DEFAULT_PORTS or origin_of(origin) != origin:
                 raise AaepError(f"{origin!r} is not an origin. Write each like https://reader.example, without a path.")
 
     # -- from where ------------------------------------------------------------------------
