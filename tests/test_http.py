@@ -1117,6 +1117,28 @@ def told(status: str, body: bytes = b"", *headers: str) -> bytes:
 STREAM = b"HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\n"
 
 
+@pytest.mark.parametrize(
+    ("answer", "said"),
+    [
+        (
+            STREAM + b"Transfer-Encoding: chunked\r\n\r\n5\r\n: hi\n\r\n",
+            "ended in the middle. The agent may have stopped.",
+        ),
+        (STREAM + b"Content-Length: 50\r\n\r\n: hi\n", "ended in the middle. The agent may have stopped."),
+        (STREAM + b"Transfer-Encoding: chunked\r\n\r\nzz\r\n", "cannot be read as HTTP. Is this an AAEP server?"),
+        (b"nonsense\r\n\r\n", "cannot be read as HTTP. Is this an AAEP server?"),
+    ],
+)
+def test_a_connection_that_breaks_is_told_in_plain_words(answer: bytes, said: str) -> None:
+    async def ask() -> None:
+        async with Script(answer) as script, opened(connect(script.url)) as channel:
+            with pytest.raises(ChannelLost) as caught:
+                await collect(channel)
+            assert str(caught.value).endswith(f" {said}") and script.url in str(caught.value)
+
+    run(ask)
+
+
 def test_other_machines_are_reached_through_the_proxy_of_the_environment(monkeypatch: pytest.MonkeyPatch) -> None:
     async def ask() -> bytes:
         async with Script(told("200 OK", b"{}")) as script:

@@ -25,7 +25,7 @@ from ..framing import LIMIT, SseDecoder
 from ._http_address import is_loopback, origin_of, split
 from ._http_manifest import ACCEPT
 
-__all__ = ["HttpChannel", "connect", "proxy_for"]
+__all__ = ["HttpChannel", "broken", "connect", "proxy_for"]
 
 log: Final = logging.getLogger("aaep.http")
 
@@ -212,9 +212,7 @@ class HttpChannel:
         except TimeoutError as error:
             raise ChannelLost(f"Nothing was heard from {self._origin} for too long.") from error
         except (aiohttp.ClientError, OSError) as error:
-            raise ChannelLost(
-                f"The connection to {self._origin} broke: {str(error) or type(error).__name__}."
-            ) from error
+            raise ChannelLost(broken(self._origin, error)) from error
 
     def _ready(self) -> aiohttp.ClientSession:
         if self._closed:
@@ -247,6 +245,17 @@ class HttpChannel:
         if response.status in _LATER:
             return ChannelLost(text)
         return ChannelRefused(text, gone=response.status in (204, 404, 410))  # CF-092
+
+
+def broken(place: str, error: aiohttp.ClientError | OSError) -> str:
+    """How a connection ended, for people; what the library calls it goes to the log."""
+    log.debug("The connection to %s broke: %r", place, error)
+    if isinstance(error, aiohttp.ClientResponseError):
+        return f"What {place} sends cannot be read as HTTP. Is this an AAEP server?"
+    if isinstance(error, (aiohttp.ClientPayloadError, aiohttp.ServerDisconnectedError)):
+        return f"The connection to {place} ended in the middle. The agent may have stopped."
+    why = error.strerror if isinstance(error, OSError) else None
+    return f"The connection to {place} broke: {why}." if why else f"The connection to {place} broke."
 
 
 def _joined(base: str, location: str) -> str:

@@ -20,7 +20,7 @@ from ..errors import AaepError
 from ..framing import LIMIT
 from ._duplex import Duplex
 from ._http_address import is_loopback, over_http, split
-from ._http_client import HttpChannel, proxy_for
+from ._http_client import HttpChannel, broken, proxy_for
 from ._http_client import connect as connect_over_http
 from ._websocket_talk import PLACE, SUBPROTOCOL
 
@@ -159,7 +159,7 @@ class WebSocketChannel(Duplex):
         except TimeoutError as error:
             raise ChannelLost(f"{self.url} did not answer in time.") from error
         except (aiohttp.ClientError, OSError) as error:
-            raise ChannelLost(f"The connection to {self.url} broke: {str(error) or type(error).__name__}.") from error
+            raise ChannelLost(broken(self.url, error)) from error
         if socket.protocol != SUBPROTOCOL:  # CF-096
             await socket.close(code=1002)
             raise ChannelRefused(f"{self.url} is a WebSocket, but not one that speaks {SUBPROTOCOL}.")
