@@ -131,6 +131,23 @@ def test_without_a_name_it_is_the_only_one_in_the_users_folder(state: Path) -> N
     assert "There are 2 journals" in result.stderr and "bank.db, id-" in result.stderr
 
 
+def test_a_name_that_was_offered_is_found_and_a_file_here_comes_first(
+    state: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    fill(path_for("bank"))
+    fill(path_for("notes"))
+    result = run("show", "bank.db")
+    assert result.exit_code == 0 and f"{state / 'bank.db'}: 4 events" in result.stdout
+    assert run("purge", "bank.db", "--yes").exit_code == 0
+    assert kept(state / "bank.db") == [] and len(kept(state / "notes.db")) == 4
+    fill(tmp_path / "notes.db")
+    assert run("purge", "notes.db", "--yes").exit_code == 0
+    assert kept(tmp_path / "notes.db") == [] and len(kept(state / "notes.db")) == 4
+    for name in ("other.db", "./bank.db", "sub/bank.db", ".."):
+        assert run("show", name).exit_code == 2, name
+
+
 @pytest.mark.parametrize("answer", ["n\n", "\n", "N\n"])
 def test_purging_asks_and_enter_alone_deletes_nothing(file: Path, answer: str) -> None:
     result = run("purge", file, answer=answer)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -18,7 +19,7 @@ from ._verb import SETTINGS, CannotRun, Spoken, Verb, counted, jsonl, plain
 
 __all__ = ["main"]
 
-_FILE: Final = click.Path(path_type=Path, dir_okay=False)
+_FILE: Final = click.Path(dir_okay=False)
 
 
 class _Group(Spoken, click.Group):
@@ -32,7 +33,7 @@ class _Group(Spoken, click.Group):
 def main(context: click.Context) -> None:
     """See or delete what an agent keeps of its sessions.
 
-    Without a FILE it is the one journal in your own folder for them.
+    Without a FILE it is the one journal in your own folder for them; a FILE that is not here is looked for there.
     """
     if context.invoked_subcommand is None:
         click.echo(context.get_help())
@@ -42,7 +43,7 @@ def main(context: click.Context) -> None:
 @click.argument("file", type=_FILE, required=False)
 @click.option("--json", "as_json", is_flag=True, help="Print a capture, one JSON object per line, instead of text.")
 @click.option("--session", metavar="ID", help="Only this session.")
-def show(*, file: Path | None, as_json: bool, session: str | None) -> None:
+def show(*, file: str | None, as_json: bool, session: str | None) -> None:
     """Print what is kept, in the order in which it was said. Long events are cut short; --json prints them whole.
 
     The agent must not be running: a journal has one owner at a time.
@@ -67,7 +68,7 @@ def show(*, file: Path | None, as_json: bool, session: str | None) -> None:
 @click.argument("file", type=_FILE, required=False)
 @click.option("--session", metavar="ID", help="Only this session.")
 @click.option("--yes", is_flag=True, help="Do not ask.")
-def purge(*, file: Path | None, session: str | None, yes: bool) -> None:
+def purge(*, file: str | None, session: str | None, yes: bool) -> None:
     """Delete what is kept, for good. Asks before it does.
 
     The agent must not be running: a journal has one owner at a time.
@@ -96,9 +97,9 @@ def _agreed(question: str) -> bool:
 
 
 @contextmanager
-def _opened(file: Path | None) -> Iterator[SqliteJournal]:
+def _opened(file: str | None) -> Iterator[SqliteJournal]:
     try:
-        journal = SqliteJournal(_only() if file is None else file, create=False)
+        journal = SqliteJournal(_only() if file is None else _named(file), create=False)
         try:
             yield journal
         finally:
@@ -118,6 +119,14 @@ def _only() -> Path:
             f"There are {len(found)} journals in {place}: {', '.join(one.name for one in found)}. Name one."
         )
     return found[0]
+
+
+def _named(file: str) -> Path:
+    """A file, or the name of a journal in the folder for them. Whoever writes ./ means the one here."""
+    if os.path.basename(file) != file or os.path.lexists(file):
+        return Path(file)
+    kept = folder() / file
+    return kept if os.path.lexists(kept) else Path(file)
 
 
 def _chosen(journal: SqliteJournal, session: str | None) -> list[Kept]:
