@@ -102,3 +102,4 @@ def test_a_subscriber_that_uses_no_library_of_ours() -> None:
         assert agent.stdout is not None
         assert "The user refused." in agent.stdout.read()
     assert "Transfer 500 dollars to savings." in heard and "Done." in heard
+    assert "" not in heard.splitlines()
