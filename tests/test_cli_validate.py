@@ -466,6 +466,19 @@ def test_an_installed_profile_is_checked_when_named(monkeypatch: pytest.MonkeyPa
     assert uri in result.stderr
 
 
+def test_a_profile_that_judges_by_rules_of_others_stops_with_its_reasons(monkeypatch: pytest.MonkeyPatch) -> None:
+    uri = "https://bank.example/profiles/calm"
+
+    def installed(known: Registry) -> Registry:
+        known.add_profile(Profile(uri=uri, version="1", prefix="CALM", level=1, checks=(shouting,)))
+        return known
+
+    monkeypatch.setattr(validate, "installed", installed)
+    result = run("--profile", uri, "-", data=dumped(EVENTS))
+    assert (result.exit_code, result.stderr.count("\n")) == (2, 1)
+    assert "BANK-001" in result.stderr and "Use CALM-" in result.stderr
+
+
 @pytest.mark.parametrize(
     "error", [ExtensionError("No.", [Violation("EXT-022", "Taken.")]), ImportError("no module"), AttributeError("x")]
 )

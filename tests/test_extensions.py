@@ -119,6 +119,30 @@ def test_versions_of_one_family_share_a_prefix() -> None:
     assert known.declared("robot", [second.context]) == (second, False)
 
 
+def test_the_same_extension_twice_is_one() -> None:
+    known = Registry([extension(), extension()])
+    assert known.context(extension().context) == extension()
+
+
+def test_a_context_belongs_to_who_declared_it_first() -> None:
+    """Not even our own can be replaced."""
+    other = extension(prefix="other", namespace="https://example.net/other/v1", context=ATTEND.context)
+    assert refusal(other, ATTEND) == ["EXT-017"]
+    second = extension(namespace="https://example.org/aaep/robot/v2")  # and the context of the first version
+    assert refusal(second, extension()) == ["EXT-017"]
+
+
+def test_a_namespace_has_one_prefix_and_one_shape() -> None:
+    """EXT-014: whoever changes something changes the version."""
+    assert refusal(extension(prefix="arm", context="https://example.org/else"), extension()) == ["EXT-014"]
+    for changes in ({"fields": Payload}, {"context": "https://example.org/else"}):
+        assert refusal(extension(**changes), extension()) == ["EXT-014"]
+    known = Registry([ATTEND])
+    with pytest.raises(ExtensionError, match="new version"):
+        known.add(msgspec.structs.replace(ATTEND, fields=None))
+    assert known.prefix("attend") is known.context(ATTEND.context) is ATTEND
+
+
 def test_core_types_are_refused() -> None:
     type_ = "aaep:agent.state.changed"
     rules = refusal(extension(events={type_: Payload}, urgencies={type_: "normal"}))
@@ -138,9 +162,38 @@ def test_a_payload_cannot_redefine_the_envelope(name: str) -> None:
     assert refusal(extension(events={type_: renamed}, urgencies={type_: "normal"})) == ["ENV-059"]
 
 
+@pytest.mark.parametrize(("name", "rule"), [("aaep_arm", "ENV-058"), ("@arm", "ENV-060")])
+def test_a_payload_cannot_use_reserved_names(name: str, rule: str) -> None:
+    """CF-128"""
+    renamed = msgspec.defstruct("Payload", [("member", str)], rename={"member": name})
+    type_ = "robot:arm.moved"
+    assert refusal(extension(events={type_: renamed}, urgencies={type_: "normal"})) == [rule]
+
+
+@pytest.mark.parametrize("shape", [dict, str, 5, {"type": "object"}])
+def test_a_shape_is_a_struct(shape: Any) -> None:
+    """EXT-027"""
+    type_ = "robot:arm.moved"
+    assert refusal(extension(events={type_: shape}, urgencies={type_: "normal"})) == ["EXT-027"]
+    assert refusal(extension(fields=shape)) == refusal(extension(capabilities=shape)) == ["EXT-027"]
+
+
+def test_a_declaration_of_nothing_is_refused_with_reasons() -> None:
+    nothing = extension(namespace=None, prefix=None, context=None, events={"robot:arm.moved": Payload})
+    assert {"EXT-014", "EXT-017", "EXT-012"} <= set(refusal(nothing, extension()))
+
+
+def test_a_type_is_a_text() -> None:
+    assert refusal(extension(events={5: Payload}, urgencies={5: "normal"})) == ["EXT-012"]
+
+
 def test_an_event_type_needs_an_urgency() -> None:
     """EXT-028"""
-    assert refusal(extension(events={"robot:arm.moved": Payload})) == ["EXT-028"]
+    type_ = "robot:arm.moved"
+    assert refusal(extension(events={type_: Payload})) == ["EXT-028"]
+    for urgency in ("loud", "", 1):
+        assert refusal(extension(events={type_: Payload}, urgencies={type_: urgency})) == ["EXT-028"]
+    assert refusal(extension(urgencies={"aaep:agent.state.changed": "critical"})) == ["EXT-028"]
 
 
 def test_a_refusal_says_everything_that_is_wrong() -> None:
@@ -184,6 +237,56 @@ def test_a_profile_cannot_restate_a_core_rule(rule: str) -> None:
     with pytest.raises(ExtensionError, match=rule):
         known.add_profile(profile(statements={rule: "Something else."}))
     assert known.profiles == {}
+
+
+@pytest.mark.parametrize(
+    ("changes", "rule"),
+    [
+        ({"prefix": "ENV", "statements": {"ENV-001": "Nothing is needed."}}, "TERM-026"),
+        ({"prefix": "env"}, "TERM-026"),
+        ({"prefix": "EXT"}, "TERM-026"),
+        ({"prefix": "NEG"}, "TERM-026"),  # whose rules were merged into others
+        ({"prefix": ""}, "TERM-026"),
+        ({"prefix": "ENV-001"}, "TERM-026"),
+        ({"level": 9}, "TERM-026"),
+        ({"level": 0}, "TERM-026"),
+        ({"level": "2"}, "TERM-026"),
+        ({"uri": "robots"}, "TERM-026"),
+        ({"uri": None}, "TERM-026"),
+    ],
+)
+def test_a_profile_that_does_more_than_add_cannot_be_made(changes: dict[str, Any], rule: str) -> None:
+    """TERM-026: and so neither a registry nor an audit takes it."""
+    with pytest.raises(ExtensionError) as raised:
+        profile(**changes)
+    assert [violation.rule for violation in raised.value.violations] == [rule]
+
+
+def test_a_profile_is_not_replaced_by_another() -> None:
+    known = Registry()
+    first = profile(statements={"ROBOT-001": "Arms stop."})
+    known.add_profile(first)
+    known.add_profile(profile(statements={"ROBOT-001": "Arms stop."}))  # the same once more
+    with pytest.raises(ExtensionError, match="such as /v2"):
+        known.add_profile(profile(statements={"ROBOT-001": "Arms wave."}))
+    with pytest.raises(ExtensionError, match="ROBOT is taken"):
+        known.add_profile(profile(uri="https://example.net/p"))
+    assert known.profiles == {first.uri: first}
+    known.add_profile(profile(uri=f"{first.uri}/v2", statements={"ROBOT-001": "Arms wave."}))
+    assert len(known.profiles) == 2
+
+
+@pytest.mark.parametrize("rule", ["ENV-012", "ROBOTS-001", "ROBOT"])
+def test_a_check_of_a_profile_finds_only_what_is_its_own(rule: str) -> None:
+    """TERM-026"""
+
+    def restate(_: Any) -> Iterator[Violation]:
+        yield Violation(rule, "Something else.")
+
+    audit = Audit(Registry(), profiles=[profile(checks=(restate,))])
+    with pytest.raises(ExtensionError, match=rule) as raised:
+        audit.feed(vectors.message({"base": "agent.session.started"}))
+    assert [violation.rule for violation in raised.value.violations] == ["TERM-026"]
 
 
 def test_a_profile_needs_its_extensions() -> None:

@@ -151,7 +151,7 @@ class Audit:
             return self.graded([*violations, *misdirected(message, direction)], message.event_id, message.session_id)
         found = self._event(message, raw if len(raw) <= _MOST_KEPT else _digest(raw), at, via)
         if self.profiles:
-            found = [*found, *(v for one in self.profiles for check in one.checks for v in check(message))]
+            found = [*found, *(v for one in self.profiles for v in one.check(message))]
         if not violations and not found and not self._aside:
             return []
         aside, self._aside = self._aside, []

@@ -12,10 +12,11 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from importlib.metadata import EntryPoint, entry_points
-from typing import Any, Final
+from typing import Any, Final, get_args
 
 import msgspec
 
+from .catalogue import merged, rules
 from .errors import ExtensionError, Violation
 from .events import CORE_EVENTS, Envelope
 from .fields import CORE_CONTEXT, URI, Urgency
@@ -27,6 +28,9 @@ CORE_NAMESPACE: Final = "https://aaep-protocol.org/"
 _PREFIX: Final = re.compile(r"[a-z][a-z0-9_-]{1,31}")  # CF-135
 _URI: Final = re.compile(URI)
 _MAJOR: Final = re.compile(r"/v[0-9]+(?=/|#|$)")
+_AREA: Final = re.compile(r"[A-Za-z][A-Za-z0-9]{0,31}")
+_LEVELS: Final = (1, 2, 3)
+_URGENCIES: Final = get_args(Urgency)
 _ENVELOPE: Final = frozenset(Envelope.__struct_encode_fields__) | {"extensions"}
 _TAKEN: Final = _ENVELOPE | frozenset(Capabilities.__struct_encode_fields__)
 
@@ -53,13 +57,17 @@ class Extension(msgspec.Struct, frozen=True, kw_only=True):
     def __post_init__(self) -> None:
         # Two threads that are the first to use a shape, at the same time, would crash the process.
         for shape in (self.fields, self.capabilities, *self.events.values()):
-            if shape is not None:
+            if _is_shape(shape):
                 msgspec.json.Decoder(shape)
 
     @property
     def family(self) -> str:
         """The namespace without its major version: v1 and v2 are one family (CF-062)."""
-        return _MAJOR.sub("", self.namespace)
+        return _family(self.namespace)
+
+
+def _family(uri: str) -> str:
+    return _MAJOR.sub("", str(uri))
 
 
 class Profile(msgspec.Struct, frozen=True, kw_only=True):
@@ -68,6 +76,8 @@ class Profile(msgspec.Struct, frozen=True, kw_only=True):
 
     Each of ``checks`` takes a message and yields violations whose rule ids
     start with ``prefix`` and a dash, so that no core rule can be restated.
+
+    Raises :exc:`~aaep.errors.ExtensionError` if it does more than add.
     """
 
     uri: str
@@ -78,9 +88,72 @@ class Profile(msgspec.Struct, frozen=True, kw_only=True):
     statements: Mapping[str, str] = {}
     checks: tuple[Callable[[Any], Iterable[Violation]], ...] = ()
 
+    def __post_init__(self) -> None:
+        # Not in the registry alone: an audit takes profiles without one.
+        errors = [*_additions(self)]
+        if errors:
+            raise ExtensionError(f"The profile {self.uri} cannot be used.", errors)
+
+    def check(self, message: Any) -> Iterator[Violation]:
+        """What its checks find, under rules of its own. TERM-026 §2.2.17"""
+        for one in self.checks:
+            for found in one(message):
+                if not found.rule.startswith(f"{self.prefix}-"):
+                    text = f"A check found {found.rule}, which is not its own to judge. Use {self.prefix}-…."
+                    raise ExtensionError(f"The profile {self.uri} cannot be used.", [Violation("TERM-026", text)])
+                yield found
+
+
+def _additions(profile: Profile) -> Iterator[Violation]:
+    """What is wrong with a profile by itself: it adds to a level, under names of its own. TERM-026"""
+    if not _URI.fullmatch(str(profile.uri)):
+        yield Violation("TERM-026", "A profile needs a URI of its own, an absolute one.", "/uri")
+    if profile.level not in _LEVELS:
+        yield Violation("TERM-026", f"A profile stands on level 1, 2 or 3; found {profile.level!r}.", "/level")
+    areas = {id_.partition("-")[0] for id_ in (*rules(), *merged())}
+    if not _AREA.fullmatch(str(profile.prefix)):
+        text = f"The prefix {profile.prefix!r} is not usable: it should be letters and digits, such as MEDICAL."
+        yield Violation("TERM-026", text, "/prefix")
+    elif profile.prefix.upper() in areas:
+        text = f"The prefix {profile.prefix} belongs to rules of the protocol. Choose another."
+        yield Violation("TERM-026", text, "/prefix")
+    for rule in profile.statements:
+        if not rule.startswith(f"{profile.prefix}-"):
+            yield Violation("TERM-026", f"{rule} is not its own to state. Use {profile.prefix}-….", "/statements")
+
+
+def _is_shape(given: object) -> bool:
+    return isinstance(given, type) and issubclass(given, msgspec.Struct)
+
+
+def _type(extension: Extension, type_: str, payload: object) -> Iterator[Violation]:
+    """What is wrong with one event type of an extension."""
+    if not type_.startswith(f"{extension.prefix}:"):
+        yield Violation("EXT-012", f"{type_} is not in the namespace of {extension.prefix}.", "/types")
+    if type_ in CORE_EVENTS or type_ in MESSAGES:
+        yield Violation("EXT-012", f"{type_} is a core type.", "/types")
+    if not _is_shape(payload):
+        text = f"The payload of {type_} should be a class of msgspec.Struct; found {payload!r}."
+        yield Violation("EXT-027", text, "/types")
+    for name in getattr(payload, "__struct_encode_fields__", ()):
+        if name in _ENVELOPE:  # ENV-059 §3.5: the envelope's names keep their meaning on every event.
+            yield Violation("ENV-059", f"The payload of {type_} redefines the envelope's {name}.", "/types")
+        elif name.startswith("aaep_"):  # CF-128
+            text = f"The payload of {type_} has {name}; names that start with aaep_ are reserved. Rename it."
+            yield Violation("ENV-058", text, "/types")
+        elif name.startswith("@"):  # CF-128
+            text = f"The payload of {type_} has {name}; names that start with @ belong to JSON-LD. Rename it."
+            yield Violation("ENV-060", text, "/types")
+    urgency = extension.urgencies.get(type_)
+    if urgency is None:
+        yield Violation("EXT-028", f"{type_} has no urgency. Say how urgent it is.", "/urgencies")
+    elif urgency not in _URGENCIES:
+        text = f"The urgency of {type_} should be one of {', '.join(_URGENCIES)}; found {urgency!r}."
+        yield Violation("EXT-028", text, "/urgencies")
+
 
 def declaration(
-    *, namespace: object, prefix: object, context: object, types: Iterable[str] = ()
+    *, namespace: object, prefix: object, context: object, types: Iterable[object] = ()
 ) -> Iterator[Violation]:
     """Everything that is wrong with an extension's declaration."""
     yield from _prefix(prefix)
@@ -95,7 +168,9 @@ def declaration(
     if not isinstance(context, str) or not _URI.fullmatch(context) or context.startswith(CORE_NAMESPACE):
         yield Violation("EXT-014", "An extension needs a context: an absolute URI outside the core.", "/context")
     for index, type_ in enumerate(types):
-        if type_.startswith("aaep:") or type_.startswith(CORE_NAMESPACE):
+        if not isinstance(type_, str):
+            yield Violation("EXT-012", f"{type_!r} is no event type. Use {prefix}:name.", f"/types/{index}")
+        elif type_.startswith("aaep:") or type_.startswith(CORE_NAMESPACE):
             yield Violation("EXT-012", f"{type_} is in the core's namespace. Use {prefix}:name.", f"/types/{index}")
 
 
@@ -126,7 +201,9 @@ class Registry:
             self.add(extension)
 
     def add(self, extension: Extension) -> None:
-        """Register an extension, or refuse it with the reasons. EXT-013 §7.2"""
+        """Register an extension, or refuse it with the reasons. The same one twice is one. EXT-013 §7.2"""
+        if extension in self._by_context.values():
+            return
         found = [*self._faults(extension)]
         errors = [violation for violation in found if violation.severity != "warning" and violation.rule != "EXT-016"]
         if errors:
@@ -135,10 +212,16 @@ class Registry:
         self._by_prefix.setdefault(extension.prefix, []).append(extension)
 
     def add_profile(self, profile: Profile) -> None:
-        """Register a profile. It may only add: its rule ids are its own. TERM-026 §2.2.17"""
-        for rule in profile.statements:
-            if not rule.startswith(profile.prefix + "-"):
-                raise ExtensionError(f"The profile {profile.uri} names the rule {rule}; use {profile.prefix}-….")
+        """Register a profile. Its URI and its rule ids are its own; the same one twice is one. TERM-026 §2.2.17"""
+        for other in self.profiles.values():
+            if other == profile:
+                return
+            if other.uri == profile.uri:
+                text = "Another profile has this URI. Give what has changed one of its own, such as /v2."
+                raise ExtensionError(f"The profile {profile.uri} was not registered. {text}")
+            if other.prefix == profile.prefix and _family(other.uri) != _family(profile.uri):
+                text = f"The prefix {profile.prefix} is taken by {other.uri}. Choose another."
+                raise ExtensionError(f"The profile {profile.uri} was not registered. {text}")
         missing = [uri for uri in profile.extensions if uri not in {e.namespace for e in self._by_context.values()}]
         if missing:
             raise ExtensionError(f"The profile {profile.uri} needs these extensions registered first: {missing}")
@@ -182,20 +265,35 @@ class Registry:
             context=extension.context,
             types=extension.events,
         )
+        for name, shape in (("fields", extension.fields), ("capabilities", extension.capabilities)):
+            if shape is not None and not _is_shape(shape):
+                yield Violation("EXT-027", f"{name} should be a class of msgspec.Struct; found {shape!r}.", f"/{name}")
         for type_, payload in extension.events.items():
-            if not type_.startswith(extension.prefix + ":"):
-                yield Violation("EXT-012", f"{type_} is not in the namespace of {extension.prefix}.", "/types")
-            if type_ in CORE_EVENTS or type_ in MESSAGES:
-                yield Violation("EXT-012", f"{type_} is a core type.", "/types")
-            # ENV-059 §3.5: the envelope's names keep their meaning on every event.
-            for name in _ENVELOPE.intersection(payload.__struct_encode_fields__):
-                yield Violation("ENV-059", f"The payload of {type_} redefines the envelope's {name}.", "/types")
-            if type_ not in extension.urgencies:
-                yield Violation("EXT-028", f"{type_} has no urgency. Say how urgent it is.", "/urgencies")
-        for other in self._by_prefix.get(extension.prefix, ()):
-            if other.family != extension.family:
-                message = f"The prefix {extension.prefix} is taken by {other.namespace}."
-                yield Violation("EXT-019", message, "/prefix", severity="error")
+            if isinstance(type_, str):  # or the declaration has said so
+                yield from _type(extension, type_, payload)
+        for type_ in extension.urgencies:
+            if type_ not in extension.events:
+                text = f"{type_} has an urgency, but is none of its events. Leave it out."
+                yield Violation("EXT-028", text, "/urgencies")
+        yield from self._clashes(extension)
+
+    def _clashes(self, extension: Extension) -> Iterator[Violation]:
+        """Who came first keeps its names: one context and one shape for each namespace, one family for each prefix."""
+        for other in self._by_context.values():
+            if other.namespace == extension.namespace:
+                if other.prefix != extension.prefix:
+                    text = f"{other.namespace} has the prefix {other.prefix}. Use that, or a namespace of your own."
+                    yield Violation("EXT-014", text, "/namespace")
+                else:
+                    text = f"{other.namespace} is declared in another way already. Give what has changed a new version."
+                    yield Violation("EXT-014", text, "/namespace")
+                continue
+            if other.context == extension.context:
+                text = f"The context {other.context} belongs to {other.namespace}. Use one of your own."
+                yield Violation("EXT-017", text, "/context")
+            if other.prefix == extension.prefix and other.family != extension.family:
+                text = f"The prefix {extension.prefix} is taken by {other.namespace}."
+                yield Violation("EXT-019", text, "/prefix", severity="error")
 
 
 def installed(registry: Registry) -> Registry:

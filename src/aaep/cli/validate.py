@@ -79,6 +79,8 @@ def main(
         try:
             with _opened(file) as stream, _without_collector():
                 _check(file, stream, audit, report, audible=audible)
+        except ExtensionError as error:  # a check of a profile does more than it may
+            raise CannotRun(str(error)) from error
         except (OSError, recordings.Unreadable) as error:
             if isinstance(error, BrokenPipeError):
                 raise
