@@ -9,6 +9,7 @@ import msgspec
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from msgspec import UNSET
 
 from aaep import wire
 from aaep.errors import FrameError, RemoteProtocolError
@@ -23,6 +24,8 @@ from aaep.events import (
     ToolCompleted,
     UnknownEvent,
 )
+from aaep.fields import members
+from aaep.lenient import NESTED
 from aaep.messages import ConfirmationReply, SubscriptionRejected
 from aaep.schema import SHAPES, explain
 from tests.strategies import EVENTS, MESSAGES, enriched, extension_events, strange_names, unknown_events, valid, values
@@ -232,6 +235,32 @@ def test_what_is_not_a_json_object_is_a_frame_error(message: bytes) -> None:
         wire.decode(message)
     assert caught.value.violations
     assert wire.read(message)[0] is None
+
+
+@pytest.mark.parametrize("type_", EVERY)
+def test_a_member_that_is_missing_hides_no_second_one(type_: str) -> None:
+    """What the decoder fills in has colons of its own, and these must not make up for those of a second name."""
+    defaulted = [field for field in members(SHAPES[type_]) if field.default not in (UNSET, msgspec.NODEFAULT)]
+    assert "type" in {field.encode_name for field in defaulted}
+    sound = BASES[type_.removeprefix("aaep:")]
+    for field in defaulted:
+        missing = {name: value for name, value in sound.items() if name != field.encode_name}
+        # A type is looked for in the bytes, wherever it may stand.
+        nested = {"extensions": {"org.example": {"type": sound["type"]}}} if field.encode_name == "type" else {}
+        short = json.dumps({**missing, **nested})
+        name, value = next((name, value) for name, value in missing.items() if ":" not in json.dumps(value))
+        again = f', "{name}": {json.dumps(value)}'
+        for more in range(1, 4):
+            doubled = (short[:-1] + again * more + "}").encode()
+            assert "ENC-002" in {one.rule for one in wire.read(doubled)[1]}
+            with pytest.raises(FrameError):
+                wire.decode(doubled)
+
+
+def test_nothing_inside_a_message_is_filled_in() -> None:
+    """Or a member that is missing there could hide a second one."""
+    for shape in NESTED.values():
+        assert all(field.default in (UNSET, msgspec.NODEFAULT) for field in members(shape))
 
 
 def test_a_byte_order_mark_is_tolerated_and_not_passed_on() -> None:

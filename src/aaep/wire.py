@@ -36,6 +36,7 @@ _encode_into: Final = _encoder.encode_into
 _DECODERS: Final[dict[bytes, Callable[[bytes], Message]]] = {
     type_.encode(): msgspec.json.Decoder(cls).decode for type_, cls in schema.SHAPES.items()
 }
+_names: Final = msgspec.json.Decoder(dict[str, msgspec.Raw]).decode
 _ENVELOPE: Final = ("context", "event_id", "session_id", "timestamp", "producer")  # ENV-001, ENV-005
 
 
@@ -46,9 +47,10 @@ def _exact(raw: bytes, scratch: bytearray) -> Message | None:
     The type is guessed from its place in the bytes, and the guess is checked by
     the decoder. msgspec lets the last of two equal names win and fills in
     defaults, and neither may pass (C-26). A message that we would write just as
-    it came has neither; one in another layout has neither if it has as many
-    colons as we would write. Only escapes could hide a colon, so they are for
-    the closer look.
+    it came has neither. One in another layout has neither if it has as many
+    colons as we would write and lacks nothing that has a default, for the colons
+    of what it lacks could make up for those of a second name. Only escapes could
+    hide a colon, so they are for the closer look.
     """
     start = raw.find(b'"type":"') + 8
     if start < 8:
@@ -61,9 +63,11 @@ def _exact(raw: bytes, scratch: bytearray) -> Message | None:
     except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError):
         return None
     _encode_into(message, scratch)
-    if scratch == raw or (b"\\u" not in raw and scratch.count(b":") == raw.count(b":")):
+    if scratch == raw:
         return message
-    return None
+    if b"\\u" in raw or scratch.count(b":") != raw.count(b":") or not required(type(message)) <= _names(raw).keys():
+        return None
+    return message
 
 
 def _escaped(raw: bytes) -> Message | None:
