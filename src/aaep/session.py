@@ -33,7 +33,7 @@ from .events import (
     ToolInvoked,
 )
 from .messages import ClarificationReply, Reply
-from .states import ASK, BREACHES, CALL, IMPLIED, LIFECYCLE, Call, Output
+from .states import ASK, ASTRAY, BREACHES, CALL, IMPLIED, LIFECYCLE, TOLD, Call, Output
 from .timestamps import later
 
 __all__ = ["ANY", "MOVES", "Agent", "Session"]
@@ -217,7 +217,7 @@ class Session:
             self._say(found, event, rule, text if not sure else text + " The recording may have begun later.", "", sure)
             return True
         if "ENV-019" not in self._told:
-            self._say(found, event, rule, _ASTRAY[rule])
+            self._say(found, event, rule, ASTRAY[rule])
         if rule == "ENV-019":  # a second session under the id of the first is one mistake
             self._told.add(rule)
         return False
@@ -408,7 +408,7 @@ class Session:
         outcome, token = _ours(event, "outcome"), _ours(event, "reply_token")
         told = self.asks.get(token) if isinstance(token, str) else None
         if told is not None and told.outcome == "pending":
-            self.resolve(told, _TOLD.get(str(outcome), "withdraw"))
+            self.resolve(told, TOLD.get(str(outcome), "withdraw"))
             agent.after = ()
 
     def _apply_invoked(self, event: ToolInvoked, agent: Agent, _now: float) -> None:
@@ -474,15 +474,6 @@ def _ours(event: Envelope, name: str) -> object:
         return None
     return extensions.get(PREFIX, {}).get(name)
 
-
-_ASTRAY: Final = {
-    "SEQ-001": "session.started comes a second time.",
-    "ENV-019": "The session_id of a finished session is used again. Make a new one.",
-    "SEQ-003": "The session has ended already; this is a second ending.",
-    "SEQ-004": "The session has ended; nothing may follow.",
-}
-# CF-025: how an outcome that our own extension tells ended the prompt.
-_TOLD: Final = {"accepted": "accept", "rejected": "reject", "timed_out": "timeout", "answered": "answer"}
 
 # What a kind of event is to the session, how it is judged, and what it does.
 MOVES: Final[dict[type[Any], tuple[str, Callable[..., None] | None, Callable[..., None] | None]]] = {

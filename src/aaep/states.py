@@ -23,7 +23,21 @@ from .events import (
     ToolInvoked,
 )
 
-__all__ = ["ASK", "BREACHES", "CALL", "HANDSHAKE", "IMPLIED", "LIFECYCLE", "NEXT", "OUTPUT", "WORK", "Call", "Output"]
+__all__ = [
+    "ASK",
+    "ASTRAY",
+    "BREACHES",
+    "CALL",
+    "HANDSHAKE",
+    "IMPLIED",
+    "LIFECYCLE",
+    "NEXT",
+    "OUTPUT",
+    "TOLD",
+    "WORK",
+    "Call",
+    "Output",
+]
 
 # SEQ-001, SEQ-003, SEQ-004 §4.5.1: a session, by what its events are.
 LIFECYCLE: Final = {
@@ -52,6 +66,8 @@ ASK: Final = {
     ("pending", "withdraw"): "withdrawn",
     ("pending", "end"): "withdrawn",  # CF-027: any terminal event voids every token
 }
+# CF-025: how an outcome that our own extension tells ended the prompt.
+TOLD: Final = {"accepted": "accept", "rejected": "reject", "timed_out": "timeout", "answered": "answer"}
 # SUB-004, SUB-005, SUB-057, SUB-058, SUB-068 chapter 5: one subscription. Without a handshake it stays bare (Level 1).
 HANDSHAKE: Final = {
     ("bare", "event"): "bare",
@@ -90,6 +106,12 @@ BREACHES: Final[Mapping[tuple[str, str], str]] = {
     ("subscribed", "rejected"): "SUB-005",
     ("closed", "event"): "SUB-068",
     ("refused", "event"): "SUB-058",
+}
+ASTRAY: Final = {
+    "SEQ-001": "session.started comes a second time.",
+    "ENV-019": "The session_id of a finished session is used again. Make a new one.",
+    "SEQ-003": "The session has ended already; this is a second ending.",
+    "SEQ-004": "The session has ended; nothing may follow.",
 }
 # C-35: the state an event implies, which a later state.changed may leave.
 IMPLIED: Final[Mapping[type[Envelope], str]] = {
