@@ -12,6 +12,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 
 TERMINAL = ("completed", "errored", "cancelled")
+RISKS = ("low", "medium", "high")
 WORK = ("invoked", "progress", "confirm", "clarify")
 IMPLIES = {
     "invoked": "calling_tool",
@@ -32,7 +33,8 @@ class Step:
     new: str = ""  # and the one it enters
     tool: str = "check"
     call: str = ""  # tool_call_id, or the call a confirmation names
-    risk: str = "low"
+    about: str = ""  # the tool a confirmation names
+    risk: str = "low"  # of a call, or as a confirmation tells it
     irreversible: bool = False
     output: str = ""
     position: int = 0
@@ -211,7 +213,7 @@ class Model:
         self.calls.append(Called(agent=step.agent, tool=step.tool, id=step.call))
         broken += self._consent(step)
         for prompt in self.prompts:
-            if prompt.outcome == "accepted" and not prompt.step.call:
+            if prompt.outcome == "accepted" and not prompt.step.call and prompt.step.about in ("", step.tool):
                 prompt.followed = True
         return broken
 
@@ -220,28 +222,50 @@ class Model:
         linked = [prompt for prompt in asked if step.call and prompt.step.call == step.call]
         grave = step.irreversible or step.risk == "high"
         unasked = "TOOL-002" if step.irreversible else "HITL-002"
+        loose = [
+            prompt
+            for prompt in asked
+            if not prompt.step.call and not prompt.used and prompt.step.about in ("", step.tool)
+        ]
         if linked:
             prompt = linked[-1]  # what the person said last
-        elif not grave:
-            return []
+        elif grave and loose:
+            yes = [prompt for prompt in loose if prompt.outcome == "accepted"]
+            yes = [prompt for prompt in yes if prompt.step.about] + [prompt for prompt in yes if not prompt.step.about]
+            good = [prompt for prompt in yes if not self._misfit(prompt, step)]
+            prompt = [*good, *yes, loose[-1]][0]
+        elif self._refused_before(asked, step):
+            return ["HITL-020"]
         else:
-            loose = [prompt for prompt in asked if not prompt.step.call and not prompt.used]
-            if not loose:
-                return [unasked]
-            granted = [prompt for prompt in loose if prompt.outcome == "accepted"]
-            prompt = granted[0] if granted else loose[-1]
+            return [unasked] if grave else []
         if prompt.open:
             return ["CONF-006"]
         if prompt.outcome != "accepted":
             return ["HITL-020"]
-        if prompt.used:
-            return [unasked] if grave else []
+        broken = self._misfit(prompt, step) if grave else []
         prompt.used = True
-        if step.irreversible and prompt.by_silence:
-            return ["TOOL-002"]
-        if step.irreversible and prompt.step.default == "accept":
+        return broken
+
+    def _misfit(self, prompt: Prompt, step: Step) -> list[str]:
+        """C-38, C-39, C-41: what the person agreed to, beside what is called now."""
+        told = prompt.step
+        unasked = "TOOL-002" if step.irreversible else "HITL-002"
+        if prompt.used or prompt.by_silence or (told.about and told.about != step.tool):
+            return [unasked]
+        if step.irreversible and told.default == "accept":
             return ["TOOL-003"]
-        return []
+        final = step.irreversible and not told.irreversible
+        riskier = RISKS.index(step.risk) > RISKS.index(told.risk)
+        return [unasked] if final or riskier else []
+
+    def _refused_before(self, asked: list[Prompt], step: Step) -> bool:
+        """HITL-020: the last answer about this tool was no, and nothing says that this is a lesser thing."""
+        mine = [prompt for prompt in asked if prompt.step.about == step.tool]
+        if not mine or mine[-1].outcome != "rejected":
+            return False
+        told = mine[-1].step
+        safer = RISKS.index(step.risk) < RISKS.index(told.risk)
+        return not (safer or (told.irreversible and not step.irreversible))
 
     def _returned(self, step: Step) -> list[str]:
         if step.call:

@@ -460,6 +460,73 @@ def test_without_consent_a_manual_risky_tool_cannot_begin(producer: Producer) ->
             raise AssertionError("it ran twice")
 
 
+@pytest.mark.parametrize(
+    ("asked", "name", "called", "rule"),
+    [
+        pytest.param({"tool": "order"}, "wipe", {}, "TOOL-002", id="another tool"),
+        pytest.param({"tool": "wipe", "irreversible": False}, "wipe", {}, "TOOL-002", id="told to be reversible"),
+        pytest.param(
+            {"tool": "look", "risk": "low", "irreversible": False},
+            "look",
+            {"risk": "high", "irreversible": False},
+            "HITL-002",
+            id="told of a lower risk",
+        ),
+    ],
+)
+def test_a_yes_covers_what_was_asked_and_nothing_graver(
+    producer: Producer, asked: dict[str, Any], name: str, called: dict[str, Any], rule: str
+) -> None:
+    """C-38, C-41"""
+    Listener(producer, "accept")
+    with producer.session("Working.") as session:
+        ask = session.confirm("Do it.", "It is done.", **asked)
+        assert ask.wait(10)
+        before = types(producer)
+        with pytest.raises(LocalProtocolError) as raised, session.tool(name, ask=ask, **called):
+            raise AssertionError("it ran")
+        assert {one.rule for one in raised.value.violations} == {rule}
+        assert types(producer) == before
+        with session.tool(asked["tool"], ask=ask, risk="low", irreversible=False):
+            pass
+    sound(producer)
+
+
+def test_a_tool_that_may_not_run_is_not_told_to_begin(producer: Producer) -> None:
+    with producer.session("Working.") as session:
+        before = types(producer)
+        with pytest.raises(LocalProtocolError), session.tool("wipe"):
+            raise AssertionError("it ran")
+        assert types(producer) == before
+
+
+def test_a_yes_that_names_no_tool_covers_the_one_it_is_given_to(producer: Producer) -> None:
+    Listener(producer, "accept")
+    with producer.session("Working.") as session:
+        ask = session.confirm("Wipe the disk.", "All is gone.")
+        assert ask.wait(10)
+        with session.tool("wipe", ask=ask):
+            pass
+    sound(producer)
+
+
+def test_a_refused_tool_needs_a_new_yes(producer: Producer) -> None:
+    """HITL-020"""
+    answers = iter(("reject", "accept"))
+    Listener(producer, lambda _: next(answers))
+    harmless: Any = {"risk": "low", "irreversible": False}
+    with producer.session("Working.") as session:
+        assert not session.confirm("Look.", "Nothing changes.", tool="look", **harmless).wait(10)
+        with pytest.raises(LocalProtocolError) as raised, session.tool("look", **harmless):
+            raise AssertionError("it ran")
+        assert {one.rule for one in raised.value.violations} == {"HITL-020"}
+        ask = session.confirm("Look.", "Nothing changes.", tool="look", **harmless)
+        assert ask.wait(10)
+        with session.tool("look", ask=ask, **harmless):
+            pass
+    sound(producer)
+
+
 def test_a_yes_that_is_not_used_does_not_end_well(producer: Producer) -> None:
     Listener(producer, "accept")
     with pytest.raises(LocalProtocolError, match="HITL-018"), producer.session("Working.") as session:

@@ -120,6 +120,8 @@ def test_cf_002_a_default_of_yes_waits_its_whole_time_though_nobody_could_answer
         pass_time(producer, clock, 2)
         answer = ask.wait(10)
         assert (answer.outcome, answer.granted) == ("timed_out", True)
+        with pytest.raises(LocalProtocolError, match="silence"), session.tool("tidy", ask=ask, risk="high"):
+            raise AssertionError("it ran")  # C-39
         with session.tool("tidy", ask=ask, risk="low"):
             pass
 

@@ -425,11 +425,11 @@ def test_consent_for_a_named_call_covers_no_other() -> None:
         ("reject", "reject", False, ["HITL-020"]),
         ("silence", "reject", True, ["HITL-020"]),
         ("silence", "accept", True, ["TOOL-002"]),
-        ("silence", "accept", False, []),
+        ("silence", "accept", False, ["HITL-002"]),
     ],
 )
 def test_what_an_answer_licenses(decision: str, default: str, irreversible: bool, broken: list[str]) -> None:
-    """C-39: only an explicit yes licenses what cannot be undone."""
+    """C-39: only an explicit yes licenses what cannot be undone or is of high risk."""
     session = resolved(decision, default_decision=default)
     assert errors(session, call(62, "call_1", irreversible=irreversible, risk_level="high"), NOW + 62) == broken
 

@@ -36,6 +36,7 @@ NAMES = {
 }
 STATES = ("idle", "thinking", "deciding", "calling_tool", "writing_output", "awaiting_input")
 CALLS = ("", "call_a", "call_b")
+STAKES = (("low", False), ("low", False), ("medium", False), ("high", False), ("low", True), ("high", True))
 
 
 def rendered(step: Step, number: int, now: int) -> bytes:
@@ -65,7 +66,10 @@ def rendered(step: Step, number: int, now: int) -> bytes:
         changes |= {"/reply_token": step.token, "/timeout_seconds": step.timeout}
         if step.kind == "confirm":
             changes |= {"/action": step.action, "/default_decision": step.default}
-            changes["/extra_context"] = {"tool_call_id": step.call} if step.call else {}
+            named = {"tool": step.about, "tool_call_id": step.call}
+            changes["/extra_context"] = {name: value for name, value in named.items() if value}
+            changes |= {"/risk_level": step.risk, "/irreversible": step.irreversible}
+            changes["/reversibility"] = "irreversible" if step.irreversible else "reversible"
         else:
             changes["/accepted_response_kinds"] = ["freetext"]
     elif step.kind == "reply":
@@ -130,9 +134,7 @@ def candidates(draw: st.DrawFn, model: Model) -> Step:
         old = draw(st.sampled_from((usual, usual, *STATES)))
         return Step(kind=kind, agent=agent, wait=wait, old=old, new=draw(st.sampled_from(STATES)))
     if kind in ("invoked", "returned"):
-        risk, irreversible = draw(
-            st.sampled_from((("low", False), ("low", False), ("high", False), ("low", True), ("high", True)))
-        )
+        risk, irreversible = draw(st.sampled_from(STAKES))
         return Step(
             kind=kind,
             agent=agent,
@@ -153,12 +155,16 @@ def candidates(draw: st.DrawFn, model: Model) -> Step:
             complete=draw(st.booleans()),
         )
     if kind == "confirm":
+        risk, irreversible = draw(st.sampled_from((*STAKES, ("high", True), ("high", True))))
         return Step(
             kind=kind,
             agent=agent,
             wait=wait,
             token=token(number),
             call=draw(st.sampled_from(CALLS)),
+            about=draw(st.sampled_from(("", "check", "send"))),
+            risk=risk,
+            irreversible=irreversible,
             action=draw(st.sampled_from(("Send it.", "Delete it."))),
             timeout=draw(st.sampled_from((60, 60, 10))),
             default=draw(st.sampled_from(("reject", "reject", "accept"))),
@@ -208,7 +214,7 @@ def example(*steps: Step) -> list[Step]:
     return [Step(kind="started"), *steps, Step(kind="completed")]
 
 
-ASKED = Step(kind="confirm", token=token(0), call="call_a", action="Send it.")
+ASKED = Step(kind="confirm", token=token(0), call="call_a", action="Send it.", risk="high", irreversible=True)
 SENT = Step(kind="invoked", tool="send", call="call_a", irreversible=True)
 BACK = Step(kind="returned", tool="send", call="call_a")
 THINKING: Callable[[str], Step] = lambda old: Step(kind="state", old=old, new="thinking")  # noqa: E731  # one of several like it

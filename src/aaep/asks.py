@@ -25,6 +25,7 @@ from .events import (
 )
 from .fields import present
 from .messages import ClarificationReply, ConfirmationReply, Reply
+from .payloads import stakes
 from .states import NEXT, WORK
 
 __all__ = [
@@ -40,6 +41,8 @@ __all__ = [
     "unlicensed",
 ]
 
+Stakes = tuple[bool, int]  # whether it is irreversible, and the rank of its risk
+_RISKS: Final = ("low", "medium", "high")
 Outcome = Literal["pending", "accepted", "rejected", "answered", "timed_out", "withdrawn", "unseen"]
 
 
@@ -87,8 +90,16 @@ class Ask(msgspec.Struct, kw_only=True):
     @property
     def call(self) -> str:
         """C-38: the call that this confirmation is about, if it says."""
+        return self._named("tool_call_id")
+
+    @property
+    def tool(self) -> str:
+        """C-38: the tool that this confirmation is about, if it says."""
+        return self._named("tool")
+
+    def _named(self, member: str) -> str:
         about = present(self.event, "extra_context")
-        named = about.get("tool_call_id") if isinstance(about, dict) else None
+        named = about.get(member) if isinstance(about, dict) else None
         return named if isinstance(named, str) else ""
 
     @property
@@ -114,35 +125,69 @@ def licence(asks: Iterable[Ask], event: ToolInvoked) -> Ask | None:
     The confirmation that is about this call. C-38
 
     By the call's id, and of several the last; else, for a call that needs one,
-    the first granted of those that name no call, each for one call.
+    the first granted of those that name no call and no other tool, each for one
+    call; else the last about this tool, if the answer was no and the call is no
+    lesser thing than what was refused (HITL-020).
     """
     asked = [ask for ask in asks if ask.kind == "confirmation"]
     linked = [ask for ask in asked if ask.call and ask.call == event.tool_call_id]
     if linked:
         return linked[-1]
-    free = [ask for ask in asked if not ask.call and not ask.used] if consequential(event) else []
-    return next((ask for ask in free if ask.granted), free[-1] if free else None)
+    free = [ask for ask in asked if not (ask.call or ask.used) and ask.tool in ("", event.tool)]
+    if free and consequential(event):
+        granted = sorted((ask for ask in free if ask.granted), key=lambda ask: not ask.tool)  # who names it comes first
+        fitting = [ask for ask in granted if not unlicensed(ask, event)[0]]
+        return next(iter(fitting or granted), free[-1])
+    last = next((ask for ask in reversed(asked) if ask.tool == event.tool), None)
+    if last is None or last.granted or last.outcome not in ("rejected", "timed_out"):
+        return None
+    return None if _exceeds(_asked(last), _called(event)) else last
+
+
+def _asked(ask: Ask) -> Stakes:
+    irreversible, risk = stakes(ask.event) if isinstance(ask.event, AwaitingConfirmation) else (True, "high")
+    return irreversible, _RISKS.index(risk)
+
+
+def _called(event: ToolInvoked) -> Stakes:
+    return event.irreversible is True, 0 if event.risk_level is UNSET else _RISKS.index(event.risk_level)
+
+
+def _exceeds(one: Stakes, other: Stakes) -> bool:
+    """Whether one is riskier than the other, or cannot be undone where the other can."""
+    return one[0] > other[0] or one[1] > other[1]
 
 
 def unlicensed(ask: Ask | None, event: ToolInvoked) -> tuple[str, str]:
     """The rule a call breaks by running on this confirmation, and a sentence; both empty if it may run."""
-    needed, irreversible = consequential(event), event.irreversible is True
+    needed = consequential(event)
     if ask is None:
-        if not needed:
-            return "", ""
-        return "TOOL-002" if irreversible else "HITL-002", "The tool needs the user's consent, and nobody was asked."
+        return (_unasked(event), "The tool needs the user's consent, and nobody was asked.") if needed else ("", "")
     if ask.outcome == "pending":
         return "CONF-006", "The tool runs while the question about it is still open."
     if ask.outcome == "unseen":
         return "TOOL-002", "Whether the user agreed cannot be told: the answer is not in the recording."
     if not ask.granted:
         return "HITL-020", f"The tool runs although the answer was: {ask.outcome.replace('_', ' ')}."
-    if needed and ask.used:
-        return "TOOL-002" if irreversible else "HITL-002", "The consent was for one call and has been used. Ask again."
-    if irreversible and ask.outcome == "timed_out":
-        return "TOOL-002", "An irreversible tool needs a yes; silence is not consent."
-    if irreversible and ask.default == "accept":
+    return _unfit(ask, event) if needed else ("", "")
+
+
+def _unasked(event: ToolInvoked) -> str:
+    return "TOOL-002" if event.irreversible is True else "HITL-002"
+
+
+def _unfit(ask: Ask, event: ToolInvoked) -> tuple[str, str]:
+    """The same for a call that needs a yes and a prompt that got one: whether the yes was to this. C-38, C-39"""
+    if ask.used:
+        return _unasked(event), "The consent was for one call and has been used. Ask again."
+    if ask.tool not in ("", event.tool):
+        return _unasked(event), f"The user was asked about {ask.tool!r}, not about {event.tool!r}. Ask again."
+    if ask.outcome == "timed_out":
+        return _unasked(event), "What is irreversible or of high risk needs a yes; silence is not consent."
+    if event.irreversible is True and ask.default == "accept":
         return "TOOL-003", "The question before an irreversible tool must default to reject."
+    if _exceeds(_called(event), _asked(ask)):
+        return _unasked(event), "The tool is riskier, or harder to undo, than the user was told. Ask again."
     return "", ""
 
 

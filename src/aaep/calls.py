@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from msgspec import UNSET
 
-from .errors import LocalProtocolError
+from .errors import LocalProtocolError, Violation
 from .events import ToolCompleted, ToolInvoked
 from .prompts import Ask
 from .sending import REST
@@ -118,26 +118,28 @@ class Call:
             session.may_act(self.name)
             if self._ready is not None:
                 self._ready()
-            session.settle_outputs()
-            session.go("calling_tool")
             said = invoked(self.name, self._args)
             if self._summary is not None:
                 said = compose(self._summary, said, english=session.english)
-            session.voice.add(
-                ToolInvoked,
-                _INVOKED(
-                    tool=self.name,
-                    tool_call_id=self.id,
-                    risk_level=self._risk,
-                    irreversible=self._irreversible,
-                    description=UNSET if self._description is None else plain(self._description, 4096),
-                    args_summary=self._args or UNSET,
-                    expected_duration_ms=UNSET if self._expected is None else int(self._expected * 1000),
-                    summary_terse=said.terse,
-                    summary_normal=said.normal,
-                    summary_detailed=said.detailed,
-                ),
+            rest = _INVOKED(
+                tool=self.name,
+                tool_call_id=self.id,
+                risk_level=self._risk,
+                irreversible=self._irreversible,
+                description=UNSET if self._description is None else plain(self._description, 4096),
+                args_summary=self._args or UNSET,
+                expected_duration_ms=UNSET if self._expected is None else int(self._expected * 1000),
+                summary_terse=said.terse,
+                summary_normal=said.normal,
+                summary_detailed=said.detailed,
             )
+            wrong: list[Violation] = []
+            session.voice.order.judge_consent(rest, wrong)  # before the state is told, which would promise a call
+            if wrong:
+                raise LocalProtocolError(f"{self.name} did not run.", wrong)
+            session.settle_outputs()
+            session.go("calling_tool")
+            session.voice.add(ToolInvoked, rest)
             self._began = session.voice.clock()
             self.running = True
             session.running[self.id] = self

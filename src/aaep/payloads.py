@@ -21,7 +21,7 @@ from .errors import Violation
 from .events import Envelope
 from .fields import STATES, Message, pointer, present
 
-__all__ = ["PAYLOADS"]
+__all__ = ["PAYLOADS", "stakes"]
 
 
 def summaries(event: Envelope) -> Iterator[Violation]:
@@ -112,13 +112,17 @@ _DEFAULTS: Final = {
 _WAITS: Final = {"high": (180, 600), "medium": (60, 180), "low": (30, 90)}  # §6.4.2
 
 
+def stakes(event: events.AwaitingConfirmation) -> tuple[bool, str]:
+    """CF-021, C-41: whether what is asked about is irreversible, and its risk; silence about either is the worst."""
+    stated, reach, risk = present(event, "irreversible"), present(event, "reversibility"), present(event, "risk_level")
+    irreversible = stated is True or reach == "irreversible" or (stated is None and reach is None)
+    return irreversible, risk if isinstance(risk, str) and risk else "high"
+
+
 def confirmation(event: events.AwaitingConfirmation) -> Iterator[Violation]:
     """HITL-006, HITL-007 §6.4.1, CONF-046, CONF-047, HITL-033, HITL-036"""
     stated, reach = present(event, "irreversible"), present(event, "reversibility")
-    # CF-021: silence about reversibility counts as irreversible, silence about risk as high.
-    irreversible = stated is True or reach == "irreversible" or (stated is None and reach is None)
-    risk = present(event, "risk_level")
-    risk = risk if isinstance(risk, str) and risk else "high"
+    irreversible, risk = stakes(event)
     if event.default_decision == "accept":
         rule = _DEFAULTS.get((irreversible, risk))
         if rule is not None:

@@ -303,11 +303,12 @@ class Session:
             self._say(found, event, BREACHES[known.stage, "invoked"], text, "/tool_call_id")
         if agent.state != "calling_tool" and "tools" not in self._told:
             self._say(found, event, "LVL-007", "No state.changed to calling_tool came before the tool.")
-        if self.asks or consequential(event):
-            self._judge_consent(event, found)
+        self.judge_consent(event, found)
 
-    def _judge_consent(self, event: ToolInvoked, found: list[Violation]) -> None:
+    def judge_consent(self, event: ToolInvoked, found: list[Violation]) -> None:
         """TOOL-002, TOOL-003 §4.3.1, HITL-002 §2.3.5, HITL-020 §4.5.3, CONF-006 §6.1(3)"""
+        if not self.asks and not consequential(event):
+            return
         ask = licence(self.asks.values(), event)
         rule, text = unlicensed(ask, event)
         if rule:
@@ -422,7 +423,8 @@ class Session:
             if ask is not None and ask.granted:
                 ask.used = True
             for one in self.asks.values():
-                one.followed = one.followed or (one.granted and not one.call)
+                about = not one.call and one.tool in ("", event.tool)
+                one.followed = one.followed or (one.granted and about)
         id_ = "" if event.tool_call_id is UNSET else event.tool_call_id
         call = Call(event.tool, agent.id, id_)
         self.calls.append(call)

@@ -333,8 +333,8 @@ class Session:
     ) -> Ask:
         """Ask for a yes; then act inside ``with session.tool(name, ask=ask):``, which the answer covers once."""
         call = identifier("call_")
-        named = tool or "action"
-        about = {**(context or {}), "tool": named, "tool_call_id": call}  # C-38
+        named = {} if tool is None else {"tool": tool}
+        about = {**(context or {}), **named, "tool_call_id": call}  # C-38
         members = confirmation(
             action,
             consequence,
@@ -345,7 +345,8 @@ class Session:
             timeout=timeout,
             context=about,
         )
-        ask = Ask(self.questions, "confirmation", members, said=summary, about=members["action"], call=call, tool=named)
+        what = members["action"]
+        ask = Ask(self.questions, "confirmation", members, said=summary, about=what, call=call, tool=tool or "")
         return self.questions.put(ask)
 
     def clarify(
