@@ -305,6 +305,8 @@ class Model:
                 same = prompt.step.action == step.action or (step.call and prompt.step.call == step.call)
                 if prompt.open and prompt.step.kind == "confirm" and same:
                     broken = ["CONF-007"]
+        if any(prompt.step.token == step.token for prompt in self.prompts):
+            return [*broken, "CONF-012"]  # what it asks, no reply can answer
         self.prompts.append(Prompt(step=step, deadline=self.now + step.timeout))
         return broken
 

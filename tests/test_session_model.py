@@ -116,6 +116,7 @@ def token(number: int) -> str:
 def candidates(draw: st.DrawFn, model: Model) -> Step:
     """Anything that could come next, sound or not."""
     number = len(model.prompts)
+    issued = token(draw(st.sampled_from((number, number, number, number, max(0, number - 1)))))
     kinds = "state state state invoked invoked returned returned chunk chunk confirm confirm clarify handoff progress"
     kind = draw(st.sampled_from([*kinds.split(), "started", "ending", *["reply"] * 3 * bool(number)]))
     agent = draw(st.sampled_from(("one", "one", "one", "two")))
@@ -160,7 +161,7 @@ def candidates(draw: st.DrawFn, model: Model) -> Step:
             kind=kind,
             agent=agent,
             wait=wait,
-            token=token(number),
+            token=issued,
             call=draw(st.sampled_from(CALLS)),
             about=draw(st.sampled_from(("", "check", "send"))),
             risk=risk,
@@ -171,7 +172,7 @@ def candidates(draw: st.DrawFn, model: Model) -> Step:
         )
     if kind == "clarify":
         timeout = draw(st.sampled_from((60, 10)))
-        return Step(kind=kind, agent=agent, wait=wait, token=token(number), timeout=timeout)
+        return Step(kind=kind, agent=agent, wait=wait, token=issued, timeout=timeout)
     return Step(kind=kind, agent=agent, wait=wait)
 
 

@@ -14,10 +14,11 @@ from typing import Annotated, Literal
 import msgspec
 from msgspec import UNSET, Meta, UnsetType
 
+from .events import Envelope
 from .extensions import Extension, Registry
 from .fields import EventId, ReplyToken, SessionId
 
-__all__ = ["ATTEND", "PREFIX", "Attend", "AttendCapabilities", "registry"]
+__all__ = ["ATTEND", "PREFIX", "Attend", "AttendCapabilities", "ours", "registry"]
 
 PREFIX = "attend"
 
@@ -57,3 +58,11 @@ ATTEND = Extension(
 def registry() -> Registry:
     """A registry that knows our own extension and nothing else."""
     return Registry([ATTEND])
+
+
+def ours(event: Envelope, name: str) -> object:
+    """What an event says in our extension, or None."""
+    extensions = event.extensions
+    if extensions is UNSET or not isinstance(extensions, dict):
+        return None
+    return extensions.get(PREFIX, {}).get(name)

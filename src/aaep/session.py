@@ -17,7 +17,7 @@ from typing import Any, Final, Literal
 from msgspec import UNSET
 
 from .asks import Ask, Verdict, consequential, licence, refused, unfollowed, unlicensed
-from .attend import PREFIX
+from .attend import ours
 from .errors import Severity, Violation
 from .events import (
     TERMINAL,
@@ -142,7 +142,7 @@ class Session:
             return False
         self._joined = kind != "started" and not self.whole
         self._numbered = event.sequence_number is not UNSET
-        self.parent = str(_ours(event, "parent_session_id") or "")
+        self.parent = str(ours(event, "parent_session_id") or "")
         self.stage = LIFECYCLE["none", "started"]
         return True
 
@@ -277,7 +277,7 @@ class Session:
     def _judge_chain(self, event: StateChanged, agent: Agent, found: list[Violation]) -> None:
         """STATE-001, STATE-002 §4.2.1"""
         left = event.from_state
-        if _ours(event, "resync"):  # C-36: a catch-up names the state, it leaves none
+        if ours(event, "resync"):  # C-36: a catch-up names the state, it leaves none
             return
         if not agent.moved:
             if left != "idle" and not self._joined and (self.whole or self.stage != "none"):
@@ -291,7 +291,7 @@ class Session:
 
     def _left_behind(self, event: StateChanged, agent: Agent) -> list[Ask]:
         """Prompts of this agent that a state.changed away from awaiting_input ends without a visible answer."""
-        if event.from_state != "awaiting_input" or event.to_state == "awaiting_input" or _ours(event, "outcome"):
+        if event.from_state != "awaiting_input" or event.to_state == "awaiting_input" or ours(event, "outcome"):
             return []
         return [a for a in self.asks.values() if a.outcome == "pending" and a.event.producer.agent_id == agent.id]
 
@@ -342,6 +342,7 @@ class Session:
 
     def _judge_confirmation(self, event: AwaitingConfirmation, agent: Agent, found: list[Violation]) -> None:
         """HITL-021 A.4, CONF-007 §6.1(4)"""
+        self._judge_token(event, found)
         if agent.state != "awaiting_input":
             self._say(found, event, "HITL-021", "No state.changed to awaiting_input came before the question.")
         call = Ask(event=event, deadline=0).call
@@ -353,8 +354,16 @@ class Session:
                 self._say(found, event, "CONF-007", "The same question is already open. Wait for its answer.")
                 return
 
+    def _judge_token(self, event: AwaitingConfirmation | AwaitingClarification, found: list[Violation]) -> None:
+        """CONF-012 §6.2.2"""
+        known = self.asks.get(event.reply_token)
+        if known is not None and known.event.event_id != event.event_id:
+            text = "The reply_token belongs to another question. Make a new one for every question."
+            self._say(found, event, "CONF-012", text, "/reply_token")
+
     def _judge_clarification(self, event: AwaitingClarification, agent: Agent, found: list[Violation]) -> None:
         """HITL-030 A.5"""
+        self._judge_token(event, found)
         if agent.state != "awaiting_input":
             self._say(found, event, "HITL-030", "No state.changed to awaiting_input came before the question.")
 
@@ -406,7 +415,7 @@ class Session:
             self.resolve(ask, "withdraw")
             if not self.whole:  # an answer may have come that the recording does not show (C-38)
                 ask.outcome = "unseen"
-        outcome, token = _ours(event, "outcome"), _ours(event, "reply_token")
+        outcome, token = ours(event, "outcome"), ours(event, "reply_token")
         told = self.asks.get(token) if isinstance(token, str) else None
         if told is not None and told.outcome == "pending":
             self.resolve(told, TOLD.get(str(outcome), "withdraw"))
@@ -440,7 +449,8 @@ class Session:
     def _apply_ask(self, event: AwaitingConfirmation | AwaitingClarification, agent: Agent, now: float) -> None:
         agent.implied |= {IMPLIED[type(event)]}
         ask = Ask(event=event, deadline=now + event.timeout_seconds)  # CF-029: by the caller's clock
-        self.asks.setdefault(ask.token, ask)
+        if self.asks.setdefault(ask.token, ask) is not ask:
+            return  # CONF-012: nobody could tell which of the two a reply answers, so none answers the second
         self.deadline = ask.deadline if self.deadline is None else min(self.deadline, ask.deadline)
         self.plain = False
 
@@ -468,13 +478,6 @@ class Session:
         self.calls.clear()
         self._ids.clear()
         self.agents.clear()
-
-
-def _ours(event: Envelope, name: str) -> object:
-    extensions = event.extensions
-    if extensions is UNSET or not isinstance(extensions, dict):
-        return None
-    return extensions.get(PREFIX, {}).get(name)
 
 
 # What a kind of event is to the session, how it is judged, and what it does.
