@@ -208,6 +208,10 @@ class Session:
         path, severity = (*where, "", "")[:2]
         found.append(Violation(rule, text, path, event.event_id, severity))
 
+    def _seen(self, agent: Agent) -> bool:
+        """C-83: whether what an agent's state is was seen; what came before a recording proves nothing."""
+        return agent.moved or not self._joined
+
     def _astray(self, event: Envelope, stage: str, kind: str, found: list[Violation]) -> bool:
         """An event outside its session's bounds; whether there is more to say about it."""
         rule = BREACHES[stage, kind]
@@ -301,7 +305,7 @@ class Session:
         if known is not None:
             text = "The tool_call_id was used before in this session. Make a new one for every call."
             self._say(found, event, BREACHES[known.stage, "invoked"], text, "/tool_call_id")
-        if agent.state != "calling_tool" and "tools" not in self._told:
+        if agent.state != "calling_tool" and "tools" not in self._told and self._seen(agent):
             self._say(found, event, "LVL-007", "No state.changed to calling_tool came before the tool.")
         self.judge_consent(event, found)
 
@@ -343,7 +347,7 @@ class Session:
     def _judge_confirmation(self, event: AwaitingConfirmation, agent: Agent, found: list[Violation]) -> None:
         """HITL-021 A.4, CONF-007 §6.1(4)"""
         self._judge_token(event, found)
-        if agent.state != "awaiting_input":
+        if agent.state != "awaiting_input" and self._seen(agent):
             self._say(found, event, "HITL-021", "No state.changed to awaiting_input came before the question.")
         call = Ask(event=event, deadline=0).call
         for ask in self.asks.values():
@@ -364,7 +368,7 @@ class Session:
     def _judge_clarification(self, event: AwaitingClarification, agent: Agent, found: list[Violation]) -> None:
         """HITL-030 A.5"""
         self._judge_token(event, found)
-        if agent.state != "awaiting_input":
+        if agent.state != "awaiting_input" and self._seen(agent):
             self._say(found, event, "HITL-030", "No state.changed to awaiting_input came before the question.")
 
     def _judge_chunk(self, event: OutputStreaming, agent: Agent, found: list[Violation]) -> None:
@@ -373,7 +377,7 @@ class Session:
         writing = agent.state == "writing_output"
         if writing and output is not None and output.stage == "open" and event.position == output.end + output.shift:
             return  # the next chunk of an output, as nearly all are
-        if not writing and "output" not in self._told:
+        if not writing and "output" not in self._told and self._seen(agent):
             self._say(found, event, "LVL-007", "No state.changed to writing_output came before the output.")
         if output is None:
             output = Output()
@@ -423,7 +427,7 @@ class Session:
 
     def _apply_invoked(self, event: ToolInvoked, agent: Agent, _now: float) -> None:
         self.invocations += 1
-        if agent.state != "calling_tool":
+        if agent.state != "calling_tool" and self._seen(agent):
             self._told.add("tools")
         if agent.state != IMPLIED[ToolInvoked]:
             agent.implied |= {IMPLIED[ToolInvoked]}
@@ -463,7 +467,7 @@ class Session:
                 return
         if output is None:
             output = agent.outputs[event.output_id] = Output()
-            if agent.state != "writing_output":
+            if agent.state != "writing_output" and self._seen(agent):
                 self._told.add("output")
         output.take(event)
         if not event.complete and agent.state != "writing_output":
