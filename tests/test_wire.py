@@ -327,6 +327,29 @@ def test_an_unknown_value_counts_as_the_cautious_one(base: str, name: str, settl
     assert json.loads(wire.encode(message)) == value
 
 
+@pytest.mark.parametrize("given", ["true", "false", "", 0, 1, 2.5, None, [], {}, [True]], ids=repr)
+@pytest.mark.parametrize(
+    ("base", "name", "settled"),
+    [
+        ("agent.tool.invoked", "risk_level", "high"),
+        ("agent.tool.invoked", "irreversible", True),
+        ("agent.awaiting.confirmation", "risk_level", "high"),
+        ("agent.awaiting.confirmation", "irreversible", True),
+        ("agent.awaiting.confirmation", "reversibility", "irreversible"),
+        ("agent.awaiting.confirmation", "default_decision", "reject"),
+    ],
+)
+def test_what_safety_rests_on_counts_as_the_cautious_value_whatever_was_sent(
+    base: str, name: str, settled: object, given: object
+) -> None:
+    """C-61"""
+    value = changed(base, **{name: given})
+    message = wire.decode(raw(value))
+    assert type(message) is CORE_EVENTS["aaep:" + base]
+    assert getattr(message, name) == settled
+    assert json.loads(wire.encode(message)) == value
+
+
 def test_an_unknown_text_direction_is_auto() -> None:
     message = wire.decode(raw(changed("agent.session.started", localization_hints={"text_direction": "down"})))
     assert isinstance(message, Envelope) and isinstance(message.localization_hints, LocalizationHints)

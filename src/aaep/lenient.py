@@ -177,17 +177,21 @@ NESTED: Final[Mapping[str, type[Message]]] = {
     "honored_capabilities": messages.Capabilities,
     "event_filters": messages.EventFilters,
 }
-# C-61: what an unknown value of an enumeration counts as. Safety resolves to asking the user.
+# C-61: what an unknown value of an enumeration counts as.
 _CAUTIOUS: Final = {
     "error_category": "unknown",
     "status": "error",
     "coalesce_hint": "none",
     "urgency": "normal",
     "verbosity": "normal",
+    "text_direction": "auto",
+}
+# C-61: safety resolves to asking the user, whatever else was sent: another word, another JSON type, null.
+_SAFE: Final = {
     "risk_level": "high",
+    "irreversible": True,
     "reversibility": "irreversible",
     "default_decision": "reject",
-    "text_direction": "auto",
 }
 
 
@@ -197,7 +201,8 @@ def view(cls: type[M], given: Mapping[str, Any], raw: bytes = b"", *, settle: bo
 
     Without ``settle`` the values are as they came, whatever their type: for
     judging. With it, they are fit for use: a member of the wrong JSON type is
-    absent, an empty text is absent (C-15), an unknown value is the cautious one.
+    absent, an empty text is absent (C-15), an unknown value is the cautious one;
+    and so is a member of the wrong type where safety rests on it.
     """
     message = _sound(cls, given) if settle else None
     if message is None:
@@ -242,6 +247,8 @@ def _member(field: msgspec.structs.FieldInfo, value: Any, *, settle: bool) -> An
     usable = _converted(field.type, value, UNSET)
     if usable is not UNSET:
         return usable
+    if field.encode_name in _SAFE:
+        return _SAFE[field.encode_name]
     if isinstance(value, str):
         return _CAUTIOUS.get(field.encode_name, value or UNSET) if _is_text(field.type) else UNSET
     if isinstance(value, int) and not isinstance(value, bool) and _fits(field.type, 1):
