@@ -19,6 +19,8 @@ from aaep.conformance import Result
 from aaep.conformance._judge import granted
 from aaep.conformance.scenarios import PRODUCER, live
 from aaep.conformance.subscribers import SUBSCRIBER
+from aaep.events import CORE_EVENTS, UnknownEvent
+from aaep.rules import required
 from tests import vectors
 from tests.broken.producers import ALL
 from tests.sessions import event, outcome, token
@@ -30,6 +32,38 @@ ELSEWHERE = ["https://aaep-protocol.org/context/v1", "https://ward.example/conte
 def errors(*raws: bytes, whole: bool = False) -> set[str]:
     audit = Audit(whole=whole)
     return {one.rule for raw in raws for one in audit.feed(raw, via="sub_1") if one.severity == "error"}
+
+
+# -- what lacks something ------------------------------------------------------------------------
+
+SOUND = ("HITL-018-accepted-and-called", "HITL-030-waiting-announced", "SEQ-003-errored-end", "SEQ-003-cancelled-end")
+# Without these an event cannot be placed in its session, and what comes after it may be judged as if it had not come.
+BEARING = {"to_state", "reply_token", "chunk", "position", "complete"}
+
+
+def lacking() -> list[Any]:
+    """Sound sessions in each of which one member is missing from one event."""
+    found = []
+    for case in vectors.cases("sequence"):
+        for number, step in enumerate(case["steps"]) if case["id"] in SOUND else ():
+            cls = CORE_EVENTS.get("aaep:" + step["base"], UnknownEvent)
+            for name in sorted(required(cls) - required(UnknownEvent) - BEARING):
+                less = {**step, "remove": [*step.get("remove", ()), f"/{name}"], "set": {**step.get("set", {})}}
+                less["set"].pop(f"/{name}", None)
+                steps = [*case["steps"][:number], less, *case["steps"][number + 1 :]]
+                found.append(pytest.param(steps, number, id=f"{case['id']}-{number}-{name}"))
+    return found
+
+
+@pytest.mark.parametrize(("steps", "number"), lacking())
+def test_what_an_event_lacks_is_told_of_it_and_of_no_other(steps: list[dict[str, Any]], number: int) -> None:
+    audit = Audit(whole=True)
+    found = {}
+    for place, step in enumerate(steps):
+        at = vectors.moment(place).isoformat(timespec="milliseconds").replace("+00:00", "Z")
+        found[place] = [one.rule for one in audit.feed(vectors.message(step, place), at, vectors.VIA)]
+    found[len(steps)] = [one.rule for one in audit.finish()]
+    assert [place for place, rules in found.items() if rules] == [number]
 
 
 # -- conditions ----------------------------------------------------------------------------------

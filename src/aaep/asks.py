@@ -138,7 +138,7 @@ def licence(asks: Iterable[Ask], event: ToolInvoked) -> Ask | None:
         granted = sorted((ask for ask in free if ask.granted), key=lambda ask: not ask.tool)  # who names it comes first
         fitting = [ask for ask in granted if not unlicensed(ask, event)[0]]
         return next(iter(fitting or granted), free[-1])
-    last = next((ask for ask in reversed(asked) if ask.tool == event.tool), None)
+    last = next((ask for ask in reversed(asked) if ask.tool and ask.tool == event.tool), None)
     if last is None or last.granted or last.outcome not in ("rejected", "timed_out"):
         return None
     return None if _exceeds(_asked(last), _called(event)) else last
@@ -180,7 +180,7 @@ def _unfit(ask: Ask, event: ToolInvoked) -> tuple[str, str]:
     """The same for a call that needs a yes and a prompt that got one: whether the yes was to this. C-38, C-39"""
     if ask.used:
         return _unasked(event), "The consent was for one call and has been used. Ask again."
-    if ask.tool not in ("", event.tool):
+    if event.tool and ask.tool not in ("", event.tool):
         return _unasked(event), f"The user was asked about {ask.tool!r}, not about {event.tool!r}. Ask again."
     if ask.outcome == "timed_out":
         return _unasked(event), "What is irreversible or of high risk needs a yes; silence is not consent."

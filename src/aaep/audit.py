@@ -24,6 +24,7 @@ from .events import (
     Envelope,
     SessionStarted,
     ToolInvoked,
+    UnknownEvent,
 )
 from .extensions import Profile, Registry
 from .fields import Message
@@ -187,16 +188,17 @@ class Audit:
         elif len(seen) >= MOST:
             trim(seen)
         seen[key] = raw
+        part = event if type(event) is not UnknownEvent else wire.meant(event)
         name = event.session_id + via
-        session = self.opened.get(name) or self._session(name, event, via)
-        turning = type(event) in TURNING
+        session = self.opened.get(name) or self._session(name, part, via)
+        turning = type(part) in TURNING
         # Only prompts need a clock, and reading one from text is not free.
-        timed = isinstance(event, _ASKING) or session.deadline is not None
-        found = session.feed(event, _moment(at or event.timestamp) if timed else 0.0)
+        timed = isinstance(part, _ASKING) or session.deadline is not None
+        found = session.feed(part, _moment(at or event.timestamp) if timed else 0.0)
         if found and (name in self._midway or name not in self.opened):
-            found = _undetermined(event, session, found, released=self._midway.get(name, True))
+            found = _undetermined(part, session, found, released=self._midway.get(name, True))
         if turning:
-            self._turned(event, session, name)
+            self._turned(part, session, name)
         if via in self.subscriptions:
             found = [*self.subscriptions[via].feed(event), *found]
         return found

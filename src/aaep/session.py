@@ -281,7 +281,7 @@ class Session:
     def _judge_chain(self, event: StateChanged, agent: Agent, found: list[Violation]) -> None:
         """STATE-001, STATE-002 §4.2.1"""
         left = event.from_state
-        if ours(event, "resync"):  # C-36: a catch-up names the state, it leaves none
+        if not left or ours(event, "resync"):  # C-36: a catch-up names the state, it leaves none
             return
         if not agent.moved:
             if left != "idle" and not self._joined and (self.whole or self.stage != "none"):
@@ -330,7 +330,7 @@ class Session:
         elif call.id and event.tool_call_id is UNSET:
             text = "The call was announced with a tool_call_id; repeat it here."
             self._say(found, event, "TOOL-004", text)
-        elif call.tool != event.tool:
+        elif call.tool != event.tool and call.tool and event.tool:
             text = f"tool is {event.tool}, but the call was announced as {call.tool}."
             self._say(found, event, "TOOL-006", text, "/tool")
 
@@ -390,7 +390,7 @@ class Session:
     def _judge_terminal(self, event: Envelope, _agent: Agent, found: list[Violation]) -> None:
         """TOOL-008 §4.3.2, OUT-003 §4.3.3, HITL-018 §4.5.3, EVT-008"""
         for call in self.calls:
-            self._say(found, event, "TOOL-008", f"The tool {call.tool} never completed.")
+            self._say(found, event, "TOOL-008", f"The tool {call.tool or 'without a name'} never completed.")
         for agent in self.agents.values():
             for output in agent.outputs.values():
                 if output.stage == "open":

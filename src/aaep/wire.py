@@ -21,13 +21,13 @@ from msgspec import UNSET
 
 from . import lenient, schema
 from .errors import FrameError, RemoteProtocolError, Violation
-from .events import Envelope, UnknownEvent
+from .events import CORE_EVENTS, Envelope, UnknownEvent
 from .extensions import Registry
 from .fields import Message, members
 from .quick import check
 from .rules import BUNDLED, required
 
-__all__ = ["decode", "encode", "read", "replace"]
+__all__ = ["decode", "encode", "meant", "read", "replace"]
 
 M = TypeVar("M", bound=Message)
 
@@ -37,6 +37,9 @@ _DECODERS: Final[dict[bytes, Callable[[bytes], Message]]] = {
     type_.encode(): msgspec.json.Decoder(cls).decode for type_, cls in schema.SHAPES.items()
 }
 _names: Final = msgspec.json.Decoder(dict[str, msgspec.Raw]).decode
+# Of the payload, what a session cannot do without, and what it can take for nothing said.
+_NEEDED: Final = frozenset(["to_state", "reply_token", "chunk", "position", "complete"])
+_ASSUMED: Final[dict[str, Any]] = {"from_state": "", "tool": "", "timeout_seconds": 86_400}
 _ENVELOPE: Final = ("context", "event_id", "session_id", "timestamp", "producer")  # ENV-001, ENV-005
 
 
@@ -131,6 +134,24 @@ def _usable(raw: bytes, known: Registry) -> Message | None:
     if _complete(message):
         return message
     return lenient.view(UnknownEvent, {**given, "type": type_}, kept, settle=True)
+
+
+def meant(event: UnknownEvent) -> Envelope:
+    """
+    What an event is to its session: of the type it names, though its payload lacks something.
+
+    Only for judging: what comes after it would else be judged as if it had
+    never been sent. Where the session rests on what it lacks it stays unknown.
+    """
+    cls = CORE_EVENTS.get(event.type)
+    if cls is None or event.raw is None:
+        return event
+    given = lenient.parse(event.raw)[0]
+    known = lenient.view(cls, {**given, "type": event.type}, settle=True)
+    lacking = {name for name in cls.__struct_fields__ if getattr(known, name) is UNSET}
+    if not lacking.isdisjoint(_NEEDED):
+        return event
+    return msgspec.structs.replace(known, **{name: _ASSUMED[name] for name in lacking & _ASSUMED.keys()})
 
 
 def _complete(message: Message) -> bool:
