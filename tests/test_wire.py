@@ -263,6 +263,13 @@ def test_nothing_inside_a_message_is_filled_in() -> None:
         assert all(field.default in (UNSET, msgspec.NODEFAULT) for field in members(shape))
 
 
+@pytest.mark.parametrize("text", [b'{"type":"aaep', b'{"a":"\x00"}', b'{"a":', b'{"a" 1}', b"{]"])
+def test_where_json_breaks_is_said_once(text: bytes) -> None:
+    (found,) = explain(text)
+    assert found.rule == "ENC-001"
+    assert " at character " in found.message and "at at" not in found.message
+
+
 def test_a_byte_order_mark_is_tolerated_and_not_passed_on() -> None:
     message = wire.decode(b"\xef\xbb\xbf" + raw(STARTED))
     assert isinstance(message, SessionStarted)

@@ -143,8 +143,9 @@ class Audit:
         message, violations = wire.read(raw, self.known, self.strict, self.scratch)
         if not isinstance(message, Envelope):
             if message is not None:
-                wrong = misdirected(message, direction)
-                violations = [*violations, *(wrong or self._exchange(message, at, via))]
+                wrong = misdirected(message, direction) or self._exchange(message, at, via)
+                told = {(one.rule, one.path) for one in violations}  # one defect, one finding
+                violations = [*violations, *(one for one in wrong if (one.rule, one.path) not in told)]
             return self.graded(violations)
         self.events += 1
         if direction == "in":

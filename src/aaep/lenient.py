@@ -74,7 +74,8 @@ def parse(raw: bytes) -> tuple[Any, list[Violation]]:
         nested = text.count("{") + text.count("[") > _DEEPEST and _deep(value)
     except json.JSONDecodeError as error:
         rule, why = ("ENC-002", "a dialect of JSON, not JSON") if _dialect(text) else ("ENC-001", "not JSON")
-        return UNREADABLE, [Violation(rule, f"The message is {why}: {error.msg} at character {error.pos}.")]
+        what = error.msg.removesuffix(" at")
+        return UNREADABLE, [Violation(rule, f"The message is {why}: {what} at character {error.pos}.")]
     except RecursionError:
         nested = True
     if nested:
