@@ -435,6 +435,24 @@ def test_what_an_answer_licenses(decision: str, default: str, irreversible: bool
 
 
 @pytest.mark.parametrize(("irreversible", "rule"), [(True, "TOOL-002"), (False, "HITL-002")])
+@pytest.mark.parametrize("whole", [True, False])
+@pytest.mark.parametrize("replied", [True, False])
+def test_what_the_agent_says_of_an_answer_is_no_proof(
+    irreversible: bool, rule: str, whole: bool, replied: bool
+) -> None:
+    """C-38: without the reply it is undetermined; with it there is nothing to say."""
+    session = asked(confirmation())
+    session.whole = whole
+    if replied:
+        session.reply(reply(1), NOW + 1, vectors.VIA)
+    ours = {"attend": {"reply_token": TOKEN, "outcome": "accepted"}}
+    told = message("agent.state.changed", 2, from_state="awaiting_input", to_state="calling_tool", extensions=ours)
+    session.feed(told, NOW + 2)
+    found = session.feed(call(3, "call_1", irreversible=irreversible, risk_level="high"), NOW + 3)
+    assert [(one.rule, grade(one)) for one in found] == ([] if replied else [(rule, "info")])
+
+
+@pytest.mark.parametrize(("irreversible", "rule"), [(True, "TOOL-002"), (False, "HITL-002")])
 def test_nobody_was_asked(irreversible: bool, rule: str) -> None:
     """HITL-002"""
     session = Session("sess_1")

@@ -16,7 +16,7 @@ from typing import Any, Final, Literal
 
 from msgspec import UNSET
 
-from .asks import Ask, Verdict, consequential, licence, refused, unfollowed, unlicensed
+from .asks import Ask, Verdict, consequential, licence, refused, unfollowed, unlicensed, unproven
 from .attend import ours
 from .errors import Severity, Violation
 from .events import (
@@ -318,6 +318,8 @@ class Session:
         if rule:
             open_ = self._joined or (not self.whole and ask is not None and ask.outcome in ("pending", "unseen"))
             self._say(found, event, rule, text, "", "info" if open_ else "")
+        elif (note := unproven(ask, event))[0]:
+            self._say(found, event, *note, "", "info")
 
     def _judge_completed(self, event: ToolCompleted, agent: Agent, found: list[Violation]) -> None:
         """TOOL-004, TOOL-006, TOOL-010, TOOL-012 §4.5.2"""
@@ -423,7 +425,7 @@ class Session:
         told = self.asks.get(token) if isinstance(token, str) else None
         if told is not None and told.outcome == "pending":
             self.resolve(told, TOLD.get(str(outcome), "withdraw"))
-            agent.after = ()
+            told.claimed, agent.after = True, ()
 
     def _apply_invoked(self, event: ToolInvoked, agent: Agent, _now: float) -> None:
         self.invocations += 1
@@ -436,8 +438,7 @@ class Session:
             if ask is not None and ask.granted:
                 ask.used = True
             for one in self.asks.values():
-                about = not one.call and one.tool in ("", event.tool)
-                one.followed = one.followed or (one.granted and about)
+                one.follow(event)
         id_ = "" if event.tool_call_id is UNSET else event.tool_call_id
         call = Call(event.tool, agent.id, id_)
         self.calls.append(call)
