@@ -15,6 +15,7 @@ from aaep import wire
 from aaep.errors import FrameError, RemoteProtocolError
 from aaep.events import (
     CORE_EVENTS,
+    AwaitingClarification,
     Envelope,
     ExtensionEvent,
     LocalizationHints,
@@ -369,6 +370,12 @@ def test_who_cancelled_and_who_takes_over_may_be_new() -> None:
     assert isinstance(cancelled, SessionCancelled)
     handoff = wire.decode(raw(changed("agent.handoff.requested", target_kind="robot")))
     assert type(handoff) is CORE_EVENTS["aaep:agent.handoff.requested"]
+
+
+@pytest.mark.parametrize("given", [{}, {"value": "a", "label": "A"}], ids=repr)
+def test_one_choice_is_no_list_of_choices(given: dict[str, str]) -> None:
+    message = wire.decode(raw(changed("agent.awaiting.clarification", choices=given)))
+    assert isinstance(message, AwaitingClarification) and message.choices is UNSET
 
 
 def test_an_empty_or_null_optional_member_is_absent() -> None:

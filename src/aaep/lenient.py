@@ -236,7 +236,8 @@ def _member(field: msgspec.structs.FieldInfo, value: Any, *, settle: bool) -> An
     if value is None and not settle:
         return NULL
     if nested is not None and isinstance(value, dict):
-        return view(nested, value, settle=settle)
+        # One object where a list of them belongs is no list, and cannot be used as one.
+        return UNSET if settle and _fits(field.type, ()) else view(nested, value, settle=settle)
     if settle and field.encode_name == "extensions" and isinstance(value, dict):
         return _extensions(value)
     if isinstance(value, list):
