@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Callable, Sequence
+from functools import cache
 from typing import Any, Final, TypeVar
 
 import msgspec
@@ -36,7 +37,6 @@ _encode_into: Final = _encoder.encode_into
 _DECODERS: Final[dict[bytes, Callable[[bytes], Message]]] = {
     type_.encode(): msgspec.json.Decoder(cls).decode for type_, cls in schema.SHAPES.items()
 }
-_names: Final = msgspec.json.Decoder(dict[str, msgspec.Raw]).decode
 # Of the payload, what a session cannot do without, and what it can take for nothing said.
 _NEEDED: Final = frozenset(["to_state", "reply_token", "chunk", "position", "complete"])
 _ASSUMED: Final[dict[str, Any]] = {"from_state": "", "tool": "", "timeout_seconds": 86_400}
@@ -68,9 +68,26 @@ def _exact(raw: bytes, scratch: bytearray) -> Message | None:
     _encode_into(message, scratch)
     if scratch == raw:
         return message
-    if b"\\u" in raw or scratch.count(b":") != raw.count(b":") or not required(type(message)) <= _names(raw).keys():
+    if b"\\u" in raw or scratch.count(b":") != raw.count(b":") or not _given(type(message), raw):
         return None
     return message
+
+
+@cache
+def _defaulted(cls: type[Message]) -> Callable[[bytes], msgspec.Struct]:
+    """Decodes, of a message, what has a default, and refuses it where that is missing."""
+    names = {field.name: field.encode_name for field in members(cls) if field.default not in (UNSET, msgspec.NODEFAULT)}
+    shape = msgspec.defstruct(cls.__name__, [(name, msgspec.Raw) for name in names], rename=names)
+    return msgspec.json.Decoder(shape).decode
+
+
+def _given(cls: type[Message], raw: bytes) -> bool:
+    """Whether nothing was filled in."""
+    try:
+        _defaulted(cls)(raw)
+    except msgspec.ValidationError:
+        return False
+    return True
 
 
 def _escaped(raw: bytes) -> Message | None:
