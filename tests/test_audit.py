@@ -8,7 +8,7 @@ from aaep import audit as module
 from aaep import stream
 from aaep.audit import Audit, Finding
 from tests import vectors
-from tests.sessions import event
+from tests.sessions import event, outcome
 
 FEW = 4
 
@@ -92,3 +92,53 @@ def test_consent_that_is_given_after_a_session_came_back_counts_if_there_is_room
     for lines, said in cases:
         found = judged(Audit(), [*opened(FEW + 1), *lines])
         assert {one.rule for one in found if one.rule.startswith(("TOOL", "CONF"))} == said
+
+
+# -- a reader that came late, or wants not all of it ---------------------------------------------------
+
+
+VIA = "sub_00000000000000000000000000000001"
+CALL: dict[str, object] = {
+    "tool_call_id": "call_00000000000000000000000000000009",
+    "risk_level": "high",
+    "irreversible": True,
+}
+
+
+def heard(at: str, *lines: bytes, whole: bool = False, filters: dict[str, list[str]] | None = None) -> list[str]:
+    """What is said of events that came on a subscription which began at a time."""
+    audit = Audit(whole=whole)
+    changes = {} if filters is None else {"/capabilities/event_filters": filters}
+    honoured = {} if filters is None else {"/honored_capabilities/event_filters": filters}
+    audit.feed(vectors.message({"base": "subscription.request", "set": changes}), at, VIA)
+    audit.feed(vectors.message({"base": "subscription.accepted", "set": honoured}), at, VIA)
+    found = [one for raw in lines for one in audit.feed(raw, at, VIA)]
+    return [one.rule for one in found if one.severity == "error"]
+
+
+BEGUN = event("session.started", 0)
+LATER, BEFORE = "2026-12-01T00:00:00.000Z", "2020-01-01T00:00:00.000Z"
+
+
+def test_what_happened_before_a_reader_came_is_nobodys_mistake() -> None:
+    """C-83, TR-039: who joins a session is told its start, and not the tool that runs already."""
+    lines = [BEGUN, event("tool.completed", 1), event("tool.invoked", 2, **CALL)]
+    assert heard(LATER, *lines) == []
+    assert heard(BEFORE, *lines) == ["TOOL-010", "TOOL-002"]
+    assert heard(LATER, *lines, whole=True) == ["TOOL-010", "TOOL-002"]
+
+
+def test_a_no_that_was_heard_counts_for_who_came_late_too() -> None:
+    token = "rpl_00000000000000000000000000000001"
+    about = {"tool": "transfer_funds", "tool_call_id": CALL["tool_call_id"]}
+    asked = event("awaiting.confirmation", 1, reply_token=token, extra_context=about)
+    call = event("tool.invoked", 3, tool="transfer_funds", **CALL)
+    assert heard(LATER, BEGUN, asked, outcome(2, token, "rejected"), call) == ["HITL-020"]
+    assert heard(LATER, BEGUN, asked, outcome(2, token, "accepted"), call) == []
+
+
+def test_what_a_reader_did_not_want_is_not_missed() -> None:
+    """SUB-037"""
+    lines = [event("tool.invoked", 1, risk_level="low", irreversible=False), event("tool.completed", 2)]
+    assert heard(BEFORE, *lines, filters={"include": ["aaep:agent.tool.*"], "exclude": []}) == []
+    assert heard(BEFORE, *lines[1:], filters={"include": ["aaep:agent.tool.completed"], "exclude": []}) == []

@@ -49,6 +49,7 @@ Direction: TypeAlias = Literal["out", "in", ""]  # from the producer, from the s
 _ASKING: Final = (AwaitingConfirmation, AwaitingClarification)
 TURNING: Final = frozenset([*_ASKING, *TERMINAL])
 MOST: Final = 4096  # event ids, sessions, subscriptions and tokens remembered
+_MILLISECOND: Final = 0.001  # which is as exact as events are (ENV-022)
 _MOST_KEPT: Final = 16_384  # bytes of a message kept to compare with; of a longer one its hash
 _ANNOUNCED: Final = frozenset(["LVL-007", "HITL-021", "HITL-030"])  # broken where no state was announced before
 _CONSENT: Final = frozenset(["TOOL-002", "TOOL-003", "HITL-002", "HITL-020", "CONF-006"])
@@ -244,9 +245,14 @@ class Audit:
             self._midway[name] = False
             session = _midway(event.session_id)
         else:
-            session = Session(event.session_id, whole=self.whole)
+            session = Session(event.session_id, whole=self.whole, late=self._late(event, via))
         self.opened[name] = session
         return session
+
+    def _late(self, event: Envelope, via: str) -> bool:
+        """Whether a session began before its subscription did, or not all of it is wanted there. C-83"""
+        handshake = self.subscriptions.get(via)
+        return handshake is not None and (handshake.partial or _moment(event.timestamp) < handshake.since)
 
     def _let_go(self, name: str) -> None:
         """Follow a session no more, and say so: whether it ends is not judged. SEQ-003 §4.1"""
@@ -274,6 +280,8 @@ class Audit:
                 if len(self.subscriptions) >= MOST:
                     trim(self.subscriptions)
                 handshake = self.subscriptions[via] = Handshake(whole=self.whole)
+            if isinstance(message, SubscriptionAccepted) and at:
+                handshake.since = _moment(at) - _MILLISECOND
             return [*handshake.feed(message)]
         found = []
         mine = type(message).rules["subscription_id"]

@@ -59,22 +59,21 @@ class Session:
     One session as one party sees it.
 
     ``whole`` says that everything sent in either direction is fed in, from the
-    start to the end; otherwise what is missing proves nothing (C-38, C-83).
+    start to the end; otherwise what is missing proves nothing (C-38, C-83). So
+    it is if who listens came ``late``, although the start is told then (TR-039).
     """
 
-    def __init__(self, session_id: str, *, whole: bool = True) -> None:
-        self.session_id = session_id
-        self.whole = whole
+    def __init__(self, session_id: str, *, whole: bool = True, late: bool = False) -> None:
+        self.session_id, self.whole, self.late = session_id, whole, late
         self.stage = "none"
         self.asks: dict[str, Ask] = {}
         self.deadline: float | None = None  # when the next pending prompt runs out
-        self.invocations = 0
         self.parent = ""  # the session this one belongs to, if its start says so (A.9)
         self._joined = not whole  # the start was not seen
         self.agents: dict[str, Agent] = {}
         self.calls: list[Call] = []  # running
         self._ids: dict[str, Call] = {}
-        self.last = ""
+        self.invocations, self.last = 0, ""
         self._number: int | None = None
         self._numbered: bool | None = None  # whether the first event had a number
         self._told: set[str] = set()  # findings made once per session
@@ -140,7 +139,7 @@ class Session:
         """The first event of the session, or one too many."""
         if self.stage != "none":
             return False
-        self._joined = kind != "started" and not self.whole
+        self._joined = (kind != "started" or self.late) and not self.whole
         self._numbered = event.sequence_number is not UNSET
         self.parent = str(ours(event, "parent_session_id") or "")
         self.stage = LIFECYCLE["none", "started"]
@@ -316,7 +315,9 @@ class Session:
         ask = licence(self.asks.values(), event)
         rule, text = unlicensed(ask, event)
         if rule:
-            open_ = self._joined or (not self.whole and ask is not None and ask.outcome in ("pending", "unseen"))
+            sure = ask is not None and (ask.call or ask.tool)  # it is about this call, and no other that was missed is
+            unseen = not self.whole and ask is not None and ask.outcome in ("pending", "unseen")
+            open_ = unseen or (self._joined and not sure)
             self._say(found, event, rule, text, "", "info" if open_ else "")
         elif (note := unproven(ask, event))[0]:
             self._say(found, event, *note, "", "info")
@@ -330,8 +331,7 @@ class Session:
         elif call.stage == "done":
             self._say(found, event, "TOOL-012", "The call has completed already.")
         elif call.id and event.tool_call_id is UNSET:
-            text = "The call was announced with a tool_call_id; repeat it here."
-            self._say(found, event, "TOOL-004", text)
+            self._say(found, event, "TOOL-004", "The call was announced with a tool_call_id; repeat it here.")
         elif call.tool != event.tool and call.tool and event.tool:
             text = f"tool is {event.tool}, but the call was announced as {call.tool}."
             self._say(found, event, "TOOL-006", text, "/tool")

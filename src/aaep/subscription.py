@@ -163,6 +163,13 @@ class Handshake:
         self.asked = DEFAULTS
         self.terms: Capabilities | None = None  # None: no handshake, so no terms to break
         self.renegotiated = False
+        self.since = 0.0  # when it began, in seconds since the epoch, if that is known
+
+    @property
+    def partial(self) -> bool:
+        """Whether its terms leave out some events of a session (SUB-037)."""
+        filters = present(self.terms, "event_filters") if self.terms is not None else None
+        return filters is not None and not all(admits(filters, type_) for type_ in CORE_EVENTS)
 
     def feed(self, message: Message) -> Iterator[Violation]:
         """Take the next message and say what is wrong with its coming now."""
