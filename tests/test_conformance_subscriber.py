@@ -48,6 +48,7 @@ LISTEN = shlex.join([sys.executable, "-c", "from aaep.cli import main; main()", 
 AT_ONCE = 16  # subscribers that are judged side by side: they mostly wait
 FEW = 2  # of those who must keep every time limit, of their own and of the rules
 PATIENCE = 30.0  # costs nothing where all that is waited for comes
+UNANSWERED = 4.0  # and this long it is waited for what must not come
 
 
 def failed(listened: Listened) -> set[str]:
@@ -82,7 +83,7 @@ def good(key: SigningKey) -> Iterator[dict[str, Listened]]:
     """Ours over every transport, and one that was written without our library, side by side."""
 
     async def judge(folder: str) -> dict[str, Listened]:
-        settings: dict[str, Any] = {"key": key, "patience": PATIENCE}
+        settings: dict[str, Any] = {"key": key, "patience": PATIENCE, "unanswered": UNANSWERED}
         gate = asyncio.Semaphore(FEW)
 
         async def one(begin: Begin, **more: Any) -> Listened:
@@ -210,7 +211,7 @@ def run(*words: str) -> Outcome:
 
 
 def test_a_subscriber_is_started_by_a_command_and_driven_by_tasks() -> None:
-    told = run("--command", f"{PLAIN} {{url}} {{task}} {{keys}}", "--patience", str(PATIENCE), "--json")
+    told = run("--command", f"{PLAIN} {{url}} {{task}} {{keys}}", "--patience", "10", "--json")
     assert told.exit_code == 0, told.output
     members = json.loads(told.stdout)
     assert members["level_granted"] == 3 and members["side"] == "subscriber" and members["hindrances"] == []

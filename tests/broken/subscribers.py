@@ -555,6 +555,20 @@ class AnswersWhenTimeIsUp(Broken):
                 self.reply(self.confirmed(prompt, prompt["default_decision"]))
 
 
+class LosesPatience(Broken):
+    """Accepts by itself when the person has not answered for three seconds."""
+
+    breaks = "SEC-007"
+
+    def tick(self) -> None:
+        super().tick()
+        for token, (prompt, until) in [*self.prompts.items()]:
+            left = until - time.monotonic()
+            if "default_decision" in prompt and 0 < left < prompt["timeout_seconds"] - 3.0:
+                del self.prompts[token]
+                self.reply(self.confirmed(prompt, "accept"))
+
+
 class SendsDefault(Broken):
     """Answers questions with their default."""
 

@@ -305,7 +305,8 @@ def _person() -> str:
 @click.option(
     "--patience",
     type=click.FloatRange(0.1),
-    help="Seconds that each step may take. Default: 5, and 30 if somebody does it by hand.",
+    help="Seconds that each step may take, and that a prompt is left unanswered. "
+    "Default: 5, and 30 if somebody does it by hand.",
 )
 @click.option(
     "--wait", type=click.FloatRange(0.1), default=60.0, help="Seconds that it may take to come, and to go. Default: 60."

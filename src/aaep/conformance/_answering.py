@@ -198,6 +198,8 @@ async def nobody_answers(stage: Stage) -> None:
             if playing.told:
                 _prominent(stage, rules, event, told, words)
         await playing.rest(1.0 + 4 * stage.quiet)  # until two of them have run out of time, and a while longer
+        # SEC-007: who answers for the person may take as long as a person would.
+        await playing.until(lambda: playing.replies(lasting["reply_token"]) or None, stage.unanswered)
         answered = playing.replies()
         asked = {
             prompt["reply_token"]: "SEC-007",

@@ -86,6 +86,7 @@ class Stage:
         patience: float = 5.0,
         quiet: float = 0.4,
         wait: float = 30.0,
+        unanswered: float | None = None,
         at_once: int = 4,
         key: SigningKey | None = None,
         keys: Path | None = None,
@@ -94,6 +95,7 @@ class Stage:
         self.begin, self.at, self.key, self.keys = begin, at, key, keys
         self.patience, self.quiet = patience, quiet
         self.wait = wait  # seconds that it may take to come
+        self.unanswered = patience if unanswered is None else unanswered  # seconds that a prompt is left alone
         self.reached = reached  # the URL that the subscriber is given for the one that is served
         self.gate = asyncio.Semaphore(at_once)
         self.ledger = Ledger()
