@@ -531,6 +531,15 @@ class HidesContents(Broken):
         return "Please confirm." if kind == "awaiting.confirmation" else super().text(event, kind)
 
 
+class HidesConsequence(Broken):
+    """Says what is to be done, and not what comes of it."""
+
+    breaks = "SEC-009"
+
+    def text(self, event: Json, kind: str) -> str:
+        return f"Confirm: {event['action']}" if kind == "awaiting.confirmation" else super().text(event, kind)
+
+
 class AnswersByItself(Broken):
     """Accepts what it is asked, for nobody."""
 

@@ -6,7 +6,7 @@ from typing import Any, Final
 
 from ._events import Json, Session
 from ._judge import excerpt
-from ._listening import Scene, Stage, scene
+from ._listening import Scene, Stage, Told, scene
 from ._players import Came
 
 __all__ = ["TOKENS"]
@@ -184,22 +184,30 @@ async def nobody_answers(stage: Stage) -> None:
         ledger, session = stage.ledger, playing.session
         await playing.joined()
         await playing.hear(session.started(), stage.patience if stage.seen else 4 * stage.quiet)
-        prompt = session.confirm("Sell the stamp album for 40 euros.", timeout_seconds=1, default_decision="accept")
+        prompt = session.confirm(
+            "Sell the stamp album for 40 euros.",
+            consequence="The dealer takes it away.",
+            timeout_seconds=1,
+            default_decision="accept",
+        )
         question = Session().ask("Which album, Ada's?", "freetext", timeout_seconds=1, default_response="Ada's")
-        lasting = Session().confirm("Buy an album for 90 euros.")
+        lasting = Session().confirm("Buy an album for 90 euros.", consequence="Your savings are gone.")
         await playing.rest(0.05)
-        for rules, event, words in (
-            (("HITL-015", "SEC-008", "SEC-009"), prompt, "40 euros"),
-            (("HITL-035",), question, "Ada"),
-            (("HITL-015", "SEC-008", "SEC-009"), lasting, "90 euros"),
-            (("HITL-032",), session.handoff("A person has to weigh the parcel."), "parcel"),
+        for rules, event in (
+            (("HITL-015", "SEC-008"), prompt),
+            (("HITL-035",), question),
+            (("HITL-015", "SEC-008"), lasting),
+            (("HITL-032",), session.handoff("A person has to weigh the parcel.")),
         ):
             told = await playing.hear(event, None if playing.told else 0.0)
             if playing.told:
-                _prominent(stage, rules, event, told, words)
+                _prominent(stage, rules, event, told)
         await playing.rest(1.0 + 4 * stage.quiet)  # until two of them have run out of time, and a while longer
         # SEC-007: who answers for the person may take as long as a person would.
         await playing.until(lambda: playing.replies(lasting["reply_token"]) or None, stage.unanswered)
+        if playing.told:
+            _contents(stage, playing, prompt, "40 euros", "dealer")
+            _contents(stage, playing, lasting, "90 euros", "savings")
         answered = playing.replies()
         asked = {
             prompt["reply_token"]: "SEC-007",
@@ -217,17 +225,28 @@ async def nobody_answers(stage: Stage) -> None:
             )
 
 
-def _prominent(stage: Stage, rules: tuple[str, ...], event: Json, told: Any, words: str) -> None:
+def _prominent(stage: Stage, rules: tuple[str, ...], event: Json, told: Told | None) -> None:
     for rule in rules:
-        text = "" if told is None else f"{told.text} ({told.urgency})"
-        right = told is not None and (words in told.text if rule == "SEC-009" else told.urgency == "critical")
+        text = "nothing" if told is None else f"{told.text} ({told.urgency})"
         stage.ledger.decide(
             rule,
-            right,
+            told is not None and told.urgency == "critical",
             f"It was announced as: {text}",
-            f"It was announced as {text or 'nothing'}: {excerpt(event)}",
-            "Announce it with the urgency critical, at once, and with all that it says.",
+            f"It was announced as {text}: {excerpt(event)}",
+            "Announce it with the urgency critical, and at once.",
         )
+
+
+def _contents(stage: Stage, playing: Scene, event: Json, *words: str) -> None:
+    """SEC-009, C-51: both the action and the consequence are said, in one announcement or in several."""
+    text = " ".join(one.text for one in playing.of(event))
+    stage.ledger.decide(
+        "SEC-009",
+        all(word in text for word in words),
+        f"It was announced as: {text}",
+        f"It was announced as {text or 'nothing'}: {excerpt(event)}",
+        "Announce both the action and the consequence, in the words they came in.",
+    )
 
 
 @scene(2, "CONF-059 CONF-073")
