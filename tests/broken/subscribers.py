@@ -621,6 +621,21 @@ class TokenAsName(Broken):
         return {**super().signed(prompt), "correlation_id": prompt["reply_token"]}
 
 
+class SaysToken(Broken):
+    """Reads the token of a confirmation aloud."""
+
+    breaks, aloud = "CONF-017", "awaiting.confirmation"
+
+    def text(self, event: Json, kind: str) -> str:
+        return super().text(event, kind) + (f" {event['reply_token']}" if kind == self.aloud else "")
+
+
+class SaysTokenOfQuestion(SaysToken):
+    """Reads the token of a question aloud."""
+
+    aloud = "awaiting.clarification"
+
+
 class RepliesTwice(Broken):
     """Sends every reply twice."""
 

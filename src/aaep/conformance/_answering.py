@@ -29,7 +29,7 @@ async def the_person_accepts(stage: Stage) -> None:
             if reply is None:
                 _silent(stage, playing, prompt)
                 return
-            _right(stage, prompt, reply, "accept", [*TOKENS[:number]])
+            _right(stage, playing, prompt, reply, "accept", [*TOKENS[:number]])
             playing.say(playing.session.state("thinking", "It goes on.", "awaiting_input"))
         await playing.rest()
         _once(stage, playing)
@@ -57,7 +57,7 @@ def _silent(stage: Stage, playing: Scene, prompt: Json) -> None:
         stage.ledger.remark(f"It did not announce this, so nobody could answer it: {excerpt(prompt)}")
 
 
-def _right(stage: Stage, prompt: Json, reply: Came, decision: str, older: list[str]) -> None:
+def _right(stage: Stage, playing: Scene, prompt: Json, reply: Came, decision: str, older: list[str]) -> None:
     ledger, token = stage.ledger, reply.message.get("reply_token")
     said = excerpt(reply.raw)
     mixed = token in older  # it is a token of ours, but not this one
@@ -76,14 +76,7 @@ def _right(stage: Stage, prompt: Json, reply: Came, decision: str, older: list[s
             f"The token was {prompt['reply_token']}, and this came back: {said}",
             _ECHO,
         )
-    other = [name for name, value in reply.message.items() if name != "reply_token" and value == prompt["reply_token"]]
-    ledger.decide(
-        "CONF-017",
-        not other,
-        "The token stands where it belongs and nowhere else.",
-        f"The token was used for {', '.join(other)}: {said}",
-        "Use the token for nothing but the reply.",
-    )
+    _nowhere_else(stage, playing, prompt, reply)
     meant = reply.type == "confirmation.reply" and reply.message.get("decision") == decision
     ledger.decide(
         "TERM-005",
@@ -98,6 +91,22 @@ def _right(stage: Stage, prompt: Json, reply: Came, decision: str, older: list[s
         f"When the person decided, this was sent: {said}",
         f"The person decided {decision}, and this was sent: {said}",
         _PERSON,
+    )
+
+
+def _nowhere_else(stage: Stage, playing: Scene, prompt: Json, reply: Came) -> None:
+    """CONF-017: neither in another member of the reply nor in what is announced, where others hear it."""
+    token = prompt["reply_token"]
+    other = [name for name, value in reply.message.items() if name != "reply_token" and value == token]
+    aloud = [one.text for one in playing.told if token in one.text]
+    stage.ledger.decide(
+        "CONF-017",
+        not other and not aloud,
+        "The token stands where it belongs and nowhere else.",
+        f"The token was used for {', '.join(other)}: {excerpt(reply.raw)}"
+        if other
+        else f"The token was announced: {aloud[0] if aloud else ''}",
+        "Use the token for nothing but the reply.",
     )
 
 
@@ -145,10 +154,10 @@ async def the_person_refuses(stage: Stage) -> None:
         if reply is None:
             _silent(stage, playing, prompt)
             return
-        _right(stage, prompt, reply, "reject", [])
+        _right(stage, playing, prompt, reply, "reject", [])
 
 
-@scene(2, "LVL-041")
+@scene(2, "LVL-041 CONF-017")
 async def the_person_answers_questions(stage: Stage) -> None:
     async with stage.scene("answer") as playing:
         await playing.opening(watched=False)
@@ -175,6 +184,7 @@ async def the_person_answers_questions(stage: Stage) -> None:
                 f"The person answered {line}, and this was sent: {excerpt(reply.raw)}",
                 _PERSON,
             )
+            _nowhere_else(stage, playing, question, reply)
             playing.say(playing.session.state("thinking", "It goes on.", "awaiting_input"))
 
 
