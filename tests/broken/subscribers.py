@@ -185,6 +185,31 @@ class SaysTwice(Broken):
         return False
 
 
+class ShortMemory(Broken):
+    """Remembers the last three events only."""
+
+    breaks = "TR-015"
+
+    def __init__(self, *given: Any) -> None:
+        super().__init__(*given)
+        self.latest: list[str] = []
+
+    def known(self, event: Json) -> bool:
+        known = event["event_id"] in self.latest
+        self.latest = [*self.latest, event["event_id"]][-3:]
+        return known
+
+
+class ForgetsWhenCut(Broken):
+    """Remembers nothing of what came before its connection broke."""
+
+    breaks = "TR-015"
+
+    def comes_back(self) -> bool:
+        self.mail.put(self.seen.clear)
+        return super().comes_back()
+
+
 class AsItComes(Broken):
     """Says things in the order they come in."""
 

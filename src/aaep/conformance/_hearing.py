@@ -15,6 +15,7 @@ from ._listening import Scene, Stage, Unplayable, scene
 __all__ = ["PROBES"]
 
 _ANNOUNCE: Final = "Announce it when it comes."
+_DOZEN: Final = 12  # events between one and its repetition, so that it is not enough to remember the last few
 _CRITICAL: Final = "Announce what is critical as soon as it comes, before whatever else waits."
 
 
@@ -157,23 +158,44 @@ async def much_comes_at_once(stage: Stage) -> None:
 @scene(1, "TR-015 TR-012 ENV-028")
 async def events_come_twice_and_out_of_order(stage: Stage) -> None:
     async with stage.scene() as playing:
-        ledger, session = stage.ledger, playing.session
+        session = playing.session
         await playing.opening()
         event = session.tool("Sealing the envelope.")
         if await playing.hear(event) is None:
             raise Unplayable("It did not announce that a tool was used.")
         playing.player.again(event)
         playing.player.again(event)
+        playing.player.burst(session.tool(f"Licking stamp number {n}.") for n in range(_DOZEN))
+        playing.player.again(event)
         await playing.hear(session.tool("Walking to the post office."))
-        many = len(playing.of(event))
-        ledger.decide(
-            "TR-015",
-            many == 1,
-            "An event that came three times was announced once.",
-            f"An event that came three times was announced {many} times: {excerpt(event)}",
-            "Remember the event_id of what came, and drop what comes again.",
-        )
+        _told_once(stage, playing, event, "came again, at once and after a dozen others,")
         await _shuffled(stage, playing)
+        if await _came_back(stage, playing):
+            playing.player.again(event)
+            await playing.hear(session.tool("Walking home."))
+            _told_once(stage, playing, event, "came again after the connection was lost")
+
+
+def _told_once(stage: Stage, playing: Scene, event: Json, how: str) -> None:
+    many = len(playing.of(event))
+    stage.ledger.decide(
+        "TR-015",
+        many == 1,
+        f"An event that {how} was announced once.",
+        f"An event that {how} was announced {many} times: {excerpt(event)}",
+        "Remember the event_id of what came, and drop what comes again.",
+    )
+
+
+async def _came_back(stage: Stage, playing: Scene) -> bool:
+    """Cut it off; whether it has come back. If it has to is for another scenario to say."""
+    player = playing.player
+    if player.address.startswith("stdio:") or player.stream is None:  # there is nothing to cut
+        return False
+    before = len(player.streams)
+    player.cut()
+    back = await playing.until(lambda: player.stream if len(player.streams) > before else None, 3 * stage.patience)
+    return back is not None
 
 
 async def _shuffled(stage: Stage, playing: Scene) -> None:
