@@ -599,8 +599,9 @@ def test_the_drawing_and_the_page_are_written_whole_and_over_nothing_that_is_rea
     assert file.read_bytes() == BANK.read_bytes()
     assert visualize([str(file)], str(tmp_path / "b.svg"), str(tmp_path / "b.html")) == 0
     assert sorted(path.name for path in tmp_path.iterdir()) == ["b.html", "b.svg", "bank.ndjson"]
-    with pytest.raises(OSError):
-        visualize([str(file)], None, str(tmp_path / "missing" / "b.html"))
+    missing = str(tmp_path / "missing" / "b.html")
+    with pytest.raises(click.ClickException, match=f"^{missing}: No such file or directory.$"):
+        visualize([str(file)], None, missing)
 
 
 def test_a_target_that_is_no_plain_file_stays_what_it_is(tmp_path: Path) -> None:

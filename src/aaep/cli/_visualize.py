@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import gc
-import os
-import tempfile
-from collections.abc import Iterable, Iterator, Sequence
-from contextlib import contextmanager, suppress
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import IO, Final
 
@@ -18,6 +16,7 @@ from ..errors import ExtensionError
 from ..extensions import Registry, installed
 from ..visualize import Trace, html, svg, text
 from . import _recording as recordings
+from ._targets import ready, write
 from ._verb import CannotRun, incoming, plain
 
 __all__ = ["visualize"]
@@ -39,7 +38,7 @@ def visualize(
     Returns 0 if no rule was broken, and 1 if one was. ``-`` is standard input.
     """
     targets = [name for name in (svg_file, html_file) if name is not None]
-    _distinct(files, targets)
+    ready(files, targets)
     known, trace = _known(), Trace()
     for file in files:
         with _opened(file) as stream:
@@ -50,9 +49,9 @@ def visualize(
     for line in text(trace, notes=notes):
         click.echo(plain(line))
     if svg_file is not None:
-        _write(svg_file, svg(trace))
+        write(svg_file, svg(trace), private=True)
     if html_file is not None:
-        _write(html_file, html(trace))
+        write(html_file, html(trace), private=True)
     for target in targets:
         click.echo(f"aaep: Wrote {plain(target)}.", err=True)
     return 1 if any(track.grades["error"] for track in trace.tracks) else 0
@@ -81,14 +80,6 @@ def _name(file: str, *, short: bool = False) -> str:
     return "standard input" if file == "-" else plain(Path(file).name if short else file, 300)
 
 
-def _distinct(files: Sequence[str], targets: Sequence[str]) -> None:
-    """Nothing that is read, or just written, is written over."""
-    places = [os.path.realpath(file) for file in (*files, *targets) if file != "-"]
-    for target in targets:
-        if places.count(os.path.realpath(target)) > 1:
-            raise CannotRun(f"{plain(target)} is given twice. Give every file a name of its own.")
-
-
 @contextmanager
 def _opened(file: str) -> Iterator[IO[bytes]]:
     if file == "-":
@@ -96,26 +87,6 @@ def _opened(file: str) -> Iterator[IO[bytes]]:
         return
     with open(file, "rb", buffering=1 << 18) as stream:
         yield stream
-
-
-def _write(target: str, parts: Iterable[str]) -> None:
-    """The whole file or none of it; what is no file, such as a pipe, is written to as it is."""
-    place = Path(os.path.realpath(target))
-    if place.exists() and not place.is_file():
-        with open(place, "w", encoding="utf-8", newline="\n") as file:
-            file.writelines(parts)
-        return
-    handle, name = tempfile.mkstemp(prefix=".aaep-", dir=place.parent)
-    try:
-        with open(handle, "w", encoding="utf-8", newline="\n") as file:
-            file.writelines(parts)
-        if place.exists():
-            os.chmod(name, place.stat().st_mode & 0o777)
-        os.replace(name, place)
-    except BaseException:
-        with suppress(OSError):  # what went wrong first is what is told
-            os.unlink(name)
-        raise
 
 
 @contextmanager

@@ -21,13 +21,14 @@ from ..conformance.starting import TASKS, by_command, by_url
 from ..errors import AaepError
 from ..producer import Producer
 from . import _recording as recordings
+from ._targets import ready, write
 from ._verb import SETTINGS, CannotRun, Spoken, Verb, plain
 
 __all__ = ["main"]
 
 F = TypeVar("F", bound=Callable[..., Any])
 _BODY: Final = '{"task": "{task}"}'
-_FILE: Final = click.Path(dir_okay=False, path_type=Path)
+_FILE: Final = click.Path(dir_okay=False)
 
 
 class _Sides(Spoken, click.Group):
@@ -49,7 +50,7 @@ def _told(command: F) -> F:
     """The options that say how the report is told."""
     for option in (
         click.option("--html", "page", type=_FILE, metavar="FILE", help="Write one self-contained page too."),
-        click.option("--junit", type=_FILE, metavar="FILE", help="Write JUnit XML too."),
+        click.option("--junit", "cases", type=_FILE, metavar="FILE", help="Write JUnit XML too."),
         click.option("--json", "members", is_flag=True, help="Print the report as JSON instead of text."),
         click.option("--all", "everything", is_flag=True, help="Tell what was passed, too."),
         click.option(
@@ -64,18 +65,23 @@ def _told(command: F) -> F:
     return command
 
 
-def _tell(report: Report, *, members: bool, everything: bool, page: Path | None, written: Path | None) -> int:
-    if page is not None:
-        page.write_text("".join(html(report)), encoding="utf-8", errors="backslashreplace")
-    if written is not None:
-        written.write_text(junit(report), encoding="utf-8", errors="backslashreplace")
+def _tell(report: Report, *, members: bool, everything: bool, page: str | None, cases: str | None) -> int:
+    """What is printed comes first: a file that cannot be written after all takes nothing away from it."""
     if members:
         sys.stdout.buffer.write(to_json(report))
-        sys.stdout.buffer.flush()
     else:
         for line in text(report, everything=everything):
             click.echo(plain(line))
+    sys.stdout.flush()
+    if page is not None:
+        write(page, html(report), private=False)
+    if cases is not None:
+        write(cases, [junit(report)], private=False)
     return 0 if report.reached else 1
+
+
+def _given(*files: str | None) -> list[str]:
+    return [file for file in files if file is not None]
 
 
 def _today() -> str:
@@ -140,13 +146,14 @@ def _producer(
     level: int,
     members: bool,
     everything: bool,
-    page: Path | None,
-    junit: Path | None,
+    page: str | None,
+    cases: str | None,
 ) -> None:
     if self_test == bool(url or command) and not (self_test and url):
         raise CannotRun("Name the producer: a URL, or --command, or --self-test for our own.")
     if start_command and start_url:
         raise CannotRun("A session is started by --start-command or by --start-url, not by both.")
+    ready((), _given(page, cases))
     settings: dict[str, Any] = {"token": token} if token else {}
     source = url or (f"stdio:{command}" if command else "http://127.0.0.1:0")
     audible = sys.stderr.isatty()
@@ -169,9 +176,7 @@ def _producer(
             played = asyncio.run(run(source, start))
     except AaepError as error:
         raise CannotRun(str(error)) from error
-    context.exit(
-        _tell(_report(played, source, level), members=members, everything=everything, page=page, written=junit)
-    )
+    context.exit(_tell(_report(played, source, level), members=members, everything=everything, page=page, cases=cases))
 
 
 def _ourselves(url: str, run: Callable[[str, Start | None], Any]) -> tuple[Played, str]:
@@ -216,14 +221,15 @@ def _capture(
     level: int,
     members: bool,
     everything: bool,
-    page: Path | None,
-    junit: Path | None,
+    page: str | None,
+    cases: str | None,
 ) -> None:
     """Judge what a recording shows of a producer. No level can be claimed from it: nobody provoked anything.
 
     Exits with 0 if nothing in it is failed, 1 if something is, and 2 if it
     cannot be read.
     """
+    ready((str(file),), _given(page, cases))
     try:
         judged = _heard(file, strict=strict, level=level)
     except recordings.Unreadable as error:
@@ -240,7 +246,7 @@ def _capture(
         results=judge_recording(judged),
         live=False,
     )
-    context.exit(_tell(report, members=members, everything=everything, page=page, written=junit))
+    context.exit(_tell(report, members=members, everything=everything, page=page, cases=cases))
 
 
 def _heard(file: Path, *, strict: bool, level: int) -> Judged:
@@ -328,11 +334,12 @@ def _subscriber(
     level: int,
     members: bool,
     everything: bool,
-    page: Path | None,
-    junit: Path | None,
+    page: str | None,
+    cases: str | None,
 ) -> None:
     if bool(url) == bool(command):
         raise CannotRun("Name the subscriber: --command to start it, or a URL where it will come to.")
+    ready((), _given(page, cases))
     audible = sys.stderr.isatty()
 
     def tell(text: str) -> None:
@@ -367,4 +374,4 @@ def _subscriber(
         results=heard.results,
         remarks=heard.remarks,
     )
-    context.exit(_tell(report, members=members, everything=everything, page=page, written=junit))
+    context.exit(_tell(report, members=members, everything=everything, page=page, cases=cases))

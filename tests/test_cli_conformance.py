@@ -1,0 +1,78 @@
+"""``aaep conformance``: where its reports go, what they say of a recording, and what it takes for an option."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+from click.testing import CliRunner
+from click.testing import Result as Outcome
+
+from aaep.cli import _targets, main
+
+BANK = Path(__file__).parent.parent / "examples" / "bank.ndjson"
+UNHEARD = ("producer", "http://127.0.0.1:1", "--start-command", "true")  # nobody is there
+
+
+def run(*words: str, **given: Any) -> Outcome:
+    return CliRunner().invoke(main, ["conformance", *words], **given)
+
+
+# -- files ---------------------------------------------------------------------------------------
+
+
+def test_a_report_is_written_over_nothing_that_is_read_or_just_written(tmp_path: Path) -> None:
+    mine, both = tmp_path / "mine.ndjson", tmp_path / "both"
+    mine.write_bytes(BANK.read_bytes())
+    (tmp_path / "link").symlink_to(mine)
+    for words in (
+        ["--html", str(mine)],
+        ["--junit", str(tmp_path / "link")],
+        ["--html", str(both), "--junit", str(both)],
+    ):
+        told = run("capture", str(mine), *words)
+        assert told.exit_code == 2 and "is given twice" in told.stderr and told.stdout == ""
+    assert mine.read_bytes() == BANK.read_bytes() and not both.exists()
+
+
+@pytest.mark.parametrize("words", [("capture", str(BANK)), UNHEARD, ("subscriber", "--command", "true {url}")])
+@pytest.mark.parametrize("option", ["--html", "--junit"])
+def test_a_file_that_cannot_be_written_is_told_before_anything_is_judged(
+    words: tuple[str, ...], option: str, tmp_path: Path
+) -> None:
+    file = str(tmp_path / "missing" / "x")
+    told = run(*words, option, file)
+    assert told.exit_code == 2 and told.stderr == f"aaep: {file}: No such file or directory.\n" and told.stdout == ""
+
+
+def test_the_report_is_printed_even_if_its_file_cannot_be_written_after_all(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def full(*_: object, **__: object) -> None:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(_targets.os, "replace", full)
+    file = tmp_path / "x.html"
+    told = run("capture", str(BANK), "--html", str(file))
+    assert told.exit_code == 2 and "nothing in the recording breaks a rule." in told.stdout
+    assert told.stderr == f"aaep: {file}: No space left on device.\n"
+    assert [*tmp_path.iterdir()] == []
+
+
+def test_a_dash_is_no_file_to_write_to(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    for words in (
+        ["conformance", "capture", str(BANK), "--html", "-"],
+        ["replay", str(BANK), "--visualize", "--svg", "-"],
+    ):
+        told = CliRunner().invoke(main, words)
+        assert told.exit_code == 2 and "- is no file." in told.stderr
+    assert [*tmp_path.iterdir()] == []
+
+
+def test_reports_are_as_open_as_other_files_that_are_written(tmp_path: Path) -> None:
+    other, page = tmp_path / "other", tmp_path / "x.html"
+    other.write_text("")
+    assert run("capture", str(BANK), "--html", str(page)).exit_code == 0
+    assert page.stat().st_mode == other.stat().st_mode and page.read_text().startswith("<!doctype html>")
