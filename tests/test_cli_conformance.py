@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import json
+import os
 from pathlib import Path
 from typing import Any
+from xml.etree import ElementTree
 
 import pytest
 from click.testing import CliRunner
 from click.testing import Result as Outcome
 
-from aaep.cli import _targets, main
+from aaep.cli import main
 
 BANK = Path(__file__).parent.parent / "examples" / "bank.ndjson"
 UNHEARD = ("producer", "http://127.0.0.1:1", "--start-command", "true")  # nobody is there
@@ -52,7 +55,7 @@ def test_the_report_is_printed_even_if_its_file_cannot_be_written_after_all(
     def full(*_: object, **__: object) -> None:
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr(_targets.os, "replace", full)
+    monkeypatch.setattr(os, "replace", full)
     file = tmp_path / "x.html"
     told = run("capture", str(BANK), "--html", str(file))
     assert told.exit_code == 2 and "nothing in the recording breaks a rule." in told.stdout
@@ -76,3 +79,27 @@ def test_reports_are_as_open_as_other_files_that_are_written(tmp_path: Path) -> 
     other.write_text("")
     assert run("capture", str(BANK), "--html", str(page)).exit_code == 0
     assert page.stat().st_mode == other.stat().st_mode and page.read_text().startswith("<!doctype html>")
+
+
+# -- recordings ----------------------------------------------------------------------------------
+
+
+def test_nothing_keeps_a_recording_from_a_level_that_it_cannot_have(tmp_path: Path) -> None:
+    cases = tmp_path / "r.xml"
+    told = run("capture", str(BANK), "--json", "--junit", str(cases))
+    members = json.loads(told.stdout)
+    assert told.exit_code == 0 and not members["live"]
+    assert members["hindrances"] == [] and members["reached"] is None and members["level_granted"] is None
+    suite = ElementTree.parse(cases).getroot()
+    assert suite.get("failures") == "0" and suite.find(".//failure") is None
+    assert suite.get("skipped") == str(members["counts"]["not shown"])
+    assert {one.get("name"): one.get("value") for one in suite.iter("property")}["level"] == ""
+
+
+def test_what_a_recording_is_failed_for_is_a_failure(tmp_path: Path) -> None:
+    kept = [line for line in BANK.read_text().splitlines() if "confirmation" not in line]
+    unasked, cases = tmp_path / "unasked.ndjson", tmp_path / "r.xml"
+    unasked.write_text("\n".join(kept) + "\n")
+    told = run("capture", str(unasked), "--json", "--junit", str(cases))
+    failures = int(ElementTree.parse(cases).getroot().get("failures", "0"))
+    assert told.exit_code == 1 and failures == json.loads(told.stdout)["counts"]["failed"] > 0

@@ -77,7 +77,7 @@ def _tell(report: Report, *, members: bool, everything: bool, page: str | None, 
         write(page, html(report), private=False)
     if cases is not None:
         write(cases, [junit(report)], private=False)
-    return 0 if report.reached else 1
+    return 0 if report.good else 1
 
 
 def _given(*files: str | None) -> list[str]:

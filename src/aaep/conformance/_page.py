@@ -59,7 +59,7 @@ def page(report: Report) -> Iterator[str]:
 
 
 def _body(report: Report) -> Iterator[str]:
-    yield f'<main>\n<div class="verdict {"yes" if report.reached else "no"}">\n<h1>{safe(report.headline)}</h1>\n'
+    yield f'<main>\n<div class="verdict {"yes" if report.good else "no"}">\n<h1>{safe(report.headline)}</h1>\n'
     yield f"<p>Judged: {foreign(report.source)}, on {safe(report.date)}, with suite {safe(report.suite)}.</p>\n"
     warnings = [one for one in report.remarks if one.startswith("Warning: ")]
     yield from (f"<p>{foreign(one)}</p>\n" for one in warnings)

@@ -46,8 +46,14 @@ class Report(msgspec.Struct):
         return min(granted(self.results), self.wanted)
 
     @property
-    def reached(self) -> bool:
-        return self.level >= self.wanted if self.live else not self.of("failed")
+    def reached(self) -> bool | None:
+        """Whether it reaches the level that was asked about. A recording cannot: nobody provoked anything."""
+        return self.level >= self.wanted if self.live else None
+
+    @property
+    def good(self) -> bool:
+        """Whether the level is reached; of a recording, whether nothing in it is failed."""
+        return not self.of("failed") if self.reached is None else self.reached
 
     def of(self, *verdicts: str) -> list[Result]:
         return [one for one in self.results if one.verdict in verdicts]
@@ -70,10 +76,10 @@ class Report(msgspec.Struct):
 
     @property
     def hindrances(self) -> list[Result]:
-        """What keeps it from the level that was asked about."""
+        """What keeps it from the level that was asked about; nothing keeps a recording from what it cannot have."""
         return [
             one
-            for one in self.results
+            for one in (self.results if self.live else ())
             if (one.verdict == "failed" and rules()[one.rule].level <= self.wanted)
             or (one.verdict == "failed" and rules()[one.rule].always)
             or (one.verdict == "not shown" and one.required is not None and one.required <= self.wanted)
