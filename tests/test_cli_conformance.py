@@ -103,3 +103,24 @@ def test_what_a_recording_is_failed_for_is_a_failure(tmp_path: Path) -> None:
     told = run("capture", str(unasked), "--json", "--junit", str(cases))
     failures = int(ElementTree.parse(cases).getroot().get("failures", "0"))
     assert told.exit_code == 1 and failures == json.loads(told.stdout)["counts"]["failed"] > 0
+
+
+# -- options ---------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("number", ["nan", "inf", "1e999"])
+@pytest.mark.parametrize(
+    "words",
+    [
+        (*("conformance", *UNHEARD), "--patience"),
+        (*("conformance", *UNHEARD), "--wait"),
+        ("conformance", "subscriber", "--command", "true {url}", "--patience"),
+        ("conformance", "subscriber", "--command", "true {url}", "--wait"),
+        ("capture", "http://127.0.0.1:1", "-o", "/dev/null", "--no-wait", "--duration"),
+        ("replay", str(BANK), "--no-wait", "--speed"),
+        ("demo", "--pace"),
+    ],
+)
+def test_a_number_that_is_none_is_refused(words: tuple[str, ...], number: str) -> None:
+    told = CliRunner().invoke(main, [*words, number])
+    assert told.exit_code == 2 and f"Invalid value for '{words[-1]}'" in told.stderr

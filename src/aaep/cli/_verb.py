@@ -8,6 +8,7 @@ says why. 130: interrupted. 141: nobody reads what we print any more.
 from __future__ import annotations
 
 import json
+import math
 import os
 import re
 import sys
@@ -19,7 +20,7 @@ from typing import IO, Any, Final
 
 import click
 
-__all__ = ["SETTINGS", "CannotRun", "Spoken", "Verb", "counted", "incoming", "jsonl", "plain"]
+__all__ = ["SETTINGS", "CannotRun", "Finite", "Spoken", "Verb", "counted", "incoming", "jsonl", "plain"]
 
 SETTINGS: Final = {"help_option_names": ["-h", "--help"], "max_content_width": 100}
 
@@ -35,6 +36,16 @@ class CannotRun(click.ClickException):
     """The command cannot do what was asked; the message is one line."""
 
     exit_code = 2
+
+
+class Finite(click.FloatRange):
+    """A number within bounds; what Python also reads as one, such as nan and inf, is none to wait or to divide by."""
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        number = super().convert(value, param, ctx)
+        if not math.isfinite(number):
+            self.fail(f"{value!r} is not a finite number.", param, ctx)
+        return number
 
 
 class Spoken(click.Command):

@@ -20,7 +20,7 @@ from ..outputs.terminal import Nobody, Page, Reader, Source, Terminal, source
 from ..status import Status
 from ..subscriber import Subscriber
 from ._stopping import interruptible
-from ._verb import CannotRun, Verb, counted, plain
+from ._verb import CannotRun, Finite, Verb, counted, plain
 
 __all__ = ["main"]
 
@@ -40,9 +40,7 @@ _INTERRUPTED: Final = 130
     help="Where to write; - is standard output. A file that is there is never written over.",
 )
 @click.option("--append", is_flag=True, help="Go on with a capture that is there.")
-@click.option(
-    "--duration", type=click.FloatRange(min=0, min_open=True), metavar="SECONDS", help="Stop after that time."
-)
+@click.option("--duration", type=Finite(min=0, min_open=True), metavar="SECONDS", help="Stop after that time.")
 @click.option("--max-events", "most", type=click.IntRange(min=1), metavar="N", help="Stop after N events.")
 @click.option(
     "--filter",

@@ -22,7 +22,7 @@ from ..errors import AaepError
 from ..producer import Producer
 from . import _recording as recordings
 from ._targets import ready, write
-from ._verb import SETTINGS, CannotRun, Spoken, Verb, plain
+from ._verb import SETTINGS, CannotRun, Finite, Spoken, Verb, plain
 
 __all__ = ["main"]
 
@@ -119,13 +119,11 @@ def _tasks() -> str:
 @click.option("--start-body", metavar="JSON", default=_BODY, help=f"What is sent there. Default: {_BODY}")
 @click.option(
     "--wait",
-    type=click.FloatRange(0.1),
+    type=Finite(0.1),
     default=60.0,
     help="Seconds to wait for a session that somebody else begins. Default: 60.",
 )
-@click.option(
-    "--patience", type=click.FloatRange(0.1), default=10.0, help="Seconds that each step may take. Default: 10."
-)
+@click.option("--patience", type=Finite(0.1), default=10.0, help="Seconds that each step may take. Default: 10.")
 @click.option("--token", help="The token to be let in with.")
 @click.option("--strict", is_flag=True, help="Grade as a producer should grade itself: every broken MUST is a failure.")
 @_told
@@ -310,12 +308,12 @@ def _person() -> str:
 @click.option("--release", default="", metavar="VERSION", help="Its version, for the claim. Default: as it says.")
 @click.option(
     "--patience",
-    type=click.FloatRange(0.1),
+    type=Finite(0.1),
     help="Seconds that each step may take, and that a prompt is left unanswered. "
     "Default: 5, and 30 if somebody does it by hand.",
 )
 @click.option(
-    "--wait", type=click.FloatRange(0.1), default=60.0, help="Seconds that it may take to come, and to go. Default: 60."
+    "--wait", type=Finite(0.1), default=60.0, help="Seconds that it may take to come, and to go. Default: 60."
 )
 @click.option("--strict", is_flag=True, help="Grade as strictly as a subscriber should grade itself.")
 @_told

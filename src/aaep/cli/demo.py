@@ -26,7 +26,7 @@ from ..producer import Producer
 from ..subscriber import Subscriber
 from ..testing import Listener
 from ._scenarios import SCENARIOS, play
-from ._verb import CannotRun, Verb
+from ._verb import CannotRun, Finite, Verb
 
 __all__ = ["main"]
 
@@ -62,7 +62,7 @@ _ANSWERING: Final = Capabilities(
 @click.option(
     "--capture", metavar="FILE", type=click.Path(dir_okay=False, path_type=Path), help="Record all that passes."
 )
-@click.option("--pace", type=click.FloatRange(0, 60), help="Seconds that each step takes. Default: 1, or 0 in scripts.")
+@click.option("--pace", type=Finite(0, 60), help="Seconds that each step takes. Default: 1, or 0 in scripts.")
 def main(scenario: str, answer: str | None, listen: str, capture: Path | None, pace: float | None) -> int:
     """Listen to a scripted bank assistant at work. It asks before it moves money, and you decide.
 

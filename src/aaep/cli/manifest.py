@@ -22,7 +22,7 @@ from ..keys import Algorithm, SigningKey, TrustedKeys
 from ..manifests import MOST_DAYS, Signed, sign, verify
 from ..messages import Manifest
 from ..wire import encode
-from ._verb import SETTINGS, CannotRun, Spoken, Verb, counted, incoming, jsonl, plain
+from ._verb import SETTINGS, CannotRun, Finite, Spoken, Verb, counted, incoming, jsonl, plain
 
 __all__ = ["main"]
 
@@ -111,7 +111,7 @@ def _lines(manifest: Manifest) -> Iterator[str]:
 )
 @click.option(
     "--days",
-    type=click.FloatRange(0, MOST_DAYS, min_open=True),
+    type=Finite(0, MOST_DAYS, min_open=True),
     default=MOST_DAYS,
     metavar="N",
     help=f"For how many days it counts. Default and most: {MOST_DAYS}.",

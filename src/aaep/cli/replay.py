@@ -24,7 +24,7 @@ from ..producer import Producer
 from ..rehearsal import OnReply, Rehearsal
 from ..script import Script
 from ._stopping import interruptible
-from ._verb import CannotRun, Verb, counted, incoming, plain
+from ._verb import CannotRun, Finite, Verb, counted, incoming, plain
 
 __all__ = ["main"]
 
@@ -45,7 +45,7 @@ _KEPT: Final = 16 * 1024 * 1024  # bytes of what was played that are kept for re
 @click.option(
     "--token", envvar="AAEP_TOKEN", help="The bearer token for the hub. Better set AAEP_TOKEN: others see options."
 )
-@click.option("--speed", type=click.FloatRange(min=0, min_open=True), default=1.0, metavar="N", help="N times as fast.")
+@click.option("--speed", type=Finite(min=0, min_open=True), default=1.0, metavar="N", help="N times as fast.")
 @click.option("--no-delay", is_flag=True, help="As fast as the readers take it. Prompts wait all the same.")
 @click.option("--loop", is_flag=True, help="Begin again at the end, until you press Control-C.")
 @click.option(
