@@ -13,6 +13,7 @@ from click.testing import CliRunner
 from click.testing import Result as Outcome
 
 from aaep.cli import main
+from aaep.errors import AaepError
 
 BANK = Path(__file__).parent.parent / "examples" / "bank.ndjson"
 UNHEARD = ("producer", "http://127.0.0.1:1", "--start-command", "true")  # nobody is there
@@ -105,6 +106,13 @@ def test_what_a_recording_is_failed_for_is_a_failure(tmp_path: Path) -> None:
     assert told.exit_code == 1 and failures == json.loads(told.stdout)["counts"]["failed"] > 0
 
 
+def test_a_recording_may_come_on_standard_input() -> None:
+    told = run("capture", "-", input=BANK.read_bytes())
+    assert told.exit_code == 0 and told.stdout.startswith("standard input: nothing in the recording breaks a rule.\n")
+    empty = run("capture", "-", input=b"")
+    assert empty.exit_code == 2 and empty.stderr == "aaep: standard input: There is no message in it.\n"
+
+
 # -- options ---------------------------------------------------------------------------------------
 
 
@@ -124,3 +132,18 @@ def test_what_a_recording_is_failed_for_is_a_failure(tmp_path: Path) -> None:
 def test_a_number_that_is_none_is_refused(words: tuple[str, ...], number: str) -> None:
     told = CliRunner().invoke(main, [*words, number])
     assert told.exit_code == 2 and f"Invalid value for '{words[-1]}'" in told.stderr
+
+
+@pytest.mark.parametrize("words", [["--token", "open sesame"], []])
+def test_the_token_is_taken_from_the_environment_too(words: list[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    shown: list[object] = []
+
+    async def judged(*_: object, **settings: object) -> None:
+        shown.append(settings.get("token"))
+        raise AaepError("That will do.")
+
+    monkeypatch.setattr("aaep.cli.conformance.judge_producer", judged)
+    monkeypatch.setenv("AAEP_TOKEN", "open sesame" if not words else "another")
+    assert "That will do." in run("producer", "http://127.0.0.1:1", *words).stderr
+    assert "That will do." in run("producer", "--self-test", *words).stderr
+    assert shown == ["open sesame", None], "our own agent asks for none, and a run that shows one counts as proved"

@@ -10,11 +10,14 @@ from __future__ import annotations
 
 import json
 import re
+import sys
 from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
 from functools import partial
 from itertools import chain, islice, repeat
 from typing import IO, Any, Final, Literal
 
+import click
 import msgspec
 from msgspec import UNSET, UnsetType
 
@@ -23,7 +26,7 @@ from ..audit import Audit, Direction, Finding
 from ..catalogue import rule
 from ..errors import Severity
 
-__all__ = ["Heard", "Recording", "Unreadable", "begin", "hear", "judge"]
+__all__ = ["Heard", "Recording", "Unreadable", "begin", "hear", "judge", "opened"]
 
 LIMIT: Final = 1_048_576  # CF-114: messages of up to 1 MiB are accepted
 AROUND: Final = 65_536  # more than a capture writes around one
@@ -93,6 +96,20 @@ _items: Final = msgspec.json.Decoder(list[msgspec.Raw]).decode
 # Numbers are left as they are: here it matters only where a value ends.
 _extent: Final = json.JSONDecoder(parse_int=str, parse_float=str, parse_constant=str, strict=False).raw_decode
 _any: Final = msgspec.json.Decoder(msgspec.Raw).decode
+
+
+@contextmanager
+def opened(file: str) -> Iterator[IO[bytes]]:
+    """A file, or with - standard input."""
+    if file == "-":
+        if sys.stdin is None:
+            raise Unreadable("It is closed. Name a file instead.")
+        if sys.stdin.isatty():
+            click.echo("aaep: Reading standard input. End it with Control-D.", err=True)
+        yield sys.stdin.buffer
+    else:
+        with open(file, "rb", buffering=1 << 18) as stream:
+            yield stream
 
 
 def begin(source: IO[bytes]) -> Recording:

@@ -17,7 +17,7 @@ from ..extensions import Registry, installed
 from ..visualize import Trace, html, svg, text
 from . import _recording as recordings
 from ._targets import ready, write
-from ._verb import CannotRun, incoming, plain
+from ._verb import CannotRun, plain
 
 __all__ = ["visualize"]
 
@@ -41,11 +41,11 @@ def visualize(
     ready(files, targets)
     known, trace = _known(), Trace()
     for file in files:
-        with _opened(file) as stream:
-            try:
+        try:
+            with recordings.opened(file) as stream:
                 _trace(trace, file, stream, known, audible=audible)
-            except recordings.Unreadable as error:
-                raise CannotRun(f"{_name(file)}: {plain(str(error))}") from error
+        except recordings.Unreadable as error:
+            raise CannotRun(f"{_name(file)}: {plain(str(error))}") from error
     for line in text(trace, notes=notes):
         click.echo(plain(line))
     if svg_file is not None:
@@ -78,15 +78,6 @@ def _trace(trace: Trace, file: str, stream: IO[bytes], known: Registry, *, audib
 
 def _name(file: str, *, short: bool = False) -> str:
     return "standard input" if file == "-" else plain(Path(file).name if short else file, 300)
-
-
-@contextmanager
-def _opened(file: str) -> Iterator[IO[bytes]]:
-    if file == "-":
-        yield incoming()
-        return
-    with open(file, "rb", buffering=1 << 18) as stream:
-        yield stream
 
 
 @contextmanager

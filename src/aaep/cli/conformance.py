@@ -7,7 +7,7 @@ import sys
 from collections.abc import Callable
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any, Final, TypeVar
+from typing import IO, Any, Final, TypeVar
 
 import click
 
@@ -124,7 +124,9 @@ def _tasks() -> str:
     help="Seconds to wait for a session that somebody else begins. Default: 60.",
 )
 @click.option("--patience", type=Finite(0.1), default=10.0, help="Seconds that each step may take. Default: 10.")
-@click.option("--token", help="The token to be let in with.")
+@click.option(
+    "--token", envvar="AAEP_TOKEN", help="The bearer token to show. Better set AAEP_TOKEN: others see options."
+)
 @click.option("--strict", is_flag=True, help="Grade as a producer should grade itself: every broken MUST is a failure.")
 @_told
 @click.pass_context
@@ -152,7 +154,7 @@ def _producer(
     if start_command and start_url:
         raise CannotRun("A session is started by --start-command or by --start-url, not by both.")
     ready((), _given(page, cases))
-    settings: dict[str, Any] = {"token": token} if token else {}
+    settings: dict[str, Any] = {"token": token} if token and not self_test else {}  # ours asks nobody who they are
     source = url or (f"stdio:{command}" if command else "http://127.0.0.1:0")
     audible = sys.stderr.isatty()
 
@@ -207,14 +209,14 @@ def _report(played: Played, source: str, level: int) -> Report:
 
 
 @main.command("capture", cls=Verb, example="aaep conformance capture session.ndjson")
-@click.argument("file", type=click.Path(exists=True, dir_okay=False, path_type=Path))
+@click.argument("file", metavar="FILE|-", type=click.Path(exists=True, dir_okay=False, allow_dash=True))
 @click.option("--strict", is_flag=True, help="Grade as a producer should grade itself: every broken MUST is a failure.")
 @_told
 @click.pass_context
 def _capture(
     context: click.Context,
     *,
-    file: Path,
+    file: str,
     strict: bool,
     level: int,
     members: bool,
@@ -224,21 +226,23 @@ def _capture(
 ) -> None:
     """Judge what a recording shows of a producer. No level can be claimed from it: nobody provoked anything.
 
-    Exits with 0 if nothing in it is failed, 1 if something is, and 2 if it
+    With -, standard input is read. Exits with 0 if nothing in it is failed, 1 if something is, and 2 if it
     cannot be read.
     """
-    ready((str(file),), _given(page, cases))
+    ready((file,), _given(page, cases))
+    source = "standard input" if file == "-" else file
     try:
-        judged = _heard(file, strict=strict, level=level)
+        with recordings.opened(file) as stream:
+            judged = _heard(stream, strict=strict, level=level)
     except recordings.Unreadable as error:
-        raise CannotRun(f"{file}: {error}") from error
+        raise CannotRun(f"{source}: {error}") from error
     if not judged.types:
-        raise CannotRun(f"{file} holds no message.")
+        raise CannotRun(f"{source}: There is no message in it.")
     report = Report(
         side="producer",
-        name=file.name,
+        name=Path(source).name,
         version="",
-        source=str(file),
+        source=source,
         date=_today(),
         wanted=level,
         results=judge_recording(judged),
@@ -247,21 +251,20 @@ def _capture(
     context.exit(_tell(report, members=members, everything=everything, page=page, cases=cases))
 
 
-def _heard(file: Path, *, strict: bool, level: int) -> Judged:
+def _heard(stream: IO[bytes], *, strict: bool, level: int) -> Judged:
     judged = Judged([], {})
-    with file.open("rb") as stream:
-        recording = recordings.begin(stream)
-        audit = Audit(registry(), whole=recording.whole, strict=strict, level=level)
-        for one in recordings.hear(recording):
-            if one.gap == "missed":
-                audit.missed(one.via)
-            if one.fault is not None:
-                judged.findings.append((one.fault, f"Line {one.line}."))
-            elif one.raw:
-                found = audit.feed(one.raw, one.at, one.via, one.dir)
-                judged.findings += ((finding, f"Line {one.line}: {excerpt(one.raw)}") for finding in found)
-                judged.count(one.raw)
-        judged.findings += ((finding, "At the end.") for finding in audit.finish())
+    recording = recordings.begin(stream)
+    audit = Audit(registry(), whole=recording.whole, strict=strict, level=level)
+    for one in recordings.hear(recording):
+        if one.gap == "missed":
+            audit.missed(one.via)
+        if one.fault is not None:
+            judged.findings.append((one.fault, f"Line {one.line}."))
+        elif one.raw:
+            found = audit.feed(one.raw, one.at, one.via, one.dir)
+            judged.findings += ((finding, f"Line {one.line}: {excerpt(one.raw)}") for finding in found)
+            judged.count(one.raw)
+    judged.findings += ((finding, "At the end.") for finding in audit.finish())
     return judged
 
 

@@ -77,7 +77,7 @@ def main(
     for file in files or ("-",):
         audit = Audit(known, strict=strict, level=level, profiles=profiles)
         try:
-            with _opened(file) as stream, _without_collector():
+            with recordings.opened(file) as stream, _without_collector():
                 _check(file, stream, audit, report, audible=audible)
         except ExtensionError as error:  # a check of a profile does more than it may
             raise CannotRun(str(error)) from error
@@ -120,19 +120,6 @@ def _check(file: str, stream: IO[bytes], audit: Audit, report: JsonLines | Prose
 
 def _name(file: str) -> str:
     return "standard input" if file == "-" else plain(file)
-
-
-@contextmanager
-def _opened(file: str) -> Iterator[IO[bytes]]:
-    if file == "-":
-        if sys.stdin is None:
-            raise recordings.Unreadable("It is closed. Name a file instead.")
-        if sys.stdin.isatty():
-            click.echo("aaep: Reading standard input. End it with Control-D.", err=True)
-        yield sys.stdin.buffer
-    else:
-        with open(file, "rb", buffering=1 << 18) as stream:
-            yield stream
 
 
 @contextmanager
