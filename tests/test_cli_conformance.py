@@ -146,4 +146,5 @@ def test_the_token_is_taken_from_the_environment_too(words: list[str], monkeypat
     monkeypatch.setenv("AAEP_TOKEN", "open sesame" if not words else "another")
     assert "That will do." in run("producer", "http://127.0.0.1:1", *words).stderr
     assert "That will do." in run("producer", "--self-test", *words).stderr
-    assert shown == ["open sesame", None], "our own agent asks for none, and a run that shows one counts as proved"
+    assert "That will do." in run("producer", "--command", "true", *words).stderr
+    assert shown == ["open sesame", None, None], "our own agent asks for none, and pipes take none"

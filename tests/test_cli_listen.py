@@ -362,3 +362,9 @@ def test_with_nobody_to_answer_it_says_so_and_promises_no_answers(closed: bool) 
                 pass
             printed = process.communicate(timeout=60)[0].decode()
         assert printed.startswith(f"{NOBODY}\nConnected to Bank.\n") and process.returncode == 0
+
+
+@pytest.mark.parametrize("verb", [["listen"], ["capture", "-o", "/dev/null"]])
+def test_a_token_in_the_environment_is_for_those_who_take_one(verb: list[str]) -> None:
+    told = CliRunner().invoke(main, [*verb, "unix:///nowhere.sock", "--no-wait"], env={"AAEP_TOKEN": "x"})
+    assert told.exit_code == 2 and "in the program itself" not in told.stderr

@@ -20,7 +20,7 @@ from ..outputs.terminal import Nobody, Page, Reader, Source, Terminal, source
 from ..status import Status
 from ..subscriber import Subscriber
 from ._stopping import interruptible
-from ._verb import CannotRun, Finite, Verb, counted, plain
+from ._verb import CannotRun, Finite, Verb, bearer, counted, plain
 
 __all__ = ["main"]
 
@@ -92,7 +92,7 @@ def main(
     2 when there never was one or the file could not be written.
     """
     logging.getLogger("aaep").addHandler(logging.NullHandler())  # what matters is printed, in its own words
-    wishes: dict[str, Any] = {"languages": languages or None, "include": types or None, "token": token}
+    wishes: dict[str, Any] = {"languages": languages or None, "include": types or None, **bearer(url, token)}
     given = {key: value for key, value in wishes.items() if value is not None}
     over = threading.Event()
     typed = source(sys.stdin) if replies else Nobody()

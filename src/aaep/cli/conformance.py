@@ -22,7 +22,7 @@ from ..errors import AaepError
 from ..producer import Producer
 from . import _recording as recordings
 from ._targets import ready, write
-from ._verb import SETTINGS, CannotRun, Finite, Spoken, Verb, plain
+from ._verb import SETTINGS, CannotRun, Finite, Spoken, Verb, bearer, plain
 
 __all__ = ["main"]
 
@@ -154,8 +154,8 @@ def _producer(
     if start_command and start_url:
         raise CannotRun("A session is started by --start-command or by --start-url, not by both.")
     ready((), _given(page, cases))
-    settings: dict[str, Any] = {"token": token} if token and not self_test else {}  # ours asks nobody who they are
     source = url or (f"stdio:{command}" if command else "http://127.0.0.1:0")
+    settings = {} if self_test else bearer(source, token)  # ours asks nobody who they are
     audible = sys.stderr.isatty()
 
     def say(name: str) -> None:

@@ -19,7 +19,7 @@ from ..presentation import Announcement, Preferences
 from ..status import Status
 from ..subscriber import Subscriber
 from ..wire import encode
-from ._verb import CannotRun, Verb, jsonl
+from ._verb import CannotRun, Verb, bearer, jsonl
 
 __all__ = ["main"]
 
@@ -90,8 +90,8 @@ def main(
         "name": name,
         "languages": languages or None,
         "max_events_per_second": rate,
-        "token": token,
         "trust": trust,
+        **bearer(url, token),
     }
     given = {key: value for key, value in wishes.items() if value is not None}
     spoken = cast(Verbosity, verbosity)

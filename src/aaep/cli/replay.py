@@ -24,7 +24,7 @@ from ..producer import Producer
 from ..rehearsal import OnReply, Rehearsal
 from ..script import Script
 from ._stopping import interruptible
-from ._verb import CannotRun, Finite, Verb, counted, incoming, plain
+from ._verb import CannotRun, Finite, Verb, bearer, counted, incoming, plain
 
 __all__ = ["main"]
 
@@ -175,7 +175,7 @@ def _producer(script: Script, urls: tuple[str, ...], hub: str | None, token: str
         model=present(info, "model"),
         listen=urls or (() if hub else ("http://127.0.0.1:0",)),
         hub=hub,
-        hub_settings=None if token is None else {"token": token},
+        hub_settings=bearer(hub or "", token) or None,
         journal=MemoryJournal(retention=Retention(size=_KEPT)),
         language=languages[0],
         languages=languages[1:],
