@@ -225,6 +225,8 @@ def test_which_way_it_goes_on(on_reply: Any, answer: str, runs: bool, accepted: 
         outcome = next(event for event in listener.events if marked(event, "outcome"))
         assert marked(outcome, "outcome") == "rejected"
         assert listener.findings() == [], "what stops early is legal too"
+        taken = {"given": "rejected", "reject": "accepted, and is taken as rejected"}[on_reply]
+        assert told == [f"The answer was {taken}, for which the recording has nothing. The session stops."]
 
 
 def test_another_answer_to_a_question_is_another_way(tmp_path: Path) -> None:

@@ -433,7 +433,9 @@ class Rehearsal:
             if ask.kind == "confirmation":
                 wanted = _FORCED.get(self._on_reply, wanted)
             if not wanted.meets(recorded):
-                self._say(f"The answer was {_named(given)}, for which the recording has nothing. The session stops.")
+                # Who forces another way has to hear that it is this one that is missing, and not what was answered.
+                said = _named(given) + (f", and is taken as {_named(wanted)}" if wanted != given else "")
+                self._say(f"The answer was {said}, for which the recording has nothing. The session stops.")
                 part.leave(ask, wanted)
                 return False
             if not given.meets(recorded):
