@@ -369,8 +369,8 @@ def test_lines_that_cannot_be_read_are_told_by_their_number(tmp_path: Path) -> N
     )
     found: list[int] = []
     with path.open("rb") as file:
-        read_ = [bytes(line.message) for line in read(file, lambda number, _: found.append(number))]
-    assert read_ == [b'{"type":"x"}', b"{}", b'{"a":1}']
+        read_ = [(number, bytes(line.message)) for number, line in read(file, lambda number, _: found.append(number))]
+    assert read_ == [(3, b'{"type":"x"}'), (5, b"{}"), (6, b'{"a":1}')]
     assert found == [4, 5, 7]
 
 

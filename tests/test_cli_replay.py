@@ -424,6 +424,22 @@ def test_from_standard_input(accepted: Path) -> None:
     assert result.exit_code == 0 and "1 line could not be read" in result.stderr
 
 
+def test_a_line_with_two_faults_is_one_line(accepted: Path) -> None:
+    faulty = b'{"at":"never","dir":"out","message":{"event_id":7}}\n'
+    result = replayed("-", "--no-delay", "--no-wait", stdin=accepted.read_bytes() + faulty + faulty)
+    assert result.exit_code == 0 and "2 lines could not be read" in result.stderr
+
+
+def test_what_stands_behind_the_end_of_its_session_is_left_out_and_that_is_told(accepted: Path, tmp_path: Path) -> None:
+    header, *lines = entries(accepted)
+    result = replayed(str(written(tmp_path / "back.ndjson", [header, *reversed(lines)])), "--no-delay", "--no-wait")
+    assert result.exit_code == 0
+    assert "after the end of their session in the recording were left out: 16. Are its lines in order?" in result.stderr
+    assert result.stderr.endswith("Played 1 event.\n")
+    whole = replayed(str(written(tmp_path / "twice.ndjson", [header, *lines, *lines])), "--no-delay", "--no-wait")
+    assert "left out" not in whole.stderr, "what only came again was played"
+
+
 @pytest.mark.parametrize(
     ("content", "text"),
     [("", "There is no event"), ("nonsense\n", "There is no event"), ('{"aaep_capture":2}\n', "version 2")],

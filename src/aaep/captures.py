@@ -344,9 +344,11 @@ def _looked_at(data: bytes) -> tuple[_Seen, bytes]:
 # -- reading -------------------------------------------------------------------------------
 
 
-def read(file: IO[bytes], fault: Callable[[int, str], object] = lambda _number, _why: None) -> Iterator[Line]:
+def read(
+    file: IO[bytes], fault: Callable[[int, str], object] = lambda _number, _why: None
+) -> Iterator[tuple[int, Line]]:
     """
-    The lines of a capture behind the first, or of bare messages, one on each line.
+    The lines of a capture behind the first, or of bare messages, one on each line, with their numbers.
 
     ``fault`` is told the number of each line that cannot be read, and why; the
     rest goes on. Raises :exc:`CaptureError` for a version that is not ours.
@@ -359,7 +361,7 @@ def read(file: IO[bytes], fault: Callable[[int, str], object] = lambda _number, 
             continue
         line = _read(raw, number, fault)
         if line is not None:
-            yield line
+            yield number, line
 
 
 def _split(file: IO[bytes]) -> Iterable[bytes]:

@@ -386,9 +386,11 @@ class Rehearsal:
 
     def _perform(self, parts: dict[str, Part]) -> None:
         due, last = self.clock(), None
+        ended, late = set[str](), 0  # sessions that were played to their end, and events that come after it
         for cue in self.script.cues():
             gap, last = 0.0 if last is None else max(0.0, cue.at - last), cue.at
             part = self._part(parts, cue.event.session_id)
+            late += cue.event.session_id in ended
             if part is None or part.superfluous(cue.event):
                 continue
             due = self._pause(part, due, gap)
@@ -396,10 +398,15 @@ class Rehearsal:
             if self._concluded(part, asked):
                 part.play(cue.event)
                 self.played += 1
+                if isinstance(cue.event, TERMINAL):
+                    ended.add(cue.event.session_id)
             if asked:  # time stood still meanwhile
                 due = self.clock()
             if part.over:
                 del parts[cue.event.session_id]
+        if late:
+            text = "Events that stand after the end of their session in the recording were left out"
+            self._say(f"{text}: {late}. Are its lines in order?")
 
     def _part(self, parts: dict[str, Part], recorded: str) -> Part | None:
         """The session that an event is of; None if it is over, for good or because it stopped early."""

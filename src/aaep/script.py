@@ -91,6 +91,7 @@ class Script:
         self._opened, self._known = opened, known
         self.events = self.sessions = 0
         self.faults = 0  # lines that cannot be read
+        self._faulty = 0  # the last of them
         self.endings: dict[str, Ending] = {}  # of prompts, by their tokens
         self._over: set[str] = set()  # sessions that have ended
         self.languages: tuple[str, ...] = ()
@@ -172,7 +173,7 @@ class Script:
 
     def _messages(self, fault: Callable[[int, str], object] = lambda *_: None) -> Iterator[tuple[Line, Message | None]]:
         with self._opened() as file:
-            for number, line in enumerate(read(file, fault), start=1):
+            for number, line in read(file, fault):
                 message = None
                 if bytes(line.message):
                     try:
@@ -182,8 +183,10 @@ class Script:
                         continue
                 yield line, message
 
-    def _fault(self, _number: int, _why: str) -> None:
-        self.faults += 1
+    def _fault(self, number: int, _why: str) -> None:
+        if number != self._faulty:  # both the time of a line and its message may be unreadable
+            self.faults += 1
+        self._faulty = number
 
 
 def _moment(line: Line, message: Message, now: float) -> float:
