@@ -124,6 +124,33 @@ def test_only_some_types_are_asked_for(tmp_path: Path) -> None:
     assert types(lines(path))[2:4] == ["tool.invoked", "tool.completed"]
 
 
+@pytest.mark.parametrize(
+    ("given", "right"),
+    [
+        ("tool.invoked", "Write aaep:agent.tool.invoked."),
+        ("tool.*", "Write aaep:agent.tool.*."),
+        ("agent.tool.*", "Write aaep:agent.tool.*."),
+        ("zzz bad", "Write a type such as aaep:agent.tool.invoked"),
+        ("aaep:*.tool", "Write a type such as aaep:agent.tool.invoked"),
+        ("", "Write a type such as aaep:agent.tool.invoked"),
+    ],
+)
+def test_a_filter_that_can_match_nothing_is_refused(given: str, right: str, tmp_path: Path) -> None:
+    """CAP-026"""
+    path = tmp_path / "c.ndjson"
+    result = run("http://127.0.0.1:1", "-o", str(path), "--no-wait", "--filter", given)
+    assert result.exit_code == 2 and right in result.stderr and not path.exists()
+
+
+@pytest.mark.parametrize(
+    "given", ["*", "aaep:*", "aaep:agent.to*", "lights:lamp.lit", "https://aaep-protocol.org/types/agent.*"]
+)
+def test_a_filter_that_can_match_something_is_not(given: str, tmp_path: Path) -> None:
+    """CF-051"""
+    result = run("http://127.0.0.1:1", "-o", str(tmp_path / "c.ndjson"), "--no-wait", "--filter", given)
+    assert "Nobody answers at" in result.stderr
+
+
 def test_a_file_that_is_there_is_not_written_over(tmp_path: Path) -> None:
     path = tmp_path / "c.ndjson"
     path.write_text("mine\n")

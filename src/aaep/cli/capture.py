@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import re
 import sys
 import threading
 import time
@@ -16,9 +17,12 @@ from ..captures import Capture, Lines
 from ..channel import ChannelLost, transport
 from ..claims import TRANSPORTS
 from ..errors import AaepError
+from ..events import CORE_EVENTS
+from ..lenient import canonical
 from ..outputs.terminal import Nobody, Page, Reader, Source, Terminal, source
 from ..status import Status
 from ..subscriber import Subscriber
+from ..subscription import matches
 from ._stopping import interruptible
 from ._verb import CannotRun, Finite, Verb, bearer, counted, plain
 
@@ -26,6 +30,26 @@ __all__ = ["main"]
 
 PROGRESS: Final = 10.0  # seconds between two lines about how far it is
 _INTERRUPTED: Final = 130
+_PATTERN: Final = re.compile(r"[^\s:*]+:[^\s*]*\*?")  # a prefix, and of the name as much as is wanted
+
+
+def _spelled(_context: click.Context, _option: click.Parameter, types: tuple[str, ...]) -> tuple[str, ...]:
+    """CAP-026 §5.3.1.7: a whole type, or its beginning and a star. What can match nothing would record nothing."""
+    for given in types:
+        if given == "*" or _PATTERN.fullmatch(canonical(given)):
+            continue
+        meant = [
+            start + given
+            for start in ("aaep:agent.", "aaep:")
+            if any(matches(start + given, one) for one in CORE_EVENTS)
+        ]
+        right = (
+            meant[0]
+            if meant
+            else "a type such as aaep:agent.tool.invoked, or its beginning and a *, as aaep:agent.tool.*"
+        )
+        raise click.BadParameter(f"{given!r} is no type of events. Write {right}.")
+    return types
 
 
 @click.command("capture", cls=Verb, example="aaep capture http://127.0.0.1:8137 -o session.ndjson --duration 60")
@@ -47,6 +71,7 @@ _INTERRUPTED: Final = 130
     "types",
     metavar="TYPE",
     multiple=True,
+    callback=_spelled,
     help="Ask for events of this type only, such as aaep:agent.tool.*. May be repeated. Critical ones always come.",
 )
 @click.option("--session", metavar="ID", default="", help="Keep the events of this session only.")
