@@ -511,3 +511,36 @@ def test_it_may_be_looked_at_instead(accepted: Path, tmp_path: Path) -> None:
     assert "<html" in page.read_text() and "<svg" in drawing.read_text()
     result = replayed(str(accepted), "--svg", str(drawing))
     assert result.exit_code == 2 and "need --visualize" in result.stderr
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ["--loop"],
+        ["--speed", "1"],
+        ["--no-delay"],
+        ["--on-reply", "recorded"],
+        ["--listen", "http://127.0.0.1:0"],
+        ["--hub", "http://127.0.0.1:1"],
+        ["--keep-ids"],
+        ["--no-wait"],
+    ],
+)
+def test_who_only_looks_at_it_is_told_what_is_for_playing(words: list[str], accepted: Path) -> None:
+    result = replayed(str(accepted), "--visualize", *words)
+    assert result.exit_code == 2 and result.stdout == ""
+    assert "--visualize does not play it, so it takes no " in result.stderr and words[0] in result.stderr
+
+
+def test_a_token_in_the_environment_does_not_keep_anybody_from_looking(accepted: Path) -> None:
+    result = CliRunner().invoke(main, ["replay", str(accepted), "--visualize"], env={"AAEP_TOKEN": "x"})
+    assert result.exit_code == 0
+
+
+def test_a_drawing_that_cannot_be_written_is_told_by_its_own_name_and_before_anything_else(
+    accepted: Path, tmp_path: Path
+) -> None:
+    file = tmp_path / "missing" / "a.svg"
+    result = replayed(str(accepted), "--visualize", "--svg", str(file))
+    assert result.exit_code == 2 and result.stdout == ""
+    assert result.stderr == f"aaep: {file}: No such file or directory.\n"

@@ -29,6 +29,7 @@ from ._verb import CannotRun, Finite, Verb, bearer, counted, incoming, plain
 __all__ = ["main"]
 
 PROGRESS: Final = 10.0  # seconds between two lines about how far it is
+_PLAYING: Final = ("urls", "hub", "token", "speed", "no_delay", "loop", "wait", "on_reply", "keep_ids")
 _KEPT: Final = 16 * 1024 * 1024  # bytes of what was played that are kept for readers who come back
 
 
@@ -72,7 +73,9 @@ _KEPT: Final = 16 * 1024 * 1024  # bytes of what was played that are kept for re
 @click.option("--html", metavar="FILE", type=click.Path(dir_okay=False), help="With --visualize: show it on this page.")
 @click.option("--notes", is_flag=True, help="With --visualize: tell notes too.")
 @click.option("--progress", is_flag=True, help="Say on standard error how far it is, even if that is not a terminal.")
+@click.pass_context
 def main(
+    context: click.Context,
     *,
     file: str,
     urls: tuple[str, ...],
@@ -101,6 +104,7 @@ def main(
     """
     audible = progress or sys.stderr.isatty()
     if shown:
+        _only_for_playing(context)
         from ._visualize import visualize  # noqa: PLC0415  # drawing is for those who want it
 
         return visualize((file,), svg, html, notes=notes, audible=audible)
@@ -137,6 +141,18 @@ def main(
     except AaepError as error:
         raise CannotRun(str(error)) from error
     return 0
+
+
+def _only_for_playing(context: click.Context) -> None:
+    """What says how to play is not passed over in silence where nothing is played. The environment may say so."""
+    given = [
+        "/".join(option.opts + option.secondary_opts)
+        for option in context.command.params
+        if option.name in _PLAYING
+        and context.get_parameter_source(option.name) is click.core.ParameterSource.COMMANDLINE
+    ]
+    if given:
+        raise click.UsageError(f"--visualize does not play it, so it takes no {' and no '.join(given)}.")
 
 
 class _source:
