@@ -600,7 +600,8 @@ def test_a_subscription_that_is_closed_elsewhere_ends_its_stream(server: Server)
     with server.reading() as (stream, subscription_id):
         loop = server.hub._background
         assert loop is not None
-        loop.call(server.hub.receive, close(subscription_id), Peer(transport="grpc"), _closes())
+        own = Local().admit(Credentials(transport="grpc", loopback=True))
+        loop.call(server.hub.receive, close(subscription_id), own, _closes())
         assert ended(stream) == ([], Code.OK)
 
 

@@ -106,6 +106,24 @@ def test_parents_and_users_are_who_the_operator_says_they_are() -> None:
         users.admit(shown(loopback=True))
 
 
+def test_no_credential_makes_somebody_the_user_of_this_machine(file: Path) -> None:
+    """CF-065: who that is, only the machine can tell; and it decides what an agent may do at a hub."""
+    for claim in (
+        lambda: new(LOCAL, "listener", now=NOW, seconds=DAY),
+        lambda: Static("secret", LOCAL),
+        lambda: Certificates({"CN:Ada": LOCAL}),
+        lambda: Certificates({"CN:Ada": Grant(LOCAL)}),
+    ):
+        with pytest.raises(AaepError, match="no credential makes somebody that"):
+            claim()
+    made(file)
+    file.write_text(file.read_text().replace('"ada"', f'"{LOCAL}"'))
+    with pytest.raises(AaepError, match="no credential makes somebody that"):
+        reading(file)
+    assert Users({1000: LOCAL}).admit(shown(uid=1000)).principal == LOCAL
+    assert Parent().admit(shown(parent=True)).principal == LOCAL
+
+
 CERTIFICATE = {
     "subject": ((("countryName", "SE"),), (("commonName", "Ada"),)),
     "subjectAltName": (("DNS", "Tablet.Example"), ("email", "ada@example.org"), ("URI", "spiffe://home/ada")),

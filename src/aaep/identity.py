@@ -48,6 +48,7 @@ __all__ = [
     "admitted",
     "as_principal",
     "as_roles",
+    "as_stranger",
     "audience",
     "granted",
 ]
@@ -145,12 +146,21 @@ def as_roles(given: str | Iterable[str]) -> frozenset[str]:
     return roles
 
 
-def granted(given: str | tuple[str, str | Iterable[str]] | Grant) -> Grant:
-    """A grant: from a principal, who may then answer, or from a principal and roles."""
+def as_stranger(name: str) -> str:
+    """A name for who is known by what they show: that makes nobody the user of this machine, who is known by birth."""
+    if name == LOCAL:
+        raise AaepError(
+            f"{LOCAL!r} is the user of this machine, and no credential makes somebody that. Use another name."
+        )
+    return as_principal(name)
+
+
+def granted(given: str | tuple[str, str | Iterable[str]] | Grant, *, local: bool = False) -> Grant:
+    """A grant: from a principal, who may then answer, or from a principal and roles. ``local``: by birth, not proof."""
     if isinstance(given, Grant):
-        return Grant(as_principal(given.principal), as_roles(given.roles))
+        given = (given.principal, given.roles)
     name, roles = (given, REPLIER) if isinstance(given, str) else given
-    return Grant(as_principal(name), as_roles(roles))
+    return Grant(as_principal(name) if local else as_stranger(name), as_roles(roles))
 
 
 def audience(given: str | Iterable[str] | None, requested_by: str | None, *, several: bool) -> frozenset[str] | None:
@@ -195,7 +205,7 @@ class Local:
             program = _program(given.pid)
             may = self._repliers is None or program in self._repliers
             process = "" if given.pid is None else f"Process {given.pid}, {program or 'of an unknown program'}."
-            roles = frozenset({REPLIER if may else LISTENER})
+            roles = frozenset({REPLIER if may else LISTENER, AGENT})  # CF-141: it may tell, if not answer
             return Peer(LOCAL, given.transport, roles, process=process)
         raise Unauthenticated("Only the user of this machine is let in here.")
 
@@ -213,8 +223,8 @@ class Parent:
 
     several = False
 
-    def __init__(self, principal: str = LOCAL, roles: str | Iterable[str] = REPLIER) -> None:
-        self._grant = granted((principal, roles))
+    def __init__(self, principal: str = LOCAL, roles: str | Iterable[str] = (REPLIER, AGENT)) -> None:
+        self._grant = granted((principal, roles), local=True)
 
     def admit(self, given: Credentials) -> Peer:
         if not given.parent:
@@ -226,7 +236,7 @@ class Users:
     """Users of this machine by their number, as the kernel tells it of a socket's other end (SEC-036, CF-105)."""
 
     def __init__(self, users: Mapping[int, str | tuple[str, str | Iterable[str]] | Grant]) -> None:
-        self._grants = {uid: granted(one) for uid, one in users.items()}
+        self._grants = {uid: granted(one, local=True) for uid, one in users.items()}
 
     def admit(self, given: Credentials) -> Peer:
         if given.uid is None:

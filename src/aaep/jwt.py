@@ -18,9 +18,9 @@ from joserfc import jws
 from joserfc.errors import JoseError, UnsupportedAlgorithmError
 from joserfc.jws import JWSRegistry
 
-from .channel import AUDITOR, LOCAL, REPLIER, Peer
+from .channel import AUDITOR, REPLIER, Peer
 from .errors import AaepError
-from .identity import ROLES, Credentials, Grant, Unauthenticated, Unauthorised, as_principal, as_roles
+from .identity import ROLES, Credentials, Grant, Unauthenticated, Unauthorised, as_roles, as_stranger
 from .jwks import Keys, keys
 from .keys import TrustedKey
 
@@ -138,7 +138,7 @@ class Jwt:
 
     def _grant(self, claims: Mapping[str, Any]) -> Grant:
         name = claims.get(self._principal)
-        if not isinstance(name, str) or name == LOCAL:  # nobody else says who sits at this machine
+        if not isinstance(name, str):
             raise Unauthorised("This token does not say whose it is.")
         said = claims.get(self._roles)
         words = said.split() if isinstance(said, str) else said if isinstance(said, list) else []
@@ -147,9 +147,9 @@ class Jwt:
             roles = self._default
         try:
             # Who is both hears everything and answers nothing: Peer.may_reply.
-            return Grant(as_principal(name), as_roles(roles - {REPLIER} if AUDITOR in roles else roles))
+            return Grant(as_stranger(name), as_roles(roles - {REPLIER} if AUDITOR in roles else roles))
         except AaepError:
-            raise Unauthorised("This token gives its bearer no role here.") from None
+            raise Unauthorised("This token gives its bearer no name or no role here.") from None
 
 
 def _number(value: Any) -> float | None:

@@ -29,7 +29,7 @@ import msgspec
 from . import timestamps
 from .channel import REPLIER, Peer
 from .errors import AaepError
-from .identity import Credentials, Grant, Unauthenticated, as_principal, as_roles, granted
+from .identity import Credentials, Grant, Unauthenticated, as_roles, as_stranger, granted
 from .journal._place import folder, make_folder, safe_folder
 
 __all__ = ["Entry", "Static", "Tokens", "add", "as_token", "default_file", "entries", "new", "revoke"]
@@ -90,7 +90,7 @@ class Entry(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, forbi
 
     @property
     def grant(self) -> Grant:
-        return Grant(as_principal(self.principal), as_roles(self.roles))
+        return Grant(as_stranger(self.principal), as_roles(self.roles))
 
     @property
     def ends(self) -> float | None:
@@ -114,7 +114,7 @@ def new(
     entry = Entry(
         id="tok_" + secrets.token_hex(4),
         hash="sha256:" + _digest(token).hex(),
-        principal=as_principal(principal),
+        principal=as_stranger(principal),
         roles=tuple(sorted(as_roles(roles))),
         expires=None if seconds is None else _moment(now + seconds),
         made=_moment(now),
@@ -176,8 +176,10 @@ def _read(path: Path, *, skip: bool) -> tuple[list[Entry], Mark]:
             continue
         try:
             kept.append(_usable(line))
-        except (msgspec.MsgspecError, UnicodeDecodeError, AaepError):
+        except (msgspec.MsgspecError, UnicodeDecodeError, AaepError) as error:
             text = f"Line {number} of the file of tokens {path} is not the entry of a token. Take it out."
+            if isinstance(error, AaepError):
+                text += f" {error}"
             if not skip:
                 raise AaepError(text) from None
             _log.warning("%s Until then it counts for nothing.", text)
@@ -187,8 +189,8 @@ def _read(path: Path, *, skip: bool) -> tuple[list[Entry], Mark]:
 def _usable(line: bytes) -> Entry:
     entry = _line.decode(line)
     if not entry.id or not _HASH.fullmatch(entry.hash) or (entry.expires is not None and entry.ends is None):
-        raise AaepError("This is no entry.")
-    as_principal(entry.principal)
+        raise AaepError("It lacks what an entry needs.")
+    as_stranger(entry.principal)
     as_roles(entry.roles)
     return entry
 

@@ -191,12 +191,14 @@ def test_t6_after_a_restart_a_session_is_for_nobody_else(folder: Path) -> None:
     second.close()
 
 
+@pytest.mark.parametrize("who", ["ada", "local"])
 @pytest.mark.parametrize("role", ["listener", "replier", "auditor"])
-def test_t6_only_agents_publish(folder: Path, role: str) -> None:
+def test_t6_only_agents_publish(folder: Path, role: str, who: str) -> None:
+    """By their role; that somebody is called as the user of this machine is makes them no agent."""
     with place(folder) as hub:
         reader = hub.reader("ada")
         with reader.connect() as stream:
-            assert hub.agent("ada", role=role).line.receive() is None  # hung up on
+            assert hub.agent(who, role=role).line.receive() is None  # hung up on
             with hub.agent("ada") as bank:
                 bank.say("session.started", "sess_1", "evt_1")
                 reader.wait(stream, STARTED)

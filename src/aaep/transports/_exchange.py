@@ -14,7 +14,7 @@ from functools import lru_cache
 from typing import Final
 
 from .. import wire
-from ..channel import AGENT, LOCAL, ChannelLost, Outlet, Peer
+from ..channel import AGENT, ChannelLost, Outlet, Peer
 from ..errors import RemoteProtocolError
 from ..fanout import Subscription
 from ..fields import Message
@@ -116,7 +116,7 @@ class Exchange:
         message = wire.read(raw, self._hub.offer.registry)[0]
         if not isinstance(message, Manifest) or self._hub.relays is None:
             return False
-        if AGENT not in self._peer.roles and self._peer.principal != LOCAL:
+        if AGENT not in self._peer.roles:
             raise RemoteProtocolError("Only agents publish here.")
         self._agent = Handed(self._outlet, lambda: self._end("producer_shutdown"))
         self._hub.relays.arrived(message, self._peer, self._agent)
