@@ -5,6 +5,7 @@ from __future__ import annotations
 import signal
 import subprocess
 import sys
+import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -24,6 +25,7 @@ from aaep.journal.sqlite import SqliteJournal
 from aaep.negotiation import Offer
 from aaep.producer import Producer
 from aaep.testing import Listener
+from aaep.tokens import add, new
 from aaep.transports._relay import Relays
 
 LONG = 60.0
@@ -163,6 +165,38 @@ def test_a_hub_that_was_away_is_caught_up(tmp_path: Path) -> None:
             assert {one["chunk"] for one in entries if one.get("chunk")} == {"Before. ", "Meanwhile. ", "After. "}
             assert [one.ended for one in second.sessions(open_only=False)] == [True]
         second.close()
+
+
+def test_at_a_command_with_tokens_a_local_agent_is_heard_by_the_local_user_alone(tmp_path: Path) -> None:
+    """CF-145: Bob may listen there, to what his own agents say."""
+    tokens, secret = tmp_path / "tokens.jsonl", {}
+    for role in ("replier", "agent"):
+        secret[role], entry = new("bob", role, now=time.time(), seconds=3600)
+        add(tokens, entry)
+    socket = f"unix://{tmp_path}/hub.sock"
+    command = [str(Path(sys.executable).parent / "aaep"), "serve", "--journal", "memory", "--tokens", str(tokens)]
+    command += ["--listen", socket, "--listen", "ws://127.0.0.1:0"]
+    with subprocess.Popen(command, stderr=subprocess.PIPE, text=True) as process:
+        try:
+            assert process.stderr is not None
+            process.stderr.readline()
+            url = process.stderr.readline().split()[-1]
+            with (
+                aaep.listen(socket) as local,
+                aaep.listen(url, token=secret["replier"]) as bob,
+                Producer("locala", hub=socket, journal=None) as mine,
+                Producer("boba", hub=url, hub_settings={"token": secret["agent"]}, journal=None) as his,
+            ):
+                for one in (local, bob):
+                    one.ready().wait(LONG)
+                for agent in (mine, his):
+                    agent.reader(replies=False).wait(LONG)
+                with mine.session("Private."):
+                    assert next(local).producer.agent_id == "locala"
+                with his.session("For Bob."):
+                    assert next(bob).producer.agent_id == "boba"
+        finally:
+            process.kill()
 
 
 def test_the_command_serves_agents_and_readers(tmp_path: Path) -> None:

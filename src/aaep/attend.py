@@ -2,9 +2,10 @@
 Our own extension: what the core leaves out and a listener needs.
 
 ``attend`` ties an outcome to its prompt (CF-025), links a session to its
-parent (C-19), marks a catch-up after a reconnect (C-36), and lets a subscriber
-ask for more time (CF-028), for what it missed (CF-084), and that a session be
-stopped (CF-147): the last in a renegotiation, which every transport carries.
+parent (C-19), marks a catch-up after a reconnect (C-36), tells a hub for whom
+a session is (CF-145), and lets a subscriber ask for more time (CF-028), for
+what it missed (CF-084), and that a session be stopped (CF-147): the last in a
+renegotiation, which every transport carries.
 """
 
 from __future__ import annotations
@@ -33,6 +34,13 @@ class Attend(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tr
     ) = UNSET
     parent_session_id: SessionId | UnsetType = UNSET
     resync: Annotated[bool, Meta(description="True on the state.changed that catches a reader up.")] | UnsetType = UNSET
+    audience: (
+        Annotated[
+            tuple[str, ...],
+            Meta(description="From an agent to its hub, on session.started: the principals it is for (CF-145)."),
+        ]
+        | UnsetType
+    ) = UNSET
     replay_of: Annotated[str, Meta(description="The id a replayed event had when it was live.")] | UnsetType = UNSET
 
 

@@ -125,15 +125,19 @@ class Sources:
         """Who may hear a session of an earlier run."""
         return self._audience(session_id)
 
-    def audible(self, session_id: str, peer: Peer) -> bool:
-        """Whether somebody may hear a session, open or not."""
+    def audience(self, session_id: str) -> frozenset[str] | None:
+        """Who may hear a session, open or not."""
         with self._lock:
             source = self._open.get(session_id)
-            ended = session_id in self._ended
-            audience = source.audience if source is not None else self._ended.get(session_id)
-        if source is None and not ended:
-            audience = self.earlier(session_id)
-        return peer.hears(audience)
+            if source is not None:
+                return source.audience
+            if session_id in self._ended:
+                return self._ended[session_id]
+        return self.earlier(session_id)
+
+    def audible(self, session_id: str, peer: Peer) -> bool:
+        """Whether somebody may hear a session, open or not."""
+        return peer.hears(self.audience(session_id))
 
     def withhold(self, source: Source, event: Envelope, data: bytes) -> None:
         """Keep a prompt back (CF-001, CF-002)."""

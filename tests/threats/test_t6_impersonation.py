@@ -6,15 +6,17 @@ import json
 import os
 import tempfile
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack, contextmanager, suppress
+from contextvars import copy_context
 from pathlib import Path
-from typing import Any
+from types import SimpleNamespace
+from typing import Any, cast
 
 import pytest
 
 from aaep.attend import ATTEND, registry
 from aaep.channel import Peer
-from aaep.cli.serve import _audience
 from aaep.errors import AaepError
 from aaep.events import ProducerInfo
 from aaep.hub import Hub, Settings
@@ -24,6 +26,7 @@ from aaep.journal.memory import MemoryJournal
 from aaep.journal.sqlite import SqliteJournal
 from aaep.negotiation import Offer
 from aaep.producer import Producer
+from aaep.testing import Listener
 from aaep.transports import _exchange
 from aaep.transports._relay import Relays
 from aaep.transports._unix_place import folders, fresh, wanted
@@ -54,8 +57,8 @@ class Place:
         self.socket = hub.serve(f"unix://{folder}/hub.sock", identity=self.guests)
         self.url = hub.serve("http://127.0.0.1:0", identity=self.doorman)
 
-    def reader(self, who: str) -> Raw:
-        return Raw(Http(self.doorman.headers(who, "replier")), self.url, **ANSWERS)
+    def reader(self, who: str, role: str = "replier") -> Raw:
+        return Raw(Http(self.doorman.headers(who, role)), self.url, **ANSWERS)
 
     def agent(self, who: str, agent_id: str = "bank", role: str = "agent") -> RawAgent:
         self.guests.coming = Peer(who, "unix-socket", frozenset({role}))
@@ -66,7 +69,7 @@ class Place:
 def place(folder: Path, journal: Journal | None = None, window: float = 30.0) -> Iterator[Place]:
     offer = Offer(producer=ProducerInfo(agent_id="hub"), registry=registry(), namespaces=(ATTEND.namespace,))
     hub = Hub(offer, journal or MemoryJournal(), settings=Settings(resume_window=window))
-    hub.relays = relays = Relays(hub, audience=_audience)
+    hub.relays = relays = Relays(hub, several=True)
     hub.start()
     hub.run(_recalled(relays))
     try:
@@ -140,6 +143,82 @@ def test_t6_an_agent_is_heard_by_those_it_works_for(folder: Path) -> None:
             two.say("session.started", "sess_2", "evt_2")
             assert ada.wait(hers, STARTED)["session_id"] == "sess_1"
             assert mallory.wait(its, STARTED)["session_id"] == "sess_2"
+
+
+LOCAL = Peer("local", "unix-socket", frozenset({"replier", "agent"}))
+
+
+def test_t6_a_session_of_a_local_agent_is_for_those_it_names(folder: Path) -> None:
+    """CF-145: an audience goes with the session to the hub. Bob has a token there too, and knows everything."""
+    ran: list[str] = []
+    with place(folder) as hub:
+        hub.guests.coming = LOCAL
+        bob, carol = hub.reader("bob"), hub.reader("carol")
+        with (
+            bob.connect() as his,
+            carol.connect() as hers,
+            Producer("assistant", hub=hub.socket, journal=None, audience={"carol"}) as producer,
+        ):
+
+            @producer.tool(action="Transfer {amount}.", consequence="The money moves at once.")
+            def transfer(amount: str) -> None:
+                ran.append(amount)
+
+            producer.reader().wait(LONG)
+            with producer.session("Private.", request="My diary."), ThreadPoolExecutor() as pool:
+                work = pool.submit(copy_context().run, transfer, "$500")
+                prompt = carol.wait(hers, PROMPT)
+                for one in (bob.id, carol.id):
+                    bob.send(prompt, subscription_id=one)
+                assert not work.done() and not ran
+                carol.send(prompt, "reject")
+                work.result(LONG)
+            carol.wait(hers, *ENDS)
+            with hub.agent("bob") as other:
+                other.say("session.started", "sess_bob", "evt_bob")
+                bob.wait(his, STARTED)
+        assert [event["session_id"] for event in bob.got] == ["sess_bob"] and not ran
+        assert not any("extensions" in event for event in carol.got if event["type"] == STARTED)
+
+
+@pytest.mark.parametrize(
+    ("who", "said", "to"),
+    [
+        ("local", {}, {"local"}),
+        ("local", {"requested_by": "user:carol"}, {"carol"}),
+        ("local", {"audience": ["carol", "bob"]}, {"carol", "bob"}),
+        ("local", {"audience": []}, set()),
+        ("local", {"audience": "carol"}, set()),
+        ("carol", {}, {"carol"}),
+        ("carol", {"requested_by": "user:bob"}, {"carol"}),
+        ("carol", {"audience": ["bob"]}, set()),
+        ("carol", {"audience": ["bob", "carol"]}, {"carol"}),
+    ],
+)
+def test_t6_at_a_hub_of_several_people_a_session_is_for_nobody_else(
+    folder: Path, who: str, said: Json, to: set[str]
+) -> None:
+    """CF-145: those it names are heard as far as it may speak to them, and what cannot be read is for none."""
+    with place(folder) as hub:
+        readers = {name: hub.reader(name) for name in ("bob", "carol")} | {"audit": hub.reader("audit", "auditor")}
+        with ExitStack() as stack:
+            streams = {name: stack.enter_context(one.connect()) for name, one in readers.items()}
+            listener = Listener(cast(Producer, SimpleNamespace(hub=hub.hub)))
+            agent = stack.enter_context(hub.agent(who))
+            members = {"requested_by": said["requested_by"]} if "requested_by" in said else {}
+            if "audience" in said:
+                members["extensions"] = {"attend": {"audience": said["audience"]}}
+            agent.say("session.started", "sess_1", "evt_1", **members)
+            agent.say("state.changed", "sess_1", "evt_2", from_state="idle", to_state="thinking")
+            readers["audit"].take(streams["audit"], lambda event: event["event_id"] == "evt_2")
+            # Whatever was meant for them has been written by now; another session follows it.
+            with hub.agent("bob", "other") as other, hub.agent("carol", "other") as another:
+                other.say("session.started", "sess_2", "evt_3")
+                another.say("session.started", "sess_3", "evt_4")
+                for name in ("bob", "carol"):
+                    readers[name].take(streams[name], lambda event: event["producer"]["agent_id"] == "other")
+        heard = {name for name in ("bob", "carol") if any(one["session_id"] == "sess_1" for one in readers[name].got)}
+        assert heard | ({"local"} if listener.events else set()) == to
 
 
 def test_t6_an_agent_cannot_take_over_the_session_of_another(folder: Path) -> None:

@@ -9,7 +9,6 @@ from typing import Any
 import click
 
 from ..attend import ATTEND, registry
-from ..channel import LOCAL, Peer
 from ..errors import AaepError
 from ..events import ProducerInfo
 from ..hub import Hub
@@ -91,7 +90,8 @@ async def _serve(
         namespaces=(ATTEND.namespace,),
     )
     hub = Hub(offer, journal, loop=asyncio.get_running_loop())
-    hub.relays = relays = Relays(hub, audience=_audience)
+    several = "identity" in settings and getattr(settings["identity"], "several", True)
+    hub.relays = relays = Relays(hub, several=several)
     relays.recall()
     stopped = asyncio.Event()
     for number in (signal.SIGINT, signal.SIGTERM):
@@ -107,11 +107,6 @@ async def _serve(
         await hub.aclose()
         journal.close()
     return 0
-
-
-def _audience(peer: Peer) -> frozenset[str] | None:
-    """CF-145: an agent's sessions are for whom it works for; those of the local user's agents for all who get in."""
-    return None if peer.principal == LOCAL else frozenset({peer.principal})
 
 
 def _for(url: str, settings: dict[str, Any]) -> dict[str, Any]:

@@ -25,6 +25,7 @@ from ..fields import Message
 from ..hub import Hub
 from ..messages import Manifest, SubscriptionClose
 from ..wire import encode
+from ._audience import addressed
 from ._duplex import Duplex, Wire
 from ._exchange import Exchange
 
@@ -41,10 +42,15 @@ LONGEST: Final = 15.0  # and at most
 class _Outlet:
     """The hub elsewhere as our own hub sees it: messages in a queue, and how much of it is left."""
 
-    def __init__(self, end: Callable[[], None]) -> None:
-        self.frame: Callable[[str, bytes], bytes] = _line
+    def __init__(self, hub: Hub, end: Callable[[], None]) -> None:
+        self.frame: Callable[[str, bytes], bytes] = self._line
+        self._hub = hub
         self.queue: asyncio.Queue[bytes | None] = asyncio.Queue()
         self._bytes, self._end = 0, end
+
+    def _line(self, _event_id: str, data: bytes) -> bytes:
+        # Compact JSON has no line break of its own.
+        return addressed(data, self._hub.offer.registry, self._hub.sources.audience) + b"\n"
 
     def write(self, data: bytes) -> None:
         for line in data.splitlines():
@@ -64,10 +70,6 @@ class _Outlet:
         if message is not None:
             self.say(message)
         self._end()
-
-
-def _line(_event_id: str, data: bytes) -> bytes:
-    return data + b"\n"  # compact JSON has no line break of its own
 
 
 class Attachment:
@@ -108,7 +110,7 @@ class Attachment:
 
     async def _serve(self, wire: Wire) -> None:
         ended = self._ended = asyncio.Event()
-        outlet = _Outlet(ended.set)
+        outlet = _Outlet(self._hub, ended.set)
         peer = Peer("hub", "hub", roles=frozenset({REPLIER, RELAY}))
         exchange = Exchange(self._hub, peer, outlet, outlet.say, lambda _reason: ended.set())
         outlet.say(self._manifest())

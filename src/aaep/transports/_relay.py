@@ -18,12 +18,12 @@ from typing import Final, Literal
 
 from .. import wire as bytes_
 from ..attend import ATTEND, PREFIX
-from ..channel import ChannelLost, ChannelRefused, Peer
+from ..channel import LOCAL, ChannelLost, ChannelRefused, Peer
 from ..errors import AaepError
 from ..events import TERMINAL, Envelope, LocalizationHints, SessionStarted, StateChanged
 from ..fanout import Subscription
-from ..fields import AAEP_VERSION, CORE_CONTEXT
-from ..hub import CatchUp, Hub
+from ..fields import AAEP_VERSION, CORE_CONTEXT, present
+from ..hub import CatchUp, Hub, Source
 from ..journal import Entry
 from ..messages import ConfirmationReply, Manifest, Reply
 from ..recovery import endings
@@ -31,6 +31,7 @@ from ..session import Session
 from ..stamps import identifier, timestamp
 from ..subscriber import Status, Subscriber
 from ..summaries import STATES
+from ._audience import Whose, named
 from ._duplex import Duplex, Wire
 
 __all__ = ["Relays"]
@@ -44,8 +45,9 @@ _SESSION_ID: Final = re.compile(r"sess_[A-Za-z0-9]{1,64}")
 class Relays:
     """The agents of a hub. A connection that begins with a manifest is one; see ``Exchange``."""
 
-    def __init__(self, hub: Hub, *, audience: Callable[[Peer], frozenset[str] | None] = lambda _: None) -> None:
-        self._hub, self._audience = hub, audience
+    def __init__(self, hub: Hub, *, several: bool = False) -> None:
+        """``several``: those who are let in are more than one person, so a session is only for whose it is (CF-145)."""
+        self._hub, self.several = hub, several
         self._agents: dict[tuple[str, str], Relay] = {}
         self._orphans: dict[str, Relayed] = {}  # sessions of an earlier run, whose agents have to come back
 
@@ -56,7 +58,8 @@ class Relays:
         The agent is the authority on a session, so it is not over because this hub was away.
         """
         for kept in self._hub.journal.sessions():
-            one = Relayed(self._hub, kept.session_id, None)
+            # Of an earlier run it is not known for whom it was, until its agent has come back.
+            one = Relayed(self._hub, kept.session_id, self._hub.sources.earlier(kept.session_id), None)
             one.recall(self._hub.journal.read(session=kept.session_id, limit=kept.entries))
             if one.last is not None:
                 self._orphans[one.session_id] = one
@@ -99,7 +102,7 @@ class Relays:
         relay = self._agents.get(key)
         if relay is None:
             forget = partial(self._forget, key)
-            relay = self._agents[key] = Relay(self._hub, self, manifest, self._audience(peer), forget)
+            relay = self._agents[key] = Relay(self._hub, self, manifest, peer.principal, forget)
         relay.take(wire)
 
     def _forget(self, key: tuple[str, str]) -> None:
@@ -118,10 +121,11 @@ class Relay:
         hub: Hub,
         relays: Relays,
         manifest: Manifest,
-        audience: frozenset[str] | None,
+        principal: str,
         forget: Callable[[], None],
     ) -> None:
-        self.hub, self.audience, self.manifest = hub, audience, manifest
+        self.hub, self.principal, self.manifest = hub, principal, manifest
+        self.audience = None if principal == LOCAL else frozenset({principal})  # whom it can speak to at all
         self.session_id = ""  # to the hub, a source that asks who could answer
         self._relays, self._forget = relays, forget
         self._wires: asyncio.Queue[Wire] = asyncio.Queue()
@@ -200,8 +204,12 @@ class Relay:
             # T6: a session that is known here is another agent's, or was ended here, whatever its agent says later.
             if not isinstance(event, SessionStarted) or self.hub.sources.knows(event.session_id):
                 return  # else its beginning is not known here; the agent sends it first when we join
-            relayed = self._sessions[event.session_id] = Relayed(self.hub, event.session_id, self)
+            event, names = named(event)
+            whose = Whose(self.principal, names)
+            audience = whose.audience(present(event, "requested_by"), several=self._relays.several)
+            relayed = self._sessions[event.session_id] = Relayed(self.hub, event.session_id, audience, self)
             self.hub.open(relayed)
+            self.refresh()
         relayed.take(event)
         if isinstance(event, TERMINAL):
             self._end(relayed)
@@ -209,6 +217,7 @@ class Relay:
     def _end(self, relayed: Relayed) -> None:
         self._sessions.pop(relayed.session_id, None)
         self.hub.shut(relayed)
+        self.refresh()
 
     def _abandoned(self) -> None:
         """The agent is gone, and with it whoever could say how its sessions went on."""
@@ -232,14 +241,21 @@ class Relay:
                 self.subscriber.renegotiate(replies=can, **self._patience())
 
     def _answerable(self) -> bool:
-        return bool(self.hub.repliers(self, "confirmation") or self.hub.repliers(self, "clarification"))
+        of: Sequence[Source] = [*self._sessions.values()] or [self]
+        return any(self.hub.repliers(one, "confirmation") or self.hub.repliers(one, "clarification") for one in of)
 
     def _told(self, status: Status) -> None:
         if status.kind in ("connected", "resumed", "gap"):  # who can answer may have changed meanwhile
-            self._loop.call_soon_threadsafe(self.refresh)
+            self._loop.call_soon_threadsafe(self._rejoined)
         if status.kind == "connected":
             unheard = partial(self._relays.unheard, self.manifest.agent_id)
             self.hub.at(time.monotonic() + self.hub.settings.resume_window, unheard)
+
+    def _rejoined(self) -> None:
+        """What the agent was told last may have been lost with the connection; what it has granted counts."""
+        terms = self.subscriber.terms
+        self._answers = terms is not None and terms.supports_confirmation_reply is True
+        self.refresh()
 
     def _patience(self) -> dict[str, int]:
         seconds = self.hub.patience(self)
@@ -286,10 +302,8 @@ class Relay:
 class Relayed:
     """One session of an agent elsewhere, as far as it is known here."""
 
-    def __init__(self, hub: Hub, session_id: str, relay: Relay | None) -> None:
-        self.session_id = session_id
-        # Of an earlier run it is not known for whom it was, until its agent has come back.
-        self.audience = hub.sources.earlier(session_id) if relay is None else relay.audience
+    def __init__(self, hub: Hub, session_id: str, audience: frozenset[str] | None, relay: Relay | None) -> None:
+        self.session_id, self.audience = session_id, audience
         self.last: Envelope | None = None
         self._hub, self._relay = hub, relay
         self._order = Session(session_id, whole=False)
@@ -310,7 +324,9 @@ class Relayed:
 
     def adopt(self, relay: Relay) -> None:
         """Its agent has come back."""
-        self._relay, self.audience = relay, relay.audience
+        self._relay = relay
+        if relay.principal != LOCAL:
+            self.audience = relay.audience
 
     def take(self, event: Envelope) -> None:
         """Its next event: kept, then published."""
