@@ -28,6 +28,7 @@ from aaep.negotiation import Offer
 from aaep.producer import Producer
 from aaep.testing import Listener
 from aaep.transports import _exchange
+from aaep.transports._audience import earlier
 from aaep.transports._relay import Relays
 from aaep.transports._unix_place import folders, fresh, wanted
 from aaep.wire import encode
@@ -60,15 +61,16 @@ class Place:
     def reader(self, who: str, role: str = "replier") -> Raw:
         return Raw(Http(self.doorman.headers(who, role)), self.url, **ANSWERS)
 
-    def agent(self, who: str, agent_id: str = "bank", role: str = "agent") -> RawAgent:
+    def agent(self, who: str, agent_id: str = "bank", role: str = "agent", instance: str = "") -> RawAgent:
         self.guests.coming = Peer(who, "unix-socket", frozenset({role}))
-        return RawAgent(self.socket, agent_id, self.hub)
+        return RawAgent(self.socket, agent_id, self.hub, instance)
 
 
 @contextmanager
 def place(folder: Path, journal: Journal | None = None, window: float = 30.0) -> Iterator[Place]:
     offer = Offer(producer=ProducerInfo(agent_id="hub"), registry=registry(), namespaces=(ATTEND.namespace,))
-    hub = Hub(offer, journal or MemoryJournal(), settings=Settings(resume_window=window))
+    kept = MemoryJournal() if journal is None else journal
+    hub = Hub(offer, kept, settings=Settings(resume_window=window), audience=earlier(kept, several=True))
     hub.relays = relays = Relays(hub, several=True)
     hub.start()
     hub.run(_recalled(relays))
@@ -86,10 +88,12 @@ async def _recalled(relays: Relays) -> None:
 class RawAgent:
     """An agent without our library, which says what it wants."""
 
-    def __init__(self, url: str, agent_id: str, hub: Hub) -> None:
+    def __init__(self, url: str, agent_id: str, hub: Hub, instance: str) -> None:
         self.id = agent_id
         self.line: Line = Unix().dial(url)
         told = json.loads(encode(hub.manifest())) | {"agent_id": agent_id, "agent_name": agent_id.title()}
+        if instance:
+            told["extensions"] = {"attend": {"instance": instance}}
         self.line.send(json.dumps(told).encode())
 
     def __enter__(self) -> RawAgent:
@@ -243,8 +247,91 @@ def test_t6_an_agent_cannot_take_over_the_session_of_another(folder: Path) -> No
         assert "sess_1" not in {event["session_id"] for event in mallory.got}
 
 
+@pytest.mark.parametrize(("who", "instance"), [("mallory", "inst_1"), ("mallory", ""), ("ada", "inst_2"), ("ada", "")])
+def test_t6_after_a_restart_no_other_agent_takes_a_session_over(folder: Path, who: str, instance: str) -> None:
+    """Its name and its session are known: that makes nobody the agent that began it."""
+    path = folder / "hub.db"
+    with place(folder, first := SqliteJournal(path)) as hub, hub.agent("ada", instance="inst_1") as bank:
+        ada = hub.reader("ada")
+        with ada.connect() as hers:
+            bank.say("session.started", "sess_1", "evt_1", request_text="Nobody may know.")
+            ada.wait(hers, STARTED)
+    first.close()
+    with place(folder, second := SqliteJournal(path)) as hub:
+        ada, mallory = hub.reader("ada"), hub.reader("mallory")
+        with ada.connect() as hers, mallory.connect() as its, hub.agent(who, instance=instance) as evil:
+            evil.say("session.started", "sess_1", "evt_2")
+            evil.say("state.changed", "sess_1", "evt_3", from_state="idle", to_state="thinking")
+            evil.say("session.started", "sess_2", "evt_4")
+            (ada if who == "ada" else mallory).take(
+                hers if who == "ada" else its, lambda event: event["event_id"] == "evt_4"
+            )
+            with hub.agent("ada", instance="inst_1") as bank, hub.agent("mallory", "other") as other:
+                bank.say("state.changed", "sess_1", "evt_5", from_state="idle", to_state="thinking")
+                ada.take(hers, lambda event: event["event_id"] == "evt_5")
+                other.say("session.started", "sess_6", "evt_6")
+                mallory.take(its, lambda event: event["event_id"] == "evt_6")
+        assert {"evt_2", "evt_3"}.isdisjoint(event["event_id"] for event in (*ada.got, *mallory.got))
+        assert "sess_1" not in {event["session_id"] for event in mallory.got}
+    second.close()
+
+
+def test_t6_a_session_that_is_over_is_not_begun_again_by_another(folder: Path) -> None:
+    """Else the journal would have it as the other's, with all that was said in it."""
+    path = folder / "hub.db"
+    with place(folder, first := SqliteJournal(path)) as hub, hub.agent("ada") as bank:
+        ada = hub.reader("ada")
+        with ada.connect() as hers:
+            bank.say("session.started", "sess_1", "evt_1", request_text="Nobody may know.")
+            bank.say("session.completed", "sess_1", "evt_2", duration_ms=1)
+            ada.wait(hers, *ENDS)
+    first.close()
+    with place(folder, second := SqliteJournal(path)) as hub, hub.agent("mallory") as evil:
+        mallory = hub.reader("mallory")
+        with mallory.connect() as its:
+            evil.say("session.started", "sess_1", "evt_3")
+            evil.say("session.started", "sess_2", "evt_4")
+            assert mallory.wait(its, STARTED)["session_id"] == "sess_2"
+        late = hub.reader("mallory")
+        late.last = "evt_1"
+        with late.connect() as joined:
+            late.take(joined, lambda event: event["event_id"] == "evt_4")
+        assert {event["session_id"] for event in (*mallory.got, *late.got)} == {"sess_2"}
+    second.close()
+
+
+@pytest.mark.parametrize("ended", [True, False])
+def test_whose_session_it_is_outlives_the_hub(folder: Path, ended: bool) -> None:
+    """
+    Who comes back hears how a session of theirs ended: before the hub died, or because its agent died too.
+
+    CF-145, CF-004; and nobody else does.
+    """
+    path = folder / "hub.db"
+    with place(folder, first := SqliteJournal(path)) as hub, hub.agent("ada") as bank:
+        ada = hub.reader("ada")
+        with ada.connect() as hers:
+            bank.say("session.started", "sess_1", "evt_1")
+            ada.wait(hers, STARTED)
+            if ended:
+                bank.say("session.completed", "sess_1", "evt_2", duration_ms=1)
+                ada.wait(hers, *ENDS)
+    first.close()
+    with place(folder, second := SqliteJournal(path), window=0.2) as hub:
+        ada, mallory = hub.reader("ada"), hub.reader("mallory")
+        ada.last = mallory.last = "evt_1"
+        with ada.connect() as hers, mallory.connect() as its:
+            end = ada.wait(hers, *ENDS)
+            assert (end["session_id"], end["event_id"] == "evt_2") == ("sess_1", ended)
+            with hub.agent("mallory") as other:
+                other.say("session.started", "sess_2", "evt_3")
+                assert mallory.wait(its, STARTED)["session_id"] == "sess_2"
+        assert {event["session_id"] for event in mallory.got} == {"sess_2"}
+    second.close()
+
+
 def test_t6_after_a_restart_a_session_is_for_nobody_else(folder: Path) -> None:
-    """The hub does not remember whose it was, until the agent that has it speaks of it: a name is easily taken."""
+    """And still for whom it was, before its agent is back."""
     path = folder / "hub.db"
     with place(folder, first := SqliteJournal(path)) as hub, hub.agent("ada") as bank:
         ada = hub.reader("ada")

@@ -17,6 +17,7 @@ from ..journal._place import path_for
 from ..journal.memory import MemoryJournal
 from ..journal.sqlite import SqliteJournal
 from ..negotiation import Offer
+from ..transports._audience import earlier
 from ..transports._relay import Relays
 from ._verb import CannotRun, Verb
 
@@ -89,8 +90,9 @@ async def _serve(
         registry=known,
         namespaces=(ATTEND.namespace,),
     )
-    hub = Hub(offer, journal, loop=asyncio.get_running_loop())
     several = "identity" in settings and getattr(settings["identity"], "several", True)
+    kept_for = earlier(journal, several=several)
+    hub = Hub(offer, journal, loop=asyncio.get_running_loop(), audience=kept_for)
     hub.relays = relays = Relays(hub, several=several)
     relays.recall()
     stopped = asyncio.Event()

@@ -1,13 +1,16 @@
 """
-For whom a session is, on its way from an agent to a hub. CF-145
+For whom a session is, on its way from an agent to a hub and in the hub's journal. CF-145
 
 An agent says it with the session's beginning, under our own extension, and the
 hub takes it off again: who else hears a session is none of its readers' business.
+The journal has it in an entry of its own, before the session's first event: a
+manifest, which is no event and so is shown to nobody.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from functools import lru_cache
 from typing import Any, Final
 
 import msgspec
@@ -18,12 +21,15 @@ from ..attend import ATTEND, PREFIX
 from ..channel import LOCAL
 from ..events import SessionStarted
 from ..extensions import Registry
-from ..fields import CORE_CONTEXT, present
+from ..fields import AAEP_VERSION, CORE_CONTEXT, present
 from ..identity import audience
+from ..journal import Entry, Journal
+from ..messages import Manifest
 
-__all__ = ["Whose", "addressed", "named"]
+__all__ = ["NOBODY", "Whose", "addressed", "earlier", "named", "whose"]
 
 NAME: Final = "audience"
+REMEMBERED: Final = 10_000
 
 _STARTED: Final = b"aaep:agent.session.started"
 
@@ -64,10 +70,31 @@ def _ours(event: SessionStarted) -> dict[str, Any]:
 
 
 class Whose(msgspec.Struct, frozen=True):
-    """Whose agent a session is of, and whom that agent named."""
+    """Whose agent a session is of, which one of theirs, and whom that agent named."""
 
     principal: str
+    instance: str
     named: frozenset[str] | None = None
+
+    @property
+    def key(self) -> tuple[str, str]:
+        """The agent, as nobody else can be it (CF-065); its own name is easily taken."""
+        return self.principal, self.instance
+
+    def entry(self, agent_id: str) -> bytes:
+        """What the journal keeps of it."""
+        facts: dict[str, Any] = {"principal": self.principal, "instance": self.instance}
+        if self.named is not None:
+            facts[NAME] = sorted(self.named)
+        made = Manifest(
+            agent_id=agent_id,
+            aaep_versions_supported=(AAEP_VERSION,),
+            conformance_levels_supported=(1,),
+            transports_supported=(),
+            languages_supported=(),
+            extensions={PREFIX: facts},
+        )
+        return wire.encode(made)
 
     def audience(self, requested_by: str | None, *, several: bool) -> frozenset[str] | None:
         """
@@ -77,7 +104,36 @@ class Whose(msgspec.Struct, frozen=True):
         whomever it names, and without a word to them alone; any other only to those
         it works for. Where all who are let in are one person that is everybody.
         """
+        if not self.principal:
+            return frozenset({LOCAL})
         if self.principal == LOCAL:
             return audience(self.named, requested_by, several=several)
         own = frozenset({self.principal})
         return own if self.named is None else own & self.named
+
+
+NOBODY: Final = Whose("", "")  # a session that was kept without a word about it: for the user of this machine
+
+
+def whose(entries: Sequence[Entry]) -> Whose:
+    """Whose a session of an earlier run is."""
+    for entry in entries[:1]:
+        message = wire.decode(entry.data)
+        ours = (present(message, "extensions") or {}).get(PREFIX) if isinstance(message, Manifest) else None
+        if isinstance(ours, dict):
+            names = frozenset(ours[NAME]) if NAME in ours else None
+            return Whose(ours["principal"], ours["instance"], names)
+    return NOBODY
+
+
+def earlier(journal: Journal, *, several: bool) -> Callable[[str], frozenset[str] | None]:
+    """Who may hear what a hub's journal has of a session, by its id."""
+
+    @lru_cache(REMEMBERED)
+    def heard_by(session_id: str) -> frozenset[str] | None:
+        entries = journal.read(session=session_id, limit=2)
+        began = [wire.decode(entry.data) for entry in entries[1:]]
+        asked = [present(one, "requested_by") for one in began if isinstance(one, SessionStarted)]
+        return whose(entries).audience(asked[0] if asked else None, several=several)
+
+    return heard_by

@@ -31,7 +31,7 @@ from ..session import Session
 from ..stamps import identifier, timestamp
 from ..subscriber import Status, Subscriber
 from ..summaries import STATES
-from ._audience import Whose, named
+from ._audience import Whose, named, whose
 from ._duplex import Duplex, Wire
 
 __all__ = ["Relays"]
@@ -58,9 +58,10 @@ class Relays:
         The agent is the authority on a session, so it is not over because this hub was away.
         """
         for kept in self._hub.journal.sessions():
-            # Of an earlier run it is not known for whom it was, until its agent has come back.
-            one = Relayed(self._hub, kept.session_id, self._hub.sources.earlier(kept.session_id), None)
-            one.recall(self._hub.journal.read(session=kept.session_id, limit=kept.entries))
+            entries = self._hub.journal.read(session=kept.session_id, limit=kept.entries)
+            audience = self._hub.sources.earlier(kept.session_id)
+            one = Relayed(self._hub, kept.session_id, whose(entries), audience)
+            one.recall(entries)
             if one.last is not None:
                 self._orphans[one.session_id] = one
                 self._hub.open(one)
@@ -69,8 +70,7 @@ class Relays:
 
     def _lapse(self) -> None:
         """Who has come back by now has another resume window to speak of its sessions."""
-        here = {relay.manifest.agent_id for relay in self._agents.values()}
-        self._abandon(lambda one: one.agent_id not in here)
+        self._abandon(lambda one: one.whose.key not in self._agents)
 
     def _abandon(self, over: Callable[[Relayed], bool]) -> None:
         for one in [one for one in self._orphans.values() if over(one)]:
@@ -79,30 +79,31 @@ class Relays:
             self._hub.shut(one)
 
     def claim(self, session_id: str, relay: Relay) -> Relayed | None:
-        """A session of an earlier run, for the agent that speaks of it: its name alone would be easily taken."""
+        """A session of an earlier run, for the agent whose it is, which speaks of it."""
         one = self._orphans.get(session_id)
-        if one is None or one.agent_id != relay.manifest.agent_id:
+        if one is None or one.whose.key != relay.key:
             return None
         one.adopt(relay)
         return self._orphans.pop(session_id)
 
-    def unheard(self, agent_id: str) -> None:
-        """An agent is here and says nothing of these sessions: it is another one of that name."""
-        self._abandon(lambda one: one.agent_id == agent_id)
+    def unheard(self, key: tuple[str, str]) -> None:
+        """An agent is here and says nothing of these sessions: it does not have them any more."""
+        self._abandon(lambda one: one.whose.key == key)
 
-    def awaited(self, agent_id: str) -> Envelope | None:
-        """The last that was heard of the sessions that an agent of this name has to take up."""
-        found = [one.last for one in self._orphans.values() if one.agent_id == agent_id and one.last is not None]
+    def awaited(self, key: tuple[str, str]) -> Envelope | None:
+        """The last that was heard of the sessions that an agent has to take up."""
+        found = [one.last for one in self._orphans.values() if one.whose.key == key and one.last is not None]
         return max(found, key=_when, default=None)
 
     def arrived(self, manifest: Manifest, peer: Peer, wire: Wire) -> None:
         """An agent has come, or has come back."""
-        ours = manifest.extensions.get(PREFIX, {}) if isinstance(manifest.extensions, dict) else {}
-        key = (peer.principal, str(ours.get("instance") or manifest.agent_id))
+        ours = manifest.extensions.get(PREFIX) if isinstance(manifest.extensions, dict) else None
+        instance = ours.get("instance") if isinstance(ours, dict) else None
+        key = (peer.principal, instance if isinstance(instance, str) and instance else manifest.agent_id)
         relay = self._agents.get(key)
         if relay is None:
             forget = partial(self._forget, key)
-            relay = self._agents[key] = Relay(self._hub, self, manifest, peer.principal, forget)
+            relay = self._agents[key] = Relay(self._hub, self, manifest, key, forget)
         relay.take(wire)
 
     def _forget(self, key: tuple[str, str]) -> None:
@@ -121,16 +122,16 @@ class Relay:
         hub: Hub,
         relays: Relays,
         manifest: Manifest,
-        principal: str,
+        key: tuple[str, str],
         forget: Callable[[], None],
     ) -> None:
-        self.hub, self.principal, self.manifest = hub, principal, manifest
-        self.audience = None if principal == LOCAL else frozenset({principal})  # whom it can speak to at all
+        self.hub, self.key, self.manifest = hub, key, manifest
+        self.audience = None if key[0] == LOCAL else frozenset({key[0]})  # whom it can speak to at all
         self.session_id = ""  # to the hub, a source that asks who could answer
         self._relays, self._forget = relays, forget
         self._wires: asyncio.Queue[Wire] = asyncio.Queue()
         self._sessions: dict[str, Relayed] = {}
-        last = relays.awaited(manifest.agent_id)
+        last = relays.awaited(key)
         self._loop = asyncio.get_running_loop()
         self._answers = self._answerable()
         self._closing = False
@@ -201,18 +202,22 @@ class Relay:
         if _marked(event, "resync"):
             return
         if relayed is None:
-            # T6: a session that is known here is another agent's, or was ended here, whatever its agent says later.
-            if not isinstance(event, SessionStarted) or self.hub.sources.knows(event.session_id):
+            if not isinstance(event, SessionStarted) or self._known(event.session_id):
                 return  # else its beginning is not known here; the agent sends it first when we join
             event, names = named(event)
-            whose = Whose(self.principal, names)
-            audience = whose.audience(present(event, "requested_by"), several=self._relays.several)
-            relayed = self._sessions[event.session_id] = Relayed(self.hub, event.session_id, audience, self)
+            of = Whose(*self.key, names)
+            audience = of.audience(present(event, "requested_by"), several=self._relays.several)
+            relayed = self._sessions[event.session_id] = Relayed(self.hub, event.session_id, of, audience, self)
+            relayed.keep(self.manifest.agent_id)
             self.hub.open(relayed)
             self.refresh()
         relayed.take(event)
         if isinstance(event, TERMINAL):
             self._end(relayed)
+
+    def _known(self, session_id: str) -> bool:
+        """T6: a session that is known here is another agent's, or was ended here, whatever its agent says later."""
+        return self.hub.sources.knows(session_id) or bool(self.hub.journal.read(session=session_id, limit=1))
 
     def _end(self, relayed: Relayed) -> None:
         self._sessions.pop(relayed.session_id, None)
@@ -248,7 +253,7 @@ class Relay:
         if status.kind in ("connected", "resumed", "gap"):  # who can answer may have changed meanwhile
             self._loop.call_soon_threadsafe(self._rejoined)
         if status.kind == "connected":
-            unheard = partial(self._relays.unheard, self.manifest.agent_id)
+            unheard = partial(self._relays.unheard, self.key)
             self.hub.at(time.monotonic() + self.hub.settings.resume_window, unheard)
 
     def _rejoined(self) -> None:
@@ -302,17 +307,21 @@ class Relay:
 class Relayed:
     """One session of an agent elsewhere, as far as it is known here."""
 
-    def __init__(self, hub: Hub, session_id: str, audience: frozenset[str] | None, relay: Relay | None) -> None:
-        self.session_id, self.audience = session_id, audience
+    def __init__(
+        self, hub: Hub, session_id: str, whose: Whose, audience: frozenset[str] | None, relay: Relay | None = None
+    ) -> None:
+        """Without a relay it is one of an earlier run."""
+        self.session_id, self.whose, self.audience = session_id, whose, audience
         self.last: Envelope | None = None
         self._hub, self._relay = hub, relay
         self._order = Session(session_id, whole=False)
         self._started: Envelope | None = None
         self._known: set[str] = set()  # what the journal had of it when this hub was started
 
-    @property
-    def agent_id(self) -> str:
-        return "" if self.last is None else self.last.producer.agent_id
+    def keep(self, agent_id: str) -> None:
+        """Have the journal know whose it is, before anything of it: for whoever opens that next."""
+        data = self.whose.entry(agent_id)
+        self._hub.journal.append(identifier("man_"), self.session_id, data, at=time.time())
 
     def recall(self, entries: Sequence[Entry]) -> None:
         """What the journal has of it."""
@@ -325,8 +334,6 @@ class Relayed:
     def adopt(self, relay: Relay) -> None:
         """Its agent has come back."""
         self._relay = relay
-        if relay.principal != LOCAL:
-            self.audience = relay.audience
 
     def take(self, event: Envelope) -> None:
         """Its next event: kept, then published."""
