@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import asyncio
+import logging
 import signal
 import subprocess
 import sys
+import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -22,11 +25,15 @@ from aaep.hub import Hub, Settings
 from aaep.journal import Journal
 from aaep.journal.memory import MemoryJournal
 from aaep.journal.sqlite import SqliteJournal
+from aaep.messages import SubscriptionRejected
 from aaep.negotiation import Offer
 from aaep.producer import Producer
 from aaep.testing import Listener
-from aaep.tokens import add, new
+from aaep.tokens import Tokens, add, new
+from aaep.transports import _attach
+from aaep.transports._duplex import Duplex
 from aaep.transports._relay import Relays
+from aaep.wire import encode
 
 LONG = 60.0
 
@@ -143,6 +150,84 @@ def test_an_agent_that_does_not_come_back_is_told_to_have_stopped(place: str) ->
         assert ask.answer is None
         agent.close()
         assert listener.findings() == []
+
+
+class _Refusing:
+    """A connection to a hub that says no."""
+
+    def __init__(self) -> None:
+        said = SubscriptionRejected(reason_code="authorization_denied", reason_message="Not for publishing.")
+        self._mail: list[bytes | None] = [None, encode(said)]
+
+    async def send(self, message: bytes) -> None:
+        return None
+
+    async def receive(self) -> bytes | None:
+        return self._mail.pop()
+
+    async def close(self) -> None:
+        return None
+
+
+def test_an_agent_that_is_turned_away_waits_longer_each_time_and_says_why_once(
+    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    waits: list[float] = []
+    enough = threading.Event()
+
+    async def pause(seconds: float) -> None:
+        waits.append(seconds)
+        if len(waits) == 6:
+            enough.set()
+            await asyncio.Event().wait()
+
+    async def dial() -> _Refusing:
+        return _Refusing()
+
+    async def manifest() -> bytes:
+        return b""
+
+    channel = SimpleNamespace(connect=lambda _url: Duplex(dial, manifest))
+    monkeypatch.setattr(_attach, "_pause", pause)
+    monkeypatch.setattr(_attach, "transport", lambda _url: channel)
+    monkeypatch.setattr(_attach._chance, "random", lambda: 1.0)
+    with Producer("bank", hub="unix:nowhere", journal=None):
+        assert enough.wait(LONG)
+    assert waits == [0.5, 1.0, 2.0, 4.0, 8.0, 15.0]
+    told = [one.getMessage() for one in caplog.records if one.levelname == "WARNING"]
+    assert len(told) == 1 and "authorization_denied: Not for publishing." in told[0]
+
+
+def test_a_hub_says_to_the_agent_why_it_is_turned_away_and_to_its_own_log_once(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(_attach, "FIRST", 0.01)
+    tokens = tmp_path / "tokens.jsonl"
+    secret, entry = new("bob", "listener", now=time.time(), seconds=3600)
+    add(tokens, entry)
+    seen: list[str] = []
+    again = threading.Event()
+
+    class Watching(logging.Handler):
+        def emit(self, record: logging.LogRecord) -> None:
+            seen.append(f"{record.levelname} {record.getMessage()}")
+            if sum("turned away" in one for one in seen) >= 3:
+                again.set()
+
+    watching = Watching()
+    for name in ("aaep.relay", "aaep.attach"):
+        caplog.set_level(logging.DEBUG, name)
+        logging.getLogger(name).addHandler(watching)
+    try:
+        with serving("ws://127.0.0.1:0") as (hub, _):
+            url = hub.serve("ws://127.0.0.1:0", identity=Tokens(tokens))
+            with Producer("bank", hub=url, hub_settings={"token": secret}, journal=None):
+                assert again.wait(LONG)
+    finally:
+        for name in ("aaep.relay", "aaep.attach"):
+            logging.getLogger(name).removeHandler(watching)
+    warned = [one for one in seen if one.startswith("WARNING")]
+    assert [sum(part in one for one in warned) for part in ("turned away", "authorization_denied")] == [1, 1]
 
 
 def test_a_hub_that_was_away_is_caught_up(tmp_path: Path) -> None:

@@ -92,7 +92,7 @@ class Hub:
         self._given = loop
         self._timers = Timers(clock, self.call)
         self._trimming = Trimming(journal, clock, wall, self._timers, over=lambda: self._closed)
-        self._standing = Standing(clock, wall, self._timers.at, self._expired)
+        self.standing = Standing(clock, wall, self._timers.at, self._expired)
         self.delivery = Delivery(
             self.settings,
             self.offer.registry,
@@ -252,7 +252,7 @@ class Hub:
 
     def subscribe(self, message: SubscriptionRequest, peer: Peer) -> SubscriptionAccepted | SubscriptionRejected:
         """Answer a request. Who does not connect within the resume window is forgotten."""
-        refused = self._standing.refused(peer)
+        refused = self.standing.refused(peer)
         if refused is not None:
             return refused
         subscription_id = "sub_" + secrets.token_hex(16)
@@ -312,9 +312,9 @@ class Hub:
     def _own(self, subscription_id: str, peer: Peer) -> Subscription | None:
         """A subscription of this peer, which lives on with the credential that was shown now (CF-149)."""
         one = self.roster.of(subscription_id, peer)
-        if one is None or not self._standing.holds(peer):
+        if one is None or not self.standing.holds(peer):
             return None
-        self._standing.renew(one, peer)
+        self.standing.renew(one, peer)
         return one
 
     def reply(self, message: Reply, peer: Peer) -> None:
@@ -362,7 +362,7 @@ class Hub:
         """
         self.delivery.empty()
         one = self.roster.known(subscription_id, peer) if subscription_id else self._bare(peer)
-        self._standing.renew(one, peer)
+        self.standing.renew(one, peer)
         if one.outlet is not None:
             self._hang_up(one, "superseded")
         if not after and not one.connected:
@@ -424,7 +424,7 @@ class Hub:
         self.delivery.empty()
         self.roster.add(one)
         self.delivery.stream(one).join(one)
-        self._standing.watch(one)
+        self.standing.watch(one)
 
     def _bare(self, peer: Peer) -> Subscription:
         if not peer.may_listen:
@@ -455,7 +455,7 @@ class Hub:
             return
         if one.expiry is not None:
             one.expiry()
-        self._standing.drop(one)
+        self.standing.drop(one)
         self.delivery.leave(one)
         for source in self.sources.heard_by(one.peer):
             _tell(source.left, one.id)

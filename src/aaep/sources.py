@@ -11,12 +11,13 @@ import msgspec
 from .channel import Peer
 from .events import CORE_EVENTS, Envelope, StateChanged
 from .fanout import Subscription
-from .messages import Manifest, Reply
+from .messages import Manifest, Reply, SubscriptionRejected
 
 __all__ = ["CatchUp", "Relays", "Source", "Sources", "Unread", "remember"]
 
 REMEMBERED: Final = 10_000
 
+K = TypeVar("K")
 V = TypeVar("V")
 
 
@@ -83,8 +84,8 @@ class Source(Protocol):
 class Relays(Protocol):
     """Takes agents that come to a hub from elsewhere."""
 
-    def arrived(self, manifest: Manifest, peer: Peer, wire: Any) -> None:
-        """An agent has come, or has come back, with a connection of its own."""
+    def arrived(self, manifest: Manifest, peer: Peer, wire: Any) -> SubscriptionRejected | None:
+        """An agent has come, or has come back, with a connection of its own; what it is told if it may not."""
 
 
 class Sources:
@@ -164,7 +165,7 @@ class Sources:
             return self._withheld[event.session_id].pop(event.event_id)
 
 
-def remember(known: dict[str, V], name: str, value: V) -> None:
+def remember(known: dict[K, V], name: K, value: V) -> None:
     """Add to what is known, and forget what was learnt first when it gets too much."""
     known[name] = value
     if len(known) > REMEMBERED:

@@ -1,5 +1,5 @@
 """
-How long a subscription's credential counts. CF-149
+How long the credential of a subscription, or of an agent at a hub, counts. CF-149
 
 Each message is authenticated, yet a stream is one long answer, and a
 connection may last for days. So a subscription is bound to the credential it
@@ -10,7 +10,7 @@ place. One that can be taken back is looked at every now and then.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Final
+from typing import Final, Protocol
 
 import msgspec
 
@@ -19,16 +19,24 @@ from .fanout import Subscription
 from .messages import SubscriptionRejected
 from .negotiation import Offer
 
-__all__ = ["MAY_NOT_LISTEN", "Standing", "open_to"]
+__all__ = ["LAPSED", "MAY_NOT_LISTEN", "Standing", "open_to"]
 
 LOOK: Final = 15.0  # seconds between two looks at a credential that can be taken back
 MAY_NOT_LISTEN: Final = "This credential is not for listening."
 OVER: Final = "The credential of this connection counts no longer. Connect again with a new one."
+LAPSED: Final = SubscriptionRejected(reason_code="authentication_required", reason_message=OVER)
 LONGEST: Final = 3600.0  # a wall clock may be set: not to be slept through
 
 
+class Held(Protocol):
+    """What is bound to a credential."""
+
+    peer: Peer
+    look: Callable[[], None] | None  # takes back the next look at it
+
+
 class Standing:
-    """The credentials of all subscriptions. On the loop only."""
+    """The credentials of all subscriptions and agents. On the loop only."""
 
     def __init__(
         self,
@@ -48,27 +56,33 @@ class Standing:
 
     def refused(self, peer: Peer) -> SubscriptionRejected | None:
         """What somebody is told who may not subscribe."""
-        if not self.holds(peer):
-            return SubscriptionRejected(reason_code="authentication_required", reason_message=OVER)
-        if not peer.may_listen:
+        if self.holds(peer) and not peer.may_listen:
             return SubscriptionRejected(reason_code="authorization_denied", reason_message=MAY_NOT_LISTEN)
-        return None
+        return self.lapsed(peer)
+
+    def lapsed(self, peer: Peer) -> SubscriptionRejected | None:
+        """What somebody is told who is no longer who they were."""
+        return None if self.holds(peer) else LAPSED
 
     def watch(self, one: Subscription) -> None:
         """See to it that a subscription ends with its credential."""
+        self.bind(one, lambda: self._expired(one))
+
+    def bind(self, one: Held, over: Callable[[], None]) -> None:
+        """Have something called when a credential counts no longer."""
         self.drop(one)
         if one.peer.expires is None and one.peer.stands is None:
             return
         wait = LONGEST if one.peer.stands is None else LOOK
         if one.peer.expires is not None:
             wait = min(wait, max(0.0, one.peer.expires - self._wall()))
-        one.look = self._at(self._clock() + wait, lambda: self._look(one))
+        one.look = self._at(self._clock() + wait, lambda: self._look(one, over))
 
-    def _look(self, one: Subscription) -> None:
+    def _look(self, one: Held, over: Callable[[], None]) -> None:
         if self.holds(one.peer):
-            self.watch(one)
+            self.bind(one, over)
         else:
-            self._expired(one)
+            over()
 
     def renew(self, one: Subscription, peer: Peer) -> None:
         """The same principal has shown a credential again: the one that lasts longer counts, if the old one does."""
@@ -80,7 +94,7 @@ class Standing:
             one.peer = msgspec.structs.replace(one.peer, expires=theirs, stands=peer.stands)
             self.watch(one)
 
-    def drop(self, one: Subscription) -> None:
+    def drop(self, one: Held) -> None:
         """It is over."""
         if one.look is not None:
             one.look()

@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 import os
 import tempfile
+import threading
+import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, contextmanager, suppress
@@ -15,6 +17,7 @@ from typing import Any, cast
 
 import pytest
 
+from aaep import standing
 from aaep.attend import ATTEND, registry
 from aaep.channel import Peer
 from aaep.errors import AaepError
@@ -27,7 +30,7 @@ from aaep.journal.sqlite import SqliteJournal
 from aaep.negotiation import Offer
 from aaep.producer import Producer
 from aaep.testing import Listener
-from aaep.transports import _exchange
+from aaep.transports import _exchange, _relay
 from aaep.transports._audience import earlier
 from aaep.transports._relay import Relays
 from aaep.transports._unix_place import folders, fresh, wanted
@@ -364,10 +367,65 @@ def test_t6_only_agents_publish(folder: Path, role: str, who: str) -> None:
     with place(folder) as hub:
         reader = hub.reader("ada")
         with reader.connect() as stream:
-            assert hub.agent(who, role=role).line.receive() is None  # hung up on
+            line = hub.agent(who, role=role).line
+            assert json.loads(line.receive() or b"")["reason_code"] == "authorization_denied"
+            assert line.receive() is None  # and hung up on
+            line.cut()
             with hub.agent("ada") as bank:
                 bank.say("session.started", "sess_1", "evt_1")
                 reader.wait(stream, STARTED)
+
+
+@pytest.mark.parametrize("how", ["revoked", "expired"])
+def test_t8_an_agent_publishes_no_longer_than_its_credential_counts(
+    folder: Path, how: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """CF-149, as for readers: it is told, and may come back with another one of the same principal."""
+    monkeypatch.setattr(standing, "LOOK", 0.05)
+    counts = threading.Event()
+    counts.set()
+    with place(folder) as hub:
+        ada = hub.reader("ada")
+        until = {"stands": counts.is_set} if how == "revoked" else {"expires": time.time() + 1.0}
+        hub.guests.coming = Peer("ada", "unix-socket", frozenset({"agent"}), **until)
+        with ada.connect() as hers:
+            with RawAgent(hub.socket, "bank", hub.hub, "inst_1") as bank:
+                bank.say("session.started", "sess_1", "evt_1")
+                ada.wait(hers, STARTED)
+                counts.clear()
+                said = [json.loads(raw) for raw in iter(bank.line.receive, None)]
+                assert said[-1]["reason_code"] == "authentication_required"
+                with suppress(OSError):  # hung up on
+                    bank.say("state.changed", "sess_1", "evt_2", from_state="idle", to_state="thinking")
+            with hub.agent("ada", instance="inst_1") as again:
+                again.say("state.changed", "sess_1", "evt_3", from_state="idle", to_state="thinking")
+                ada.take(hers, lambda event: event["event_id"] == "evt_3")
+        assert "evt_2" not in {event["event_id"] for event in ada.got}
+
+
+def test_t4_the_agents_of_one_principal_are_bounded_and_who_only_says_a_name_is_not_waited_for(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(_relay, "MOST", 3)
+    with place(folder) as hub, ExitStack() as stack:
+        idle = [hub.agent("mallory", instance=f"inst_{number}") for number in range(3)]
+        for one in idle:
+            stack.callback(one.line.cut)
+            assert json.loads(one.line.receive() or b"")["type"] == "subscription.request"
+        more = hub.agent("mallory", instance="inst_more")
+        assert json.loads(more.line.receive() or b"")["reason_code"] == "rate_limit"
+        assert more.line.receive() is None
+        more.line.cut()
+        with hub.agent("ada") as bank:
+            assert bank.wishes
+        idle[0].line.cut()
+        for number in range(1000):  # one of the first is let in: the place is free as soon as the hub has seen it
+            one = hub.agent("mallory", instance=f"inst_again_{number}")
+            stack.callback(one.line.cut)
+            if json.loads(one.line.receive() or b"")["type"] == "subscription.request":
+                break
+        else:
+            raise AssertionError("The place was not free again.")
 
 
 IDS = ["evt_1\n\ndata: {}", "evt_1\r", "evt_\x00", "evt_\u2028", "evt_" + "a" * 65, "", "evt_1 ", "\u0435vt_1", "evt_-"]

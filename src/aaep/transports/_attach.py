@@ -19,12 +19,13 @@ from typing import Any, Final
 import msgspec
 
 from ..attend import PREFIX
-from ..channel import RELAY, REPLIER, ChannelLost, Peer, transport
+from ..channel import RELAY, REPLIER, ChannelLost, ChannelRefused, Peer, transport
 from ..errors import AaepError
 from ..fields import Message
 from ..hub import Hub
-from ..messages import Manifest, SubscriptionClose
-from ..wire import encode
+from ..messages import Manifest, SubscriptionClose, SubscriptionRejected
+from ..phrases import neutralise
+from ..wire import encode, read
 from ._audience import addressed
 from ._duplex import Duplex, Wire
 from ._exchange import Exchange
@@ -37,6 +38,10 @@ _chance: Final = random.SystemRandom()
 
 FIRST: Final = 0.5  # seconds between tries, at first
 LONGEST: Final = 15.0  # and at most
+
+
+_REJECTED: Final = b"subscription.rejected"
+_pause: Final = asyncio.sleep
 
 
 class _Outlet:
@@ -81,6 +86,8 @@ class Attachment:
         self.url = url
         self._hub, self._channel, self._instance = hub, channel, instance
         self._ended = asyncio.Event()
+        self._attached = asyncio.Event()
+        self._refusal = self._warned = ""
         self._task = asyncio.get_running_loop().create_task(self._run())
 
     def _cut(self) -> None:
@@ -98,17 +105,25 @@ class Attachment:
             try:
                 wire = await self._channel.dial()
             except AaepError as error:
-                log.log(logging.WARNING if tries == 0 else logging.DEBUG, "The hub is not there. %s", error)
+                self._warn(f"The hub is not there. {error}")
             else:
-                log.info("Attached to the hub at %s.", self.url)
-                tries = 0
-                await self._serve(wire)
-                log.warning("The connection to the hub at %s ended. What happens meanwhile is kept for it.", self.url)
+                if await self._serve(wire):  # who is turned away at the door has got nowhere
+                    tries, self._warned = 0, ""
+                refused = f"The hub at {self.url} does not take this agent. {self._refusal}"
+                lost = f"The connection to the hub at {self.url} ended. What happens meanwhile is kept for it."
+                self._warn(refused if self._refusal else lost)
             delay = min(LONGEST, FIRST * 2 ** min(tries, 10))
             tries += 1
-            await asyncio.sleep(delay * (0.5 + _chance.random() / 2))
+            await _pause(delay * (0.5 + _chance.random() / 2))
 
-    async def _serve(self, wire: Wire) -> None:
+    def _warn(self, why: str) -> None:
+        """Once, however often it is tried."""
+        log.log(logging.DEBUG if why == self._warned else logging.WARNING, "%s", why)
+        self._warned = why
+
+    async def _serve(self, wire: Wire) -> bool:
+        """Be the hub's for one connection; whether it has subscribed."""
+        self._refusal = ""
         ended = self._ended = asyncio.Event()
         outlet = _Outlet(self._hub, ended.set)
         peer = Peer("hub", "hub", roles=frozenset({REPLIER, RELAY}))
@@ -128,6 +143,9 @@ class Attachment:
             await asyncio.gather(*tasks, return_exceptions=True)
             with contextlib.suppress(AaepError):  # it is gone already
                 await wire.close()
+            attached = self._attached.is_set()
+            self._attached.clear()
+        return attached
 
     def _manifest(self) -> Manifest:
         told = self._hub.manifest()
@@ -145,10 +163,24 @@ class Attachment:
     async def _read(self, wire: Wire, exchange: Exchange) -> None:
         try:
             while (raw := await wire.receive()) is not None:
-                if isinstance(raw, bytes):
-                    exchange.receive(raw)
+                if not isinstance(raw, bytes) or self._refused(raw):
+                    continue
+                exchange.receive(raw)
+                if exchange.subscription is not None and not self._attached.is_set():
+                    log.info("Attached to the hub at %s.", self.url)
+                    self._attached.set()
         except ChannelLost:
             return
+        except ChannelRefused as error:
+            self._refusal = self._refusal or str(error)
+
+    def _refused(self, raw: bytes) -> bool:
+        """Whether the hub says why it will not have us. It hangs up by itself."""
+        message = read(raw, self._hub.offer.registry)[0] if _REJECTED in raw else None
+        if not isinstance(message, SubscriptionRejected):
+            return False
+        self._refusal = f"{message.reason_code}: {neutralise(message.reason_message)}"
+        return True
 
 
 async def attach(hub: Hub, url: str, *, instance: str, **settings: Any) -> Attachment:

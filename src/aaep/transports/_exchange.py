@@ -14,7 +14,7 @@ from functools import lru_cache
 from typing import Final
 
 from .. import wire
-from ..channel import AGENT, ChannelLost, Outlet, Peer
+from ..channel import ChannelLost, Outlet, Peer
 from ..errors import RemoteProtocolError
 from ..fanout import Subscription
 from ..fields import Message
@@ -30,6 +30,7 @@ from ..messages import (
     SubscriptionRequest,
 )
 from ..reception import Unreadable
+from ..standing import LAPSED
 
 __all__ = ["ALLOWED", "Exchange", "Handed"]
 
@@ -116,11 +117,26 @@ class Exchange:
         message = wire.read(raw, self._hub.offer.registry)[0]
         if not isinstance(message, Manifest) or self._hub.relays is None:
             return False
-        if AGENT not in self._peer.roles:
-            raise RemoteProtocolError("Only agents publish here.")
-        self._agent = Handed(self._outlet, lambda: self._end("producer_shutdown"))
-        self._hub.relays.arrived(message, self._peer, self._agent)
+        agent = Handed(self._peer, self._outlet, lambda: self._end("producer_shutdown"))
+        refused = self._hub.standing.lapsed(self._peer) or self._hub.relays.arrived(message, self._peer, agent)
+        if refused is not None:
+            self._turn_away(refused)
+        else:
+            self._agent = agent
+            self._hub.standing.bind(agent, self._lapse)
         return True
+
+    def _lapse(self) -> None:
+        """CF-149: what counts no longer publishes nothing more. The agent may come back with another credential."""
+        if self._agent is not None:
+            log.warning("The credential of an agent of %r counts no longer. It is let go of.", self._peer.principal)
+            self._agent.feed(None)
+            self._turn_away(LAPSED)
+
+    def _turn_away(self, refused: SubscriptionRejected) -> None:
+        """In the words that answer a request, for an agent that will not be asked for its events."""
+        self._say(refused)
+        self._end(refused.reason_code)
 
     def refuse(self) -> None:
         """CF-113: what arrived is no message, or none that may come now. The same words for all of it."""
@@ -142,6 +158,7 @@ class Exchange:
     def lost(self) -> None:
         """The connection is gone; whoever comes back in time has missed nothing (CF-004)."""
         if self._agent is not None:
+            self._hub.standing.drop(self._agent)
             self._agent.feed(None)
         if self.subscription is not None:
             self._hub.disconnect(self.subscription, self._outlet)
@@ -151,7 +168,11 @@ class Exchange:
 class Handed:
     """A connection that came to us, for who uses it as if we had gone to the other side: a Wire."""
 
-    def __init__(self, outlet: Outlet, end: Callable[[], None]) -> None:
+    def __init__(self, peer: Peer, outlet: Outlet, end: Callable[[], None]) -> None:
+        self.peer = peer
+        self.look: Callable[[], None] | None = None  # takes back the next look at its credential
+        self.said = False  # whether anything came
+        self.gone: Callable[[], None] = _nothing  # told when the connection is
         self._outlet, self._end = outlet, end
         self._mail: asyncio.Queue[bytes | None] = asyncio.Queue()
         self._held = 0  # bytes of it
@@ -162,12 +183,19 @@ class Handed:
         if self._over:
             return
         self._over = raw is None
+        self.said = self.said or raw is not None
         self._held += len(raw or b"")
         self._mail.put_nowait(raw)
         if self._held > MOST and not self._over:  # T4; an agent that comes back goes on where it was cut off
             log.warning("An agent says more than can be passed on. It is cut off, and may come back.")
-            self.feed(None)
-            self._end()
+            self.drop()
+        elif self._over:
+            self.gone()
+
+    def drop(self) -> None:
+        """Let go of it."""
+        self.feed(None)
+        self._end()
 
     async def send(self, message: bytes) -> None:
         if self._over:
@@ -180,5 +208,8 @@ class Handed:
         return raw
 
     async def close(self) -> None:
-        self.feed(None)
-        self._end()
+        self.drop()
+
+
+def _nothing() -> None:
+    """Nobody wants to know."""

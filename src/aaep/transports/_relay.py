@@ -18,25 +18,31 @@ from typing import Final, Literal
 
 from .. import wire as bytes_
 from ..attend import ATTEND, PREFIX
-from ..channel import LOCAL, ChannelLost, ChannelRefused, Peer
+from ..channel import AGENT, LOCAL, ChannelLost, ChannelRefused, Peer
 from ..errors import AaepError
 from ..events import TERMINAL, Envelope, LocalizationHints, SessionStarted, StateChanged
 from ..fanout import Subscription
 from ..fields import AAEP_VERSION, CORE_CONTEXT, present
 from ..hub import CatchUp, Hub, Source
 from ..journal import Entry
-from ..messages import ConfirmationReply, Manifest, Reply
+from ..messages import ConfirmationReply, Manifest, Reply, SubscriptionRejected
 from ..recovery import endings
 from ..session import Session
+from ..sources import remember
 from ..stamps import identifier, timestamp
 from ..subscriber import Status, Subscriber
 from ..summaries import STATES
 from ._audience import Whose, named, whose
 from ._duplex import Duplex, Wire
+from ._exchange import Handed
 
 __all__ = ["Relays"]
 
 log: Final = logging.getLogger("aaep.relay")
+
+MOST: Final = 100  # agents of one principal
+MAY_NOT_PUBLISH: Final = "This credential is not for publishing. Use one with the role agent."
+TOO_MANY: Final = "There are too many agents of this principal. Try again later."
 
 _EVENT_ID: Final = re.compile(r"evt_[A-Za-z0-9]{1,64}")
 _SESSION_ID: Final = re.compile(r"sess_[A-Za-z0-9]{1,64}")
@@ -49,6 +55,7 @@ class Relays:
         """``several``: those who are let in are more than one person, so a session is only for whose it is (CF-145)."""
         self._hub, self.several = hub, several
         self._agents: dict[tuple[str, str], Relay] = {}
+        self._warned: dict[tuple[str, str], None] = {}
         self._orphans: dict[str, Relayed] = {}  # sessions of an earlier run, whose agents have to come back
 
     def recall(self) -> None:
@@ -95,16 +102,30 @@ class Relays:
         found = [one.last for one in self._orphans.values() if one.whose.key == key and one.last is not None]
         return max(found, key=_when, default=None)
 
-    def arrived(self, manifest: Manifest, peer: Peer, wire: Wire) -> None:
-        """An agent has come, or has come back."""
+    def arrived(self, manifest: Manifest, peer: Peer, wire: Handed) -> SubscriptionRejected | None:
+        """An agent has come, or has come back; what it is told if it may not."""
+        if AGENT not in peer.roles:
+            return self._refused(peer, "authorization_denied", MAY_NOT_PUBLISH)
         ours = manifest.extensions.get(PREFIX) if isinstance(manifest.extensions, dict) else None
         instance = ours.get("instance") if isinstance(ours, dict) else None
         key = (peer.principal, instance if isinstance(instance, str) and instance else manifest.agent_id)
         relay = self._agents.get(key)
         if relay is None:
+            if sum(principal == peer.principal for principal, _ in self._agents) >= MOST:  # T4: each has a thread
+                return self._refused(peer, "rate_limit", TOO_MANY)
             forget = partial(self._forget, key)
             relay = self._agents[key] = Relay(self._hub, self, manifest, key, forget)
         relay.take(wire)
+        return None
+
+    def _refused(
+        self, peer: Peer, reason: Literal["authorization_denied", "rate_limit"], text: str
+    ) -> SubscriptionRejected:
+        """Said to the agent each time, and in the log once: it will try again."""
+        level = logging.DEBUG if (peer.principal, reason) in self._warned else logging.WARNING
+        remember(self._warned, (peer.principal, reason), None)
+        log.log(level, "An agent of %r over %s was turned away. %s", peer.principal, peer.transport, text)
+        return SubscriptionRejected(reason_code=reason, reason_message=text)
 
     def _forget(self, key: tuple[str, str]) -> None:
         self._agents.pop(key, None)
@@ -129,12 +150,13 @@ class Relay:
         self.audience = None if key[0] == LOCAL else frozenset({key[0]})  # whom it can speak to at all
         self.session_id = ""  # to the hub, a source that asks who could answer
         self._relays, self._forget = relays, forget
-        self._wires: asyncio.Queue[Wire] = asyncio.Queue()
+        self._wires: asyncio.Queue[Handed] = asyncio.Queue()
+        self._dialled = self._subscribed = False  # ever
         self._sessions: dict[str, Relayed] = {}
         last = relays.awaited(key)
         self._loop = asyncio.get_running_loop()
         self._answers = self._answerable()
-        self._closing = False
+        self._closing = self._over = False
         self.subscriber = Subscriber(
             Duplex(self._dial, self._manifest),
             subscriber_id="aaep-hub",
@@ -152,9 +174,17 @@ class Relay:
         self._task = self._loop.create_task(self._run())
         hub.roster.watchers.add(self.refresh)
 
-    def take(self, wire: Wire) -> None:
-        """Another connection of the same agent."""
+    def take(self, wire: Handed) -> None:
+        """Another connection of the same agent; of those that wait to be used, the newest counts."""
+        while not self._wires.empty():
+            self._wires.get_nowait().drop()
+        wire.gone = partial(self._left, wire)
         self._wires.put_nowait(wire)
+
+    def _left(self, wire: Handed) -> None:
+        """Who only said a name and left is no agent, and is not waited for."""
+        if not wire.said and not self._subscribed:
+            self._abandoned()
 
     async def close(self) -> None:
         """This hub goes away. The agent's sessions go on, and are taken up again when it comes back."""
@@ -173,6 +203,10 @@ class Relay:
         return _Elsewhere(wire, self._loop)
 
     async def _next(self) -> Wire:
+        again, self._dialled = self._dialled, True
+        if again and not self._subscribed and self._wires.empty():  # nor who never let us subscribe
+            self._abandoned()
+            raise ChannelLost("The agent never answered.")
         try:
             async with asyncio.timeout(self.hub.settings.resume_window):
                 return await self._wires.get()
@@ -226,8 +260,9 @@ class Relay:
 
     def _abandoned(self) -> None:
         """The agent is gone, and with it whoever could say how its sessions went on."""
-        if self._closing:
+        if self._closing or self._over:
             return
+        self._over = True
         for relayed in [*self._sessions.values()]:
             relayed.abandon()
             self._end(relayed)
@@ -240,7 +275,7 @@ class Relay:
     def refresh(self) -> None:
         """Whether anybody here can answer is what the agent has to know (CF-001, CF-003, CF-035)."""
         can = self._answerable()
-        if can != self._answers and self.subscriber.subscription_id and not self._closing:
+        if can != self._answers and self.subscriber.subscription_id and not self._closing and not self._over:
             self._answers = can
             with suppress(AaepError):  # it has just ended
                 self.subscriber.renegotiate(replies=can, **self._patience())
@@ -250,6 +285,7 @@ class Relay:
         return any(self.hub.repliers(one, "confirmation") or self.hub.repliers(one, "clarification") for one in of)
 
     def _told(self, status: Status) -> None:
+        self._subscribed = self._subscribed or status.kind == "connected"
         if status.kind in ("connected", "resumed", "gap"):  # who can answer may have changed meanwhile
             self._loop.call_soon_threadsafe(self._rejoined)
         if status.kind == "connected":
