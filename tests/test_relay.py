@@ -284,6 +284,56 @@ def test_at_a_command_with_tokens_a_local_agent_is_heard_by_the_local_user_alone
             process.kill()
 
 
+def test_what_an_agent_says_before_the_hub_is_there_is_heard_in_full(tmp_path: Path) -> None:
+    """What goes on, and what has ended; by readers who have been at the hub from its beginning."""
+    url = f"unix://{tmp_path}/hub.sock"
+    with Producer("bank", hub=url, journal=str(tmp_path / "bank.db")) as agent:
+        with agent.session("At first.") as ended:
+            ended.write("The answer is 42. ")
+        session = agent.session("Working.").start()
+        session.write("Before. ")
+        with serving(url) as (hub, _):
+            listener = reader(hub)
+            listener.wait(of(ended, "session.completed"))
+            listener.wait(of(session, "output.streaming"))
+            session.write("After. ")
+            session.complete()
+            listener.wait(of(session, "session.completed"))
+        assert listener.output == "The answer is 42. Before. After. "
+        assert listener.findings() == []
+
+
+def test_a_hub_without_a_memory_is_not_told_again_what_was_heard_and_is_over(tmp_path: Path) -> None:
+    url = f"unix://{tmp_path}/hub.sock"
+    with Producer("bank", hub=url, journal=None) as agent:
+        with serving(url) as (hub, _):
+            agent.reader(replies=False).wait(LONG)
+            listener = reader(hub)
+            with agent.session("Heard.") as heard:
+                heard.write("Once. ")
+            listener.wait(of(heard, "session.completed"))
+        with agent.session("Meanwhile.") as meanwhile:
+            meanwhile.write("Alone. ")
+        with serving(url) as (hub, _):
+            listener = reader(hub)
+            listener.wait(of(meanwhile, "session.completed"))
+            with agent.session("After.") as after:
+                after.write("Again. ")
+            listener.wait(of(after, "session.completed"))
+        assert listener.output == "Alone. Again. "
+
+
+@pytest.mark.parametrize("size", [1, 100_000])
+def test_an_agent_that_lives_for_a_moment_is_heard(place: str, size: int) -> None:
+    text = "A word. " * size
+    with serving(place) as (hub, url):
+        listener = reader(hub)
+        with Producer("bank", hub=url, journal=None) as agent, agent.session("Working.") as session:
+            session.write(text)
+        listener.wait(of(session, "session.completed"))
+        assert listener.output == text
+
+
 def test_the_command_serves_agents_and_readers(tmp_path: Path) -> None:
     socket = f"unix://{tmp_path}/hub.sock"
     command = [str(Path(sys.executable).parent / "aaep"), "serve", "--journal", "memory", "--listen", socket]

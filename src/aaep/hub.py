@@ -231,6 +231,7 @@ class Hub:
         if self._closing:
             return
         self._closing = True
+        await asyncio.gather(*[door.heard() for door in self.doors if hasattr(door, "heard")])
         self.delivery.empty()
         for stream in self.delivery.streams:
             stream.flush(self._clock())
@@ -319,8 +320,7 @@ class Hub:
 
     def reply(self, message: Reply, peer: Peer) -> None:
         """Pass a reply on to its session. The same silence for all, whatever becomes of it (CF-012, CONF-040)."""
-        one = self._own(message.subscription_id, peer)
-        source = None
+        one, source = self._own(message.subscription_id, peer), None
         if one is not None and peer.may_reply and one.replies(type(message)):  # CF-008, CF-015
             source = next((each for each in self.sources.heard_by(peer) if each.owns(message.reply_token)), None)
         if source is None:

@@ -98,6 +98,8 @@ class Sources:
         self._open: dict[str, Source] = {}
         self._ended: dict[str, frozenset[str] | None] = {}
         self._withheld: dict[str, dict[str, tuple[Envelope, bytes]]] = {}
+        self.attached = False  # a hub elsewhere hears what is said
+        self._missed: dict[str, None] = {}  # what ended while none did
 
     def __len__(self) -> int:
         return len(self._open)
@@ -111,6 +113,18 @@ class Sources:
             self._open.pop(source.session_id, None)
             self._withheld.pop(source.session_id, None)
             remember(self._ended, source.session_id, source.audience)
+            if not self.attached:
+                remember(self._missed, source.session_id, None)
+
+    def untold(self) -> set[str]:
+        """The sessions that a hub which begins to listen knows nothing of: those that go on, or ended without it."""
+        with self._lock:
+            return {*self._open, *self._missed}
+
+    def caught_up(self) -> None:
+        """A hub has heard of all that ended."""
+        with self._lock:
+            self._missed.clear()
 
     def heard_by(self, peer: Peer) -> list[Source]:
         """The open sessions that somebody may hear (CF-145)."""

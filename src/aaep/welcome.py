@@ -8,6 +8,8 @@ from typing import Final
 
 from msgspec import UNSET
 
+from . import wire
+from .channel import RELAY
 from .delivery import Delivery
 from .events import Envelope, SessionStarted
 from .fanout import STORED, Item, Mark, Stream, Subscription
@@ -60,6 +62,9 @@ class Welcome:
         stored = None if in_ring else self._stored(one, place[1], now)
         known = in_ring or stored is not None
         fresh = fresh or not known
+        whole = self._whole(one, now) if fresh and RELAY in one.peer.roles else None
+        if whole is not None:
+            place, in_ring, known, stored = one.start, False, True, whole
         run = [*stream.after(place[0])] if in_ring else stored or []
         if fresh:
             self.caught_up += 1
@@ -115,6 +120,29 @@ class Welcome:
                 if self._sources.withheld(event) and one.replies(type(event)):
                     self._delivery.route(source, *self._sources.release(event), now)
         self._delivery.deliver(self._delivery.streams, now)
+
+    def _whole(self, one: Subscription, now: float) -> list[Item] | None:
+        """
+        All that was said in the sessions that a hub knows nothing of; None if the journal does not have it any more.
+
+        A hub is no person who needs only to know how things stand: its readers may have been there all the time.
+        """
+        untold, settings = self._sources.untold(), self._delivery.settings
+        begun = [kept.session_id for kept in self._journal.sessions(open_only=False) if kept.session_id in untold]
+        first = [*self._journal.read(session=begun[0], limit=1)] if begun else []
+        if not first:
+            return None
+        bounds = Bounds(most=settings.replay, lag=settings.lag)
+        try:
+            later = missed(
+                self._journal, first[0].event_id, one.terms, one.stream.known, bounds, lambda name: name in untold
+            )
+        except EventNotKept:
+            return None
+        events = [wire.decode(first[0].data, one.stream.known), *later]
+        wanted = [one.stream.fit(event) for event in events if isinstance(event, Envelope)]
+        shown = [event for event in wanted if not self._sources.withheld(event)]
+        return [one.stream.item(event, now) for event in shaped(shown, one.terms, one.stream.known, now)]
 
     def _stored(self, one: Subscription, after: str, now: float) -> list[Item] | None:
         """What the journal has after an event, as this reader receives it; None if it cannot say."""

@@ -38,6 +38,8 @@ _chance: Final = random.SystemRandom()
 
 FIRST: Final = 0.5  # seconds between tries, at first
 LONGEST: Final = 15.0  # and at most
+FAREWELL: Final = 2.0  # seconds for the hub to hear what was said before we leave
+POLL: Final = 0.01  # seconds between two looks at how much of it is left
 
 
 _REJECTED: Final = b"subscription.rejected"
@@ -87,7 +89,9 @@ class Attachment:
         self._hub, self._channel, self._instance = hub, channel, instance
         self._ended = asyncio.Event()
         self._attached = asyncio.Event()
+        self._current: tuple[Exchange, _Outlet] | None = None
         self._refusal = self._warned = ""
+        self._leaving = asyncio.Event()
         self._task = asyncio.get_running_loop().create_task(self._run())
 
     def _cut(self) -> None:
@@ -95,13 +99,32 @@ class Attachment:
         self._ended.set()
 
     async def close(self) -> None:
+        self._leaving.set()  # a wait that is over in this very moment does not notice that it was cancelled
         self._task.cancel()
         await asyncio.gather(self._task, return_exceptions=True)
         await self._channel.close()
 
+    async def heard(self) -> None:
+        """Wait, not for long, until the hub has what was said: who lives for a moment only is to be heard too."""
+        if self._task.done() or not (self._attached.is_set() or self._hub.sources.untold()):
+            return
+        with contextlib.suppress(TimeoutError):  # it is kept in the journal, and the hub is not there
+            async with asyncio.timeout(FAREWELL):
+                await self._attached.wait()
+                self._hub.delivery.empty()
+                while not self._through():
+                    await asyncio.sleep(POLL)
+
+    def _through(self) -> bool:
+        """Whether the hub was sent everything."""
+        if self._current is None or self._current[0].subscription is None:
+            return False
+        one, outlet = self._current[0].subscription, self._current[1]
+        return one.live and not one.stream.ready and not outlet.waiting()
+
     async def _run(self) -> None:
         tries = 0
-        while True:
+        while not self._leaving.is_set():
             try:
                 wire = await self._channel.dial()
             except AaepError as error:
@@ -112,6 +135,8 @@ class Attachment:
                 refused = f"The hub at {self.url} does not take this agent. {self._refusal}"
                 lost = f"The connection to the hub at {self.url} ended. What happens meanwhile is kept for it."
                 self._warn(refused if self._refusal else lost)
+            if self._leaving.is_set():
+                return
             delay = min(LONGEST, FIRST * 2 ** min(tries, 10))
             tries += 1
             await _pause(delay * (0.5 + _chance.random() / 2))
@@ -128,12 +153,17 @@ class Attachment:
         outlet = _Outlet(self._hub, ended.set)
         peer = Peer("hub", "hub", roles=frozenset({REPLIER, RELAY}))
         exchange = Exchange(self._hub, peer, outlet, outlet.say, lambda _reason: ended.set())
+        self._current = exchange, outlet
         outlet.say(self._manifest())
         work: list[Coroutine[Any, Any, object]] = [self._send(wire, outlet), self._read(wire, exchange), ended.wait()]
         tasks = [asyncio.ensure_future(one) for one in work]
         try:
             await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
         finally:
+            self._hub.sources.attached = False
+            if self._through():
+                self._hub.sources.caught_up()
+            self._current = None
             exchange.lost()
             outlet.queue.put_nowait(None)
             with contextlib.suppress(TimeoutError):  # what was said last, if it can still be heard
@@ -169,6 +199,7 @@ class Attachment:
                 if exchange.subscription is not None and not self._attached.is_set():
                     log.info("Attached to the hub at %s.", self.url)
                     self._attached.set()
+                    self._hub.sources.attached = True
         except ChannelLost:
             return
         except ChannelRefused as error:

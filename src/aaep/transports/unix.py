@@ -9,6 +9,7 @@ it, or is a line of its own, whichever the reader began with (CF-106).
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import logging
 import os
 import socket
@@ -296,6 +297,10 @@ class _Line:
         if self._writer.is_closing():
             raise ChannelLost("The connection is gone.")
         self._writer.write(self._frame("", message))
+        try:
+            await self._writer.drain()
+        except OSError as error:
+            raise ChannelLost("The connection broke, and this may not have arrived.") from error
 
     async def receive(self) -> bytes | None:
         while True:
@@ -311,6 +316,8 @@ class _Line:
 
     async def close(self) -> None:
         self._writer.close()
+        with contextlib.suppress(OSError, TimeoutError):  # what was said last, if it is still taken
+            await asyncio.wait_for(self._writer.wait_closed(), _GRACE)
 
 
 def connect(url: str, *, framing: Literal["length", "ndjson"] = "length") -> Duplex:
