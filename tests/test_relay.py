@@ -334,6 +334,28 @@ def test_an_agent_that_lives_for_a_moment_is_heard(place: str, size: int) -> Non
         assert listener.output == text
 
 
+def test_a_session_in_which_nothing_happens_outlives_a_restart_of_the_hub(tmp_path: Path) -> None:
+    """Its agent is back, and says nothing for longer than it is waited for."""
+    url, journal = f"unix://{tmp_path}/hub.sock", tmp_path / "hub.db"
+    with Producer("bank", hub=url, journal=None) as agent:
+        with serving(url, first := SqliteJournal(journal)) as (hub, _):
+            agent.reader(replies=False).wait(LONG)
+            session = agent.session("Working.").start()
+            reader(hub).wait(of(session, "session.started"))
+        first.close()
+        with serving(url, second := SqliteJournal(journal)) as (hub, _):
+            agent.reader(replies=False).wait(LONG)
+            listener = reader(hub)
+            relays = cast(Relays, hub.relays)
+            (key,) = relays._agents
+            hub.call(lambda: relays.unheard(key))  # the time is over
+            session.write("After. ")
+            session.complete()
+            listener.wait(of(session, "session.completed"))
+            assert listener.output == "After. "
+        second.close()
+
+
 def test_the_command_serves_agents_and_readers(tmp_path: Path) -> None:
     socket = f"unix://{tmp_path}/hub.sock"
     command = [str(Path(sys.executable).parent / "aaep"), "serve", "--journal", "memory", "--listen", socket]

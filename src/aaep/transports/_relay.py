@@ -94,7 +94,7 @@ class Relays:
         return self._orphans.pop(session_id)
 
     def unheard(self, key: tuple[str, str]) -> None:
-        """An agent is here and says nothing of these sessions: it does not have them any more."""
+        """An agent of that name is here and says nothing of these sessions: it does not have them."""
         self._abandon(lambda one: one.whose.key == key)
 
     def awaited(self, key: tuple[str, str]) -> Envelope | None:
@@ -115,6 +115,9 @@ class Relays:
                 return self._refused(peer, "rate_limit", TOO_MANY)
             forget = partial(self._forget, key)
             relay = self._agents[key] = Relay(self._hub, self, manifest, key, forget)
+            if instance:  # it is the very process that began them, and may have nothing to say of them for a while
+                for session_id in [one.session_id for one in self._orphans.values() if one.whose.key == key]:
+                    relay.adopt(session_id)
         relay.take(wire)
         return None
 
@@ -194,6 +197,13 @@ class Relay:
         self._task.cancel()
         await asyncio.gather(self._task, return_exceptions=True)
 
+    def adopt(self, session_id: str) -> Relayed | None:
+        """Take up a session of an earlier run of this hub, if it is this agent's."""
+        relayed = self._relays.claim(session_id, self)
+        if relayed is not None:
+            self._sessions[session_id] = relayed
+        return relayed
+
     # -- the agent -----------------------------------------------------------------------------
 
     async def _dial(self) -> Wire:
@@ -230,9 +240,7 @@ class Relay:
         if not _EVENT_ID.fullmatch(event.event_id) or not _SESSION_ID.fullmatch(event.session_id):
             log.warning("An agent's event was left out: its ids are none.")  # ENV-012, ENV-017: they go into frames
             return
-        relayed = self._sessions.get(event.session_id) or self._relays.claim(event.session_id, self)
-        if relayed is not None:
-            self._sessions[event.session_id] = relayed
+        relayed = self._sessions.get(event.session_id) or self.adopt(event.session_id)
         if _marked(event, "resync"):
             return
         if relayed is None:
