@@ -442,6 +442,7 @@ def test_types_that_are_not_known_are_passed_on() -> None:
 
 
 CORE = "https://aaep-protocol.org/context/v1"
+LATER = "2099-01-01T00:00:00.000Z"  # than any subscription of a test
 
 
 def test_what_the_person_kept_out_stays_out_even_if_it_is_sent() -> None:
@@ -452,11 +453,19 @@ def test_what_the_person_kept_out_stays_out_even_if_it_is_sent() -> None:
 
 
 def test_a_breach_of_the_protocol_is_reported_and_heard() -> None:
-    stray = event("tool.completed", 1, tool_call_id="call_9")
-    got, reader = heard(Script([STARTED, stray, goodbye()]))
-    assert got == names(STARTED, stray)
+    begun = event("session.started", 0, timestamp=LATER)
+    stray = event("tool.completed", 1, tool_call_id="call_9", timestamp=LATER)
+    got, reader = heard(Script([begun, stray, goodbye()]))
+    assert got == names(begun, stray)
     assert reader.rules() == ["TOOL-010"]
     assert reader.subscriber.audit.events == 2
+
+
+def test_what_was_said_before_it_subscribed_is_no_breach() -> None:
+    """C-83: the session began long ago, and its tool was announced then."""
+    got, reader = heard(Script([STARTED, event("tool.completed", 1, tool_call_id="call_9"), goodbye()]))
+    assert len(got) == 2
+    assert reader.rules() == []
 
 
 def test_an_id_used_twice_is_reported() -> None:
