@@ -11,7 +11,9 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
+from queue import SimpleQueue
 from types import SimpleNamespace
 from typing import Any, cast
 
@@ -28,6 +30,7 @@ from aaep.journal.sqlite import SqliteJournal
 from aaep.messages import SubscriptionRejected
 from aaep.negotiation import Offer
 from aaep.producer import Producer
+from aaep.status import Status
 from aaep.testing import Listener
 from aaep.tokens import Tokens, add, new
 from aaep.transports import _attach
@@ -379,3 +382,20 @@ def test_the_command_serves_agents_and_readers(tmp_path: Path) -> None:
             assert process.wait(LONG) == 0
         finally:
             process.kill()
+
+
+def test_a_reader_waits_for_a_hub_that_is_stopped_and_started_again(tmp_path: Path) -> None:
+    place, statuses = f"unix://{tmp_path}/hub.sock", SimpleQueue[Status]()
+    command = [str(Path(sys.executable).parent / "aaep"), "serve", "--listen", place, "--journal", "memory"]
+    with aaep.Subscriber(place, tell=statuses.put) as subscriber:
+        for kind in ("connected", "resumed"):
+            with subprocess.Popen(command, stderr=subprocess.DEVNULL) as process:
+                try:
+                    assert any(one.kind == kind for one in iter(partial(statuses.get, timeout=LONG), None))
+                    process.send_signal(signal.SIGTERM)
+                    assert process.wait(LONG) == 0
+                finally:
+                    process.kill()
+            waiting = statuses.get(timeout=LONG)
+            assert waiting.text.startswith("The hub is shutting down. Waiting for it to come back.")
+        assert subscriber.status.kind != "ended"

@@ -668,6 +668,20 @@ def test_a_shutdown_may_be_waited_out() -> None:
     ]
 
 
+HUB = Offer(producer=ProducerInfo(agent_id="aaep-hub"), namespaces=OFFER.namespaces)
+
+
+def test_a_hub_that_shuts_down_is_waited_for() -> None:
+    """Its agents go on meanwhile."""
+    script = Script([STARTED, goodbye()], [PROGRESS[1], goodbye("sub_2", "superseded")], offer=HUB)
+    got, reader = heard(script)
+    assert got == names(STARTED, PROGRESS[1])
+    waited = next(one.text for one in reader.statuses if one.kind == "waiting")
+    assert "Waiting for it to come back." in waited
+    got, _ = heard(Script([STARTED, goodbye()], [PROGRESS[1]], offer=HUB), reconnect=False)
+    assert got == names(STARTED)
+
+
 @pytest.mark.parametrize("reason", ["slow_consumer", "authentication_expired"])
 def test_who_was_too_slow_or_has_a_new_credential_resumes_the_same_subscription(reason: str) -> None:
     """CF-083, CF-149"""

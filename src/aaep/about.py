@@ -1,4 +1,4 @@
-"""What a hub says of itself: its manifest and its numbers."""
+"""What a hub says of itself: its manifest, its numbers, and why it ends a subscription."""
 
 from __future__ import annotations
 
@@ -13,12 +13,20 @@ from .attend import PREFIX
 from .channel import Door
 from .claims import TRANSPORTS, origin
 from .events import CORE_EVENTS
-from .messages import Manifest
+from .messages import Manifest, SubscriptionClose
 from .negotiation import Offer
 
-__all__ = ["manifest", "metrics", "signed"]
+__all__ = ["HUB", "manifest", "metrics", "parting", "signed"]
+
+HUB: Final = "aaep-hub"  # the agent_id of a hub that many agents come to, and that they do not end with
 
 FRAMINGS: Final = ("length-prefixed", "ndjson")  # MAN-030: both are taken on a socket, and each is answered in kind
+_REASONS: Final = {  # CF-066
+    "producer_shutdown": "The agent's side is shutting down.",
+    "authentication_expired": "The credential of this reader counts no longer. Connect again with a new one.",
+    "slow_consumer": "The reader does not keep up. Connect again to go on where it stopped.",
+    "superseded": "Another reader took over this subscription.",
+}
 _PROMPTS: Final = ("aaep:agent.awaiting.confirmation", "aaep:agent.awaiting.clarification")
 _NUMBERS: Final = {
     "events": ("aaep_events_total", "Events published."),
@@ -71,6 +79,14 @@ def _name(door: Door) -> str:
 def signed(offer: Offer, doors: Sequence[Door], signer: Callable[[Manifest], str | None] | None) -> Offer:
     """The offer with the manifest signed as it is now, if there is a key to sign it with (MAN-016)."""
     return offer if signer is None else msgspec.structs.replace(offer, signed_manifest=signer(manifest(offer, doors)))
+
+
+def parting(offer: Offer, subscription_id: str, reason: str) -> SubscriptionClose:
+    """Why a subscription ends, in words that are true of this side."""
+    text = _REASONS.get(reason, UNSET)
+    if reason == "producer_shutdown" and offer.producer.agent_id == HUB:
+        text = "The hub is shutting down."
+    return SubscriptionClose(subscription_id=subscription_id, reason_code=reason, reason_message=text)
 
 
 def metrics(**values: int) -> str:

@@ -56,12 +56,6 @@ from .welcome import Welcome
 __all__ = ["CatchUp", "Hub", "Settings", "Source", "Subscription", "SubscriptionGone", "UnknownSubscription"]
 
 KINDS: Final[dict[str, type[Envelope]]] = {"confirmation": AwaitingConfirmation, "clarification": AwaitingClarification}
-REASONS: Final = {  # CF-066
-    "producer_shutdown": "The agent's side is shutting down.",
-    "authentication_expired": "The credential of this reader counts no longer. Connect again with a new one.",
-    "slow_consumer": "The reader does not keep up. Connect again to go on where it stopped.",
-    "superseded": "Another reader took over this subscription.",
-}
 
 T = TypeVar("T")
 
@@ -413,11 +407,7 @@ class Hub:
             return
         one.stream.leave(one)
         one.outlet = None
-        message = None
-        if reason is not None:
-            text = REASONS.get(reason, UNSET)
-            message = SubscriptionClose(subscription_id=one.id, reason_code=reason, reason_message=text)
-        _tell(outlet.close, message)
+        _tell(outlet.close, None if reason is None else about.parting(self.offer, one.id, reason))
 
     def _begin(self, one: Subscription) -> None:
         self.start()

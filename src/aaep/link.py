@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING, Any, Final, Literal, TypeVar
 from msgspec import UNSET
 
 from . import claims
+from .about import HUB
 from .arrivals import Arrivals, Item, marked
 from .audit import Finding
 from .channel import Arrival, Background, Channel, ChannelLost, ChannelRefused, Later
@@ -27,12 +28,7 @@ from .errors import AaepError, RemoteProtocolError
 from .events import Envelope, ProducerInfo
 from .fields import Message
 from .mailbox import Mailbox
-from .messages import (
-    Capabilities,
-    SubscriptionAccepted,
-    SubscriptionClose,
-    SubscriptionRejected,
-)
+from .messages import Capabilities, SubscriptionAccepted, SubscriptionClose, SubscriptionRejected
 from .negotiation import tighter
 from .phrases import neutralise
 from .replies import Prompts, Replies, checked
@@ -238,7 +234,9 @@ class Link:
             return True
         self.subscription_id = ""
         text = f"The producer ended the subscription ({neutralise(reason)}). {said}".strip()
-        if reason == "producer_shutdown" and self._reconnect == "always":
+        hub = self.producer is not None and self.producer.agent_id == HUB  # whose end is not that of its agents
+        if reason == "producer_shutdown" and (self._reconnect == "always" or (hub and self._reconnect)):
+            text = f"{said or 'The producer is shutting down.'} Waiting for it to come back."
             await self._pause(text, ChannelLost(text))
             return True
         self.status = Status("ended", text)

@@ -8,6 +8,7 @@ from typing import Any
 
 import click
 
+from ..about import HUB
 from ..attend import ATTEND, registry
 from ..errors import AaepError
 from ..events import ProducerInfo
@@ -68,7 +69,7 @@ def main(
 def _journal(given: str | None) -> Journal:
     if given == "memory":
         return MemoryJournal()
-    return SqliteJournal(path_for("aaep-hub") if given is None else given)
+    return SqliteJournal(path_for(HUB) if given is None else given)
 
 
 def _settings(cert: str | None, key: str | None, tokens: str | None) -> dict[str, Any]:
@@ -85,7 +86,7 @@ async def _serve(
 ) -> int:
     known = registry()
     offer = Offer(
-        producer=ProducerInfo(agent_id="aaep-hub", agent_name=name),
+        producer=ProducerInfo(agent_id=HUB, agent_name=name),
         languages=languages or ("en-US",),
         registry=known,
         namespaces=(ATTEND.namespace,),
