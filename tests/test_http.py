@@ -12,10 +12,12 @@ from collections.abc import AsyncIterator, Callable, Coroutine, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import aclosing, asynccontextmanager, closing, contextmanager
 from pathlib import Path
-from typing import Any, TypeVar
+from types import SimpleNamespace
+from typing import Any, TypeVar, cast
 from urllib.parse import urlsplit
 
 import pytest
+from aiohttp import web
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
@@ -27,7 +29,8 @@ from aaep.hub import Hub, Settings
 from aaep.journal.memory import MemoryJournal
 from aaep.negotiation import Offer
 from aaep.transports._http_client import HttpChannel
-from aaep.transports.http import connect, serve
+from aaep.transports.http import Connection, connect, serve
+from aaep.transports.websocket import WebSocketDoor
 from tests.asking import Asker
 
 WAIT = 60.0  # how long a broken build may keep a test waiting
@@ -851,6 +854,52 @@ def test_a_network_is_served_with_encryption_and_a_token(certificate: tuple[str,
         assert run(listen).id == "evt_1"
         with pytest.raises(ChannelRefused, match="certificate"):
             run(distrust)
+
+
+class Forgetful(asyncio.Transport):
+    """As asyncio's over TLS: when it is closed a second time, which aiohttp may do, it forgets what it was."""
+
+    forgot = False
+
+    def get_extra_info(self, name: str, default: Any = None) -> Any:
+        if self.forgot:
+            raise AttributeError("'NoneType' object has no attribute '_get_extra_info'")
+        return object() if name == "sslcontext" else default
+
+    def get_write_buffer_size(self) -> int:
+        raise AttributeError("'NoneType' object has no attribute '_get_write_buffer_size'")
+
+    def is_closing(self) -> bool:
+        return self.forgot
+
+    def close(self) -> None:
+        self.forgot = True
+
+
+def test_the_end_of_an_encrypted_connection_is_taken_after_it_was_closed() -> None:
+    async def ended() -> bool:
+        wire, door = Forgetful(), SimpleNamespace(wires=set(), left=lambda wire: None)
+        connection = Connection(cast(Any, door), web.Server(cast(Any, None)), 1.0)
+        connection.connection_made(wire)
+        wire.close()
+        stay = connection.eof_received()
+        connection.connection_lost(None)
+        return stay
+
+    assert run(ended) is False
+
+
+def test_a_websocket_door_closes_after_its_encrypted_connections() -> None:
+    async def closed() -> None:
+        unused = cast(Any, None)
+        door = WebSocketDoor(unused, unused, unused, "wss://127.0.0.1:1", limit=1, patience=1.0)
+        cast(Any, door)._listening = SimpleNamespace(close=lambda: None)
+        connection = web.RequestHandler(door._server, loop=asyncio.get_running_loop())
+        connection.connection_made(Forgetful())
+        await door.close()
+        connection.connection_lost(None)
+
+    run(closed)
 
 
 # -- anything at all -----------------------------------------------------------------------

@@ -72,7 +72,7 @@ class Connection(web.RequestHandler):
     the answer. aiohttp would drop it, and with it perhaps a person's reply.
     """
 
-    __slots__ = ("_door", "_wire", "asked", "ended", "peer", "reading", "stream")
+    __slots__ = ("_door", "_encrypted", "_wire", "asked", "ended", "peer", "reading", "stream")
 
     def __init__(self, door: HttpDoor, server: web.Server, patience: float) -> None:
         # No access log: a subscription id is in the URL, and what people are asked is nobody else's business.
@@ -87,6 +87,7 @@ class Connection(web.RequestHandler):
         )
         self._door = door
         self._wire: asyncio.BaseTransport | None = None
+        self._encrypted = False
         self.ended = False  # the other side sends nothing more
         self.asked: web.BaseRequest | None = None  # the last request
         self.peer = NOBODY  # who sent it
@@ -102,6 +103,7 @@ class Connection(web.RequestHandler):
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         self._wire = transport  # aiohttp forgets it before it is closed
+        self._encrypted = transport.get_extra_info("sslcontext") is not None  # asyncio forgets it when it closes
         self._door.wires.add(cast(asyncio.Transport, transport))
         super().connection_made(transport)
 
@@ -114,7 +116,7 @@ class Connection(web.RequestHandler):
             if self.reading:
                 return False
             self.asked.content.feed_eof()  # nobody wants the rest of it, so nobody waits for it
-        return self._wire is not None and self._wire.get_extra_info("sslcontext") is None
+        return self._wire is not None and not self._encrypted
 
     def connection_lost(self, exc: BaseException | None) -> None:
         if self.stream is not None:

@@ -11,6 +11,7 @@ with an upgrade, post it to ``/aaep/v1/tickets`` and offer what they get.
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import logging
 import socket
 import ssl as tls
@@ -114,8 +115,9 @@ class WebSocketDoor:
         self._server.pre_shutdown()
         await self._server.shutdown(_GRACE)
         for wire in wires:
-            if wire.get_write_buffer_size():  # nobody takes it
-                wire.abort()
+            with contextlib.suppress(AttributeError):  # asyncio's TLS, once closed, has no buffer to ask about
+                if wire.get_write_buffer_size():  # nobody takes it
+                    wire.abort()
 
     async def _answer(self, request: web.BaseRequest) -> web.StreamResponse:
         sharing: dict[str, str] = {}
