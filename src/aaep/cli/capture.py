@@ -8,6 +8,7 @@ import sys
 import threading
 import time
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any, Final
 from urllib.parse import urlsplit
 
@@ -23,6 +24,7 @@ from ..outputs.terminal import Nobody, Page, Reader, Source, Terminal, source
 from ..status import Status
 from ..subscriber import Subscriber
 from ..subscription import matches
+from ._authority import CA, trusting
 from ._stopping import interruptible
 from ._verb import CannotRun, Finite, Verb, bearer, counted, plain
 
@@ -90,6 +92,7 @@ def _spelled(_context: click.Context, _option: click.Parameter, types: tuple[str
 @click.option(
     "--token", envvar="AAEP_TOKEN", help="The bearer token to show. Better set AAEP_TOKEN: others see options."
 )
+@CA
 @click.option("--wait/--no-wait", default=True, help="Whether to wait until there is somebody. Default: wait.")
 @click.option("--progress", is_flag=True, help="Say on standard error how far it is, even if that is not a terminal.")
 def main(
@@ -104,6 +107,7 @@ def main(
     replies: bool,
     languages: tuple[str, ...],
     token: str | None,
+    ca: Path | None,
     wait: bool,
     progress: bool,
 ) -> int:
@@ -118,7 +122,7 @@ def main(
     """
     logging.getLogger("aaep").addHandler(logging.NullHandler())  # what matters is printed, in its own words
     wishes: dict[str, Any] = {"languages": languages or None, "include": types or None, **bearer(url, token)}
-    given = {key: value for key, value in wishes.items() if value is not None}
+    given = {key: value for key, value in wishes.items() if value is not None} | trusting(url, ca)
     over = threading.Event()
     typed = source(sys.stdin) if replies else Nobody()
     if replies and isinstance(typed, Nobody):  # an agent must not wait for an answer that cannot come

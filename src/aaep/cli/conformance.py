@@ -21,6 +21,7 @@ from ..conformance.starting import TASKS, by_command, by_url
 from ..errors import AaepError
 from ..producer import Producer
 from . import _recording as recordings
+from ._authority import CA, trusting
 from ._targets import ready, write
 from ._verb import SETTINGS, CannotRun, Finite, Spoken, Verb, bearer, plain
 
@@ -127,6 +128,7 @@ def _tasks() -> str:
 @click.option(
     "--token", envvar="AAEP_TOKEN", help="The bearer token to show. Better set AAEP_TOKEN: others see options."
 )
+@CA
 @click.option("--strict", is_flag=True, help="Grade as a producer should grade itself: every broken MUST is a failure.")
 @_told
 @click.pass_context
@@ -142,6 +144,7 @@ def _producer(
     wait: float,
     patience: float,
     token: str | None,
+    ca: Path | None,
     strict: bool,
     level: int,
     members: bool,
@@ -155,7 +158,7 @@ def _producer(
         raise CannotRun("A session is started by --start-command or by --start-url, not by both.")
     ready((), _given(page, cases))
     source = url or (f"stdio:{command}" if command else "http://127.0.0.1:0")
-    settings = {} if self_test else bearer(source, token)  # ours asks nobody who they are
+    settings = {} if self_test else bearer(source, token) | trusting(source, ca)  # ours asks nobody who they are
     audible = sys.stderr.isatty()
 
     def say(name: str) -> None:

@@ -6,6 +6,7 @@ import json
 import logging
 import sys
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any, cast
 
 import click
@@ -19,6 +20,7 @@ from ..presentation import Announcement, Preferences
 from ..status import Status
 from ..subscriber import Subscriber
 from ..wire import encode
+from ._authority import CA, trusting
 from ._verb import CannotRun, Verb, bearer, jsonl
 
 __all__ = ["main"]
@@ -47,6 +49,7 @@ __all__ = ["main"]
 @click.option(
     "--token", envvar="AAEP_TOKEN", help="The bearer token to show. Better set AAEP_TOKEN: others see options."
 )
+@CA
 @click.option(
     "--trust",
     type=click.Path(exists=True, dir_okay=False),
@@ -67,6 +70,7 @@ def main(
     rate: int | None,
     replies: bool,
     token: str | None,
+    ca: Path | None,
     trust: str | None,
     once: bool,
     name: str | None,
@@ -93,7 +97,7 @@ def main(
         "trust": trust,
         **bearer(url, token),
     }
-    given = {key: value for key, value in wishes.items() if value is not None}
+    given = {key: value for key, value in wishes.items() if value is not None} | trusting(url, ca)
     spoken = cast(Verbosity, verbosity)
 
     def connect(tell: Callable[[Status], None]) -> Reader:

@@ -22,6 +22,7 @@ from ..keys import Algorithm, SigningKey, TrustedKeys
 from ..manifests import MOST_DAYS, Signed, sign, verify
 from ..messages import Manifest
 from ..wire import encode
+from ._authority import CA, trusting
 from ._verb import SETTINGS, CannotRun, Finite, Spoken, Verb, counted, incoming, jsonl, plain
 
 __all__ = ["main"]
@@ -62,9 +63,10 @@ def main(context: click.Context) -> None:
 @click.argument("source", metavar="FILE|URL")
 @click.option("--json", "as_json", is_flag=True, help="Print the manifest as one JSON object instead of text.")
 @_TOKEN
-def show(*, source: str, as_json: bool, token: str | None) -> None:
+@CA
+def show(*, source: str, as_json: bool, token: str | None, ca: Path | None) -> None:
     """Print what a manifest says. Nothing is verified: aaep manifest verify does that."""
-    raw = _raw(source, token)
+    raw = _raw(source, token, ca)
     try:
         manifest = read(raw)
     except ManifestInvalid as error:
@@ -117,13 +119,16 @@ def _lines(manifest: Manifest) -> Iterator[str]:
     help=f"For how many days it counts. Default and most: {MOST_DAYS}.",
 )
 @_TOKEN
-def sign_(*, source: str, key: Path, kid: str, places: tuple[str, ...], days: float, token: str | None) -> None:
+@CA
+def sign_(
+    *, source: str, key: Path, kid: str, places: tuple[str, ...], days: float, token: str | None, ca: Path | None
+) -> None:
     """Print a manifest as a signed one, a JWS in one line.
 
     An agent with a signing_key does this by itself, again and again before it expires.
     """
     try:
-        manifest = read(_raw(source, token))
+        manifest = read(_raw(source, token, ca))
         found = SigningKey.load(key, kid)
         click.echo(sign(manifest, found, now=time.time(), days=days, origins=places or None))
     except AaepError as error:
@@ -141,8 +146,17 @@ def sign_(*, source: str, key: Path, kid: str, places: tuple[str, ...], days: fl
 @click.option("--origin", "place", metavar="URL", help="The address it has to be for. Default: the URL it came from.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object instead of text.")
 @_TOKEN
+@CA
 def verify_(
-    *, source: str, keys: Path, kid: str, agent: str | None, place: str | None, as_json: bool, token: str | None
+    *,
+    source: str,
+    keys: Path,
+    kid: str,
+    agent: str | None,
+    place: str | None,
+    as_json: bool,
+    token: str | None,
+    ca: Path | None,
 ) -> int:
     """Check who signed a manifest, for which agent and address, and whether it still counts.
 
@@ -152,7 +166,7 @@ def verify_(
         trusted = TrustedKeys.load(keys, kid)
     except AaepError as error:
         raise CannotRun(str(error)) from error
-    raw = _raw(source, token)
+    raw = _raw(source, token, ca)
     place = place or (source if _is_url(source) else None)
     try:
         signed = verify(raw, trusted, agent_id=agent, origin=None if place is None else origin(place), now=time.time())
@@ -263,11 +277,11 @@ def _is_url(source: str) -> bool:
     return ("://" in source or bool(origin(source))) and not Path(source).exists()
 
 
-def _raw(source: str, token: str | None) -> bytes:
+def _raw(source: str, token: str | None, ca: Path | None) -> bytes:
     if source == "-":
         raw = incoming().read(_LARGEST + 1)
     elif _is_url(source):
-        return _fetched(source, token)
+        return _fetched(source, token, ca)
     else:
         with Path(source).open("rb") as file:
             raw = file.read(_LARGEST + 1)
@@ -276,9 +290,11 @@ def _raw(source: str, token: str | None) -> bytes:
     return raw
 
 
-def _fetched(url: str, token: str | None) -> bytes:
+def _fetched(url: str, token: str | None, ca: Path | None) -> bytes:
+    settings = trusting(url, ca)
+
     async def fetch() -> bytes:
-        channel = transport(url).connect(url, **({} if token is None else {"token": token}))
+        channel = transport(url).connect(url, **({} if token is None else {"token": token}), **settings)
         try:
             async with asyncio.timeout(_PATIENCE):
                 return await channel.manifest()

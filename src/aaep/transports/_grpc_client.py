@@ -190,7 +190,10 @@ class GrpcChannel(Duplex):
         """
         code, said = error.code(), neutralise((error.details() or "")[:500])
         if "CERTIFICATE_VERIFY_FAILED" in said:
-            return ChannelRefused(f"The certificate of {self.url} is not trusted. Give its authority with ca=.")
+            why = "is not trusted. Give its authority with --ca, or ca= in Python."
+            return ChannelRefused(f"The certificate of {self.url} {why}")
+        if "Hostname Verification Check failed" in said:
+            return ChannelRefused(f"The certificate of {self.url} is for another name. Use the name it is for.")
         if "too_many_pings" in f"{said} {error.debug_error_string()}":
             self._silence = min(2 * self._silence, _LONGEST)
         text = f"{self.url} answered {code.name}: {said or 'no reason given'}"

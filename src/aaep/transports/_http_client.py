@@ -205,7 +205,8 @@ class HttpChannel:
                     url = self._redirected(method, url, response)
             raise ChannelRefused(f"{self._origin} keeps redirecting. Use the address it means.")
         except aiohttp.ClientConnectorCertificateError as error:
-            message = f"The certificate of {self._origin} is not trusted: {error}. Give its authority with ssl=."
+            text = f"The certificate of {self._origin} is not trusted: {error}."
+            message = f"{text} Give its authority with --ca, or ssl= in Python."
             raise ChannelRefused(message) from error
         except aiohttp.ClientConnectorError as error:
             raise ChannelLost(f"Nobody answers at {self._origin}. Is the agent running?") from error

@@ -37,6 +37,11 @@ _REFUSED: Final = {  # CF-097: for those who send only the code
     4003: "The producer knows who we are, and does not let us in.",
 }
 
+_DENIED: Final = {  # aiohttp keeps from us what was said
+    401: "Who we are was not shown, or is not known there. Check the token.",
+    403: "It does not let us in. Perhaps the token is for another role.",
+}
+
 
 def connect(
     url: str,
@@ -149,10 +154,11 @@ class WebSocketChannel(Duplex):
                 ssl=self._ssl or True,
             )
         except aiohttp.WSServerHandshakeError as error:
-            text = f"{self.url} answered {error.status}: {error.message[:500]}"
+            text = f"{self.url} answered {error.status}: {_DENIED.get(error.status, error.message[:500])}"
             raise (ChannelLost if error.status in _LATER else ChannelRefused)(text) from error
         except aiohttp.ClientConnectorCertificateError as error:
-            message = f"The certificate of {self.url} is not trusted: {error}. Give its authority with ssl=."
+            text = f"The certificate of {self.url} is not trusted: {error}."
+            message = f"{text} Give its authority with --ca, or ssl= in Python."
             raise ChannelRefused(message) from error
         except aiohttp.ClientConnectorError as error:
             raise ChannelLost(f"Nobody answers at {self.url}. Is the agent running?") from error
