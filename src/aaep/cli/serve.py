@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import signal
-from typing import Any
+from typing import Any, Final
 
 import click
 
@@ -23,6 +23,16 @@ from ..transports._relay import Relays
 from ._verb import CannotRun, Verb
 
 __all__ = ["main"]
+
+_ENCRYPTED: Final = ("https:", "wss:", "grpcs:")
+_OPTIONS: Final = (
+    ("either ssl=, a context, or ", ""),
+    ("identity= or token=", "--tokens"),
+    ("cert='", "--tls-cert '"),
+    ("key='", "--tls-key '"),
+    ("cert=", "--tls-cert"),
+    ("key=", "--tls-key"),
+)
 
 
 @click.command("serve", cls=Verb, example="aaep serve --listen http://127.0.0.1:8137 --listen unix:hub")
@@ -60,10 +70,19 @@ def main(
     """
     if stdio:
         urls = (*urls, "stdio:")
+    if (tls_cert or tls_key) and not any(url.lower().startswith(_ENCRYPTED) for url in urls):
+        raise CannotRun("--tls-cert and --tls-key are for encrypted addresses. Give one, such as --listen https://…")
     try:
         return asyncio.run(_serve(urls, name, _journal(journal), _settings(tls_cert, tls_key, tokens), languages))
     except AaepError as error:
-        raise CannotRun(str(error)) from error
+        raise CannotRun(_spelt(str(error))) from error
+
+
+def _spelt(text: str) -> str:
+    """With our options in place of Python's."""
+    for python, option in _OPTIONS:
+        text = text.replace(python, option)
+    return text
 
 
 def _journal(given: str | None) -> Journal:
@@ -113,5 +132,11 @@ async def _serve(
 
 
 def _for(url: str, settings: dict[str, Any]) -> dict[str, Any]:
-    """A local socket has no certificate, and knows its users by themselves."""
-    return {} if url.startswith(("unix:", "stdio:")) else settings
+    """A local socket knows its users by themselves, and only what is encrypted has a certificate."""
+    if url.startswith(("unix:", "stdio:")):
+        return {}
+    return (
+        settings
+        if url.lower().startswith(_ENCRYPTED)
+        else {name: settings[name] for name in settings.keys() & {"identity"}}
+    )

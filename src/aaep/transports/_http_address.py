@@ -10,6 +10,7 @@ import ipaddress
 import socket
 import ssl as tls
 from functools import lru_cache
+from pathlib import Path
 from typing import Final
 from urllib.parse import SplitResult, urlsplit
 
@@ -91,10 +92,7 @@ def context(
         raise AaepError(f"{scheme}:// needs either ssl=, a context, or cert= and key=, two files in PEM format.")
     made = tls.create_default_context(tls.Purpose.CLIENT_AUTH)
     made.minimum_version = tls.TLSVersion.TLSv1_2  # TR-027; 1.3 is used where both sides know it (TR-028)
-    try:
-        made.load_cert_chain(cert, key)
-    except OSError as error:  # SSLError is one
-        raise AaepError(f"The certificate or its key cannot be used: {error}. Check cert= and key=.") from error
+    _load(made, cert, key)
     if client_ca is not None:
         try:
             made.load_verify_locations(client_ca)
@@ -102,6 +100,32 @@ def context(
             raise AaepError(f"The file client_ca={client_ca!r} cannot be used: {error}.") from error
         made.verify_mode = tls.CERT_OPTIONAL  # whether one is needed is for the identity to say
     return made
+
+
+def _load(made: tls.SSLContext, cert: str, key: str | None) -> None:
+    """The certificate and its key. OpenSSL names neither file when it cannot use one, so that is found out here."""
+
+    def locked() -> str:  # it would ask whoever sits at the terminal, if anybody does
+        raise AaepError(
+            f"The key in {key or cert!r} needs a pass phrase. Give one without, in a file only you can read."
+        )
+
+    for name, path in (("cert", cert), ("key", key)):
+        try:
+            if path is not None:
+                Path(path).open("rb").close()
+        except OSError as error:
+            raise AaepError(f"{name}={path!r} cannot be used: {error.strerror or error}.") from error
+    try:
+        tls.SSLContext(tls.PROTOCOL_TLS_SERVER).load_verify_locations(cert)
+    except OSError as error:  # SSLError is one
+        raise AaepError(f"cert={cert!r} cannot be used: it holds no certificate in PEM format.") from error
+    try:
+        made.load_cert_chain(cert, key, locked)
+    except OSError as error:
+        other = "MISMATCH" in str(error)
+        why = f"it does not belong to the certificate {cert!r}" if other else "it holds no key in PEM format"
+        raise AaepError(f"key={key or cert!r} cannot be used: {why}.") from error
 
 
 async def address(host: str, port: int) -> str:

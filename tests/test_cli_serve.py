@@ -1,0 +1,107 @@
+"""``aaep serve``: what it opens, and what it says when it cannot."""
+
+from __future__ import annotations
+
+import signal
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner, Result
+
+import aaep
+from aaep.cli import main
+
+PROGRAM = [sys.executable, "-c", "from aaep.cli import main; main()"]
+LONG = 60.0
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A certificate and its key, one of another, and the key again with a pass phrase."""
+    place: Path = tmp_path_factory.mktemp("tls")
+    make = "openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:P-256 -nodes -days 2"
+    names = "subjectAltName=DNS:localhost,IP:127.0.0.1"
+    for name, subject in (("cert", names), ("other", "subjectAltName=DNS:elsewhere.example")):
+        files = ["-keyout", f"{name}.key", "-out", f"{name}.pem", "-subj", f"/CN={name}", "-addext", subject]
+        subprocess.run([*make.split(), *files], cwd=place, check=True, capture_output=True)
+    lock = "openssl ec -in cert.key -aes128 -passout pass:secret -out locked.key"
+    subprocess.run(lock.split(), cwd=place, check=True, capture_output=True)
+    return place
+
+
+def served(*args: str) -> Result:
+    return CliRunner().invoke(main, ["serve", "--journal", "memory", *args])
+
+
+@contextmanager
+def hub(*args: str, listening: int) -> Iterator[list[str]]:
+    """A hub in a process of its own, and where it listens."""
+    command = [*PROGRAM, "serve", "--journal", "memory", *args]
+    with subprocess.Popen(command, stdin=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True) as process:
+        try:
+            assert process.stderr is not None
+            yield [process.stderr.readline().split()[-1] for _ in range(listening)]
+            process.send_signal(signal.SIGTERM)
+            assert process.wait(LONG) == 0
+        finally:
+            process.kill()
+
+
+@pytest.mark.parametrize(
+    ("cert", "key", "said"),
+    [
+        ("cert.pem", "nowhere.key", "--tls-key '{}/nowhere.key' cannot be used: No such file"),
+        ("nowhere.pem", "cert.key", "--tls-cert '{}/nowhere.pem' cannot be used: No such file"),
+        ("cert.key", "cert.key", "--tls-cert '{}/cert.key' cannot be used: it holds no certificate"),
+        ("cert.pem", "cert.pem", "--tls-key '{}/cert.pem' cannot be used: it holds no key"),
+        ("cert.pem", "other.key", "--tls-key '{}/other.key' cannot be used: it does not belong to the certificate"),
+        ("cert.pem", "locked.key", "'{}/locked.key' needs a pass phrase"),
+    ],
+)
+def test_a_file_that_cannot_be_used_is_named_and_by_its_option(folder: Path, cert: str, key: str, said: str) -> None:
+    result = served("--listen", "https://127.0.0.1:0", "--tls-cert", f"{folder}/{cert}", "--tls-key", f"{folder}/{key}")
+    assert result.exit_code == 2 and said.format(folder) in result.stderr
+
+
+def test_what_is_missing_is_told_as_options() -> None:
+    result = served("--listen", "https://127.0.0.1:0")
+    assert result.exit_code == 2 and "needs --tls-cert and --tls-key" in result.stderr
+    result = served("--listen", "http://0.0.0.0:0")
+    assert result.exit_code == 2 and "with --tls-cert and --tls-key, and --tokens." in result.stderr
+    result = served("--listen", "http://127.0.0.1:0", "--tls-cert", "cert.pem")
+    assert result.exit_code == 2 and "encrypted" in result.stderr
+
+
+@pytest.mark.parametrize("scheme", ["https", "wss", "grpcs"])
+def test_a_plain_local_address_stands_beside_an_encrypted_one(folder: Path, scheme: str) -> None:
+    """And a command trusts the encrypted one by its authority."""
+    if scheme == "grpcs":
+        pytest.importorskip("grpc")
+    tls = ["--tls-cert", f"{folder}/cert.pem", "--tls-key", f"{folder}/cert.key"]
+    with hub("--listen", "http://127.0.0.1:0", "--listen", f"{scheme}://127.0.0.1:0", *tls, listening=2) as places:
+        with aaep.listen(places[0]) as subscriber:
+            subscriber.ready().wait(LONG)
+        show = [*PROGRAM, "manifest", "show", places[1]]
+        done = subprocess.run(show, check=False, capture_output=True, text=True, timeout=LONG)
+        assert done.returncode == 2 and "not trusted" in done.stderr and "--ca" in done.stderr
+        done = subprocess.run([*show, "--ca", f"{folder}/cert.pem"], check=False, capture_output=True, timeout=LONG)
+        assert done.returncode == 0 and b"aaep-hub" in done.stdout
+
+
+def test_a_certificate_for_another_name_is_told(folder: Path) -> None:
+    pytest.importorskip("grpc")
+    tls = ["--tls-cert", f"{folder}/other.pem", "--tls-key", f"{folder}/other.key"]
+    with hub("--listen", "grpcs://127.0.0.1:0", *tls, listening=1) as (place,):
+        result = CliRunner().invoke(main, ["manifest", "show", place, "--ca", f"{folder}/other.pem"])
+    assert result.exit_code == 2 and "is for another name" in result.stderr
+
+
+def test_an_authority_is_for_an_encrypted_address_and_is_one(folder: Path) -> None:
+    result = CliRunner().invoke(main, ["listen", "http://127.0.0.1:1", "--ca", f"{folder}/cert.pem"])
+    assert result.exit_code == 2 and "encrypted address" in result.stderr
+    result = CliRunner().invoke(main, ["listen", "https://127.0.0.1:1", "--ca", f"{folder}/cert.key"])
+    assert result.exit_code == 2 and "no certificate" in result.stderr
