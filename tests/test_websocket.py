@@ -352,9 +352,7 @@ def test_a_network_is_served_with_encryption_and_a_token(tmp_path: Path) -> None
         port = urlsplit(hub.serve("wss://0.0.0.0:0", cert=cert, key=key, token="correct-horse")).port
         url = f"wss://127.0.0.1:{port}"
         assert b"subscription.accepted" in asked(url, token="correct-horse", ssl=trust)
-        with pytest.raises(
-            ChannelRefused, match="401: Who we are was not shown, or is not known there. Check the token"
-        ):
+        with pytest.raises(ChannelRefused, match="401: Who we are was not shown, or is not known there"):
             asked(url, ssl=trust)
         with pytest.raises(ChannelRefused, match="certificate"):
             asked(url, token="correct-horse")
@@ -683,9 +681,7 @@ def asked(url: str, **options: Any) -> bytes:
 def test_the_client_shows_its_token_and_reads_the_manifest() -> None:
     with serving(token="correct-horse-battery-staple") as server:
         assert b"subscription.accepted" in asked(server.url, token="correct-horse-battery-staple")
-        with pytest.raises(
-            ChannelRefused, match="401: Who we are was not shown, or is not known there. Check the token"
-        ):
+        with pytest.raises(ChannelRefused, match="401: Who we are was not shown, or is not known there"):
             asked(server.url)
 
         async def manifest() -> bytes:

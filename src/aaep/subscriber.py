@@ -58,7 +58,8 @@ class Subscriber:
     ``resume_after`` is the id of the last event that was heard in an earlier run.
     ``reconnect`` is False to give up on the first loss, "always" to wait even for
     an agent that said goodbye, as a hub (``aaep serve``) is waited for anyway;
-    ``wait`` is False to give up if nobody answers at first. ``report`` gets each finding about what was received, and ``tell`` each
+    ``wait`` is False to give up if nobody answers at first. ``report`` gets each
+    finding about what was received, and ``tell`` each
     change of the connection's status, both on another thread; so does ``record`` get
     every message that passes, with "out" if it is the producer's and "in" if it is
     ours. Whatever else is named goes to the transport, such as ``token``.
