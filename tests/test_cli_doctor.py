@@ -41,3 +41,12 @@ def test_a_folder_that_others_may_write_in_is_broken(monkeypatch: pytest.MonkeyP
     found = {one["name"]: one for one in map(json.loads, done.output.splitlines())}
     assert found["state folder"]["state"] == "broken"
     assert done.exit_code == 1
+
+
+def test_a_file_where_the_folder_should_be_is_broken(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    place = tmp_path / "file"
+    place.touch()
+    monkeypatch.setenv("XDG_STATE_HOME", str(place))
+    done = CliRunner().invoke(main, ["doctor", "--json"])
+    found = {one["name"]: one for one in map(json.loads, done.output.splitlines())}
+    assert found["state folder"]["state"] == "broken" and f"{place} is a file" in found["state folder"]["text"]

@@ -117,6 +117,8 @@ def _journal() -> Check:
         safe_folder(nearest)
     except AaepError as error:
         return Check("Journal", "state folder", BROKEN, str(error))
+    if not nearest.is_dir():
+        return Check("Journal", "state folder", BROKEN, f"{nearest} is a file, and a folder is needed there.")
     if not os.access(nearest, os.W_OK):
         return Check("Journal", "state folder", BROKEN, f"Nothing can be written in {nearest}.", f"chown it: {nearest}")
     there = "It is there." if place.exists() else "It is made when an agent first needs it."
