@@ -67,6 +67,24 @@ def signed(plain: Path, key: Path, tmp_path: Path) -> Path:
     return path
 
 
+def test_a_manifest_without_its_type_is_judged_as_a_manifest(tmp_path: Path, plain: Path, key: Path) -> None:
+    given = json.loads(plain.read_text())
+    del given["type"]
+    for rest in ((), ("languages_supported",)):
+        for name in rest:
+            del given[name]
+        plain.write_text(json.dumps(given))
+        for result in (run("show", plain), run("sign", plain, "--key", key)):
+            assert result.exit_code == 2 and "ENV-" not in result.stderr
+            assert "MAN-003: type is missing" in result.stderr
+            assert ("MAN-008: languages_supported is missing" in result.stderr) is bool(rest)
+
+
+def test_the_public_half_is_told_to_be_that(plain: Path, keys: Path) -> None:
+    result = run("sign", plain, "--key", keys)
+    assert result.exit_code == 2 and "public half" in result.stderr and "chmod" not in result.stderr
+
+
 # -- keys ------------------------------------------------------------------------------------
 
 

@@ -12,6 +12,7 @@ import re
 from typing import Final, Literal
 from urllib.parse import urlsplit
 
+import msgspec
 from msgspec import UNSET
 
 from . import wire
@@ -53,6 +54,7 @@ TRANSPORTS: Final = {  # CF-119
 }
 ENCRYPTED: Final = ("https", "wss", "grpcs")
 LOCAL_ORIGIN: Final = "local"  # sockets and pipes, which the kernel keeps to one user (CF-120)
+_TYPE: Final = "aaep:producer.manifest"
 _LOCAL: Final = ("unix", "pipe", "stdio")
 _PORTS: Final = {"http": 80, "https": 443, "ws": 80, "wss": 443}
 _PLAIN: Final = re.compile("^ws")
@@ -83,10 +85,26 @@ def read(given: bytes | str) -> Manifest:
     try:
         message = wire.decode(data)
     except AaepError as error:
-        raise ManifestInvalid("malformed", f"This is no manifest. {neutralise(str(error))}") from error
+        raise ManifestInvalid("malformed", f"This is no manifest. {neutralise(_wrong(data, error))}") from error
     if not isinstance(message, Manifest):
         raise ManifestInvalid("malformed", "This is some other message of AAEP, and no manifest.")
     return message
+
+
+def _wrong(data: bytes, error: AaepError) -> str:
+    """What is wrong with it as a manifest: without its type it would be judged as an event (MAN-003)."""
+    try:
+        given = msgspec.json.decode(data)
+    except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError):
+        return str(error)
+    if not isinstance(given, dict) or "type" in given:
+        return str(error)
+    missing = f"MAN-003: type is missing. Add it: {_TYPE}."
+    try:
+        wire.decode(msgspec.json.encode({**given, "type": _TYPE}))
+    except AaepError as more:
+        return f"{missing} {str(more).removeprefix('This is not a usable AAEP message. ')}"
+    return missing
 
 
 def _payload(data: bytes) -> bytes:

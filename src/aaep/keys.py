@@ -81,14 +81,18 @@ class SigningKey(msgspec.Struct, frozen=True):
             raise KeyUnusable(f"One key was expected, and there are {len(found)}. Give the private key alone.")
         key = found[0]
         if not key.is_private:
-            raise KeyUnusable("This is a public key, which cannot sign. Give the private one.")
+            raise KeyUnusable("This is the public half of a key, which cannot sign. Give the private one.")
         return cls(_named(key, kid), _algorithm(key), key)
 
     @classmethod
     def load(cls, path: str | os.PathLike[str], kid: str = "") -> SigningKey:
         """The private key in a file that nobody else can read."""
         place = Path(path)
-        return cls.read(_contents(place, private=True), kid)
+        text, exposed = _contents(place)
+        key = cls.read(text, kid)  # first, for of a public key there is something else to say
+        if exposed:
+            raise KeyUnusable(f"Others on this machine can read the private key {place}. Do: chmod 600 {place}")
+        return key
 
     @property
     def public(self) -> TrustedKey:
@@ -129,24 +133,24 @@ class TrustedKeys:
     @classmethod
     def load(cls, path: str | os.PathLike[str], kid: str = "") -> TrustedKeys:
         """The keys in a file."""
-        return cls.read(_contents(Path(path)), kid)
+        return cls.read(_contents(Path(path))[0], kid)
 
 
 # -- reading -------------------------------------------------------------------------------
 
 
-def _contents(place: Path, *, private: bool = False) -> bytes:
+def _contents(place: Path) -> tuple[bytes, bool]:
+    """What a file holds, and whether others on this machine can read or write it."""
     try:
         with place.open("rb") as file:
             mode = os.fstat(file.fileno()).st_mode
-            if private and os.name == "posix" and stat.S_ISREG(mode) and mode & 0o007:
-                raise KeyUnusable(f"Others on this machine can read the private key {place}. Do: chmod 600 {place}")
+            exposed = os.name == "posix" and stat.S_ISREG(mode) and bool(mode & 0o007)
             text = file.read(_LARGEST + 1)
     except OSError as error:
         raise KeyUnusable(f"{place}: {error.strerror or error}. Give the path of a key file.") from error
     if len(text) > _LARGEST:
         raise KeyUnusable(f"{place} is too large to be a file of keys.")
-    return text
+    return text, exposed
 
 
 def _keys(text: bytes | str) -> list[Jose]:
