@@ -161,6 +161,43 @@ def test_the_curl_commands_work(tmp_path: Path, url: str) -> None:
             assert "Refused. Nothing was done." in heard.read()
 
 
+def test_a_hub_is_run_beyond_this_machine_as_the_guide_says(tmp_path: Path) -> None:
+    page = "docs/deploying.md"
+    make = "openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:P-256 -nodes -days 2 -subj /CN=localhost"
+    names = "-addext subjectAltName=DNS:localhost -keyout key.pem -out cert.pem"
+    subprocess.run([*make.split(), *names.split()], cwd=tmp_path, check=True, capture_output=True)
+    serve, listen = (next(one for one in blocks(page, "") if word in one) for word in ("--tokens", "AAEP_TOKEN"))
+    (code,) = blocks(page)
+    reader, agent, hub = serve.strip().splitlines()
+    tokens = {one: shell(one, tmp_path).stdout.strip() for one in (reader, agent)}
+    path = f"{Path(sys.executable).parent}:{os.environ['PATH']}"
+    environment = {**os.environ, "PATH": path, "XDG_STATE_HOME": str(tmp_path), "SSL_CERT_FILE": "cert.pem"}
+    words = shlex.split(hub.replace(":8443", ":0").replace(":8444", ":0"))
+    with subprocess.Popen(words, cwd=tmp_path, env=environment, stderr=subprocess.PIPE, text=True) as serving:
+        try:
+            assert serving.stderr is not None
+            https, wss = (serving.stderr.readline().split()[-1].replace("0.0.0.0", "localhost") for _ in range(2))
+            shown, words = listen.strip().replace("…", tokens[reader]).split(" ", 1)[0], shlex.split(listen)[1:]
+            command = [*words[:-1], https, "--once"]
+            own = {**environment, "AAEP_TOKEN": shown.partition("=")[2]}
+            working = [sys.executable, "-c", code.replace("wss://hub.example:8444", wss)]
+            with (
+                subprocess.Popen(
+                    command, cwd=tmp_path, env=own, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+                ) as reading,
+                subprocess.Popen(working, cwd=tmp_path, env={**environment, "AAEP_TOKEN": tokens[agent]}) as acting,
+            ):
+                try:
+                    assert reading.stdout is not None
+                    assert any("Moving money to your savings." in line for line in iter(reading.stdout.readline, ""))
+                    assert (reading.wait(30), acting.wait(30)) == (0, 0)
+                finally:
+                    reading.kill()
+                    acting.kill()
+        finally:
+            serving.kill()
+
+
 # -- proving that something conforms ---------------------------------------------------------------
 
 DATE = re.compile(r"\d{4}-\d\d-\d\d")

@@ -22,6 +22,7 @@ import pytest
 
 import aaep
 from aaep.attend import ATTEND, registry
+from aaep.channel import AGENT
 from aaep.events import Envelope, ProducerInfo
 from aaep.hub import Hub, Settings
 from aaep.journal import Journal
@@ -32,7 +33,7 @@ from aaep.negotiation import Offer
 from aaep.producer import Producer
 from aaep.status import Status
 from aaep.testing import Listener
-from aaep.tokens import Tokens, add, new
+from aaep.tokens import Static, Tokens, add, new
 from aaep.transports import _attach
 from aaep.transports._duplex import Duplex
 from aaep.transports._relay import Relays
@@ -88,6 +89,24 @@ def test_a_reader_of_the_hub_answers_an_agent(place: str, answer: str) -> None:
         assert ran == (["5 euros"] if answer == "accept" else [])
         assert listener.output == "I pay now. I ask first."
         assert listener.findings() == []
+
+
+def test_what_is_set_without_an_address_is_for_the_hub() -> None:
+    """As one would write it, and as it has to be written beside an address."""
+    hub = Hub(Offer(producer=ProducerInfo(agent_id="hub")), MemoryJournal())
+    hub.relays = relays = Relays(hub)
+    given: list[dict[str, Any]] = [
+        {"token": "correct-horse"},
+        {"hub_settings": {"token": "correct-horse"}, "listen": "http://127.0.0.1:0"},
+    ]
+    try:
+        url = hub.serve("ws://127.0.0.1:0", identity=Static("correct-horse", roles=AGENT))
+        for settings in given:
+            with Producer("bank", hub=url, journal=None, **settings) as agent:
+                agent.reader(replies=False).wait(LONG)
+    finally:
+        hub.run(relays.close())
+        hub.close()
 
 
 def test_many_agents_are_heard_in_one_place(place: str) -> None:

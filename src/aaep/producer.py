@@ -53,9 +53,11 @@ class Producer:
     An agent, to those who listen to it.
 
     ``listen`` is the address, or addresses, that readers may connect to;
-    ``hub`` is a hub elsewhere that it goes to (``aaep serve``), with settings
-    such as ``token``; ``tell`` is called with each sentence a listener would hear. The journal
-    holds what was said, for readers who come back; ``None`` keeps it in memory.
+    ``hub`` is a hub elsewhere that it goes to (``aaep serve``). Whatever else is
+    named, such as ``token``, is for the addresses, or without any for the hub;
+    ``hub_settings`` are for the hub in any case. ``tell`` is called with each
+    sentence a listener would hear. The journal holds what was said, for readers who
+    come back; ``None`` keeps it in memory.
 
     With ``signing_key``, a file with a private key or a
     :class:`~aaep.keys.SigningKey`, the manifest is signed, for readers who want
@@ -105,9 +107,12 @@ class Producer:
             self.known.add(extension)
         self._addresses = [listen] if isinstance(listen, str) else [*(listen or ())]
         if settings and not self._addresses:
-            raise TypeError(
-                f"{next(iter(settings))} is for an address that is listened on, and there is none: give listen=."
-            )
+            if hub is None:
+                raise TypeError(
+                    f"{next(iter(settings))} is for an address, and there is none: give listen= for one where readers "
+                    "come, or hub= for a hub to go to."
+                )
+            settings, hub_settings = {}, {**settings, **(hub_settings or {})}
         self._settings = settings if identity is None else {**settings, "identity": identity}
         self._several = identity is not None and getattr(identity, "several", True)
         self._audience = audience if audience is None or isinstance(audience, str) else frozenset(audience)
