@@ -88,8 +88,9 @@ def test_a_plain_local_address_stands_beside_an_encrypted_one(folder: Path, sche
         show = [*PROGRAM, "manifest", "show", places[1]]
         done = subprocess.run(show, check=False, capture_output=True, text=True, timeout=LONG)
         assert done.returncode == 2 and "not trusted" in done.stderr and "--ca" in done.stderr
-        done = subprocess.run([*show, "--ca", f"{folder}/cert.pem"], check=False, capture_output=True, timeout=LONG)
-        assert done.returncode == 0 and b"aaep-hub" in done.stdout
+        show += ["--ca", f"{folder}/cert.pem"]
+        done = subprocess.run(show, check=False, capture_output=True, text=True, timeout=LONG)
+        assert done.returncode == 0 and "aaep-hub" in done.stdout
 
 
 def test_a_certificate_for_another_name_is_told(folder: Path) -> None:
