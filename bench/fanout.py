@@ -43,8 +43,8 @@ from typing import IO, Any, NamedTuple, cast
 import msgspec
 import uvloop
 
-from aaep.channel import Peer
 from aaep.hub import Hub
+from aaep.identity import Credentials, Local
 from aaep.messages import Capabilities, SubscriptionAccepted, SubscriptionClose, SubscriptionRequest
 from aaep.producer import Producer
 from aaep.work import Session
@@ -294,9 +294,10 @@ class Last:
         request = SubscriptionRequest(
             aaep_version="1.0.0", subscriber_id="last", subscriber_name="Last", capabilities=Capabilities()
         )
-        answer = hub.subscribe(request, Peer())
+        peer = Local().admit(Credentials(transport="bench", loopback=True))  # as the others are, who share its stream
+        answer = hub.subscribe(request, peer)
         assert isinstance(answer, SubscriptionAccepted)
-        hub.connect(answer.subscription_id, Peer(), self)
+        hub.connect(answer.subscription_id, peer, self)
         while not self._given.empty():  # what it needs to begin
             self._given.get()
         self._frames = self._writes = 0

@@ -133,10 +133,12 @@ class Call:
                 summary_normal=said.normal,
                 summary_detailed=said.detailed,
             )
-            wrong: list[Violation] = []
-            session.voice.order.judge_consent(rest, wrong)  # before the state is told, which would promise a call
-            if wrong:
-                raise LocalProtocolError(f"{self.name} did not run.", wrong)
+            order = session.voice.order
+            if order.asks or self._irreversible or self._risk == "high":  # else there is nothing to judge
+                wrong: list[Violation] = []
+                order.judge_consent(rest, wrong)  # before the state is told, which would promise a call
+                if wrong:
+                    raise LocalProtocolError(f"{self.name} did not run.", wrong)
             session.settle_outputs()
             session.go("calling_tool")
             session.voice.add(ToolInvoked, rest)
