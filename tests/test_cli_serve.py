@@ -79,8 +79,6 @@ def test_what_is_missing_is_told_as_options() -> None:
 @pytest.mark.parametrize("scheme", ["https", "wss", "grpcs"])
 def test_a_plain_local_address_stands_beside_an_encrypted_one(folder: Path, scheme: str) -> None:
     """And a command trusts the encrypted one by its authority."""
-    if scheme == "grpcs":
-        pytest.importorskip("grpc")
     tls = ["--tls-cert", f"{folder}/cert.pem", "--tls-key", f"{folder}/cert.key"]
     with hub("--listen", "http://127.0.0.1:0", "--listen", f"{scheme}://127.0.0.1:0", *tls, listening=2) as places:
         with aaep.listen(places[0]) as subscriber:
@@ -94,7 +92,6 @@ def test_a_plain_local_address_stands_beside_an_encrypted_one(folder: Path, sche
 
 
 def test_a_certificate_for_another_name_is_told(folder: Path) -> None:
-    pytest.importorskip("grpc")
     tls = ["--tls-cert", f"{folder}/other.pem", "--tls-key", f"{folder}/other.key"]
     with hub("--listen", "grpcs://127.0.0.1:0", *tls, listening=1) as (place,):
         result = CliRunner().invoke(main, ["manifest", "show", place, "--ca", f"{folder}/other.pem"])

@@ -441,8 +441,8 @@ def test_who_stops_waiting_takes_the_question_back(producer: Producer, way: str)
                 ask.withdraw()
             elif way == "cancel":
                 task = asyncio.ensure_future(_wait(ask))
-                await asyncio.sleep(0)
-                await asyncio.sleep(0)
+                await asyncio.sleep(0)  # a turn of the loop
+                await asyncio.sleep(0)  # a turn of the loop
                 task.cancel()
                 with pytest.raises(asyncio.CancelledError):
                     await task
@@ -527,12 +527,12 @@ def test_cf_019_arguments_that_change_after_the_answer_do_not_run_either(produce
     async def run() -> None:
         async with producer.session("Working."):
             tasks = [asyncio.create_task(one) for one in (pay(order), look())]
-            await asyncio.sleep(0)
+            await asyncio.sleep(0)  # a turn of the loop
             listener.wait(lambda one: isinstance(one, StateChanged) and one.to_state == "calling_tool")
             pass_time(producer, clock, 2)  # what was granted did not begin, so the next question comes
             question = listener.wait(lambda one: isinstance(one, AwaitingConfirmation) and one.action == "Look.")
             for _ in range(20):  # it has its answer, and waits for that of the other
-                await asyncio.sleep(0)
+                await asyncio.sleep(0)  # a turn of the loop
             order["amount"] = 5000
             listener.reply(question, "reject")
             with pytest.raises(LocalProtocolError, match="changed"):

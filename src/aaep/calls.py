@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from msgspec import UNSET
 
+from .asks import consequential
 from .errors import LocalProtocolError, Violation
 from .events import ToolCompleted, ToolInvoked
 from .prompts import Ask
@@ -134,7 +135,7 @@ class Call:
                 summary_detailed=said.detailed,
             )
             order = session.voice.order
-            if order.asks or self._irreversible or self._risk == "high":  # else there is nothing to judge
+            if order.asks or consequential(rest):  # else there is nothing to judge
                 wrong: list[Violation] = []
                 order.judge_consent(rest, wrong)  # before the state is told, which would promise a call
                 if wrong:

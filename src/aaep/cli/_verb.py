@@ -110,7 +110,7 @@ def _occupy() -> None:
     if None not in (sys.stdin, sys.stdout, sys.stderr):
         return
     while (file := os.open(os.devnull, os.O_RDWR)) <= 2:
-        pass
+        pass  # it takes the place of a closed one, so that nothing else does
     if sys.stderr is None:  # nobody wants to be told what goes wrong
         sys.stderr = os.fdopen(file, "w")
     else:

@@ -113,7 +113,7 @@ class Attachment:
                 await self._attached.wait()
                 self._hub.delivery.empty()
                 while not self._through():
-                    await asyncio.sleep(POLL)
+                    await asyncio.sleep(POLL)  # nobody tells when a socket has taken it
 
     def _through(self) -> bool:
         """Whether the hub was sent everything."""
