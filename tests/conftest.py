@@ -4,8 +4,12 @@ from __future__ import annotations
 
 import os
 import signal
+from collections.abc import Iterator
 
+import pytest
 from hypothesis import HealthCheck, settings
+
+from aaep.work import CURRENT
 
 # Machines differ in speed; how long one example takes says nothing about whether it is right.
 # Where a change is judged, the same examples are tried each time; contributors and `make fuzz` look further.
@@ -16,3 +20,11 @@ settings.load_profile("short")
 # A shell that starts the tests in the background has them ignore Control-C, and the programs they start would too.
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
+
+
+@pytest.fixture(autouse=True)
+def nobody_s_session() -> Iterator[None]:
+    """A session that a test leaves open on purpose is not that of the next test."""
+    token = CURRENT.set(None)
+    yield
+    CURRENT.reset(token)

@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 import json
-from typing import Any
+from typing import Any, cast
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from aaep.calls import Call
 from aaep.catalogue import grade
 from aaep.errors import AaepError
 from aaep.events import OutputStreaming, ToolCompleted, ToolInvoked
 from aaep.producer import Producer
 from aaep.sending import REST
+from aaep.testing import Listener
 from aaep.voice import Voice
 from aaep.wire import read
 from aaep.work import Session
@@ -22,7 +24,19 @@ SAID = {"summary_terse": "Look.", "summary_normal": "Calling look.", "summary_de
 NEW = ("event_id", "session_id", "timestamp", "tool_call_id", "output_id", "duration_ms")
 
 texts = st.one_of(
-    st.sampled_from(["Looking.", "Two files.", "Naïve.", "a < b", "key: sk-abcdefghijklmnopqrstuvwx", "\x07", "", "é"]),
+    st.sampled_from(
+        [
+            "Looking.",
+            "Two files.",
+            "Naïve.",
+            "a < b",
+            "key: sk-abcdefghijklmnopqrstuvwx",
+            "\x07",
+            "",
+            "é",
+            "100 %s %d%%",
+        ]
+    ),
     st.text(max_size=12),
 )
 steps = st.one_of(
@@ -148,3 +162,48 @@ def test_a_number_that_stands_for_yes_is_not_sent_as_one() -> None:
         with pytest.raises(AaepError):
             said = {"chunk": "Three. ", "position": 0, "complete": 0, "coalesce_hint": "none"}
             session.voice.add(OutputStreaming, REST[OutputStreaming](**said, output_id="out_" + "0" * 32))
+
+
+@pytest.mark.parametrize("said", ["100 %s %d%% done.", "%.", 'Say "tool_call_id":"call_1" and "duration_ms":0.'])
+def test_what_is_written_again_is_written_as_it_was(said: str) -> None:
+    """The places for what is new in an event are not looked for in what people say."""
+    with Producer("bank %s", name="100 %d", journal=None) as producer, producer.session("Working.") as session:
+        for _ in range(4):
+            with session.tool("look", risk="low", summary=said, args=said) as call:
+                call.result(said)
+        entries = [json.loads(entry.data) for entry in producer.hub.journal.read(limit=1000)]
+    for type_, members in (
+        ("tool.invoked", ("summary_normal", "args_summary")),
+        ("tool.completed", ("summary_normal",)),
+    ):
+        found = [entry for entry in entries if entry["type"].endswith(type_)]
+        assert len(found) == len({entry["tool_call_id"] for entry in found}) == 4
+        assert {entry["producer"]["agent_name"] for entry in found} == {"100 %d"}
+        assert {entry[name] for entry in found for name in members} == {said}
+
+
+def test_what_equals_a_yes_to_being_irreversible_is_not_taken_for_one() -> None:
+    """Else it would be told as irreversible, and run without the consent that this needs."""
+    with Producer("bank", journal=None) as producer:
+        listener = Listener(producer, "accept")
+        with producer.session("Working.") as session:
+            for _ in range(3):
+                ask = session.confirm("Pay.", "The money is gone.", tool="pay", risk="low")
+                ask.wait(30)
+                with session.tool("pay", risk="low", irreversible=True, ask=ask):
+                    pass
+            with pytest.raises(AaepError), session.tool("pay", risk="low", irreversible=cast(bool, 1)):
+                raise AssertionError("It ran.")
+        listener.wait_for_end()
+
+
+@pytest.mark.parametrize("call", ['call_1","risk_level":"low', "call_é", "", None, 7])
+def test_an_id_of_a_call_is_looked_at_each_time(call: Any) -> None:
+    with Producer("bank", journal=None) as producer, producer.session("Working.") as session:
+        for _ in range(3):
+            do(session, ("tool", "look", None))
+        before = len(producer.hub.journal.read(limit=1000))
+        with pytest.raises((AaepError, TypeError)):
+            Call(session, "look", call, risk="low", irreversible=False).begin()
+        after = producer.hub.journal.read(limit=1000)[before:]
+        assert [entry for entry in after if b"tool.invoked" in entry.data] == []

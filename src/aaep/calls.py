@@ -83,7 +83,8 @@ class Call:
     # -- the block -------------------------------------------------------------------------
 
     def __enter__(self) -> Call:
-        self.begin()
+        if self._begin() is not None:
+            self.begin()
         return self
 
     def begin(self) -> None:

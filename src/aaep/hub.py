@@ -97,6 +97,7 @@ class Hub:
             slow=self._slow,
             journal=journal,
         )
+        self.pass_on: Callable[[Source, Envelope | Unread, bytes], None] = self.delivery.publish  # never a prompt
         self.sources = Sources(audience)
         self._welcome = Welcome(self.delivery, self.sources, journal, clock)
         self.roster = Roster()
@@ -128,18 +129,18 @@ class Hub:
         """A session has ended, and its last event is published."""
         self.sources.shut(source)
 
-    def publish(self, source: Source, event: Envelope | Unread, data: bytes, *, withheld: bool = False) -> None:
+    def publish(self, source: Source, event: Envelope, data: bytes, *, withheld: bool = False) -> None:
         """
         Send an event, which is in the journal already, to all who may hear its session.
 
         ``withheld``: a prompt that nobody can answer yet. It goes to whoever
         can, once there is somebody, and then to all (CF-001, CF-002).
         """
-        if not isinstance(event, Unread):  # which is never a prompt
-            if withheld:
-                return self.sources.withhold(source, event, data)
+        if withheld:
+            self.sources.withhold(source, event, data)
+        else:
             self.sources.told(event)
-        return self.delivery.publish(source, event, data)
+            self.pass_on(source, event, data)
 
     def repliers(self, source: Source, kind: Literal["confirmation", "clarification"]) -> set[str]:
         """The subscriptions that may answer a prompt of this session: connected, or expected (CF-003, CF-004)."""

@@ -37,16 +37,20 @@ from .extensions import Registry
 from .fields import per_type
 from .quick import PLANS, Rest, check
 from .redaction import HARMLESS, suspicious
-from .rules import TEXTS
+from .rules import TEXTS, pattern
 from .session import MOVES
+from .summaries import STATES
 from .wire import read
 
-__all__ = ["REST", "Manner", "Remembered", "advance", "change", "examine", "manner", "remembered"]
+__all__ = ["REST", "Manner", "Remembered", "advance", "change", "examine", "manner", "moved", "remembered"]
 
 _MOST: Final = 4096  # remembered of one manner of speaking
+_READY: Final = 256  # texts kept of one manner
 _MOST_BYTES: Final = 65_536  # of one event: CF-114
 _SHAPES: Final = {cls: msgspec.json.Decoder(cls).decode for cls in CORE_EVENTS.values()}
 _encode: Final = msgspec.json.Encoder().encode
+
+_call_id: Final = pattern(ToolInvoked, "tool_call_id")
 
 Remembered = dict[tuple[type[Envelope], str], set[object]]
 
@@ -99,6 +103,50 @@ def _remember(event: Envelope, sound: Remembered) -> None:
 # -- those that are like it ------------------------------------------------------------------
 
 
+class Again:
+    """
+    Events as they were written, with places for what is new in each: its id, its time, and what is counted here.
+
+    What else an event says is the same to the letter, so it is as sound as the one before it was.
+    """
+
+    __slots__ = ("own", "ready", "said")
+
+    def __init__(self, cls: type[Envelope]) -> None:
+        names = REST[cls].__struct_fields__
+        said = [name for name in names if name not in _OWN]
+        # A 1 equals True and is not the same; who looks for True finds none there.
+        said += [f"{name}.__class__" for name in said if name in _NO_TEXTS]
+        self.said: Callable[[Any], tuple[Any, ...]] = attrgetter(*said)
+        self.own: Callable[[Any], tuple[Any, ...] | None] = _FRESH[cls]
+        self.ready: dict[tuple[Any, ...], str] = {}  # by what is said
+
+    def keep(self, rest: Rest, head: str, middle: str, tail: str, payload: bytes) -> None:
+        """Remember an event that was found sound."""
+        text = payload[1:].decode().replace("%", "%%")
+        for name in rest.__struct_fields__:
+            if name in _OWN:
+                value = _encode(getattr(rest, name)).decode()
+                text = text.replace(f'"{name}":{value}', f'"{name}":{_OWN[name]}', 1)
+        if len(self.ready) >= _READY:
+            self.ready.clear()
+        frame = "%s".join(part.replace("%", "%%") for part in (head, middle, tail))
+        self.ready[self.said(rest)] = frame + text
+
+
+def _nothing(rest: Any) -> tuple[Any, ...]:
+    return ()
+
+
+def _call(rest: Any) -> tuple[Any, ...] | None:
+    return (rest.tool_call_id,) if _call_id(rest.tool_call_id) is not None else None
+
+
+def _span(rest: Any) -> tuple[Any, ...] | None:
+    # An id that was never announced is refused for that (TOOL-010).
+    return (rest.tool_call_id, rest.duration_ms) if type(rest.duration_ms) is int else None
+
+
 class Manner(NamedTuple):
     """How events of one type, urgency and language are made in a session: all that is the same for each of them."""
 
@@ -110,7 +158,7 @@ class Manner(NamedTuple):
     head: str  # up to the event's id
     middle: str  # between that and the time
     tail: str  # between the time and the payload
-    ready: dict[Rest, bytes] | None  # payloads, where the same few come again and again
+    again: Again | None  # where the same few come again and again
 
 
 def manner(event: Envelope, raw: bytes, sound: Remembered) -> Manner | None:
@@ -127,7 +175,8 @@ def manner(event: Envelope, raw: bytes, sound: Remembered) -> Manner | None:
     if raw[end:] != payload[1:] or not tail:
         return None
     _, judge, applied = MOVES.get(cls, _STILL)
-    return Manner(cls, _FITS[cls], judge, applied, alike, head, middle, tail, {} if cls is StateChanged else None)
+    again = Again(cls) if cls in _FRESH else None
+    return Manner(cls, _FITS[cls], judge, applied, alike, head, middle, tail, again)
 
 
 def _fits(
@@ -163,6 +212,10 @@ _STILL: Final = ("other", None, None)
 _OFTEN: Final = (StateChanged, ProgressUpdated, ToolInvoked, ToolCompleted, OutputStreaming)
 # Makes what each adds to the envelope.
 REST: Final[dict[type[Envelope], Any]] = {cls: PLANS[cls].rest for cls in _OFTEN}
+# Members that are new each time, their places, and what takes them, or None where they had better be looked at.
+_OWN: Final = {"tool_call_id": '"%s"', "duration_ms": "%d"}
+_FRESH: Final = {StateChanged: _nothing, ToolInvoked: _call, ToolCompleted: _span}
+_NO_TEXTS: Final = ("irreversible", "expected_duration_ms")
 _CHANGE: Final = REST[StateChanged]
 _ADVANCE: Final = REST[ProgressUpdated]
 
@@ -174,6 +227,12 @@ def change(left: str, entered: str, said: tuple[str, str, str]) -> Rest:
         from_state=left, to_state=entered, summary_terse=terse, summary_normal=normal, summary_detailed=detailed
     )
     return made
+
+
+@lru_cache(maxsize=64)
+def moved(left: str, entered: str) -> Rest:
+    """The same in our own words: of these there are few, so each is made once."""
+    return change(left, entered, STATES[entered])
 
 
 def advance(

@@ -306,12 +306,11 @@ class Session:
             self._say(found, event, BREACHES[known.stage, "invoked"], text, "/tool_call_id")
         if agent.state != "calling_tool" and "tools" not in self._told and self._seen(agent):
             self._say(found, event, "LVL-007", "No state.changed to calling_tool came before the tool.")
-        self.judge_consent(event, found)
+        if self.asks or consequential(event):  # else there is nothing to judge
+            self.judge_consent(event, found)
 
     def judge_consent(self, event: ToolInvoked, found: list[Violation]) -> None:
         """TOOL-002, TOOL-003 §4.3.1, HITL-002 §2.3.5, HITL-020 §4.5.3, CONF-006 §6.1(3)"""
-        if not self.asks and not consequential(event):
-            return
         ask = licence(self.asks.values(), event)
         rule, text = unlicensed(ask, event)
         if rule:

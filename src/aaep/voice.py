@@ -34,14 +34,17 @@ __all__ = ["Publisher", "Voice"]
 E = TypeVar("E", bound=Envelope)
 
 _encode: Final = msgspec.json.Encoder().encode
-_READY: Final = 256  # payloads kept of one manner
 _OURS: Final = (CORE_CONTEXT, ATTEND.context)
 
 
 class Publisher(Protocol):
     """Where events go once they are kept."""
 
-    def publish(self, source: Any, event: Envelope | Unread, data: bytes, *, withheld: bool = False) -> None: ...
+    def publish(self, source: Any, event: Envelope, data: bytes, *, withheld: bool = False) -> None: ...
+
+    @property
+    def pass_on(self) -> Callable[[Any, Unread, bytes], None]:
+        """The same for what is neither a prompt nor read yet."""
 
 
 class Voice:
@@ -72,6 +75,7 @@ class Voice:
         self.language = language
         self._source, self._producer = source, producer
         self._journal, self._hub, self._tell = journal, hub, tell
+        self._pass_on = hub.pass_on
         self._known = known
         self._last = 0.0
         self.last_event_id = ""
@@ -143,14 +147,16 @@ class Voice:
 
     def _add(self, known: Manner, order: Order, agent: Agent, rest: Rest) -> bool:
         """Whether it could be sent in the manner of others. If not, nothing has happened."""
-        cls, fits, judge, applied, sound, head, middle, tail, ready = known
-        payload = None if ready is None else ready.get(rest)
-        if payload is None:
+        cls, fits, judge, applied, sound, head, middle, tail, again = known
+        text = own = None
+        if again is not None:
+            text, own = again.ready.get(again.said(rest)), again.own(rest)
+        if text is None or own is None:
             payload = _encode(rest)
             if not fits(rest, payload, sound):
                 return False
-            if ready is not None and len(ready) < _READY:
-                ready[rest] = payload
+            if again is not None:
+                again.keep(rest, head, middle, tail, payload)
         wall = self.wall()
         late = wall if wall > self._last else self._last
         stamp = timestamp(late)
@@ -162,7 +168,10 @@ class Voice:
             if wrong:
                 return False
         event_id = identifier("evt_")
-        data = f"{head}{event_id}{middle}{stamp}{tail}".encode() + payload[1:]
+        if text is None or own is None:
+            data = f"{head}{event_id}{middle}{stamp}{tail}".encode() + payload[1:]
+        else:
+            data = (text % (event_id, stamp, *own)).encode()
         self._journal.append(event_id, self.session_id, data, at=wall)
         try:
             self._last = late
@@ -171,7 +180,7 @@ class Voice:
                 applied(order, rest, agent, 0.0)  # only questions have to do with time
         finally:  # as in _send
             self.last_event_id = event_id
-            self._hub.publish(self._source, Unread(event_id, cls), data)
+            self._pass_on(self._source, Unread(event_id, cls), data)
         return True
 
     def stamp(self) -> dict[str, Any]:

@@ -34,7 +34,7 @@ from .hub import CatchUp
 from .messages import Reply
 from .prompts import Ask, clarification, confirmation
 from .questions import Questions
-from .sending import advance, change
+from .sending import advance, change, moved
 from .sentences import Hint
 from .stamps import identifier
 from .summaries import STATES, Said, Text, compose, plain, plainly
@@ -206,7 +206,7 @@ class Session:
         if not self.english:
             self.move(to)
         elif (state := self.state) != to:
-            self.voice.add(StateChanged, change(state, to, STATES[to]), "normal" if to in _LOUD else "background")
+            self.voice.add(StateChanged, moved(state, to), "normal" if to in _LOUD else "background")
 
     def rest(self, to: str) -> None:
         """Something ended: unless something else goes on, the agent is in this state now."""
