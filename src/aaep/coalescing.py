@@ -287,20 +287,20 @@ class Line:
     their last parts.
     """
 
-    __slots__ = ("_items", "_next", "_open")
+    __slots__ = ("_next", "_open", "items")
 
     def __init__(self) -> None:
-        self._items: dict[int, tuple[Envelope, float]] = {}
+        self.items: dict[int, tuple[Envelope, float]] = {}
         self._next = 0
         # By session and agent: what the next event of a kind, or of an output, could be merged with.
         self._open: dict[tuple[str, str], dict[object, int]] = {}
 
     def __len__(self) -> int:
-        return len(self._items)
+        return len(self.items)
 
     def since(self) -> float:
         """When the oldest came in, or the first part of it."""
-        return min(since for _, since in self._items.values())
+        return min(since for _, since in self.items.values())
 
     def add(self, event: Envelope, now: float) -> None:
         places = self._open.setdefault((event.session_id, event.producer.agent_id), {})
@@ -320,22 +320,22 @@ class Line:
 
     def pop(self) -> Envelope:
         """What stands first."""
-        event, _ = self._items.pop(next(iter(self._items)))
-        if not self._items:
+        event, _ = self.items.pop(next(iter(self.items)))
+        if not self.items:
             self._open.clear()
         return event
 
     def take(self, session_id: str | None = None) -> list[Envelope]:
         """Everything of a session, or everything."""
-        taken = [n for n, (one, _) in self._items.items() if session_id is None or one.session_id == session_id]
-        events = [self._items.pop(number)[0] for number in taken]
-        if not self._items:
+        taken = [n for n, (one, _) in self.items.items() if session_id is None or one.session_id == session_id]
+        events = [self.items.pop(number)[0] for number in taken]
+        if not self.items:
             self._open.clear()
         return events
 
     def _append(self, event: Envelope, now: float) -> int:
         self._next += 1
-        self._items[self._next] = (event, now)
+        self.items[self._next] = (event, now)
         return self._next
 
     def _close(self, places: dict[object, int], *but: object) -> None:
@@ -344,28 +344,28 @@ class Line:
 
     def _add_text(self, event: OutputStreaming, places: dict[object, int], now: float) -> None:
         number = places.get(event.output_id, 0)
-        before, since = self._items.get(number, (None, now))
+        before, since = self.items.get(number, (None, now))
         both = join(before, event) if isinstance(before, OutputStreaming) else None
         places.pop(StateChanged, None)
         if both is not None:
-            del self._items[number]
+            del self.items[number]
         places[event.output_id] = self._append(event if both is None else both, now if both is None else since)
 
     def _add_state(self, event: StateChanged, places: dict[object, int], now: float) -> None:
-        before, since = self._items.get(places.get(StateChanged, 0), (None, now))
+        before, since = self.items.get(places.get(StateChanged, 0), (None, now))
         self._close(places, ProgressUpdated, StateChanged)
         if not (isinstance(before, StateChanged) and foldable(before, event)):
             places[StateChanged] = self._append(event, now)
             return
-        del self._items[places.pop(StateChanged)]
+        del self.items[places.pop(StateChanged)]
         both = fold(before, event)
         if both is not None:
             places[StateChanged] = self._append(both, since)
 
     def _add_progress(self, event: ProgressUpdated, places: dict[object, int], now: float) -> None:
-        before, _ = self._items.get(places.get(ProgressUpdated, 0), (None, now))
+        before, _ = self.items.get(places.get(ProgressUpdated, 0), (None, now))
         if before is not None and before.extensions is UNSET:
-            del self._items[places[ProgressUpdated]]
+            del self.items[places[ProgressUpdated]]
         self._close(places, StateChanged)
         places[ProgressUpdated] = self._append(event, now)
 

@@ -87,7 +87,7 @@ class Delivery:
     @property
     def idle(self) -> bool:
         """Whether all that was published is written to everybody who is connected."""
-        held = any(one.trailing or one.ready or one.shaper.due is not None for one in self.streams)
+        held = any(one.trailing or one.fresh or one.shaper.due is not None for one in self.streams)
         return not held and not self._published
 
     def publish(self, source: Source, event: Envelope | Unread, data: bytes) -> None:
@@ -109,11 +109,11 @@ class Delivery:
         else:
             self._written(count)
 
-    def after(self, call: Callable[[], None]) -> None:
+    def after(self, call: Callable[..., None], *args: object) -> None:
         """Call something, and have what it publishes routed at once instead of soon."""
         waiting, self._scheduled = self._scheduled, True  # so that nobody has the loop called
         try:
-            call()
+            call(*args)
         finally:
             if not waiting:
                 self.drain()
@@ -168,16 +168,16 @@ class Delivery:
         self._last = event.event_id
         if isinstance(event, Unread):
             event = event.read(data)
-        audience = source.audience
+        audience, most = source.audience, self.settings.high_water
         for stream in self.streams:
             if audience is None or stream.peer.hears(audience):
                 stream.push(event, data, now)
-                if stream.full:
+                if stream.size > most:  # more would make a batch too large for one write
                     self.deliver((stream,), now)
 
     def deliver(self, streams: Sequence[Stream], now: float) -> None:
         """Write what is new in streams, and see to it that what they hold comes out in time."""
-        ready = [stream for stream in streams if stream.ready]
+        ready = [stream for stream in streams if stream.fresh]
         if ready:
             made: dict[object, bytes] = {}
             failed = [one for stream in ready for one in stream.load(now, made)]
@@ -190,7 +190,9 @@ class Delivery:
             if stream.trailing:
                 for one in [*stream.trailing]:
                     self.pump(one, now)
-            self._arm(stream, now)
+            due = stream.shaper.due
+            if due is not None:
+                self._arm(stream, due, now)
 
     def _everybody(self) -> Readers:
         """The live readers of all streams."""
@@ -200,10 +202,7 @@ class Delivery:
             self._version = version
         return self._live
 
-    def _arm(self, stream: Stream, now: float) -> None:
-        due = stream.shaper.due
-        if due is None:
-            return
+    def _arm(self, stream: Stream, due: float, now: float) -> None:
         if stream.shaper.lag(now) > self.settings.lag:
             self._overdue(stream, now)
         elif stream.armed is None or due < stream.armed:

@@ -115,9 +115,9 @@ class Subscription:
 
     def replies(self, kind: type[Envelope] | type[Reply]) -> bool:
         """Whether it may answer prompts of a kind (CF-008): by its terms, and by who it is."""
-        confirms = kind in (AwaitingConfirmation, Confirmation)
-        name = "supports_confirmation_reply" if confirms else "supports_clarification_reply"
-        return not self.bare and self.peer.may_reply and getattr(self.terms, name) is True
+        confirms = kind is AwaitingConfirmation or kind is Confirmation
+        granted = self.terms.supports_confirmation_reply if confirms else self.terms.supports_clarification_reply
+        return granted is True and not self.bare and self.peer.may_reply
 
     @property
     def answers(self) -> bool:
@@ -229,8 +229,8 @@ class Stream:
         self._ring: deque[Item] = deque()
         self._serials: dict[str, int] = {}  # by event id ...
         self._indexed = (0, 0)  # ... when the ring ended here and held so many
-        self._fresh: list[Item] = []  # in the ring, and not yet written to the live readers
-        self._size = 0
+        self.fresh: list[Item] = []  # in the ring, and not yet written to the live readers
+        self.size = 0  # bytes of it
         self._before = self.mark  # where the live readers are
         self._unseen = 0  # bytes written since their buffers were looked at
         self._stale = True  # the next two have to be made anew
@@ -261,19 +261,15 @@ class Stream:
             self._add(one, wire.encode(one), now)
 
     def _add(self, event: Envelope, data: bytes, now: float) -> None:
-        if not self._fresh:
-            self._before = self.mark
-        serial = self.mark[0] + 1
+        fresh, mark = self.fresh, self.mark
+        if not fresh:
+            self._before = mark
+        serial = mark[0] + 1
         item = Item(serial, event, data, now)
         self.mark = serial, event.event_id
         self._ring.append(item)
-        self._fresh.append(item)
-        self._size += len(data)
-
-    @property
-    def full(self) -> bool:
-        """Whether more would make a batch too large for one write."""
-        return self._size > self.settings.high_water
+        fresh.append(item)
+        self.size += len(data)
 
     # -- the ring ----------------------------------------------------------------------
 
@@ -301,28 +297,32 @@ class Stream:
 
     # -- out, to those who keep up -------------------------------------------------------
 
-    @property
-    def ready(self) -> bool:
-        """Whether there is something new for the live readers."""
-        return bool(self._fresh)
-
     def load(self, now: float, made: dict[object, bytes]) -> list[Subscription]:
         """
         Make what is new ready to be written: one batch for each way of framing, unless another stream has ``made`` it.
 
         Who has no room for it is passed over. Gives back readers whose connection failed.
         """
-        readers, high = self.readers(), self.settings.high_water
-        look = self._unseen + self._size > high >> 2  # buffers may have become a good deal fuller since the last look
-        self._unseen = self._size + (0 if look else self._unseen)
-        failed = pass_full(readers.subscriptions if look else readers.doubtful, high, now)
-        live = len(self.readers().subscriptions)
-        fresh, self._fresh, self._size = self._fresh, [], 0
+        fresh, size, high = self.fresh, self.size, self.settings.high_water
+        self.fresh, self.size = [], 0
+        readers = self.readers() if self._stale else self._live
+        failed: list[Subscription] = []
+        self._unseen += size
+        if self._unseen > high >> 2:  # buffers may have become a good deal fuller since the last look
+            self._unseen = size
+            failed = pass_full(readers.subscriptions, high, now)
+        elif readers.doubtful:
+            failed = pass_full(readers.doubtful, high, now)
+        if self._stale:
+            readers = self.readers()
         content = (*[id(item.data) for item in fresh],)  # kept by the ring until all streams are done
         for frame, batch in self._batches.items():
-            if (frame, content) not in made:
-                made[frame, content] = b"".join([frame(item.event.event_id, item.data) for item in fresh])
-            batch.data = made[frame, content]
+            data = made.get((frame, content))
+            if data is None:
+                data = b"".join([frame(item.event.event_id, item.data) for item in fresh])
+                made[frame, content] = data
+            batch.data = data
+        live = len(readers.subscriptions)
         self.frames += len(fresh) * live
         self.writes += live
         return failed
@@ -384,7 +384,7 @@ class Stream:
             if (self._spacing or not subscription.queue) and subscription.position != self.mark[0]:
                 self._take(subscription)
             if not subscription.queue and now >= subscription.due:
-                if self._fresh:
+                if self.fresh:
                     return now  # what is on its way to the live readers would reach it twice
                 subscription.live, subscription.behind = True, False
                 self.trailing.discard(subscription)

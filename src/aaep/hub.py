@@ -317,14 +317,14 @@ class Hub:
         """Pass a reply on to its session. The same silence for all, whatever becomes of it (CF-012, CONF-040)."""
         one, source = self._own(message.subscription_id, peer), None
         if one is not None and peer.may_reply and one.replies(type(message)):  # CF-008, CF-015
-            source = next((each for each in self.sources.heard_by(peer) if each.owns(message.reply_token)), None)
+            source = self.sources.owner(message.reply_token, peer)
         if source is None:
             self.refuse("it is not this peer's to give")
             return
         self._counts["replies"] += 1
         _log.info("A reply of %r over %s was passed on. %s", peer.principal, peer.transport, peer.process)  # CF-141
         # Somebody waits for the outcome.
-        self.delivery.after(lambda: _tell(source.reply, message, message.subscription_id))
+        self.delivery.after(_tell, source.reply, message, message.subscription_id)
 
     def receive(
         self, raw: bytes, peer: Peer, allowed: tuple[type[Message], ...], own: str | None = None

@@ -39,7 +39,6 @@ from .quick import PLANS, Rest, check
 from .redaction import HARMLESS, suspicious
 from .rules import TEXTS, pattern
 from .session import MOVES
-from .summaries import STATES
 from .wire import read
 
 __all__ = ["REST", "Manner", "Remembered", "advance", "change", "examine", "manner", "moved", "remembered"]
@@ -230,9 +229,9 @@ def change(left: str, entered: str, said: tuple[str, str, str]) -> Rest:
 
 
 @lru_cache(maxsize=64)
-def moved(left: str, entered: str) -> Rest:
+def moved(left: str, entered: str, said: tuple[str, str, str]) -> Rest:
     """The same in our own words: of these there are few, so each is made once."""
-    return change(left, entered, STATES[entered])
+    return change(left, entered, said)
 
 
 def advance(

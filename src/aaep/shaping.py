@@ -109,7 +109,7 @@ class Shaper:
                 return self._gone(event, now) if kind in TERMINAL else []
             if self._low and self._leaves_out(event):
                 return []
-        catches_up = kind is StateChanged and resync(event)
+        catches_up = kind is StateChanged and event.extensions is not UNSET and resync(event)
         if not self._tailor.fits(event):
             event = self._tailor.fitted(event)
         session = self._sessions.get(event.session_id)
@@ -141,7 +141,7 @@ class Shaper:
     @property
     def due(self) -> float | None:
         """When :meth:`advance` has something to do; None if nothing waits for time to pass."""
-        if not self._waiting and not self._line:
+        if not self._waiting and not self._line.items:
             return None
         times = [stretch.deadline for stretch in self._waiting]
         if self._line:
@@ -178,14 +178,17 @@ class Shaper:
 
     def _at_once(self, event: Envelope, session: _Session, now: float) -> list[Envelope]:
         """CF-074: what is held of the session, and then the event itself."""
-        out = [*self._sealed(session), *self._presupposed(event, session)]
+        out = self._sealed(session) if session.open else []
+        if session.left_out:
+            out += self._presupposed(event, session)
         session.stamp = max(session.stamp, event.timestamp)
         if isinstance(event, _PROMPTS):
             session.asking.add(event.producer.agent_id)
-        if isinstance(event, TERMINAL):
+        elif isinstance(event, TERMINAL):
             del self._sessions[event.session_id]
         if self._interval is None:
-            return [*out, event]
+            out.append(event)
+            return out
         for one in out:
             self._line.add(one, now)
         out = [*self._line.take(event.session_id), event]

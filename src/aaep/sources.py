@@ -132,6 +132,15 @@ class Sources:
             everything = [*self._open.values()]
         return [one for one in everything if peer.hears(one.audience)]
 
+    def owner(self, token: str, peer: Peer) -> Source | None:
+        """The session that issued a token, if it is open and this peer may hear it."""
+        with self._lock:
+            everything = [*self._open.values()]
+        for one in everything:
+            if one.owns(token) and peer.hears(one.audience):
+                return one
+        return None
+
     def knows(self, session_id: str) -> bool:
         """Whether it is a session of this run."""
         return session_id in self._open or session_id in self._ended

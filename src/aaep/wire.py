@@ -12,7 +12,6 @@ known or not, so that a relay loses nothing.
 
 from __future__ import annotations
 
-import contextlib
 from collections.abc import Callable, Sequence
 from functools import cache
 from typing import Any, Final, TypeVar
@@ -111,8 +110,10 @@ def read(
     """A message and everything wrong with it; no message when there is none to be had."""
     message = _exact(raw, bytearray() if scratch is None else scratch) or _escaped(raw)
     if message is not None:
-        with contextlib.suppress(RecursionError):  # nested too deeply to be judged, as explain() will say
+        try:
             return message, check(message, raw, known, strict)
+        except RecursionError:  # nested too deeply to be judged
+            pass  # as explain() will say
     return _usable(raw, known), schema.explain(raw, known, strict=strict)
 
 

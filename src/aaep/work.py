@@ -206,7 +206,7 @@ class Session:
         if not self.english:
             self.move(to)
         elif (state := self.state) != to:
-            self.voice.add(StateChanged, moved(state, to), "normal" if to in _LOUD else "background")
+            self.voice.add(StateChanged, moved(state, to, STATES[to]), "normal" if to in _LOUD else "background")
 
     def rest(self, to: str) -> None:
         """Something ended: unless something else goes on, the agent is in this state now."""

@@ -120,7 +120,7 @@ class Attachment:
         if self._current is None or self._current[0].subscription is None:
             return False
         one, outlet = self._current[0].subscription, self._current[1]
-        return one.live and not one.stream.ready and not outlet.waiting()
+        return one.live and not one.stream.fresh and not outlet.waiting()
 
     async def _run(self) -> None:
         tries = 0
