@@ -275,8 +275,8 @@ class Stream:
 
     def trim(self, now: float) -> None:
         """CF-091: so many events, for so long."""
-        ring, oldest = self._ring, now - self.settings.ring_age
-        while ring and (len(ring) > self.settings.ring or ring[0].at < oldest):
+        ring, most, oldest = self._ring, self.settings.ring, now - self.settings.ring_age
+        while ring and (len(ring) > most or ring[0].at < oldest):
             ring.popleft()
 
     def find(self, event_id: str) -> int:
@@ -315,7 +315,7 @@ class Stream:
             failed = pass_full(readers.doubtful, high, now)
         if self._stale:
             readers = self.readers()
-        content = (*[id(item.data) for item in fresh],)  # kept by the ring until all streams are done
+        content = id(fresh[0].data) if len(fresh) == 1 else (*[id(item.data) for item in fresh],)  # the ring keeps it
         for frame, batch in self._batches.items():
             data = made.get((frame, content))
             if data is None:

@@ -80,6 +80,13 @@ def decoded(decoder: msgspec.json.Decoder[T], data: bytes, expected: str, rule: 
 
 def frame(data: bytes, rule: str = "WS-004", shape_rule: str = "") -> Frame | FrameError:
     """Check a message that something else delimited, such as a WebSocket: exactly one JSON object in UTF-8."""
+    if data.isascii():
+        try:
+            OBJECT.decode(data)
+        except (msgspec.MsgspecError, RecursionError):
+            pass  # what is wrong is told below
+        else:
+            return Frame(data)
     checked = decoded(OBJECT, data, "One JSON object in UTF-8", rule, shape_rule or rule)
     return checked if isinstance(checked, FrameError) else Frame(data)
 
@@ -171,6 +178,13 @@ class JsonRpcDecoder(NdjsonDecoder):
 
     rule = "STDIO-001"
 
+    def feed(self, chunk: bytes) -> list[Frame | FrameError]:
+        begun = self._rest or self._overrun or self._ended
+        if not begun and chunk.find(b"\n") == len(chunk) - 1 <= self.limit:  # one whole line, as nearly always
+            item = self._line(chunk[:-1])
+            return [item] if item else []
+        return super().feed(chunk)
+
     def _frame(self, text: bytes) -> Item:
         if text.startswith(b"["):
             return self._refuse("it is a batch", "Send each call on a line of its own (CF-110)")
@@ -178,17 +192,17 @@ class JsonRpcDecoder(NdjsonDecoder):
         if isinstance(envelope, FrameError):
             return envelope
         method, call = envelope.method or "", envelope.id
-        result, error = bytes(envelope.result), bytes(envelope.error)
-        if bool(method) + bool(result) + bool(error) != 1:
+        result, error = bool(envelope.result), bool(envelope.error)
+        if bool(method) + result + error != 1:
             return self._refuse("it is no call and no response", "Send exactly one of method, result and error")
         # JSON-RPC 2.0 §4, §5: only an error may answer no call in particular; null is not a notification.
         if not error and (call is None or (result and call is UNSET)):
             return self._refuse("it has no usable id", "Use a string or an integer as id")
         # STDIO-009: aaep.ping has no params, and JSON-RPC lets any method leave them out.
-        data = result or error or bytes(envelope.params) or b"{}"
+        data = bytes(envelope.result or envelope.error or envelope.params) or b"{}"
         if not data.startswith(b"{"):
             return self._refuse("it holds no object", "Put the AAEP message in params or result (STDIO-002)")
-        return Frame(data, method=method, call=None if call is UNSET else call, error=bool(error))
+        return Frame(data, method=method, call=None if call is UNSET else call, error=error)
 
     def _refuse(self, found: str, advice: str) -> FrameError:
         return refusal(self.rule, "One JSON-RPC 2.0 object", found, f"{advice}; this line was skipped")
@@ -202,6 +216,11 @@ class LengthDecoder(Decoder):
 
     rule = "UDS-006"
     unit = "A length-prefixed message"
+
+    def feed(self, chunk: bytes) -> list[Frame | FrameError]:
+        if not self._rest and not self._ended and int.from_bytes(chunk[:4], "big") == len(chunk) - 4 <= self.limit:
+            return [frame(chunk[4:], self.rule)]  # one message and nothing else, as nearly always
+        return super().feed(chunk)
 
     def _receive(self, chunk: bytes) -> Iterator[Item]:
         self._rest += chunk

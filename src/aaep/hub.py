@@ -139,7 +139,8 @@ class Hub:
         if withheld:
             self.sources.withhold(source, event, data)
         else:
-            self.sources.told(event)
+            if self.sources.withholds:
+                self.sources.told(event)
             self.pass_on(source, event, data)
 
     def repliers(self, source: Source, kind: Literal["confirmation", "clarification"]) -> set[str]:
@@ -310,7 +311,8 @@ class Hub:
         one = self.roster.of(subscription_id, peer)
         if one is None or not self.standing.holds(peer):
             return None
-        self.standing.renew(one, peer)
+        if one.peer is not peer:
+            self.standing.renew(one, peer)
         return one
 
     def reply(self, message: Reply, peer: Peer) -> None:

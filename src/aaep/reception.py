@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Final
 
 from . import wire
@@ -58,13 +58,16 @@ class Unreadable(RemoteProtocolError):
 def receive(hub: Hub, raw: bytes, peer: Peer, allowed: tuple[type[Message], ...], own: str | None) -> Message | None:
     """See :meth:`aaep.hub.Hub.receive`."""
     message, found = wire.read(raw, hub.offer.registry)
-    bad = any(grade(violation) == "error" for violation in found)
     if not isinstance(message, allowed):
         if SubscriptionRequest in allowed:
             raise Unreadable(raw, found)
         raise RemoteProtocolError("Malformed message.")
     if own and getattr(message, "subscription_id", own) != own:
         _elsewhere(hub, message)
+        return None
+    if isinstance(message, (ConfirmationReply, ClarificationReply)):
+        _usable(message, found)
+        hub.reply(message, peer)
         return None
     if isinstance(message, SubscriptionRequest):
         return hub.subscribe(message, peer)  # what cannot be used in it is answered, not refused
@@ -74,15 +77,17 @@ def receive(hub: Hub, raw: bytes, peer: Peer, allowed: tuple[type[Message], ...]
             raise UnknownSubscription("There is no such subscription. Subscribe first.")
         _stop(hub, message, peer)
         return answer
-    if bad and not _only_stops(message):
+    _usable(message, found)
+    if not isinstance(message, SubscriptionClose):
         raise RemoteProtocolError("Malformed message.")
-    if isinstance(message, SubscriptionClose):
-        hub.unsubscribe(message, peer)
-    elif isinstance(message, (ConfirmationReply, ClarificationReply)):
-        hub.reply(message, peer)
-    else:
-        raise RemoteProtocolError("Malformed message.")
+    hub.unsubscribe(message, peer)
     return None
+
+
+def _usable(message: Message, found: Sequence[Violation]) -> None:
+    """Raises for what has an error in it, unless it can only end something."""
+    if found and any(grade(violation) == "error" for violation in found) and not _only_stops(message):
+        raise RemoteProtocolError("Malformed message.")
 
 
 def _stop(hub: Hub, message: SubscriptionRenegotiate, peer: Peer) -> None:

@@ -85,7 +85,8 @@ class Roster:
         one = self._active.get(subscription_id)
         if one is None or one.bare:
             return None
-        return one if (one.peer.principal, one.peer.roles) == (peer.principal, peer.roles) else None
+        its = one.peer
+        return one if its is peer or (its.principal, its.roles) == (peer.principal, peer.roles) else None
 
     def known(self, subscription_id: str, peer: Peer) -> Subscription:
         """The same, or an error that says whether there ever was one."""

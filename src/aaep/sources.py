@@ -97,7 +97,7 @@ class Sources:
         self._lock = threading.Lock()
         self._open: dict[str, Source] = {}
         self._ended: dict[str, frozenset[str] | None] = {}
-        self._withheld: dict[str, dict[str, tuple[Envelope, bytes]]] = {}
+        self.withholds: dict[str, dict[str, tuple[Envelope, bytes]]] = {}  # by session and event
         self.attached = False  # a hub elsewhere hears what is said
         self._missed: dict[str, None] = {}  # what ended while none did
 
@@ -111,7 +111,7 @@ class Sources:
     def shut(self, source: Source) -> None:
         with self._lock:
             self._open.pop(source.session_id, None)
-            self._withheld.pop(source.session_id, None)
+            self.withholds.pop(source.session_id, None)
             remember(self._ended, source.session_id, source.audience)
             if not self.attached:
                 remember(self._missed, source.session_id, None)
@@ -166,26 +166,25 @@ class Sources:
     def withhold(self, source: Source, event: Envelope, data: bytes) -> None:
         """Keep a prompt back (CF-001, CF-002)."""
         with self._lock:
-            self._withheld.setdefault(source.session_id, {})[event.event_id] = (event, data)
+            self.withholds.setdefault(source.session_id, {})[event.event_id] = (event, data)
 
     def told(self, event: Envelope) -> None:
         """The session itself has sent what was kept back."""
-        if self._withheld:
-            with self._lock:
-                self._withheld.get(event.session_id, {}).pop(event.event_id, None)
+        with self._lock:
+            self.withholds.get(event.session_id, {}).pop(event.event_id, None)
 
     def withheld(self, event: Envelope) -> bool:
         """Whether a prompt is kept back."""
-        return event.event_id in self._withheld.get(event.session_id, ())
+        return event.event_id in self.withholds.get(event.session_id, ())
 
     def keeps(self, source: Source) -> bool:
         """Whether anything of a session is kept back."""
-        return bool(self._withheld.get(source.session_id))
+        return bool(self.withholds.get(source.session_id))
 
     def release(self, event: Envelope) -> tuple[Envelope, bytes]:
         """A prompt that need not be kept back any longer, and its bytes."""
         with self._lock:
-            return self._withheld[event.session_id].pop(event.event_id)
+            return self.withholds[event.session_id].pop(event.event_id)
 
 
 def remember(known: dict[K, V], name: K, value: V) -> None:

@@ -86,8 +86,6 @@ class Standing:
 
     def renew(self, one: Subscription, peer: Peer) -> None:
         """The same principal has shown a credential again: the one that lasts longer counts, if the old one does."""
-        if peer is one.peer:
-            return
         mine, theirs = one.peer.expires, peer.expires
         longer = mine is not None and (theirs is None or theirs > mine)
         if longer or not self.holds(one.peer):

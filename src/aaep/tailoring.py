@@ -78,7 +78,7 @@ class Tailor:
         if event.extensions is not UNSET or event.context != CORE_CONTEXT:
             changes |= self._extensions(event)
         variants: dict[str, str | None] = {}
-        if event.unknown and type(event) in _CORE:
+        if event.__dict__ and event.unknown and type(event) in _CORE:
             translated, variants = self._translated(event)
             changes |= translated
         return _changed(event, changes, variants) if changes else event

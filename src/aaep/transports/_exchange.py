@@ -102,15 +102,22 @@ class Exchange:
         """
         one = self.subscription
         answer = self._hub.receive(raw, self._peer, _in_time(kinds, one is None), own="" if one is None else one.id)
-        if answer is not None:
-            self._say(answer)
-        if isinstance(answer, SubscriptionAccepted) and one is None:
+        if answer is not None and self._settles(answer, first=one is None):
+            return
+        if one is not None and one.outlet is not self._outlet:  # it was closed, by its subscriber or by us
+            self._end("subscriber_shutdown")
+
+    def _settles(self, answer: Message, *, first: bool) -> bool:
+        """Give an answer; whether the connection begins or ends with it."""
+        self._say(answer)
+        if isinstance(answer, SubscriptionAccepted) and first:
             self.subscription = self._hub.connect(answer.subscription_id, self._peer, self._outlet)
-        elif isinstance(answer, SubscriptionRejected):
+            return True
+        if isinstance(answer, SubscriptionRejected):
             self.subscription = None
             self._end(answer.reason_code)
-        elif one is not None and one.outlet is not self._outlet:  # it was closed, by its subscriber or by us
-            self._end("subscriber_shutdown")
+            return True
+        return False
 
     def _announces(self, raw: bytes) -> bool:
         """Whether this is an agent, which says so with its manifest; then the connection is its own from here on."""

@@ -65,6 +65,10 @@ def _event(event_id: str, data: bytes) -> bytes:
 # -- the pipes -----------------------------------------------------------------------------
 
 
+def _nowhere(data: bytes) -> None:
+    """The pipe has ended; the hub is about to hear of it."""
+
+
 class _Out(asyncio.BaseProtocol):
     """The pipe that is written to."""
 
@@ -94,6 +98,10 @@ class _Reader(asyncio.Protocol):
         self._out: asyncio.WriteTransport
         self._call: int | str | None = None  # what is being answered
         self._one = self._over = False
+        # Once it is connected these are the pipe's own, for they are called each time.
+        self.write: Callable[[bytes], None] = _nowhere
+        self.waiting: Callable[[], int] = int
+        self.sink: asyncio.WriteTransport
 
     async def open(self, reading: int, writing: int) -> None:
         """Begin. The pipes are closed in the end."""
@@ -111,6 +119,7 @@ class _Reader(asyncio.Protocol):
         if self._over:
             return
         self._over = True
+        self.write = _nowhere
         self._exchange.lost()
         if self._in is not None:
             self._in.close()
@@ -128,6 +137,7 @@ class _Reader(asyncio.Protocol):
         self._in = cast(asyncio.ReadTransport, transport)
         if self._one:
             self._out = cast(asyncio.WriteTransport, transport)
+        self.write, self.waiting, self.sink = self._out.write, self._out.get_write_buffer_size, self._out
         # Events stop at high_water. What goes beyond it are answers that nobody takes.
         self._out.set_write_buffer_limits(high=self._most)
 
@@ -159,13 +169,6 @@ class _Reader(asyncio.Protocol):
         self.finish()
 
     # -- what the hub calls ----------------------------------------------------------------
-
-    def write(self, data: bytes) -> None:
-        if not self._over and not self._out.is_closing():
-            self._out.write(data)
-
-    def waiting(self) -> int:
-        return self._out.get_write_buffer_size()
 
     def close(self, message: SubscriptionClose | None) -> None:
         if message is not None:

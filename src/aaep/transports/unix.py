@@ -24,7 +24,7 @@ from msgspec import UNSET
 from ..channel import ChannelLost
 from ..errors import AaepError, FrameError
 from ..fields import Message
-from ..framing import LIMIT, Decoder, Frame, NdjsonDecoder, length_prefixed, ndjson, sniff
+from ..framing import LIMIT, Decoder, NdjsonDecoder, length_prefixed, ndjson, sniff
 from ..hub import Hub
 from ..identity import Credentials, Identity, Local, Unauthenticated, Unauthorised
 from ..messages import SubscriptionAccepted, SubscriptionClose, SubscriptionRejected
@@ -110,7 +110,12 @@ class _Reader(asyncio.Protocol):
         except FrameError as error:
             frames = [error]
         for item in frames:
-            self._take(item)
+            if self._ended:  # with what came before
+                return
+            if isinstance(item, FrameError):  # CF-113, CF-114
+                self._exchange.refuse()
+            else:
+                self._exchange.receive(item.data)
 
     def eof_received(self) -> bool:
         return False  # whoever has no more to say has left, and what is unfinished was not said
@@ -143,14 +148,6 @@ class _Reader(asyncio.Protocol):
             self._wire.abort()
         else:
             self._wire.close()
-
-    def _take(self, item: Frame | FrameError) -> None:
-        if self._exchange is None:  # it ended with what came before
-            return
-        if isinstance(item, FrameError):  # CF-113, CF-114
-            self._exchange.refuse()
-        else:
-            self._exchange.receive(item.data)
 
     def _say(self, message: Message) -> None:
         self.write(self.frame("", encode(self._door.signposted(message))))
