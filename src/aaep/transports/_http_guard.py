@@ -10,6 +10,7 @@ ours, which is how a page whose name was pointed at a loopback address shows.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import lru_cache
 from urllib.parse import urlsplit
 
 import msgspec
@@ -33,6 +34,7 @@ class Refusal(Exception):
         self.headers = {} if headers is None else headers
 
 
+@lru_cache(maxsize=256)  # nearly all send the same
 def media_type_is_json(header: str) -> bool:
     """``application/json``, with no parameter but the charset it has anyway. A page's form cannot send it (CF-089)."""
     kind, *parameters = (part.strip().lower() for part in header.split(";"))
@@ -44,6 +46,18 @@ def _authority(target: str) -> str:
         return urlsplit(target).netloc.lower()
     except ValueError:
         return ""
+
+
+@lru_cache(maxsize=256)  # nearly all say the same
+def _loopback(host: str) -> tuple[bool, int | None]:
+    """Whether a Host header names this machine as only this machine does, and the port in it."""
+    try:
+        parts = urlsplit(f"//{host}")
+        name, port = parts.hostname or "", parts.port
+    except ValueError:
+        return False, None
+    more = parts.username is not None or parts.path or parts.query or parts.fragment
+    return not more and is_loopback(name), port
 
 
 class Guard(msgspec.Struct, frozen=True, kw_only=True):
@@ -89,14 +103,8 @@ class Guard(msgspec.Struct, frozen=True, kw_only=True):
     def _ours(self, host: str) -> bool:
         if host in self.hosts:
             return True
-        try:
-            parts = urlsplit(f"//{host}")
-            name, port = parts.hostname or "", parts.port
-        except ValueError:
-            return False
-        if parts.username is not None or parts.path or parts.query or parts.fragment:
-            return False
-        return is_loopback(name) and self.port == (DEFAULT_PORTS[self.scheme] if port is None else port)
+        here, port = _loopback(host)
+        return here and self.port == (DEFAULT_PORTS[self.scheme] if port is None else port)
 
     def sharing(self, request: web.BaseRequest) -> dict[str, str]:
         """What lets the script of an allowed page read the answer: that page and no other."""

@@ -269,6 +269,11 @@ class HttpDoor:
         check_head(types, encoding, request.content_length or 0, self._limit)
         self._go_on(request)
         connection = cast(Connection, request.protocol)
+        if request.content.is_eof() and request.content.exception() is None:  # it came with its head, as nearly always
+            whole = request.content.read_nowait()
+            if len(whole) > self._limit:
+                raise too_large(self._limit)
+            return whole
         if connection.ended and not request.content.is_eof():
             raise CUT_OFF
         body = bytearray()
