@@ -45,7 +45,7 @@ from msgspec import structs
 import aaep.transports
 from aaep.events import Envelope, StateChanged
 from aaep.fanout import Settings, Subscription
-from aaep.messages import Reply
+from aaep.messages import ConfirmationReply, Reply
 from aaep.producer import Producer
 from aaep.sources import CatchUp
 from aaep.stamps import identifier
@@ -213,10 +213,15 @@ class Side:
 
     def sample(self) -> tuple[str, str]:
         """A frame and an outcome, as a bare program gives them to its library; in hexadecimal."""
-        self.reply = (
-            b'{"type":"confirmation.reply","reply_token":"%b","decision":"accept","decided_by":"user:local",'
-            b'"subscription_id":"%b","timestamp":"2026-05-24T08:00:00.000Z"}'
-        ) % (TOKEN, self._talker.subscription.encode())
+        self.reply = encode(
+            ConfirmationReply(
+                reply_token=TOKEN.decode(),
+                decision="accept",
+                subscription_id=self._talker.subscription,
+                timestamp="2026-05-24T08:00:00.000Z",
+                decided_by="user:local",
+            )
+        )
         frame, answer = self.one(), self.talk(self.reply)
         payload = self._talker.payload
         return payload(frame).hex(), payload(answer).hex()

@@ -180,8 +180,12 @@ class Delivery:
         ready = [stream for stream in streams if stream.fresh]
         if ready:
             made: dict[object, bytes] = {}
-            failed = [one for stream in ready for one in stream.load(now, made)]
-            failed += spread(ready[0].readers() if len(ready) == 1 else self._everybody())
+            failed = ready[0].load(now, made)
+            if len(ready) == 1:
+                failed += spread(ready[0].readers())
+            else:
+                failed += [one for stream in ready[1:] for one in stream.load(now, made)]
+                failed += spread(self._everybody())
             for stream in ready:
                 stream.done(now)
             for one in failed:

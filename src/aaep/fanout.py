@@ -319,8 +319,8 @@ class Stream:
         for frame, batch in self._batches.items():
             data = made.get((frame, content))
             if data is None:
-                data = b"".join([frame(item.event.event_id, item.data) for item in fresh])
-                made[frame, content] = data
+                parts = [frame(item.event.event_id, item.data) for item in fresh]
+                data = made[frame, content] = parts[0] if len(parts) == 1 else b"".join(parts)
             batch.data = data
         live = len(readers.subscriptions)
         self.frames += len(fresh) * live

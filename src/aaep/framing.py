@@ -50,6 +50,7 @@ class Envelope(msgspec.Struct):
 
 Item: TypeAlias = Frame | FrameError
 OBJECT: Final = msgspec.json.Decoder(dict[str, msgspec.Raw])
+ANYTHING: Final = msgspec.json.Decoder(msgspec.Raw)
 ENVELOPE: Final = msgspec.json.Decoder(Envelope)
 
 
@@ -80,9 +81,9 @@ def decoded(decoder: msgspec.json.Decoder[T], data: bytes, expected: str, rule: 
 
 def frame(data: bytes, rule: str = "WS-004", shape_rule: str = "") -> Frame | FrameError:
     """Check a message that something else delimited, such as a WebSocket: exactly one JSON object in UTF-8."""
-    if data.isascii():
+    if data.isascii() and data.startswith(b"{"):
         try:
-            OBJECT.decode(data)
+            ANYTHING.decode(data)
         except (msgspec.MsgspecError, RecursionError):
             pass  # what is wrong is told below
         else:

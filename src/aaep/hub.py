@@ -318,7 +318,7 @@ class Hub:
     def reply(self, message: Reply, peer: Peer) -> None:
         """Pass a reply on to its session. The same silence for all, whatever becomes of it (CF-012, CONF-040)."""
         one, source = self._own(message.subscription_id, peer), None
-        if one is not None and peer.may_reply and one.replies(type(message)):  # CF-008, CF-015
+        if one is not None and one.replies(type(message)) and (peer is one.peer or peer.may_reply):  # CF-008, CF-015
             source = self.sources.owner(message.reply_token, peer)
         if source is None:
             self.refuse("it is not this peer's to give")

@@ -109,8 +109,11 @@ class Shaper:
                 return self._gone(event, now) if kind in TERMINAL else []
             if self._low and self._leaves_out(event):
                 return []
-        catches_up = kind is StateChanged and event.extensions is not UNSET and resync(event)
-        if not self._tailor.fits(event):
+        catches_up = False
+        if event.extensions is not UNSET:
+            catches_up = kind is StateChanged and resync(event)
+            event = self._tailor.fitted(event)
+        elif not self._tailor.fits(event):
             event = self._tailor.fitted(event)
         session = self._sessions.get(event.session_id)
         if session is None:
@@ -182,9 +185,10 @@ class Shaper:
         if session.left_out:
             out += self._presupposed(event, session)
         session.stamp = max(session.stamp, event.timestamp)
-        if isinstance(event, _PROMPTS):
+        kind = type(event)
+        if kind in _PROMPTS:
             session.asking.add(event.producer.agent_id)
-        elif isinstance(event, TERMINAL):
+        elif kind in TERMINAL:
             del self._sessions[event.session_id]
         if self._interval is None:
             out.append(event)

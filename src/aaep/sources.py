@@ -96,6 +96,7 @@ class Sources:
         self._audience = audience
         self._lock = threading.Lock()
         self._open: dict[str, Source] = {}
+        self._listed: tuple[Source, ...] | None = None  # the same, until one begins or ends
         self._ended: dict[str, frozenset[str] | None] = {}
         self.withholds: dict[str, dict[str, tuple[Envelope, bytes]]] = {}  # by session and event
         self.attached = False  # a hub elsewhere hears what is said
@@ -107,10 +108,12 @@ class Sources:
     def open(self, source: Source) -> None:
         with self._lock:
             self._open[source.session_id] = source
+            self._listed = None
 
     def shut(self, source: Source) -> None:
         with self._lock:
             self._open.pop(source.session_id, None)
+            self._listed = None
             self.withholds.pop(source.session_id, None)
             remember(self._ended, source.session_id, source.audience)
             if not self.attached:
@@ -126,17 +129,20 @@ class Sources:
         with self._lock:
             self._missed.clear()
 
+    def _all(self) -> tuple[Source, ...]:
+        listed = self._listed
+        if listed is None:
+            with self._lock:
+                listed = self._listed = (*self._open.values(),)
+        return listed
+
     def heard_by(self, peer: Peer) -> list[Source]:
         """The open sessions that somebody may hear (CF-145)."""
-        with self._lock:
-            everything = [*self._open.values()]
-        return [one for one in everything if peer.hears(one.audience)]
+        return [one for one in self._all() if peer.hears(one.audience)]
 
     def owner(self, token: str, peer: Peer) -> Source | None:
         """The session that issued a token, if it is open and this peer may hear it."""
-        with self._lock:
-            everything = [*self._open.values()]
-        for one in everything:
+        for one in self._all():
             if one.owns(token) and peer.hears(one.audience):
                 return one
         return None

@@ -92,8 +92,9 @@ class Tailor:
         """CF-137: the listed extensions' members, and the contexts that what is left needs (ENV-052)."""
         contexts = event.context if isinstance(event.context, tuple) else ()
         given = event.extensions if event.extensions is not UNSET else {}
+        ours = given.get(PREFIX)
         # Nothing else decides; and an outcome is like others before it.
-        names = (event.type, contexts, *[(one, *value) if type(value) is dict else one for one, value in given.items()])
+        names = (event.type, contexts, len(given), *given, *(ours if type(ours) is dict else ()))
         if names in self._untouched:
             return {}
         kept = {}

@@ -39,6 +39,7 @@ __all__ = ["UnixDoor", "connect", "serve"]
 log: Final = logging.getLogger("aaep.unix")
 
 TRANSPORT: Final = "unix-socket"  # its name in a manifest (CF-119)
+_LARGE: Final = 65_536  # bytes; hardly any has as many
 _LINGER: Final = 10.0  # seconds for a reader to take what was written before its connection ended
 _GRACE: Final = 0.4  # seconds for what is under way when a door closes
 _TRIES: Final = 50  # of a caller, while the agent has too many
@@ -46,7 +47,8 @@ _BETWEEN: Final = 0.02  # seconds
 
 
 def _prefixed(event_id: str, data: bytes) -> bytes:
-    return length_prefixed(data)  # UDS-007
+    size = len(data)
+    return size.to_bytes(4, "big") + data if 0 < size < _LARGE else length_prefixed(data)  # UDS-007
 
 
 def _line(event_id: str, data: bytes) -> bytes:
