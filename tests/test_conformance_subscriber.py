@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import asyncio
+import gc
 import json
 import shlex
+import socket
 import subprocess
 import sys
 import tempfile
 import threading
 from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import pytest
 from click.testing import CliRunner
@@ -23,6 +26,8 @@ from aaep.channel import transport
 from aaep.cli import main
 from aaep.conformance import Result
 from aaep.conformance._judge import granted
+from aaep.conformance._players import Player
+from aaep.conformance._raw_http import RawDoor
 from aaep.conformance.scenarios import UNDECIDABLE, Scenario
 from aaep.conformance.subscribers import SUBSCRIBER, Begin, Listened, judge_subscriber, live
 from aaep.keys import SigningKey
@@ -201,6 +206,24 @@ def test_what_should_not_be_is_warned_of_and_costs_no_level() -> None:
 def test_the_rules_that_are_tried_are_a_subscribers() -> None:
     assert {rules()[rule].role for rule in live(SUBSCRIBER)} <= {"subscriber", "both"}
     assert not {*UNDECIDABLE} & {*live(SUBSCRIBER)}
+
+
+@pytest.mark.parametrize("turns", range(6))
+def test_who_comes_while_the_played_producer_leaves_is_let_go_of(turns: int) -> None:
+    """Else a connection stays behind that nobody closes, as the interpreter says when it finds it."""
+
+    async def come() -> socket.socket:
+        door = await RawDoor.serve(cast(Player, None), "http://127.0.0.1:0")  # nobody asks it anything
+        comer = socket.create_connection(("127.0.0.1", int(door.url.rpartition(":")[2])))
+        for _ in range(turns):
+            await asyncio.sleep(0)  # the loop goes on so far
+        await door.close()
+        return comer
+
+    with asyncio.run(come()) as comer:
+        gc.collect()
+        with suppress(ConnectionResetError):  # it was not let in at all
+            assert comer.recv(1) == b""
 
 
 # -- the command ----------------------------------------------------------------------------------
