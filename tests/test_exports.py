@@ -8,6 +8,7 @@ import tomllib
 from pathlib import Path
 
 import msgspec
+import pytest
 
 import aaep
 from aaep import errors, events, messages
@@ -37,8 +38,9 @@ def test_every_error_event_and_message_class_is_there() -> None:
                 assert getattr(aaep, name) is value
 
 
-def test_an_unknown_name_is_an_attribute_error() -> None:
-    assert not hasattr(aaep, "manager")
+def test_an_unknown_name_is_an_attribute_error_to_python_and_to_type_checkers() -> None:
+    with pytest.raises(AttributeError, match="Manager"):
+        print(aaep.Manager)  # type: ignore[attr-defined]  # that it is needed shows that mypy knows
 
 
 def test_the_version_is_that_of_the_distribution() -> None:

@@ -54,17 +54,20 @@ from .messages import (
 
 if TYPE_CHECKING:
     from .audit import Audit, Finding, explain
-    from .channel import ChannelLost, ChannelRefused
+    from .calls import Call
+    from .channel import ChannelLost, ChannelRefused, Later
     from .extensions import Extension, Profile, Registry
     from .journal import JournalError
     from .presentation import Announcement, announce
     from .producer import Producer
     from .prompts import Answer, Ask
     from .reading import Preferences
-    from .subscriber import Subscriber, SubscriptionRefused, listen
+    from .status import Status, SubscriptionRefused
+    from .subscriber import Subscriber, listen
     from .tools import Refused
     from .wire import decode, encode, read
     from .work import Session
+    from .writing import Output
 
 __version__ = "0.1.0"
 
@@ -76,6 +79,7 @@ __all__ = [
     "Audit",
     "AwaitingClarification",
     "AwaitingConfirmation",
+    "Call",
     "Capabilities",
     "ChannelLost",
     "ChannelRefused",
@@ -92,10 +96,12 @@ __all__ = [
     "FrameError",
     "HandoffRequested",
     "JournalError",
+    "Later",
     "LocalProtocolError",
     "LocalizationHints",
     "Manifest",
     "Message",
+    "Output",
     "OutputStreaming",
     "Preferences",
     "Producer",
@@ -115,6 +121,7 @@ __all__ = [
     "SessionStarted",
     "Severity",
     "StateChanged",
+    "Status",
     "Subscriber",
     "SubscriptionAccepted",
     "SubscriptionClose",
@@ -141,19 +148,23 @@ _LATER = {
     "Answer": "prompts",
     "Ask": "prompts",
     "Audit": "audit",
+    "Call": "calls",
     "ChannelLost": "channel",
     "ChannelRefused": "channel",
     "Extension": "extensions",
     "Finding": "audit",
     "JournalError": "journal",
+    "Later": "channel",
+    "Output": "writing",
     "Preferences": "reading",
     "Producer": "producer",
     "Profile": "extensions",
     "Refused": "tools",
     "Registry": "extensions",
     "Session": "work",
+    "Status": "status",
     "Subscriber": "subscriber",
-    "SubscriptionRefused": "subscriber",
+    "SubscriptionRefused": "status",
     "announce": "presentation",
     "decode": "wire",
     "encode": "wire",
@@ -163,12 +174,14 @@ _LATER = {
 }
 
 
-def __getattr__(name: str) -> Any:
-    if name not in _LATER:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    value = getattr(import_module(f"{__name__}.{_LATER[name]}"), name)
-    globals()[name] = value
-    return value
+if not TYPE_CHECKING:  # with it a type checker would take any name, a misspelt one too, for one of ours
+
+    def __getattr__(name: str) -> Any:
+        if name not in _LATER:
+            raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+        value = getattr(import_module(f"{__name__}.{_LATER[name]}"), name)
+        globals()[name] = value
+        return value
 
 
 def __dir__() -> list[str]:

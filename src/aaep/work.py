@@ -11,7 +11,7 @@ from __future__ import annotations
 import asyncio
 import contextvars
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import AbstractContextManager, contextmanager, suppress
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Final, Literal
 
@@ -223,11 +223,11 @@ class Session:
                 self.move(state, summary)
         yield self
 
-    def thinking(self, summary: Text = None) -> Any:
+    def thinking(self, summary: Text = None) -> AbstractContextManager[Session]:
         """``with session.thinking():`` — the agent thinks, until something else begins."""
         return self._in("thinking", summary)
 
-    def deciding(self, summary: Text = None) -> Any:
+    def deciding(self, summary: Text = None) -> AbstractContextManager[Session]:
         """``with session.deciding():`` — the agent weighs what to do."""
         return self._in("deciding", summary)
 
