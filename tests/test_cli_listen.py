@@ -364,7 +364,11 @@ def test_with_nobody_to_answer_it_says_so_and_promises_no_answers(closed: bool) 
         assert printed.startswith(f"{NOBODY}\nConnected to Bank.\n") and process.returncode == 0
 
 
-@pytest.mark.parametrize("verb", [["listen"], ["capture", "-o", "/dev/null"]])
+@pytest.mark.parametrize(
+    "verb",
+    [["listen", "--no-wait"], ["capture", "--no-wait", "-o", "/dev/null"], ["manifest", "show"]],
+    ids=lambda verb: verb[0],
+)
 def test_a_token_in_the_environment_is_for_those_who_take_one(verb: list[str]) -> None:
-    told = CliRunner().invoke(main, [*verb, "unix:///nowhere.sock", "--no-wait"], env={"AAEP_TOKEN": "x"})
+    told = CliRunner().invoke(main, [*verb, "unix:///nowhere.sock"], env={"AAEP_TOKEN": "x"})
     assert told.exit_code == 2 and "in the program itself" not in told.stderr

@@ -14,12 +14,12 @@ from typing import cast
 import click
 
 from .. import __version__
-from ._verb import SETTINGS, Spoken
+from ._verb import SETTINGS, Group
 
 __all__ = ["main"]
 
 
-class _Verbs(Spoken, click.Group):
+class _Verbs(Group):
     """Finds its commands by their file names."""
 
     def list_commands(self, context: click.Context) -> list[str]:

@@ -22,11 +22,14 @@ import msgspec
 from msgspec import UNSET, UnsetType
 
 from .. import stream, timestamps
+from ..attend import registry
 from ..audit import Audit, Direction, Finding
 from ..catalogue import rule
-from ..errors import Severity
+from ..errors import ExtensionError, Severity
+from ..extensions import Registry, installed
+from ._verb import CannotRun
 
-__all__ = ["Heard", "Recording", "Unreadable", "begin", "hear", "judge", "opened"]
+__all__ = ["Heard", "Recording", "Unreadable", "begin", "extensions", "hear", "judge", "opened"]
 
 LIMIT: Final = 1_048_576  # CF-114: messages of up to 1 MiB are accepted
 AROUND: Final = 65_536  # more than a capture writes around one
@@ -96,6 +99,14 @@ _items: Final = msgspec.json.Decoder(list[msgspec.Raw]).decode
 # Numbers are left as they are: here it matters only where a value ends.
 _extent: Final = json.JSONDecoder(parse_int=str, parse_float=str, parse_constant=str, strict=False).raw_decode
 _any: Final = msgspec.json.Decoder(msgspec.Raw).decode
+
+
+def extensions() -> Registry:
+    """What a recording may hold: our own extension, and those of other installed packages."""
+    try:
+        return installed(registry())
+    except ExtensionError as error:
+        raise CannotRun(f"An installed extension is refused: {error}") from error
 
 
 @contextmanager

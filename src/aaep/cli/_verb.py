@@ -20,7 +20,7 @@ from typing import IO, Any, Final
 
 import click
 
-__all__ = ["SETTINGS", "CannotRun", "Finite", "Spoken", "Verb", "bearer", "counted", "incoming", "jsonl", "plain"]
+__all__ = ["SETTINGS", "CannotRun", "Finite", "Group", "Spoken", "Verb", "counted", "incoming", "jsonl", "plain"]
 
 SETTINGS: Final = {"help_option_names": ["-h", "--help"], "max_content_width": 100}
 
@@ -105,6 +105,10 @@ class Verb(Spoken):
         super().__init__(name, context_settings=settings, epilog=f"Example: {example}", **extra)
 
 
+class Group(Spoken, click.Group):
+    """A command with commands of its own."""
+
+
 def _occupy() -> None:
     """The place of a closed standard stream is taken, or the next file or socket would be where others print."""
     if None not in (sys.stdin, sys.stdout, sys.stderr):
@@ -174,9 +178,3 @@ def jsonl(value: Any) -> bytes:
 def counted(number: int, noun: str) -> str:
     """``no errors``, ``1 error``, ``2 errors``."""
     return f"{number or 'no'} {noun}{'' if number == 1 else 's'}"
-
-
-def bearer(url: str, token: str | None) -> dict[str, Any]:
-    """A token as a transport takes it. Pipes and Unix sockets take none: there the system says who it is."""
-    local = url.partition(":")[0].lower() in ("stdio", "unix")  # that it may be no URL at all is told elsewhere
-    return {} if token is None or local else {"token": token}

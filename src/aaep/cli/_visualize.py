@@ -10,10 +10,8 @@ from typing import IO, Final
 
 import click
 
-from ..attend import registry
 from ..audit import Audit
-from ..errors import ExtensionError
-from ..extensions import Registry, installed
+from ..extensions import Registry
 from ..visualize import Trace, html, svg, text
 from . import _recording as recordings
 from ._targets import ready, write
@@ -39,7 +37,7 @@ def visualize(
     """
     targets = [name for name in (svg_file, html_file) if name is not None]
     ready(files, targets)
-    known, trace = _known(), Trace()
+    known, trace = recordings.extensions(), Trace()
     for file in files:
         try:
             with recordings.opened(file) as stream:
@@ -89,11 +87,3 @@ def _seldom_collected() -> Iterator[None]:
         yield
     finally:
         gc.set_threshold(*before)
-
-
-def _known() -> Registry:
-    """Our own extension, and those of other installed packages."""
-    try:
-        return installed(registry())
-    except ExtensionError as error:
-        raise CannotRun(f"An installed extension is refused: {error}") from error

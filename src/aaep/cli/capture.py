@@ -24,9 +24,9 @@ from ..outputs.terminal import Nobody, Page, Reader, Source, Terminal, source
 from ..status import Status
 from ..subscriber import Subscriber
 from ..subscription import matches
-from ._authority import CA, trusting
+from ._connecting import CA, TOKEN, connecting
 from ._stopping import interruptible
-from ._verb import CannotRun, Finite, Verb, bearer, counted, plain
+from ._verb import CannotRun, Finite, Verb, counted, plain
 
 __all__ = ["main"]
 
@@ -89,9 +89,7 @@ def _spelled(_context: click.Context, _option: click.Parameter, types: tuple[str
     multiple=True,
     help="A language you want. May be repeated, the best first.",
 )
-@click.option(
-    "--token", envvar="AAEP_TOKEN", help="The bearer token to show. Better set AAEP_TOKEN: others see options."
-)
+@TOKEN
 @CA
 @click.option("--wait/--no-wait", default=True, help="Whether to wait until there is somebody. Default: wait.")
 @click.option("--progress", is_flag=True, help="Say on standard error how far it is, even if that is not a terminal.")
@@ -121,8 +119,8 @@ def main(
     2 when there never was one or the file could not be written.
     """
     logging.getLogger("aaep").addHandler(logging.NullHandler())  # what matters is printed, in its own words
-    wishes: dict[str, Any] = {"languages": languages or None, "include": types or None, **bearer(url, token)}
-    given = {key: value for key, value in wishes.items() if value is not None} | trusting(url, ca)
+    wishes: dict[str, Any] = {"languages": languages or None, "include": types or None}
+    given = {key: value for key, value in wishes.items() if value is not None} | connecting(url, token, ca)
     over = threading.Event()
     typed = source(sys.stdin) if replies else Nobody()
     if replies and isinstance(typed, Nobody):  # an agent must not wait for an answer that cannot come

@@ -21,9 +21,9 @@ from ..conformance.starting import TASKS, by_command, by_url
 from ..errors import AaepError
 from ..producer import Producer
 from . import _recording as recordings
-from ._authority import CA, trusting
+from ._connecting import CA, TOKEN, connecting
 from ._targets import ready, write
-from ._verb import SETTINGS, CannotRun, Finite, Spoken, Verb, bearer, plain
+from ._verb import SETTINGS, CannotRun, Finite, Group, Verb, plain
 
 __all__ = ["main"]
 
@@ -32,12 +32,8 @@ _BODY: Final = '{"task": "{task}"}'
 _FILE: Final = click.Path(dir_okay=False)
 
 
-class _Sides(Spoken, click.Group):
-    """Its commands are what can be judged."""
-
-
 @click.command(
-    "conformance", cls=_Sides, context_settings=SETTINGS, epilog="Example: aaep conformance producer --self-test"
+    "conformance", cls=Group, context_settings=SETTINGS, epilog="Example: aaep conformance producer --self-test"
 )
 def main() -> None:
     """Judge a producer, a subscriber or a recording by the rules.
@@ -125,9 +121,7 @@ def _tasks() -> str:
     help="Seconds to wait for a session that somebody else begins. Default: 60.",
 )
 @click.option("--patience", type=Finite(0.1), default=10.0, help="Seconds that each step may take. Default: 10.")
-@click.option(
-    "--token", envvar="AAEP_TOKEN", help="The bearer token to show. Better set AAEP_TOKEN: others see options."
-)
+@TOKEN
 @CA
 @click.option("--strict", is_flag=True, help="Grade as a producer should grade itself: every broken MUST is a failure.")
 @_told
@@ -158,7 +152,7 @@ def _producer(
         raise CannotRun("A session is started by --start-command or by --start-url, not by both.")
     ready((), _given(page, cases))
     source = url or (f"stdio:{command}" if command else "http://127.0.0.1:0")
-    settings = {} if self_test else bearer(source, token) | trusting(source, ca)  # ours asks nobody who they are
+    settings = {} if self_test else connecting(source, token, ca)  # ours asks nobody who they are
     audible = sys.stderr.isatty()
 
     def say(name: str) -> None:

@@ -15,19 +15,15 @@ import click
 
 from ..journal import Entry, JournalError, Kept
 from ..journal.sqlite import SqliteJournal, folder
-from ._verb import SETTINGS, CannotRun, Spoken, Verb, counted, jsonl, plain
+from ._verb import SETTINGS, CannotRun, Group, Verb, counted, jsonl, plain
 
 __all__ = ["main"]
 
 _FILE: Final = click.Path(dir_okay=False)
 
 
-class _Group(Spoken, click.Group):
-    """Ends as every other command does."""
-
-
 @click.group(
-    "journal", cls=_Group, context_settings=SETTINGS, invoke_without_command=True, epilog="Example: aaep journal show"
+    "journal", cls=Group, context_settings=SETTINGS, invoke_without_command=True, epilog="Example: aaep journal show"
 )
 @click.pass_context
 def main(context: click.Context) -> None:

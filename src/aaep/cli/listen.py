@@ -20,8 +20,8 @@ from ..presentation import Announcement, Preferences
 from ..status import Status
 from ..subscriber import Subscriber
 from ..wire import encode
-from ._authority import CA, trusting
-from ._verb import CannotRun, Verb, bearer, jsonl
+from ._connecting import CA, TOKEN, connecting
+from ._verb import CannotRun, Verb, jsonl
 
 __all__ = ["main"]
 
@@ -46,9 +46,7 @@ __all__ = ["main"]
 )
 @click.option("--rate", type=click.IntRange(1, 100_000), metavar="N", help="At most N events a second.")
 @click.option("--replies/--no-replies", default=True, help="Whether prompts can be answered here. Default: they can.")
-@click.option(
-    "--token", envvar="AAEP_TOKEN", help="The bearer token to show. Better set AAEP_TOKEN: others see options."
-)
+@TOKEN
 @CA
 @click.option(
     "--trust",
@@ -95,9 +93,8 @@ def main(
         "languages": languages or None,
         "max_events_per_second": rate,
         "trust": trust,
-        **bearer(url, token),
     }
-    given = {key: value for key, value in wishes.items() if value is not None} | trusting(url, ca)
+    given = {key: value for key, value in wishes.items() if value is not None} | connecting(url, token, ca)
     spoken = cast(Verbosity, verbosity)
 
     def connect(tell: Callable[[Status], None]) -> Reader:

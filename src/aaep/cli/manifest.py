@@ -22,26 +22,19 @@ from ..keys import Algorithm, SigningKey, TrustedKeys
 from ..manifests import MOST_DAYS, Signed, sign, verify
 from ..messages import Manifest
 from ..wire import encode
-from ._authority import CA, trusting
-from ._verb import SETTINGS, CannotRun, Finite, Spoken, Verb, counted, incoming, jsonl, plain
+from ._connecting import CA, TOKEN, connecting
+from ._verb import SETTINGS, CannotRun, Finite, Group, Verb, counted, incoming, jsonl, plain
 
 __all__ = ["main"]
 
 _KEY_FILE: Final = click.Path(path_type=Path, dir_okay=False)
 _PATIENCE: Final = 10.0  # seconds for a manifest that is fetched
 _LARGEST: Final = 1 << 20  # bytes (CF-114)
-_TOKEN: Final = click.option(
-    "--token", envvar="AAEP_TOKEN", help="The bearer token to show. Better set AAEP_TOKEN: others see options."
-)
-
-
-class _Group(Spoken, click.Group):
-    """Ends as every other command does."""
 
 
 @click.group(
     "manifest",
-    cls=_Group,
+    cls=Group,
     context_settings=SETTINGS,
     invoke_without_command=True,
     epilog="Example: aaep manifest show http://127.0.0.1:8137",
@@ -62,7 +55,7 @@ def main(context: click.Context) -> None:
 @main.command("show", cls=Verb, example="aaep manifest show http://127.0.0.1:8137")
 @click.argument("source", metavar="FILE|URL")
 @click.option("--json", "as_json", is_flag=True, help="Print the manifest as one JSON object instead of text.")
-@_TOKEN
+@TOKEN
 @CA
 def show(*, source: str, as_json: bool, token: str | None, ca: Path | None) -> None:
     """Print what a manifest says. Nothing is verified: aaep manifest verify does that."""
@@ -118,7 +111,7 @@ def _lines(manifest: Manifest) -> Iterator[str]:
     metavar="N",
     help=f"For how many days it counts. Default and most: {MOST_DAYS}.",
 )
-@_TOKEN
+@TOKEN
 @CA
 def sign_(
     *, source: str, key: Path, kid: str, places: tuple[str, ...], days: float, token: str | None, ca: Path | None
@@ -145,7 +138,7 @@ def sign_(
 @click.option("--agent", metavar="ID", help="The agent whose manifest it has to be.")
 @click.option("--origin", "place", metavar="URL", help="The address it has to be for. Default: the URL it came from.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object instead of text.")
-@_TOKEN
+@TOKEN
 @CA
 def verify_(
     *,
@@ -215,7 +208,7 @@ def _date(moment: float) -> str:
 # -- key -----------------------------------------------------------------------------------
 
 
-@main.group("key", cls=_Group, context_settings=SETTINGS, invoke_without_command=True)
+@main.group("key", cls=Group, context_settings=SETTINGS, invoke_without_command=True)
 @click.pass_context
 def key_(context: click.Context) -> None:
     """Keys to sign manifests with."""
@@ -291,10 +284,10 @@ def _raw(source: str, token: str | None, ca: Path | None) -> bytes:
 
 
 def _fetched(url: str, token: str | None, ca: Path | None) -> bytes:
-    settings = trusting(url, ca)
+    settings = connecting(url, token, ca)
 
     async def fetch() -> bytes:
-        channel = transport(url).connect(url, **({} if token is None else {"token": token}), **settings)
+        channel = transport(url).connect(url, **settings)
         try:
             async with asyncio.timeout(_PATIENCE):
                 return await channel.manifest()

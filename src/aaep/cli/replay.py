@@ -13,18 +13,18 @@ from typing import IO, Final, cast
 
 import click
 
-from ..attend import registry
 from ..captures import CaptureError
 from ..errors import AaepError
-from ..extensions import installed
 from ..fields import present
 from ..journal import Retention
 from ..journal.memory import MemoryJournal
 from ..producer import Producer
 from ..rehearsal import OnReply, Rehearsal
 from ..script import Script
+from ._connecting import bearer
+from ._recording import extensions
 from ._stopping import interruptible
-from ._verb import CannotRun, Finite, Verb, bearer, counted, incoming, plain
+from ._verb import CannotRun, Finite, Verb, counted, incoming, plain
 
 __all__ = ["main"]
 
@@ -114,7 +114,7 @@ def main(
         raise click.UsageError("--keep-ids and --loop do not go together: readers hear each id once.")
     logging.getLogger("aaep").addHandler(logging.NullHandler())  # what matters is printed, in its own words
     try:
-        known = installed(registry())
+        known = extensions()
         with _source(file) as opened, interruptible():
             script = Script(opened, known, tick=partial(_tick, audible=audible))
             _introduce(script, file)

@@ -10,6 +10,7 @@ import click
 
 from ..about import HUB
 from ..attend import ATTEND, registry
+from ..claims import ENCRYPTED
 from ..errors import AaepError
 from ..events import ProducerInfo
 from ..hub import Hub
@@ -24,7 +25,7 @@ from ._verb import CannotRun, Verb
 
 __all__ = ["main"]
 
-_ENCRYPTED: Final = ("https:", "wss:", "grpcs:")
+_ENCRYPTED: Final = tuple(f"{scheme}:" for scheme in ENCRYPTED)
 _OPTIONS: Final = (
     ("either ssl=, a context, or ", ""),
     ("identity= or token=", "--tokens"),

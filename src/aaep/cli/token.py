@@ -14,7 +14,7 @@ from ..channel import REPLIER
 from ..errors import AaepError
 from ..identity import ROLES
 from ..tokens import Entry, add, default_file, entries, new, revoke
-from ._verb import SETTINGS, CannotRun, Spoken, Verb, counted, jsonl, plain
+from ._verb import SETTINGS, CannotRun, Group, Verb, counted, jsonl, plain
 
 __all__ = ["main"]
 
@@ -27,13 +27,9 @@ _file: Final = click.option(
 )
 
 
-class _Group(Spoken, click.Group):
-    """Ends as every other command does."""
-
-
 @click.group(
     "token",
-    cls=_Group,
+    cls=Group,
     context_settings=SETTINGS,
     invoke_without_command=True,
     epilog="Example: aaep token new --principal ada --role replier",

@@ -11,10 +11,9 @@ from typing import IO, Final
 
 import click
 
-from ..attend import registry
 from ..audit import Audit
 from ..errors import ExtensionError
-from ..extensions import Profile, Registry, installed
+from ..extensions import Profile, Registry
 from . import _recording as recordings
 from ._report import JsonLines, Prose
 from ._verb import CannotRun, Verb, plain
@@ -69,7 +68,7 @@ def main(
     Exits with 0 if there is no error, 1 if there is one, and 2 if something
     could not be checked.
     """
-    known = _known()
+    known = recordings.extensions()
     profiles = [*_profiles(known, uris)]
     report = JsonLines(most) if as_json else Prose(most, notes=notes)
     audible = progress or sys.stderr.isatty()
@@ -134,16 +133,6 @@ def _without_collector() -> Iterator[None]:
         gc.unfreeze()
         if was_on:
             gc.enable()
-
-
-def _known() -> Registry:
-    """Our own extension, and those of other installed packages."""
-    try:
-        return installed(registry())
-    except ExtensionError as error:
-        raise CannotRun(f"An installed extension is refused: {error}") from error
-    except Exception as error:  # other people's code runs here
-        raise CannotRun(f"An installed extension cannot be loaded: {type(error).__name__}: {error}") from error
 
 
 def _profiles(known: Registry, uris: Iterable[str]) -> Iterator[Profile]:
