@@ -631,6 +631,19 @@ def test_times_that_cannot_be_read_or_go_back_do_no_harm(tmp_path: Path, capsys:
     assert "lasted 16.2 seconds and completed" in told
 
 
+@pytest.mark.parametrize(
+    ("base", "told"),
+    [
+        ("subscription.request", 'A reader asked to subscribe. "Terminal Reader"'),
+        ("subscription.rejected", 'The subscription was rejected. "Too many readers are connected.'),
+        ("subscription.close", 'The subscription was closed. "The reader is closing."'),
+    ],
+)
+def test_what_a_side_says_of_the_subscription_is_told(base: str, told: str) -> None:
+    lines = [*text(traced([vectors.message({"base": base}, 1)], whole=False))]
+    assert any(told in line for line in lines), lines
+
+
 def test_several_recordings_are_one_trace(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     bare = tmp_path / "bare.ndjson"
     bare.write_bytes(event("session.started", 0) + b"\n")

@@ -78,45 +78,17 @@ class Trace:
     def feed(self, raw: bytes, line: int = 0, at: str = "", via: str = "", direction: Direction = "") -> None:
         """The next message, on which line it stands, when it was seen, on which subscription, and who sent it."""
         self.messages += 1
-        audit = self._audit
         try:
-            message: Message | None = wire.decode(raw, audit.known)
+            message: Message | None = wire.decode(raw, self._audit.known)
         except ProtocolError:
             message = None
         if misdirected(message, direction):
             step = self._outside.add(Step(self._moment(self._outside, at), "connection", _MISDIRECTED, line=line))
-            self._outside.mark(step, audit.feed(raw, at, via, direction), line)
-            return
-        if not isinstance(message, Envelope):
-            self._exchanged(message, audit.feed(raw, at, via), line, at, via)
-            return
-        self.events += 1
-        before = audit.seen.get((message.event_id + via).encode(errors="surrogatepass"))
-        found = audit.feed(raw, at, via)
-        track = self._track(message, via)
-        # Of a long message the audit keeps only a sign; that it had nothing to say tells the same.
-        if before is not None and not found and (before == raw or not before.startswith(b"{")):
-            track.repeated += 1  # TR-014: delivered again
-            return
-        track.session = audit.opened.get(message.session_id + via) or track.session
-        if track.session is not None and not track.events:
-            track.parent = quoted(track.session.parent, 80)
-        track.events += 1
-        now = self._moment(track, at, message.timestamp)
-        step = _STEPS.get(type(message), _other)(track, message, now, found)
-        if step.placed:
-            track.count(found)  # the same as those before it in the step, which are marked
+            self._outside.mark(step, self._audit.feed(raw, at, via, direction), line)
+        elif isinstance(message, Envelope):
+            self._event(message, raw, line, at, via)
         else:
-            step.line, step.event_id, step.agent = line, quoted(message.event_id, 80), message.producer.agent_id
-            step.language = _language(message)
-            track.mark(track.add(step), found, line)
-        self._settle(track, now)
-        if isinstance(message, (AwaitingConfirmation, AwaitingClarification)):
-            self._ask(message.reply_token, track)
-        elif isinstance(message, TERMINAL):
-            track.ended = track.ended or _ENDS[type(message)]
-            track.close(now)
-        track.last = max(track.last, now)
+            self._exchanged(message, self._audit.feed(raw, at, via), line, at, via)
 
     def fault(self, finding: Finding, line: int) -> None:
         """A line that holds no message."""
@@ -166,6 +138,38 @@ class Trace:
             track.agents[agent] = quoted(present(event.producer, "agent_name") or agent, 80)
         return track
 
+    def _event(self, event: Envelope, raw: bytes, line: int, at: str, via: str) -> None:
+        self.events += 1
+        before = self._audit.seen.get((event.event_id + via).encode(errors="surrogatepass"))
+        found = self._audit.feed(raw, at, via)
+        track = self._track(event, via)
+        # Of a long message the audit keeps only a sign; that it had nothing to say tells the same.
+        if before is not None and not found and (before == raw or not before.startswith(b"{")):
+            track.repeated += 1  # TR-014: delivered again
+            return
+        track.session = self._audit.opened.get(event.session_id + via) or track.session
+        if track.session is not None and not track.events:
+            track.parent = quoted(track.session.parent, 80)
+        track.events += 1
+        now = self._moment(track, at, event.timestamp)
+        self._step(event, track, found, line, now)
+        self._settle(track, now)
+        if isinstance(event, (AwaitingConfirmation, AwaitingClarification)):
+            self._ask(event.reply_token, track)
+        elif isinstance(event, TERMINAL):
+            track.ended = track.ended or _ENDS[type(event)]
+            track.close(now)
+        track.last = max(track.last, now)
+
+    def _step(self, event: Envelope, track: Track, found: list[Finding], line: int, now: float) -> None:
+        step = _STEPS.get(type(event), _other)(track, event, now, found)
+        if step.placed:
+            track.count(found)  # the same as those before it in the step, which are marked
+            return
+        step.line, step.event_id, step.agent = line, quoted(event.event_id, 80), event.producer.agent_id
+        step.language = _language(event)
+        track.mark(track.add(step), found, line)
+
     def _exchanged(self, message: Message | None, found: list[Finding], line: int, at: str, via: str) -> None:
         """A handshake message, a reply, or what is none of ours."""
         if isinstance(message, (ConfirmationReply, ClarificationReply)):
@@ -180,7 +184,7 @@ class Trace:
         text = _EXCHANGE.get(str(getattr(message, "type", "")), "A message that is no message of the protocol.")
         if isinstance(message, (ConfirmationReply, ClarificationReply)):
             text = "A reply to a question that was not asked here."
-        said = quoted(getattr(message, "reason", "")) or quoted(getattr(message, "subscriber_name", ""))
+        said = quoted(getattr(message, "reason_message", "")) or quoted(getattr(message, "subscriber_name", ""))
         step = track.add(Step(self._moment(track, at), "connection", text, said, line=line))
         track.mark(step, found, line)
 
