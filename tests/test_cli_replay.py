@@ -19,8 +19,7 @@ from click.testing import CliRunner
 
 import aaep
 from aaep import timestamps
-from aaep.arrivals import marked
-from aaep.attend import ATTEND, registry
+from aaep.attend import ATTEND, marked, registry
 from aaep.captures import CaptureError
 from aaep.cli import main
 from aaep.cli._scenarios import play

@@ -11,13 +11,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from typing import Any, Final
+from typing import Final
 
 import msgspec
 from msgspec import UNSET
 
 from . import timestamps, wire
-from .attend import PREFIX
+from .attend import marked
 from .audit import trim
 from .errors import Violation
 from .events import (
@@ -32,7 +32,7 @@ from .events import (
 )
 from .subscription import critical
 
-__all__ = ["Arrivals", "Item", "marked"]
+__all__ = ["Arrivals", "Item"]
 
 Item = tuple[Envelope, bytes]  # an event, and the bytes that say the same
 
@@ -43,13 +43,6 @@ _TAIL: Final = 32_768  # characters of an output kept to compare with
 _MERGED: Final = re.compile(r"(.+)m[1-9][0-9]*")
 _AGAIN: Final = (SessionStarted, AwaitingConfirmation, AwaitingClarification)  # CF-091, CF-146
 _FOLDED: Final = (StateChanged, ProgressUpdated)  # what a producer may fold into the next of its kind (C-36)
-
-
-def marked(event: Envelope, name: str) -> Any:
-    """What our own extension says on an event, or None."""
-    given = event.extensions
-    ours = given.get(PREFIX) if isinstance(given, dict) else None
-    return ours.get(name) if isinstance(ours, dict) else None
 
 
 class _Sight(msgspec.Struct):

@@ -10,7 +10,7 @@ renegotiation, which every transport carries.
 
 from __future__ import annotations
 
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
 import msgspec
 from msgspec import UNSET, Meta, UnsetType
@@ -18,8 +18,9 @@ from msgspec import UNSET, Meta, UnsetType
 from .events import Envelope
 from .extensions import Extension, Registry
 from .fields import EventId, ReplyToken, SessionId
+from .messages import Manifest
 
-__all__ = ["ATTEND", "PREFIX", "Attend", "AttendCapabilities", "ours", "registry"]
+__all__ = ["ATTEND", "PREFIX", "Attend", "AttendCapabilities", "marked", "marks", "registry"]
 
 PREFIX = "attend"
 
@@ -68,9 +69,13 @@ def registry() -> Registry:
     return Registry([ATTEND])
 
 
-def ours(event: Envelope, name: str) -> object:
-    """What an event says in our extension, or None."""
-    extensions = event.extensions
-    if extensions is UNSET or not isinstance(extensions, dict):
-        return None
-    return extensions.get(PREFIX, {}).get(name)
+def marks(message: Envelope | Manifest) -> dict[str, Any]:
+    """What a message says under our extension. A peer may have put anything there; what is no object says nothing."""
+    given = message.extensions
+    ours = given.get(PREFIX) if isinstance(given, dict) else None
+    return ours if isinstance(ours, dict) else {}
+
+
+def marked(message: Envelope | Manifest, name: str) -> Any:
+    """One member of that, or None."""
+    return marks(message).get(name)

@@ -16,7 +16,7 @@ import msgspec
 from msgspec import UNSET
 
 from . import wire
-from .attend import PREFIX
+from .attend import marked
 from .errors import AaepError
 from .languages import honoured
 from .messages import Capabilities, Manifest
@@ -155,8 +155,7 @@ def on_this_machine(url: str) -> bool:
 
 def origins(manifest: Manifest) -> tuple[str, ...]:
     """Where a manifest says that the producer is to be found (CF-120); what is no such place is left out."""
-    ours = manifest.extensions.get(PREFIX) if isinstance(manifest.extensions, dict) else None
-    given = ours.get("origins") if isinstance(ours, dict) else None
+    given = marked(manifest, "origins")
     return tuple(one for one in given if isinstance(one, str) and origin(one)) if isinstance(given, list) else ()
 
 

@@ -35,7 +35,7 @@ import msgspec
 from msgspec import UNSET
 
 from . import wire
-from .attend import PREFIX
+from .attend import marked
 from .events import TERMINAL, Envelope, OutputStreaming, ProgressUpdated, StateChanged
 from .fields import present
 from .sentences import Hint, portions
@@ -105,8 +105,7 @@ def _joined_id(first: OutputStreaming, second: OutputStreaming) -> str:
 
 def resync(event: Envelope) -> bool:
     """C-36: whether this catches a reader up; it names a state and leaves none."""
-    ours = event.extensions.get(PREFIX) if event.extensions is not UNSET else None
-    return isinstance(ours, dict) and ours.get("resync") is True
+    return marked(event, "resync") is True
 
 
 def foldable(first: StateChanged, second: StateChanged) -> bool:

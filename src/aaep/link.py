@@ -21,7 +21,8 @@ from msgspec import UNSET
 
 from . import claims
 from .about import HUB
-from .arrivals import Arrivals, Item, marked
+from .arrivals import Arrivals, Item
+from .attend import marked
 from .audit import Finding
 from .channel import Arrival, Background, Channel, ChannelLost, ChannelRefused, Later
 from .errors import AaepError, RemoteProtocolError

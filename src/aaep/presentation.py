@@ -13,7 +13,7 @@ from typing import Any, Final
 
 import msgspec
 
-from .attend import PREFIX
+from .attend import marks
 from .events import (
     CORE_EVENTS,
     CRITICAL,
@@ -99,7 +99,7 @@ def _cancelled(event: SessionCancelled, read: Reading) -> Iterable[str]:
 
 
 def _state(event: StateChanged, read: Reading) -> Iterable[str]:
-    told = _attend(event)
+    told = marks(event)
     outcome, summary = told.get("outcome"), read.summary()
     if isinstance(outcome, str):
         yield phrase(f"outcome.{outcome}", "outcome.other")
@@ -116,7 +116,7 @@ def _told_anyway(event: StateChanged, verbosity: str) -> bool:
     """STATE-008: whether a change says nothing of its own, and the event that comes with it says more."""
     back = event.from_state == "calling_tool" and event.to_state == "thinking"  # the tool has just said it is done
     stock = STATES[event.to_state].normal if back or event.to_state in _ACCOMPANIED else ""
-    ends = event.from_state == "awaiting_input" or _attend(event)  # that a question is over has to be heard
+    ends = event.from_state == "awaiting_input" or marks(event)  # that a question is over has to be heard
     return verbosity != "detailed" and event.summary_normal == stock and not ends
 
 
@@ -287,12 +287,6 @@ _BOUNDARIES: Final = ("sentence", "paragraph", "completion")
 _PASSING: Final = (StateChanged, ProgressUpdated)
 
 
-def _attend(event: Envelope) -> Mapping[str, Any]:
-    given = present(event, "extensions")
-    told = given.get(PREFIX) if isinstance(given, dict) else None
-    return told if isinstance(told, dict) else {}
-
-
 def _joined(parts: Iterable[str]) -> str:
     """
     Sentences in a row; a label that the text behind it says too is not said twice.
@@ -333,7 +327,7 @@ def _token(event: Envelope) -> tuple[str, bool]:
     if CORE_EVENTS.get(event.type) in (AwaitingConfirmation, AwaitingClarification):
         given = event.unknown.get("reply_token")
         return (given, True) if isinstance(given, str) else ("", False)
-    told = _attend(event)
+    told = marks(event)
     given = told.get("reply_token")
     return (given, False) if isinstance(given, str) and "outcome" in told else ("", False)
 

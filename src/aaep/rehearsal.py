@@ -19,9 +19,8 @@ from typing import Any, Final, Literal, TypeAlias
 from msgspec import UNSET
 
 from . import wire
-from .arrivals import marked
 from .asks import Ask
-from .attend import ATTEND, PREFIX
+from .attend import ATTEND, PREFIX, marked, marks
 from .channel import Later
 from .events import (
     TERMINAL,
@@ -224,7 +223,7 @@ class Part:
     def _renewed(self, event: Envelope) -> Envelope | None:
         """C-66: another id, another session, another token, and the time it is; None for what is nothing new."""
         rehearsal = self._rehearsal
-        ours = dict(_ours(event))
+        ours = dict(marks(event))
         changes: dict[str, Any] = {"timestamp": self._stamp()}
         if ours.pop("resync", None) and isinstance(event, StateChanged):
             state = self._state(event.producer.agent_id)
@@ -481,12 +480,6 @@ def _contexts(event: Envelope) -> tuple[str, ...]:
     """ENV-052: the event's own, and that of our extension."""
     own = (event.context,) if isinstance(event.context, str) else tuple(event.context)
     return tuple(dict.fromkeys((*own, ATTEND.context)))
-
-
-def _ours(event: Envelope) -> dict[str, Any]:
-    given = event.extensions
-    ours = given.get(PREFIX) if isinstance(given, dict) else None
-    return ours if isinstance(ours, dict) else {}
 
 
 def _named(ending: Ending) -> str:

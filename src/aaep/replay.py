@@ -19,7 +19,8 @@ from typing import Final
 
 import msgspec
 
-from . import attend, wire
+from . import wire
+from .attend import marked
 from .errors import ProtocolError
 from .events import AwaitingClarification, AwaitingConfirmation, Envelope, OutputStreaming
 from .extensions import Registry
@@ -164,11 +165,7 @@ def _decoded(entries: Iterable[Entry], known: Registry, heard: Callable[[str], b
 
 def _answerable(events: Sequence[Envelope]) -> list[Envelope]:
     """CF-001: a prompt that was never shown, because nobody could answer it, is not shown afterwards."""
-    void = {
-        ours.get("reply_token")
-        for event in events
-        if (ours := (present(event, "extensions") or {}).get(attend.PREFIX, {})).get("outcome") == "no_reply_channel"
-    }
+    void = {marked(event, "reply_token") for event in events if marked(event, "outcome") == "no_reply_channel"}
     return [
         event
         for event in events

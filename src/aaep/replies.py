@@ -15,8 +15,8 @@ import msgspec
 from msgspec import UNSET
 
 from . import timestamps, wire
-from .arrivals import marked
 from .asks import Ask, ill_typed
+from .attend import marked
 from .audit import trim
 from .catalogue import grade
 from .errors import LocalProtocolError, Violation

@@ -19,7 +19,7 @@ import msgspec
 from msgspec import UNSET, inspect
 
 from . import events, languages, messages, redaction, timestamps
-from .attend import PREFIX, registry
+from .attend import marked, registry
 from .errors import Severity, Violation
 from .events import CRITICAL, Envelope
 from .extensions import Registry
@@ -233,9 +233,7 @@ def urgency(event: Envelope, _raw: bytes, _known: Registry) -> Iterator[Violatio
         if not isinstance(event, CRITICAL):  # those four are told by their shape: URG-009 to URG-012
             yield Violation("ENV-041", "urgency is missing. Say how urgent the event is.")
     elif row is not None and value == "critical":
-        used = present(event, "extensions")
-        ours = used.get(PREFIX) if isinstance(used, dict) else None
-        if not (isinstance(ours, dict) and ours.get("outcome")):  # CF-025: the outcome of a prompt may be critical
+        if not marked(event, "outcome"):  # CF-025: the outcome of a prompt may be critical
             yield Violation("TERM-020", "critical is for what the user has to act on. Use normal.", "/urgency")
     elif row is not None and value in ("background", "normal") and value not in row[1]:
         yield Violation(row[0], f"urgency is {value}; {' or '.join(row[1])} is recommended for this type.", "/urgency")

@@ -17,7 +17,7 @@ from typing import Any, Final, Literal
 from msgspec import UNSET
 
 from .asks import Ask, Verdict, consequential, licence, refused, unfollowed, unlicensed, unproven
-from .attend import ours
+from .attend import marked
 from .errors import Severity, Violation
 from .events import (
     TERMINAL,
@@ -141,7 +141,7 @@ class Session:
             return False
         self._joined = (kind != "started" or self.late) and not self.whole
         self._numbered = event.sequence_number is not UNSET
-        self.parent = str(ours(event, "parent_session_id") or "")
+        self.parent = str(marked(event, "parent_session_id") or "")
         self.stage = LIFECYCLE["none", "started"]
         return True
 
@@ -280,7 +280,7 @@ class Session:
     def _judge_chain(self, event: StateChanged, agent: Agent, found: list[Violation]) -> None:
         """STATE-001, STATE-002 §4.2.1"""
         left = event.from_state
-        if not left or ours(event, "resync"):  # C-36: a catch-up names the state, it leaves none
+        if not left or marked(event, "resync"):  # C-36: a catch-up names the state, it leaves none
             return
         if not agent.moved:
             if left != "idle" and not self._joined and (self.whole or self.stage != "none"):
@@ -294,7 +294,7 @@ class Session:
 
     def _left_behind(self, event: StateChanged, agent: Agent) -> list[Ask]:
         """Prompts of this agent that a state.changed away from awaiting_input ends without a visible answer."""
-        if event.from_state != "awaiting_input" or event.to_state == "awaiting_input" or ours(event, "outcome"):
+        if event.from_state != "awaiting_input" or event.to_state == "awaiting_input" or marked(event, "outcome"):
             return []
         return [a for a in self.asks.values() if a.outcome == "pending" and a.event.producer.agent_id == agent.id]
 
@@ -420,7 +420,7 @@ class Session:
             self.resolve(ask, "withdraw")
             if not self.whole:  # an answer may have come that the recording does not show (C-38)
                 ask.outcome = "unseen"
-        outcome, token = ours(event, "outcome"), ours(event, "reply_token")
+        outcome, token = marked(event, "outcome"), marked(event, "reply_token")
         told = self.asks.get(token) if isinstance(token, str) else None
         if told is not None and told.outcome == "pending":
             self.resolve(told, TOLD.get(str(outcome), "withdraw"))

@@ -11,7 +11,7 @@ from collections.abc import Callable
 from typing import Any, Final
 
 from . import timestamps, wire
-from .attend import PREFIX
+from .attend import marks
 from .audit import MOST, Audit, Direction, Finding, misdirected, trim
 from .errors import ProtocolError
 from .events import (
@@ -270,11 +270,10 @@ def _changed(track: Track, event: StateChanged, now: float, _found: list[Finding
     agent, left, entered = event.producer.agent_id, _state(event.from_state), _state(event.to_state)
     track.leave(agent, now)
     text = f"From {left} to {entered}."
-    extensions = present(event, "extensions")
-    told = extensions.get(PREFIX) if isinstance(extensions, dict) else None
-    if isinstance(told, dict) and told.get("resync") is True:
+    told = marks(event)
+    if told.get("resync") is True:
         text = f"Catching up: the state is {entered}."
-    elif isinstance(told, dict) and isinstance(told.get("outcome"), str):
+    elif isinstance(told.get("outcome"), str):
         text += f" The prompt is over: {_state(told['outcome'])}."
     step = Step(now, "state", text, _summary(event), name=entered, lasts=True)
     _bounded(track.states)

@@ -13,7 +13,8 @@ from collections.abc import Callable, Iterable
 from typing import Final
 
 from . import wire
-from .arrivals import Item, marked
+from .arrivals import Item
+from .attend import marked
 from .audit import Audit, Finding
 from .errors import ProtocolError, Violation
 from .events import TERMINAL, AwaitingClarification, AwaitingConfirmation, SessionStarted

@@ -17,7 +17,7 @@ import msgspec
 from msgspec import UNSET
 
 from .. import wire
-from ..attend import ATTEND, PREFIX
+from ..attend import ATTEND, PREFIX, marks
 from ..channel import LOCAL
 from ..events import SessionStarted
 from ..extensions import Registry
@@ -43,14 +43,14 @@ def addressed(data: bytes, known: Registry, audience: Callable[[str], frozenset[
     if not isinstance(event, SessionStarted) or to is None:
         return data
     contexts = (event.context,) if isinstance(event.context, str) else tuple(event.context)
-    extensions = {**(present(event, "extensions") or {}), PREFIX: {**_ours(event), NAME: sorted(to)}}
+    extensions = {**(present(event, "extensions") or {}), PREFIX: {**marks(event), NAME: sorted(to)}}
     both = tuple(dict.fromkeys((*contexts, ATTEND.context)))
     return wire.encode(wire.replace(event, context=both, extensions=extensions))
 
 
 def named(event: SessionStarted) -> tuple[SessionStarted, frozenset[str] | None]:
     """The event as its agent made it, and those it names; None if it names nobody. What cannot be read is for none."""
-    ours = _ours(event)
+    ours = dict(marks(event))
     if NAME not in ours:
         return event, None
     given = ours.pop(NAME)
@@ -62,11 +62,6 @@ def named(event: SessionStarted) -> tuple[SessionStarted, frozenset[str] | None]
     contexts = [one for one in event.context if one != ATTEND.context] if not isinstance(event.context, str) else []
     context: Any = tuple(contexts) if len(contexts) > 1 else CORE_CONTEXT
     return wire.replace(event, context=context, extensions=others or UNSET), to
-
-
-def _ours(event: SessionStarted) -> dict[str, Any]:
-    ours = (present(event, "extensions") or {}).get(PREFIX)
-    return dict(ours) if isinstance(ours, dict) else {}
 
 
 class Whose(msgspec.Struct, frozen=True):
@@ -119,8 +114,8 @@ def whose(entries: Sequence[Entry]) -> Whose:
     """Whose a session of an earlier run is."""
     for entry in entries[:1]:
         message = wire.decode(entry.data)
-        ours = (present(message, "extensions") or {}).get(PREFIX) if isinstance(message, Manifest) else None
-        if isinstance(ours, dict):
+        ours = marks(message) if isinstance(message, Manifest) else {}
+        if ours:
             names = frozenset(ours[NAME]) if NAME in ours else None
             return Whose(ours["principal"], ours["instance"], names)
     return NOBODY

@@ -17,7 +17,7 @@ from functools import partial
 from typing import Final, Literal
 
 from .. import wire as bytes_
-from ..attend import ATTEND, PREFIX
+from ..attend import ATTEND, PREFIX, marked
 from ..channel import AGENT, LOCAL, ChannelLost, ChannelRefused, Peer
 from ..errors import AaepError
 from ..events import TERMINAL, Envelope, LocalizationHints, SessionStarted, StateChanged
@@ -106,8 +106,7 @@ class Relays:
         """An agent has come, or has come back; what it is told if it may not."""
         if AGENT not in peer.roles:
             return self._refused(peer, "authorization_denied", MAY_NOT_PUBLISH)
-        ours = manifest.extensions.get(PREFIX) if isinstance(manifest.extensions, dict) else None
-        instance = ours.get("instance") if isinstance(ours, dict) else None
+        instance = marked(manifest, "instance")
         key = (peer.principal, instance if isinstance(instance, str) and instance else manifest.agent_id)
         relay = self._agents.get(key)
         if relay is None:
@@ -241,7 +240,7 @@ class Relay:
             log.warning("An agent's event was left out: its ids are none.")  # ENV-012, ENV-017: they go into frames
             return
         relayed = self._sessions.get(event.session_id) or self.adopt(event.session_id)
-        if _marked(event, "resync"):
+        if marked(event, "resync"):
             return
         if relayed is None:
             if not isinstance(event, SessionStarted) or self._known(event.session_id):
@@ -446,12 +445,6 @@ class _Elsewhere:
 
     async def close(self) -> None:
         await asyncio.wrap_future(asyncio.run_coroutine_threadsafe(self._wire.close(), self._loop))
-
-
-def _marked(event: Envelope, name: str) -> bool:
-    given = event.extensions
-    ours = given.get(PREFIX) if isinstance(given, dict) else None
-    return bool(isinstance(ours, dict) and ours.get(name))
 
 
 def _when(event: Envelope) -> str:
