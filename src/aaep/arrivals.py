@@ -30,6 +30,7 @@ from .events import (
     SessionStarted,
     StateChanged,
 )
+from .fields import MERGED
 from .subscription import critical
 
 __all__ = ["Arrivals", "Item"]
@@ -40,7 +41,7 @@ MOST: Final = 16_384  # event ids remembered; starts and prompts, which come aga
 _MOST_PLACES: Final = 4096
 _MOST_OUTPUTS: Final = 256
 _TAIL: Final = 32_768  # characters of an output kept to compare with
-_MERGED: Final = re.compile(r"(.+)m[1-9][0-9]*")
+_MERGED: Final = re.compile(MERGED)
 _AGAIN: Final = (SessionStarted, AwaitingConfirmation, AwaitingClarification)  # CF-091, CF-146
 _FOLDED: Final = (StateChanged, ProgressUpdated)  # what a producer may fold into the next of its kind (C-36)
 
@@ -296,6 +297,6 @@ class Arrivals:
 
 
 def _last_part(event_id: str) -> str:
-    """C-85: a merged event's id is its last part's, ``m``, and the number of parts."""
+    """C-85: what a merged event is named after."""
     merged = _MERGED.fullmatch(event_id)
     return event_id if merged is None else merged[1]

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Final
 from msgspec import UNSET
 
 from .asks import consequential
+from .channel import in_asyncio
 from .errors import LocalProtocolError, Violation
 from .events import ToolCompleted, ToolInvoked
 from .prompts import Ask
@@ -90,7 +91,7 @@ class Call:
     def begin(self) -> None:
         """Announce the tool, as soon as it may run."""
         while (waiting := self._begin()) is not None:
-            if _on_a_loop():
+            if in_asyncio():
                 raise LocalProtocolError(
                     f"{self.name} cannot start while a question is open. Use `async with`, or wait for the answer."
                 )
@@ -258,14 +259,6 @@ class Call:
 
     def _seconds(self) -> float:
         return max(0.0, self._session.voice.clock() - self._began)
-
-
-def _on_a_loop() -> bool:
-    try:
-        asyncio.get_running_loop()
-    except RuntimeError:
-        return False
-    return True
 
 
 def classified(risk: str | None, irreversible: bool | None) -> tuple[str, bool]:

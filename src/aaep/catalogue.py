@@ -16,7 +16,7 @@ import msgspec
 
 from .errors import Severity, Violation
 
-__all__ = ["Rule", "grade", "merged", "rule", "rules"]
+__all__ = ["Rule", "grade", "merged", "rule", "rules", "spoken"]
 
 
 class Rule(msgspec.Struct, frozen=True, kw_only=True):
@@ -97,3 +97,14 @@ def grade(violation: Violation, *, strict: bool = False) -> Severity:
     if strict and violation.severity == "warning" and known.keyword != "SHOULD":
         return "error"
     return violation.severity
+
+
+def spoken(section: str) -> str:
+    """Where a rule stands, as one says it: ``§3.8, A.4`` is section 3.8, section A.4."""
+    said = []
+    for part in section.split(", "):
+        if part.startswith("schema:"):
+            said.append(part.replace(":", " ", 1))
+        else:
+            said.append(f"section {part.removeprefix('§')}" if part.startswith(("§", "A.")) else part)
+    return ", ".join(said)

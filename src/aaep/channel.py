@@ -43,6 +43,7 @@ __all__ = [
     "Peer",
     "Transport",
     "attach",
+    "in_asyncio",
     "parts_of",
     "transport",
 ]
@@ -329,6 +330,15 @@ class Background:
             self.loop.run_until_complete(asyncio.gather(*left, return_exceptions=True))
             self.loop.run_until_complete(self.loop.shutdown_asyncgens())
             self.loop.close()
+
+
+def in_asyncio() -> bool:
+    """Whether the caller is on an event loop, any at all, and so must not wait."""
+    try:
+        asyncio.get_running_loop()
+    except RuntimeError:
+        return False
+    return True
 
 
 def _new_loop() -> asyncio.AbstractEventLoop:

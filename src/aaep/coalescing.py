@@ -37,7 +37,7 @@ from msgspec import UNSET
 from . import wire
 from .attend import marked
 from .events import TERMINAL, Envelope, OutputStreaming, ProgressUpdated, StateChanged
-from .fields import present
+from .fields import MERGED, PIECE, present
 from .sentences import Hint, portions
 from .subscription import critical
 from .timestamps import later
@@ -48,8 +48,8 @@ MOST_CHARACTERS: Final = 16_384  # LIM-011: a chunk's ceiling
 MOST_BYTES: Final = 65_536  # LIM-001
 SHORT: Final = 4_096  # a chunk that cannot be too many bytes: a character is six of them at most, escaped
 MOST_PARTS: Final = 1_000_000
-_WHOLE: Final = re.compile(r"(.+)m([1-9][0-9]*)", re.DOTALL)
-_INSIDE: Final = re.compile(r"(.+)p[0-9]+x[0-9]+", re.DOTALL)
+_WHOLE: Final = re.compile(MERGED)
+_INSIDE: Final = re.compile(PIECE)
 _RIGHT_TO_LEFT: Final = re.compile(
     "[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufefc\U00010800-\U00010fff\U0001e800-\U0001efff]"
 )

@@ -26,6 +26,10 @@ MAX_SAFE_INTEGER: Final = 2**53 - 1  # C-27
 # Forms that are needed elsewhere too. The groups of an instant are its date, time, fraction and offset.
 INSTANT: Final = r"([0-9]{4}-[0-9]{2}-[0-9]{2})T([0-9]{2}:[0-9]{2}:[0-9]{2})(?:\.([0-9]+))?(Z|[+-][0-9]{2}:[0-9]{2})"
 URI: Final = r"[A-Za-z][A-Za-z0-9+.-]*:[^\s]+"
+# C-85: the id of events that were merged is that of the last, ``m`` and their number; that of a piece from inside
+# one has a position and a length instead.
+MERGED: Final = r"([\s\S]+)m([1-9][0-9]*)"
+PIECE: Final = r"([\s\S]+)p[0-9]+x[0-9]+"
 
 # ENV-012, ENV-017, HITL-008: ids reach logs and SSE id lines, so they are matched whole (C-10).
 EventId = Annotated[

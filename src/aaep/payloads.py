@@ -79,27 +79,21 @@ def completed(event: events.ToolCompleted) -> Iterator[Violation]:
         yield Violation("EVT-030", f"status is {event.status}, but error_message does not say why.")
 
 
-def chunk(event: events.OutputStreaming) -> Iterator[Violation]:
-    """OUT-008 §4.3.3, LVL-010 §9.3.1(6)"""
-    hint = present(event, "coalesce_hint")
-    if (hint == "completion") is not (event.complete is True) and hint is not None:
-        text = "The hint completion belongs on the last chunk, and only there."
-        yield Violation("OUT-008", text, "/coalesce_hint", severity="warning")
-    if hint is None and event.complete is False and isinstance(event.chunk, str) and not _sentence_end(event.chunk):
-        yield Violation("LVL-010", "The chunk ends inside a sentence and has no coalesce_hint.")
-
-
 # C-82: the ends of sentences in other scripts too.
 _SENTENCE_END: Final = re.compile(
     r"[.!?\u3002\uff01\uff1f\u061f\u0964\u0965\u1362\u104b][\"'\u201d\u2019)\]]*\s*\Z|\n\s*\Z"
 )
 
 
-def _sentence_end(text: str) -> bool:
-    return (
-        re.search(r"[.!?\u3002\uff01\uff1f\u061f\u0964\u0965\u1362\u104b][\"'\u201d\u2019)\]]*\s*\Z|\n\s*\Z", text)
-        is not None
-    )
+def chunk(event: events.OutputStreaming) -> Iterator[Violation]:
+    """OUT-008 §4.3.3, LVL-010 §9.3.1(6)"""
+    hint = present(event, "coalesce_hint")
+    if (hint == "completion") is not (event.complete is True) and hint is not None:
+        text = "The hint completion belongs on the last chunk, and only there."
+        yield Violation("OUT-008", text, "/coalesce_hint", severity="warning")
+    open_ = hint is None and event.complete is False and isinstance(event.chunk, str)
+    if open_ and not _SENTENCE_END.search(event.chunk):
+        yield Violation("LVL-010", "The chunk ends inside a sentence and has no coalesce_hint.")
 
 
 # §6.4.1 as the readings decide (C-39, CF-022): what a default of accept breaks.

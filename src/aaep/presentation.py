@@ -14,6 +14,7 @@ from typing import Any, Final
 import msgspec
 
 from .attend import marks
+from .coalescing import language
 from .events import (
     CORE_EVENTS,
     CRITICAL,
@@ -418,11 +419,6 @@ def _pressed(text: str, keys: tuple[tuple[str, str], ...], preferences: Preferen
 # -- output ----------------------------------------------------------------------------------
 
 
-def _spoken(event: OutputStreaming) -> str:
-    hints = present(event, "localization_hints")
-    return present(event, "language") or (present(hints, "primary_language") if hints is not None else None) or "en"
-
-
 class Outputs:
     """Collects the chunks of every output and gives announcements at boundaries only (OUT-007, C-46)."""
 
@@ -458,7 +454,7 @@ class Outputs:
         hint = present(event, "coalesce_hint")
         if event.complete or hint in _BOUNDARIES or len(text) > self.most:
             return self._say(event, text, start)
-        size = 0 if hint == "none" else cut_at(text, "sentence", language=_spoken(event))
+        size = 0 if hint == "none" else cut_at(text, "sentence", language=language(event))
         if size < len(text):
             self._held[key] = (event, text[size:], start + size)
         return self._say(event, text[:size], start)

@@ -24,14 +24,14 @@ from .attend import marked
 from .errors import ProtocolError
 from .events import AwaitingClarification, AwaitingConfirmation, Envelope, OutputStreaming
 from .extensions import Registry
-from .fields import present
+from .fields import PIECE, present
 from .journal import Entry, EventNotKept, Journal, names, not_kept
 from .messages import Capabilities
 from .shaping import Shaper
 
 __all__ = ["missed", "overtaken", "shaped"]
 
-_INSIDE: Final = re.compile(r"(.+)p[0-9]+x[0-9]+")
+_INSIDE: Final = re.compile(PIECE)
 MARGIN: Final = 1.0  # seconds between appending an event and publishing it, at the most
 
 _log: Final = logging.getLogger("aaep.hub")

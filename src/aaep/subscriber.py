@@ -9,7 +9,6 @@ wrong with them is reported and never stops them.
 
 from __future__ import annotations
 
-import asyncio
 import contextlib
 import inspect
 import os
@@ -23,7 +22,7 @@ from typing import TYPE_CHECKING, Any, Final, Self
 
 from . import __version__
 from .audit import Audit, Finding
-from .channel import Channel, ChannelLost, Later, transport
+from .channel import Channel, ChannelLost, Later, in_asyncio, transport
 from .errors import AaepError
 from .events import AwaitingClarification, AwaitingConfirmation, Envelope, ProducerInfo
 from .extensions import Extension
@@ -296,7 +295,7 @@ class Subscriber:
     def close(self, reason: str = "subscriber_shutdown", text: str = "The reader has closed.") -> Later[None]:
         """Tell the producer and end. In a plain program it is done on return; in asyncio, await it."""
         ended = self._link.close(reason, text)
-        if not _in_asyncio():
+        if not in_asyncio():
             with contextlib.suppress(TimeoutError):  # it ends by itself; we do not hold anybody up
                 ended.wait(_FAREWELL)
         return ended
@@ -422,11 +421,3 @@ def _trust(
 def _listed(given: Iterable[str]) -> tuple[str, ...]:
     """A single word is meant as one, not as its letters."""
     return (given,) if isinstance(given, str) else tuple(given)
-
-
-def _in_asyncio() -> bool:
-    try:
-        asyncio.get_running_loop()
-    except RuntimeError:
-        return False
-    return True

@@ -9,7 +9,7 @@ from typing import Final
 from .trace import Step, Track, counted, lasting
 from .tracing import Trace
 
-__all__ = ["account", "chosen", "duration", "faults", "heading", "outcome", "overview", "section", "verdict", "when"]
+__all__ = ["account", "chosen", "duration", "faults", "heading", "outcome", "overview", "verdict", "when"]
 
 _MONTHS: Final = ("January February March April May June July August September October November December").split()
 _ENDS: Final = {
@@ -121,17 +121,6 @@ def duration(step: Step) -> str:
         return f"{counted(step.times, 'time')} in {lasting(seconds)}.".capitalize()
     ended = step.ended and f": {step.ended}"
     return f"It lasted {lasting(seconds)}{ended}."
-
-
-def section(text: str) -> str:
-    """Where a rule stands, as one says it: ``§3.8, A.4`` is section 3.8, section A.4."""
-    said = []
-    for part in text.split(", "):
-        if part.startswith("schema:"):
-            said.append("schema " + part.removeprefix("schema:"))
-        else:
-            said.append(f"section {part.removeprefix('§')}" if part[:1] in ("§", "A") else part)
-    return ", ".join(said)
 
 
 def moment(seconds: float) -> str:

@@ -12,10 +12,10 @@ from collections import Counter
 from collections.abc import Iterator
 from typing import Final
 
-from .catalogue import rules
+from .catalogue import rules, spoken
 from .drawing import STYLE, figure
 from .page import asset, document, foreign, safe
-from .telling import account, chosen, duration, faults, heading, outcome, overview, section, when
+from .telling import account, chosen, duration, faults, heading, outcome, overview, when
 from .trace import GRADES, KINDS, Mark, Step, Track, counted, lasting
 from .tracing import Trace
 
@@ -61,7 +61,7 @@ def _rules(trace: Trace) -> Iterator[str]:
     yield '<th scope="col">What it asks for</th></tr></thead>\n<tbody>\n'
     for id_, times in broken.most_common():
         known = rules().get(id_)
-        asks = f"{known.statement} ({section(known.section)})" if known is not None else "A rule of a profile."
+        asks = f"{known.statement} ({spoken(known.section)})" if known is not None else "A rule of a profile."
         yield f'<tr><th scope="row">{safe(id_)}</th><td>{times:,}</td><td>{safe(asks)}</td></tr>\n'
     yield "</tbody>\n</table>\n</section>\n"
 
@@ -138,7 +138,7 @@ def _row(step: Step, track: Track, id_: str) -> Iterator[str]:
 
 
 def _mark(mark: Mark) -> str:
-    source = f", {section(mark.section)}" if mark.section else ""
+    source = f", {spoken(mark.section)}" if mark.section else ""
     where = f", line {mark.line:,}" if mark.line is not None else ", at the end"
     return (
         f'<li class="{mark.severity}" tabindex="-1"><strong>{GRADES[mark.severity]} {safe(mark.rule)}</strong>'

@@ -11,8 +11,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final
 
+from .catalogue import spoken
 from .drawing import svg
-from .telling import account, chosen, duration, heading, outcome, overview, section, when
+from .telling import account, chosen, duration, heading, outcome, overview, when
 from .timeline import html
 from .trace import GRADES, Step, Track, counted
 from .tracing import Trace
@@ -54,5 +55,5 @@ def _told(step: Step, track: Track, *, notes: bool) -> Iterator[str]:
     for mark in step.marks:
         if mark.severity != "info" or notes:
             where = f", line {mark.line:,}" if mark.line is not None else ""
-            source = f", {section(mark.section)}" if mark.section else ""
+            source = f", {spoken(mark.section)}" if mark.section else ""
             yield f"    {GRADES[mark.severity]} {mark.rule}{source}{where}. {mark.text}"

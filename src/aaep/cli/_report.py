@@ -15,9 +15,10 @@ import click
 import msgspec
 
 from ..audit import Audit, Finding
+from ..catalogue import spoken
 from ._verb import counted, jsonl, plain
 
-__all__ = ["JsonLines", "Prose", "sections"]
+__all__ = ["JsonLines", "Prose"]
 
 MOST: Final = 1000  # findings that prose keeps, unless told otherwise
 
@@ -143,19 +144,6 @@ class Prose:
         click.echo(text + ".")
 
 
-def sections(text: str) -> str:
-    """Where a rule stands, to be read aloud: ``§3.8, A.4`` becomes ``section 3.8, section A.4``."""
-    parts = []
-    for part in text.split(", "):
-        if part.startswith("schema:"):
-            parts.append("schema " + part.removeprefix("schema:"))
-        elif part.startswith(("§", "A.")):
-            parts.append("section " + part.removeprefix("§"))
-        else:
-            parts.append(part)
-    return ", ".join(parts)
-
-
 def _told(row: _Row) -> str:
     finding = row.finding
     where = "At the end" if row.first is None else f"Line {row.first}"
@@ -164,7 +152,7 @@ def _told(row: _Row) -> str:
     if finding.path and finding.path[1:] not in finding.message:
         where += f", at {finding.path}"
     grade = "note" if finding.severity == "info" else finding.severity
-    source = f", {plain(sections(finding.section))}" if finding.section else ""
+    source = f", {plain(spoken(finding.section))}" if finding.section else ""
     text = f"{where}: {grade} {plain(finding.rule)}{source}. {finding.message}"
     if row.times > 1:
         last = f", last on line {row.last}" if row.last is not None else ""

@@ -12,8 +12,7 @@ from typing import Any, Final
 import click
 import msgspec
 
-from ..catalogue import Rule, merged, rules
-from ._report import sections
+from ..catalogue import Rule, merged, rules, spoken
 from ._verb import CannotRun, Verb, counted, jsonl, plain
 
 __all__ = ["main"]
@@ -72,7 +71,7 @@ def main(
         click.echo("\n\n".join(map(_paragraph, chosen)))
         return
     for rule in chosen:
-        click.echo(f"{rule.id}, {rule.keyword}, {sections(rule.section)}: {plain(rule.statement)}")
+        click.echo(f"{rule.id}, {rule.keyword}, {spoken(rule.section)}: {plain(rule.statement)}")
     click.echo(f"{counted(len(chosen), 'rule')}.")
 
 
@@ -105,7 +104,7 @@ def _paragraph(rule: Rule) -> str:
     who = {"both": "producers and subscribers", "transport": "transports"}.get(rule.role, rule.role + "s")
     always = ", and checked at every level" if rule.always and rule.level > 1 else ""
     lines = [
-        f"{rule.id}, {sections(rule.section)}.",
+        f"{rule.id}, {spoken(rule.section)}.",
         plain(rule.statement),
         f"A {rule.keyword} for {who}, from level {rule.level} on{always}. Its kind is {rule.kind}.",
         f"Breaking it is {graded}.",

@@ -23,6 +23,7 @@ import msgspec
 
 from ..errors import AaepError
 from ..events import CORE_EVENTS, TERMINAL
+from ..fields import MERGED
 
 __all__ = [
     "Entry",
@@ -42,7 +43,7 @@ __all__ = [
 ]
 
 MOST_BYTES: Final = 16 * 1024 * 1024  # of one entry; messages are 1 MiB at most (CF-114)
-_MERGED: Final = re.compile(r"(.+)m[1-9][0-9]*", re.DOTALL)
+_MERGED: Final = re.compile(MERGED)
 _ENDS: Final = frozenset(name for name, event in CORE_EVENTS.items() if event in TERMINAL)
 
 
