@@ -115,8 +115,8 @@ def test_versions_of_one_family_share_a_prefix() -> None:
     known = Registry([extension(), second])
     assert known.prefix("robot") == second
     assert known.context(extension().context) == extension()
-    assert known.declared("robot", [extension().context]) == (extension(), False)
-    assert known.declared("robot", [second.context]) == (second, False)
+    assert known.declared([extension().context]) == ({"robot": extension()}, False)
+    assert known.declared([second.context]) == ({"robot": second}, False)
 
 
 def test_the_same_extension_twice_is_one() -> None:
@@ -209,10 +209,9 @@ def test_a_prefix_is_only_claimed_by_a_context_on_the_event() -> None:
     """C-07: being registered is not being declared; an unknown context leaves the question open."""
     known = Registry([extension()])
     core = "https://aaep-protocol.org/context/v1"
-    assert known.declared("robot", [core]) == (None, False)
-    assert known.declared("robot", [core, extension().context]) == (extension(), False)
-    assert known.declared("robot", [core, "https://example.org/else"]) == (None, True)
-    assert known.declared("other", [core, extension().context]) == (None, False)
+    assert known.declared([core]) == ({}, False)
+    assert known.declared([core, extension().context]) == ({"robot": extension()}, False)
+    assert known.declared([core, "https://example.org/else"]) == ({}, True)
 
 
 # -- profiles ----------------------------------------------------------------------

@@ -240,13 +240,14 @@ class Registry:
         known = self._by_prefix.get(prefix)
         return known[-1] if known else None
 
-    def declared(self, prefix: str, contexts: Iterable[str]) -> tuple[Extension | None, bool]:
+    def declared(self, contexts: Iterable[str]) -> tuple[dict[str, Extension], bool]:
         """
-        Who claims a prefix among an event's extra contexts. C-07, ENV-052 §3.4.3
+        Who claims which prefix among an event's extra contexts. C-07, ENV-052 §3.4.3
 
-        Returns the extension, if a registered context claims it, and whether
-        the question is open because some context is not registered.
+        Returns the extensions whose contexts are registered, by their prefixes,
+        and whether some context is not: whose the other prefixes are is then open.
         """
+        claimed: dict[str, Extension] = {}
         open_question = False
         for uri in contexts:
             if uri == CORE_CONTEXT or not isinstance(uri, str):
@@ -254,9 +255,9 @@ class Registry:
             extension = self._by_context.get(uri)
             if extension is None:
                 open_question = True
-            elif extension.prefix == prefix:
-                return extension, False
-        return None, open_question
+            else:
+                claimed.setdefault(extension.prefix, extension)
+        return claimed, open_question
 
     def _faults(self, extension: Extension) -> Iterator[Violation]:
         yield from declaration(

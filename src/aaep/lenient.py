@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import json
 import re
+from collections import Counter
 from collections.abc import Callable, Mapping
 from typing import Any, Final, TypeVar
 
@@ -28,9 +29,10 @@ __all__ = ["NESTED", "NULL", "UNREADABLE", "canonical", "parse", "view"]
 UNREADABLE: Final = object()
 NULL: Final = object()  # a null that was sent, in a view made for judging: present, and of no type
 
-_COMMENT: Final = re.compile(r"""("(?:[^"\\]|\\.)*")|//[^\n]*|/\*.*?\*/""", re.DOTALL)
-_TRAILING: Final = re.compile(r"""("(?:[^"\\]|\\.)*")|,(?=\s*[}\]])""", re.DOTALL)
-_SINGLE: Final = re.compile(r"""("(?:[^"\\]|\\.)*")|'((?:[^'\\]|\\.)*)'""", re.DOTALL)
+# What is begun and never ended goes to the end of the text, so that nothing is looked through twice.
+_STRING: Final = r"""("(?:[^"\\]|\\.)*+"?)"""
+_FOREIGN: Final = re.compile(rf"""{_STRING}|'((?:[^'\\]|\\.)*+)'?|//[^\n]*|/\*(?:[^*]|\*(?!/))*+(?:\*/)?""", re.DOTALL)
+_TRAILING: Final = re.compile(rf"""{_STRING}|,(?=\s*+[}}\]])""", re.DOTALL)
 _MOST_DIGITS: Final = 400
 _DEEPEST: Final = 128  # levels; §3.7 allows 8, and what judges a message must be able to follow it down
 
@@ -102,8 +104,8 @@ def _object(found: list[Violation]) -> Callable[[list[tuple[str, Any]]], dict[st
     def build(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
         built = dict(pairs)
         if len(built) != len(pairs):
-            names = [name for name, _ in pairs]
-            twice = next(name for name in names if names.count(name) > 1)
+            times = Counter(name for name, _ in pairs)
+            twice = next(name for name, number in times.items() if number > 1)
             found.append(Violation("ENC-002", f"The name {twice!r} stands twice in one object. Send it once."))
         return built
 
@@ -141,8 +143,7 @@ def _int(found: list[Violation]) -> Callable[[str], int]:
 
 def _dialect(text: str) -> bool:
     """Whether the text would be JSON without comments, trailing commas and single quotes."""
-    plain = _COMMENT.sub(lambda match: match[1] or " ", text)
-    plain = _SINGLE.sub(lambda match: match[1] or json.dumps(match[2]), plain)
+    plain = _FOREIGN.sub(_native, text)
     plain = _TRAILING.sub(lambda match: match[1] or "", plain)
     if plain == text:
         return False
@@ -151,6 +152,11 @@ def _dialect(text: str) -> bool:
     except ValueError:
         return False
     return True
+
+
+def _native(match: re.Match[str]) -> str:
+    """A string as it is, one in single quotes in double ones, and a blank for a comment."""
+    return match[1] or (" " if match[2] is None else json.dumps(match[2]))
 
 
 def _whole(value: Any, found: list[Violation]) -> Any:

@@ -34,7 +34,7 @@ from .messages import (
     SubscriptionRequest,
 )
 from .rules import matched
-from .subscription import DEFAULTS, SCALES, effective, merged, reset
+from .subscription import EVERYTHING, SCALES, effective, merged, reset
 
 __all__ = ["Offer", "changed", "negotiate", "renegotiate", "tighter", "usable"]
 
@@ -283,7 +283,7 @@ def _terms(
         supports_confirmation_reply=confirms,
         supports_clarification_reply=want.supports_clarification_reply is True and replies,
         event_filters=EventFilters(
-            include=_compact(("aaep:agent.*",) if filters.include is UNSET else filters.include),
+            include=_compact(EVERYTHING if filters.include is UNSET else filters.include),
             exclude=_compact(() if filters.exclude is UNSET else filters.exclude),
         ),
         supported_conformance_levels=granted,
@@ -398,8 +398,7 @@ def tighter(asked: Capabilities, honoured: Capabilities) -> Capabilities:
 
 def _common(one: EventFilters, other: EventFilters) -> EventFilters:
     """Filters that admit what both admit: of two patterns that overlap, one is inside the other."""
-    default = cast(EventFilters, DEFAULTS.event_filters).include
-    ours, theirs = (_compact(_list(default if each.include is UNSET else each.include)) for each in (one, other))
+    ours, theirs = (_compact(EVERYTHING if each.include is UNSET else each.include) for each in (one, other))
     include = [inner for mine in ours for its in theirs if (inner := _inner(mine, its)) is not None]
     exclude = (*_compact(_list(one.exclude)), *_compact(_list(other.exclude)))
     return EventFilters(include=tuple(dict.fromkeys(include)), exclude=tuple(dict.fromkeys(exclude)))

@@ -79,10 +79,14 @@ def completed(event: events.ToolCompleted) -> Iterator[Violation]:
         yield Violation("EVT-030", f"status is {event.status}, but error_message does not say why.")
 
 
-# C-82: the ends of sentences in other scripts too.
-_SENTENCE_END: Final = re.compile(
-    r"[.!?\u3002\uff01\uff1f\u061f\u0964\u0965\u1362\u104b][\"'\u201d\u2019)\]]*\s*\Z|\n\s*\Z"
-)
+# C-82: the ends of sentences in other scripts too, and what may close behind them.
+_ENDS: Final = tuple(".!?\u3002\uff01\uff1f\u061f\u0964\u0965\u1362\u104b")
+_CLOSING: Final = "\"'\u201d\u2019)]"
+
+
+def _ends_sentence(text: str) -> bool:
+    said = text.rstrip()
+    return "\n" in text[len(said) :] or said.rstrip(_CLOSING).endswith(_ENDS)
 
 
 def chunk(event: events.OutputStreaming) -> Iterator[Violation]:
@@ -92,7 +96,7 @@ def chunk(event: events.OutputStreaming) -> Iterator[Violation]:
         text = "The hint completion belongs on the last chunk, and only there."
         yield Violation("OUT-008", text, "/coalesce_hint", severity="warning")
     open_ = hint is None and event.complete is False and isinstance(event.chunk, str)
-    if open_ and not _SENTENCE_END.search(event.chunk):
+    if open_ and not _ends_sentence(event.chunk):
         yield Violation("LVL-010", "The chunk ends inside a sentence and has no coalesce_hint.")
 
 

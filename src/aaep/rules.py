@@ -32,6 +32,7 @@ Grade: TypeAlias = Severity | Literal[""]
 
 BUNDLED: Final = registry()
 PUBLISHED: Final = ("0.1.0-draft", "1.0.0")  # C-20
+MARKUP: Final = re.compile(r"<span\b[^<>]*\blang\b", re.IGNORECASE)  # I18N-041
 _SAFE: Final = 2**53
 
 # I18N-002 §11.1: what is written for people.
@@ -284,10 +285,9 @@ def extensions(event: Envelope, _raw: bytes, known: Registry) -> Iterator[Violat
     used = present(event, "extensions")
     if not isinstance(used, dict):
         return
-    contexts = event.context if isinstance(event.context, (tuple, list)) else ()
+    claimed, unknown = known.declared(event.context if isinstance(event.context, (tuple, list)) else ())
     for prefix, value in used.items():
-        path = pointer("extensions", prefix)
-        extension, unknown = known.declared(prefix, contexts)
+        path, extension = pointer("extensions", prefix), claimed.get(prefix)
         if extension is None and not unknown:
             message = f"@context declares no extension with the prefix {prefix}. Add its context URI after the core's."
             yield Violation("ENV-052", message, path)
@@ -367,7 +367,7 @@ def script(event: Envelope, _raw: bytes, _known: Registry) -> Iterator[Violation
 def markup(event: Envelope, raw: bytes, _known: Registry) -> Iterator[Violation]:
     """I18N-041 §11.5.2"""
     for path, text in texts(event) if b"<" in raw or b"\\u003" in raw else ():
-        if re.search(r"<span\b[^>]*\blang\b", text):
+        if MARKUP.search(text):
             yield Violation(
                 "I18N-041", "The text holds inline markup. Use a variant field such as summary_normal_yo.", path
             )

@@ -217,7 +217,8 @@ def _foreign(type_: str, given: Mapping[str, Any], known: Registry) -> Iterator[
         return
     prefix = type_.split(":", 1)[0]
     contexts = given.get("@context")
-    extension, unknown = known.declared(prefix, contexts if isinstance(contexts, list) else ())
+    claimed, unknown = known.declared(contexts if isinstance(contexts, list) else ())
+    extension = claimed.get(prefix)
     if extension is None and not unknown:
         text = f"@context declares no extension with the prefix {prefix}. Add its context URI after the core's."
         yield Violation("EXT-018", text, "/type")
@@ -248,15 +249,22 @@ def explain(raw: bytes | str, known: Registry = BUNDLED, *, strict: bool = False
     if issubclass(cls, Envelope):
         found += _strangers(cls, value)
     message = lenient.view(cls, value)
-    settled = [violation.path for violation in found if violation.path and violation.rule != "ENV-008"]
+    settled = {violation.path for violation in found if violation.path and violation.rule != "ENV-008"}
     for violation in rules.every(message, msgspec.json.encode(value), known, strict=strict):
         # One defect, one finding: a member whose shape is wrong has been told of.
-        if not any(violation.path == path or violation.path.startswith(path + "/") for path in settled):
+        if settled.isdisjoint(_ways(violation.path)):
             found.append(violation)
     id_ = value.get("event_id")
     if isinstance(id_, str):
         found = [msgspec.structs.replace(violation, event_id=id_) for violation in found]
     return sorted(found, key=lambda violation: _step(violation.rule))
+
+
+def _ways(path: str) -> Iterator[str]:
+    """A pointer, and those to all that it leads through."""
+    while path:
+        yield path
+        path = path.rpartition("/")[0]
 
 
 # VAL-010 §3.9: the order in which an event is judged, so that the first finding is of the earliest step that failed.

@@ -7,7 +7,7 @@ each capability; :class:`Handshake` walks the table of :mod:`aaep.states`.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any, Final
 
 import msgspec
@@ -28,16 +28,18 @@ from .messages import (
 )
 from .states import BREACHES, HANDSHAKE
 
-__all__ = ["DEFAULTS", "SCALES", "Handshake", "admits", "effective", "merged", "reset", "wider"]
+__all__ = ["DEFAULTS", "EVERYTHING", "SCALES", "Handshake"]
+__all__ += ["admits", "admitting", "critical", "effective", "matches", "merged", "reset", "wider"]
 
 # §5.3.1: what an absent member means. Rate and pace have no default.
+EVERYTHING: Final = ("aaep:agent.*",)  # CAP-025: what is included where nobody says
 DEFAULTS: Final = Capabilities(
     preferred_verbosity="normal",
     languages=("en-US",),
     supports_confirmation_reply=False,
     supports_clarification_reply=False,
     coalesce_boundaries=("sentence", "completion"),
-    event_filters=EventFilters(include=("aaep:agent.*",), exclude=()),
+    event_filters=EventFilters(include=EVERYTHING, exclude=()),
     supported_conformance_levels=(1,),
     supported_extensions=(),
     cognitive_load="medium",
@@ -87,7 +89,7 @@ def matches(pattern: object, type_: str) -> bool:
 
 def admits(filters: EventFilters, type_: str) -> bool:
     """CAP-028 §5.3.1.7: some include matches and no exclude does (CF-049, CF-051)."""
-    include = ("aaep:agent.*",) if filters.include is UNSET else filters.include
+    include = EVERYTHING if filters.include is UNSET else filters.include
     exclude = () if filters.exclude is UNSET else filters.exclude
     return any(matches(one, type_) for one in include) and not any(matches(one, type_) for one in exclude)
 
@@ -141,6 +143,19 @@ _SETS: Final = {
 }
 
 
+def admitting(filters: EventFilters) -> Callable[[str], bool]:
+    """:func:`admits` for many types, which takes as long for each however many patterns there are."""
+    included = _caught(EVERYTHING if filters.include is UNSET else filters.include)
+    excluded = _caught(() if filters.exclude is UNSET else filters.exclude)
+    return lambda type_: included(type_) and not excluded(type_)
+
+
+def _caught(patterns: Iterable[object]) -> Callable[[str], bool]:
+    known = {canonical(one) for one in patterns if isinstance(one, str)}
+    beginnings = {one[:-1] for one in known if one.endswith("*")}
+    return lambda type_: type_ in known or any(type_[:size] in beginnings for size in range(len(type_) + 1))
+
+
 def _admitted_too_much(wish: EventFilters, got: EventFilters) -> str:
     """A type the granted filters admit and the requested ones do not, or nothing."""
     # The twelve types, and for each pattern a type that only it could be meant for.
@@ -150,7 +165,8 @@ def _admitted_too_much(wish: EventFilters, got: EventFilters) -> str:
             if isinstance(pattern, str):
                 prefix = canonical(pattern).removesuffix("*")
                 samples += [prefix, prefix + "x"]
-    return next((type_ for type_ in samples if type_ and admits(got, type_) and not admits(wish, type_)), "")
+    granted, asked = admitting(got), admitting(wish)
+    return next((type_ for type_ in samples if type_ and granted(type_) and not asked(type_)), "")
 
 
 class Handshake:

@@ -17,6 +17,7 @@ from typing import Any, Final, NamedTuple, TypeAlias
 from .languages import direction
 from .phrases import LONGEST, cut, sentence, span, title
 from .redaction import redact, suspicious
+from .rules import MARKUP
 
 __all__ = [
     "STATES",
@@ -56,7 +57,6 @@ Text: TypeAlias = "str | tuple[str, str, str] | None"
 _MOST: Final = (4096, 16_384, 16_384)  # of the three summaries
 # What may not stand in text that is read out or shown: controls, and overrides that can disguise it (C-59).
 _CONTROLS: Final = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\ud800-\udfff]")
-_SPAN: Final = re.compile(r"<(?=span\b[^>]*\blang\b)", re.IGNORECASE)
 
 STATES: Final[Mapping[str, Said]] = {
     "idle": Said("Idle.", "The agent is idle.", "The agent has nothing to do at the moment."),
@@ -79,7 +79,7 @@ def plain(text: object, most: int = 16_384) -> str:
         if said and unicodedata.category(said[0])[0] == "M":  # I18N-031
             said = "\u25cc" + said
     if "<" in said:
-        said = _SPAN.sub("< ", said)  # I18N-041
+        said = MARKUP.sub(lambda match: f"< {match[0][1:]}", said)  # I18N-041
     if suspicious(said):
         said = redact(said)
     return said if len(said) <= most else said[: most - 1] + "…"

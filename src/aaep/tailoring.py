@@ -98,8 +98,11 @@ class Tailor:
         if names in self._untouched:
             return {}
         kept = {}
+        claimed, _ = self._known.declared(contexts)
+        strangers = self._lists_strangers(contexts)
         for prefix, value in given.items():
-            if self._lists(prefix, contexts):
+            owner = claimed.get(prefix)
+            if strangers if owner is None else owner.namespace in self._listed or owner.context in self._listed:
                 kept[prefix] = value
             elif prefix == PREFIX and isinstance(value, dict):
                 told = {name: value[name] for name in _TOLD if name in value}
@@ -117,11 +120,8 @@ class Tailor:
             self._untouched.add(names)
         return changes
 
-    def _lists(self, prefix: str, contexts: Iterable[str]) -> bool:
-        owner, _ = self._known.declared(prefix, contexts)
-        if owner is not None:
-            return owner.namespace in self._listed or owner.context in self._listed
-        # C-07: it may belong to any context that we do not know, so all of those have to be listed.
+    def _lists_strangers(self, contexts: Iterable[str]) -> bool:
+        """C-07: what nobody claims may belong to any context that we do not know, so all of those have to be listed."""
         strange = [uri for uri in contexts if uri != CORE_CONTEXT and self._known.context(uri) is None]
         return bool(strange) and all(self._lists_uri(uri) for uri in strange)
 

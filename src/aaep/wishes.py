@@ -21,6 +21,7 @@ from .fields import AAEP_VERSION, Boundary, Verbosity
 from .languages import match
 from .messages import Capabilities, EventFilters, SubscriptionRenegotiate, SubscriptionRequest
 from .replies import checked
+from .subscription import EVERYTHING
 
 __all__ = ["Wishes"]
 
@@ -59,7 +60,7 @@ class Wishes(msgspec.Struct, frozen=True, kw_only=True):
 
     def filters(self) -> EventFilters:
         """CF-052: a listed extension's own events are asked for too."""
-        include = ("aaep:agent.*",) if self.include is None else self.include
+        include = EVERYTHING if self.include is None else self.include
         types = [f"{one.prefix}:*" for one in (ATTEND, *self.extensions)]
         wanted, unwanted = dict.fromkeys([*include, *types]), dict.fromkeys(self.exclude)
         return EventFilters(include=tuple(wanted), exclude=tuple(unwanted))

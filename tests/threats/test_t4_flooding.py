@@ -10,6 +10,8 @@ from __future__ import annotations
 import json
 import select
 import socket
+import subprocess
+import sys
 import threading
 import time
 from collections.abc import Callable, Iterator
@@ -23,9 +25,11 @@ import msgspec
 import pytest
 
 from aaep.fanout import Settings
+from aaep.fields import CORE_CONTEXT
 from aaep.framing import LIMIT
 from aaep.producer import Producer
 from aaep.subscriber import Subscriber
+from tests import vectors
 from tests.end_to_end.readers import ANSWERS, ENDS, PROMPT, Raw, stamp
 from tests.end_to_end.wires import LONG, WIRES, Json, TwoWay, WebSocket, Wire
 from tests.threats.hall import NAMES, Bank, Hall, hall
@@ -37,6 +41,53 @@ REQUEST: Json = {
     "subscriber_name": "A flood",
     "capabilities": {},
 }
+
+
+# -- hard to judge -----------------------------------------------------------------------------------
+
+
+def dumped(value: Json) -> bytes:
+    return json.dumps(value, separators=(",", ":")).encode()
+
+
+def _base(name: str, **members: Any) -> bytes:
+    """A sound message with other members; None leaves one out."""
+    message = {**json.loads(vectors.message({"base": name}, 1)), **members}
+    return dumped({member: value for member, value in message.items() if value is not None})
+
+
+def _filtered() -> bytes:
+    some = [f"aaep:agent.{n:05}" for n in range(20_000)]
+    return _base("subscription.accepted", honored_capabilities={"event_filters": {"include": some, "exclude": some}})
+
+
+# Messages of nearly the largest size, in each of which something could be looked for from every place anew.
+HOSTILE: dict[str, Callable[[], bytes]] = {
+    "strings without an end": lambda: b"{" + b'\\"' * 500_000,
+    "single quotes without an end": lambda: b"{" + b"\\'" * 500_000,
+    "comments without an end": lambda: b"{" + b"/* " * 300_000,
+    "the last name twice": lambda: dumped({f"a{n}": n for n in range(70_000)})[:-1] + b',"a69999":0}',
+    "strange members": lambda: _base("agent.session.started", **{f"x{n}": 2**60 for n in range(30_000)}),
+    "prefixes and contexts": lambda: _base(
+        "agent.session.started",
+        extensions={f"p{n}": {} for n in range(40_000)},
+        **{"@context": [CORE_CONTEXT, *(f"u:{n}" for n in range(40_000))]},
+    ),
+    "markup that does not close": lambda: _base("agent.session.started", summary_normal="<span " * 170_000),
+    "empty lines": lambda: _base(
+        "agent.output.streaming", chunk="\n" * 500_000 + "x", complete=False, coalesce_hint=None
+    ),
+    "filters": _filtered,
+}
+
+
+@pytest.mark.parametrize("what", HOSTILE)
+def test_t4_no_message_keeps_its_judge_busy(what: str) -> None:
+    """Judging takes as long as a message is, whatever it holds. With the square of that it would be hours here."""
+    request, raw = _base("subscription.request"), HOSTILE[what]()
+    assert LIMIT // 2 < len(raw) <= LIMIT
+    code = "import sys, aaep; audit = aaep.Audit(); [audit.feed(line) for line in sys.stdin.buffer.read().splitlines()]"
+    subprocess.run([sys.executable, "-c", code], input=request + b"\n" + raw, timeout=LONG, check=True)
 
 
 # -- too many ----------------------------------------------------------------------------------------
