@@ -23,7 +23,8 @@ READINGS = {
     for reading in re.findall(r"^(?:### |\*\*)(CF?-[0-9]+)\b", path.read_text(), re.MULTILINE)
 }
 ID = re.compile(r"[A-Z][A-Z0-9]+-[0-9]{3}")
-CITED = re.compile(r'"([A-Z][A-Z0-9]{1,5}-[0-9]{3})"')
+FAMILIES = "|".join({id_.partition("-")[0] for id_ in (*rules(), *merged())})
+CITED = re.compile(rf"\b(?:{FAMILIES})-[0-9]{{3}}\b")
 
 
 # Makes a shape take long to be understood, and has several threads be the first to read the catalogue.

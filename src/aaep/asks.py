@@ -35,6 +35,7 @@ __all__ = [
     "Verdict",
     "consequential",
     "ill_typed",
+    "kinds",
     "licence",
     "refused",
     "unfollowed",
@@ -50,6 +51,12 @@ Outcome = Literal["pending", "accepted", "rejected", "answered", "timed_out", "w
 def _offered(asked: AwaitingClarification) -> list[str]:
     """The values to choose from; what a peer listed beside them is no choice."""
     return [one.value for one in present(asked, "choices") or () if isinstance(one, Choice)]
+
+
+def kinds(asked: AwaitingClarification) -> tuple[Any, ...]:
+    """CF-031: which kinds of answer a question takes, where it does not say: numbers and booleans are not assumed."""
+    given = present(asked, "accepted_response_kinds")
+    return given or (("multiple_choice",) if present(asked, "choices") else ("freetext",))
 
 
 # CLAR-006 to CLAR-009 §6.5.2: which JSON value answers which kind of question.
@@ -247,12 +254,8 @@ def ill_typed(message: ClarificationReply, ask: Ask) -> str:
     asked = ask.event
     if not isinstance(asked, AwaitingClarification):
         return "CLAR-020"
-    # CF-031: numbers and booleans are not assumed.
-    kinds = present(asked, "accepted_response_kinds") or (
-        ("freetext",) if asked.choices is UNSET else ("multiple_choice",)
-    )
     # A peer may have listed anything; its question was told of, and is answered by the kinds we know.
-    known = [ANSWERS[kind] for kind in kinds if isinstance(kind, str) and kind in ANSWERS]
+    known = [ANSWERS[kind] for kind in kinds(asked) if isinstance(kind, str) and kind in ANSWERS]
     if any(fits(message.response, asked) for _, fits in known):
         return ""
     return known[0][0] if known else "CLAR-006"

@@ -1,5 +1,5 @@
 """
-Captures: what passed on a subscription, one line for each message. Design section 5
+Captures: what passed on a subscription, one line for each message.
 
 The first line says what it is, where it comes from and on which terms::
 

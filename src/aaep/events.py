@@ -455,7 +455,7 @@ Event: TypeAlias = (
     | UnknownEvent
 )
 
-# TERM-012 §2.2.7: exactly twelve, in four families.
+# ENV-009 §3.2.2: exactly twelve, in four families.
 _TWELVE: Final[Mapping[str, type[Envelope]]] = {
     "session.started": SessionStarted,
     "session.completed": SessionCompleted,

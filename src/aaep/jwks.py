@@ -8,7 +8,6 @@ algorithm alone. What else is in the set, secrets above all, is left out.
 from __future__ import annotations
 
 import asyncio
-import ipaddress
 import logging
 import os
 import ssl as tls
@@ -20,6 +19,7 @@ from typing import Any, Final, Protocol
 import msgspec
 
 from .channel import parts_of
+from .claims import on_this_machine
 from .errors import AaepError
 from .identity import Unsettled
 from .keys import KeyUnusable, TrustedKey, TrustedKeys
@@ -131,10 +131,10 @@ class KeyUrl:
         host = parts.hostname or ""
         if not host or parts.username is not None or parts.password is not None:
             raise AaepError(f"{url!r} is not the address of a set of keys. Write it like https://login.example/jwks.")
-        if parts.scheme != "https" and not (parts.scheme == "http" and _loopback(host)):
+        if parts.scheme != "https" and not (parts.scheme == "http" and on_this_machine(url)):
             raise AaepError(f"Keys from {host} could be swapped on the way. Use https://.")
         self._url, self._ssl, self._clock = url, ssl, clock
-        self._trust_env = not _loopback(host)
+        self._trust_env = not on_this_machine(url)
         self._keys: tuple[TrustedKey, ...] = ()
         self._fetched: float | None = None
         self._tried: float | None = None
@@ -197,10 +197,3 @@ class KeyUrl:
             said = str(error) or type(error).__name__
             raise AaepError(f"The keys at {self._url} cannot be fetched: {said}. Is the address right?") from error
         self._keys, self._fetched = parse(bytes(data)), self._clock()
-
-
-def _loopback(host: str) -> bool:
-    try:
-        return host == "localhost" or ipaddress.ip_address(host).is_loopback
-    except ValueError:
-        return False

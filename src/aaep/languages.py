@@ -114,7 +114,7 @@ def match(requested: Sequence[str], offered: Sequence[str], fallback: Sequence[s
     comes last of all: whoever asked for it may not be able to read it.
     """
     steps: tuple[Iterator[str], ...] = (
-        (found for tag in requested for found in _served(tag, offered)),  # I18N-011 to 014
+        (found for tag in requested for found in _served(tag, offered)),  # I18N-011 to I18N-014
         (found for tag in requested for found in _related(tag, offered) if _readable(tag, found)),
         (found for tag in fallback for found in _served(tag, offered)),  # I18N-015
         (found for tag in requested for found in _related(tag, offered)),

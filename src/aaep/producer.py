@@ -1,6 +1,4 @@
-"""
-What agent code holds: a :class:`Producer`, its sessions and its tools. Design section 4
-"""
+"""What agent code holds: a :class:`Producer`, its sessions and its tools."""
 
 from __future__ import annotations
 

@@ -18,7 +18,7 @@ from .summaries import Text, plain, plainly
 
 __all__ = ["TIMEOUTS", "Answer", "Ask", "clarification", "confirmation"]
 
-# HITL-033 §6.4.2, CONF-054 §6.5.4: how long to wait where the author does not say; long rather than short.
+# HITL-033, CONF-054 §6.4.2: how long to wait where the author does not say; long rather than short.
 TIMEOUTS: Final = {"high": 300, "medium": 120, "low": 60, "clarification": 180}
 
 _NAMES: Final = ("tool", "tool_call_id")

@@ -10,16 +10,15 @@ it a reply, the deadline, the last listener leaving, or the agent itself.
 from __future__ import annotations
 
 from collections import deque
-from typing import TYPE_CHECKING, Any, Final, Literal
+from typing import TYPE_CHECKING, Final, Literal
 
 import msgspec
 
 from .asks import Ask as Prompt
-from .attend import PREFIX
 from .errors import LocalProtocolError
 from .events import AwaitingClarification, AwaitingConfirmation, Envelope, ProgressUpdated
 from .events import Progress as ProgressMade
-from .messages import Capabilities, Reply
+from .messages import Reply
 from .phrases import span
 from .prompts import Answer, Ask
 from .stamps import identifier
@@ -280,9 +279,10 @@ class Questions:
                 return
             if prompt.eligible is not None:
                 prompt.eligible.add(subscription.id)
-            wanted = _patience(subscription.terms)
+            wanted = subscription.wish("minimum_timeout_seconds")
+            longer = isinstance(wanted, int) and wanted > prompt.event.timeout_seconds
             # More time cannot be given to a question that is out: it is taken back and asked anew.
-            if wanted > prompt.event.timeout_seconds and not ask.waits_for_time:
+            if longer and not ask.waits_for_time:
                 self.withdraw(ask, "longer")
 
 
@@ -301,12 +301,6 @@ def _asking(ask: Ask) -> Said:
     if ask.kind == "confirmation":
         return Said("Confirm.", about, f"{about} {brief(ask.members['consequence'])}")
     return Said("Question.", about, about)
-
-
-def _patience(terms: Capabilities) -> int:
-    asked: Any = terms.unknown.get(PREFIX)
-    seconds = asked.get("minimum_timeout_seconds") if isinstance(asked, dict) else None
-    return seconds if isinstance(seconds, int) else 0
 
 
 _OUTCOMES: Final = {"unavailable": "timed_out"}  # to a listener, an answer that did not come is time that ran out

@@ -1,5 +1,5 @@
 """
-What a journal says about sessions whose agent is gone, and how they are ended. Design section 5
+What a journal says about sessions whose agent is gone, and how they are ended.
 
 The process that owns a session is the only authority on it. When it died, the
 session cannot go on: whoever opens its journal next says so, in the session's

@@ -247,7 +247,7 @@ def verbosity(event: Envelope, _raw: bytes, _known: Registry) -> Iterator[Violat
 
 
 def producer(event: Message, _raw: bytes, _known: Registry) -> Iterator[Violation]:
-    """ENV-032, ENV-035 §3.2.6: notes only."""
+    """ENV-032 §3.2.6: notes only."""
     who = present(event, "producer")
     if not isinstance(who, events.ProducerInfo):
         return

@@ -20,7 +20,7 @@ _latest: tuple[int, str] = (-1, "")
 
 
 def identifier(prefix: str) -> str:
-    """A fresh id: ``evt_``, ``sess_``, ``call_``, ``out_``, ``rpl_`` or ``sub_`` and 32 random digits. CONF-010 §6.2"""
+    """A fresh id: a prefix, such as ``evt_`` or ``rpl_``, and 32 random digits. CONF-011 §6.2.1"""
     try:
         return prefix + _ready.pop()
     except IndexError:

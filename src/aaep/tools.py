@@ -18,7 +18,9 @@ from typing import TYPE_CHECKING, Any, Final, Literal, TypeVar, cast
 from .arguments import State, arguments, filled, state, whole
 from .calls import Call, classified
 from .errors import AaepError, LocalProtocolError
+from .events import ToolInvoked
 from .prompts import Answer, Ask, confirmation
+from .rules import pattern
 from .stamps import identifier
 from .summaries import Text, plain, title
 from .work import CURRENT, Session
@@ -30,7 +32,7 @@ __all__ = ["Refused", "Tool", "decorate"]
 
 F = TypeVar("F", bound=Callable[..., Any])
 
-_NAME: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_.-]{0,255}")
+_is_name: Final = pattern(ToolInvoked, "tool")
 
 
 class Refused(AaepError):
@@ -60,7 +62,7 @@ class Tool:
         on_refusal: Literal["return", "raise"],
     ) -> None:
         self.name = name or re.sub(r"[^A-Za-z0-9_.-]", "_", getattr(function, "__name__", "tool"))
-        if _NAME.fullmatch(self.name) is None:
+        if _is_name(self.name) is None:
             raise ValueError(f"{self.name!r} cannot name a tool: letters, digits, _ . and - only, a letter first.")
         if on_refusal not in ("return", "raise"):
             raise ValueError(f"on_refusal is return or raise, not {on_refusal!r}.")
@@ -70,7 +72,7 @@ class Tool:
         if confirm is False and self.asks:
             raise ValueError(f"{self.name} is of high risk or cannot be undone, so it has to be confirmed.")
         self.description = inspect.getdoc(function)
-        self._producer, self._function = producer, function
+        self._producer = producer
         self._signature = inspect.signature(function)
         self._action, self._consequence, self._summary = action, consequence, summary
         self._timeout, self._on_refusal = timeout, on_refusal

@@ -26,7 +26,7 @@ __all__ = ["TASKS", "Scripted", "main"]
 log: Final = logging.getLogger("aaep.conformance")
 
 _EXPIRES: Final = 2  # seconds
-_MOMENT: Final = 0.3
+_MOMENT: Final = 0.3  # seconds for the question to have been heard
 _SENTENCES: Final = 30
 
 
@@ -34,7 +34,7 @@ class Scripted:
     """The agent and its tasks. Each runs in a thread of its own."""
 
     def __init__(self, producer: Producer, *, expires: int = _EXPIRES) -> None:
-        self.producer, self._expires = producer, expires
+        self.producer = producer
         self.look_up = producer.tool(name="look_up", risk="low", summary="Looking up {what}.")(self._look_up)
         self.send = self._sending(None)
         self.send_soon = self._sending(expires)

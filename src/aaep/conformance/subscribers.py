@@ -93,7 +93,7 @@ async def judge_subscriber(
         if keys or key is not None:
             key = key or SigningKey.new("RS256", "conformance")
             place = Path(folder, "keys.json")
-            place.write_text(_public(key), encoding="utf-8")
+            place.write_text(json.dumps({"keys": [key.jwk()]}), encoding="utf-8")
         stage = Stage(begin, key=key, keys=place, **settings)
         await _play(stage, [one for one in scenarios if one.level <= level], say)
     if not stage.met and not stage.requests:
@@ -109,10 +109,6 @@ async def judge_subscriber(
         if one.verdict == "not shown" and one.rule in stage.missed:
             one.evidence = (stage.missed[one.rule],)
     return Listened(stage, results)
-
-
-def _public(key: SigningKey) -> str:
-    return json.dumps({"keys": [{**key.public.jose.as_dict(private=False), "kid": key.kid, "alg": key.algorithm}]})
 
 
 async def _play(stage: Stage, scenarios: Iterable[Scenario], say: Callable[[str], object]) -> None:

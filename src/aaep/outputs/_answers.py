@@ -8,6 +8,7 @@ from typing import Final
 
 import msgspec
 
+from ..asks import kinds as taken_by
 from ..events import AwaitingClarification
 from ..fields import present
 from ..phrases import neutralise
@@ -36,9 +37,8 @@ class Understood(msgspec.Struct, frozen=True):
 
 def kinds(event: AwaitingClarification) -> tuple[str, ...]:
     """Which kinds of answer can be given: CF-031, CF-033."""
-    choices = present(event, "choices")
-    given = present(event, "accepted_response_kinds") or (("multiple_choice",) if choices else ("freetext",))
-    return tuple(kind for kind in _WAYS if kind in given and (kind != "multiple_choice" or choices))
+    taken, choices = taken_by(event), present(event, "choices")
+    return tuple(kind for kind in _WAYS if kind in taken and (kind != "multiple_choice" or choices))
 
 
 def expected(event: AwaitingClarification) -> str:

@@ -5,15 +5,29 @@ from __future__ import annotations
 from typing import Any, Final
 
 from aiohttp import web
+from multidict import MultiMapping
 
 from ..channel import Peer
 from ..identity import Credentials, Identity, TooManyGuesses, Unauthenticated, Unauthorised, admitted
 from ._http_guard import Refusal
 
-__all__ = ["CHALLENGE", "admission", "shown"]
+__all__ = ["CHALLENGE", "admission", "bearer_of", "forwarded", "shown"]
 
 _FORWARDED: Final = ("Forwarded", "X-Forwarded-For", "X-Real-IP", "Via")
 CHALLENGE: Final = 'Bearer realm="aaep"'
+
+
+def bearer_of(headers: MultiMapping[str]) -> str:
+    """The token that a request shows; nothing if it shows none, or several."""
+    # Two would leave it to chance who is believed, us or whoever stands in front of us.
+    given = headers.getall("Authorization", [])
+    kind, _, token = (given[0] if len(given) == 1 else "").partition(" ")
+    return token.strip() if kind.lower() == "bearer" else ""
+
+
+def forwarded(headers: MultiMapping[str]) -> bool:
+    """Whether a proxy says that it stands there for somebody else."""
+    return any(name in headers for name in _FORWARDED)
 
 
 def shown(request: web.BaseRequest, transport: str, *, loopback: bool) -> Credentials:
@@ -23,17 +37,14 @@ def shown(request: web.BaseRequest, transport: str, *, loopback: bool) -> Creden
     ``loopback``: it came to an address that only this machine has. That it
     came from one says less: a proxy stands there for others, and says so.
     """
-    # Two would leave it to chance who is believed, us or whoever stands in front of us.
-    headers = request.headers.getall("Authorization", [])
-    kind, _, bearer = (headers[0] if len(headers) == 1 else "").partition(" ")
     wire = request.transport
     name: Any = None if wire is None else wire.get_extra_info("peername")
     encrypted: Any = None if wire is None else wire.get_extra_info("ssl_object")
     return Credentials(
         transport=transport,
-        bearer=bearer.strip() if kind.lower() == "bearer" else "",
+        bearer=bearer_of(request.headers),
         certificate=(encrypted.getpeercert() or None) if encrypted is not None else None,
-        loopback=loopback and not any(name in request.headers for name in _FORWARDED),
+        loopback=loopback and not forwarded(request.headers),
         address=str(name[0]) if name else "",
     )
 

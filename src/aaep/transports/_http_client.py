@@ -25,14 +25,14 @@ from ..framing import LIMIT, SseDecoder
 from ._http_address import is_loopback, origin_of, split
 from ._http_manifest import ACCEPT
 
-__all__ = ["HttpChannel", "broken", "connect", "proxy_for"]
+__all__ = ["LATER", "HttpChannel", "broken", "connect", "proxy_for"]
 
 log: Final = logging.getLogger("aaep.http")
 
 _SILENCE: Final = 45.0  # seconds: three heartbeats (CF-090)
 _PATIENCE: Final = 30.0
 _HOPS: Final = 5
-_LATER: Final = frozenset({408, 425, 429, 500, 502, 503, 504})  # it may work another time
+LATER: Final = frozenset({408, 425, 429, 500, 502, 503, 504})  # it may work another time
 
 
 class _Typed(msgspec.Struct):
@@ -243,7 +243,7 @@ class HttpChannel:
         except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError):
             said = ""
         text = f"{self._origin} answered {response.status}: {said[:500] or response.reason or 'no reason given'}"
-        if response.status in _LATER:
+        if response.status in LATER:
             return ChannelLost(text)
         return ChannelRefused(text, gone=response.status in (204, 404, 410))  # CF-092
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping, Sequence
 from typing import Final, NamedTuple
 
@@ -22,7 +21,9 @@ from ..messages import (
     SubscriptionRequest,
 )
 from ..reception import Unreadable
+from ..rules import pattern
 from ..wire import encode
+from ._admission import CHALLENGE
 from ._http_guard import Refusal, media_type_is_json
 
 __all__ = [
@@ -65,10 +66,10 @@ STATUS: Final = {
 }
 ALWAYS: Final = {"Server": "aaep", "X-Content-Type-Options": "nosniff", "Cache-Control": "no-store"}
 STREAM: Final = {**ALWAYS, "Content-Type": "text/event-stream; charset=utf-8", "X-Accel-Buffering": "no"}  # CF-090
-_CHALLENGE: Final = {"WWW-Authenticate": 'Bearer realm="aaep"'}
+_CHALLENGE: Final = {"WWW-Authenticate": CHALLENGE}
 # CF-085: a subscription.request is malformed where replies go.
 _REPLIES: Final = (SubscriptionRenegotiate, SubscriptionClose, ConfirmationReply, ClarificationReply)
-_SUBSCRIPTION_ID: Final = re.compile(r"sub_[A-Za-z0-9]{1,64}")  # SUB-018
+_subscription_id: Final = pattern(SubscriptionAccepted, "subscription_id")  # SUB-018
 
 
 class Said(NamedTuple):
@@ -152,7 +153,7 @@ def wanted(named: Sequence[str]) -> str:
     """The subscription whose stream is asked for; empty for a Level 1 stream without one (CF-093)."""
     if not named:
         return ""
-    if len(named) > 1 or not _SUBSCRIPTION_ID.fullmatch(named[0]):
+    if len(named) > 1 or not _subscription_id(named[0]):
         raise Refusal(
             404, "unknown_subscription", f"There is no such subscription. Subscribe with POST {SUBSCRIPTIONS}."
         )

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import asyncio
 import logging
-import re
 import time
 from collections.abc import Callable, Sequence
 from contextlib import suppress
@@ -27,6 +26,7 @@ from ..hub import CatchUp, Hub, Source
 from ..journal import Entry
 from ..messages import ConfirmationReply, Manifest, Reply, SubscriptionRejected
 from ..recovery import endings
+from ..rules import pattern
 from ..session import Session
 from ..sources import remember
 from ..stamps import identifier, timestamp
@@ -44,8 +44,8 @@ MOST: Final = 100  # agents of one principal
 MAY_NOT_PUBLISH: Final = "This credential is not for publishing. Use one with the role agent."
 TOO_MANY: Final = "There are too many agents of this principal. Try again later."
 
-_EVENT_ID: Final = re.compile(r"evt_[A-Za-z0-9]{1,64}")
-_SESSION_ID: Final = re.compile(r"sess_[A-Za-z0-9]{1,64}")
+_event_id: Final = pattern(SessionStarted, "event_id")
+_session_id: Final = pattern(SessionStarted, "session_id")
 
 
 class Relays:
@@ -236,7 +236,7 @@ class Relay:
             self._abandoned()
 
     def _take(self, event: Envelope) -> None:
-        if not _EVENT_ID.fullmatch(event.event_id) or not _SESSION_ID.fullmatch(event.session_id):
+        if not _event_id(event.event_id) or not _session_id(event.session_id):
             log.warning("An agent's event was left out: its ids are none.")  # ENV-012, ENV-017: they go into frames
             return
         relayed = self._sessions.get(event.session_id) or self.adopt(event.session_id)

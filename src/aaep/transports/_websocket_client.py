@@ -20,7 +20,7 @@ from ..errors import AaepError
 from ..framing import LIMIT
 from ._duplex import Duplex
 from ._http_address import is_loopback, over_http, split
-from ._http_client import HttpChannel, broken, proxy_for
+from ._http_client import LATER, HttpChannel, broken, proxy_for
 from ._http_client import connect as connect_over_http
 from ._websocket_talk import PLACE, SUBPROTOCOL
 
@@ -29,7 +29,6 @@ __all__ = ["WebSocketChannel", "connect"]
 _SILENCE: Final = 45.0  # seconds: three heartbeats (CF-090)
 _PATIENCE: Final = 30.0
 _PARTING: Final = 0.5  # seconds for the other side to say that it has seen the end
-_LATER: Final = frozenset({408, 425, 429, 500, 502, 503, 504})  # it may work another time
 _REFUSED: Final = {  # CF-097: for those who send only the code
     4000: "The producer has closed the subscription.",
     4001: "The producer refused the subscription.",
@@ -155,7 +154,7 @@ class WebSocketChannel(Duplex):
             )
         except aiohttp.WSServerHandshakeError as error:
             text = f"{self.url} answered {error.status}: {_DENIED.get(error.status, error.message[:500])}"
-            raise (ChannelLost if error.status in _LATER else ChannelRefused)(text) from error
+            raise (ChannelLost if error.status in LATER else ChannelRefused)(text) from error
         except aiohttp.ClientConnectorCertificateError as error:
             text = f"The certificate of {self.url} is not trusted: {error}."
             message = f"{text} Give its authority with --ca, or ssl= in Python."

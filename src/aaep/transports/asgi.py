@@ -23,7 +23,7 @@ from ..framing import LIMIT
 from ..guessing import prepared
 from ..hub import Hub, SubscriptionGone, UnknownSubscription
 from ..identity import Credentials, Identity, Local, Unauthorised
-from ._admission import admission
+from ._admission import admission, bearer_of, forwarded
 from ._asgi_pipe import EventPipe, Pipe
 from ._asgi_server import ServedDoor, served
 from ._asgi_talk import Talk
@@ -60,7 +60,6 @@ _HEARTBEAT: Final = b":\n\n"
 _LINGER: Final = 10.0  # seconds for a reader to take what was written before its stream ended
 _MOST_GUARDS: Final = 16  # an application is served at a few addresses, not at many
 _PAUSE: Final = 0.05  # seconds until a full buffer is looked at again
-_FORWARDED: Final = ("Forwarded", "X-Forwarded-For", "X-Real-IP", "Via")
 _CLOSED: Final = Refusal(503, "unavailable", "The agent's side is shutting down.")
 
 T = TypeVar("T")
@@ -93,13 +92,11 @@ class _Head:
 
     def shown(self, transport: str) -> Credentials:
         """What it shows of who sent it."""
-        headers = self.headers.getall("Authorization", [])
-        kind, _, bearer = (headers[0] if len(headers) == 1 else "").partition(" ")
         return Credentials(
             transport=transport,
-            bearer=bearer.strip() if kind.lower() == "bearer" else "",
+            bearer=bearer_of(self.headers),
             # What a proxy on this machine passes on may come from anywhere.
-            loopback=is_loopback(self.client) and not any(name in self.headers for name in _FORWARDED),
+            loopback=is_loopback(self.client) and not forwarded(self.headers),
             address=self.client,
         )
 
