@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import Any, Final
 
-from ._events import Json, Session
+from ._events import Session
+from ._heard import Json
 from ._judge import excerpt
 from ._listening import Scene, Stage, Told, scene
 from ._players import Came

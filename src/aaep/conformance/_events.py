@@ -7,11 +7,10 @@ from typing import Any, Final
 
 from ..fields import AAEP_VERSION, CORE_CONTEXT
 from ..stamps import identifier, timestamp
+from ._heard import PREFIX, Json
 
-__all__ = ["PREFIX", "PRODUCER", "Json", "Session"]
+__all__ = ["PRODUCER", "Session"]
 
-Json = dict[str, Any]
-PREFIX: Final = "aaep:agent."
 PRODUCER: Final = {"agent_id": "played-agent", "agent_name": "Played agent", "agent_version": "1.0.0"}
 
 

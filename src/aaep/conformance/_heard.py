@@ -2,14 +2,24 @@
 
 from __future__ import annotations
 
+import json
 from typing import Any, Final
 
 import msgspec
 
-__all__ = ["PREFIX", "Heard", "Json", "Tools", "consequential"]
+__all__ = ["PREFIX", "Heard", "Json", "Tools", "consequential", "content"]
 
 Json = dict[str, Any]
 PREFIX: Final = "aaep:agent."
+
+
+def content(raw: bytes) -> Json:
+    """What a message holds; nothing if it is none."""
+    try:
+        value = json.loads(raw)
+    except (ValueError, RecursionError):
+        return {}
+    return value if isinstance(value, dict) else {}
 
 
 class Heard(msgspec.Struct):

@@ -8,7 +8,8 @@ from collections.abc import Callable
 from typing import Any, Final
 
 from ..keys import SigningKey
-from ._events import Json, Session
+from ._events import Session
+from ._heard import Json
 from ._judge import excerpt
 from ._listening import Scene, Stage, Unplayable, scene
 from ._players import Came

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Collection, Iterable, Mapping
-from typing import Any, Final, Literal
+from typing import Any, Final
 
 import msgspec
 
@@ -19,14 +19,13 @@ from ..attend import registry
 from ..audit import Audit, Finding
 from ..catalogue import Rule, rules
 from . import Result, Verdict
+from ._playing import Level
 
 __all__ = ["Judged", "Ledger", "Line", "excerpt", "granted", "judge", "subject"]
 
 _MOST: Final = 5  # excerpts kept for a rule
 _LONG: Final = 400  # characters of an excerpt
 _USUAL: Final = ("@context", "aaep_version", "producer", "localization_hints", "verbosity", "urgency")
-
-Level = Literal[1, 2, 3]
 
 
 class Line(msgspec.Struct):

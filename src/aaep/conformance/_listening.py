@@ -12,16 +12,18 @@ import asyncio
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from contextlib import asynccontextmanager
+from functools import partial
 from pathlib import Path
 from typing import Any, Final, Protocol, TypeVar
 
 import msgspec
 
 from ..keys import SigningKey
-from ._events import Json, Session
+from ._events import Session
+from ._heard import Json
 from ._judge import Ledger, Line, excerpt
 from ._players import Came, Player, Stream
-from ._playing import Level, Play, Scenario
+from ._playing import Scenario, Unplayable, scenario
 
 __all__ = ["SCENES", "TASKS", "Begin", "Running", "Scene", "Stage", "Told", "Unplayable", "scene"]
 
@@ -41,10 +43,6 @@ _HOW: Final = (
     "It prints no announcements. To show it, let it print one JSON object for each on standard output, "
     'such as {"event_id": "evt_1", "type": "aaep:agent.tool.invoked", "text": "Posting.", "urgency": "normal"}.'
 )
-
-
-class Unplayable(Exception):
-    """A scenario cannot go on; the message says what was missing."""
 
 
 class Told(msgspec.Struct):
@@ -280,14 +278,4 @@ class Scene:
 # -- scenarios ---------------------------------------------------------------------------------
 
 SCENES: Final[list[Scenario]] = []
-
-
-def scene(level: Level, rules: str, also: str = "") -> Callable[[Play], Play]:
-    """Makes a scenario of a function, as on the producer's side."""
-
-    def made(play: Play) -> Play:
-        name = getattr(play, "__name__", "").replace("_", " ")
-        SCENES.append(Scenario(name, play, level, tuple(rules.split()), tuple(also.split()), alone=False))
-        return play
-
-    return made
+scene: Final = partial(scenario, among=SCENES)

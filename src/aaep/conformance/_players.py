@@ -29,7 +29,8 @@ from ..manifests import sign
 from ..messages import Manifest, SubscriptionClose, SubscriptionRenegotiate, SubscriptionRequest
 from ..negotiation import Offer, changed, negotiate, renegotiate
 from ..stamps import identifier, timestamp
-from ._events import PRODUCER, Json
+from ._events import PRODUCER
+from ._heard import Json, content
 from ._judge import Line
 from ._raw_http import RawDoor
 
@@ -170,7 +171,7 @@ class Player:
 
     def answer(self, raw: bytes, own: str = "", headers: Mapping[str, str] | None = None) -> Json | int | None:
         """Take a message. The answer, if it has one; 400 for what is none."""
-        given = _object(raw)
+        given = content(raw)
         came = Came(time.monotonic(), raw, given, own or str(given.get("subscription_id", "")), headers)
         self.came.append(came)
         self.news.set()
@@ -293,11 +294,3 @@ class Player:
 
 def _bytes(event: Json) -> bytes:
     return json.dumps(event, ensure_ascii=False).encode()
-
-
-def _object(raw: bytes) -> Json:
-    try:
-        value = json.loads(raw)
-    except (ValueError, RecursionError):
-        return {}
-    return value if isinstance(value, dict) else {}

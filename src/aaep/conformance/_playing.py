@@ -7,10 +7,14 @@ from typing import Any, Final, Literal
 
 import msgspec
 
-__all__ = ["SCENARIOS", "Level", "Play", "Scenario", "live", "scenario"]
+__all__ = ["SCENARIOS", "Level", "Play", "Scenario", "Unplayable", "live", "scenario"]
 
 Level = Literal[1, 2, 3]
 Play = Callable[[Any], Awaitable[None]]  # what it is given is the stage of its side
+
+
+class Unplayable(Exception):
+    """A scenario cannot go on; the message says what was missing."""
 
 
 class Scenario(msgspec.Struct, frozen=True):
@@ -31,12 +35,14 @@ class Scenario(msgspec.Struct, frozen=True):
 SCENARIOS: Final[list[Scenario]] = []
 
 
-def scenario(level: Level, rules: str, also: str = "", *, alone: bool = False) -> Callable[[Play], Play]:
-    """Makes a scenario of a function."""
+def scenario(
+    level: Level, rules: str, also: str = "", *, alone: bool = False, among: list[Scenario] = SCENARIOS
+) -> Callable[[Play], Play]:
+    """Makes a scenario of a function, among others of its side."""
 
     def made(play: Play) -> Play:
         name = getattr(play, "__name__", "").replace("_", " ")
-        SCENARIOS.append(Scenario(name, play, level, tuple(rules.split()), tuple(also.split()), alone))
+        among.append(Scenario(name, play, level, tuple(rules.split()), tuple(also.split()), alone))
         return play
 
     return made

@@ -21,8 +21,9 @@ from ..attend import ATTEND
 from ..channel import AgentEnded, Arrival, Channel, ChannelLost, ChannelRefused, parts_of, transport
 from ..errors import AaepError
 from ..stamps import identifier, timestamp
-from ._heard import PREFIX, Heard, Json, Tools, consequential
+from ._heard import PREFIX, Heard, Json, Tools, consequential, content
 from ._judge import Ledger, Line, excerpt
+from ._playing import Unplayable
 
 __all__ = [
     "CONNECTING",
@@ -48,10 +49,6 @@ REPLIES: Final[Json] = {**LISTENS, "supports_confirmation_reply": True, "support
 _POSTED: Final = ("http", "https", "asgi+http")
 CONNECTING: Final = 0.05  # seconds that a connection takes
 _AFTERWARDS: Final = 1.0  # seconds for what a command has begun to be heard, when it has ended
-
-
-class Unplayable(Exception):
-    """A scenario cannot go on; the message says what was missing."""
 
 
 class Answer(msgspec.Struct, frozen=True):
@@ -214,7 +211,7 @@ class Reader:
             self._stage.met = True
             raise Unplayable(f"A request for a subscription was not answered as one: {error}") from error
         self._stage.met = True
-        answer = _object(body)
+        answer = content(body)
         kind = answer.get("type")
         self.id = str(answer.get("subscription_id") or identifier("none_"))
         self._stage.record(raw, self.id, out=False, main=self.main)
@@ -243,7 +240,7 @@ class Reader:
         except (ChannelLost, ChannelRefused) as error:
             return {"error": str(error)}
         self._stage.record(body, self.id, out=True, main=self.main)
-        return _object(body)
+        return content(body)
 
     # -- listening -----------------------------------------------------------------------------
 
@@ -262,7 +259,7 @@ class Reader:
             self._news.set()
 
     def _take(self, arrival: Arrival) -> None:
-        heard = Heard(time.monotonic(), arrival.data, _object(arrival.data), arrival.id)
+        heard = Heard(time.monotonic(), arrival.data, content(arrival.data), arrival.id)
         self._stage.record(arrival.data, self.id, out=True, main=self.main and self._stage.begun(heard))
         self.last = arrival.id or self.last
         self.heard.append(heard)
@@ -438,14 +435,6 @@ class Run:
 def _resync(event: Heard) -> bool:
     ours = (event["extensions"] or {}).get("attend") if isinstance(event["extensions"], dict) else None
     return isinstance(ours, dict) and ours.get("resync") is True
-
-
-def _object(raw: bytes) -> Json:
-    try:
-        value = json.loads(raw)
-    except (ValueError, RecursionError):
-        return {}
-    return value if isinstance(value, dict) else {}
 
 
 async def _post(stage: Stage, raw: bytes) -> Answer:

@@ -3,20 +3,21 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from contextlib import AsyncExitStack
 from typing import Any, Final
 
-from .. import timestamps
+from .. import lenient, timestamps
 from ..attend import registry
 from ..audit import Audit
 from ..channel import ChannelLost, ChannelRefused
-from ..lenient import canonical
+from ..messages import EventFilters
+from ..subscription import admitting
 from ._consent import throughout
+from ._heard import Json
 from ._judge import excerpt
 from ._playing import scenario
 from ._stage import ENDS, LISTENS, REPLIES, Heard, Reader, Stage, Unplayable
-
-Json = dict[str, Any]
 
 # Each member as narrow as can be asked for.
 NARROW: Final[Json] = {
@@ -236,18 +237,17 @@ async def filters_hold_and_critical_events_pass_them(stage: Stage) -> None:
 def _filtered(stage: Stage, name: str, reader: Reader, got: list[Heard], everything: list[Heard]) -> None:
     """Nothing too much, and nothing too little."""
     ledger = stage.ledger
-    filters = reader.terms.get("event_filters") or {}
-    include, exclude = filters.get("include", ["aaep:agent.*"]), filters.get("exclude", [])
+    admitted = _admitting(reader)
     ids = {one["event_id"] for one in got}
     for one in got:
-        if not one.critical and not _admitted(one, include, exclude):
+        if not one.critical and not admitted(str(one["type"])):
             for rule in ("CAP-028", "SUB-037"):
                 ledger.fail(rule, f"With the filters {name} this came: {excerpt(one.raw)}", "Hold back what they say.")
             return
     lost = [
         one
         for one in everything
-        if (one.critical or _admitted(one, include, exclude))
+        if (one.critical or admitted(str(one["type"])))
         and one["event_id"] not in ids
         and one.type not in ("state.changed", "output.streaming", "progress.updated")  # these may be merged
     ]
@@ -259,12 +259,10 @@ def _filtered(stage: Stage, name: str, reader: Reader, got: list[Heard], everyth
         ledger.show(rule, f"With the filters {name} {len(got)} of {len(everything)} events came, and no others.")
 
 
-def _admitted(event: Heard, include: list[str], exclude: list[str]) -> bool:
-    def matches(pattern: str) -> bool:
-        pattern, kind = canonical(pattern), str(event["type"])
-        return kind.startswith(pattern[:-1]) if pattern.endswith("*") else kind == pattern
-
-    return any(map(matches, include)) and not any(map(matches, exclude))
+def _admitting(reader: Reader) -> Callable[[str], bool]:
+    """What the filters of a reader's terms admit, as far as they can be read."""
+    given = reader.terms.get("event_filters")
+    return admitting(lenient.view(EventFilters, given if isinstance(given, dict) else {}, settle=True))
 
 
 _RATE: Final = 1

@@ -22,10 +22,10 @@ from . import Result
 from . import _answering as answering
 from . import _hearing as hearing
 from . import _joining as joining
-from ._judge import Judged, Level, Line, excerpt
+from ._judge import Judged, Line, excerpt
 from ._judge import judge as judged_by
-from ._listening import SCENES, TASKS, Begin, Running, Stage, Unplayable
-from ._playing import Scenario, live
+from ._listening import SCENES, TASKS, Begin, Running, Stage
+from ._playing import Level, Scenario, Unplayable, live
 from ._processes import by_command, by_hand
 from ._undecidable import UNDECIDABLE
 
