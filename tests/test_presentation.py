@@ -22,16 +22,15 @@ from tests import strategies
 EXAMPLES = json.loads((Path(aaep.__file__).parent / "examples.json").read_text())
 BASES = {name.removeprefix("agent."): one for name, one in EXAMPLES.items() if name.startswith("agent.")}
 VERBOSITIES = ("terse", "normal", "detailed")
-PRESS = "Press a to accept, r to refuse, m to hear more, t to ask for more time."
 CONFIRM = (
-    "Confirm. {}Transfer 50 dollars from checking to savings. If you accept: The money moves at once and only the bank "
+    "Confirm. Transfer 50 dollars from checking to savings. If you accept: The money moves at once and only the bank "
     "can move it back. High risk. This cannot be undone. Without an answer within 5 minutes it is refused. "
-    "You can always refuse. " + PRESS
+    "You can always refuse. Press a to accept, r to refuse, t to ask for more time."
 )
 QUESTION = (
     "Question. {}Which savings account? Why: You have two savings accounts. Choices: 1: Holiday savings. "
     "2: House savings. Without an answer within 2 minutes the agent goes on without one. "
-    "Press m to hear more, t to ask for more time."
+    "Press {}t to ask for more time."
 )
 LOCKED = "Handing over to a person. The account is locked and only a person can unlock it."
 HEARD = {
@@ -77,14 +76,14 @@ HEARD = {
     ),
     "output.streaming": ("Bank Assistant: Your balance is 312 dollars.",) * 3,
     "awaiting.confirmation": (
-        CONFIRM.format(""),
-        CONFIRM.format(""),
-        CONFIRM.format(BASES["awaiting.confirmation"]["summary_detailed"] + " "),
+        CONFIRM,  # its summary says nothing else
+        CONFIRM,
+        CONFIRM,
     ),
     "awaiting.clarification": (
-        QUESTION.format(""),
-        QUESTION.format(""),
-        QUESTION.format("You have two savings accounts. Which one should receive the money? "),
+        QUESTION.format("", "m to hear more, "),
+        QUESTION.format("", "m to hear more, "),
+        QUESTION.format("You have two savings accounts. Which one should receive the money? ", ""),
     ),
     "handoff.requested": (
         LOCKED,
@@ -130,6 +129,66 @@ def test_the_four_critical_types_interrupt_whatever_they_say(name: str) -> None:
     for found in (said(name, urgency="background"), said(name, "urgency"), said(name, urgency="shout")):
         assert (found.urgency, found.interrupts) == ("critical", True)
     assert not said("tool.invoked").interrupts
+
+
+DETAILED, TERSE = Preferences(verbosity="detailed"), Preferences(verbosity="terse")
+
+
+@pytest.mark.parametrize(
+    ("name", "to", "changes", "heard"),
+    [
+        ("tool.invoked", TERSE, {"summary_terse": "Check balance."}, "Calling check balance."),
+        (
+            "tool.invoked",
+            DETAILED,
+            {"summary_detailed": "Calling check balance. With account: checking.", "description": ""},
+            "Calling check balance. With account: checking. This takes about 2 seconds.",
+        ),
+        ("tool.completed", TERSE, {"summary_terse": "Done."}, "Check balance finished."),
+        (
+            "tool.completed",
+            DETAILED,
+            {"summary_detailed": "Check balance finished. It took 2 seconds."},
+            "Check balance finished. It took 2 seconds.",
+        ),
+        (
+            "tool.completed",
+            DETAILED,
+            {
+                "status": "error",
+                "error_message": "The tool failed: connection error.",
+                "summary_detailed": "Check balance failed. Connection error.",
+            },
+            "Check balance failed. The tool failed: connection error. It took 2 seconds.",
+        ),
+        ("session.errored", TERSE, {"summary_terse": "Failed."}, "Error. Try again in a few minutes."),
+        (
+            "session.completed",
+            DETAILED,
+            {
+                "summary_detailed": "Done. It took 4 seconds. One tool was used.",
+                "output_summary": "",
+                "duration_ms": 4000,
+            },
+            "Done. It took 4 seconds. One tool was used.",
+        ),
+        (
+            "progress.updated",
+            DETAILED,
+            {"summary_detailed": "Reading statements.", "progress": {"percent": 40, "step": 2, "total_steps": 5}},
+            "Progress. Reading statements. 40 percent done. Step 2 of 5.",
+        ),
+    ],
+)
+def test_nothing_is_heard_twice(name: str, to: Preferences, changes: dict[str, Any], heard: str) -> None:
+    without = ("eta_ms",) if name == "progress.updated" else ()
+    assert said(name, *without, to=to, **changes).text == heard
+
+
+def test_a_summary_that_says_more_than_the_prompt_is_heard_whole() -> None:
+    more = "Transfer 50 dollars from checking to savings. The bank charges 3 dollars."
+    found = said("awaiting.confirmation", to=DETAILED, summary_detailed=more)
+    assert found.text.startswith(f"Confirm. {more} Transfer 50 dollars from checking to savings. If you accept:")
 
 
 # -- which text ----------------------------------------------------------------------------
@@ -319,11 +378,11 @@ def test_a_question_says_how_to_answer() -> None:
 
 def test_where_lines_are_written_the_words_for_them_are_said() -> None:
     lines = Preferences(lines=True)
-    found = said("awaiting.confirmation", to=lines)
-    for text in (found.text, found.detail):
-        assert text.endswith("Write accept to accept, reject to refuse, more to hear more, time to ask for more time.")
+    found = said("awaiting.confirmation", to=lines, summary_detailed="It is for the holidays.")
+    for text, more in ((found.text, " more to hear more,"), (found.detail, "")):
+        assert text.endswith(f"Write accept to accept, reject to refuse,{more} time to ask for more time.")
         assert "Press" not in text
-    assert found.keys == said("awaiting.confirmation").keys
+    assert found.keys == said("awaiting.confirmation", summary_detailed="It is for the holidays.").keys
     asked = said("awaiting.clarification", "choices", accepted_response_kinds=["yes_no"], to=lines)
     assert "Write yes to answer yes, no to answer no, more to hear more" in asked.text
 

@@ -8,6 +8,7 @@ Whole sentences, label first. Nothing here waits, speaks or asks a clock;
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any, Final
 
@@ -76,14 +77,15 @@ def _started(event: SessionStarted, read: Reading) -> Iterable[str]:
 
 
 def _completed(event: SessionCompleted, read: Reading) -> Iterable[str]:
-    yield from (PHRASES["completed"], read.summary())
+    summary = read.summary()
+    yield from (PHRASES["completed"], summary)
     if read.detailed:
-        yield from (read.say("output_summary"), read.time("duration_ms", "took"))
+        yield from (read.say("output_summary"), _unsaid(read.time("duration_ms", "took"), summary))
 
 
 def _errored(event: SessionErrored, read: Reading) -> Iterable[str]:
     hint = read.say("remediation_hint")
-    yield from (PHRASES["errored"], read.summary(), hint)
+    yield from (PHRASES["errored"], _telling(read.summary()), hint)
     if read.detailed or not hint:
         yield phrase(f"category.{event.error_category}")
     if read.detailed and isinstance(event.error_code, str):
@@ -135,6 +137,7 @@ def _progress(event: ProgressUpdated, read: Reading) -> Iterable[str]:
         numbers.append(PHRASES["step.of" if known else "step"].format(step, total))
     if summary:
         yield summary
+        yield from (_unsaid(number, summary) for number in numbers if read.detailed)
     elif description or numbers:
         read.language = read.primary if description else None
         yield from (description, *numbers)
@@ -150,30 +153,32 @@ def _tool(event: ToolInvoked | ToolCompleted, name: str) -> str:
 
 
 def _invoked(event: ToolInvoked, read: Reading) -> Iterable[str]:
-    summary = read.summary()
-    yield from (_tool(event, "invoked"), summary or read.say("description"))
+    label, summary = _tool(event, "invoked"), read.summary()
+    yield from (label, _unsaid(summary, label) if summary else read.say("description"))
     if read.detailed:
-        yield from (read.say("description") if summary else "", read.say("args_summary"))
+        yield from (read.say("description") if summary else "", _unsaid(read.say("args_summary"), summary))
         yield read.time("expected_duration_ms", "takes")
     if event.irreversible is True and read.verbosity != "terse":
         yield PHRASES["undo.irreversible"]
 
 
 def _completed_tool(event: ToolCompleted, read: Reading) -> Iterable[str]:
+    summary = read.summary()
     if event.status == "success":
-        yield from (_tool(event, "success"), read.summary())
+        yield from (_tool(event, "success"), _telling(summary))
     else:
-        yield _tool(event, "timeout" if event.status == "timeout" else "error")
+        label = _tool(event, "timeout" if event.status == "timeout" else "error")
+        yield label
         told = parse(event.raw)[0] if event.raw else None  # C-61: a status we do not know is said as it came
         status = told.get("status") if isinstance(told, dict) else None
         if isinstance(status, str) and status not in ("success", "error", "timeout") and neutralise(status):
             yield PHRASES["status"].format(cut(neutralise(status), 80))
         message = read.say("error_message")
-        yield message or read.summary()
+        yield message or _telling(summary)
         if message and read.detailed:
-            yield read.summary()
+            yield _unsaid(summary, label, message)
     if read.detailed:
-        yield read.time("duration_ms", "took")
+        yield _unsaid(read.time("duration_ms", "took"), summary)
 
 
 def _output(event: OutputStreaming, read: Reading) -> Iterable[str]:
@@ -188,10 +193,10 @@ def _output(event: OutputStreaming, read: Reading) -> Iterable[str]:
 def _confirmation(event: AwaitingConfirmation, read: Reading) -> Iterable[str]:
     """C-51: action and consequence at every verbosity, then risk, time and default; refusing is always possible."""
     yield PHRASES["confirm"]
+    action, consequence = read.say("action"), read.say("consequence")
     if read.detailed:
-        yield read.summary()
-    yield read.say("action") or PHRASES["action.none"]
-    consequence = read.say("consequence")
+        yield _unsaid(read.summary(), action, consequence)
+    yield action or PHRASES["action.none"]
     yield PHRASES["consequence"].format(consequence) if consequence else PHRASES["consequence.none"]
     yield phrase(f"risk.{present(event, 'risk_level')}", "risk.none")
     yield PHRASES[f"undo.{_undo(event)}"]
@@ -222,9 +227,10 @@ def _wait(read: Reading, name: str, answer: str = "") -> str:
 
 def _clarification(event: AwaitingClarification, read: Reading) -> Iterable[str]:
     yield PHRASES["question"]
+    question = read.say("question")
     if read.detailed:
-        yield read.summary()
-    yield read.say("question") or PHRASES["question.none"]
+        yield _unsaid(read.summary(), question)
+    yield question or PHRASES["question.none"]
     if why := read.say("context"):
         yield PHRASES["why"].format(why)
     labels = _labels(event)
@@ -284,6 +290,7 @@ _SAID: Final[Mapping[type[Envelope], Callable[[Any, Reading], Iterable[str]]]] =
     AwaitingClarification: _clarification,
     HandoffRequested: _handoff,
 }
+_WORD: Final = re.compile(r"\w+")
 _BOUNDARIES: Final = ("sentence", "paragraph", "completion")
 _PASSING: Final = (StateChanged, ProgressUpdated)
 
@@ -300,7 +307,24 @@ def _joined(parts: Iterable[str]) -> str:
     return " ".join(said)
 
 
-def _keys(event: Envelope, preferences: Preferences, whole: bool) -> tuple[tuple[str, str], ...]:
+def _unsaid(text: str, *said: str) -> str:
+    """The text, or nothing where each of its words is said beside it: nobody has to hear a thing twice."""
+    heard, left = _words(" ".join(said)), _words(text)
+    for one in said:
+        left = left.replace(_words(one), " ", 1)
+    return "" if not left.strip() or left in heard else text
+
+
+def _words(text: str) -> str:
+    return f" {' '.join(_WORD.findall(text.casefold()))} "
+
+
+def _telling(summary: str) -> str:
+    """A summary, unless it is but the word that the label before it says in other words."""
+    return "" if summary in ("Done.", "Failed.") else summary
+
+
+def _keys(event: Envelope, preferences: Preferences, whole: bool, more: bool) -> tuple[tuple[str, str], ...]:
     """The keys of a prompt. Accepting is not among them unless action and consequence were said in full (C-22)."""
     offered: list[str] = []
     answers: list[tuple[str, str]] = []
@@ -316,7 +340,7 @@ def _keys(event: Envelope, preferences: Preferences, whole: bool) -> tuple[tuple
             answers += [("y", PHRASES["key.yes"]), ("n", PHRASES["key.no"])]
     elif event.type == "aaep:agent.awaiting.confirmation":
         offered.append("reject")
-    offered += ["more", "time"]
+    offered += ["more", "time"] if more else ["time"]
     keys = preferences.keys
     return (*(answers if keys else ()), *((keys[name], PHRASES[f"key.{name}"]) for name in offered if name in keys))
 
@@ -364,8 +388,8 @@ def announce(
     whole = Reading(event, preferences, "detailed", math.inf, left)
     compose = _SAID.get(type(event), _other)
     text, detail = _joined(compose(event, read)), _joined(compose(event, whole))
-    keys = _keys(event, preferences, not read.cut & {"action", "consequence"}) if asks else ()
-    detail_keys = _keys(event, preferences, True) if asks else ()
+    keys = _keys(event, preferences, not read.cut & {"action", "consequence"}, text != detail) if asks else ()
+    detail_keys = _keys(event, preferences, True, False) if asks else ()
     text, detail = _pressed(text, keys, preferences), _pressed(detail, detail_keys, preferences)
     careful = isinstance(event, AwaitingConfirmation) and (
         bool(read.cut)

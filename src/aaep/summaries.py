@@ -166,7 +166,7 @@ def made(percent: float | None, step: int | None, total: int | None) -> Said:
 
 def completed(seconds: float, calls: int) -> Said:
     tools = {0: "", 1: " One tool was used."}.get(calls, f" {calls} tools were used.")
-    return Said("Done.", "Done.", f"Done after {span(seconds)}.{tools}")
+    return Said("Done.", "Done.", f"Done. It took {span(seconds)}.{tools}")
 
 
 def cancelled(by: str) -> Said:
