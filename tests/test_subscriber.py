@@ -490,6 +490,29 @@ def test_callbacks_that_fail_do_not_break_the_stream() -> None:
     assert got == names(STARTED, PROGRESS[1])
 
 
+def test_that_something_could_not_be_read_is_told_and_the_stream_goes_on() -> None:
+    """SEC-009"""
+    half = b'{"type":"aaep:agent.awaiting.confirmation","action":"Pay \\ud83d"}'
+    got, reader = heard(Script([STARTED, half, PROGRESS[1], goodbye()]))
+    assert got == names(STARTED, PROGRESS[1])
+    assert [status.kind for status in reader.statuses] == ["connecting", "connected", "unread", "ended"]
+    told = next(status for status in reader.statuses if status.kind == "unread")
+    assert told.text.startswith("Something came that could not be read.")
+
+
+def test_terms_cannot_be_changed_while_there_is_no_subscription() -> None:
+    async def wait(_: float) -> None:
+        with pytest.raises(ChannelLost, match="no connection at the moment"):
+            await reader.subscriber._link.renegotiate({"verbosity": "terse"})
+
+    script = Script(
+        [STARTED, ChannelRefused("Gone.", gone=True)], [ChannelRefused("Gone.", gone=True)], [goodbye("sub_3")]
+    )
+    reader = Reader(script, sleep=wait)
+    assert [one.event_id for one in reader.subscriber] == names(STARTED)
+    assert script.asked[-1]["type"] == "subscription.request"
+
+
 def test_handshake_messages_of_a_producer_are_ignored() -> None:
     """CF-038"""
     change = b'{"type":"subscription.renegotiate","subscription_id":"sub_1","capabilities":{"cognitive_load":"low"}}'

@@ -8,6 +8,7 @@ import logging
 import socket
 import threading
 from collections.abc import Iterator
+from http.server import BaseHTTPRequestHandler, HTTPServer
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
@@ -15,6 +16,7 @@ from urllib.parse import urlsplit
 import pytest
 
 from aaep.channel import ChannelLost
+from aaep.errors import AaepError
 from aaep.events import (
     AwaitingClarification,
     AwaitingConfirmation,
@@ -336,3 +338,12 @@ def test_an_answer_that_was_lost_with_its_connection_is_given_again(tmp_path: Pa
             assert ask.wait(LONG).outcome == "rejected"
             assert len(sent) == 1
         subscriber.close()
+
+
+@pytest.mark.parametrize("scheme", ["http", "ws"])
+def test_what_a_stranger_answers_is_told_in_a_sentence(scheme: str) -> None:
+    with HTTPServer(("127.0.0.1", 0), BaseHTTPRequestHandler) as stranger:
+        threading.Thread(target=stranger.handle_request).start()
+        subscriber = Subscriber(f"{scheme}://127.0.0.1:{stranger.server_port}", wait=False)
+        with pytest.raises(AaepError, match=r" answered 501: [^.]+\.$"):
+            subscriber.ready().wait(LONG)

@@ -29,7 +29,7 @@ from aaep.outputs._keys import GRACE, LATE, LOST, REPEAT, Keys
 from aaep.outputs.terminal import Page, Terminal
 from aaep.phrases import PHRASES
 from aaep.presentation import Announcement
-from aaep.status import Status
+from aaep.status import UNREAD, Status
 from tests.test_presentation import event, said
 
 LATER = GRACE + REPEAT  # long enough after a prompt, and after another key
@@ -1244,6 +1244,18 @@ def test_how_the_connection_is_is_said_once_for_each_change() -> None:
         printed = sitting.settle()
         assert printed.startswith("Connected.\nThe connection is lost. It broke.\nWaiting.")
         assert "Some of what happened meanwhile" in printed
+
+
+def test_what_could_not_be_read_is_told_once_in_a_row() -> None:
+    """SEC-009"""
+    with at_a_terminal() as sitting:
+        sitting.settle()
+        for _ in range(3):
+            sitting.script.tell(UNREAD)
+        line = f"Attention. {UNREAD.text}\n"
+        assert sitting.settle().startswith(f"{line}Calling mark")
+        sitting.script.tell(UNREAD)
+        assert sitting.settle().startswith(line)
 
 
 def test_what_went_wrong_before_there_was_a_connection_is_raised() -> None:

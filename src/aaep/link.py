@@ -34,7 +34,7 @@ from .negotiation import tighter
 from .phrases import neutralise
 from .replies import Prompts, Replies, checked
 from .stamps import timestamp
-from .status import Kind, Status, SubscriptionRefused, refusal
+from .status import RESUMABLE, UNREAD, Kind, Status, SubscriptionRefused, refusal
 from .subscription import admits, critical, effective
 from .watch import Watch
 from .wishes import Wishes
@@ -55,10 +55,6 @@ LONGEST: Final = 30.0  # and at most
 SETTLED: Final = 1.0  # seconds after which a stream that did not break counts as open
 GOODBYE: Final = 0.7  # seconds for a farewell that nobody may be there to hear
 _LATER: Final = ("rate_limit", "transport_unavailable", "unknown")  # SUB-051: may be granted another time
-_RESUMABLE: Final = {  # CF-083, CF-149
-    "slow_consumer": "We were too slow, and go on from where we were.",
-    "authentication_expired": "Our credential expired. We show what we have now, and go on from where we were.",
-}
 _ENDS: Final = ("producer_shutdown", "subscriber_shutdown", "superseded")  # CF-066
 
 
@@ -230,8 +226,8 @@ class Link:
         """The producer closed. CF-066"""
         reason = message.reason_code
         said = "" if message.reason_message is UNSET else neutralise(message.reason_message)
-        if reason in _RESUMABLE and self._reconnect:
-            await self._pause(_RESUMABLE[reason], SubscriptionRefused(reason, said))
+        if reason in RESUMABLE and self._reconnect:
+            await self._pause(RESUMABLE[reason], SubscriptionRefused(reason, said))
             return True
         self.subscription_id = ""
         text = f"The producer ended the subscription ({neutralise(reason)}). {said}".strip()
@@ -328,6 +324,8 @@ class Link:
     async def renegotiate(self, changes: dict[str, Any]) -> Capabilities:
         """Ask for other terms. §5.7"""
         await asyncio.shield(asyncio.wrap_future(self.ready))
+        if not self.subscription_id:
+            raise ChannelLost("There is no connection at the moment. Try again when there is one.")
         wanted = self.wishes.changed(**changes)
         sent = self.wishes.change(wanted, self.subscription_id)
         raw = await self.channel.request(sent)
@@ -395,6 +393,8 @@ class Link:
 
     def _take(self, arrival: Arrival) -> None:
         message = self.watch.read(arrival.data)
+        if message is None:
+            self._pass_on(UNREAD)  # SEC-009: it may have been a question, and nobody is to wait for nothing
         if not self._aside(message):
             self.after = arrival.id or (message.event_id if isinstance(message, Envelope) else self.after)
         if isinstance(message, Envelope):
@@ -416,9 +416,7 @@ class Link:
 
     def _aside(self, message: Message | None) -> bool:
         """What is no place to resume after: one sent ahead of others, and one that only this stream has (C-36)."""
-        if message is None:
-            return False
-        return self.watch.ahead(message) or (isinstance(message, Envelope) and bool(marked(message, "resync")))
+        return isinstance(message, Envelope) and (self.watch.ahead(message) or bool(marked(message, "resync")))
 
     def _repeat(self, reply: bytes | None) -> None:
         if reply is not None:
@@ -460,9 +458,12 @@ class Link:
 
     def _say(self, kind: Kind, text: str, retry: float | None = None) -> None:
         self.status = Status(kind, text, retry)
+        self._pass_on(self.status)
+
+    def _pass_on(self, status: Status) -> None:
         if self._tell is not None:
             try:
-                self._tell(self.status)
+                self._tell(status)
             except Exception:  # a callback of the caller's must not break the stream
                 log.exception("The tell callback failed.")
 

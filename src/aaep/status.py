@@ -11,9 +11,9 @@ from .errors import AaepError
 from .messages import SubscriptionRejected
 from .phrases import neutralise
 
-__all__ = ["Kind", "Status", "SubscriptionRefused", "refusal"]
+__all__ = ["RESUMABLE", "UNREAD", "Kind", "Status", "SubscriptionRefused", "refusal"]
 
-Kind = Literal["new", "connecting", "connected", "waiting", "resumed", "gap", "ended"]
+Kind = Literal["new", "connecting", "connected", "waiting", "resumed", "gap", "unread", "ended"]
 
 _ADVICE: Final = {
     "version_unsupported": "Use a version of this library that speaks theirs.",
@@ -28,6 +28,10 @@ _ADVICE: Final = {
     "slow_consumer": "Ask for fewer events, or read them faster.",
     "rate_violation": "Send fewer replies and changes.",
 }
+RESUMABLE: Final = {  # CF-083, CF-149
+    "slow_consumer": "We were too slow, and go on from where we were.",
+    "authentication_expired": "Our credential expired. We show what we have now, and go on from where we were.",
+}
 
 
 class Status(msgspec.Struct, frozen=True):
@@ -36,11 +40,18 @@ class Status(msgspec.Struct, frozen=True):
 
     ``waiting`` is for the next try, in ``retry`` seconds; ``resumed`` is
     connected again with nothing missed, and ``gap`` with something missed.
+    ``unread`` is only told and leaves the connection as it is: something came
+    that is no message.
     """
 
     kind: Kind
     text: str
     retry: float | None = None
+
+
+UNREAD: Final = Status(
+    "unread", "Something came that could not be read. If the agent asks something, it may be waiting for an answer."
+)
 
 
 class SubscriptionRefused(AaepError):

@@ -88,7 +88,7 @@ class Terminal:
         self._woken, self._waker = socket.socketpair()
         self._reader: Reader | None = None
         self._connected = False
-        self._lost = False
+        self._lost = self._unread = False
         self._farewell = ""  # why the producer ended it
         self._status: int | None = None
         self._error: AaepError | None = None
@@ -216,6 +216,9 @@ class Terminal:
             self._lost = True
             self._page.line(f"The connection is lost. {status.text}" if self._connected else status.text)
             self._page.line("Waiting. This goes on by itself.")
+        elif status.kind == "unread" and not self._unread:
+            self._unread = True  # one line for all that come in a row
+            self._page.line(f"Attention. {status.text}")
         elif status.kind == "ended":
             self._farewell = status.text
 
@@ -245,7 +248,7 @@ class Terminal:
 
     def _take(self, event: Envelope) -> None:
         """Say what there is to say about an event."""
-        self._connected = True
+        self._connected, self._unread = True, False
         now = self._clock()
         if self._session and event.session_id != self._session:
             self._elsewhere(event)

@@ -18,7 +18,7 @@ from .. import __version__
 from ..channel import ChannelLost, ChannelRefused
 from ..errors import AaepError
 from ..framing import LIMIT
-from ..phrases import neutralise
+from ..phrases import neutralise, sentence
 from ._duplex import Duplex
 from ._grpc_alarms import hush
 from ._grpc_messages import ENVELOPE, METHODS, SERVICE, pack, unpack
@@ -196,7 +196,7 @@ class GrpcChannel(Duplex):
             return ChannelRefused(f"The certificate of {self.url} is for another name. Use the name it is for.")
         if "too_many_pings" in f"{said} {error.debug_error_string()}":
             self._silence = min(2 * self._silence, _LONGEST)
-        text = f"{self.url} answered {code.name}: {said or 'no reason given'}"
+        text = sentence(f"{self.url} answered {code.name}: {said or 'no reason given'}")
         if code in _REFUSED:
             return ChannelRefused(text, gone=gone)
         if code is grpc.StatusCode.UNAVAILABLE and "connect" in said:

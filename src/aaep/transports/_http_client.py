@@ -22,6 +22,7 @@ from .. import __version__
 from ..channel import Arrival, ChannelLost, ChannelRefused, parts_of
 from ..errors import AaepError, FrameError
 from ..framing import LIMIT, SseDecoder
+from ..phrases import sentence
 from ._http_address import is_loopback, origin_of, split
 from ._http_manifest import ACCEPT
 
@@ -242,7 +243,8 @@ class HttpChannel:
             said = _said(body).message
         except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError):
             said = ""
-        text = f"{self._origin} answered {response.status}: {said[:500] or response.reason or 'no reason given'}"
+        why = said[:500] or response.reason or "no reason given"
+        text = sentence(f"{self._origin} answered {response.status}: {why}")
         if response.status in LATER:
             return ChannelLost(text)
         return ChannelRefused(text, gone=response.status in (204, 404, 410))  # CF-092

@@ -18,6 +18,7 @@ from .. import __version__
 from ..channel import ChannelLost, ChannelRefused
 from ..errors import AaepError
 from ..framing import LIMIT
+from ..phrases import sentence
 from ._duplex import Duplex
 from ._http_address import is_loopback, over_http, split
 from ._http_client import LATER, HttpChannel, broken, proxy_for
@@ -153,7 +154,8 @@ class WebSocketChannel(Duplex):
                 ssl=self._ssl or True,
             )
         except aiohttp.WSServerHandshakeError as error:
-            text = f"{self.url} answered {error.status}: {_DENIED.get(error.status, error.message[:500])}"
+            why = _DENIED.get(error.status, error.message[:500])
+            text = sentence(f"{self.url} answered {error.status}: {why}")
             raise (ChannelLost if error.status in LATER else ChannelRefused)(text) from error
         except aiohttp.ClientConnectorCertificateError as error:
             text = f"The certificate of {self.url} is not trusted: {error}."
