@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import os
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree
@@ -16,6 +18,7 @@ from aaep.cli import main
 from aaep.errors import AaepError
 
 BANK = Path(__file__).parent.parent / "examples" / "bank.ndjson"
+AAEP = str(Path(sys.executable).parent / "aaep")
 UNHEARD = ("producer", "http://127.0.0.1:1", "--start-command", "true")  # nobody is there
 
 
@@ -64,6 +67,18 @@ def test_the_report_is_printed_even_if_its_file_cannot_be_written_after_all(
     assert [*tmp_path.iterdir()] == []
 
 
+@pytest.mark.parametrize("words", [["conformance", "capture", "--all"], ["replay", "--visualize"]])
+def test_files_are_written_though_nobody_reads_on_what_is_printed(words: list[str], tmp_path: Path) -> None:
+    long, page = tmp_path / "long.ndjson", tmp_path / "x.html"
+    long.write_bytes(BANK.read_bytes() * 30)  # more than a pipe holds
+    reading, writing = os.pipe()
+    os.close(reading)
+    with open(writing, "wb") as closed:
+        done = subprocess.run([AAEP, *words, str(long), "--html", str(page)], stdout=closed, check=False, timeout=60)
+    assert done.returncode == 141
+    assert page.read_text().startswith("<!doctype html>")
+
+
 def test_a_dash_is_no_file_to_write_to(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     for words in (
@@ -104,6 +119,31 @@ def test_what_a_recording_is_failed_for_is_a_failure(tmp_path: Path) -> None:
     told = run("capture", str(unasked), "--json", "--junit", str(cases))
     failures = int(ElementTree.parse(cases).getroot().get("failures", "0"))
     assert told.exit_code == 1 and failures == json.loads(told.stdout)["counts"]["failed"] > 0
+
+
+@pytest.mark.parametrize("written", ['"a text"', "[1, null]", "3"])
+def test_what_is_no_message_is_a_failure(written: str, tmp_path: Path) -> None:
+    """VAL-001"""
+    file = tmp_path / "x.json"
+    file.write_text(written)
+    told = run("capture", str(file))
+    assert told.exit_code == 1 and "VAL-001, MUST, section 3.9 step 1: " in told.stdout
+
+
+def test_what_a_reader_sent_is_not_the_fault_of_the_producer(tmp_path: Path) -> None:
+    first, *rest = BANK.read_text().splitlines()
+    strange = {**json.loads(rest[0]), "message": 3}
+    file = tmp_path / "x.ndjson"
+    file.write_text("\n".join([first, json.dumps(strange), *rest]) + "\n")
+    told = run("capture", str(file))
+    assert strange["dir"] == "in" and told.exit_code == 0
+    assert "Rules: 0 failed, 0 warnings, " in told.stdout
+
+
+def test_without_more_it_says_what_it_can_judge() -> None:
+    told = run()
+    assert told.exit_code == 0 and told.stderr == ""
+    assert "\nCommands:\n  capture " in told.stdout
 
 
 def test_a_recording_may_come_on_standard_input() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -44,12 +45,15 @@ def visualize(
                 _trace(trace, file, stream, known, audible=audible)
         except recordings.Unreadable as error:
             raise CannotRun(f"{_name(file)}: {plain(str(error))}") from error
-    for line in text(trace, notes=notes):
-        click.echo(plain(line))
-    if svg_file is not None:
-        write(svg_file, svg(trace), private=True)
-    if html_file is not None:
-        write(html_file, html(trace), private=True)
+    try:
+        for line in text(trace, notes=notes):
+            click.echo(plain(line))
+        sys.stdout.flush()
+    finally:  # also if nobody reads on what is printed
+        if svg_file is not None:
+            write(svg_file, svg(trace), private=True)
+        if html_file is not None:
+            write(html_file, html(trace), private=True)
     for target in targets:
         click.echo(f"aaep: Wrote {plain(target)}.", err=True)
     return 1 if any(track.grades["error"] for track in trace.tracks) else 0

@@ -13,6 +13,7 @@ import click
 
 from ..attend import registry
 from ..audit import Audit
+from ..catalogue import rules
 from ..conformance import subscribers
 from ..conformance.agent import Scripted
 from ..conformance.report import Report, html, junit, text, to_json
@@ -33,14 +34,21 @@ _FILE: Final = click.Path(dir_okay=False)
 
 
 @click.command(
-    "conformance", cls=Group, context_settings=SETTINGS, epilog="Example: aaep conformance producer --self-test"
+    "conformance",
+    cls=Group,
+    context_settings=SETTINGS,
+    invoke_without_command=True,
+    epilog="Example: aaep conformance producer --self-test",
 )
-def main() -> None:
+@click.pass_context
+def main(context: click.Context) -> None:
     """Judge a producer, a subscriber or a recording by the rules.
 
     Exits with 0 if the level is reached, 1 if it is not, and 2 if nothing
     could be judged.
     """
+    if context.invoked_subcommand is None:
+        click.echo(context.get_help())
 
 
 def _told(command: F) -> F:
@@ -63,17 +71,25 @@ def _told(command: F) -> F:
 
 
 def _tell(report: Report, *, members: bool, everything: bool, page: str | None, cases: str | None) -> int:
-    """What is printed comes first: a file that cannot be written after all takes nothing away from it."""
-    if members:
-        sys.stdout.buffer.write(to_json(report))
-    else:
-        for line in text(report, everything=everything):
-            click.echo(plain(line))
-    sys.stdout.flush()
-    if page is not None:
-        write(page, html(report), private=False)
-    if cases is not None:
-        write(cases, [junit(report)], private=False)
+    """
+    What is printed comes first: a file that cannot be written after all takes nothing away from it.
+
+    Nor does it take anything from the files that nobody reads on what is printed.
+    """
+    try:
+        if members:
+            sys.stdout.buffer.write(to_json(report))
+        else:
+            for line in text(report, everything=everything):
+                click.echo(plain(line))
+        sys.stdout.flush()
+    finally:
+        if page is not None:
+            write(page, html(report), private=False)
+        if cases is not None:
+            write(cases, [junit(report)], private=False)
+    for file in _given(page, cases):
+        click.echo(f"aaep: Wrote {plain(file)}.", err=True)
     return 0 if report.good else 1
 
 
@@ -259,6 +275,8 @@ def _heard(stream: IO[bytes], *, strict: bool, level: int) -> Judged:
             judged.findings.append((one.fault, f"Line {one.line}."))
         elif one.raw:
             found = audit.feed(one.raw, one.at, one.via, one.dir)
+            if one.dir == "in":  # of what a reader sent, what makes it no message is not the producer's fault
+                found = [finding for finding in found if rules()[finding.rule].role != "validator"]
             judged.findings += ((finding, f"Line {one.line}: {excerpt(one.raw)}") for finding in found)
             judged.count(one.raw)
     judged.findings += ((finding, "At the end.") for finding in audit.finish())

@@ -255,11 +255,14 @@ def judge(
         found.setdefault(finding.rule, []).append((finding, text))
     results = []
     for rule in rules().values():
-        if rule.role not in roles or (rule.keyword == "MAY" and rule.id not in found):
+        complaints = _complaints(found.get(rule.id, []))
+        # What a validator refuses is the fault of who sent it.
+        concerned = rule.role in roles or (rule.role == "validator" and complaints)
+        if not concerned or (rule.keyword == "MAY" and rule.id not in found):
             continue
         types = about(rule) if rule.kind in ("schema", "sequence") else ()
         needed = live.get(rule.id) if rule.id in live else _needed(rule, types, shown)
-        notes = [*ledger.notes.get(rule.id, []), *_complaints(found.get(rule.id, []))]
+        notes = [*ledger.notes.get(rule.id, []), *complaints]
         results.append(_result(rule, notes, types, needed, judged, live, undecidable))
     return results
 

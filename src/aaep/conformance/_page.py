@@ -6,10 +6,10 @@ import re
 from collections.abc import Iterable, Iterator
 from typing import Final
 
-from ..catalogue import Rule, rules
+from ..catalogue import Rule, rules, spoken
 from ..page import document, foreign, safe
 from . import VERDICTS, Result
-from ._run import NAMES, OPEN, WORDS, Report, places, todo
+from ._run import NAMES, OPEN, WORDS, Report, todo
 
 __all__ = ["page"]
 
@@ -161,7 +161,7 @@ def _row(result: Result, rule: Rule) -> str:
     seen = "".join(map(_evidence, result.evidence))
     if advice := todo(result):
         seen += f"<p><strong>To do:</strong> {safe(advice)}</p>"
-    about = f"{rule.keyword}, {safe(places(rule))}, from level {rule.level} on.{needed}"
+    about = f"{rule.keyword}, {safe(spoken(rule.section))}, from level {rule.level} on.{needed}"
     return (
         f'<tr role="row" id="{rule.id}"><th scope="row" role="rowheader">{rule.id}</th>'
         f'<td role="cell" class="what"><p>{safe(rule.statement)}</p><p class="small">{about}</p></td>'

@@ -7,12 +7,12 @@ from typing import Final, Literal
 
 import msgspec
 
-from ..catalogue import Rule, rules
+from ..catalogue import rules
 from ..fields import AAEP_VERSION
 from . import SUITE, VERDICTS, Result
 from ._judge import granted
 
-__all__ = ["NAMES", "OPEN", "WORDS", "Report", "places", "todo"]
+__all__ = ["NAMES", "OPEN", "WORDS", "Report", "todo"]
 
 Side = Literal["producer", "subscriber"]
 NAMES: Final = {1: "Notification", 2: "Interactive", 3: "Negotiated"}
@@ -98,11 +98,6 @@ class Report(msgspec.Struct):
 
 def _rules(many: int) -> str:
     return "1 rule is" if many == 1 else f"{many} rules are"
-
-
-def places(rule: Rule) -> str:
-    """Where a rule stands in the specification, as one says it."""
-    return rule.section.replace("schema:", "schema ")
 
 
 def todo(result: Result) -> str:

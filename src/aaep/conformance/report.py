@@ -11,12 +11,12 @@ import json
 from collections.abc import Iterator
 from typing import Any
 
-from ..catalogue import rules
+from ..catalogue import rules, spoken
 from ..fields import AAEP_VERSION
 from ..page import safe
 from . import VERDICTS, Result
 from ._page import page
-from ._run import WORDS, Report, places, todo
+from ._run import WORDS, Report, todo
 
 __all__ = ["Report", "html", "junit", "text", "to_json"]
 
@@ -27,7 +27,7 @@ def text(report: Report, *, everything: bool = False) -> Iterator[str]:
     """The report in lines; with ``everything``, what was passed too."""
     yield report.headline
     yield f"Judged: {report.source}, on {report.date}, with suite {report.suite}."
-    yield "Rules: " + ", ".join(f"{many} {verdict}" for verdict, many in report.counts.items()) + "."
+    yield "Rules: " + ", ".join(_count(many, verdict) for verdict, many in report.counts.items()) + "."
     if report.claim:
         yield f"Claim: {report.claim}"
     held = {one.rule for one in report.hindrances}
@@ -48,9 +48,13 @@ def text(report: Report, *, everything: bool = False) -> Iterator[str]:
         yield from (f"  {one}" for one in report.remarks)
 
 
+def _count(many: int, verdict: str) -> str:
+    return f"{many} {verdict}{'s' if verdict == 'warning' and many != 1 else ''}"
+
+
 def _paragraph(result: Result) -> Iterator[str]:
     rule = rules()[result.rule]
-    yield f"  {rule.id}, {rule.keyword}, {places(rule)}: {rule.statement}"
+    yield f"  {rule.id}, {rule.keyword}, {spoken(rule.section)}: {rule.statement}"
     for seen in result.evidence:
         yield f"    Seen: {seen}"
     if advice := todo(result):
