@@ -88,14 +88,22 @@ def test_a_recording_that_cannot_be_written_is_told_before_anything_begins(tmp_p
     assert done.stderr.startswith("aaep: ") and done.stderr.endswith("No such file or directory.\n")
 
 
-def test_a_recording_replaces_an_older_one_only_when_there_is_one(tmp_path: Path) -> None:
+def test_a_recording_is_written_over_nothing_and_leaves_nothing_where_it_could_not_begin(tmp_path: Path) -> None:
     recording = tmp_path / "demo.ndjson"
     recording.write_text("old")
-    assert demo("--answer", "accept", "--listen", "gopher://127.0.0.1", "--capture", str(recording)).returncode == 2
+    done = demo("--answer", "accept", "--capture", str(recording))
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr == f"aaep: {recording} is there already. Give another name.\n"
     assert recording.read_text() == "old"
     new = tmp_path / "new.ndjson"
     assert demo("--answer", "accept", "--listen", "gopher://127.0.0.1", "--capture", str(new)).returncode == 2
     assert not new.exists()
+
+
+def test_an_address_that_others_can_reach_is_refused_in_words_of_the_command() -> None:
+    done = demo("--answer", "accept", "--listen", "http://0.0.0.0:0")
+    assert (done.returncode, done.stdout) == (2, "")
+    assert "listen on 127.0.0.1." in done.stderr and "cert=" not in done.stderr
 
 
 class AtATerminal:

@@ -450,6 +450,18 @@ def test_what_cannot_be_played_is_told(content: str, text: str, tmp_path: Path) 
     assert result.exit_code == 2 and text in result.stderr and len(result.stderr.splitlines()) == 1
 
 
+def test_a_hub_that_is_not_there_is_told_and_nothing_was_played(accepted: Path, tmp_path: Path) -> None:
+    done = replayed(str(accepted), "--no-delay", "--no-wait", "--hub", f"unix://{tmp_path}/hub.sock")
+    assert done.exit_code == 2
+    assert "The hub is not there. There is no socket " in done.stderr
+    assert done.stderr.endswith("Start it: aaep serve. Then play it again.\n") and "Played" not in done.stderr
+
+
+def test_an_address_that_others_can_reach_is_refused_in_words_of_the_command(accepted: Path) -> None:
+    done = replayed(str(accepted), "--listen", "http://0.0.0.0:0")
+    assert done.exit_code == 2 and "or use --hub." in done.stderr and "cert=" not in done.stderr
+
+
 def test_kept_ids_cannot_be_heard_twice(accepted: Path) -> None:
     result = replayed(str(accepted), "--keep-ids", "--loop")
     assert result.exit_code == 2 and "do not go together" in result.stderr

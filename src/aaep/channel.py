@@ -41,6 +41,7 @@ __all__ = [
     "Later",
     "Outlet",
     "Peer",
+    "Reachable",
     "Transport",
     "attach",
     "in_asyncio",
@@ -74,6 +75,14 @@ class ChannelRefused(AaepError):
     def __init__(self, message: str, *, gone: bool = False) -> None:
         super().__init__(message)
         self.gone = gone
+
+
+class Reachable(AaepError):
+    """Other machines can reach this address, so it is not opened without TLS and a credential (TR-024)."""
+
+    def __init__(self, url: str, text: str) -> None:
+        super().__init__(text)
+        self.url = url
 
 
 class AgentEnded(ChannelRefused):
@@ -213,7 +222,10 @@ def transport(url: str) -> Transport:
     """The transport that a URL asks for."""
     scheme = parts_of(url).scheme.lower()
     if scheme not in _FILES:
-        raise AaepError(f"There is no transport for {url!r}. Known: {', '.join(sorted(_FILES))}.")
+        known = ", ".join(
+            sorted(name for name in _FILES if "+" not in name)
+        )  # that one is not in an address one writes
+        raise AaepError(f"There is no transport for {url!r}. Known: {known}. Write it like http://127.0.0.1:8137.")
     return cast(Transport, import_module(f"{__package__}.transports.{_FILES[scheme]}"))
 
 

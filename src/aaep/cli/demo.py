@@ -17,6 +17,7 @@ from typing import Any, Final
 import click
 
 from ..attend import ATTEND
+from ..channel import Reachable
 from ..errors import AaepError
 from ..messages import Capabilities
 from ..outputs._input import Nobody, source
@@ -26,7 +27,7 @@ from ..producer import Producer
 from ..subscriber import Subscriber
 from ..testing import Listener
 from ._scenarios import SCENARIOS, play
-from ._verb import CannotRun, Finite, Verb
+from ._verb import CannotRun, Finite, Verb, plain
 
 __all__ = ["main"]
 
@@ -60,13 +61,18 @@ _ANSWERING: Final = Capabilities(
     help="The address for other readers. Default: a free port of this machine.",
 )
 @click.option(
-    "--capture", metavar="FILE", type=click.Path(dir_okay=False, path_type=Path), help="Record all that passes."
+    "--capture",
+    metavar="FILE",
+    type=click.Path(dir_okay=False, path_type=Path),
+    help="Record all that passes. A file that is there is never written over.",
 )
 @click.option("--pace", type=Finite(0, 60), help="Seconds that each step takes. Default: 1, or 0 in scripts.")
 def main(scenario: str, answer: str | None, listen: str, capture: Path | None, pace: float | None) -> int:
     """Listen to a scripted bank assistant at work. It asks before it moves money, and you decide.
 
     Other readers can join at the address it prints: aaep listen URL, or any program that reads server-sent events.
+
+    Exits with 0 when it is over, whatever was answered, or when you quit, and 2 when it could not begin.
     """
     typed = source(sys.stdin)
     if answer is None and not typed.interactive:
@@ -83,6 +89,10 @@ def main(scenario: str, answer: str | None, listen: str, capture: Path | None, p
             if mine:
                 return _together(agent, scenario, waits, typed, capture)
             return _alone(agent, scenario, waits, str(answer), capture)
+    except Reachable as error:
+        raise CannotRun(
+            f"{error.url} can be reached from other machines. The demo is for this one: listen on 127.0.0.1."
+        ) from error
     except AaepError as error:
         raise CannotRun(str(error)) from error
 
@@ -114,7 +124,7 @@ def _alone(agent: Producer, scenario: str, waits: float, answer: str, capture: P
         raise failed[0]
     if capture is not None:
         listener.capture(capture, source="aaep demo")
-        click.echo(f"Recorded in {capture}.")
+        click.echo(f"Recorded in {plain(str(capture))}.")
     return 0
 
 
@@ -138,6 +148,7 @@ def _together(agent: Producer, scenario: str, waits: float, typed: Any, capture:
         over.wait(5)
     if listener is not None and capture is not None:
         listener.capture(capture, source="aaep demo", whole=False)
+        click.echo(f"Recorded in {plain(str(capture))}.")
     if failed and isinstance(failed[0], AaepError):
         raise CannotRun(str(failed[0]))
     return status
@@ -167,11 +178,10 @@ def _next(heard: Queue[Announcement | None]) -> Announcement | None:
 
 def _writable(file: Path) -> None:
     """Fail now and not when all is over. What can be opened only once, such as a pipe, is not tried."""
-    there = file.exists()
-    if there and not file.is_file():
-        return
-    file.open("ab").close()
-    if not there:
+    if file.is_file():
+        raise CannotRun(f"{plain(str(file))} is there already. Give another name.")
+    if not file.exists():
+        file.open("xb").close()
         file.unlink()
 
 

@@ -14,6 +14,7 @@ from typing import IO, Final, cast
 import click
 
 from ..captures import CaptureError
+from ..channel import Reachable
 from ..errors import AaepError
 from ..fields import present
 from ..journal import Retention
@@ -46,7 +47,9 @@ _KEPT: Final = 16 * 1024 * 1024  # bytes of what was played that are kept for re
 @click.option(
     "--token", envvar="AAEP_TOKEN", help="The bearer token for the hub. Better set AAEP_TOKEN: others see options."
 )
-@click.option("--speed", type=Finite(min=0, min_open=True), default=1.0, metavar="N", help="N times as fast.")
+@click.option(
+    "--speed", type=Finite(min=0, min_open=True), default=1.0, metavar="N", help="N times as fast. Default: 1."
+)
 @click.option("--no-delay", is_flag=True, help="As fast as the readers take it. Prompts wait all the same.")
 @click.option("--loop", is_flag=True, help="Begin again at the end, until you press Control-C.")
 @click.option(
@@ -100,7 +103,8 @@ def main(
     present time, and says which event it was; nobody can answer the old prompts with it, nor these with old answers.
     A prompt that no reader could answer is answered by the recording.
 
-    Exits with 0 when it has been played, and 2 when it could not be; with --visualize, 1 when it broke a rule.
+    Exits with 0 when it has been played, 2 when it could not be, or the hub was not there, and 130 when you stopped
+    it; with --visualize, with 1 when it broke a rule.
     """
     audible = progress or sys.stderr.isatty()
     if shown:
@@ -115,12 +119,15 @@ def main(
     logging.getLogger("aaep").addHandler(logging.NullHandler())  # what matters is printed, in its own words
     try:
         known = extensions()
-        with _source(file) as opened, interruptible():
+        with _source(file) as opened, interruptible(), _Told(hub):
             script = Script(opened, known, tick=partial(_tick, audible=audible))
             _introduce(script, file)
             with _producer(script, urls, hub, token) as producer:
                 for url in producer.addresses:
                     click.echo(f"Readers can join: aaep listen {url}", err=True)
+                if wait:
+                    who = "listens" if hub is None else "is there who can answer"
+                    click.echo(f"It begins when somebody {who}.", err=True)
                 rehearsal = Rehearsal(
                     producer,
                     script,
@@ -132,10 +139,15 @@ def main(
                 with _Progress(rehearsal, script, audible=audible):
                     # A hub is there before its readers, and tells only of those who can answer.
                     rehearsal.play(rounds=None if loop else 1, wait=wait, replies=hub is not None)
+            if hub is not None and producer.hub.sources.untold():
+                raise CannotRun("The hub was not there, so nobody heard it. Start it: aaep serve. Then play it again.")
             click.echo(f"Played {counted(rehearsal.played, 'event')}.", err=True)
     except KeyboardInterrupt:
         click.echo("Stopped.", err=True)
         return 0 if loop else 130
+    except Reachable as error:
+        here = "A recording is played on this one, or at a hub: listen on 127.0.0.1, or use --hub."
+        raise CannotRun(f"{error.url} can be reached from other machines. {here}") from error
     except CaptureError as error:
         raise CannotRun(f"{'Standard input' if file == '-' else plain(file)}: {error}") from error
     except AaepError as error:
@@ -153,6 +165,25 @@ def _only_for_playing(context: click.Context) -> None:
     ]
     if given:
         raise click.UsageError(f"--visualize does not play it, so it takes no {' and no '.join(given)}.")
+
+
+class _Told(logging.Handler):
+    """Says that the hub is not there, or will not have us, which else nobody would know."""
+
+    def __init__(self, hub: str | None) -> None:
+        super().__init__(logging.WARNING)
+        self._log = logging.getLogger("aaep.attach") if hub is not None else None
+
+    def __enter__(self) -> None:
+        if self._log is not None:
+            self._log.addHandler(self)
+
+    def __exit__(self, *_: object) -> None:
+        if self._log is not None:
+            self._log.removeHandler(self)
+
+    def emit(self, record: logging.LogRecord) -> None:
+        click.echo(plain(record.getMessage()), err=True)
 
 
 class _source:

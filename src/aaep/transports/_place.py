@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import NamedTuple
 from urllib.parse import SplitResult
 
+from ..channel import Reachable
 from ..errors import AaepError
 from ..guessing import Guessing
 from ..identity import Identity, Local
@@ -48,9 +49,10 @@ async def placed(
     numeric = await address(host, port)
     local = is_loopback(numeric)
     if not local and (not encrypted or identity is None or isinstance(identity, Local)):
-        raise AaepError(
+        raise Reachable(
+            url,
             f"{url!r} can be reached from other machines, so it needs TLS and a credential: "
             f"use {parts.scheme.removesuffix('s')}s:// with cert= and key=, and identity= or token=. "
-            "For this machine only, listen on 127.0.0.1."
+            "For this machine only, listen on 127.0.0.1.",
         )
     return Place(parts.scheme, host, port, numeric, local, Local() if identity is None else identity)
