@@ -241,6 +241,17 @@ def test_what_a_manifest_says_is_shown_a_line_each_and_safe_to_print(plain: Path
     assert "\x1b" not in first + second
 
 
+def test_a_file_that_is_not_what_it_should_be_is_named(plain: Path, key: Path, tmp_path: Path) -> None:
+    other = tmp_path / "other"
+    other.write_text('"a text"')
+    wrong: list[list[str | Path]] = [["show", other], ["sign", other, "--key", key], ["sign", plain, "--key", other]]
+    for words in wrong:
+        told = run(*words)
+        assert told.exit_code == 2 and told.stderr.startswith(f"aaep: {other}: This "), told.stderr
+    told = run("verify", plain, "--keys", other)
+    assert told.exit_code == 2 and told.stderr.startswith(f"aaep: {other}: This JSON is no JWK and no JWK Set.")
+
+
 def test_as_json_it_is_the_manifest(plain: Path, signed: Path) -> None:
     assert json.loads(run("show", plain, "--json").stdout) == json.loads(wire.encode(MANIFEST))
     assert json.loads(run("show", signed, "--json").stdout)["agent_id"] == "bank"

@@ -68,6 +68,14 @@ def test_an_unknown_id_is_status_two_and_the_nearest_are_named() -> None:
     assert "lists all" in run("§").stderr
 
 
+def test_a_family_is_no_rule_and_one_that_is_not_there_is_told() -> None:
+    result = run("env")
+    assert result.exit_code == 2 and "aaep rules --family ENV lists them." in result.stderr
+    result = run("--family", "nope")
+    assert result.exit_code == 2 and "There is no family nope. There are: TERM, " in result.stderr
+    assert run("--family", "TERM", "--role", "transport").stdout == "No rules.\n"
+
+
 def test_json_lines_hold_the_whole_rule() -> None:
     lines = [json.loads(line) for line in run("--json").stdout.splitlines()]
     assert [line["id"] for line in lines] == [*rules()]

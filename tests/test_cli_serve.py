@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import signal
 import subprocess
 import sys
@@ -47,6 +48,7 @@ def hub(*args: str, listening: int) -> Iterator[list[str]]:
             yield [process.stderr.readline().split()[-1] for _ in range(listening)]
             process.send_signal(signal.SIGTERM)
             assert process.wait(LONG) == 0
+            assert process.stderr.read().endswith("Stopped.\n")
         finally:
             process.kill()
 
@@ -103,3 +105,45 @@ def test_an_authority_is_for_an_encrypted_address_and_is_one(folder: Path) -> No
     assert result.exit_code == 2 and "encrypted address" in result.stderr
     result = CliRunner().invoke(main, ["listen", "https://127.0.0.1:1", "--ca", f"{folder}/cert.key"])
     assert result.exit_code == 2 and "no certificate" in result.stderr
+
+
+def test_who_comes_and_goes_is_logged_with_the_time_and_nothing_of_what_is_said(tmp_path: Path) -> None:
+    command = [*PROGRAM, "serve", "--journal", "memory", "--listen", f"unix://{tmp_path}/hub.sock"]
+    with subprocess.Popen(command, stdin=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True) as process:
+        try:
+            assert process.stderr is not None
+            place = process.stderr.readline().split()[-1]
+            with (
+                aaep.Producer("bank", hub=place, journal=None) as agent,
+                aaep.listen(place, subscriber_id="ears") as subscriber,
+            ):
+                agent.reader().wait(LONG)
+                with agent.session("A secret."):
+                    pass
+                assert next(iter(subscriber)).type == "aaep:agent.session.started"
+            process.send_signal(signal.SIGTERM)
+            assert process.wait(LONG) == 0
+            logged = process.stderr.read()
+        finally:
+            process.kill()
+    moment = r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z INFO: "
+    for told in (
+        "The agent 'bank' of 'local' came over unix-socket.",
+        "A reader of 'local' came over unix-socket: 'ears'.",
+        "A reader of 'local' is gone: 'ears'.",
+    ):
+        assert re.search(f"^{moment}{re.escape(told)}$", logged, re.MULTILINE), logged
+    assert "secret" not in logged
+
+
+def test_an_agent_that_a_hub_does_not_take_is_told_so(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    tokens = tmp_path / "tokens"
+    assert CliRunner().invoke(main, ["token", "new", "--principal", "ada", "--file", str(tokens)]).exit_code == 0
+    with (
+        hub("--listen", "ws://127.0.0.1:0", "--tokens", str(tokens), listening=1) as (place,),
+        aaep.Producer("bank", hub=place, token="wrong", journal=None) as agent,
+        agent.session("Working."),
+    ):
+        pass
+    told = [one.getMessage() for one in caplog.records if one.name == "aaep.attach"]
+    assert len(told) == 1 and f"The hub at {place} does not take this agent." in told[0] and "401" in told[0]

@@ -58,6 +58,12 @@ def test_cf_140_a_token_that_never_expires_is_warned_of(state: Path) -> None:
     assert entries(state)[0].expires is None
 
 
+def test_a_token_does_not_both_end_and_never_expire(state: Path) -> None:
+    result = run("new", "--principal", "ada", "--days", "3", "--never-expires")
+    assert (result.exit_code, result.stdout) == (2, "") and "Give --days or --never-expires." in result.stderr
+    assert run("list").exit_code == 2  # nothing was made
+
+
 def test_tokens_are_listed_without_their_hash_and_safely(state: Path) -> None:
     run("new", "--principal", "ada", "--note", "evil\x1b[2J\nnote")
     run("new", "--principal", "bob", "--role", "auditor")

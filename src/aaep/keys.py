@@ -15,7 +15,8 @@ from __future__ import annotations
 import os
 import re
 import stat
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, Final, Literal
 
@@ -89,7 +90,8 @@ class SigningKey(msgspec.Struct, frozen=True):
         """The private key in a file that nobody else can read."""
         place = Path(path)
         text, exposed = _contents(place)
-        key = cls.read(text, kid)  # first, for of a public key there is something else to say
+        with _named_by(place):
+            key = cls.read(text, kid)  # first, for of a public key there is something else to say
         if exposed:
             raise KeyUnusable(f"Others on this machine can read the private key {place}. Do: chmod 600 {place}")
         return key
@@ -133,7 +135,9 @@ class TrustedKeys:
     @classmethod
     def load(cls, path: str | os.PathLike[str], kid: str = "") -> TrustedKeys:
         """The keys in a file."""
-        return cls.read(_contents(Path(path))[0], kid)
+        text = _contents(Path(path))[0]
+        with _named_by(Path(path)):
+            return cls.read(text, kid)
 
 
 # -- reading -------------------------------------------------------------------------------
@@ -153,6 +157,15 @@ def _contents(place: Path) -> tuple[bytes, bool]:
     return text, exposed
 
 
+@contextmanager
+def _named_by(place: Path) -> Iterator[None]:
+    """What is wrong with a key is told with the file that it is in."""
+    try:
+        yield
+    except KeyUnusable as error:
+        raise KeyUnusable(f"{place}: {error}") from error
+
+
 def _keys(text: bytes | str) -> list[Jose]:
     data = text.encode() if isinstance(text, str) else text
     if data.lstrip().startswith(b"-----BEGIN"):
@@ -165,7 +178,7 @@ def _keys(text: bytes | str) -> list[Jose]:
         # RFC 7517 §5: of a set, what is for something else is left alone.
         return [_jwk(one) for one in given["keys"] if isinstance(one, Mapping) and _meant(one)]
     if not isinstance(given, Mapping):
-        raise KeyUnusable("This JSON is no JWK and no JWK Set.")
+        raise KeyUnusable("This JSON is no JWK and no JWK Set. Make a key: aaep manifest key new")
     return [_jwk(given)]
 
 

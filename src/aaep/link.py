@@ -248,7 +248,7 @@ class Link:
         self._tries += 1
         delay = max(least, min(LONGEST, FIRST * 2 ** min(self._tries - 1, 10)) * (0.5 + self._chance() / 2))
         text = f"{why} Trying again in {delay:.1f} seconds."
-        log.log(logging.INFO if self._tell else logging.WARNING, "%s", text)  # said once, somewhere
+        log.log(logging.DEBUG if self._tell else logging.WARNING, "%s", text)  # said once, somewhere
         self._say("waiting", text, delay)
         await self._sleep(delay)
 
@@ -324,9 +324,9 @@ class Link:
     async def renegotiate(self, changes: dict[str, Any]) -> Capabilities:
         """Ask for other terms. §5.7"""
         await asyncio.shield(asyncio.wrap_future(self.ready))
+        wanted = self.wishes.changed(**changes)
         if not self.subscription_id:
             raise ChannelLost("There is no connection at the moment. Try again when there is one.")
-        wanted = self.wishes.changed(**changes)
         sent = self.wishes.change(wanted, self.subscription_id)
         raw = await self.channel.request(sent)
         self.watch.judge(sent, self._now())

@@ -7,8 +7,10 @@ Which subscriptions there are, and whose.
 
 from __future__ import annotations
 
+import logging
 import threading
 from collections.abc import Callable
+from typing import Final
 
 from .channel import LOCAL, Later, Peer
 from .errors import AaepError
@@ -16,6 +18,8 @@ from .fanout import Subscription
 from .sources import Source, remember
 
 __all__ = ["Roster", "SubscriptionGone", "UnknownSubscription"]
+
+_log: Final = logging.getLogger("aaep.hub")
 
 
 class UnknownSubscription(AaepError):
@@ -64,6 +68,7 @@ class Roster:
     def add(self, one: Subscription) -> None:
         with self._lock:
             self._active[one.id] = one
+        _log.info("A reader of %r came over %s: %r.", one.peer.principal, one.peer.transport, one.subscriber_id)
         self._changed()
 
     def remove(self, one: Subscription) -> bool:
@@ -73,6 +78,7 @@ class Roster:
                 return False
             if not one.bare:
                 remember(self._ended, one.id, one.peer.principal)
+        _log.info("A reader of %r is gone: %r.", one.peer.principal, one.subscriber_id)
         self._changed()
         return True
 

@@ -11,16 +11,29 @@ import json
 import math
 import os
 import re
+import shutil
 import sys
 import traceback
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import IO, Any, Final
 
 import click
 
-__all__ = ["SETTINGS", "CannotRun", "Finite", "Group", "Spoken", "Verb", "counted", "incoming", "jsonl", "plain"]
+__all__ = [
+    "SETTINGS",
+    "CannotRun",
+    "Finite",
+    "Group",
+    "Spoken",
+    "Verb",
+    "Whole",
+    "counted",
+    "incoming",
+    "jsonl",
+    "plain",
+]
 
 SETTINGS: Final = {"help_option_names": ["-h", "--help"], "max_content_width": 100}
 
@@ -38,7 +51,24 @@ class CannotRun(click.ClickException):
     exit_code = 2
 
 
-class Finite(click.FloatRange):
+class _Worded:
+    """Bounds of a number in words: signs of comparison are read out one by one, or not at all."""
+
+    min: Any
+    max: Any
+    min_open: bool
+
+    def _describe_range(self) -> str:
+        if self.min_open:
+            return f"above {self.min}" + ("" if self.max is None else f" up to {self.max}")
+        return f"from {self.min} {'on' if self.max is None else f'to {self.max}'}"
+
+
+class Whole(_Worded, click.IntRange):
+    """A whole number within bounds."""
+
+
+class Finite(_Worded, click.FloatRange):
     """A number within bounds; what Python also reads as one, such as nan and inf, is none to wait or to divide by."""
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
@@ -48,8 +78,34 @@ class Finite(click.FloatRange):
         return number
 
 
+class _Help(click.HelpFormatter):
+    """
+    As narrow as the terminal, or the braille line, is.
+
+    Where two columns would leave a few letters to each, what an option does stands below it.
+    """
+
+    def __init__(self, indent_increment: int = 2, width: int | None = None, max_width: int | None = None) -> None:
+        if width is None:
+            width = max(min(shutil.get_terminal_size().columns, max_width or 80) - 2, 30)
+        super().__init__(indent_increment, width, max_width)
+
+    def write_dl(self, rows: Iterable[tuple[str, str]], col_max: int = 30, col_spacing: int = 2) -> None:
+        super().write_dl([*rows], 2 if self.width < 60 else col_max, col_spacing)
+
+
+class _Context(click.Context):
+    formatter_class = _Help
+
+
 class Spoken(click.Command):
     """A command that ends as the module says."""
+
+    context_class = _Context
+
+    def get_short_help_str(self, limit: int = 45) -> str:
+        """Its first sentence, whole: half of one helps nobody who hears it."""
+        return super().get_short_help_str(1000)
 
     def main(  # type: ignore[override]  # the overloads say when it returns, which matters to nobody here
         self, args: Sequence[str] | None = None, prog_name: str | None = None, **extra: Any

@@ -26,7 +26,7 @@ from ..subscriber import Subscriber
 from ..subscription import matches
 from ._connecting import CA, TOKEN, connecting
 from ._stopping import interruptible
-from ._verb import CannotRun, Finite, Verb, counted, plain
+from ._verb import CannotRun, Finite, Verb, Whole, counted, plain
 
 __all__ = ["main"]
 
@@ -67,7 +67,7 @@ def _spelled(_context: click.Context, _option: click.Parameter, types: tuple[str
 )
 @click.option("--append", is_flag=True, help="Go on with a capture that is there.")
 @click.option("--duration", type=Finite(min=0, min_open=True), metavar="SECONDS", help="Stop after that time.")
-@click.option("--max-events", "most", type=click.IntRange(min=1), metavar="N", help="Stop after N events.")
+@click.option("--max-events", "most", type=Whole(min=1), metavar="N", help="Stop after N events.")
 @click.option(
     "--filter",
     "types",

@@ -24,7 +24,7 @@ from ..producer import Producer
 from . import _recording as recordings
 from ._connecting import CA, TOKEN, connecting
 from ._targets import ready, write
-from ._verb import SETTINGS, CannotRun, Finite, Group, Verb, plain
+from ._verb import SETTINGS, CannotRun, Finite, Group, Verb, Whole, plain
 
 __all__ = ["main"]
 
@@ -60,7 +60,7 @@ def _told(command: F) -> F:
         click.option("--all", "everything", is_flag=True, help="Tell what was passed, too."),
         click.option(
             "--level",
-            type=click.IntRange(1, 3),
+            type=Whole(1, 3),
             default=3,
             metavar="1|2|3",
             help="The level that is to be reached. Default: 3.",
@@ -133,10 +133,17 @@ def _tasks() -> str:
 @click.option(
     "--wait",
     type=Finite(0.1),
+    metavar="SECONDS",
     default=60.0,
     help="Seconds to wait for a session that somebody else begins. Default: 60.",
 )
-@click.option("--patience", type=Finite(0.1), default=10.0, help="Seconds that each step may take. Default: 10.")
+@click.option(
+    "--patience",
+    type=Finite(0.1),
+    metavar="SECONDS",
+    default=10.0,
+    help="Seconds that each step may take. Default: 10.",
+)
 @TOKEN
 @CA
 @click.option("--strict", is_flag=True, help="Grade as a producer should grade itself: every broken MUST is a failure.")
@@ -327,11 +334,16 @@ def _person() -> str:
 @click.option(
     "--patience",
     type=Finite(0.1),
+    metavar="SECONDS",
     help="Seconds that each step may take, and that a prompt is left unanswered. "
     "Default: 5, and 30 if somebody does it by hand.",
 )
 @click.option(
-    "--wait", type=Finite(0.1), default=60.0, help="Seconds that it may take to come, and to go. Default: 60."
+    "--wait",
+    type=Finite(0.1),
+    metavar="SECONDS",
+    default=60.0,
+    help="Seconds that it may take to come, and to go. Default: 60.",
 )
 @click.option("--strict", is_flag=True, help="Grade as strictly as a subscriber should grade itself.")
 @_told

@@ -66,7 +66,9 @@ _ANSWERING: Final = Capabilities(
     type=click.Path(dir_okay=False, path_type=Path),
     help="Record all that passes. A file that is there is never written over.",
 )
-@click.option("--pace", type=Finite(0, 60), help="Seconds that each step takes. Default: 1, or 0 in scripts.")
+@click.option(
+    "--pace", type=Finite(0, 60), metavar="SECONDS", help="Seconds that each step takes. Default: 1, or 0 in scripts."
+)
 def main(scenario: str, answer: str | None, listen: str, capture: Path | None, pace: float | None) -> int:
     """Listen to a scripted bank assistant at work. It asks before it moves money, and you decide.
 

@@ -21,7 +21,7 @@ from ..status import Status
 from ..subscriber import Subscriber
 from ..wire import encode
 from ._connecting import CA, TOKEN, connecting
-from ._verb import CannotRun, Verb, jsonl
+from ._verb import CannotRun, Verb, Whole, jsonl
 
 __all__ = ["main"]
 
@@ -44,7 +44,7 @@ __all__ = ["main"]
     multiple=True,
     help="A language you want, such as en-GB. May be repeated, the best first.",
 )
-@click.option("--rate", type=click.IntRange(1, 100_000), metavar="N", help="At most N events a second.")
+@click.option("--rate", type=Whole(1, 100_000), metavar="N", help="At most N events a second.")
 @click.option("--replies/--no-replies", default=True, help="Whether prompts can be answered here. Default: they can.")
 @TOKEN
 @CA

@@ -58,12 +58,12 @@ def main(context: click.Context) -> None:
 @TOKEN
 @CA
 def show(*, source: str, as_json: bool, token: str | None, ca: Path | None) -> None:
-    """Print what a manifest says. Nothing is verified: aaep manifest verify does that."""
+    """Print what a manifest says. Nothing is verified: aaep manifest verify does that.
+
+    Exits with 2 if there is none, or if it cannot be read.
+    """
     raw = _raw(source, token, ca)
-    try:
-        manifest = read(raw)
-    except ManifestInvalid as error:
-        raise CannotRun(str(error)) from error
+    manifest = _read(source, raw)
     if as_json:
         sys.stdout.buffer.write(jsonl(json.loads(encode(manifest))))
         return
@@ -120,8 +120,9 @@ def sign_(
 
     An agent with a signing_key does this by itself, again and again before it expires.
     """
+    raw = _raw(source, token, ca)
     try:
-        manifest = read(_raw(source, token, ca))
+        manifest = _read(source, raw)
         found = SigningKey.load(key, kid)
         click.echo(sign(manifest, found, now=time.time(), days=days, origins=places or None))
     except AaepError as error:
@@ -153,7 +154,7 @@ def verify_(
 ) -> int:
     """Check who signed a manifest, for which agent and address, and whether it still counts.
 
-    Exits with 0 when it is all that, and 1 when it is not.
+    Exits with 0 when it is all that, 1 when it is not, and 2 when it could not be had or the keys cannot be used.
     """
     try:
         trusted = TrustedKeys.load(keys, kid)
@@ -208,7 +209,13 @@ def _date(moment: float) -> str:
 # -- key -----------------------------------------------------------------------------------
 
 
-@main.group("key", cls=Group, context_settings=SETTINGS, invoke_without_command=True)
+@main.group(
+    "key",
+    cls=Group,
+    context_settings=SETTINGS,
+    invoke_without_command=True,
+    epilog="Example: aaep manifest key new key.json",
+)
 @click.pass_context
 def key_(context: click.Context) -> None:
     """Keys to sign manifests with."""
@@ -264,6 +271,13 @@ def _write(path: Path, data: bytes, mode: int) -> None:
 
 
 # -- where a manifest is -------------------------------------------------------------------
+
+
+def _read(source: str, raw: bytes) -> Manifest:
+    try:
+        return read(raw)
+    except ManifestInvalid as error:
+        raise CannotRun(f"{'Standard input' if source == '-' else plain(source)}: {error}") from error
 
 
 def _is_url(source: str) -> bool:

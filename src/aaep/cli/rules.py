@@ -13,7 +13,7 @@ import click
 import msgspec
 
 from ..catalogue import Rule, merged, rules, spoken
-from ._verb import CannotRun, Verb, counted, jsonl, plain
+from ._verb import CannotRun, Verb, Whole, counted, jsonl, plain
 
 __all__ = ["main"]
 
@@ -28,7 +28,7 @@ _KINDS: Final = ("schema", "sequence", "behaviour", "presentation")
 @click.option("--root", type=click.Path(path_type=Path), default=".", help="The sources. Default: the current folder.")
 @click.option("--family", metavar="ENV", help="Only rules whose id begins with this.")
 @click.option("--kind", type=click.Choice(_KINDS), help="Only rules of this kind.")
-@click.option("--level", type=click.IntRange(1, 3), metavar="1|2|3", help="Only rules that this level demands.")
+@click.option("--level", type=Whole(1, 3), metavar="1|2|3", help="Only rules that this level demands.")
 @click.option("--role", type=click.Choice(_ROLES), help="Only rules for this role.")
 @click.pass_context
 def main(
@@ -45,6 +45,7 @@ def main(
 ) -> None:
     """Print the rules: all of them in a line each, or those with an ID in full.
 
+    Exits with 2 if there is no rule with that ID.
     With --coverage, exits with 1 if a MUST about messages has no case that
     passes or none that fails, or if a MUST about behaviour is neither tried
     live nor checked by a test, and nothing says why no program can decide it.
@@ -53,11 +54,14 @@ def main(
     chosen = [
         rule
         for rule in chosen
-        if (family is None or rule.id.startswith(family.upper().rstrip("-") + "-"))
+        if (family is None or rule.id.startswith(_prefix(family)))
         and (kind is None or rule.kind == kind)
         and (level is None or rule.level <= level)
         and (role is None or rule.role == role or (rule.role == "both" and role in ("producer", "subscriber")))
     ]
+    if family is not None and not any(one.startswith(_prefix(family)) for one in rules()):
+        families = dict.fromkeys(one.partition("-")[0] for one in rules())
+        raise CannotRun(f"There is no family {family}. There are: {', '.join(families)}.")
     if coverage:
         context.exit(_coverage(chosen, root, as_json=as_json))
     if as_json:
@@ -72,7 +76,11 @@ def main(
         return
     for rule in chosen:
         click.echo(f"{rule.id}, {rule.keyword}, {spoken(rule.section)}: {plain(rule.statement)}")
-    click.echo(f"{counted(len(chosen), 'rule')}.")
+    click.echo(f"{counted(len(chosen), 'rule')}.".capitalize())
+
+
+def _prefix(family: str) -> str:
+    return family.upper().rstrip("-") + "-"
 
 
 def _named(ids: Iterable[str]) -> Iterator[Rule]:
@@ -83,6 +91,8 @@ def _named(ids: Iterable[str]) -> Iterator[Rule]:
         id_ = given.upper()
         if id_ not in known:
             near = get_close_matches(id_, sorted(known), n=3, cutoff=0.5)
+            if any(one.startswith(f"{id_}-") for one in known):
+                raise CannotRun(f"{id_} is a family of rules. aaep rules --family {id_} lists them.")
             hint = f"Near to it: {', '.join(near)}." if near else "aaep rules lists all of them."
             raise CannotRun(f"There is no rule {given}. {hint}")
         for one in merged().get(id_, (id_,)):

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 import signal
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any, Final
 
 import click
@@ -19,9 +22,10 @@ from ..journal._place import path_for
 from ..journal.memory import MemoryJournal
 from ..journal.sqlite import SqliteJournal
 from ..negotiation import Offer
+from ..stamps import timestamp
 from ..transports._audience import earlier
 from ..transports._relay import Relays
-from ._verb import CannotRun, Verb
+from ._verb import CannotRun, Verb, plain
 
 __all__ = ["main"]
 
@@ -46,14 +50,28 @@ _OPTIONS: Final = (
     "Default: http://127.0.0.1:8137 and ws://127.0.0.1:8138.",
 )
 @click.option("--stdio", is_flag=True, help="Serve who started this process, over standard input and output.")
-@click.option("--name", default="AAEP hub", help="What readers see as its name.")
+@click.option("--name", default="AAEP hub", help="What readers see as its name. Default: AAEP hub.")
 @click.option(
-    "--journal", metavar="FILE", help="Where events are kept; memory: nowhere. Default: your state directory."
+    "--journal",
+    metavar="FILE",
+    help="Where events are kept, for readers that come back. The word memory keeps them in no file. "
+    "Default: aaep-hub.db in your own folder for AAEP.",
 )
 @click.option("--tls-cert", metavar="FILE", help="The certificate, for addresses that others can reach.")
 @click.option("--tls-key", metavar="FILE", help="Its key.")
-@click.option("--tokens", metavar="FILE", help="Who may come, and as what; aaep token new writes one.")
+@click.option(
+    "--tokens",
+    metavar="FILE",
+    help="Who may come, and as what; aaep token new writes one. Default: you, on this machine.",
+)
 @click.option("--language", "languages", metavar="TAG", multiple=True, help="A language agents speak. Default: en-US.")
+@click.option(
+    "--log",
+    "level",
+    type=click.Choice(["warning", "info", "debug"]),
+    default="info",
+    help="How much is logged: what went wrong, who comes and goes too, or everything. Default: info.",
+)
 def main(
     urls: tuple[str, ...],
     stdio: bool,
@@ -63,20 +81,53 @@ def main(
     tls_key: str | None,
     tokens: str | None,
     languages: tuple[str, ...],
+    level: str,
 ) -> int:
-    """Run a hub. Agents come to it with Producer(hub="ws://127.0.0.1:8138"), readers with aaep listen.
+    """Run a hub: one place for many agents, and for everybody who listens to them.
+
+    Agents come to it with Producer(hub="ws://127.0.0.1:8138"), readers with aaep listen.
 
     An agent keeps the authority over its sessions and its questions. If it does not come back, its sessions are ended
     here and everybody is told.
+
+    What happens is logged on standard error, but nothing of what was said, and no tokens. Exits with 0 when it was
+    stopped, by Control-C or SIGTERM, and 2 when it could not begin.
     """
     if stdio:
         urls = (*urls, "stdio:")
     if (tls_cert or tls_key) and not any(url.lower().startswith(_ENCRYPTED) for url in urls):
-        raise CannotRun("--tls-cert and --tls-key are for encrypted addresses. Give one, such as --listen https://…")
+        raise CannotRun(
+            "--tls-cert and --tls-key are for encrypted addresses. Give one too: --listen https://127.0.0.1:8443"
+        )
     try:
-        return asyncio.run(_serve(urls, name, _journal(journal), _settings(tls_cert, tls_key, tokens), languages))
+        with _logged(level):
+            return asyncio.run(_serve(urls, name, _journal(journal), _settings(tls_cert, tls_key, tokens), languages))
     except AaepError as error:
         raise CannotRun(_spelt(str(error))) from error
+
+
+class _Line(logging.Formatter):
+    """A moment, how bad it is, and a sentence. What others put into it moves no cursor."""
+
+    def formatTime(self, record: logging.LogRecord, datefmt: str | None = None) -> str:
+        return timestamp(record.created)
+
+    def formatMessage(self, record: logging.LogRecord) -> str:
+        return plain(super().formatMessage(record))
+
+
+@contextmanager
+def _logged(level: str) -> Iterator[None]:
+    log, handler = logging.getLogger("aaep"), logging.StreamHandler()
+    handler.setFormatter(_Line("%(asctime)s %(levelname)s: %(message)s"))
+    before = log.level
+    log.addHandler(handler)
+    log.setLevel(level.upper())
+    try:
+        yield
+    finally:
+        log.removeHandler(handler)
+        log.setLevel(before)
 
 
 def _spelt(text: str) -> str:
@@ -129,6 +180,7 @@ async def _serve(
         await relays.close()
         await hub.aclose()
         journal.close()
+    click.echo("Stopped.", err=True)
     return 0
 
 

@@ -14,11 +14,12 @@ from ..channel import REPLIER
 from ..errors import AaepError
 from ..identity import ROLES
 from ..tokens import Entry, add, default_file, entries, new, revoke
-from ._verb import SETTINGS, CannotRun, Group, Verb, counted, jsonl, plain
+from ._verb import SETTINGS, CannotRun, Group, Verb, Whole, counted, jsonl, plain
 
 __all__ = ["main"]
 
 DAY: Final = 86_400.0
+USUAL: Final = 90  # days that a token counts
 
 _file: Final = click.option(
     "--file",
@@ -51,20 +52,22 @@ def main(context: click.Context) -> None:
 @click.option(
     "--role", "roles", type=click.Choice(ROLES), multiple=True, help=f"What it is for; repeatable. Default: {REPLIER}."
 )
-@click.option("--days", type=click.IntRange(1, 3650), default=90, show_default=True, help="How long it counts.")
+@click.option("--days", type=Whole(1, 3650), metavar="N", help="For how many days it counts. Default: 90.")
 @click.option("--never-expires", is_flag=True, help="It counts until it is revoked. Not advised.")
 @click.option("--note", default="", metavar="TEXT", help="What it is for, in your words.")
 @_file
 def create(
-    *, principal: str, roles: tuple[str, ...], days: int, never_expires: bool, note: str, file: Path | None
+    *, principal: str, roles: tuple[str, ...], days: int | None, never_expires: bool, note: str, file: Path | None
 ) -> None:
     """Make a token and print it, once. It is kept nowhere; the file has only its hash.
 
     The token alone is on standard output, what else there is to say on standard error.
     """
+    if never_expires and days is not None:
+        raise CannotRun("It cannot both end after some days and never expire. Give --days or --never-expires.")
     path = file or default_file()
     try:
-        seconds = None if never_expires else days * DAY
+        seconds = None if never_expires else (days or USUAL) * DAY
         token, entry = new(principal, roles or REPLIER, now=time.time(), seconds=seconds, note=note[:500])
         add(path, entry)
     except AaepError as error:
@@ -80,7 +83,10 @@ def create(
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object per token, without its hash.")
 @_file
 def show(*, as_json: bool, file: Path | None) -> None:
-    """Print who has tokens, and until when."""
+    """Print who has tokens, and until when.
+
+    Exits with 0, also if there are none, and 2 if the file cannot be read.
+    """
     path = file or default_file()
     try:
         known = entries(path)
@@ -99,7 +105,10 @@ def show(*, as_json: bool, file: Path | None) -> None:
 @click.argument("id_", metavar="ID")
 @_file
 def remove(*, id_: str, file: Path | None) -> None:
-    """Take a token back. Whoever is connected with it is let go of within seconds."""
+    """Take a token back. Whoever is connected with it is let go of within 15 seconds.
+
+    Exits with 0 when it is gone, and 2 if there is no such token.
+    """
     path = file or default_file()
     try:
         gone = revoke(path, id_)

@@ -16,7 +16,7 @@ from ..errors import ExtensionError
 from ..extensions import Profile, Registry
 from . import _recording as recordings
 from ._report import JsonLines, Prose
-from ._verb import CannotRun, Verb, plain
+from ._verb import CannotRun, Verb, Whole, plain
 
 __all__ = ["main"]
 
@@ -29,7 +29,7 @@ SECONDS: Final = 5.0  # or as long as this
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object per finding instead of text.")
 @click.option(
     "--level",
-    type=click.IntRange(1, 3),
+    type=Whole(1, 3),
     default=3,
     metavar="1|2|3",
     help="Check only what this level demands. Default: 3.",
@@ -38,7 +38,7 @@ SECONDS: Final = 5.0  # or as long as this
 @click.option(
     "--max-findings",
     "most",
-    type=click.IntRange(min=0),
+    type=Whole(min=0),
     metavar="N",
     help="Show at most N findings and only count the rest. Default: 1000; with --json, all of them.",
 )

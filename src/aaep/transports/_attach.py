@@ -127,6 +127,8 @@ class Attachment:
         while not self._leaving.is_set():
             try:
                 wire = await self._channel.dial()
+            except ChannelRefused as error:
+                self._warn(f"The hub at {self.url} does not take this agent. {error}")
             except AaepError as error:
                 self._warn(f"The hub is not there. {error}")
             else:

@@ -109,6 +109,7 @@ class Relays:
         instance = marked(manifest, "instance")
         key = (peer.principal, instance if isinstance(instance, str) and instance else manifest.agent_id)
         relay = self._agents.get(key)
+        how = "came" if relay is None else "came again"
         if relay is None:
             if sum(principal == peer.principal for principal, _ in self._agents) >= MOST:  # T4: each has a thread
                 return self._refused(peer, "rate_limit", TOO_MANY)
@@ -117,6 +118,7 @@ class Relays:
             if instance:  # it is the very process that began them, and may have nothing to say of them for a while
                 for session_id in [one.session_id for one in self._orphans.values() if one.whose.key == key]:
                     relay.adopt(session_id)
+        log.info("The agent %r of %r %s over %s.", manifest.agent_id, peer.principal, how, peer.transport)
         relay.take(wire)
         return None
 
@@ -270,6 +272,9 @@ class Relay:
         if self._closing or self._over:
             return
         self._over = True
+        level = logging.WARNING if self._sessions else logging.INFO
+        left = "The agent %r of %r is gone. Sessions of it that were ended here: %d."
+        log.log(level, left, self.manifest.agent_id, self.key[0], len(self._sessions))
         for relayed in [*self._sessions.values()]:
             relayed.abandon()
             self._end(relayed)

@@ -1,0 +1,63 @@
+"""What every command says of itself: whole sentences, that can be heard as well as read."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+import click
+import pytest
+from click.testing import CliRunner
+
+from aaep.cli import main
+
+
+def commands(command: click.Command, *path: str) -> Iterator[tuple[str, ...]]:
+    """Every command there is, by the words that lead to it."""
+    yield path
+    if isinstance(command, click.Group):
+        context = click.Context(command)
+        for name in command.list_commands(context):
+            found = command.get_command(context, name)
+            assert found is not None
+            yield from commands(found, *path, name)
+
+
+COMMANDS = [*commands(main)]
+
+
+def helped(path: tuple[str, ...], width: str) -> str:
+    told = CliRunner().invoke(main, [*path, "--help"], env={"COLUMNS": width}, prog_name="aaep")
+    assert told.exit_code == 0
+    return told.stdout
+
+
+@pytest.mark.parametrize("width", ["40", "100"])
+@pytest.mark.parametrize("path", COMMANDS, ids=" ".join)
+def test_help_is_whole_sentences_without_signs_to_decipher(path: tuple[str, ...], width: str) -> None:
+    said = helped(path, width)
+    assert said.startswith("Usage: aaep") and "\n  Example: aaep " in said
+    assert "..." not in said.partition("\n\n")[2]  # behind the usage: a command whose sentence was cut
+    assert not re.search(r"x?[<>]=?\s*x|RANGE", said)
+
+
+def test_on_a_narrow_line_every_word_is_whole() -> None:
+    said = helped(("serve",), "40")
+    assert max(map(len, said.splitlines())) <= 40
+    assert "\n  --tls-key FILE\n" in said and "http://127.0.0.1:8137 and" in said
+
+
+@pytest.mark.parametrize("path", COMMANDS[1:], ids=" ".join)
+def test_every_option_says_what_it_does(path: tuple[str, ...]) -> None:
+    for line in helped(path, "100").partition("\nOptions:\n")[2].splitlines():
+        assert not re.fullmatch(r"  -\S+( [A-Z|]+)?", line), line
+
+
+def test_bounds_are_told_in_words() -> None:
+    told = CliRunner().invoke(main, ["token", "new", "--principal", "ada", "--days", "0"])
+    assert told.exit_code == 2 and "0 is not in the range from 1 to 3650." in told.stderr
+    told = CliRunner().invoke(main, ["capture", "http://127.0.0.1:1", "-o", "x", "--duration", "0"])
+    assert told.exit_code == 2 and "0.0 is not in the range above 0." in told.stderr
+    told = CliRunner().invoke(main, ["manifest", "sign", "x", "--key", "x", "--days", "31"])
+    assert told.exit_code == 2 and "31.0 is not in the range above 0 up to 30." in told.stderr
+    assert "[from 0.1 on]" in helped(("conformance", "producer"), "100")
