@@ -140,6 +140,15 @@ def test_what_a_reader_sent_is_not_the_fault_of_the_producer(tmp_path: Path) -> 
     assert "Rules: 0 failed, 0 warnings, " in told.stdout
 
 
+def test_how_far_it_is_can_be_heard() -> None:
+    told = run("producer", "--self-test", "--level", "1", "--progress")
+    assert told.exit_code == 0
+    first, *_, last = told.stderr.splitlines()
+    total = len(told.stderr.splitlines())
+    assert first == f"aaep: Scenario 1 of {total}: a session from beginning to end."
+    assert last.startswith(f"aaep: Scenario {total} of {total}: ")
+
+
 def test_without_more_it_says_what_it_can_judge() -> None:
     told = run()
     assert told.exit_code == 0 and told.stderr == ""

@@ -93,6 +93,19 @@ def test_a_plain_local_address_stands_beside_an_encrypted_one(folder: Path, sche
         assert done.returncode == 0 and "aaep-hub" in done.stdout
 
 
+def test_a_recording_is_played_to_an_encrypted_hub_by_its_authority(folder: Path) -> None:
+    recording = str(Path(__file__).parent.parent / "examples" / "bank.ndjson")
+    tls = ["--tls-cert", f"{folder}/cert.pem", "--tls-key", f"{folder}/cert.key"]
+    with hub("--listen", "wss://127.0.0.1:0", *tls, listening=1) as (place,):
+        play = ["replay", recording, "--hub", place, "--no-wait", "--no-delay"]
+        told = CliRunner().invoke(main, play)
+        assert told.exit_code == 2 and "not trusted" in told.stderr
+        told = CliRunner().invoke(main, [*play, "--ca", f"{folder}/cert.pem"])
+        assert told.exit_code == 0 and "Played 16 events." in told.stderr
+    told = CliRunner().invoke(main, ["replay", recording, "--ca", f"{folder}/cert.pem"])
+    assert told.exit_code == 2 and "--ca is for a hub." in told.stderr
+
+
 def test_a_certificate_for_another_name_is_told(folder: Path) -> None:
     tls = ["--tls-cert", f"{folder}/other.pem", "--tls-key", f"{folder}/other.key"]
     with hub("--listen", "grpcs://127.0.0.1:0", *tls, listening=1) as (place,):
@@ -146,4 +159,4 @@ def test_an_agent_that_a_hub_does_not_take_is_told_so(tmp_path: Path, caplog: py
     ):
         pass
     told = [one.getMessage() for one in caplog.records if one.name == "aaep.attach"]
-    assert len(told) == 1 and f"The hub at {place} does not take this agent." in told[0] and "401" in told[0]
+    assert len(told) == 1 and f"This agent cannot go to the hub at {place}." in told[0] and "401" in told[0]

@@ -31,6 +31,9 @@ __all__ = ["main"]
 F = TypeVar("F", bound=Callable[..., Any])
 _BODY: Final = '{"task": "{task}"}'
 _FILE: Final = click.Path(dir_okay=False)
+_PROGRESS: Final = click.option(
+    "--progress", is_flag=True, help="Say on standard error how far it is, even if that is not a terminal."
+)
 
 
 @click.command(
@@ -147,6 +150,7 @@ def _tasks() -> str:
 @TOKEN
 @CA
 @click.option("--strict", is_flag=True, help="Grade as a producer should grade itself: every broken MUST is a failure.")
+@_PROGRESS
 @_told
 @click.pass_context
 def _producer(
@@ -163,6 +167,7 @@ def _producer(
     token: str | None,
     ca: Path | None,
     strict: bool,
+    progress: bool,
     level: int,
     members: bool,
     everything: bool,
@@ -176,7 +181,7 @@ def _producer(
     ready((), _given(page, cases))
     source = url or (f"stdio:{command}" if command else "http://127.0.0.1:0")
     settings = {} if self_test else connecting(source, token, ca)  # ours asks nobody who they are
-    audible = sys.stderr.isatty()
+    audible = progress or sys.stderr.isatty()
 
     def say(name: str) -> None:
         if audible:
@@ -346,6 +351,7 @@ def _person() -> str:
     help="Seconds that it may take to come, and to go. Default: 60.",
 )
 @click.option("--strict", is_flag=True, help="Grade as strictly as a subscriber should grade itself.")
+@_PROGRESS
 @_told
 @click.pass_context
 def _subscriber(
@@ -359,6 +365,7 @@ def _subscriber(
     patience: float | None,
     wait: float,
     strict: bool,
+    progress: bool,
     level: int,
     members: bool,
     everything: bool,
@@ -368,7 +375,7 @@ def _subscriber(
     if bool(url) == bool(command):
         raise CannotRun("Name the subscriber: --command to start it, or a URL where it will come to.")
     ready((), _given(page, cases))
-    audible = sys.stderr.isatty()
+    audible = progress or sys.stderr.isatty()
 
     def tell(text: str) -> None:
         click.echo(f"aaep: {plain(text)}", err=True)

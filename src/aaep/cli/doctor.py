@@ -48,7 +48,8 @@ class Check(msgspec.Struct, frozen=True):
 def main(as_json: bool) -> int:
     """Say what works on this machine: transports, identity, journal, speech, braille, browser.
 
-    Exits with 1 if something is broken. What is only missing is named with the command that adds it.
+    Exits with 0 if nothing is broken, and 1 if something is. What is only missing is named with the command that adds
+    it.
     """
     found = [*checks()]
     for one in found:
@@ -72,11 +73,15 @@ def checks() -> Iterator[Check]:
         "Identity", "joserfc", "Needed for JWT and for signed manifests.", "pip install joserfc cryptography"
     )
     yield _journal()
-    yield _program("Speech", "speech-dispatcher", ("spd-say", "speech-dispatcher"), "apt-get install speech-dispatcher")
-    yield _program("Speech", "espeak-ng", ("espeak-ng",), "apt-get install espeak-ng")
-    yield _program("Braille", "BRLTTY", ("brltty",), "apt-get install brltty")
-    yield _program("Braille", "liblouis", ("lou_translate",), "apt-get install liblouis-bin")
-    yield _program("Browser", "Chromium", ("chromium", "chromium-browser", "google-chrome"), "apt-get install chromium")
+    for area, name, commands, package in (
+        ("Speech", "speech-dispatcher", ("spd-say", "speech-dispatcher"), "speech-dispatcher"),
+        ("Speech", "espeak-ng", ("espeak-ng",), "espeak-ng"),
+        ("Braille", "BRLTTY", ("brltty",), "brltty"),
+        ("Braille", "liblouis", ("lou_translate",), "liblouis-bin"),
+    ):
+        yield _program(area, name, commands, package, "Screen readers use it; aaep itself does not yet.")
+    browsers = ("chromium", "chromium-browser", "google-chrome")
+    yield _program("Browser", "Chromium", browsers, "chromium", "Only the tests of aaep use it.")
 
 
 def _transports() -> Iterator[Check]:
@@ -103,11 +108,11 @@ def _package(area: str, name: str, why: str, remedy: str) -> Check:
     return Check(area, name, MISSING, why, remedy)
 
 
-def _program(area: str, name: str, commands: tuple[str, ...], remedy: str) -> Check:
+def _program(area: str, name: str, commands: tuple[str, ...], package: str, use: str) -> Check:
     place = next((found for one in commands if (found := shutil.which(one))), None)
     if place is not None:
-        return Check(area, name, READY, f"Found: {Path(place).name}.")
-    return Check(area, name, MISSING, "Not found on this machine.", remedy)
+        return Check(area, name, READY, f"Found: {Path(place).name}. {use}")
+    return Check(area, name, MISSING, f"Not found on this machine. {use}", f"apt-get install {package}")
 
 
 def _journal() -> Check:

@@ -9,7 +9,8 @@ import threading
 from collections.abc import Callable
 from contextlib import suppress
 from functools import partial
-from typing import IO, Final, cast
+from pathlib import Path
+from typing import IO, Any, Final, cast
 
 import click
 
@@ -22,7 +23,7 @@ from ..journal.memory import MemoryJournal
 from ..producer import Producer
 from ..rehearsal import OnReply, Rehearsal
 from ..script import Script
-from ._connecting import bearer
+from ._connecting import CA, connecting
 from ._recording import extensions
 from ._stopping import interruptible
 from ._verb import CannotRun, Finite, Verb, counted, incoming, plain
@@ -30,7 +31,7 @@ from ._verb import CannotRun, Finite, Verb, counted, incoming, plain
 __all__ = ["main"]
 
 PROGRESS: Final = 10.0  # seconds between two lines about how far it is
-_PLAYING: Final = ("urls", "hub", "token", "speed", "no_delay", "loop", "wait", "on_reply", "keep_ids")
+_PLAYING: Final = ("urls", "hub", "token", "ca", "speed", "no_delay", "loop", "wait", "on_reply", "keep_ids")
 _KEPT: Final = 16 * 1024 * 1024  # bytes of what was played that are kept for readers who come back
 
 
@@ -47,6 +48,7 @@ _KEPT: Final = 16 * 1024 * 1024  # bytes of what was played that are kept for re
 @click.option(
     "--token", envvar="AAEP_TOKEN", help="The bearer token for the hub. Better set AAEP_TOKEN: others see options."
 )
+@CA
 @click.option(
     "--speed", type=Finite(min=0, min_open=True), default=1.0, metavar="N", help="N times as fast. Default: 1."
 )
@@ -84,6 +86,7 @@ def main(
     urls: tuple[str, ...],
     hub: str | None,
     token: str | None,
+    ca: Path | None,
     speed: float,
     no_delay: bool,
     loop: bool,
@@ -114,6 +117,8 @@ def main(
         return visualize((file,), svg, html, notes=notes, audible=audible)
     if svg is not None or html is not None or notes:
         raise click.UsageError("--svg, --html and --notes need --visualize.")
+    if ca is not None and hub is None:
+        raise click.UsageError("--ca is for a hub. Give it with --hub.")
     if keep_ids and loop:
         raise click.UsageError("--keep-ids and --loop do not go together: readers hear each id once.")
     logging.getLogger("aaep").addHandler(logging.NullHandler())  # what matters is printed, in its own words
@@ -122,7 +127,7 @@ def main(
         with _source(file) as opened, interruptible(), _Told(hub):
             script = Script(opened, known, tick=partial(_tick, audible=audible))
             _introduce(script, file)
-            with _producer(script, urls, hub, token) as producer:
+            with _producer(script, urls, hub, connecting(hub or "", token, ca)) as producer:
                 for url in producer.addresses:
                     click.echo(f"Readers can join: aaep listen {url}", err=True)
                 if wait:
@@ -212,7 +217,7 @@ def _opened(file: str) -> IO[bytes]:
     return open(file, "rb", buffering=1 << 18)
 
 
-def _producer(script: Script, urls: tuple[str, ...], hub: str | None, token: str | None) -> Producer:
+def _producer(script: Script, urls: tuple[str, ...], hub: str | None, settings: dict[str, Any]) -> Producer:
     """The agent of the recording, to those who listen now."""
     info, languages = script.producer, script.languages or ("en-US",)
     return Producer(
@@ -222,7 +227,7 @@ def _producer(script: Script, urls: tuple[str, ...], hub: str | None, token: str
         model=present(info, "model"),
         listen=urls or (() if hub else ("http://127.0.0.1:0",)),
         hub=hub,
-        hub_settings=bearer(hub or "", token) or None,
+        hub_settings=settings or None,
         journal=MemoryJournal(retention=Retention(size=_KEPT)),
         language=languages[0],
         languages=languages[1:],

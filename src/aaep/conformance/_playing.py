@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Iterable
+from itertools import count
 from typing import Any, Final, Literal
 
 import msgspec
 
-__all__ = ["SCENARIOS", "Level", "Play", "Scenario", "Unplayable", "live", "scenario"]
+__all__ = ["SCENARIOS", "Level", "Play", "Scenario", "Unplayable", "live", "numbered", "scenario"]
 
 Level = Literal[1, 2, 3]
 Play = Callable[[Any], Awaitable[None]]  # what it is given is the stage of its side
@@ -46,6 +47,16 @@ def scenario(
         return play
 
     return made
+
+
+def numbered(say: Callable[[str], object], total: int) -> Callable[[str], None]:
+    """Says which scenario of how many begins."""
+    numbers = count(1)
+
+    def begins(name: str) -> None:
+        say(f"Scenario {next(numbers)} of {total}: {name}.")
+
+    return begins
 
 
 def live(scenarios: Iterable[Scenario]) -> dict[str, Level | None]:

@@ -21,7 +21,7 @@ from . import _terms as terms
 from . import _wrong as wrong
 from ._judge import Judged, Ledger, audited, excerpt
 from ._judge import judge as judged_by
-from ._playing import SCENARIOS, Scenario, live
+from ._playing import SCENARIOS, Scenario, live, numbered
 from ._stage import CONNECTING, LISTENS, REPLIES, Reader, Stage, Start, Unplayable
 from ._undecidable import UNDECIDABLE
 
@@ -153,7 +153,7 @@ async def judge_producer(
     if not settings.get("token") and stage.scheme not in _LOCAL:
         stage.ledger.remark(_OPEN)
     chosen = [one for one in scenarios if one.level <= level]
-    await play(stage, chosen, say)
+    await play(stage, chosen, numbered(say, len(chosen)))
     found: Judged = audited(stage.lines, strict=strict)
     _consequences(stage.ledger, found)
     return Played(stage, judged_by(found, stage.ledger, live=live(PRODUCER), undecidable=UNDECIDABLE))

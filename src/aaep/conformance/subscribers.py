@@ -25,7 +25,7 @@ from . import _joining as joining
 from ._judge import Judged, Line, excerpt
 from ._judge import judge as judged_by
 from ._listening import SCENES, TASKS, Begin, Running, Stage
-from ._playing import Level, Scenario, Unplayable, live
+from ._playing import Level, Scenario, Unplayable, live, numbered
 from ._processes import by_command, by_hand
 from ._undecidable import UNDECIDABLE
 
@@ -95,7 +95,8 @@ async def judge_subscriber(
             place = Path(folder, "keys.json")
             place.write_text(json.dumps({"keys": [key.jwk()]}), encoding="utf-8")
         stage = Stage(begin, key=key, keys=place, **settings)
-        await _play(stage, [one for one in scenarios if one.level <= level], say)
+        chosen = [one for one in scenarios if one.level <= level]
+        await _play(stage, chosen, numbered(say, len(chosen)))
     if not stage.met and not stage.requests:
         raise AaepError("The subscriber never came. " + (stage.ledger.remarks or ["Does the command run?"])[0])
     found = _audited(stage.scenes, strict=strict)

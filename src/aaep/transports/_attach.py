@@ -114,6 +114,7 @@ class Attachment:
                 self._hub.delivery.empty()
                 while not self._through():
                     await asyncio.sleep(POLL)  # nobody tells when a socket has taken it
+                self._hub.sources.caught_up()
 
     def _through(self) -> bool:
         """Whether the hub was sent everything."""
@@ -128,7 +129,7 @@ class Attachment:
             try:
                 wire = await self._channel.dial()
             except ChannelRefused as error:
-                self._warn(f"The hub at {self.url} does not take this agent. {error}")
+                self._warn(f"This agent cannot go to the hub at {self.url}. {error}")
             except AaepError as error:
                 self._warn(f"The hub is not there. {error}")
             else:
