@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import re
+import subprocess
+import sys
 from collections.abc import Iterator
 
 import click
@@ -61,3 +63,17 @@ def test_bounds_are_told_in_words() -> None:
     told = CliRunner().invoke(main, ["manifest", "sign", "x", "--key", "x", "--days", "31"])
     assert told.exit_code == 2 and "31.0 is not in the range above 0 up to 30." in told.stderr
     assert "[from 0.1 on]" in helped(("conformance", "producer"), "100")
+
+
+@pytest.mark.parametrize(
+    "words", [["listen", "http://127.0.0.1:1"], ["capture", "http://127.0.0.1:1", "-o", "x"], ["serve"]]
+)
+def test_what_is_no_language_is_told_as_such(words: list[str]) -> None:
+    told = CliRunner().invoke(main, [*words, "--language", "in English"])
+    assert told.exit_code == 2 and "'in English' is not the tag of a language. Write it like en-GB." in told.stderr
+
+
+def test_the_module_is_the_command() -> None:
+    done = subprocess.run([sys.executable, "-m", "aaep", "rules", "nope"], capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr == "aaep: There is no rule nope. aaep rules lists all of them.\n"

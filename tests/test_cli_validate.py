@@ -604,6 +604,14 @@ def closing(stream: str, *args: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run(closed, stdin=subprocess.DEVNULL, capture_output=True, check=False, text=True)
 
 
+@pytest.mark.skipif(not os.path.exists("/dev/full"), reason="needs a device that is always full")
+def test_what_cannot_be_written_is_not_blamed_on_what_is_read() -> None:
+    command = [str(Path(sys.executable).with_name("aaep")), "validate", str(BANK)]
+    with open("/dev/full", "wb") as full:
+        done = subprocess.run(command, stdout=full, stderr=subprocess.PIPE, check=False, text=True)
+    assert (done.returncode, done.stderr) == (2, "aaep: Output: No space left on device.\n")
+
+
 @pytest.mark.parametrize(
     "args", [["validate", str(BANK)], ["rules"], ["schema", "list"], ["conformance", "capture", str(BANK)], ["--help"]]
 )

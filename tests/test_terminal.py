@@ -537,7 +537,7 @@ def test_what_is_written_belongs_to_its_question() -> None:
 
 
 def test_a_question_is_not_accepted() -> None:
-    assert told(Desk(question("freetext")).press("a")).startswith("This is a question. Answer with your own words")
+    assert told(Desk(question("freetext")).press("a")).startswith("This is a question. Press Enter, write your answer")
     assert told(Desk(question("yes_no")).press("r")).startswith("This is a question.")
 
 
@@ -999,7 +999,7 @@ def test_a_producer_that_grants_no_time_is_told_of() -> None:
 
 def test_an_answer_in_own_words_is_echoed_and_what_comes_between_does_not_lose_it() -> None:
     with at_a_terminal() as sitting:
-        assert "Answer with your own words, and Enter." in sitting.prompt(question("freetext"))
+        assert "Press Enter, write your answer, and press Enter again." in sitting.prompt(question("freetext"))
         sitting.press("\r", "Write your answer.")
         sitting.type("On Mon")
         sitting.see("On Mon")

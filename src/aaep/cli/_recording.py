@@ -17,7 +17,6 @@ from functools import partial
 from itertools import chain, islice, repeat
 from typing import IO, Any, Final, Literal
 
-import click
 import msgspec
 from msgspec import UNSET, UnsetType
 
@@ -27,7 +26,7 @@ from ..audit import Audit, Direction, Finding
 from ..catalogue import rule
 from ..errors import ExtensionError, Severity
 from ..extensions import Registry, installed
-from ._verb import CannotRun
+from ._verb import CannotRun, incoming
 
 __all__ = ["Heard", "Recording", "Unreadable", "begin", "extensions", "hear", "judge", "opened"]
 
@@ -115,9 +114,7 @@ def opened(file: str) -> Iterator[IO[bytes]]:
     if file == "-":
         if sys.stdin is None:
             raise Unreadable("It is closed. Name a file instead.")
-        if sys.stdin.isatty():
-            click.echo("aaep: Reading standard input. End it with Control-D.", err=True)
-        yield sys.stdin.buffer
+        yield incoming()
     else:
         with open(file, "rb", buffering=1 << 18) as stream:
             yield stream

@@ -21,6 +21,8 @@ from typing import IO, Any, Final
 
 import click
 
+from ..languages import well_formed
+
 __all__ = [
     "SETTINGS",
     "CannotRun",
@@ -76,6 +78,17 @@ class Finite(_Worded, click.FloatRange):
         if not math.isfinite(number):
             self.fail(f"{value!r} is not a finite number.", param, ctx)
         return number
+
+
+class Tag(click.types.StringParamType):
+    """A language by its tag. Another would be refused by whoever it is sent to, in words about messages."""
+
+    name = "TAG"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        if not well_formed(value):
+            self.fail(f"{value!r} is not the tag of a language. Write it like en-GB.", param, ctx)
+        return value
 
 
 class _Help(click.HelpFormatter):
@@ -181,6 +194,8 @@ def incoming() -> IO[bytes]:
     """Standard input, from which the command reads what it works on."""
     if sys.stdin is None:
         raise CannotRun("Standard input is closed. Name a file instead.")
+    if sys.stdin.isatty():
+        click.echo("aaep: Reading standard input. End it with Control-D.", err=True)
     return sys.stdin.buffer
 
 

@@ -26,7 +26,7 @@ from ..subscriber import Subscriber
 from ..subscription import matches
 from ._connecting import CA, TOKEN, connecting
 from ._stopping import interruptible
-from ._verb import CannotRun, Finite, Verb, Whole, counted, plain
+from ._verb import CannotRun, Finite, Tag, Verb, Whole, counted, plain
 
 __all__ = ["main"]
 
@@ -85,7 +85,7 @@ def _spelled(_context: click.Context, _option: click.Parameter, types: tuple[str
 @click.option(
     "--language",
     "languages",
-    metavar="TAG",
+    type=Tag(),
     multiple=True,
     help="A language you want. May be repeated, the best first.",
 )

@@ -21,7 +21,7 @@ from ..status import Status
 from ..subscriber import Subscriber
 from ..wire import encode
 from ._connecting import CA, TOKEN, connecting
-from ._verb import CannotRun, Verb, Whole, jsonl
+from ._verb import CannotRun, Tag, Verb, Whole, jsonl
 
 __all__ = ["main"]
 
@@ -40,7 +40,7 @@ __all__ = ["main"]
 @click.option(
     "--language",
     "languages",
-    metavar="TAG",
+    type=Tag(),
     multiple=True,
     help="A language you want, such as en-GB. May be repeated, the best first.",
 )

@@ -25,7 +25,7 @@ from ..negotiation import Offer
 from ..stamps import timestamp
 from ..transports._audience import earlier
 from ..transports._relay import Relays
-from ._verb import CannotRun, Verb, plain
+from ._verb import CannotRun, Tag, Verb, plain
 
 __all__ = ["main"]
 
@@ -64,7 +64,13 @@ _OPTIONS: Final = (
     metavar="FILE",
     help="Who may come, and as what; aaep token new writes one. Default: you, on this machine.",
 )
-@click.option("--language", "languages", metavar="TAG", multiple=True, help="A language agents speak. Default: en-US.")
+@click.option(
+    "--language",
+    "languages",
+    type=Tag(),
+    multiple=True,
+    help="A language agents speak. May be repeated. Default: en-US.",
+)
 @click.option(
     "--log",
     "level",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import gc
 import sys
 from collections.abc import Iterable, Iterator
@@ -20,6 +21,7 @@ from ._verb import CannotRun, Verb, Whole, plain
 
 __all__ = ["main"]
 
+_WRITING: Final = (errno.EPIPE, errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 PROGRESS: Final = 100_000  # lines between two reports
 SECONDS: Final = 5.0  # or as long as this
 
@@ -81,8 +83,8 @@ def main(
         except ExtensionError as error:  # a check of a profile does more than it may
             raise CannotRun(str(error)) from error
         except (OSError, recordings.Unreadable) as error:
-            if isinstance(error, BrokenPipeError):
-                raise
+            if isinstance(error, OSError) and error.errno in _WRITING:
+                raise  # what cannot be written is not the fault of what is read
             failed += 1
             why = error.strerror or str(error) if isinstance(error, OSError) else str(error)
             click.echo(f"aaep: {_name(file)}: {plain(why.removesuffix('.'))}.", err=True)

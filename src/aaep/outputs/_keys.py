@@ -465,6 +465,8 @@ class Keys:
         return f"This is a question. {self._how(prompt.event)}{hint}"
 
     def _how(self, event: AwaitingClarification) -> str:
+        if kinds(event) == ("freetext",) and not self.lines:
+            return "Press Enter, write your answer, and press Enter again."
         begin = " Press Enter before you write your own words." if "freetext" in kinds(event) else ""
         return expected(event) + ("" if self.lines else begin)
 
