@@ -1,4 +1,4 @@
-# Every target sets up .venv first, when it has to. Nothing needs to be installed by hand.
+# Every target sets up .venv first, when it has to.
 
 BIN := .venv/bin
 export NO_COLOR := 1
