@@ -167,7 +167,7 @@ def test_a_hub_is_run_beyond_this_machine_as_the_guide_says(tmp_path: Path) -> N
     names = "-addext subjectAltName=DNS:localhost -keyout key.pem -out cert.pem"
     subprocess.run([*make.split(), *names.split()], cwd=tmp_path, check=True, capture_output=True)
     serve, listen = (next(one for one in blocks(page, "") if word in one) for word in ("--tokens", "AAEP_TOKEN"))
-    (code,) = blocks(page)
+    code = next(one for one in blocks(page) if "hub=" in one)
     reader, agent, hub = serve.strip().splitlines()
     tokens = {one: shell(one, tmp_path).stdout.strip() for one in (reader, agent)}
     path = f"{Path(sys.executable).parent}:{os.environ['PATH']}"
@@ -196,6 +196,30 @@ def test_a_hub_is_run_beyond_this_machine_as_the_guide_says(tmp_path: Path) -> N
                     acting.kill()
         finally:
             serving.kill()
+
+
+def test_the_application_of_the_guide_is_heard(tmp_path: Path, url: str) -> None:
+    code = next(one for one in blocks("docs/deploying.md") if "asgi()" in one)
+    (tmp_path / "app.py").write_text(code)
+    command = [sys.executable, "-m", "uvicorn", "app:app", "--port", url.rpartition(":")[2]]
+    environment = {**os.environ, "XDG_STATE_HOME": str(tmp_path)}
+    with subprocess.Popen(command, cwd=tmp_path, env=environment, stderr=subprocess.DEVNULL) as serving:
+        try:
+            with aaep.listen(url) as subscriber:
+                subscriber.ready().wait(30)
+                assert subscriber.producer is not None and subscriber.producer.agent_name == "Bank Assistant"
+        finally:
+            serving.terminate()
+
+
+MODULES = re.compile(r"\baaep\.([a-z_]+)\.[A-Z]")
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_what_is_named_in_a_guide_is_there_after_import_aaep(page: str) -> None:
+    named = {*MODULES.findall((ROOT / page).read_text())}
+    code = f"import aaep; [getattr(aaep, name) for name in {sorted(named)}]"
+    assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
 
 
 # -- proving that something conforms ---------------------------------------------------------------

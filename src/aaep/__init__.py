@@ -53,6 +53,13 @@ from .messages import (
 )
 
 if TYPE_CHECKING:
+    from . import announcements as announcements
+    from . import identity as identity
+    from . import jwt as jwt
+    from . import presentation as presentation
+    from . import session as session
+    from . import testing as testing
+    from . import tokens as tokens
     from .audit import Audit, Finding, explain
     from .calls import Call
     from .channel import ChannelLost, ChannelRefused, Later
@@ -172,11 +179,14 @@ _LATER = {
     "listen": "subscriber",
     "read": "wire",
 }
+_MODULES = ("announcements", "identity", "jwt", "presentation", "session", "testing", "tokens")  # as the guides write
 
 
 if not TYPE_CHECKING:  # with it a type checker would take any name, a misspelt one too, for one of ours
 
     def __getattr__(name: str) -> Any:
+        if name in _MODULES:
+            return import_module(f"{__name__}.{name}")
         if name not in _LATER:
             raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
         value = getattr(import_module(f"{__name__}.{_LATER[name]}"), name)
@@ -185,4 +195,4 @@ if not TYPE_CHECKING:  # with it a type checker would take any name, a misspelt 
 
 
 def __dir__() -> list[str]:
-    return [*globals(), *_LATER]
+    return [*globals(), *_LATER, *_MODULES]
