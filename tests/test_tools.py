@@ -592,3 +592,28 @@ def test_nobody_waits_on_the_loop_that_brings_the_answer() -> None:
             assert (await ask).outcome == "withdrawn"
 
     asyncio.run(run())
+
+
+# -- how a tool is declared ------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", ["confirm", "irreversible"])
+@pytest.mark.parametrize("value", ["yes", "no", "", 1, 0, 1.0, math])
+def test_c_40_whether_somebody_is_asked_is_true_or_false(producer: Producer, name: str, value: Any) -> None:
+    said: dict[str, Any] = {name: value}
+    with pytest.raises(TypeError, match=f"^{name} is True or False, not "):
+        producer.tool(name="send", risk="low", **said)(lambda: None)
+    with producer.session("Working.") as session, pytest.raises(TypeError, match="True or False"):
+        session.tool("send", risk="low", irreversible=value)
+
+
+@pytest.mark.parametrize("text", ["Send {nam}.", "Send {}.", "Send {0}.", "Send {nam.first}.", "Send {name", "Send }."])
+@pytest.mark.parametrize("member", ["action", "consequence", "summary"])
+def test_a_text_that_cannot_be_filled_in_is_told_where_it_is_written(
+    producer: Producer, member: str, text: str
+) -> None:
+    wrong: dict[str, Any] = {member: text}
+    with pytest.raises(ValueError, match=re.escape(f"The text {text!r} of send cannot be filled in: ")):
+        producer.tool(name="send", **wrong)(lambda name: None)
+    right: dict[str, Any] = {member: "Send {name.first!s:>3} {{x}}."}
+    producer.tool(name="send", **right)(lambda name: None)

@@ -21,7 +21,7 @@ from .summaries import Said, Text, abandoned, compose, failed, failure, invoked,
 if TYPE_CHECKING:
     from .work import Session
 
-__all__ = ["Call", "classified"]
+__all__ = ["Call", "classified", "decided"]
 
 _INVOKED: Final = REST[ToolInvoked]
 _COMPLETED: Final = REST[ToolCompleted]
@@ -265,6 +265,14 @@ def classified(risk: str | None, irreversible: bool | None) -> tuple[str, bool]:
     """C-41: what is not declared counts as the worst. Low risk says that nothing is lost."""
     if risk not in (None, "low", "medium", "high"):
         raise ValueError(f"risk is low, medium or high, not {risk!r}.")
+    decided(irreversible=irreversible)
     if irreversible is None:
         irreversible = risk != "low"
     return risk or "high", irreversible
+
+
+def decided(**said: object) -> None:
+    """What decides whether somebody is asked is said plainly: 1, or a word, could be taken for a yes or for a no."""
+    for name, value in said.items():
+        if value is not None and not isinstance(value, bool):
+            raise TypeError(f"{name} is True or False, not {value!r}.")

@@ -13,10 +13,11 @@ import re
 from collections.abc import Callable
 from contextlib import aclosing
 from functools import wraps
+from string import Formatter
 from typing import TYPE_CHECKING, Any, Final, Literal, TypeVar, cast
 
 from .arguments import State, arguments, filled, state, whole
-from .calls import Call, classified
+from .calls import Call, classified, decided
 from .errors import AaepError, LocalProtocolError
 from .events import ToolInvoked
 from .prompts import Answer, Ask, confirmation
@@ -33,6 +34,7 @@ __all__ = ["Refused", "Tool", "decorate"]
 F = TypeVar("F", bound=Callable[..., Any])
 
 _is_name: Final = pattern(ToolInvoked, "tool")
+_MEMBER: Final = re.compile(r"[.\[]")
 
 
 class Refused(AaepError):
@@ -67,6 +69,7 @@ class Tool:
         if on_refusal not in ("return", "raise"):
             raise ValueError(f"on_refusal is return or raise, not {on_refusal!r}.")
         self.risk, self.irreversible = classified(risk, irreversible)
+        decided(confirm=confirm)
         # C-40: what is risky or final is always asked about; the author may only ask more often.
         self.asks = self.risk == "high" or self.irreversible or confirm is True
         if confirm is False and self.asks:
@@ -74,6 +77,8 @@ class Tool:
         self.description = inspect.getdoc(function)
         self._producer = producer
         self._signature = inspect.signature(function)
+        for text in (action, consequence, summary):
+            self._check(text)
         self._action, self._consequence, self._summary = action, consequence, summary
         self._timeout, self._on_refusal = timeout, on_refusal
 
@@ -151,6 +156,18 @@ class Tool:
             raise LocalProtocolError(
                 f"The arguments of {self.name} changed while the user was asked, so it did not run. Ask again."
             )
+
+    def _check(self, template: str | None) -> None:
+        """A name that is no parameter's is told where it is written, and not when somebody is to be asked."""
+        try:
+            names = [name for _, name, _, _ in Formatter().parse(template or "") if name is not None]
+        except ValueError as error:
+            raise ValueError(f"The text {template!r} of {self.name} cannot be filled in: {error}.") from error
+        for name in names:
+            if _MEMBER.split(name)[0] not in self._signature.parameters:
+                raise ValueError(
+                    f"The text {template!r} of {self.name} cannot be filled in: {name!r} is none of its parameters."
+                )
 
     def _said(self, given: dict[str, Any]) -> Text:
         return plain(self._filled(self._summary, given, complete=False)) or None
