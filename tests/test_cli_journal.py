@@ -12,6 +12,7 @@ from click.testing import CliRunner, Result
 
 from aaep.cli import main
 from aaep.journal.sqlite import SqliteJournal, path_for
+from aaep.producer import Producer
 
 AT = 1_779_632_531.342  # 2026-05-24T14:22:11.342Z
 
@@ -55,10 +56,31 @@ def test_everything_is_printed_a_line_each_in_order_and_then_the_sum(file: Path)
     result = run("show", file)
     assert result.exit_code == 0
     lines = result.stdout.splitlines()
-    start = '2026-05-24T14:22:11.342Z, session sess_a, event evt_1: {"type":"aaep:agent.session.started"'
-    assert lines[0].startswith(start) and "Grüße" in lines[0]
-    assert [line.split("event ")[1][:5] for line in lines[:4]] == ["evt_1", "evt_2", "evt_3", "evt_4"]
-    assert lines[4] == f"{file}: 4 events in 2 sessions, 1 of them not ended."
+    start = '  2026-05-24T14:22:11.342Z, event evt_1: {"type":"aaep:agent.session.started"'
+    assert lines[1].startswith(start) and "Grüße" in lines[1]
+    assert lines[:8:2] == ["Session sess_a.", "Session sess_b."] * 2
+    assert [line.split("event ")[1][:5] for line in lines[1:8:2]] == ["evt_1", "evt_2", "evt_3", "evt_4"]
+    assert lines[8] == f"{file}: 4 events in 2 sessions, 1 of them not ended."
+
+
+def test_what_was_said_is_told_as_it_was_heard(tmp_path: Path) -> None:
+    path = tmp_path / "notes.db"
+    with (
+        Producer("notes", name="Note Keeper", journal=str(path), wall=lambda: AT) as producer,
+        producer.session("Tidying up.") as session,
+        session.output() as output,
+    ):
+        output.write("One moment. Let me look that ")
+        with session.thinking():
+            pass
+        output.write("up.")
+        first = session.session_id
+    lines = run("show", path).stdout.splitlines()
+    assert lines[0] == f"Session {first} of Note Keeper."
+    heard = [line.removeprefix("  2026-05-24T14:22:11.342Z: ") for line in lines[1:-1]]
+    assert heard[0] == "Started. Tidying up." and heard[-1] == "Done."
+    assert "Note Keeper: One moment." in heard and "Let me look that up." in heard
+    assert "event evt_" not in "".join(lines)
 
 
 @pytest.mark.parametrize("form", [(), ("--json",)])
@@ -82,7 +104,7 @@ def test_json_is_a_capture(file: Path) -> None:
 
 def test_one_session_alone(file: Path) -> None:
     result = run("show", file, "--session", "sess_a")
-    assert result.stdout.count("sess_a") == 2 and "sess_b" not in result.stdout
+    assert result.stdout.count("sess_a") == 1 and result.stdout.count("evt_") == 2 and "sess_b" not in result.stdout
     assert result.stdout.endswith("2 events in 1 session.\n")
 
 

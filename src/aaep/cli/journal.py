@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import os
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from datetime import UTC, datetime
 from pathlib import Path
@@ -13,8 +13,12 @@ from typing import Any, Final
 
 import click
 
+from ..events import Envelope
+from ..fields import present
 from ..journal import Entry, JournalError, Kept
 from ..journal.sqlite import SqliteJournal, folder
+from ..presentation import Outputs, Preferences
+from ..wire import read
 from ._verb import SETTINGS, CannotRun, Group, Verb, counted, jsonl, plain
 
 __all__ = ["main"]
@@ -40,9 +44,10 @@ def main(context: click.Context) -> None:
 @click.option("--json", "as_json", is_flag=True, help="Print a capture, one JSON object per line, instead of text.")
 @click.option("--session", metavar="ID", help="Only this session.")
 def show(*, file: str | None, as_json: bool, session: str | None) -> None:
-    """Print what is kept, in the order in which it was said. Long events are cut short; --json prints them whole.
+    """Print what is kept as a listener would have heard it, in the order in which it was said.
 
-    The agent must not be running: a journal has one owner at a time.
+    Long texts are cut short; --json prints every event whole, as aaep validate and aaep replay read it. The agent must
+    not be running: a journal has one owner at a time. Exits with 2 if there is no such journal or session.
     """
     with _opened(file) as journal:
         held = _chosen(journal, session)
@@ -53,11 +58,30 @@ def show(*, file: str | None, as_json: bool, session: str | None) -> None:
         for entry in found:
             sys.stdout.buffer.write(jsonl({"at": _moment(entry.at), "dir": "out", "message": _message(entry)}))
         return
-    for entry in found:
-        said = plain(entry.data.decode(errors="backslashreplace"))
-        where = f"session {plain(entry.session_id, 100)}, event {plain(entry.event_id, 100)}"
-        click.echo(f"{_moment(entry.at)}, {where}: {said}")
+    for line in _told(found):
+        click.echo(plain(line))
     click.echo(f"{plain(str(journal.path))}: {_sum(held)}.")
+
+
+def _told(found: Iterable[Entry]) -> Iterator[str]:
+    """What a listener would have heard, under the session it was said in; what is no event, as it is kept."""
+    session, outputs, at = "", Outputs(Preferences(keys={})), ""
+    for entry in found:
+        at, event = _moment(entry.at), read(entry.data)[0]
+        if entry.session_id != session:
+            session = entry.session_id
+            yield f"Session {session}{_speaker(event)}."
+        if isinstance(event, Envelope):
+            yield from (f"  {at}: {said.text}" for said in outputs.tell(event))
+        else:
+            yield f"  {at}, event {entry.event_id}: {entry.data.decode(errors='backslashreplace')}"
+    for said in outputs.flush():  # of sessions that did not end
+        yield f"  Session {said.session_id}, not finished: {said.text}"
+
+
+def _speaker(event: object) -> str:
+    name = present(event.producer, "agent_name") or event.producer.agent_id if isinstance(event, Envelope) else ""
+    return f" of {name}" if name else ""
 
 
 @main.command("purge", cls=Verb, example="aaep journal purge --session sess_4f2a")
@@ -67,7 +91,8 @@ def show(*, file: str | None, as_json: bool, session: str | None) -> None:
 def purge(*, file: str | None, session: str | None, yes: bool) -> None:
     """Delete what is kept, for good. Asks before it does.
 
-    The agent must not be running: a journal has one owner at a time.
+    The agent must not be running: a journal has one owner at a time. Exits with 0 also if you say no, and 2 if nobody
+    is there to ask.
     """
     with _opened(file) as journal:
         held = _chosen(journal, session)
