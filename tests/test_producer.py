@@ -69,6 +69,11 @@ def test_a_setting_that_nobody_knows_is_not_swallowed() -> None:
         Producer("bank", journal=None, toke="x")
 
 
+def test_a_level_that_is_none_is_told() -> None:
+    with pytest.raises(ValueError, match="level is 1, 2 or 3, not 4"):
+        Producer("bank", journal=None, level=4)  # type: ignore[arg-type]  # what is tested
+
+
 def test_a_session_is_started_and_completed(producer: Producer) -> None:
     with producer.session("Counting beans.", request="Count the beans, please.", requested_by="user:7") as session:
         with session.thinking():

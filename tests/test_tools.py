@@ -207,6 +207,51 @@ def test_a_record_with_more_than_its_fields_cannot_be_told(producer: Producer) -
         use(value)
 
 
+def test_cf_019_a_parameter_is_told_whatever_it_is_called(producer: Producer) -> None:
+    @producer.tool
+    def book(to: str, cls: str = "second", *, self: int = 1) -> None: ...
+
+    assert "to: Paris; cls: first; self: 4." in asked(producer, lambda: book("Paris", cls="first", self=4)).action
+
+
+def test_what_a_method_is_called_on_is_no_argument(producer: Producer) -> None:
+    class Account:
+        def __init__(self) -> None:
+            self.lock = threading.Lock()  # of which nothing could be told
+
+        @producer.tool
+        def pay(self, amount: int) -> None: ...
+
+    assert "With amount: 7." in asked(producer, lambda: Account().pay(7)).action
+
+
+@pytest.mark.parametrize(
+    ("action", "value", "said"),
+    [
+        ("Pay {it:.2f} euros.", 3.456, "Pay 3.46 euros."),
+        ("Pay {it:,} euros.", Decimal("1234.5"), "Pay 1,234.5 euros."),
+        ("Book {it:%d %B}.", date(2026, 3, 1), "Book 01 March."),
+        ("Pay {it.amount:.1f} euros.", Transfer(Decimal("2.25"), "Eve"), "Pay 2.2 euros."),
+        ("Paint it {it:>5}.", Colour.RED, "Paint it   RED."),
+    ],
+)
+def test_an_author_s_text_can_say_how_a_number_or_a_day_is_written(
+    producer: Producer, action: str, value: object, said: str
+) -> None:
+    @producer.tool(action=action)
+    def act(it: object) -> None: ...
+
+    assert asked(producer, lambda: act(value)).action == said
+
+
+def test_a_secret_stays_one_however_it_is_to_be_written(producer: Producer) -> None:
+    @producer.tool(action="Use {token:d}.")
+    def act(token: int) -> None: ...
+
+    with producer.session("Working."), pytest.raises(LocalProtocolError, match="cannot be filled in"):
+        act(123456)
+
+
 def test_an_announcement_may_be_short(producer: Producer) -> None:
     @producer.tool(risk="low", summary="Looking at {order}.")
     def look(order: object) -> str:

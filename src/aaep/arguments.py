@@ -34,6 +34,7 @@ _SHORT: Final = 300  # characters of one value in an announcement
 _ENDLESS: Final = 10**9
 # Their text is all there is to them. Number is slow to ask, so it comes after what tools are given most.
 _WORDS: Final = (str, int, float, type(None), date, time, timedelta, PurePath, UUID, Number)
+_FORMED: Final = (int, float, date, time, Number)  # for which authors write {amount:.2f} and {day:%d %B}
 
 
 class _Untold(Exception):
@@ -76,7 +77,10 @@ class _Named:
         return repr(str(self))
 
     def __format__(self, form: str) -> str:
-        return format(str(self), form)
+        told, value = str(self), self._value
+        if form and told != REDACTED and isinstance(value, _FORMED) and not isinstance(value, Enum):
+            return format(value, form)
+        return format(told, form)
 
 
 def _told(name: str, value: object, most: int) -> str:

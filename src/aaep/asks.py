@@ -240,7 +240,7 @@ def refused(message: Reply, ask: Ask, via: str) -> str:
         return "CLAR-015" if inexact else ill_typed(message, ask)
     if message.decision == "reject":
         return ""  # whatever can only stop an action is taken leniently (CF-014, CF-020)
-    if inexact:
+    if inexact or message.decision != "accept":  # whoever made it: nothing but this word is a yes
         return "CONF-031"
     claimed, asked = timestamps.instant(message.timestamp), timestamps.instant(ask.event.timestamp)
     if claimed is None or asked is None or claimed >= asked + ask.event.timeout_seconds:

@@ -115,7 +115,7 @@ class Producer:
         self._several = identity is not None and getattr(identity, "several", True)
         self._audience = audience if audience is None or isinstance(audience, str) else frozenset(audience)
         self._away, self._away_settings = hub, dict(hub_settings or {})
-        self._clock, self._wall = clock, wall
+        self._clock, self.wall = clock, wall
         self._telling = _Telling(tell) if tell is not None else None
         self._tools: dict[str, Tool] = {}
         self._open: dict[str, Session] = {}
@@ -124,7 +124,9 @@ class Producer:
         self._mine = journal is None or isinstance(journal, str)
         try:
             self.recovered = recover(self._journal, self.known, wall())
-            levels = {1: (1,), 2: (1, 2), 3: (1, 2, 3)}[level]
+            levels = {1: (1,), 2: (1, 2), 3: (1, 2, 3)}.get(level)
+            if levels is None:
+                raise ValueError(f"level is 1, 2 or 3, not {level!r}.")
             offer = Offer(
                 producer=self.info,
                 levels=levels,  # type: ignore[arg-type]  # the table holds nothing else
@@ -270,7 +272,7 @@ class Producer:
             language=language or self.language,
             known=self.known,
             clock=self._clock,
-            wall=self._wall,
+            wall=self.wall,
             tell=self._telling,
         )
 

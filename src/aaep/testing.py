@@ -14,7 +14,6 @@ from __future__ import annotations
 
 import asyncio
 import threading
-import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any, Final
@@ -22,6 +21,7 @@ from typing import Any, Final
 import msgspec
 
 from . import framing, wire
+from .asks import Ask, ill_typed
 from .audit import Audit, Finding
 from .channel import Peer
 from .errors import AaepError
@@ -38,6 +38,7 @@ from .messages import (
     Capabilities,
     ClarificationReply,
     ConfirmationReply,
+    Reply,
     SubscriptionAccepted,
     SubscriptionClose,
     SubscriptionRequest,
@@ -61,7 +62,9 @@ class Listener:
 
     ``answer`` is "accept", "reject" or "silence", the answer to a
     clarification, or a function that is given the prompt and returns one of
-    those; None is silence too.
+    those; None is silence too. What is no answer to a prompt, or a function
+    that fails, makes the listener leave, so that nobody waits for it; what it
+    is asked after that raises.
     """
 
     def __init__(
@@ -77,7 +80,9 @@ class Listener:
         self.announcements: list[Announcement] = []
         self.closed: SubscriptionClose | None = None
         self._answer, self._say = answer, say
-        self._hub, self._peer = producer.hub, Peer(principal=principal) if principal else Peer()
+        self._failure: Exception | None = None
+        self._hub, self._wall = producer.hub, producer.wall
+        self._peer = Peer(principal=principal) if principal else Peer()
         self._changed = threading.Condition()
         self._outputs = Outputs(Preferences(keys={}))
         self._lines: list[dict[str, Any]] = []
@@ -121,10 +126,9 @@ class Listener:
         def fits(event: Envelope) -> bool:
             return wanted(event) if callable(wanted) else event.type == _PREFIX + wanted
 
-        with self._changed:
-            if not self._changed.wait_for(lambda: any(map(fits, self.events)), timeout):
-                raise AssertionError(f"Waited {timeout:g} seconds for {wanted}. Heard: {', '.join(self.types)}.")
-            return next(event for event in self.events if fits(event))
+        if not self._wait_for(lambda: any(map(fits, self.events)), timeout):
+            raise AssertionError(f"Waited {timeout:g} seconds for {wanted}. Heard: {', '.join(self.types)}.")
+        return next(event for event in self.events if fits(event))
 
     def wait_for_end(self, *, timeout: float = 30.0) -> Envelope:
         """Wait until a session has ended."""
@@ -137,9 +141,15 @@ class Listener:
             rest = iter(self.types)
             return all(one in rest for one in types)
 
+        if not self._wait_for(all_there, timeout):
+            raise AssertionError(f"Expected in order: {', '.join(types)}. Heard: {', '.join(self.types)}.")
+
+    def _wait_for(self, there: Callable[[], bool], timeout: float) -> bool:
         with self._changed:
-            if not self._changed.wait_for(all_there, timeout):
-                raise AssertionError(f"Expected in order: {', '.join(types)}. Heard: {', '.join(self.types)}.")
+            self._changed.wait_for(lambda: self._failure is not None or there(), timeout)
+            if self._failure is not None:
+                raise AssertionError(f"The listener could not answer: {self._failure}") from self._failure
+            return there()
 
     def findings(self, *, strict: bool = True) -> list[Finding]:
         """
@@ -156,7 +166,7 @@ class Listener:
 
     def capture(self, path: str | Path, *, source: str = "", whole: bool = True) -> None:
         """Write a recording of all that passed, in both directions, for ``aaep validate`` and others."""
-        first = self._lines[0]["at"] if self._lines else timestamp(time.time())
+        first = self._lines[0]["at"] if self._lines else timestamp(self._wall())
         header = {
             "aaep_capture": 1,
             "source": source or self._hub.offer.producer.agent_id,
@@ -170,16 +180,19 @@ class Listener:
     # -- taking part ---------------------------------------------------------------------------
 
     def reply(self, prompt: Envelope, answer: Any) -> None:
-        """Answer a prompt: "accept" or "reject", or what a clarification asks for."""
-        self._run(self._send, prompt, answer)
+        """Answer a prompt: "accept" or "reject", or what a clarification asks for, or does not."""
+        self._run(self._send, self._reply(prompt, answer))
 
     def close(self) -> None:
         """Leave."""
+        self._run(self._hub.unsubscribe, self._parting(), self._peer)
+
+    def _parting(self) -> SubscriptionClose:
         message = SubscriptionClose(
             subscription_id=self.subscription_id, reason_code="subscriber_shutdown", reason_message="Done."
         )
         self._note("in", message)
-        self._run(self._hub.unsubscribe, message, self._peer)
+        return message
 
     def lose(self) -> None:
         """Lose the connection without a word, as a bad network does."""
@@ -208,9 +221,21 @@ class Listener:
                 self._announce(event)
                 self._changed.notify_all()
             if isinstance(event, (AwaitingConfirmation, AwaitingClarification)):
-                answer = self._answer(event) if callable(self._answer) else self._answer
-                if answer not in ("silence", None):
-                    asyncio.get_running_loop().call_soon(self._send, event, answer)
+                asyncio.get_running_loop().call_soon(self._decide, event)
+
+    def _decide(self, prompt: AwaitingConfirmation | AwaitingClarification) -> None:
+        try:
+            answer = self._answer(prompt) if callable(self._answer) else self._answer
+            if answer not in ("silence", None):
+                reply = self._reply(prompt, answer)
+                if isinstance(reply, ClarificationReply) and ill_typed(reply, Ask(event=prompt, deadline=0.0)):
+                    raise ValueError(f"This question does not take the answer {answer!r}.")
+                self._send(reply)
+        except Exception as error:  # the test's own; it is raised where the test looks
+            with self._changed:
+                self._failure = error
+                self._changed.notify_all()
+            self._hub.unsubscribe(self._parting(), self._peer)
 
     # Not `close`: that is what the user of a listener calls.
     def _hung_up(self, message: SubscriptionClose | None) -> None:
@@ -235,24 +260,26 @@ class Listener:
         self._subscription = self._hub.connect(answer.subscription_id, self._peer, self._outlet)
         return answer.honored_capabilities, answer.subscription_id
 
-    def _send(self, prompt: Envelope, answer: Any) -> None:
-        stamp = timestamp(time.time())
+    def _reply(self, prompt: Envelope, answer: Any) -> Reply:
+        stamp = timestamp(self._wall())
         token = prompt.reply_token  # type: ignore[attr-defined]  # a prompt has one
-        message: ConfirmationReply | ClarificationReply
-        if isinstance(prompt, AwaitingConfirmation):
-            message = ConfirmationReply(
-                reply_token=token, decision=answer, subscription_id=self.subscription_id, timestamp=stamp
-            )
-        else:
-            message = ClarificationReply(
+        if not isinstance(prompt, AwaitingConfirmation):
+            return ClarificationReply(
                 reply_token=token, response=answer, subscription_id=self.subscription_id, timestamp=stamp
             )
-        self._note("in", message)
-        self._hub.reply(message, self._peer)
+        if answer not in ("accept", "reject"):
+            raise ValueError(f'A confirmation is answered with "accept" or "reject", not {answer!r}.')
+        return ConfirmationReply(
+            reply_token=token, decision=answer, subscription_id=self.subscription_id, timestamp=stamp
+        )
+
+    def _send(self, reply: Reply) -> None:
+        self._note("in", reply)
+        self._hub.reply(reply, self._peer)
 
     def _note(self, direction: str, message: Message) -> None:
         raw = msgspec.json.decode(wire.encode(message))
-        at = timestamp(time.time())
+        at = timestamp(self._wall())
         self._lines.append({"at": at, "dir": direction, "via": self.subscription_id, "message": raw})
 
     def _run(self, function: Callable[..., Any], *args: Any) -> Any:

@@ -79,6 +79,7 @@ class Tool:
         self._signature = inspect.signature(function)
         for text in (action, consequence, summary):
             self._check(text)
+        self._method = "." in getattr(function, "__qualname__", "").rpartition("<locals>.")[2]
         self._action, self._consequence, self._summary = action, consequence, summary
         self._timeout, self._on_refusal = timeout, on_refusal
 
@@ -106,7 +107,10 @@ class Tool:
         """The call's arguments by name, defaults included."""
         bound = self._signature.bind(*args, **kwargs)
         bound.apply_defaults()
-        return {name: value for name, value in bound.arguments.items() if name not in ("self", "cls")}
+        given = dict(bound.arguments)
+        if self._method and (first := next(iter(given), "")) in ("self", "cls"):  # what it is called on, not with
+            del given[first]
+        return given
 
     def ask(self, session: Session, given: dict[str, Any], call: str) -> Ask:
         named = title(self.name)

@@ -1,0 +1,102 @@
+"""The listener for the tests of agents: what it is told to answer is what it answers, and what it cannot is told."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+from aaep.events import AwaitingConfirmation
+from aaep.messages import ConfirmationReply
+from aaep.producer import Producer
+from aaep.testing import Listener
+
+
+@pytest.fixture
+def producer() -> Iterator[Producer]:
+    with Producer("bank", name="Bank", journal=None) as one:
+        yield one
+
+
+def fails(_: object) -> str:
+    raise KeyError("no answer was prepared")
+
+
+@pytest.mark.parametrize(
+    ("answer", "why"),
+    [
+        ("no", '"accept" or "reject", not \'no\''),
+        ("yes", '"accept" or "reject", not \'yes\''),
+        (True, '"accept" or "reject", not True'),
+        (fails, "no answer was prepared"),
+    ],
+)
+def test_what_is_neither_yes_nor_no_is_told_and_nothing_runs(producer: Producer, answer: Any, why: str) -> None:
+    ran: list[str] = []
+
+    @producer.tool
+    def wipe() -> str:
+        ran.append("wiped")
+        return "Done."
+
+    listener = Listener(producer, answer)
+    with producer.session("Working."):
+        assert "Nothing was done." in wipe()  # at once: nobody waits for who will not answer
+    assert ran == []
+    with pytest.raises(AssertionError, match=why):
+        listener.expect("session.completed")
+    with pytest.raises(AssertionError, match=why):
+        listener.wait("awaiting.confirmation")
+
+
+def test_an_answer_that_a_question_does_not_take_is_told(producer: Producer) -> None:
+    listener = Listener(producer, "accept")
+    with producer.session("Working.") as session:
+        assert session.clarify("All of it?", kinds=["yes_no"]).wait(10).outcome == "unavailable"
+    with pytest.raises(AssertionError, match="does not take the answer 'accept'"):
+        listener.wait_for_end()
+
+
+def test_a_reply_by_hand_is_yes_or_no(producer: Producer) -> None:
+    listener = Listener(producer)
+    with producer.session("Working.") as session:
+        ask = session.confirm("Wipe the disk.", "All is gone.")
+        prompt = listener.wait("awaiting.confirmation")
+        with pytest.raises(ValueError, match='"accept" or "reject"'):
+            listener.reply(prompt, "no")
+        assert ask.answer is None
+        listener.reply(prompt, "reject")
+        assert ask.wait(10).outcome == "rejected"
+
+
+def test_nothing_but_the_word_is_a_yes(producer: Producer) -> None:
+    listener = Listener(producer)
+    with producer.session("Working.") as session:
+        ask = session.confirm("Wipe the disk.", "All is gone.")
+        prompt = listener.wait("awaiting.confirmation")
+        assert isinstance(prompt, AwaitingConfirmation)
+        odd: Any = "agreed"
+        message = ConfirmationReply(
+            reply_token=prompt.reply_token,
+            decision=odd,
+            subscription_id=listener.subscription_id,
+            timestamp=prompt.timestamp,
+        )
+        listener._run(producer.hub.reply, message, listener._peer)
+        assert ask.answer is None
+        session.withdraw(ask)
+
+
+def test_a_yes_counts_where_the_agent_has_a_clock_of_its_own() -> None:
+    with Producer("bank", name="Bank", journal=None, wall=lambda: 86_400.0) as producer:
+        listener = Listener(producer, "accept")
+
+        @producer.tool(timeout=60)
+        def wipe() -> str:
+            return "wiped"
+
+        with producer.session("Working."):
+            assert wipe() == "wiped"
+        listener.wait_for_end()
+        assert listener.findings() == []
