@@ -21,8 +21,8 @@ trace tracing telling page drawing timeline visualize""".split()
 # These may use a clock, a disk and a network.
 RUNTIME = """
 channel stamps timers fanout sources roster delivery replay welcome about hub
-voice recovery prompts questions calls writing work arguments tools producer mailbox status watch link tap subscriber
-captures script
+voice recovery prompts questions ending calls writing work arguments tools producer mailbox status watch link tap
+subscriber captures script
 identity disclosure guessing jwks jwt reception standing tokens trimming claims keys manifests trust ways
 testing rehearsal""".split()
 # Where events are kept: the runtime may import it, and nothing above itself is imported there.

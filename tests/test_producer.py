@@ -74,6 +74,23 @@ def test_a_level_that_is_none_is_told() -> None:
         Producer("bank", journal=None, level=4)  # type: ignore[arg-type]  # what is tested
 
 
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        lambda session: session.confirm("Pay.", "Money goes.", risk="grave"),
+        lambda session: session.fail(category="odd"),
+        lambda session: session.handoff("Too hard.", "boss"),
+    ],
+)
+def test_a_word_that_is_none_of_those_there_are_is_told(producer: Producer, wrong: Any) -> None:
+    with (
+        producer.session("Working.") as session,
+        pytest.raises((ValueError, LocalProtocolError), match=r"grave|odd|boss"),
+    ):
+        wrong(session)
+    sound(producer)
+
+
 def test_a_session_is_started_and_completed(producer: Producer) -> None:
     with producer.session("Counting beans.", request="Count the beans, please.", requested_by="user:7") as session:
         with session.thinking():

@@ -12,6 +12,7 @@ from msgspec import UNSET
 
 from .asks import consequential
 from .channel import in_asyncio
+from .ending import stopped
 from .errors import LocalProtocolError, Violation
 from .events import ToolCompleted, ToolInvoked
 from .prompts import Ask
@@ -144,21 +145,33 @@ class Call:
                     raise LocalProtocolError(f"{self.name} did not run.", wrong)
             session.settle_outputs()
             session.go("calling_tool")
-            session.voice.add(ToolInvoked, rest)
             self._began = session.voice.clock()
             self.running = True
-            session.running[self.id] = self
+            session.running[self.id] = self  # first, so that it is ended if we are interrupted here
+            try:
+                session.voice.add(ToolInvoked, rest)
+            except Exception:
+                self.running = False
+                del session.running[self.id]
+                raise
             if self._ask is not None:
                 session.questions.began(self._ask)
         return None
 
     def end(self, error: BaseException | None) -> None:
         """Say how it ended."""
+        try:
+            self._end(error)
+        except LocalProtocolError:
+            if error is None:  # else that error is what there is to tell; the session ends what is left open
+                raise
+
+    def _end(self, error: BaseException | None) -> None:
         if error is None:
             seconds, result = self._seconds(), self._result
             said = returned(self.name, seconds)
             self._complete("success", said if result is None else compose(result, said), seconds)
-        elif isinstance(error, (asyncio.CancelledError, KeyboardInterrupt, GeneratorExit, SystemExit)):
+        elif stopped(error) is not None:
             self._complete("error", failed(self.name, "cancelled"), error_message="cancelled")  # C-42: it has stopped
         else:
             _, name = failure(error)

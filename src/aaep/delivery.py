@@ -99,7 +99,11 @@ class Delivery:
         self._published.append((source, event, data))
         if not self._scheduled:
             self._scheduled = True
-            self._call(self.drain)
+            try:
+                self._call(self.drain)
+            except BaseException:  # interrupted; nobody else would have the loop called
+                self._scheduled = False
+                raise
 
     def drain(self) -> None:
         """Route what was published, then write once to each reader."""

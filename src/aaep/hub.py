@@ -82,7 +82,7 @@ class Hub:
         self.offer = msgspec.structs.replace(offer, max_subscriptions=most)
         self.signer: Callable[[Manifest], str | None] | None = None
         self.journal = journal
-        self._clock = clock
+        self._clock, self.wall = clock, wall
         self._given = loop
         self._timers = Timers(clock, self.call)
         self._trimming = Trimming(journal, clock, wall, self._timers, over=lambda: self._closed)

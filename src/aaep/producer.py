@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 import os
 import threading
 import time
@@ -14,6 +15,7 @@ from typing import TYPE_CHECKING, Any, Final, Literal, TypeVar, overload
 from .attend import ATTEND
 from .attend import registry as attending
 from .channel import Later, attach
+from .ending import stop
 from .errors import AaepError, LocalProtocolError
 from .events import Envelope, ProducerInfo
 from .extensions import Extension, Registry
@@ -41,6 +43,8 @@ if TYPE_CHECKING:  # it brings in the JOSE library, which few need
 __all__ = ["Producer"]
 
 F = TypeVar("F", bound=Callable[..., Any])
+
+_log: Final = logging.getLogger("aaep.producer")
 
 _OWN: Final = "own"  # the agent's own file in the user's state directory
 _FILES: Final = 16  # copies of one agent that may run at the same time, each with its own file
@@ -115,11 +119,11 @@ class Producer:
         self._several = identity is not None and getattr(identity, "several", True)
         self._audience = audience if audience is None or isinstance(audience, str) else frozenset(audience)
         self._away, self._away_settings = hub, dict(hub_settings or {})
-        self._clock, self.wall = clock, wall
+        self._clock, self._wall = clock, wall
         self._telling = _Telling(tell) if tell is not None else None
         self._tools: dict[str, Tool] = {}
         self._open: dict[str, Session] = {}
-        self._lock = threading.Lock()
+        self._lock = threading.RLock()  # a signal handler may ask while its thread has it
         self._journal = _journal(journal, agent_id)
         self._mine = journal is None or isinstance(journal, str)
         try:
@@ -162,9 +166,11 @@ class Producer:
         self, _type: type[BaseException] | None, error: BaseException | None, _: TracebackType | None
     ) -> None:
         if self.hub.here:
-            self._end_sessions(error)
-            await self.hub.aclose()
-            self._let_go()
+            try:
+                self._end_sessions(error)
+            finally:
+                await self.hub.aclose()
+                self._let_go()
         else:
             await asyncio.to_thread(self.close, error)
 
@@ -214,14 +220,21 @@ class Producer:
         if self._closed:
             return
         self._closed = True
-        self._end_sessions(error)
-        self.hub.close()
-        self._let_go()
+        try:
+            self._end_sessions(error)
+        finally:
+            self.hub.close()
+            self._let_go()
 
     def _end_sessions(self, error: BaseException | None) -> None:
+        problem: Exception | None = None
         for session in self.sessions:
-            if session.open:
-                session.cancel(by="user" if isinstance(error, KeyboardInterrupt) else "producer")
+            try:
+                stop(session, "user" if isinstance(error, KeyboardInterrupt) else "producer")
+            except Exception as one:  # the others are to be ended all the same
+                problem = problem or one
+        if problem is not None:
+            raise problem
 
     def _let_go(self) -> None:
         self._closed = True
@@ -272,7 +285,7 @@ class Producer:
             language=language or self.language,
             known=self.known,
             clock=self._clock,
-            wall=self.wall,
+            wall=self._wall,
             tell=self._telling,
         )
 
@@ -359,7 +372,10 @@ class _Telling:
     def _tell(self, event: Envelope) -> None:
         for one in self._outputs.tell(event):
             if one.text and not one.redundant:
-                self._say(one.text)
+                try:
+                    self._say(one.text)
+                except Exception:  # readers have heard it, so nothing is undone because this one could not
+                    _log.exception("The tell callback failed.")
 
 
 def _signer(given: SigningKey | str | os.PathLike[str], wall: Callable[[], float]) -> Callable[[Manifest], str | None]:

@@ -194,6 +194,14 @@ class Questions:
         if self.current is not None:
             self.withdraw(self.current)
 
+    def drop(self) -> None:
+        """Let the waiting code go on, where nothing more can be told."""
+        for ask in [*self._turns, self.current, self.granted]:
+            if ask is not None:
+                ask.settle(Answer(outcome="withdrawn", granted=False))
+        self._turns.clear()
+        self.current = self.granted = None
+
     def _conclude(self) -> None:
         """Tell everybody how the current question ended, and let the waiting code go on. CF-024 to CF-026"""
         ask, prompt = self.current, self.prompt

@@ -94,7 +94,7 @@ class Sources:
     def __init__(self, audience: Callable[[str], frozenset[str] | None]) -> None:
         """``audience`` says who may hear a session that was never here, one of an earlier run."""
         self._audience = audience
-        self._lock = threading.Lock()
+        self._lock = threading.RLock()  # a signal handler may ask while its thread has it
         self._open: dict[str, Source] = {}
         self._listed: tuple[Source, ...] | None = None  # the same, until one begins or ends
         self._ended: dict[str, frozenset[str] | None] = {}

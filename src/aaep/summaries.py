@@ -199,11 +199,11 @@ def errored(name: str, category: str) -> tuple[Said, str]:
         "requires_user": "Check whether the agent is allowed to do this, then try again.",
         "unknown": "Try again. If it fails again, tell whoever runs the agent.",
     }
-    return Said("Failed.", said, said), hints[category]
+    return Said("Failed.", said, said), hints.get(category, hints["unknown"])  # what there is not is not sent
 
 
 def handed(kind: str) -> Said:
-    to = {"human": "a person", "specialist_agent": "another agent", "escalation_queue": "a queue"}[kind]
+    to = {"human": "a person", "specialist_agent": "another agent", "escalation_queue": "a queue"}.get(kind, kind)
     return Said("Handing over.", f"Handing over to {to}.", f"The agent cannot finish this and hands over to {to}.")
 
 

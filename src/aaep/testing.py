@@ -81,7 +81,7 @@ class Listener:
         self.closed: SubscriptionClose | None = None
         self._answer, self._say = answer, say
         self._failure: Exception | None = None
-        self._hub, self._wall = producer.hub, producer.wall
+        self._hub, self._wall = producer.hub, producer.hub.wall
         self._peer = Peer(principal=principal) if principal else Peer()
         self._changed = threading.Condition()
         self._outputs = Outputs(Preferences(keys={}))

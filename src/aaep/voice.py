@@ -7,27 +7,31 @@ now, raises :exc:`LocalProtocolError` and leaves no trace.
 
 from __future__ import annotations
 
+import sys
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any, Final, Protocol, TypeVar
 
 import msgspec
 from msgspec import UNSET
 
+from .asks import Ask
 from .attend import ATTEND, PREFIX
 from .catalogue import grade
 from .errors import LocalProtocolError, Violation
 from .events import Envelope, LocalizationHints, ProducerInfo, StateChanged
 from .extensions import Registry
 from .fields import AAEP_VERSION, CORE_CONTEXT
-from .journal import Journal
+from .journal import Journal, JournalError
 from .quick import Rest
+from .recovery import endings
 from .sending import Manner, Remembered, examine, manner, remembered
 from .session import Agent
 from .session import Session as Order
 from .sources import Unread
 from .stamps import identifier, timestamp
 from .summaries import STATES, Said, direction_of
+from .wire import decode
 
 __all__ = ["Publisher", "Voice"]
 
@@ -84,6 +88,7 @@ class Voice:
         self._hints: dict[tuple[str, str], tuple[LocalizationHints, Remembered]] = {}
         self._usual: tuple[LocalizationHints, Remembered] | None = None  # for ASCII, unless it would run the other way
         self._agent: Agent | None = None  # the order's idea of us
+        self._torn = self._saying = False
         self._manners: dict[tuple[type[Envelope], str], Manner] = {}  # with the usual hints
 
     def say(
@@ -132,6 +137,8 @@ class Voice:
 
         ``rest`` is what it has beside the envelope. The caller holds the lock.
         """
+        if self._saying:
+            self.must_be_free()
         known = self._manners.get((cls, urgency))
         order, agent = self.order, self._agent
         if (
@@ -143,7 +150,7 @@ class Voice:
         ):
             given = {name: getattr(rest, name) for name in rest.__struct_fields__}
             self.say(cls, urgency=urgency, **{name: value for name, value in given.items() if value is not UNSET})
-            self._agent = order.agents.get(self._producer.agent_id)
+            self._agent = self.order.agents.get(self._producer.agent_id)
 
     def _add(self, known: Manner, order: Order, agent: Agent, rest: Rest) -> bool:
         """Whether it could be sent in the manner of others. If not, nothing has happened."""
@@ -162,25 +169,33 @@ class Voice:
         stamp = timestamp(late)
         if stamp < order.last:
             return False
-        if judge is not None:
-            wrong: list[Violation] = []
-            judge(order, rest, agent, wrong)
-            if wrong:
-                return False
-        event_id = identifier("evt_")
-        if text is None or own is None:
-            data = f"{head}{event_id}{middle}{stamp}{tail}".encode() + payload[1:]
-        else:
-            data = (text % (event_id, stamp, *own)).encode()
-        self._journal.append(event_id, self.session_id, data, at=wall)
+        self._saying = True
         try:
+            if judge is not None:
+                wrong: list[Violation] = []
+                judge(order, rest, agent, wrong)
+                if wrong:
+                    self._saying = False
+                    return False
+            event_id = identifier("evt_")
+            if text is None or own is None:
+                data = f"{head}{event_id}{middle}{stamp}{tail}".encode() + payload[1:]
+            else:
+                data = (text % (event_id, stamp, *own)).encode()
+            self._journal.append(event_id, self.session_id, data, at=wall)
             self._last = late
             agent.timestamp = order.last = stamp
             if applied is not None:
                 applied(order, rest, agent, 0.0)  # only questions have to do with time
-        finally:  # as in _send
-            self.last_event_id = event_id
             self._pass_on(self._source, Unread(event_id, cls), data)
+            self.last_event_id = event_id
+        except JournalError:  # as in _send
+            self._saying = False
+            raise
+        except BaseException:
+            self._tear()
+            raise
+        self._saying = False
         return True
 
     def stamp(self) -> dict[str, Any]:
@@ -220,21 +235,74 @@ class Voice:
     def _send(self, event: Envelope, data: bytes, withheld: bool, sound: Remembered | None = None) -> None:
         """``sound`` is for an event that was made by :meth:`say`: what such events have in common."""
         now = self.clock()
-        wrong = [*examine(event, data, self._known, sound), *self.order.judge(event, now)]
-        errors = [one for one in wrong if grade(one, strict=True) == "error"]
+        self._saying = True
+        try:
+            wrong = [*examine(event, data, self._known, sound), *self.order.judge(event, now)]
+            errors = [one for one in wrong if grade(one, strict=True) == "error"]
+            if not errors:
+                self._keep(event, data, now, withheld)
+        except JournalError:  # it was not kept
+            self._saying = False
+            raise
+        except BaseException:
+            self._tear()
+            raise
+        self._saying = False
         if errors:
             raise LocalProtocolError(f"The event {event.type} was not sent.", errors)
+
+    def _keep(self, event: Envelope, data: bytes, now: float, withheld: bool = False) -> None:
         self._journal.append(event.event_id, self.session_id, data, at=self.wall())
-        try:
-            self.order.apply(event, now)
-        finally:  # it is kept, so it is out, whatever interrupts us here
-            self.last_event_id = event.event_id
-            self._hub.publish(self._source, event, data, withheld=withheld)
-            if self._tell is not None and not withheld:
-                self._tell(event)
+        self.order.apply(event, now)
+        self._publish(event, data, withheld)
+
+    def _publish(self, event: Envelope, data: bytes, withheld: bool = False) -> None:
+        self._hub.publish(self._source, event, data, withheld=withheld)
+        self.last_event_id = event.event_id
+        self._saying = False
+        if self._tell is not None and not withheld:
+            self._tell(event)
+
+    def _tear(self) -> None:
+        """We were interrupted in the middle of a word, as Ctrl-C does: what was said of it only the journal knows."""
+        self._torn, self._saying, self._agent = True, False, None
+
+    def must_be_free(self) -> None:
+        """Raise inside another event of this session, which only a signal handler gets into: both would be broken."""
+        if self._saying:
+            raise LocalProtocolError(
+                "A signal handler cannot speak in the middle of another event, so nothing was sent. "
+                "Raise an exception there, such as KeyboardInterrupt: leaving the block ends the session."
+            )
+
+    def mend(self) -> Envelope | None:
+        """Learn from the journal what was said, and send what did not get out; gives the last of it."""
+        with self.lock:
+            last: Envelope | None = None
+            now, out, asks = self.clock(), not self.last_event_id, self.order.asks
+            self.order, self._agent, self._torn, self._saying = Order(self.session_id), None, False, False
+            for entry in self._journal.read(session=self.session_id, limit=sys.maxsize):
+                event = decode(entry.data, self._known)
+                assert isinstance(event, Envelope)  # we keep nothing else
+                self.order.apply(event, now)
+                if out:
+                    self._publish(event, entry.data)
+                last = event
+                out = out or entry.event_id == self.last_event_id
+            _carry(asks, self.order)
+            return last
+
+    def close(self, last: Envelope) -> None:
+        """End all that is open after an event, whatever it is; the end itself is for the session to say."""
+        with self.lock:
+            for event in [*endings(self.order, last, self.wall())][:-1]:
+                self._keep(event, _encode(event), self.clock())
 
     def _settle(self) -> None:
         """A question whose time is up is told to be over before anything else is said, though its timer be late."""
+        self.must_be_free()
+        if self._torn:
+            self.mend()
         deadline = self.order.deadline
         if deadline is not None and self.clock() >= deadline:
             self.overdue()
@@ -264,6 +332,17 @@ class Voice:
             if key == (self.language, "ltr"):
                 self._usual = known
         return known
+
+
+def _carry(asks: Mapping[str, Ask], order: Order) -> None:
+    """Who may answer a prompt, and what was answered, is not in the journal."""
+    for token, ask in asks.items():
+        told = order.asks.get(token)
+        if told is not None and (ask.outcome != "pending" or told.outcome == "pending"):
+            ask.used, ask.followed = ask.used or told.used, ask.followed or told.followed
+            order.asks[token] = ask
+    order.deadline = min((ask.deadline for ask in order.asks.values() if ask.outcome == "pending"), default=None)
+    order.plain = False  # the next event finds out
 
 
 def _nothing() -> None:

@@ -8,7 +8,6 @@ whatever is open in it is closed or taken back first.
 
 from __future__ import annotations
 
-import asyncio
 import contextvars
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager, suppress
@@ -17,7 +16,7 @@ from typing import TYPE_CHECKING, Any, Final, Literal
 
 from msgspec import UNSET
 
-from . import summaries
+from . import ending, summaries
 from .calls import Call, classified
 from .errors import LocalProtocolError
 from .events import (
@@ -51,12 +50,6 @@ CURRENT: Final[contextvars.ContextVar[Session | None]] = contextvars.ContextVar(
 
 State = Literal["idle", "thinking", "calling_tool", "writing_output", "awaiting_input", "deciding", "handing_off"]
 _LOUD: Final = {"awaiting_input", "calling_tool", "handing_off"}  # C-16: the changes that are more than background
-_STOPPED: Final[dict[type[BaseException], Literal["user", "producer", "system"]]] = {
-    KeyboardInterrupt: "user",
-    SystemExit: "system",
-    asyncio.CancelledError: "producer",
-    GeneratorExit: "producer",
-}
 
 
 class Session:
@@ -88,7 +81,7 @@ class Session:
         self._request, self._requested_by, self._expected = request, requested_by, expected_seconds
         self._began = 0.0
         self._token: contextvars.Token[Session | None] | None = None
-        self._handed: bool | None = None  # None: not handed over; then whether somebody took it
+        self.handed: bool | None = None  # None: not handed over; then whether somebody took it
         self._result: Text = None
 
     # -- the block ---------------------------------------------------------------------------
@@ -114,48 +107,45 @@ class Session:
         with self.voice.lock:
             if self._opening is not None:
                 raise LocalProtocolError("The session has started already. Make another one with producer.session().")
-            self.producer.opened(self)
-            self._began = self.voice.clock()
-            name = self.producer.info.agent_name
-            self._opening = self.voice.say(
-                SessionStarted,
-                compose(
-                    self._summary,
-                    summaries.started(name if isinstance(name, str) else "The agent"),
-                    english=self.english,
-                ),
-                attend=None if self._parent is None else {"parent_session_id": self._parent.session_id},
-                request_text=UNSET if self._request is None else plain(self._request),
-                requested_by=UNSET if self._requested_by is None else self._requested_by,
-                expected_duration_ms=UNSET if self._expected is None else int(self._expected * 1000),
-                tools_available=self.producer.tool_names or UNSET,
-            )
-            self._token = CURRENT.set(self)
+            try:
+                self.producer.opened(self)
+                self._open()
+            except BaseException:
+                ending.break_off(self, lambda: self.cancel(by="system"))
+                raise
         return self
+
+    def _open(self) -> None:
+        self._began = self.voice.clock()
+        name = self.producer.info.agent_name
+        self._opening = self.voice.say(
+            SessionStarted,
+            compose(
+                self._summary,
+                summaries.started(name if isinstance(name, str) else "The agent"),
+                english=self.english,
+            ),
+            attend=None if self._parent is None else {"parent_session_id": self._parent.session_id},
+            request_text=UNSET if self._request is None else plain(self._request),
+            requested_by=UNSET if self._requested_by is None else self._requested_by,
+            expected_duration_ms=UNSET if self._expected is None else int(self._expected * 1000),
+            tools_available=self.producer.tool_names or UNSET,
+        )
+        self._token = CURRENT.set(self)
 
     def _leave(self, error: BaseException | None) -> None:
         try:
-            if not self.open:
-                return
-            if error is None:
-                self._end_well()
-            elif isinstance(error, tuple(_STOPPED)):
-                self.cancel(by=next(by for kind, by in _STOPPED.items() if isinstance(error, kind)))
-            else:
-                category, name = summaries.failure(error)
-                self.fail(category=category, name=name)
+            ending.leave(self, error)
         finally:
             self._forget()
 
-    def _end_well(self) -> None:
-        try:
-            if self._handed is False:  # C-53: nobody said that it was taken
-                self.cancel(("Not taken.", *("Nobody has taken over. The work is not finished.",) * 2), by="system")
-            else:
-                self.complete()
-        except LocalProtocolError:
-            self.fail(category="permanent", name="a mistake in the agent")
-            raise
+    def drop(self) -> None:
+        """Forget what is open, where it cannot be closed as usual."""
+        self.questions.drop()
+        for call in self.running.values():
+            call.running = False
+        self.running.clear()
+        self._outputs.clear()
 
     def _forget(self) -> None:
         if self._token is not None:
@@ -279,7 +269,7 @@ class Session:
     def may_act(self, name: str) -> None:
         if self.voice.order.stage != "active":
             self.must_be_open()
-        if self._handed is not None:  # C-53
+        if self.handed is not None:  # C-53
             raise LocalProtocolError(f"The work was handed over; {name} may no longer run.")
 
     # -- output ------------------------------------------------------------------------------
@@ -332,6 +322,7 @@ class Session:
         context: dict[str, str] | None = None,
     ) -> Ask:
         """Ask for a yes; then act inside ``with session.tool(name, ask=ask):``, which the answer covers once."""
+        classified(risk, irreversible)  # raises for what is none
         call = identifier("call_")
         named = {} if tool is None else {"tool": tool}
         about = {**(context or {}), **named, "tool_call_id": call}  # C-38
@@ -396,13 +387,13 @@ class Session:
                 packaged_context=UNSET if context is None else plainly(context),
                 urgency_for_handoff=UNSET if priority is None else priority,
             )
-            self._handed = False
+            self.handed = False
 
     def handed_over(self, summary: Text = None) -> None:
         """Somebody has taken over: the session may end well."""
-        if self._handed is None:
+        if self.handed is None:
             raise LocalProtocolError("Nothing was handed over. Use handoff() first.")
-        self._handed, self._result = True, summary
+        self.handed, self._result = True, summary
 
     # -- the end -----------------------------------------------------------------------------
 
@@ -460,6 +451,7 @@ class Session:
     def _close(self) -> float:
         """C-54: take back questions, give up tools, complete outputs; then how long it all took."""
         self.must_be_open()
+        self.voice.must_be_free()
         self.questions.void()
         for call in [*self.running.values()]:
             call.abandon()
@@ -468,7 +460,7 @@ class Session:
         return max(0.0, self.voice.clock() - self._began)
 
     def _last(self, cls: Any, said: Said, **members: Any) -> None:
-        if self._handed is None:  # A.2: handing over is an end in itself
+        if self.handed is None:  # A.2: handing over is an end in itself
             self.move("idle")
         self.voice.say(cls, said, **members)
         self.producer.shut(self)

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Final
 
 from msgspec import UNSET
 
+from .errors import LocalProtocolError
 from .events import OutputStreaming
 from .redaction import redact, suspicious
 from .sending import REST
@@ -64,12 +65,16 @@ class Output:
         return self
 
     def __exit__(self, _type: type[BaseException] | None, error: BaseException | None, _: TracebackType | None) -> None:
-        self.close()
+        try:
+            self.close()
+        except LocalProtocolError:
+            if error is None:  # else that error is what there is to tell; the session ends what is left open
+                raise
 
     async def __aexit__(
-        self, _type: type[BaseException] | None, error: BaseException | None, _: TracebackType | None
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        self.close()
+        self.__exit__(kind, error, trace)
 
     def close(self) -> None:
         """The output is complete. What waits goes out as soon as it may."""
