@@ -725,6 +725,57 @@ def test_when_the_disk_refuses_callers_hear_it_nothing_is_forgotten_and_sync_tri
     journal.close()
 
 
+def test_when_the_disk_has_room_again_appending_goes_on(file: Path) -> None:
+    journal = SqliteJournal(file)
+    journal.append("evt_first", "sess_a", event(), at=0)
+    journal.sync()
+    connection = journal._connection
+    (pages,) = connection.execute("PRAGMA page_count").fetchone()
+    with journal._disk:
+        connection.execute(f"PRAGMA max_page_count = {pages}")
+    journal.append("evt_large", "sess_a", event(size=100_000), at=0)
+    journal.keep()
+    for _ in range(2):
+        with pytest.raises(JournalError, match="Make room, then try again"):
+            journal.append("evt_not", "sess_a", event(), at=0)
+    with journal._disk:
+        connection.execute(f"PRAGMA max_page_count = {pages + 1000}")
+    journal.append("evt_more", "sess_a", event(), at=0)
+    journal.close()
+    journal = SqliteJournal(file)
+    assert ids(journal.read()) == ["evt_first", "evt_large", "evt_more"]
+    journal.close()
+
+
+def test_an_interruption_while_appending_keeps_nothing_from_the_disk(file: Path) -> None:
+    class Interrupted(list[Any]):
+        def append(self, one: Any) -> None:
+            super().append(one)
+            raise KeyboardInterrupt
+
+    journal = SqliteJournal(file)
+    with journal._lock:
+        journal._waiting = Interrupted()
+    with pytest.raises(KeyboardInterrupt):
+        journal.append("evt_1", "sess_a", event(), at=0)
+    written = Event()
+    assert not journal.when_kept(written.set) or written.wait(30)
+    journal.close()
+
+
+def test_a_journal_that_cannot_be_written_says_what_to_do(file: Path) -> None:
+    journal = SqliteJournal(file)
+    with journal._disk:  # what SQLite says is the same where the file system does not allow it
+        journal._connection.execute("PRAGMA query_only = ON")
+    journal.append("evt_1", "sess_a", event(), at=0)
+    journal.keep()
+    with pytest.raises(JournalError, match="allow writing to it"):
+        journal.append("evt_2", "sess_a", event(), at=0)
+    with journal._disk:
+        journal._connection.execute("PRAGMA query_only = OFF")
+    journal.close()
+
+
 @pytest.mark.parametrize(("count", "size"), [(sqlite.MOST_WAITING, 1), (8, sqlite.MOST_WAITING_BYTES // 8)])
 def test_a_disk_that_stalls_makes_appending_wait_not_memory_grow(file: Path, count: int, size: int) -> None:
     journal = SqliteJournal(file)

@@ -23,14 +23,13 @@ from contextlib import closing, contextmanager, suppress
 from math import isfinite
 from pathlib import Path
 from threading import Condition, Lock, RLock, Thread
-from typing import Final, NoReturn
+from typing import Final
 
 from . import (
     MOST_BYTES,
     Entry,
     JournalDamaged,
     JournalError,
-    JournalInUse,
     JournalUnsafe,
     Kept,
     Retention,
@@ -41,6 +40,7 @@ from . import (
     refuse,
 )
 from ._place import existing, folder, make_folder, path_for, private, safe_folder
+from ._trouble import damaged, explain, in_use
 
 __all__ = ["SqliteJournal", "folder", "path_for"]
 
@@ -130,17 +130,27 @@ class SqliteJournal:
             refuse(event_id, session_id, data, at)
         with self._lock:
             if self._closed or self._forked or self._failure is not None:
-                self._check()
+                self._try_again()
             waiting = self._waiting
             count, total = len(waiting), self._waiting_bytes + size
             while count and (count >= MOST_WAITING or total > MOST_WAITING_BYTES):
                 self._done.wait()
                 self._check()
                 count, total = len(waiting), self._waiting_bytes + size
+            if not count:
+                self._work.notify()  # first: interrupted between the two, the entry would wait for ever
             waiting.append((event_id, session_id, at + 0.0, data))
             self._waiting_bytes = total
-            if not count:
-                self._work.notify()
+
+    def _try_again(self) -> None:
+        """After a failure: what waits goes to the disk now, or nothing is added to it. Needs ``_lock``."""
+        self._check(writing=False)
+        self._failure = None
+        target = self._committed + len(self._waiting)
+        self._work.notify()
+        while self._committed < target:
+            self._done.wait()
+            self._check()
 
     def when_kept(self, call: Callable[[], None]) -> bool:
         with self._lock:
@@ -157,7 +167,7 @@ class SqliteJournal:
                 self._done.wait()
 
     def sync(self) -> None:
-        """Wait until everything so far is on disk. After a failure, this is how to try again."""
+        """Wait until everything so far is on disk. After a failure, it is tried again."""
         with self._lock:
             self._failure = None
             self._check()
@@ -359,7 +369,7 @@ class SqliteJournal:
         try:
             yield
         except sqlite3.Error as error:
-            _explain(self.path, error)
+            explain(self.path, error)
         except OSError as error:
             raise JournalError(f"The journal {self.path} cannot be used: {error.strerror or error}.") from error
 
@@ -367,25 +377,6 @@ class SqliteJournal:
 def _text(asked: str) -> str:
     """An id to look for, which may be any string. What UTF-8 cannot hold was never kept, so it may look different."""
     return asked.encode(errors="backslashreplace").decode()
-
-
-def _explain(path: Path, error: sqlite3.Error) -> NoReturn:
-    code = getattr(error, "sqlite_errorcode", 0) & 0xFF  # without what SQLite adds to tell cases apart
-    if code in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED):
-        raise _in_use(path) from error
-    if code in (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB):
-        raise _damaged(path) from error
-    if code == sqlite3.SQLITE_FULL:
-        raise JournalError(f"The journal {path} cannot grow: the disk is full. Make room, then sync again.") from error
-    raise JournalError(f"The journal {path} cannot be used: {error}.") from error
-
-
-def _in_use(path: Path) -> JournalInUse:
-    return JournalInUse(f"The journal {path} is in use. End the agent that has it open, or name another file.")
-
-
-def _damaged(path: Path) -> JournalDamaged:
-    return JournalDamaged(f"The journal {path} is damaged. It was left as it is: move it away, or name another file.")
 
 
 # -- opening ---------------------------------------------------------------------
@@ -403,7 +394,7 @@ def _opened(path: Path, *, create: bool) -> tuple[_Key, sqlite3.Connection]:
     try:
         # Until the first reading takes the lock, another process could have it.
         if connection.execute("PRAGMA quick_check(1)").fetchone() != ("ok",):
-            raise _damaged(path)
+            raise damaged(path)
         connection.execute("PRAGMA journal_mode = WAL").fetchall()
         connection.execute("PRAGMA synchronous = NORMAL")
     except BaseException:
@@ -463,7 +454,7 @@ def _ours(path: Path) -> _Key:
     key = (found.st_dev, found.st_ino)
     # Closing any handle of the file would drop this process's lock on it, so this comes before looking inside.
     if key in _open:
-        raise _in_use(path)
+        raise in_use(path)
     with path.open("rb") as file:
         if os.path.samestat(os.fstat(file.fileno()), found):
             header = file.read(_HEADER)
