@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import subprocess
 import sys
 import threading
 from collections.abc import Callable, Iterator
@@ -300,3 +302,84 @@ def test_who_stopped_it_is_told_by_the_error() -> None:
                 raise error
             assert isinstance(listener.wait_for_end(), kind)
             assert listener.findings() == []
+
+
+# -- forks -------------------------------------------------------------------------------------------------------------
+
+WAYS = {
+    "a harmless tool": ("look()", "before the process forked"),
+    "a risky tool": ("wipe()", "before the process forked"),
+    "a block": ("session.tool('x', risk='low').begin()", "before the process forked"),
+    "an event": ("session.progress(5)", "before the process forked"),
+    "text": ("session.write('Hello.')", "before the process forked"),
+    "a question": ("session.confirm('Pay.', 'Money goes.')", "before the process forked"),
+    "the end": ("session.cancel()", "before the process forked"),
+    "another session": ("producer.session('Another.')", "before the process forked"),
+    "an answer": ("raise SystemExit(ask.wait().outcome)", "withdrawn"),
+    "leaving": ("producer.close(); raise SystemExit('closed')", "closed"),
+    "another hub": ("producer.hub.run(producer.hub.aclose())", "before the process forked"),
+}
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="there are no forks here")
+@pytest.mark.parametrize("way", WAYS)
+def test_a_child_process_neither_waits_in_vain_nor_acts_unheard(way: str) -> None:
+    tried, said = WAYS[way]
+    program = f"""
+import os, signal, warnings
+import aaep
+from aaep.testing import Listener
+
+warnings.simplefilter("ignore")  # newer Pythons advise against what is tested here
+with aaep.Producer("bank", journal=None) as producer:
+    listener = Listener(producer)
+    look = producer.tool(risk="low", name="look")(lambda: "looked")
+    wipe = producer.tool(name="wipe")(lambda: "wiped")
+    asking = producer.session("Asking.").start()
+    ask = asking.confirm("Wipe the disk.", "All is gone.")
+    with producer.session("Working.") as session:
+        child = os.fork()
+        if not child:
+            signal.alarm(20)  # whoever waits in vain is killed
+            try:
+                {tried}
+            except BaseException as error:
+                print(error, flush=True)
+            os._exit(0)
+        status = os.waitpid(child, 0)[1]
+        look()
+    asking.cancel()
+    listener.expect("tool.completed", "session.completed", "session.cancelled")
+    print(status, listener.tools, listener.findings())
+"""
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=False)
+    child, _, parent = done.stdout.strip().rpartition("\n")
+    assert said in child, done.stderr
+    assert parent == "0 ['look'] []"
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="there are no forks here")
+def test_a_subscriber_of_a_process_that_forked_is_not_waited_for() -> None:
+    program = """
+import os, signal, warnings
+import aaep
+
+warnings.simplefilter("ignore")  # newer Pythons advise against what is tested here
+with aaep.Producer("bank", journal=None, listen="http://127.0.0.1:0") as producer:
+    subscriber = aaep.listen(producer.addresses[0])
+    subscriber.ready().wait()
+    child = os.fork()
+    if not child:
+        signal.alarm(20)  # whoever waits in vain is killed
+        try:
+            next(subscriber)
+        except aaep.AaepError as error:
+            print(error, flush=True)
+        os._exit(0)
+    print(os.waitpid(child, 0)[1])
+    subscriber.close()
+"""
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=False)
+    assert done.stdout == "This was made before the process forked. Make it in the process that uses it.\n0\n", (
+        done.stderr
+    )

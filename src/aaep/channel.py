@@ -305,6 +305,11 @@ class Background:
         except RuntimeError:
             return False
 
+    def check(self) -> None:
+        """Raise where its thread is not: in a process that was forked off later. It would be waited for in vain."""
+        if self._thread is not None and not self._thread.is_alive():
+            raise AaepError("This was made before the process forked. Make it in the process that uses it.")
+
     def call(self, function: Callable[..., object], *args: Any) -> None:
         """Have the loop call something soon. From any thread."""
         try:
@@ -320,6 +325,11 @@ class Background:
         if self.here:
             work.close()
             raise RuntimeError("This would wait for its own event loop. Use the awaitable form instead.")
+        try:
+            self.check()
+        except AaepError:
+            work.close()
+            raise
         return asyncio.run_coroutine_threadsafe(work, self.loop).result(timeout)
 
     def stop(self) -> None:

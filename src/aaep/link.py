@@ -116,6 +116,8 @@ class Link:
             if self._background is None and not self.done.done():
                 self._background = Background("aaep-subscriber")
                 self._background.call(self._begin)
+            elif self._background is not None:
+                self._background.check()
 
     def later(self, work: Coroutine[Any, Any, T]) -> Later[T]:
         """Have the loop do something that is waited for elsewhere."""

@@ -7,6 +7,7 @@ import logging
 import os
 import threading
 import time
+import weakref
 from collections import deque
 from collections.abc import Callable, Iterable, Mapping
 from types import TracebackType
@@ -148,6 +149,7 @@ class Producer:
             raise
         self.addresses: tuple[str, ...] = ()
         self._started = self._closed = False
+        _here.add(self)
 
     # -- life --------------------------------------------------------------------------------
 
@@ -236,6 +238,13 @@ class Producer:
         if problem is not None:
             raise problem
 
+    def fork(self) -> None:
+        """In a process that was forked off, nothing of this is ours: there is no loop, and nobody listens."""
+        self._lock, self._closed = threading.RLock(), True
+        for session in self._open.values():
+            session.fork()
+        self._open.clear()
+
     def _let_go(self) -> None:
         self._closed = True
         if self._mine:
@@ -257,7 +266,7 @@ class Producer:
         ``requested_by``, ``expected_seconds``, ``parent``, ``audience``, ``language``.
         """
         if self._closed:
-            raise LocalProtocolError("The producer is closed. Make another one.")
+            raise LocalProtocolError("The producer is closed, or was made before the process forked. Make another one.")
         return Session(self, summary, **more)
 
     def audience_for(self, given: str | Iterable[str] | None, requested_by: str | None) -> frozenset[str] | None:
@@ -342,6 +351,19 @@ class Producer:
             return decorate(tool, one)
 
         return make if function is None else make(function)
+
+
+_here: weakref.WeakSet[Producer] = weakref.WeakSet()  # made in this process, or before it was forked off
+
+
+def _after_fork() -> None:
+    for producer in [*_here]:
+        producer.fork()
+    _here.clear()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_after_fork)
 
 
 class _Telling:

@@ -89,6 +89,7 @@ class Tool:
         if found is not None and found.producer is self._producer:
             if found.open:
                 return found
+            found.voice.must_be_free()
             # The only one there is may be somebody else's, who would be asked about what is not theirs.
             raise LocalProtocolError(
                 f"The session that {self.name} belongs to is over, so it did not run. "

@@ -88,7 +88,7 @@ class Voice:
         self._hints: dict[tuple[str, str], tuple[LocalizationHints, Remembered]] = {}
         self._usual: tuple[LocalizationHints, Remembered] | None = None  # for ASCII, unless it would run the other way
         self._agent: Agent | None = None  # the order's idea of us
-        self._torn = self._saying = False
+        self._torn = self._saying = self._forked = False
         self._manners: dict[tuple[type[Envelope], str], Manner] = {}  # with the usual hints
 
     def say(
@@ -267,12 +267,22 @@ class Voice:
         """We were interrupted in the middle of a word, as Ctrl-C does: what was said of it only the journal knows."""
         self._torn, self._saying, self._agent = True, False, None
 
+    def fork(self) -> None:
+        """In a process that was forked off: nobody here hears us, and threads that are not here may have the lock."""
+        self.lock, self._forked = threading.RLock(), True
+        self.order, self._agent = Order(self.session_id), None
+
     def must_be_free(self) -> None:
-        """Raise inside another event of this session, which only a signal handler gets into: both would be broken."""
-        if self._saying:
+        """Raise where speaking would do harm, or would be in vain."""
+        if self._saying:  # only a signal handler gets into another event of its session: both would be broken
             raise LocalProtocolError(
                 "A signal handler cannot speak in the middle of another event, so nothing was sent. "
                 "Raise an exception there, such as KeyboardInterrupt: leaving the block ends the session."
+            )
+        if self._forked:
+            raise LocalProtocolError(
+                "The session was started before the process forked, so nobody would hear this and nothing ran. "
+                "Make a producer in the process that uses it."
             )
 
     def mend(self) -> Envelope | None:

@@ -147,6 +147,11 @@ class Session:
         self.running.clear()
         self._outputs.clear()
 
+    def fork(self) -> None:
+        """The process was forked: the session is the parent's."""
+        self.drop()
+        self.voice.fork()
+
     def _forget(self) -> None:
         if self._token is not None:
             with suppress(ValueError):  # left in another task or thread than it was entered in
@@ -161,6 +166,7 @@ class Session:
 
     def must_be_open(self) -> None:
         if not self.open:
+            self.voice.must_be_free()
             when = "has not started" if self._opening is None else "is over"
             raise LocalProtocolError(f"The session {when}, so nothing was sent. Use it inside its `with` block.")
 
