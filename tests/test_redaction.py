@@ -2,11 +2,19 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
+from typing import Any
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from aaep import wire
+from aaep.events import OutputStreaming
+from aaep.messages import Capabilities
+from aaep.producer import Producer
 from aaep.redaction import REDACTED, find, redact, suspicious
+from aaep.testing import Listener
 
 # Made up: the right form, and no use to anybody.
 SECRETS = {
@@ -137,3 +145,78 @@ def test_spans_are_in_order_and_do_not_overlap(text: str) -> None:
     for start, stop in find(text):
         assert end <= start < stop <= len(text)
         end = stop
+
+
+# -- in pieces ---------------------------------------------------------------------------------------------------------
+
+
+@st.composite
+def in_pieces(draw: st.DrawFn, texts: st.SearchStrategy[str]) -> list[str]:
+    """A text, cut anywhere."""
+    text = draw(texts)
+    cuts = sorted(draw(st.sets(st.integers(0, len(text)))) | {0, len(text)})
+    return [text[start:end] for start, end in pairwise(cuts)]
+
+
+def written(parts: list[str], boundary: Any) -> str:
+    """What leaves of a text that is written piece by piece."""
+    with Producer("bank", journal=None) as producer:
+        with producer.session("Working.") as session, session.output(boundary=boundary) as output:
+            for part in parts:
+                output.write(part)
+        kept = [wire.decode(entry.data) for entry in producer.hub.journal.read(limit=10_000)]
+    return "".join(one.chunk for one in kept if isinstance(one, OutputStreaming))
+
+
+BOUNDARIES = st.sampled_from(["none", "word", "sentence"])
+AROUND = st.sampled_from(["", "Well, ", "It is (", "a. ", "5 ", "12\n", "desk ", "my password is ", "-- "])
+
+
+@given(
+    in_pieces(
+        st.tuples(AROUND, st.sampled_from([*SECRETS.values(), *NAMED]), st.sampled_from([" then.", ".", ""])).map(
+            "".join
+        )
+    ),
+    BOUNDARIES,
+)
+def test_a_secret_that_comes_in_pieces_is_taken_out(parts: list[str], boundary: str) -> None:
+    assert written(parts, boundary) == redact("".join(parts))
+
+
+@given(in_pieces(st.sampled_from(HARMLESS)), BOUNDARIES)
+def test_what_is_none_stays_in_pieces_too(parts: list[str], boundary: str) -> None:
+    assert written(parts, boundary) == "".join(parts)
+
+
+@pytest.mark.parametrize("boundary", ["none", "word", "sentence"])
+def test_words_are_not_held_longer_than_they_could_be_secret(boundary: Any) -> None:
+    with Producer("bank", journal=None) as producer, producer.session("Working.") as session:
+        output = session.output(boundary=boundary)
+        for letter in "The key to the secret is asking, says the author. A":
+            output.write(letter)
+        assert output.text_length == len("The key to the secret is asking, says the author. ")
+
+
+def test_a_private_key_is_held_while_something_else_is_told() -> None:
+    lines = "It is:\n-----BEGIN PRIVATE KEY-----\nMIIEabcd\n|wxyzwxyz\n-----END PRIVATE KEY-----\nDone."
+    first, second = lines.split("|")
+    with Producer("bank", journal=None) as producer, producer.session("Working.") as session:
+        with session.output() as output:
+            output.write(first)
+            with session.tool("look", risk="low"):
+                pass
+            output.write(second)
+        told = b"".join(entry.data for entry in producer.hub.journal.read(limit=1000))
+    assert b"MIIE" not in told and b"wxyz" not in told and b"Done." in told
+
+
+def test_one_reader_s_wish_for_small_pieces_tells_nobody_a_secret() -> None:
+    asking = Capabilities(supported_conformance_levels=(1, 2, 3), coalesce_boundaries=("none", "completion"))
+    with Producer("bank", journal=None) as producer:
+        listener = Listener(producer, capabilities=asking)
+        with producer.session("Working.") as session, session.output() as output:
+            for letter in "The password: hunter22 is for you.":
+                output.write(letter)
+        listener.wait_for_end()
+        assert listener.output == f"The password: {REDACTED} is for you."

@@ -8,14 +8,19 @@ formats, so that "task-list" and "author" are left alone (CF-143).
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Final
 
-__all__ = ["HARMLESS", "REDACTED", "find", "redact", "suspicious"]
+__all__ = ["HARMLESS", "REDACTED", "find", "redact", "settled", "suspicious"]
 
 REDACTED: Final = "[redacted]"
 
 _WORD: Final = r"(?<![A-Za-z0-9_])"  # not in the middle of a word
+_PAIRS: Final = (("api", "key"), ("access", "token"), ("auth", "token"), ("client", "secret"))
+_NAMES: Final = (
+    *(first + between + second for first, second in _PAIRS for between in ("_", "-", "")),
+    *("password", "passwd", "passphrase", "secret", "bearer"),
+)
 _SECRET: Final = re.compile(
     "|".join(
         [
@@ -30,14 +35,45 @@ _SECRET: Final = re.compile(
             _WORD + r"eyJ[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]*",  # a JWT
             r"-----BEGIN [A-Z ]*PRIVATE KEY-----[\s\S]*?(?:-----END [A-Z ]*PRIVATE KEY-----|\Z)",
             # A name that says secret, and its value; the name is kept when redacting.
-            r"(?i:(?<![A-Za-z])(?:api[_-]?key|access[_-]?token|auth[_-]?token|client[_-]?secret|passw(?:or)?d|passphrase"
-            r"|secret|bearer)(?:[\"']?\s*[:=]\s*[\"']?|\s+(?=[A-Za-z0-9_.-]{20})))(?P<value>(?!\[redacted\])[^\s\"'&,;]{4,})",
+            f"(?i:(?<![A-Za-z])(?:{'|'.join(_NAMES)})"
+            r"(?:[\"']?\s*[:=]\s*[\"']?|\s+(?=[A-Za-z0-9_.-]{20})))(?P<value>(?!\[redacted\])[^\s\"'&,;]{4,})",
             r"://[^\s/:@]+:(?P<password>(?!\[redacted\])[^\s/@]+)@",  # user:password@host
             r"(?<![0-9-])(?P<card>[0-9](?:[ -]?[0-9]){12,18})(?![0-9-])",
             r"(?<![0-9-])(?P<ssn>[0-8][0-9]{2}-[0-9]{2}-[0-9]{4})(?![0-9-])",
         ]
     )
 )
+
+# How the secrets above may begin where a text ends: one that is written piece by piece may become any of them.
+_KEYS: Final = (
+    *("sk-", "sk_live_", "sk_test_", "rk_live_", "rk_test_", "github_pat_", "glpat-", "AKIA", "ASIA", "AIza", "eyJ"),
+    *(f"gh{letter}_" for letter in "pousr"),
+    *(f"xox{letter}-" for letter in "abprs"),
+)
+
+
+def _beginnings(words: Iterable[str]) -> str:
+    return "|".join(sorted({word[:size] for word in words for size in range(1, len(word) + 1)}, reverse=True))
+
+
+_BEGUN: Final = re.compile(
+    "(?:"
+    + "|".join(
+        [
+            _WORD + f"(?:{_beginnings(_KEYS)})",
+            _WORD + f"(?:{'|'.join(_KEYS)})[A-Za-z0-9_.-]*",
+            f"(?i:(?<![A-Za-z])(?:{_beginnings(_NAMES)}))",
+            f"(?i:(?<![A-Za-z])(?:{'|'.join(_NAMES)})[\"']?\\s*[:=]?\\s*[\"']?[^\\s\"'&,;]*)",
+            r":(?:/(?:/[^\s/@]*)?)?",
+            r"(?<![0-9-])[0-9](?:[ -]?[0-9]){0,18}[ -]?",
+            r"-{1,5}|-----[A-Z ]+-{0,4}",
+        ]
+    )
+    + r")\Z"
+)
+_NEAR: Final = 300  # characters from the end of a text, where such a beginning stands
+_LONGEST_KEY: Final = 16_384  # characters of what may still be a private key
+_STOPS: Final = frozenset(".!?,;)")  # behind these nothing goes on
 
 # What every secret above begins with or contains: a cheap look that rules out nearly all texts. Every text is looked
 # at, so plain words are not left to a pattern, which tries all of them at each letter.
@@ -109,6 +145,26 @@ def find(text: str) -> Iterator[tuple[int, int]]:
             if not _luhn(digits) or len(set(digits)) == 1:
                 continue
         yield match.span(group) if group else match.span()
+
+
+def settled(text: str, size: int, *, sure: bool = False) -> int:
+    """
+    How much of the beginning of a text, up to a size, may leave before the rest is there.
+
+    No secret reaches over the place, and none may that has only begun; but with
+    ``sure`` only those count that are there already.
+    """
+    if text[size - 1 : size].isspace() and text[:size].rstrip()[-1:] in _STOPS and "-----BEGIN" not in text:
+        return size
+    place = max(0, len(text) - _NEAR)
+    if suspicious(text):
+        for match in _SECRET.finditer(text):
+            start, end = match.span()
+            if start < size and (end > size or end == len(text)) and end - start <= _LONGEST_KEY:
+                return start
+            place = max(place, end)
+    begun = None if sure else _BEGUN.search(text, place)
+    return size if begun is None else min(size, begun.start())
 
 
 def redact(text: str) -> str:

@@ -10,7 +10,7 @@ from msgspec import UNSET
 
 from .errors import LocalProtocolError
 from .events import OutputStreaming
-from .redaction import redact, suspicious
+from .redaction import find, redact, settled, suspicious
 from .sending import REST
 from .sentences import Boundary, Hint, cut, portions
 from .stamps import identifier
@@ -43,6 +43,7 @@ class Output:
         self._content_type = UNSET if content_type is None else content_type
         self._language = UNSET if language is None else language
         self._waiting = ""
+        self._before = ""  # the letter that left last: in the middle of a word, no secret begins
         self._ending = False
 
     def write(self, text: str) -> None:
@@ -91,18 +92,27 @@ class Output:
         text, boundary, final = self._waiting, self._boundary, self._ending
         if not text.isascii():  # C-60: in normal form C before it is cut
             text = unicodedata.normalize("NFC", text.encode(errors="replace").decode())
-        if boundary == "none" or final or everything:
-            ready, self._waiting, reached = text, "", None
-        else:
-            size = cut(text, boundary, language=self._tongue)
-            ready, self._waiting, reached = text[:size], text[size:], boundary
+        size, reached = len(text), None
+        if not (boundary == "none" or final or everything):
+            size, reached = cut(text, boundary, language=self._tongue), boundary
+        before = self._before
+        if size and not final:  # SEC-023: a secret that came in pieces would be none
+            safe = settled(before + text, size + len(before), sure=everything) - len(before)
+            size, reached = (size, reached) if safe == size else (max(0, safe), None)
+        ready, self._waiting = text[:size], text[size:]
         if not ready and not final:
             return
         if self._session.state != "writing_output":
             self._session.move("writing_output")
-        harmless = redact(ready) if suspicious(ready) else ready
+        harmless = ready
+        if suspicious(ready):
+            harmless = _redacted(before, ready)
+            while next(find(harmless), None) is not None:  # it goes on in the middle of a word: only alone it looks so
+                self._say(harmless[0], "none")
+                harmless = harmless[1:]
         if harmless is not ready:
             reached = None
+        self._before = ready[-1:] or before
         if not final and len(harmless) <= _LONGEST:
             self._say(harmless, self._hint(harmless, reached))
         else:
@@ -143,3 +153,9 @@ class Output:
             ),
         )
         self.text_length += len(chunk)
+
+
+def _redacted(before: str, text: str) -> str:
+    """Text without secrets, that follows what has left."""
+    whole = redact(before + text)
+    return whole[len(before) :] if whole.startswith(before) else redact(text)
