@@ -21,6 +21,8 @@ from aaep.events import (
     SessionCancelled,
     StateChanged,
 )
+from aaep.journal import JournalError
+from aaep.journal.memory import MemoryJournal
 from aaep.messages import Capabilities, ClarificationReply, ConfirmationReply, SubscriptionRenegotiate
 from aaep.producer import Producer
 from aaep.prompts import Answer, Ask
@@ -541,6 +543,71 @@ def test_cf_019_arguments_that_change_after_the_answer_do_not_run_either(produce
 
     with pytest.raises(LocalProtocolError, match="HITL-018"):
         asyncio.run(run())
+
+
+def test_cf_001_who_was_not_asked_is_not_told_how_much_time_is_left(producer: Producer, clock: Clock) -> None:
+    watcher = Listener(producer, capabilities=WATCHING)
+    with producer.session("Working.") as session:
+        harmless: Any = {"risk": "low", "irreversible": False, "default": "accept", "timeout": 120}
+        ask = session.confirm("Send the letter.", "It is sent.", **harmless)
+        pass_time(producer, clock, 61)
+        Listener(producer, capabilities=FULL)
+        pass_time(producer, clock, 50)
+        watcher.expect("awaiting.confirmation", "progress.updated")
+        ask.withdraw()
+    said = [event.summary_normal for event in watcher.events if isinstance(event, ProgressUpdated)]
+    assert said == ["12 seconds left to answer."]
+
+
+def test_what_was_granted_and_does_not_begin_holds_up_text_for_a_moment_only(producer: Producer, clock: Clock) -> None:
+    listener = Listener(producer, "accept", capabilities=FULL)
+    with producer.session("Working.") as session:
+        ask = wipe(session)
+        ask.wait(10)
+        session.write("First I look for the disk.")
+        pass_time(producer, clock, 2)
+        listener.wait("output.streaming")
+        with session.tool("wipe", ask=ask):
+            pass
+    assert listener.output == "First I look for the disk."
+
+
+def test_the_moment_of_one_question_is_not_that_of_the_next(producer: Producer, clock: Clock) -> None:
+    Listener(producer, "accept", capabilities=FULL)
+    with producer.session("Working.") as session:
+        for _ in range(2):
+            ask = wipe(session)
+            ask.wait(10)
+            clock.now += 0.6
+            later = wipe(session)
+            pass_time(producer, clock, 0)
+            assert later.event is None  # not before the first has begun
+            with session.tool("wipe", ask=ask):
+                pass
+            later.wait(10)
+            with session.tool("wipe", ask=later):
+                pass
+
+
+def test_a_question_that_cannot_be_kept_is_not_waited_for() -> None:
+    class Full(MemoryJournal):
+        full = False
+
+        def append(self, event_id: str, session_id: str, data: bytes, *, at: float) -> None:
+            if self.full and b"awaiting.confirmation" in data:
+                raise JournalError("The disk is full.")
+            super().append(event_id, session_id, data, at=at)
+
+    with Producer("bank", journal=Full()) as producer:
+        listener = Listener(producer)
+        with producer.session("Working.") as session:
+            first, second, third = (session.confirm(f"Wipe disk {number}.", "All is gone.") for number in range(3))
+            producer.hub.journal.full = True  # type: ignore[attr-defined]  # ours, see above
+            listener.reply(listener.wait("awaiting.confirmation"), "reject")
+            assert first.wait(10).outcome == "rejected"
+            for ask in (second, third):
+                with pytest.raises(JournalError, match="full"):
+                    ask.wait(10)
 
 
 # -- clarifications, handoff -----------------------------------------------------------------------------------------

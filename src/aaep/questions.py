@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Final, Literal
 import msgspec
 
 from .asks import Ask as Prompt
-from .errors import LocalProtocolError
+from .errors import AaepError, LocalProtocolError
 from .events import AwaitingClarification, AwaitingConfirmation, Envelope, ProgressUpdated
 from .events import Progress as ProgressMade
 from .messages import Reply
@@ -72,9 +72,9 @@ class Questions:
             ask = self._turns.popleft()
             try:
                 self._issue(ask)
-            except LocalProtocolError as error:
-                ask.arrived.fail(error)
-                if ask is mine:
+            except BaseException as error:
+                ask.arrived.fail(error)  # whoever waits for it would wait for ever
+                if ask is mine or not isinstance(error, AaepError):
                     raise
 
     def _issue(self, ask: Ask) -> None:
@@ -133,7 +133,7 @@ class Questions:
     def tell_time(self, ask: Ask, left: float) -> None:
         with self._voice.lock:
             self.expire()  # where time has passed all at once, as when a machine wakes up
-            if self.current is not ask:
+            if self.current is not ask or self._withheld:  # CF-001: who was not asked has no time to answer
                 return
             said = f"{span(left).capitalize()} left to answer."
             self._voice.say(
@@ -214,7 +214,7 @@ class Questions:
         longer = how == "longer"
         if answer.granted and ask.call:
             self.granted = ask
-            self._hub.at(self._voice.clock() + _GRACE, self._release)
+            self._hub.at(self._voice.clock() + _GRACE, lambda: self._release(ask))
         state = "calling_tool" if self._session.calling or (answer.granted and ask.call) else "thinking"
         try:
             self._session.move(
@@ -237,11 +237,12 @@ class Questions:
             self.granted = None
             self._next()
 
-    def _release(self) -> None:
+    def _release(self, ask: Ask) -> None:
         with self._voice.lock:
-            self.granted = None
-            if self._session.open:
+            if self.granted is ask:
+                self.granted = None
                 self._next()
+                self._session.settle_outputs()
 
     def _again(self, ask: Ask) -> None:
         for cancel in ask.cancels:
