@@ -21,7 +21,7 @@ from hypothesis import strategies as st
 
 from aaep import wire
 from aaep.audit import Finding
-from aaep.channel import Arrival, ChannelLost, ChannelRefused
+from aaep.channel import Arrival, ChannelLost, ChannelRefused, Later
 from aaep.errors import AaepError, LocalProtocolError, RemoteProtocolError
 from aaep.events import Envelope, ExtensionEvent, OutputStreaming, ProducerInfo, UnknownEvent
 from aaep.extensions import Extension
@@ -624,6 +624,28 @@ def test_an_earlier_run_is_resumed() -> None:
     assert script.asked[0]["capabilities"]["attend"] == {"resume_after": "evt_old"}
     assert script.joined == [("sub_1", "evt_old")]
     assert reader.subscriber.last_event_id == names(PROGRESS[2])[0]
+
+
+def test_who_stops_before_the_last_event_resumes_after_the_one_it_had() -> None:
+    script = Script([STARTED, PROGRESS[1], PROGRESS[2], goodbye()])
+    reader = Reader(script, resume_after="evt_old")
+    subscriber = reader.subscriber
+    assert subscriber.last_event_id == "evt_old"
+    assert next(subscriber).event_id == names(STARTED)[0]
+    Later(subscriber._link.done).wait(30)  # all has come, and waits to be taken
+    assert subscriber.last_event_id == names(STARTED)[0]
+    next(subscriber)
+    assert subscriber.last_event_id == names(PROGRESS[1])[0]
+
+
+def test_while_something_is_held_nobody_resumes_after_it() -> None:
+    numbered = [event("progress.updated", number, sequence_number=number) for number in (1, 2, 3, 4)]
+    began = event("session.started", 0, sequence_number=0)
+    script = Script([began, numbered[1], numbered[2], numbered[0], numbered[3], goodbye()])
+    reader = Reader(script)
+    places = {one.event_id: reader.subscriber.last_event_id for one in reader.subscriber}
+    assert [*places] == names(began, *numbered)
+    assert [*places.values()] == [*names(began) * 3, *names(numbered[0], numbered[3])]
 
 
 def test_a_catch_up_after_a_loss_is_told_as_a_gap() -> None:

@@ -34,7 +34,7 @@ from .negotiation import tighter
 from .phrases import neutralise
 from .replies import Prompts, Replies, checked
 from .stamps import timestamp
-from .status import RESUMABLE, UNREAD, Kind, Status, SubscriptionRefused, refusal
+from .status import RESUMABLE, UNREAD, Ended, Gone, Kind, Refused, Status, SubscriptionRefused, refusal
 from .subscription import admits, critical, effective
 from .watch import Watch
 from .wishes import Wishes
@@ -85,11 +85,12 @@ class Link:
         self._trust = trust
         self.proof: Proof | None = None
         self.clock, self.wall, self._sleep, self._chance = clock, wall, sleep, chance
-        self.mail: Mailbox[Envelope] = Mailbox(backlog, self._drained)
+        self.mail: Mailbox[tuple[Envelope, str]] = Mailbox(backlog, self._drained)  # with the place to resume after
         self.watch = Watch(wishes.registry(), report)
         self.status = Status("new", "Not connected yet.")
         self.prompts, self.replies, self.lock = Prompts(), Replies(), RLock()
         self.subscription_id, self.after = "", resume_after
+        self.heard = self._place = resume_after  # by who reads; and of what is all in the mailbox, or was
         self.terms: Capabilities | None = None
         self.producer: ProducerInfo | None = None
         self.notes = ""
@@ -207,16 +208,16 @@ class Link:
             if self._closing:
                 return False
             await self._pause(str(lost), lost)
-        except _Refused as refused:
+        except Refused as refused:
             if not self.ready.done() or refused.error.reason_code not in _LATER:
                 raise refused.error from None
             await self._pause(str(refused.error), refused.error, float(refused.error.retry_after or 0))  # SUB-045
-        except _Gone as gone:
+        except Gone as gone:
             self.subscription_id = ""  # CF-092: a new subscription, from where we were
             if self._tries or not self._reconnect:
                 await self._pause(str(gone.error), gone.error)
             self._tries += 1
-        except _Ended as ended:
+        except Ended as ended:
             return await self._ended(ended.message)
         except asyncio.CancelledError:
             if not self._renewing or self._closing:
@@ -266,7 +267,7 @@ class Link:
                 answer = await self._request(other)
                 self.wishes = other
         if isinstance(answer, SubscriptionRejected):
-            raise _Refused(refusal(answer))
+            raise Refused(refusal(answer))
         self._accepted(answer)
         if not answer.aaep_version.startswith(("1.", "0.1.0-draft")):  # CF-047, CF-048
             await self._unsubscribe("protocol_error", "The version that was answered is not spoken here.")
@@ -380,11 +381,12 @@ class Link:
         except ChannelRefused as refused:
             if not refused.gone:
                 raise
-            raise _Gone(refused) from refused
+            raise Gone(refused) from refused
         finally:
             up.cancel()
             for item in self._arrivals.lost():
                 self._deliver(item)
+            self._settle()
             self._rearm()
             self._open, self._resumed = False, True
 
@@ -405,16 +407,24 @@ class Link:
             self._repeat(self.replies.again(message, self.subscription_id))
             items, found = self._arrivals.take(message, arrival.data, self.clock())
             self.watch.note(found, message.event_id, message.session_id)
-            for item in items:
+            for item in items[:-1]:
+                self._deliver(item)
+            self._settle()
+            for item in items[-1:]:
                 self._deliver(item)
             self._rearm()
         elif isinstance(message, SubscriptionClose):
             if message.subscription_id == self.subscription_id:
                 self.watch.judge(arrival.data, self._now())
-                raise _Ended(message)
+                raise Ended(message)
             log.warning("A close of another subscription was ignored.")
         elif message is not None:  # CF-038: only subscribers renegotiate, and so with the rest
             log.warning("A %s on the event stream was ignored.", getattr(message, "type", "message"))
+
+    def _settle(self) -> None:
+        """Who resumes after what has come misses nothing of it, unless something is held."""
+        if self._arrivals.due is None:
+            self._place = self.after
 
     def _aside(self, message: Message | None) -> bool:
         """What is no place to resume after: one sent ahead of others, and one that only this stream has (C-36)."""
@@ -438,6 +448,7 @@ class Link:
     def _overdue(self) -> None:
         for item in self._arrivals.advance(self.clock()):
             self._deliver(item)
+        self._settle()
         self._rearm()
 
     # -- one event -------------------------------------------------------------------------
@@ -453,7 +464,7 @@ class Link:
             self._say("gap", "Connected again. Some of what happened meanwhile is not known here.")
         with self.lock:
             self.prompts.take(event, self.clock())
-        self.mail.put(event)
+        self.mail.put((event, self._place))
 
     def _now(self) -> str:
         return timestamp(self.wall())
@@ -475,21 +486,6 @@ async def _whole(work: Coroutine[Any, Any, T]) -> T:
         return await work
     except asyncio.CancelledError:
         raise AaepError("The subscriber was closed before this was done.") from None
-
-
-class _Refused(Exception):
-    def __init__(self, error: SubscriptionRefused) -> None:
-        self.error = error
-
-
-class _Gone(Exception):
-    def __init__(self, error: ChannelRefused) -> None:
-        self.error = error
-
-
-class _Ended(Exception):
-    def __init__(self, message: SubscriptionClose) -> None:
-        self.message = message
 
 
 @contextlib.asynccontextmanager

@@ -8,10 +8,10 @@ import msgspec
 from msgspec import UNSET
 
 from .errors import AaepError
-from .messages import SubscriptionRejected
+from .messages import SubscriptionClose, SubscriptionRejected
 from .phrases import neutralise
 
-__all__ = ["RESUMABLE", "UNREAD", "Kind", "Status", "SubscriptionRefused", "refusal"]
+__all__ = ["RESUMABLE", "UNREAD", "Ended", "Gone", "Kind", "Refused", "Status", "SubscriptionRefused", "refusal"]
 
 Kind = Literal["new", "connecting", "connected", "waiting", "resumed", "gap", "unread", "ended"]
 
@@ -68,3 +68,27 @@ def refusal(answer: SubscriptionRejected) -> SubscriptionRefused:
     """The error that a rejection is."""
     after = answer.retry_after_seconds
     return SubscriptionRefused(answer.reason_code, answer.reason_message, None if after is UNSET else after)
+
+
+# -- how a try ends ------------------------------------------------------------------------
+
+
+class Refused(Exception):
+    """There is no subscription, at least not now."""
+
+    def __init__(self, error: SubscriptionRefused) -> None:
+        self.error = error
+
+
+class Gone(Exception):
+    """The subscription is not known any more."""
+
+    def __init__(self, error: AaepError) -> None:
+        self.error = error
+
+
+class Ended(Exception):
+    """The producer closed the subscription."""
+
+    def __init__(self, message: SubscriptionClose) -> None:
+        self.message = message

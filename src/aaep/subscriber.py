@@ -148,9 +148,10 @@ class Subscriber:
 
     def __next__(self) -> Envelope:
         self._link.start()
-        event = self._link.mail.get()
-        if event is None:
+        got = self._link.mail.get()
+        if got is None:
             raise StopIteration
+        event, self._link.heard = got
         return event
 
     def __aiter__(self) -> Self:
@@ -158,9 +159,10 @@ class Subscriber:
 
     async def __anext__(self) -> Envelope:
         self._link.start()
-        event = await self._link.mail.get_soon()
-        if event is None:
+        got = await self._link.mail.get_soon()
+        if got is None:
             raise StopAsyncIteration
+        event, self._link.heard = got
         return event
 
     def announcements(self, preferences: Preferences | None = None) -> Announcements:
@@ -220,8 +222,8 @@ class Subscriber:
 
     @property
     def last_event_id(self) -> str:
-        """What to give as ``resume_after`` another time."""
-        return self._link.after
+        """What to give as ``resume_after`` another time: the place of the last event that was taken out here."""
+        return self._link.heard
 
     @property
     def findings(self) -> tuple[Finding, ...]:
