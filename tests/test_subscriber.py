@@ -773,6 +773,32 @@ def test_a_decision_is_sent_as_it_was_made_and_nothing_before_it() -> None:
     assert script.sent[2]["type"] == "subscription.close"
 
 
+@pytest.mark.parametrize(
+    ("changes", "replies"),
+    [
+        ({}, 2),
+        ({"action": "Wipe the disk."}, 1),
+        ({"consequence": "All is gone."}, 1),
+        ({"event_id": "evt_" + "9" * 32}, 1),
+    ],
+)
+def test_an_answer_is_said_again_to_the_very_prompt_that_was_heard(changes: dict[str, Any], replies: int) -> None:
+    """A lost yes is repeated; to anything else under its token the person has not agreed."""
+    answered = threading.Event()
+
+    async def until() -> None:
+        await asyncio.to_thread(answered.wait, LONG)
+
+    again = json.dumps({**json.loads(PROMPT), **changes}).encode()
+    script = Script([STARTED, PROMPT, until, ChannelLost("x")], [again, goodbye()])
+    reader = Reader(script)
+    for one in reader.subscriber:
+        if one.event_id == names(PROMPT)[0] and not answered.is_set():
+            reader.subscriber.accept(one).wait(LONG)
+            answered.set()
+    assert [one["decision"] for one in script.sent if "decision" in one] == ["accept"] * replies
+
+
 def test_an_answer_is_awaited_in_asyncio() -> None:
     question = event("awaiting.clarification", 5, accepted_response_kinds=["freetext"], choices=None)
     script = Script([question, forever])

@@ -30,6 +30,7 @@ USER: Final = "user:local"
 LONGEST: Final = 10**9  # seconds; a stranger may send any number
 MOST: Final = 4096
 Asking = AwaitingConfirmation | AwaitingClarification
+_SAID: Final = ("action", "consequence", "risk_level", "irreversible", "reversibility", "question", "choices")
 
 
 class Prompt(msgspec.Struct, frozen=True):
@@ -128,19 +129,25 @@ class Replies:
     """
 
     def __init__(self) -> None:
-        self._sent: dict[str, Callable[..., bytes]] = {}
+        self._sent: dict[str, tuple[Asking, Callable[..., bytes]]] = {}
 
-    def sent(self, token: str, write: Callable[..., bytes]) -> None:
+    def sent(self, asked: Asking, write: Callable[..., bytes]) -> None:
         """The person has answered; ``write`` makes the message for a subscription."""
         if len(self._sent) >= MOST:
             trim(self._sent)
-        self._sent[token] = write
+        self._sent[asked.reply_token] = asked, write
 
     def again(self, event: Envelope, subscription_id: str) -> bytes | None:
         """The reply to a prompt that comes once more, for the subscription it comes on now."""
-        token = event.reply_token if isinstance(event, (AwaitingConfirmation, AwaitingClarification)) else ""
-        write = self._sent.get(token)
-        return None if write is None else write(subscription_id=subscription_id)
+        asked, write = self._sent.get(event.reply_token, (None, None)) if isinstance(event, Asking) else (None, None)
+        if asked is None or write is None or _decided_on(asked) != _decided_on(event):
+            return None
+        return write(subscription_id=subscription_id)
+
+
+def _decided_on(event: Envelope) -> list[object]:
+    """What a person who answers a prompt has heard. One that says something else under the same token is another."""
+    return [event.event_id, event.session_id, *(getattr(event, name, UNSET) for name in _SAID)]
 
 
 def _late(how: str, rule: str) -> LocalProtocolError:

@@ -272,7 +272,7 @@ class Subscriber:
             raise ChannelLost("There is no connection at the moment. Nothing was sent; answer again when it is back.")
         write = partial(write, prompt, timestamp=now, terms=terms)
         raw = write(subscription_id=subscription_id)
-        link.replies.sent(prompt.reply_token, write)
+        link.replies.sent(prompt, write)
         return link.later(link.channel.send(raw))
 
     # -- changing and ending ---------------------------------------------------------------
