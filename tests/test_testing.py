@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Iterator
 from typing import Any
 
@@ -100,3 +101,44 @@ def test_a_yes_counts_where_the_agent_has_a_clock_of_its_own() -> None:
             assert wipe() == "wiped"
         listener.wait_for_end()
         assert listener.findings() == []
+
+
+def test_what_the_agent_had_said_when_the_answer_came_is_no_error(producer: Producer) -> None:
+    listener = Listener(producer)
+    with producer.session("Working.") as session:
+        ask = session.confirm("Wipe the disk.", "All is gone.")
+        prompt = listener.wait("awaiting.confirmation")
+
+        def both() -> None:
+            session.progress(10)  # on its way to the listener, who does not know of it yet
+            listener.reply(prompt, "accept")
+
+        listener._run(both)
+        assert ask.wait(10)
+        with session.tool("wipe", ask=ask):
+            pass
+    listener.wait_for_end()
+    assert "progress.updated" in listener.types
+    assert [str(one) for one in listener.findings()] == []
+
+
+def test_an_agent_can_be_listened_to_on_its_own_loop() -> None:
+    async def agent() -> Listener:
+        async with Producer("bank", journal=None, loop=asyncio.get_running_loop()) as producer:
+            listener = Listener(producer, "accept")
+
+            @producer.tool
+            async def wipe() -> str:
+                return "wiped"
+
+            async with producer.session("Working."):
+                assert await wipe() == "wiped"
+                with pytest.raises(RuntimeError, match="to_thread"):
+                    listener.wait("session.completed")
+            await asyncio.to_thread(listener.wait, "session.completed")
+            listener.wait("session.completed")  # it is there
+            listener.close()
+            return listener
+
+    listener = asyncio.run(agent())
+    assert listener.tools == ["wipe"] and listener.findings() == []

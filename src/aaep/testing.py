@@ -21,6 +21,7 @@ from typing import Any, Final
 import msgspec
 
 from . import framing, wire
+from .arrivals import marked
 from .asks import Ask, ill_typed
 from .audit import Audit, Finding
 from .channel import Peer
@@ -87,6 +88,7 @@ class Listener:
         self._outputs = Outputs(Preferences(keys={}))
         self._lines: list[dict[str, Any]] = []
         self._seen: set[str] = set()
+        self._sent: dict[str, dict[str, Any]] = {}  # lines of replies whose outcome was not told yet
         self._hub.start()
         request = SubscriptionRequest(
             aaep_version=AAEP_VERSION, subscriber_id="aaep-testing", subscriber_name="Test", capabilities=capabilities
@@ -145,6 +147,11 @@ class Listener:
             raise AssertionError(f"Expected in order: {', '.join(types)}. Heard: {', '.join(self.types)}.")
 
     def _wait_for(self, there: Callable[[], bool], timeout: float) -> bool:
+        if self._hub.here and not there():
+            raise RuntimeError(
+                "This would wait on the very loop that brings the events. "
+                "Use `await asyncio.to_thread(listener.wait, …)`."
+            )
         with self._changed:
             self._changed.wait_for(lambda: self._failure is not None or there(), timeout)
             if self._failure is not None:
@@ -275,14 +282,24 @@ class Listener:
 
     def _send(self, reply: Reply) -> None:
         self._note("in", reply)
+        self._sent[reply.reply_token] = self._lines[-1]
         self._hub.reply(reply, self._peer)
 
     def _note(self, direction: str, message: Message) -> None:
         raw = msgspec.json.decode(wire.encode(message))
         at = timestamp(self._wall())
+        # What the agent had said when a reply came is heard after it; the reply counts where its outcome is told.
+        told = isinstance(message, Envelope) and marked(message, "outcome") and marked(message, "reply_token")
+        reply = self._sent.pop(str(told), None)
+        if reply is not None:
+            self._lines.remove(reply)
+            self._lines.append(reply)
         self._lines.append({"at": at, "dir": direction, "via": self.subscription_id, "message": raw})
 
     def _run(self, function: Callable[..., Any], *args: Any) -> Any:
+        if self._hub.here:
+            return function(*args)
+
         async def on_the_loop() -> Any:
             return function(*args)
 
