@@ -19,7 +19,9 @@ from aaep.events import (
     Envelope,
     ProgressUpdated,
     SessionCancelled,
+    SessionCompleted,
     StateChanged,
+    ToolCompleted,
 )
 from aaep.journal import JournalError
 from aaep.journal.memory import MemoryJournal
@@ -462,6 +464,60 @@ def test_who_stops_waiting_takes_the_question_back(producer: Producer, way: str)
 
 async def _wait(ask: Ask) -> Answer:
     return await ask
+
+
+@pytest.mark.parametrize("named", [True, False])
+def test_a_yes_that_came_when_nobody_waited_any_more_is_told_to_be_in_vain(producer: Producer, named: bool) -> None:
+    """HITL-018: else the session could not end well, though nobody did anything wrong."""
+    listener = Listener(producer, capabilities=FULL)
+
+    async def agent() -> None:
+        async with producer.session("Working.") as session:
+            ask = session.confirm("Wipe the disk.", "All is gone.", tool="wipe" if named else None)
+
+            async def wait() -> None:
+                await ask
+
+            waiting = asyncio.create_task(wait())
+            await asyncio.to_thread(listener.wait, "awaiting.confirmation")
+            listener.reply(listener.prompts[0], "accept")  # the loop is held meanwhile
+            assert ask.arrived.done and not ask.taken
+            waiting.cancel()
+            with pytest.raises(asyncio.CancelledError):
+                await waiting
+            with pytest.raises(LocalProtocolError, match="has been used"), session.tool("wipe", ask=ask):
+                pass
+
+    asyncio.run(agent())
+    assert isinstance(listener.wait_for_end(), SessionCompleted)
+    assert listener.findings() == []
+    what = "Wipe" if named else "Action"
+    assert f"{what} was not done: the agent had stopped waiting for the answer." in " ".join(listener.heard)
+    assert "cannot be undone" not in " ".join(listener.heard).partition("Stopped before")[2]
+
+
+def test_a_tool_that_was_agreed_to_and_then_given_up_does_not_run(producer: Producer) -> None:
+    ran: list[str] = []
+    listener = Listener(producer, capabilities=FULL)
+
+    @producer.tool
+    async def wipe() -> None:
+        ran.append("wiped")
+
+    async def agent() -> None:
+        async with producer.session("Working."):
+            task = asyncio.create_task(wipe())
+            await asyncio.to_thread(listener.wait, "awaiting.confirmation")
+            listener.reply(listener.prompts[0], "accept")
+            task.cancel()
+            with pytest.raises(asyncio.CancelledError):
+                await task
+
+    asyncio.run(agent())
+    assert isinstance(listener.wait_for_end(), SessionCompleted)
+    assert ran == [] and listener.findings() == []
+    completed = next(event for event in listener.events if isinstance(event, ToolCompleted))
+    assert (completed.tool, completed.status) == ("wipe", "error")
 
 
 def test_an_interrupted_wait_takes_the_question_back(producer: Producer, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -17,7 +17,7 @@ from .errors import LocalProtocolError, Violation
 from .events import ToolCompleted, ToolInvoked
 from .prompts import Ask
 from .sending import REST
-from .summaries import Said, Text, abandoned, compose, failed, failure, invoked, plain, returned
+from .summaries import Said, Text, abandoned, compose, failed, failure, forgone, invoked, plain, returned
 
 if TYPE_CHECKING:
     from .work import Session
@@ -240,6 +240,12 @@ class Call:
             raise
         self.end(None)
         return value
+
+    def forgo(self) -> None:
+        """It was agreed to and will not run. HITL-018: it is announced all the same, and with it that it did not run."""
+        self._summary, said = forgone(self.name)
+        if self._begin() is None:
+            self._complete("error", said, error_message=said.normal)
 
     def abandon(self) -> None:
         """Its session ends while it runs: what it did is not known. C-42"""

@@ -91,6 +91,7 @@ class Ask:
         self.event: AwaitingConfirmation | AwaitingClarification | None = None  # None until it is its turn
         self.arrived: Later[Answer] = Later()
         self.cancels: list[Callable[[], None]] = []
+        self.taken = False  # somebody has seen the answer, and may act on it
         self._questions = questions
 
     @property
@@ -101,26 +102,33 @@ class Ask:
     @property
     def answer(self) -> Answer | None:
         """The answer, if there is one yet."""
-        return self.arrived.wait() if self.arrived.done else None
+        if not self.arrived.done:
+            return None
+        self.taken = True
+        return self.arrived.wait()
 
     def wait(self, timeout: float | None = None) -> Answer:
         """Wait for the answer. When ``timeout`` seconds pass :exc:`TimeoutError` is raised and the question stays."""
         try:
             if not self.arrived.done:
                 self._questions.may_wait("ask.wait()")
-            return self.arrived.wait(timeout)
+            answer = self.arrived.wait(timeout)
         except TimeoutError:
             raise
         except BaseException:
             self.withdraw()
             raise
+        self.taken = True
+        return answer
 
     def __await__(self) -> Generator[Any, None, Answer]:
         try:
-            return (yield from self.arrived.__await__())
+            answer = yield from self.arrived.__await__()
         except (asyncio.CancelledError, GeneratorExit):
             self.withdraw()
             raise
+        self.taken = True
+        return answer
 
     def __bool__(self) -> NoReturn:
         """A question is no yes. Who forgets to wait for the answer must not go on as if it were one."""
@@ -130,7 +138,7 @@ class Ask:
         )
 
     def withdraw(self) -> None:
-        """No longer ask. What is answered stays answered. CONF-069 §6.8"""
+        """No longer ask. What is answered stays answered; a yes that nobody has seen is told to be in vain. CONF-069"""
         self._questions.withdraw(self)
 
     def settle(self, answer: Answer) -> None:

@@ -185,6 +185,16 @@ class Questions:
             elif not ask.arrived.done and ask in self._turns:
                 self._turns.remove(ask)
                 ask.settle(Answer(outcome="withdrawn", granted=False))
+            elif not ask.taken:
+                self._forgo(ask)
+
+    def _forgo(self, ask: Ask) -> None:
+        """A yes came when nobody waited for it any more: what it was for does not run, and who agreed is told."""
+        prompt = self._voice.order.asks.get(ask.event.reply_token) if ask.event is not None else None
+        if ask.call and prompt is not None and prompt.granted and not prompt.used and self._session.open:
+            self._session.tool(
+                ask.tool or "action", risk="low", ask=ask
+            ).forgo()  # nothing happens, so nothing is risky
 
     def void(self) -> None:
         """The session ends: no question outlives it. CF-027"""

@@ -32,6 +32,7 @@ __all__ = [
     "errored",
     "failed",
     "failure",
+    "forgone",
     "handed",
     "invoked",
     "made",
@@ -152,6 +153,14 @@ def abandoned(name: str) -> Said:
     what = title(name)
     said = f"No longer waiting for: {what}. It may or may not have taken effect."
     return Said("Given up.", said, said)
+
+
+def forgone(name: str) -> tuple[Said, Said]:
+    """What was agreed to and then not begun: instead of its announcement, and of its end."""
+    what = title(name)
+    before = f"Stopped before it began: {what}."
+    after = f"{what.capitalize()} was not done: the agent had stopped waiting for the answer."
+    return Said("Stopped.", before, before), Said("Not done.", after, after)
 
 
 @lru_cache(maxsize=256, typed=True)
