@@ -21,8 +21,8 @@ from typing import Any, Final
 import msgspec
 
 from . import framing, wire
-from .arrivals import marked
 from .asks import Ask, ill_typed
+from .attend import marked
 from .audit import Audit, Finding
 from .channel import Peer
 from .errors import AaepError
