@@ -15,6 +15,7 @@ from aaep.errors import AaepError
 from aaep.events import OutputStreaming, ToolCompleted, ToolInvoked
 from aaep.producer import Producer
 from aaep.sending import REST
+from aaep.stamps import identifier
 from aaep.testing import Listener
 from aaep.voice import Voice
 from aaep.wire import read
@@ -192,8 +193,8 @@ def test_what_equals_a_yes_to_being_irreversible_is_not_taken_for_one() -> None:
                 ask.wait(30)
                 with session.tool("pay", risk="low", irreversible=True, ask=ask):
                     pass
-            with pytest.raises(AaepError), session.tool("pay", risk="low", irreversible=cast(bool, 1)):
-                raise AssertionError("It ran.")
+            with pytest.raises(AaepError):
+                Call(session, "pay", identifier("call_"), risk="low", irreversible=cast(bool, 1)).begin()
         listener.wait_for_end()
 
 

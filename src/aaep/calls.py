@@ -242,7 +242,7 @@ class Call:
         return value
 
     def forgo(self) -> None:
-        """It was agreed to and will not run. HITL-018: it is announced all the same, and with it that it did not run."""
+        """It was agreed to and will not run. HITL-018: it is announced all the same, and that it did not run."""
         self._summary, said = forgone(self.name)
         if self._begin() is None:
             self._complete("error", said, error_message=said.normal)

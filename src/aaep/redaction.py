@@ -74,6 +74,7 @@ _BEGUN: Final = re.compile(
 _NEAR: Final = 300  # characters from the end of a text, where such a beginning stands
 _LONGEST_KEY: Final = 16_384  # characters of what may still be a private key
 _STOPS: Final = frozenset(".!?,;)")  # behind these nothing goes on
+_ENDED: Final = frozenset(f"{stop} " for stop in _STOPS)
 
 # What every secret above begins with or contains: a cheap look that rules out nearly all texts. Every text is looked
 # at, so plain words are not left to a pattern, which tries all of them at each letter.
@@ -107,10 +108,13 @@ def suspicious(text: str) -> bool:
     try:
         outline = text.encode().translate(_OUTLINE)
     except UnicodeEncodeError:  # half a character, which the closer look does not mind
-        return _marked(text)
-    if 35 in outline or _LONG in outline:  # a #
-        return _marked(text)
-    _harmless(text)
+        outline = b"#"
+    if (35 in outline or _LONG in outline) and _marked(text):  # a #
+        return True
+    if len(text) <= _SHORT:
+        if len(HARMLESS) >= _MOST:
+            HARMLESS.clear()
+        HARMLESS.add(text)
     return False
 
 
@@ -121,17 +125,7 @@ def _marked(text: str) -> bool:
             return True
     if ("-" in lower or "_" in lower) and _MARKED.search(lower) is not None:
         return True
-    if _NUMBER.search(lower) is not None:
-        return True
-    _harmless(text)
-    return False
-
-
-def _harmless(text: str) -> None:
-    if len(text) <= _SHORT:
-        if len(HARMLESS) >= _MOST:
-            HARMLESS.clear()
-        HARMLESS.add(text)
+    return _NUMBER.search(lower) is not None
 
 
 def find(text: str) -> Iterator[tuple[int, int]]:
@@ -147,13 +141,19 @@ def find(text: str) -> Iterator[tuple[int, int]]:
         yield match.span(group) if group else match.span()
 
 
-def settled(text: str, size: int, *, sure: bool = False) -> int:
+def settled(text: str, size: int, before: str = "", *, sure: bool = False) -> int:
     """
     How much of the beginning of a text, up to a size, may leave before the rest is there.
 
     No secret reaches over the place, and none may that has only begun; but with
-    ``sure`` only those count that are there already.
+    ``sure`` only those count that are there already. ``before`` is what stood before the text.
     """
+    if text[size - 2 : size] in _ENDED and "BEGIN" not in text:  # as nearly always
+        return size
+    return max(0, _settled(before + text, size + len(before), sure=sure) - len(before))
+
+
+def _settled(text: str, size: int, *, sure: bool) -> int:
     if text[size - 1 : size].isspace() and text[:size].rstrip()[-1:] in _STOPS and "-----BEGIN" not in text:
         return size
     place = max(0, len(text) - _NEAR)

@@ -299,7 +299,8 @@ class Session:
     @property
     def may_write(self) -> bool:
         """Text waits while a tool runs or a question is open: a listener follows one thing at a time (TOOL-007)."""
-        return not self.running and self.questions.current is None and self.questions.granted is None and self.open
+        free = not self.running and self.questions.current is None and self.questions.granted is None
+        return free and self.voice.order.stage == "active"
 
     def settle_outputs(self, *, everything: bool = True) -> None:
         """Send the text that is ready, before something else is told."""

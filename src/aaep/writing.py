@@ -97,8 +97,9 @@ class Output:
             size, reached = cut(text, boundary, language=self._tongue), boundary
         before = self._before
         if size and not final:  # SEC-023: a secret that came in pieces would be none
-            safe = settled(before + text, size + len(before), sure=everything) - len(before)
-            size, reached = (size, reached) if safe == size else (max(0, safe), None)
+            safe = settled(text, size, before, sure=everything)
+            if safe != size:
+                size, reached = safe, None
         ready, self._waiting = text[:size], text[size:]
         if not ready and not final:
             return
@@ -110,11 +111,10 @@ class Output:
             while next(find(harmless), None) is not None:  # it goes on in the middle of a word: only alone it looks so
                 self._say(harmless[0], "none")
                 harmless = harmless[1:]
-        if harmless is not ready:
-            reached = None
+            reached = reached if harmless is ready else None
         self._before = ready[-1:] or before
         if not final and len(harmless) <= _LONGEST:
-            self._say(harmless, self._hint(harmless, reached))
+            self._say(harmless, "none" if boundary == "none" else self._hint(harmless, reached))
         else:
             self._say_in_portions(harmless, reached, final=final)
 
