@@ -290,16 +290,17 @@ class Background:
     """
 
     def __init__(self, name: str, loop: asyncio.AbstractEventLoop | None = None) -> None:
-        self._own = loop is None
         self.loop = _new_loop() if loop is None else loop
         self._thread: threading.Thread | None = None
-        if self._own:
+        if loop is None:
             self._thread = threading.Thread(target=self._run, name=name, daemon=True)
             self._thread.start()
 
     @property
     def here(self) -> bool:
         """Whether the caller is on this loop, and so must not wait for it."""
+        if self._thread is not None:  # in which nothing else runs
+            return threading.get_ident() == self._thread.ident
         try:
             return asyncio.get_running_loop() is self.loop
         except RuntimeError:
