@@ -36,6 +36,7 @@ texts = st.one_of(
             "",
             "é",
             "100 %s %d%%",
+            "שלום",
         ]
     ),
     st.text(max_size=12),
@@ -48,6 +49,7 @@ steps = st.one_of(
     ),
     st.tuples(st.just("tool"), st.sampled_from(["look", "read_file", "", "x y"]), st.one_of(st.none(), texts)),
     st.tuples(st.just("write"), texts),
+    st.tuples(st.just("stream"), texts),
     st.tuples(st.just("think"), st.one_of(st.none(), texts)),
 )
 
@@ -61,6 +63,10 @@ def do(session: Session, step: tuple[Any, ...]) -> None:
                 pass
         case "write", text:
             session.write(text)
+        case "stream", text:
+            with session.output(boundary="none") as output:
+                for chunk in ("One. ", "Two. ", f"{text}. ", text):
+                    output.write(chunk)
         case "think", summary:
             with session.thinking(summary):
                 pass
@@ -87,7 +93,7 @@ def told(script: list[tuple[Any, ...]], monkeypatch: pytest.MonkeyPatch, *, quic
         return found
 
 
-@settings(max_examples=50)
+@settings(max_examples=100)
 @given(st.lists(steps, max_size=6))
 def test_both_ways_say_the_same_and_refuse_the_same(script: list[tuple[Any, ...]]) -> None:
     with pytest.MonkeyPatch.context() as monkeypatch:
@@ -208,3 +214,28 @@ def test_an_id_of_a_call_is_looked_at_each_time(call: Any) -> None:
             Call(session, "look", call, risk="low", irreversible=False).begin()
         after = producer.hub.journal.read(limit=1000)[before:]
         assert [entry for entry in after if b"tool.invoked" in entry.data] == []
+
+
+@pytest.mark.parametrize(
+    "members", [{"chunk": "The key is sk-abcdefghijklmnopqrstuvwx"}, {"complete": 0}, {"position": -1}]
+)
+def test_a_chunk_is_looked_at_each_time(members: dict[str, Any]) -> None:
+    with Producer("bank", journal=None) as producer, producer.session("Working.") as session:
+        with session.output(boundary="none") as output:
+            for _ in range(3):
+                output.write("One. ")
+            said: dict[str, Any] = {"chunk": "Two. ", "position": 15, "complete": False, "coalesce_hint": "none"}
+            before = len(producer.hub.journal.read(limit=1000))
+            with pytest.raises((AaepError, TypeError)):
+                session.voice.add(OutputStreaming, REST[OutputStreaming](**{**said, **members}, output_id=output.id))
+            assert len(producer.hub.journal.read(limit=1000)) == before
+            session.voice.add(OutputStreaming, REST[OutputStreaming](**said, output_id=output.id))
+            output.text_length = 20
+        assert len(producer.hub.journal.read(limit=1000)) > before
+
+
+@pytest.mark.parametrize("text", ["שלום", "é", "a < b", "\x07", '<span lang="fr">oui</span>', "x" * 20_000])
+def test_a_chunk_unlike_the_others_goes_the_long_way(text: str) -> None:
+    with pytest.MonkeyPatch.context() as monkeypatch:
+        quick, slow = (told([("stream", text)], monkeypatch, quickly=quickly) for quickly in (True, False))
+    assert quick == slow

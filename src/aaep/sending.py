@@ -104,46 +104,71 @@ def _remember(event: Envelope, sound: Remembered) -> None:
 
 class Again:
     """
-    Events as they were written, with places for what is new in each: its id, its time, and what is counted here.
+    Events as they were written, cut where something new stands in each: its id, its time, and what is counted here.
 
     What else an event says is the same to the letter, so it is as sound as the one before it was.
     """
 
-    __slots__ = ("own", "ready", "said")
+    __slots__ = ("_new", "own", "ready", "said", "write")
 
     def __init__(self, cls: type[Envelope]) -> None:
         names = REST[cls].__struct_fields__
-        said = [name for name in names if name not in _OWN]
+        self._new, self.own, self.write = _FRESH[cls]
+        said = [name for name in names if name not in self._new]
         # A 1 equals True and is not the same; who looks for True finds none there.
         said += [f"{name}.__class__" for name in said if name in _NO_TEXTS]
         self.said: Callable[[Any], tuple[Any, ...]] = attrgetter(*said)
-        self.own: Callable[[Any], tuple[Any, ...] | None] = _FRESH[cls]
-        self.ready: dict[tuple[Any, ...], str] = {}  # by what is said
+        self.ready: dict[tuple[Any, ...], tuple[str, ...]] = {}  # by what is said
 
     def keep(self, rest: Rest, head: str, middle: str, tail: str, payload: bytes) -> None:
         """Remember an event that was found sound."""
-        text = payload[1:].decode().replace("%", "%%")
-        for name in rest.__struct_fields__:
-            if name in _OWN:
-                value = _encode(getattr(rest, name)).decode()
-                text = text.replace(f'"{name}":{value}', f'"{name}":{_OWN[name]}', 1)
+        pieces, text = [head, middle], tail + payload[1:].decode()
+        for name in self._new:
+            before = f'"{name}":'  # no text holds it: there a quote is escaped
+            start, _, text = text.partition(before + _encode(getattr(rest, name)).decode())
+            pieces.append(start + before)
         if len(self.ready) >= _READY:
             self.ready.clear()
-        frame = "%s".join(part.replace("%", "%%") for part in (head, middle, tail))
-        self.ready[self.said(rest)] = frame + text
+        self.ready[self.said(rest)] = (*pieces, text)
 
 
-def _nothing(rest: Any) -> tuple[Any, ...]:
+# What is new, as JSON; None where it had better be looked at more closely.
+
+
+def _nothing(rest: Any) -> tuple[str, ...] | None:
     return ()
 
 
-def _call(rest: Any) -> tuple[Any, ...] | None:
-    return (rest.tool_call_id,) if _call_id(rest.tool_call_id) is not None else None
+def _call(rest: Any) -> tuple[str, ...] | None:
+    return (f'"{rest.tool_call_id}"',) if _call_id(rest.tool_call_id) is not None else None
 
 
-def _span(rest: Any) -> tuple[Any, ...] | None:
+def _span(rest: Any) -> tuple[str, ...] | None:
     # An id that was never announced is refused for that (TOOL-010).
-    return (rest.tool_call_id, rest.duration_ms) if type(rest.duration_ms) is int else None
+    return (f'"{rest.tool_call_id}"', str(rest.duration_ms)) if type(rest.duration_ms) is int else None
+
+
+def _piece(rest: Any) -> tuple[str, ...] | None:
+    chunk, position = rest.chunk, rest.position
+    if type(chunk) is not str or not chunk or type(position) is not int or position < 0:
+        return None
+    text = _encode(chunk)
+    return (text.decode(), str(position)) if _ordinary(text) and not suspicious(chunk) else None
+
+
+def _with_none(pieces: tuple[str, ...], event_id: str, stamp: str, new: tuple[str, ...]) -> str:
+    head, middle, tail = pieces
+    return f"{head}{event_id}{middle}{stamp}{tail}"
+
+
+def _with_one(pieces: tuple[str, ...], event_id: str, stamp: str, new: tuple[str, ...]) -> str:
+    head, middle, tail, end = pieces
+    return f"{head}{event_id}{middle}{stamp}{tail}{new[0]}{end}"
+
+
+def _with_two(pieces: tuple[str, ...], event_id: str, stamp: str, new: tuple[str, ...]) -> str:
+    head, middle, tail, between, end = pieces
+    return f"{head}{event_id}{middle}{stamp}{tail}{new[0]}{between}{new[1]}{end}"
 
 
 class Manner(NamedTuple):
@@ -178,6 +203,16 @@ def manner(event: Envelope, raw: bytes, sound: Remembered) -> Manner | None:
     return Manner(cls, _FITS[cls], judge, applied, alike, head, middle, tail, again)
 
 
+def _ordinary(text: bytes) -> bool:
+    """Whether JSON has no characters that the rules look at, and is not too long to be looked at here."""
+    return (
+        text.isascii()
+        and 60 not in text  # <
+        and (92 not in text or b"\\u" not in text)  # a backslash
+        and len(text) <= 15_000
+    )
+
+
 def _fits(
     rest: Any, payload: bytes, sound: set[object], particular: Any = None, said: Any = None, decode: Any = None
 ) -> bool:
@@ -186,13 +221,7 @@ def _fits(
 
     For events whose ids and time are of :mod:`aaep.stamps`.
     """
-    if (
-        particular(rest) not in sound
-        or not payload.isascii()
-        or 60 in payload  # <
-        or (92 in payload and b"\\u" in payload)  # a backslash
-        or len(payload) > 15_000
-    ):
+    if particular(rest) not in sound or not _ordinary(payload):
         return False
     before = None
     for text in said(rest):
@@ -211,10 +240,14 @@ _STILL: Final = ("other", None, None)
 _OFTEN: Final = (StateChanged, ProgressUpdated, ToolInvoked, ToolCompleted, OutputStreaming)
 # Makes what each adds to the envelope.
 REST: Final[dict[type[Envelope], Any]] = {cls: PLANS[cls].rest for cls in _OFTEN}
-# Members that are new each time, their places, and what takes them, or None where they had better be looked at.
-_OWN: Final = {"tool_call_id": '"%s"', "duration_ms": "%d"}
-_FRESH: Final = {StateChanged: _nothing, ToolInvoked: _call, ToolCompleted: _span}
-_NO_TEXTS: Final = ("irreversible", "expected_duration_ms")
+# The members that are new each time in the order of the shape, what takes them, and what puts an event together.
+_FRESH: Final[dict[type[Envelope], tuple[tuple[str, ...], Any, Any]]] = {
+    StateChanged: ((), _nothing, _with_none),
+    ToolInvoked: (("tool_call_id",), _call, _with_one),
+    ToolCompleted: (("tool_call_id", "duration_ms"), _span, _with_two),
+    OutputStreaming: (("chunk", "position"), _piece, _with_two),
+}
+_NO_TEXTS: Final = ("irreversible", "expected_duration_ms", "complete")
 _CHANGE: Final = REST[StateChanged]
 _ADVANCE: Final = REST[ProgressUpdated]
 

@@ -155,10 +155,10 @@ class Voice:
     def _add(self, known: Manner, order: Order, agent: Agent, rest: Rest) -> bool:
         """Whether it could be sent in the manner of others. If not, nothing has happened."""
         cls, fits, judge, applied, sound, head, middle, tail, again = known
-        text = own = None
+        pieces = new = None
         if again is not None:
-            text, own = again.ready.get(again.said(rest)), again.own(rest)
-        if text is None or own is None:
+            pieces, new = again.ready.get(again.said(rest)), again.own(rest)
+        if pieces is None or new is None:
             payload = _encode(rest)
             if not fits(rest, payload, sound):
                 return False
@@ -178,10 +178,10 @@ class Voice:
                     self._saying = False
                     return False
             event_id = identifier("evt_")
-            if text is None or own is None:
+            if again is None or pieces is None or new is None:
                 data = f"{head}{event_id}{middle}{stamp}{tail}".encode() + payload[1:]
             else:
-                data = (text % (event_id, stamp, *own)).encode()
+                data = again.write(pieces, event_id, stamp, new).encode()
             self._journal.append(event_id, self.session_id, data, at=wall)
             self._last = late
             agent.timestamp = order.last = stamp

@@ -55,7 +55,7 @@ class Output:
             may_write = session.may_write
             if not may_write:
                 session.must_be_open()
-            self._waiting += str(text)
+            self._waiting += text if type(text) is str else str(text)
             if may_write:
                 self._send()
 
