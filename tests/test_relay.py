@@ -10,7 +10,7 @@ import sys
 import threading
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from functools import partial
 from pathlib import Path
 from queue import SimpleQueue
@@ -22,13 +22,13 @@ import pytest
 
 import aaep
 from aaep.attend import ATTEND, registry
-from aaep.channel import AGENT
+from aaep.channel import AGENT, Peer
 from aaep.events import Envelope, ProducerInfo
 from aaep.hub import Hub, Settings
 from aaep.journal import Journal
 from aaep.journal.memory import MemoryJournal
 from aaep.journal.sqlite import SqliteJournal
-from aaep.messages import SubscriptionRejected
+from aaep.messages import Reply, SubscriptionRejected
 from aaep.negotiation import Offer
 from aaep.producer import Producer
 from aaep.status import Status
@@ -36,8 +36,10 @@ from aaep.testing import Listener
 from aaep.tokens import Static, Tokens, add, new
 from aaep.transports import _attach
 from aaep.transports._duplex import Duplex
+from aaep.transports._exchange import ALLOWED
 from aaep.transports._relay import Relays
 from aaep.wire import encode
+from tests.asking import renegotiation, reply
 
 LONG = 60.0
 
@@ -89,6 +91,68 @@ def test_a_reader_of_the_hub_answers_an_agent(place: str, answer: str) -> None:
         assert ran == (["5 euros"] if answer == "accept" else [])
         assert listener.output == "I pay now. I ask first."
         assert listener.findings() == []
+
+
+@pytest.mark.parametrize(
+    ("decision", "said", "outcome"),
+    [
+        ("accept", {"modified_action": {"amount": "5 euros"}}, "rejected"),  # CF-019
+        ("accept", {"timestamp": "2999-01-01T00:00:00Z"}, None),  # CF-014
+        ("accept", {"decided_by": "auto:policy"}, None),  # CF-037
+        ("accept", {"decision_rationale": "It is time."}, "accepted"),
+        ("reject", {"timestamp": "2999-01-01T00:00:00Z"}, "rejected"),
+        ("reject", {"mood": "cheerful"}, "rejected"),  # CF-020
+        ("reject", {"decided_by": "user:" + "x" * 300}, "rejected"),
+        ("reject", {"decided_by": ""}, "rejected"),
+    ],
+)
+def test_a_reply_counts_through_a_hub_for_what_it_would_count_without(
+    decision: str, said: dict[str, Any], outcome: str | None
+) -> None:
+    """The hub passes on what was said, and makes no other answer of it."""
+    with serving("ws://127.0.0.1:0") as (hub, url), Producer("bank", hub=url, journal=None) as agent:
+        listener = reader(hub)
+        agent.reader().wait(LONG)
+        session = agent.session("Working.").__enter__()
+        answer = session.confirm("Wipe.", "All is gone.")
+        prompt = listener.wait(of(session, "awaiting.confirmation"))
+        raw = msgspec.json.encode(reply(listener.subscription_id, prompt.reply_token, decision, **said))  # type: ignore[attr-defined]  # a prompt has one
+        listener._run(hub.receive, raw, listener._peer, ALLOWED)
+        if outcome is None:  # it is as if nothing had been said, and a no still counts
+            listener.reply(prompt, "reject")
+            outcome = "rejected"
+        assert answer.wait(LONG).outcome == outcome
+        session.cancel()
+
+
+def test_what_a_person_says_beside_an_answer_goes_along_through_a_hub() -> None:
+    with serving("ws://127.0.0.1:0") as (hub, url), Producer("bank", hub=url, journal=None) as agent:
+        listener = reader(hub)
+        agent.reader().wait(LONG)
+        came: SimpleQueue[Reply] = SimpleQueue()
+        passed = agent.hub.reply
+
+        def look(message: Reply, peer: Peer) -> None:
+            came.put(message)
+            passed(message, peer)
+
+        agent.hub.reply = look  # type: ignore[method-assign]  # it goes on as it would
+        with agent.session("Working.") as session:
+            answer = session.clarify("How many?", kinds=["numeric"])
+            prompt = listener.wait(of(session, "awaiting.clarification"))
+            given = {
+                **reply(listener.subscription_id, prompt.reply_token),  # type: ignore[attr-defined]  # a prompt has one
+                "type": "clarification.reply",
+                "response": 3,
+                "confidence": 0.25,
+                "correlation_id": "c-1",
+            }
+            del given["decision"]
+            listener._run(hub.receive, msgspec.json.encode(given), listener._peer, ALLOWED)
+            assert answer.wait(LONG).response == 3
+        got = msgspec.to_builtins(came.get(timeout=LONG))
+        assert got == {**given, "subscription_id": got["subscription_id"]}
+        assert got["subscription_id"] != listener.subscription_id
 
 
 def test_what_is_set_without_an_address_is_for_the_hub() -> None:
@@ -272,6 +336,111 @@ def test_a_hub_that_was_away_is_caught_up(tmp_path: Path) -> None:
             assert {one["chunk"] for one in entries if one.get("chunk")} == {"Before. ", "Meanwhile. ", "After. "}
             assert [one.ended for one in second.sessions(open_only=False)] == [True]
         second.close()
+
+
+class Absence:
+    """How long an agent that has lost its hub stays away."""
+
+    def __init__(self) -> None:
+        self.begun, self.over = threading.Event(), threading.Event()
+
+    async def pause(self, _seconds: float) -> None:
+        self.begun.set()
+        await asyncio.to_thread(self.over.wait, LONG)
+
+
+@pytest.fixture
+def absence(monkeypatch: pytest.MonkeyPatch) -> Iterator[Absence]:
+    made = Absence()
+    monkeypatch.setattr(_attach, "_pause", made.pause)
+    yield made
+    made.over.set()
+
+
+@contextmanager
+def working(url: str, listener: Listener) -> Iterator[tuple[Producer, aaep.Session]]:
+    """An agent that has begun something, and did not end it."""
+    with Producer("bank", hub=url, journal=None) as agent:
+        agent.reader().wait(LONG)
+        session = agent.session("Working.").start()
+        listener.wait(of(session, "session.started"))
+        yield agent, session
+
+
+@pytest.mark.parametrize(("answer", "outcome"), [("accept", "accepted"), ("reject", "rejected")])
+def test_what_is_answered_before_the_agent_is_back_is_for_it_when_it_is(
+    tmp_path: Path, absence: Absence, answer: str, outcome: str
+) -> None:
+    """After a restart of the hub its readers may be quicker, and are not asked twice."""
+    url, journal = f"unix://{tmp_path}/hub.sock", tmp_path / "hub.db"
+    with ExitStack() as until:
+        with serving(url, first := SqliteJournal(journal)) as (hub, _):
+            listener = reader(hub)
+            _, session = until.enter_context(working(url, listener))
+            asked = session.confirm("Wipe.", "All is gone.")
+            listener.wait(of(session, "awaiting.confirmation"))
+        first.close()
+        with serving(url, second := SqliteJournal(journal)) as (hub, _):
+            listener = reader(hub)
+            listener.reply(listener.wait(of(session, "awaiting.confirmation")), answer)
+            absence.over.set()
+            assert asked.wait(LONG).outcome == outcome
+        second.close()
+
+
+def test_of_a_yes_and_a_no_before_the_agent_is_back_the_no_counts(tmp_path: Path, absence: Absence) -> None:
+    url, journal = f"unix://{tmp_path}/hub.sock", tmp_path / "hub.db"
+    with ExitStack() as until:
+        with serving(url, first := SqliteJournal(journal)) as (hub, _):
+            listener = reader(hub)
+            _, session = until.enter_context(working(url, listener))
+            asked = session.confirm("Wipe.", "All is gone.")
+            listener.wait(of(session, "awaiting.confirmation"))
+        first.close()
+        with serving(url, second := SqliteJournal(journal)) as (hub, _):
+            listener = reader(hub)
+            prompt = listener.wait(of(session, "awaiting.confirmation"))
+            listener.reply(prompt, "accept")
+            listener.reply(prompt, "reject")
+            absence.over.set()
+            assert asked.wait(LONG).outcome == "rejected"
+        second.close()
+
+
+def test_a_reader_of_the_hub_stops_a_session_of_an_agent(place: str) -> None:
+    with serving(place) as (hub, url), working(url, listener := reader(hub)) as (_, session):
+        stop(hub, listener, session)
+        listener.wait(of(session, "session.cancelled"))
+
+
+def test_what_is_to_be_stopped_while_the_agent_is_away_is_stopped_when_it_is_back(place: str, absence: Absence) -> None:
+    """CF-147: whoever has asked for it need not ask again."""
+    with serving(place) as (hub, url), working(url, listener := reader(hub)) as (agent, session):
+        (attachment,) = agent.hub.doors
+        agent.hub.call(lambda: cast(Any, attachment)._cut())
+        absence.begun.wait(LONG)
+        stop(hub, listener, session)
+        absence.over.set()
+        listener.wait(of(session, "session.cancelled"))
+
+
+def test_what_is_to_be_stopped_before_the_agent_is_back_is_stopped_when_it_is(tmp_path: Path, absence: Absence) -> None:
+    url, journal = f"unix://{tmp_path}/hub.sock", tmp_path / "hub.db"
+    with ExitStack() as until:
+        with serving(url, first := SqliteJournal(journal)) as (hub, _):
+            _, session = until.enter_context(working(url, reader(hub)))
+        first.close()
+        with serving(url, second := SqliteJournal(journal)) as (hub, _):
+            stop(hub, listener := reader(hub), session)
+            absence.over.set()
+            listener.wait(of(session, "session.cancelled"))
+        second.close()
+
+
+def stop(hub: Hub, listener: Listener, session: aaep.Session) -> None:
+    wishes = {"supported_extensions": [ATTEND.namespace], "attend": {"cancel": session.session_id}}
+    wish = renegotiation(listener.subscription_id, **wishes)
+    listener._run(hub.receive, msgspec.json.encode(wish), listener._peer, ALLOWED)
 
 
 def test_at_a_command_with_tokens_a_local_agent_is_heard_by_the_local_user_alone(tmp_path: Path) -> None:

@@ -22,12 +22,13 @@ from .catalogue import grade
 from .errors import LocalProtocolError, Violation
 from .events import TERMINAL, AwaitingClarification, AwaitingConfirmation, Envelope, StateChanged
 from .fields import Message, present
-from .messages import Capabilities, ClarificationReply, ConfirmationReply
+from .messages import Capabilities, ClarificationReply, ConfirmationReply, Reply
 
-__all__ = ["USER", "Prompt", "Prompts", "Replies", "answered", "checked", "decided"]
+__all__ = ["USER", "Prompt", "Prompts", "Replies", "answered", "checked", "decided", "passed_on"]
 
 USER: Final = "user:local"
 LONGEST: Final = 10**9  # seconds; a stranger may send any number
+LONGEST_NAME: Final = 256  # characters of who decided (CONF-025)
 MOST: Final = 4096
 Asking = AwaitingConfirmation | AwaitingClarification
 _SAID: Final = ("action", "consequence", "risk_level", "irreversible", "reversibility", "question", "choices")
@@ -176,8 +177,8 @@ def decided(
     allowed = present(asked, "allowed_replies")
     if allowed is not None and decision not in allowed:  # CF-018: also where reject is missing
         _refuse("CONF-037", f"This prompt does not offer {decision}. Close the subscription to stop listening.")
-    if decision == "accept" and not decided_by.startswith("user:") and not _harmless(asked):
-        _refuse("CONF-025", "Only a person may accept what is of high risk or cannot be undone.")  # CF-037
+    if decision == "accept":
+        _by_a_person(asked, decided_by)
     return checked(
         ConfirmationReply(
             reply_token=asked.reply_token,
@@ -217,6 +218,21 @@ def answered(
     return checked(reply)
 
 
+def passed_on(message: Reply, asked: Asking, subscription_id: str, timestamp: str, *, terms: Capabilities) -> bytes:
+    """
+    Somebody else's reply under our own subscription, for the producer to judge as if it had come straight to it.
+
+    When it was decided (CF-014) and what is wanted instead (CF-019) go along, for either may make a no of a yes.
+    Of a no only that goes along, for the rest could be what it is refused for (CF-020).
+    """
+    by = message.decided_by if isinstance(message.decided_by, str) and message.decided_by else USER
+    if isinstance(message, ConfirmationReply) and message.decision == "reject":
+        return decided(asked, "reject", subscription_id, timestamp, terms=terms, decided_by=by[:LONGEST_NAME])
+    if isinstance(asked, AwaitingConfirmation):
+        _by_a_person(asked, by)
+    return wire.encode(wire.replace(message, subscription_id=subscription_id))
+
+
 def checked(message: Message) -> bytes:
     """The bytes of a message of ours; raises if it would break the protocol."""
     raw = wire.encode(message)
@@ -225,6 +241,12 @@ def checked(message: Message) -> bytes:
     if read is None or broken:
         raise LocalProtocolError("This cannot be sent as it is. Nothing was sent.", broken)
     return raw
+
+
+def _by_a_person(asked: AwaitingConfirmation, decided_by: str) -> None:
+    """CF-037: whether a yes that names who gave it may be sent."""
+    if not decided_by.startswith("user:") and not _harmless(asked):
+        _refuse("CONF-025", "Only a person may accept what is of high risk or cannot be undone.")
 
 
 def _harmless(asked: AwaitingConfirmation) -> bool:

@@ -28,10 +28,10 @@ from .events import AwaitingClarification, AwaitingConfirmation, Envelope, Produ
 from .extensions import Extension
 from .fields import Boundary, Verbosity
 from .link import Link, Reconnect
-from .messages import Capabilities
+from .messages import Capabilities, Reply
 from .presentation import Announcement, Outputs
 from .reading import USUAL, Preferences
-from .replies import USER, answered, decided
+from .replies import USER, answered, decided, passed_on
 from .stamps import timestamp
 from .status import Status, SubscriptionRefused
 from .tap import Record, Tap
@@ -261,6 +261,10 @@ class Subscriber:
     ) -> Later[None]:
         """Send the person's answer to a question."""
         return self._reply(asked, partial(answered, response=response, decided_by=decided_by))
+
+    def pass_on(self, message: Reply) -> Later[None]:
+        """Send what somebody else has answered, in their words: for who stands between the two, as a hub does."""
+        return self._reply(message.reply_token, partial(passed_on, message))
 
     def _reply(self, asked: Envelope | str, write: Callable[..., bytes]) -> Later[None]:
         link = self._link

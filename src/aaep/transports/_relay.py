@@ -13,7 +13,7 @@ import time
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from functools import partial
-from typing import Final, Literal
+from typing import Any, Final, Literal
 
 from .. import wire as bytes_
 from ..attend import ATTEND, PREFIX, marked
@@ -155,8 +155,10 @@ class Relay:
         self.session_id = ""  # to the hub, a source that asks who could answer
         self._relays, self._forget = relays, forget
         self._wires: asyncio.Queue[Handed] = asyncio.Queue()
+        self._wire: Handed | None = None  # the one in use
         self._dialled = self._subscribed = False  # ever
         self._sessions: dict[str, Relayed] = {}
+        self._stops: set[str] = set()  # sessions that are to be stopped, and whose end was not heard yet
         last = relays.awaited(key)
         self._loop = asyncio.get_running_loop()
         self._answers = self._answerable()
@@ -194,6 +196,8 @@ class Relay:
         """This hub goes away. The agent's sessions go on, and are taken up again when it comes back."""
         self._closing = True
         self.hub.roster.watchers.discard(self.refresh)
+        if self._wire is not None:  # no goodbye: that would say that nobody here will answer any more (CF-003, CF-004)
+            self._wire.feed(None)
         await self.subscriber.close()
         self._task.cancel()
         await asyncio.gather(self._task, return_exceptions=True)
@@ -220,7 +224,8 @@ class Relay:
             raise ChannelLost("The agent never answered.")
         try:
             async with asyncio.timeout(self.hub.settings.resume_window):
-                return await self._wires.get()
+                self._wire = await self._wires.get()
+                return self._wire
         except TimeoutError:
             self._abandoned()
             raise ChannelLost("The agent did not come back.") from None
@@ -264,6 +269,7 @@ class Relay:
 
     def _end(self, relayed: Relayed) -> None:
         self._sessions.pop(relayed.session_id, None)
+        self._stops.discard(relayed.session_id)
         self.hub.shut(relayed)
         self.refresh()
 
@@ -309,21 +315,21 @@ class Relay:
         terms = self.subscriber.terms
         self._answers = terms is not None and terms.supports_confirmation_reply is True
         self.refresh()
+        for session_id in self._stops:
+            self.subscriber.stop(session_id)
 
     def _patience(self) -> dict[str, int]:
         seconds = self.hub.patience(self)
         return {"patience": seconds} if seconds else {}
 
-    def forward(self, message: Reply) -> None:
-        """A reader's reply, under the name that we have with the agent."""
+    def forward(self, message: Reply) -> bool:
+        """Pass on a reader's reply, under the name that we have with the agent; whether that could be done."""
         try:
-            if isinstance(message, ConfirmationReply):
-                send = self.subscriber.accept if message.decision == "accept" else self.subscriber.reject
-                send(message.reply_token, decided_by=_who(message))
-            else:
-                self.subscriber.answer(message.reply_token, message.response, decided_by=_who(message))
+            self.subscriber.pass_on(message)
         except AaepError as error:
             log.info("A reply could not be passed on. %s", error)
+            return False
+        return True
 
     # A relay is asked for by the hub only as a source of prompts that may come; it has none of its own.
     def catch_up(self, subscription: Subscription) -> CatchUp:
@@ -345,11 +351,9 @@ class Relay:
         return None
 
     def stop(self, session_id: str) -> None:
-        """A reader wants a session of the agent stopped, which is for the agent to do."""
-        try:
-            self.subscriber.stop(session_id)
-        except AaepError as error:
-            log.warning("A session could not be stopped, for its agent is not there. %s", error)
+        """A reader wants a session of the agent stopped, which is for the agent to do, were it later (CF-147)."""
+        self._stops.add(session_id)
+        self.subscriber.stop(session_id)
 
 
 class Relayed:
@@ -365,6 +369,9 @@ class Relayed:
         self._order = Session(session_id, whole=False)
         self._started: Envelope | None = None
         self._known: set[str] = set()  # what the journal had of it when this hub was started
+        # What was answered before the agent was back: to each prompt, the last no and the last that is none.
+        self._held: dict[tuple[str, bool], Reply] = {}
+        self._stopped = False  # and whether it is to be stopped
 
     def keep(self, agent_id: str) -> None:
         """Have the journal know whose it is, before anything of it: for whoever opens that next."""
@@ -382,10 +389,13 @@ class Relayed:
     def adopt(self, relay: Relay) -> None:
         """Its agent has come back."""
         self._relay = relay
+        if self._stopped:
+            relay.stop(self.session_id)
 
     def take(self, event: Envelope) -> None:
         """Its next event: kept, then published."""
         if event.event_id in self._known:
+            self._hand_over(present(event, "reply_token"))
             return
         data = bytes_.encode(event)
         self._hub.journal.append(event.event_id, self.session_id, data, at=time.time())
@@ -421,8 +431,16 @@ class Relayed:
         self._refresh()
 
     def reply(self, message: Reply, via: str) -> None:
-        if self._relay is not None:
-            self._relay.forward(message)
+        if self._relay is None or not self._relay.forward(message):
+            refuses = isinstance(message, ConfirmationReply) and message.decision == "reject"
+            self._held[message.reply_token, refuses] = message
+
+    def _hand_over(self, token: Any) -> None:
+        """The agent asks once more what was answered already. A no comes first."""
+        for refuses in (True, False):
+            message = self._held.pop((token, refuses), None)
+            if message is not None and self._relay is not None:
+                self._relay.forward(message)
 
     def _refresh(self) -> None:
         if self._relay is not None:
@@ -432,6 +450,7 @@ class Relayed:
         return token in self._order.asks
 
     def cancel(self, *, by: Literal["user"], reason: str) -> None:
+        self._stopped = True
         if self._relay is not None:
             self._relay.stop(self.session_id)
 
@@ -454,10 +473,6 @@ class _Elsewhere:
 
 def _when(event: Envelope) -> str:
     return event.timestamp
-
-
-def _who(message: Reply) -> str:
-    return message.decided_by if isinstance(message.decided_by, str) else "user:local"
 
 
 def _resync(last: Envelope, state: str) -> StateChanged:
