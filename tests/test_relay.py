@@ -28,7 +28,7 @@ from aaep.hub import Hub, Settings
 from aaep.journal import Journal
 from aaep.journal.memory import MemoryJournal
 from aaep.journal.sqlite import SqliteJournal
-from aaep.messages import Reply, SubscriptionRejected
+from aaep.messages import Capabilities, Reply, SubscriptionRejected
 from aaep.negotiation import Offer
 from aaep.producer import Producer
 from aaep.status import Status
@@ -39,7 +39,7 @@ from aaep.transports._duplex import Duplex
 from aaep.transports._exchange import ALLOWED
 from aaep.transports._relay import Relays
 from aaep.wire import encode
-from tests.asking import renegotiation, reply
+from tests.asking import ANSWERS, renegotiation, reply
 
 LONG = 60.0
 
@@ -153,6 +153,32 @@ def test_what_a_person_says_beside_an_answer_goes_along_through_a_hub() -> None:
         got = msgspec.to_builtins(came.get(timeout=LONG))
         assert got == {**given, "subscription_id": got["subscription_id"]}
         assert got["subscription_id"] != listener.subscription_id
+
+
+@pytest.mark.parametrize("first", ["the reader", "the agent", "a hasty reader"])
+def test_cf_028_who_needs_time_to_answer_has_it_through_a_hub_too(place: str, first: str) -> None:
+    with ExitStack() as until:
+        hub, url = until.enter_context(serving(place))
+        if first == "a hasty reader":
+            reader(hub)
+        listener = patient(hub) if first == "the reader" else None
+        agent = until.enter_context(Producer("bank", hub=url, journal=None))
+        agent.reader(replies=first != "the agent").wait(LONG)
+        listener = listener or patient(hub)
+        agent.reader().wait(LONG)
+        session = agent.session("Working.").start()
+        session.confirm("Wipe.", "All is gone.", timeout=10)
+        long = listener.wait(
+            lambda event: isinstance(event, aaep.AwaitingConfirmation) and event.timeout_seconds == 600
+        )
+        assert long.session_id == session.session_id
+
+
+def patient(hub: Hub) -> Listener:
+    """A reader that asks for ten minutes."""
+    wish = Capabilities(**ANSWERS)
+    wish.__dict__["unknown"] = {"attend": {"minimum_timeout_seconds": 600}}
+    return Listener(cast(Producer, SimpleNamespace(hub=hub)), capabilities=wish)
 
 
 def test_what_is_set_without_an_address_is_for_the_hub() -> None:

@@ -161,13 +161,14 @@ class Relay:
         self._stops: set[str] = set()  # sessions that are to be stopped, and whose end was not heard yet
         last = relays.awaited(key)
         self._loop = asyncio.get_running_loop()
-        self._answers = self._answerable()
+        self._agreed = self._wanted()
         self._closing = self._over = False
         self.subscriber = Subscriber(
             Duplex(self._dial, self._manifest),
             subscriber_id="aaep-hub",
             name="AAEP hub",
-            replies=self._answers,
+            replies=self._agreed[0],
+            patience=self._agreed[1],
             verbosity="detailed",
             languages=manifest.languages_supported or ("en-US",),
             boundaries=("none",),
@@ -291,16 +292,18 @@ class Relay:
     # -- the readers ---------------------------------------------------------------------------
 
     def refresh(self) -> None:
-        """Whether anybody here can answer is what the agent has to know (CF-001, CF-003, CF-035)."""
-        can = self._answerable()
-        if can != self._answers and self.subscriber.subscription_id and not self._closing and not self._over:
-            self._answers = can
+        """Who can answer here, and how soon, is what the agent has to know (CF-001, CF-003, CF-028, CF-035)."""
+        wanted = self._wanted()
+        if wanted != self._agreed and self.subscriber.subscription_id and not self._closing and not self._over:
+            self._agreed = wanted
             with suppress(AaepError):  # it has just ended
-                self.subscriber.renegotiate(replies=can, **self._patience())
+                self.subscriber.renegotiate(replies=wanted[0], patience=wanted[1])
 
-    def _answerable(self) -> bool:
+    def _wanted(self) -> tuple[bool, int]:
+        """Whether anybody here can answer, and the seconds that who can wants to have for it: one, if nobody says."""
         of: Sequence[Source] = [*self._sessions.values()] or [self]
-        return any(self.hub.repliers(one, "confirmation") or self.hub.repliers(one, "clarification") for one in of)
+        can = any(self.hub.repliers(one, "confirmation") or self.hub.repliers(one, "clarification") for one in of)
+        return can, max(1, *(self.hub.patience(one) for one in of))
 
     def _told(self, status: Status) -> None:
         self._subscribed = self._subscribed or status.kind == "connected"
@@ -313,14 +316,10 @@ class Relay:
     def _rejoined(self) -> None:
         """What the agent was told last may have been lost with the connection; what it has granted counts."""
         terms = self.subscriber.terms
-        self._answers = terms is not None and terms.supports_confirmation_reply is True
+        self._agreed = terms is not None and terms.supports_confirmation_reply is True, 1
         self.refresh()
         for session_id in self._stops:
             self.subscriber.stop(session_id)
-
-    def _patience(self) -> dict[str, int]:
-        seconds = self.hub.patience(self)
-        return {"patience": seconds} if seconds else {}
 
     def forward(self, message: Reply) -> bool:
         """Pass on a reader's reply, under the name that we have with the agent; whether that could be done."""
