@@ -295,7 +295,8 @@ def test_what_a_proxy_passes_on_is_not_the_local_user() -> None:
             assert server.ask("GET", MANIFEST, headers={name: "198.51.100.7"}).status == 401
 
 
-def test_cf_149_a_subscriber_shows_its_new_token_and_misses_nothing(file: Path) -> None:
+@pytest.mark.parametrize("scheme", ["http", "ws", "grpc"])
+def test_cf_149_a_subscriber_shows_its_new_token_and_misses_nothing(file: Path, scheme: str) -> None:
     resumed = threading.Event()
 
     def current() -> str:
@@ -306,7 +307,7 @@ def test_cf_149_a_subscriber_shows_its_new_token_and_misses_nothing(file: Path) 
             resumed.set()
 
     fresh = bearer(file, "ada")
-    door: dict[str, Any] = {"listen": "http://127.0.0.1:0", "identity": Tokens(file), "audience": "ada"}
+    door: dict[str, Any] = {"listen": f"{scheme}://127.0.0.1:0", "identity": Tokens(file), "audience": "ada"}
     with Producer("bank", journal=None, **door) as producer, ExitStack() as stack:
         until = time.time() + 3.0  # by when it is connected, also where everything takes long
         short = bearer(file, "ada", seconds=3.0)
@@ -319,7 +320,7 @@ def test_cf_149_a_subscriber_shows_its_new_token_and_misses_nothing(file: Path) 
         assert resumed.wait(WAIT)
         with producer.session("After."):
             assert next(events).type == "aaep:agent.session.started"
-        assert reader.subscription_id == name
+        assert (reader.subscription_id == name) is (scheme == "http")  # elsewhere it is its connection (CF-040)
 
 
 def test_cf_149_a_subscriber_without_another_token_is_told_so(file: Path) -> None:

@@ -25,6 +25,7 @@ from aaep.attend import ATTEND, registry
 from aaep.channel import AGENT, Peer
 from aaep.events import Envelope, ProducerInfo
 from aaep.hub import Hub, Settings
+from aaep.identity import Credentials
 from aaep.journal import Journal
 from aaep.journal.memory import MemoryJournal
 from aaep.journal.sqlite import SqliteJournal
@@ -194,6 +195,34 @@ def test_what_is_set_without_an_address_is_for_the_hub() -> None:
         for settings in given:
             with Producer("bank", hub=url, journal=None, **settings) as agent:
                 agent.reader(replies=False).wait(LONG)
+    finally:
+        hub.run(relays.close())
+        hub.close()
+
+
+class Doorman:
+    """Lets every agent in, and remembers what it showed."""
+
+    def __init__(self) -> None:
+        self.shown: SimpleQueue[str] = SimpleQueue()
+
+    def admit(self, given: Credentials) -> Peer:
+        self.shown.put(given.bearer)
+        return Peer("ada", given.transport, frozenset({AGENT}))
+
+
+def test_cf_149_an_agent_shows_its_hub_the_token_of_the_day() -> None:
+    hub = Hub(Offer(producer=ProducerInfo(agent_id="hub")), MemoryJournal())
+    hub.relays = relays = Relays(hub)
+    doorman, days = Doorman(), iter(["monday", "tuesday"])
+    try:
+        url = hub.serve("ws://127.0.0.1:0", identity=doorman)
+        with Producer("bank", hub=url, journal=None, token=lambda: next(days, "later")) as agent:
+            assert doorman.shown.get(timeout=LONG) == "monday"
+            agent.reader(replies=False).wait(LONG)
+            (attachment,) = agent.hub.doors
+            agent.hub.call(lambda: cast(Any, attachment)._cut())
+            assert doorman.shown.get(timeout=LONG) == "tuesday"
     finally:
         hub.run(relays.close())
         hub.close()

@@ -117,6 +117,7 @@ class Duplex:
 
     async def _read_on(self, wire: Wire) -> None:
         problem: Exception = ChannelLost("The connection ended.")
+        parted = False
         try:
             while (raw := await wire.receive()) is not None:
                 if isinstance(raw, ChannelRefused):
@@ -128,9 +129,13 @@ class Duplex:
                     if self._answer is not None and not self._answer.done():
                         self._answer.set_result(raw)
                 else:
+                    parted = parted or head.type == "subscription.close"
                     await self._mail.put(Arrival(raw, head.event_id))
-        except (ChannelLost, ChannelRefused) as error:
+        except ChannelLost as error:
             problem = error
+        except ChannelRefused as error:
+            # CF-097: a code after a goodbye sums that up. Whether to come back is for who has read it.
+            problem = ChannelRefused(str(problem), gone=True) if parted else error
         finally:
             if self._answer is not None and not self._answer.done():
                 self._answer.set_exception(problem)

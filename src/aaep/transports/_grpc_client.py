@@ -19,6 +19,7 @@ from ..channel import ChannelLost, ChannelRefused
 from ..errors import AaepError
 from ..framing import LIMIT
 from ..phrases import neutralise, sentence
+from ._bearer import Token, authorization
 from ._duplex import Duplex
 from ._grpc_alarms import hush
 from ._grpc_messages import ENVELOPE, METHODS, SERVICE, pack, unpack
@@ -46,7 +47,7 @@ _REFUSED: Final = frozenset(  # the rest may work another time
 def connect(
     url: str,
     *,
-    token: str | None = None,
+    token: Token = None,
     ca: str | None = None,
     cert: str | None = None,
     key: str | None = None,
@@ -56,6 +57,7 @@ def connect(
     """
     A way to the producer at a URL. Nothing is sent yet.
 
+    ``token`` may be a function, see HTTP's; it is called for each connection.
     ``ca`` is a file with the server's certificate authority, ``cert`` and ``key`` are
     files that show who we are; all in PEM format. ``patience`` is how long, in seconds,
     a connection may take; after ``silence`` without a sign of life it counts as lost.
@@ -135,17 +137,22 @@ class GrpcChannel(Duplex):
         place: str,
         credentials: grpc.ChannelCredentials | None,
         *,
-        token: str | None,
+        token: Token,
         patience: float,
         silence: float,
     ) -> None:
         super().__init__(self._dialled, self._asked)
         self.url = url.rstrip("/")
-        self.metadata = () if token is None else (("authorization", f"Bearer {token}"),)  # CF-108: in lower case
+        self._token = token
         self._place, self._credentials = place, credentials
         self._local = is_loopback(place.rpartition(":")[0].strip("[]"))
         self._patience, self._silence = patience, silence
         self._closed = False
+
+    @property
+    def metadata(self) -> tuple[tuple[str, str], ...]:
+        """What goes along with a call."""
+        return tuple(authorization(self._token, "authorization").items())  # CF-108: in lower case
 
     async def close(self) -> None:
         self._closed = True

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import logging
 import ssl as tls
-from collections.abc import AsyncGenerator, AsyncIterator, Callable
+from collections.abc import AsyncGenerator, AsyncIterator
 from contextlib import asynccontextmanager
 from typing import Final
 from urllib.parse import quote, urljoin, urlsplit
@@ -23,6 +23,7 @@ from ..channel import Arrival, ChannelLost, ChannelRefused, parts_of
 from ..errors import AaepError, FrameError
 from ..framing import LIMIT, SseDecoder
 from ..phrases import sentence
+from ._bearer import Token, authorization
 from ._http_address import is_loopback, origin_of, split
 from ._http_manifest import ACCEPT
 
@@ -60,7 +61,7 @@ def _type(message: bytes) -> str:
 def connect(
     url: str,
     *,
-    token: str | Callable[[], str] | None = None,
+    token: Token = None,
     ssl: tls.SSLContext | None = None,
     patience: float = _PATIENCE,
     silence: float = _SILENCE,
@@ -89,7 +90,7 @@ class HttpChannel:
         self,
         url: str,
         *,
-        token: str | Callable[[], str] | None,
+        token: Token,
         ssl: tls.SSLContext | None,
         patience: float,
         silence: float,
@@ -186,8 +187,7 @@ class HttpChannel:
         """One request and its answer, wherever it was redirected to; what goes wrong below is told in our terms."""
         sent = {"Content-Type": "application/json"} if body is not None else {}  # SSE-022
         sent.update(headers or {})
-        if self._token is not None:
-            sent["Authorization"] = f"Bearer {self._token() if callable(self._token) else self._token}"
+        sent.update(authorization(self._token))
         try:
             for _ in range(_HOPS):
                 async with self._ready().request(

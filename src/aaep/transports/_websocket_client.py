@@ -19,6 +19,7 @@ from ..channel import ChannelLost, ChannelRefused
 from ..errors import AaepError
 from ..framing import LIMIT
 from ..phrases import sentence
+from ._bearer import Token, authorization
 from ._duplex import Duplex
 from ._http_address import is_loopback, over_http, split
 from ._http_client import LATER, HttpChannel, broken, proxy_for
@@ -46,7 +47,7 @@ _DENIED: Final = {  # aiohttp keeps from us what was said
 def connect(
     url: str,
     *,
-    token: str | None = None,
+    token: Token = None,
     ssl: tls.SSLContext | None = None,
     patience: float = _PATIENCE,
     silence: float = _SILENCE,
@@ -54,9 +55,10 @@ def connect(
     """
     A way to the producer at a URL. Nothing is sent yet.
 
-    Without a path the protocol's own is used. ``ssl`` is a context that knows the
-    server's certificate authority. ``patience`` is how long, in seconds, an answer may
-    take; after ``silence`` without even a heartbeat the connection counts as lost.
+    Without a path the protocol's own is used. ``token`` may be a function, see HTTP's; it
+    is called for each connection. ``ssl`` is a context that knows the server's
+    certificate authority. ``patience`` is how long, in seconds, an answer may take;
+    after ``silence`` without even a heartbeat the connection counts as lost.
     """
     parts, _ = split(url, ("ws", "wss"))
     if not parts.hostname:
@@ -119,7 +121,7 @@ class WebSocketChannel(Duplex):
         url: str,
         about: HttpChannel,
         *,
-        token: str | None,
+        token: Token,
         ssl: tls.SSLContext | None,
         patience: float,
         silence: float,
@@ -146,6 +148,7 @@ class WebSocketChannel(Duplex):
         try:
             socket = await self._ready().ws_connect(
                 self.url,
+                headers=authorization(self._token),  # WS-003
                 protocols=(SUBPROTOCOL,),  # WS-002
                 timeout=self._limits,
                 max_msg_size=LIMIT + 1,  # CF-114; aiohttp's is the first size that is too large
@@ -176,14 +179,11 @@ class WebSocketChannel(Duplex):
         if self._closed:
             raise ChannelLost("This channel is closed. Connect again.")
         if self._session is None:
-            headers = {"User-Agent": f"aaep/{__version__}"}
-            if self._token is not None:
-                headers["Authorization"] = f"Bearer {self._token}"  # WS-003
             watching = aiohttp.TraceConfig()
             watching.on_request_redirect.append(self._sent_elsewhere)
             # No cookies: they are no credential here (CF-089).
             self._session = aiohttp.ClientSession(
-                headers=headers,
+                headers={"User-Agent": f"aaep/{__version__}"},
                 cookie_jar=aiohttp.DummyCookieJar(),
                 trace_configs=[watching],
                 ws_response_class=_Socket,
