@@ -5,12 +5,13 @@ from __future__ import annotations
 import asyncio
 import logging
 import signal
+import socket
 import subprocess
 import sys
 import threading
 import time
 from collections.abc import Callable, Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, closing, contextmanager
 from functools import partial
 from pathlib import Path
 from queue import SimpleQueue
@@ -270,6 +271,53 @@ def test_a_connection_that_breaks_loses_nothing(place: str) -> None:
             listener.wait(of(session, "session.completed"))
         assert listener.output == "Before. Meanwhile. After. "
         assert listener.findings() == []
+
+
+class RawAgent:
+    """An agent written without any of ours: lines on a socket."""
+
+    def __init__(self, url: str, instance: str) -> None:
+        self._socket = socket.socket(socket.AF_UNIX)
+        self._socket.settimeout(LONG)
+        self._socket.connect(url.removeprefix("unix://"))
+        self._lines = self._socket.makefile("rb")
+        self.send(
+            **{"@context": "https://aaep-protocol.org/context/v1", "type": "aaep:producer.manifest"},
+            agent_id="bank",
+            aaep_versions_supported=["1.0.0"],
+            conformance_levels_supported=[1, 2, 3],
+            transports_supported=[],
+            languages_supported=["en-US"],
+            extensions={"attend": {"instance": instance}},
+        )
+
+    def send(self, **message: Any) -> None:
+        self._socket.sendall(msgspec.json.encode(message) + b"\n")
+
+    def hear(self) -> dict[str, Any] | None:
+        """The next message; None at the end."""
+        line = self._lines.readline()
+        return msgspec.json.decode(line) if line else None
+
+    def accept(self) -> None:
+        asked = self.hear()
+        assert asked is not None and asked["type"] == "subscription.request"
+        terms = {"honored_capabilities": asked["capabilities"], "producer": {"agent_id": "bank"}}
+        self.send(type="subscription.accepted", aaep_version="1.0.0", subscription_id="sub_1", **terms)
+
+    def close(self) -> None:
+        self._lines.close()
+        self._socket.close()
+
+
+def test_cf_094_an_agent_that_is_back_before_its_loss_was_noticed_is_heard_at_once(tmp_path: Path) -> None:
+    """A connection that nobody has ended may be as dead as any."""
+    with serving(f"unix://{tmp_path}/hub.sock") as (_, url), ExitStack() as until:
+        first = until.enter_context(closing(RawAgent(url, "inst_1")))
+        first.accept()
+        second = until.enter_context(closing(RawAgent(url, "inst_1")))
+        second.accept()
+        assert first.hear() is None
 
 
 def test_an_agent_that_does_not_come_back_is_told_to_have_stopped(place: str) -> None:

@@ -13,28 +13,24 @@ import time
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from functools import partial
-from typing import Any, Final, Literal
+from typing import Final, Literal
 
 from .. import wire as bytes_
-from ..attend import ATTEND, PREFIX, marked
+from ..attend import marked
 from ..channel import AGENT, LOCAL, ChannelLost, ChannelRefused, Peer
 from ..errors import AaepError
-from ..events import TERMINAL, Envelope, LocalizationHints, SessionStarted, StateChanged
+from ..events import TERMINAL, Envelope, SessionStarted
 from ..fanout import Subscription
-from ..fields import AAEP_VERSION, CORE_CONTEXT, present
+from ..fields import present
 from ..hub import CatchUp, Hub, Source
-from ..journal import Entry
-from ..messages import ConfirmationReply, Manifest, Reply, SubscriptionRejected
-from ..recovery import endings
+from ..messages import Manifest, Reply, SubscriptionRejected
 from ..rules import pattern
-from ..session import Session
 from ..sources import remember
-from ..stamps import identifier, timestamp
 from ..subscriber import Status, Subscriber
-from ..summaries import STATES
 from ._audience import Whose, named, whose
 from ._duplex import Duplex, Wire
 from ._exchange import Handed
+from ._relayed import Relayed
 
 __all__ = ["Relays"]
 
@@ -119,7 +115,7 @@ class Relays:
                 for session_id in [one.session_id for one in self._orphans.values() if one.whose.key == key]:
                     relay.adopt(session_id)
         log.info("The agent %r of %r %s over %s.", manifest.agent_id, peer.principal, how, peer.transport)
-        relay.take(wire)
+        relay.take(wire, instead=bool(instance))
         return None
 
     def _refused(
@@ -181,12 +177,19 @@ class Relay:
         self._task = self._loop.create_task(self._run())
         hub.roster.watchers.add(self.refresh)
 
-    def take(self, wire: Handed) -> None:
-        """Another connection of the same agent; of those that wait to be used, the newest counts."""
+    def take(self, wire: Handed, *, instead: bool = False) -> None:
+        """
+        Another connection of the same agent; of those that wait to be used, the newest counts.
+
+        ``instead``: it is the same process, which has lost the one in use, whether we have noticed or not (CF-094).
+        """
         while not self._wires.empty():
             self._wires.get_nowait().drop()
         wire.gone = partial(self._left, wire)
         self._wires.put_nowait(wire)
+        if instead and self._wire is not None:
+            self._wire.gone = lambda: None  # it is not the agent that leaves
+            self._wire.drop()
 
     def _left(self, wire: Handed) -> None:
         """Who only said a name and left is no agent, and is not waited for."""
@@ -355,105 +358,6 @@ class Relay:
         self.subscriber.stop(session_id)
 
 
-class Relayed:
-    """One session of an agent elsewhere, as far as it is known here."""
-
-    def __init__(
-        self, hub: Hub, session_id: str, whose: Whose, audience: frozenset[str] | None, relay: Relay | None = None
-    ) -> None:
-        """Without a relay it is one of an earlier run."""
-        self.session_id, self.whose, self.audience = session_id, whose, audience
-        self.last: Envelope | None = None
-        self._hub, self._relay = hub, relay
-        self._order = Session(session_id, whole=False)
-        self._started: Envelope | None = None
-        self._known: set[str] = set()  # what the journal had of it when this hub was started
-        # What was answered before the agent was back: to each prompt, the last no and the last that is none.
-        self._held: dict[tuple[str, bool], Reply] = {}
-        self._stopped = False  # and whether it is to be stopped
-
-    def keep(self, agent_id: str) -> None:
-        """Have the journal know whose it is, before anything of it: for whoever opens that next."""
-        data = self.whose.entry(agent_id)
-        self._hub.journal.append(identifier("man_"), self.session_id, data, at=time.time())
-
-    def recall(self, entries: Sequence[Entry]) -> None:
-        """What the journal has of it."""
-        for entry in entries:
-            event = bytes_.read(entry.data, self._hub.offer.registry)[0]
-            if isinstance(event, Envelope):
-                self._known.add(event.event_id)
-                self._follow(event)
-
-    def adopt(self, relay: Relay) -> None:
-        """Its agent has come back."""
-        self._relay = relay
-        if self._stopped:
-            relay.stop(self.session_id)
-
-    def take(self, event: Envelope) -> None:
-        """Its next event: kept, then published."""
-        if event.event_id in self._known:
-            self._hand_over(present(event, "reply_token"))
-            return
-        data = bytes_.encode(event)
-        self._hub.journal.append(event.event_id, self.session_id, data, at=time.time())
-        self._follow(event)
-        self._hub.publish(self, event, data)
-
-    def _follow(self, event: Envelope) -> None:
-        self._order.apply(event, 0.0)
-        self._started = self._started or event
-        self.last = event
-
-    def abandon(self) -> None:
-        """Its agent does not come back: everybody is told, and nothing of it is open any more."""
-        if self.last is not None:
-            for event in [*endings(self._order, self.last, time.time())]:
-                self.take(event)
-
-    def catch_up(self, subscription: Subscription) -> CatchUp:
-        last = self.last
-        if last is None:
-            return CatchUp()
-        agent = self._order.agents.get(last.producer.agent_id)
-        pending = [ask.event for ask in self._order.asks.values() if ask.outcome == "pending"]
-        state = None
-        if agent is not None and agent.state in STATES:
-            state = _resync(last, agent.state)
-        return CatchUp(self._started, [*pending], state, last.event_id)
-
-    def changed(self, subscription: Subscription) -> None:
-        self._refresh()
-
-    def left(self, subscription_id: str) -> None:
-        self._refresh()
-
-    def reply(self, message: Reply, via: str) -> None:
-        if self._relay is None or not self._relay.forward(message):
-            refuses = isinstance(message, ConfirmationReply) and message.decision == "reject"
-            self._held[message.reply_token, refuses] = message
-
-    def _hand_over(self, token: Any) -> None:
-        """The agent asks once more what was answered already. A no comes first."""
-        for refuses in (True, False):
-            message = self._held.pop((token, refuses), None)
-            if message is not None and self._relay is not None:
-                self._relay.forward(message)
-
-    def _refresh(self) -> None:
-        if self._relay is not None:
-            self._relay.refresh()
-
-    def owns(self, token: str) -> bool:
-        return token in self._order.asks
-
-    def cancel(self, *, by: Literal["user"], reason: str) -> None:
-        self._stopped = True
-        if self._relay is not None:
-            self._relay.stop(self.session_id)
-
-
 class _Elsewhere:
     """A connection of the hub's loop, used from the subscriber's."""
 
@@ -472,24 +376,3 @@ class _Elsewhere:
 
 def _when(event: Envelope) -> str:
     return event.timestamp
-
-
-def _resync(last: Envelope, state: str) -> StateChanged:
-    terse, normal, detailed = STATES[state]
-    return StateChanged(
-        aaep_version=AAEP_VERSION,
-        event_id=identifier("evt_"),
-        session_id=last.session_id,
-        timestamp=max(timestamp(time.time()), last.timestamp),
-        producer=last.producer,
-        localization_hints=LocalizationHints(primary_language="en", text_direction="ltr"),
-        context=(CORE_CONTEXT, ATTEND.context),
-        verbosity="normal",
-        urgency="background",
-        from_state="idle",
-        to_state=state,
-        summary_terse=terse,
-        summary_normal=normal,
-        summary_detailed=detailed,
-        extensions={PREFIX: {"resync": True}},
-    )
