@@ -494,7 +494,8 @@ def test_a_key_that_cannot_be_used_is_told_before_anything_is_served(tmp_path: P
         ("http://127.0.0.1:1", "unix:bank", True),
         ("http://127.0.0.1:1", "ws://localhost:2", True),
         ("http://127.0.0.1:1", "https://a.example", False),
-        ("unix:bank", "http://127.0.0.1:1", True),
+        ("unix:bank", "http://127.0.0.1:1", False),
+        ("unix:bank", "unix:///run/other.sock", True),
         ("unix:bank", "https://evil.example", False),
     ],
 )

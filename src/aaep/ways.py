@@ -2,8 +2,9 @@
 Several ways to one producer: when one fails, the next that its manifest lists is tried. §8.4, MAN-028
 
 What the person entrusted to one server goes to no other (CF-116): a way leads
-to the same host, never from an encrypted connection to one that is not, and
-between this machine's own sockets and ports.
+to the same host, never from an encrypted connection to one that is not, and on
+this machine never from a socket, whose owner is known, to a port that any user
+may have taken.
 """
 
 from __future__ import annotations
@@ -126,6 +127,8 @@ class Ways:
 
 def allowed(first: str, other: str) -> bool:
     """Whether what was meant for one URL may be sent to another."""
+    if origin(first) == LOCAL_ORIGIN:
+        return origin(other) == LOCAL_ORIGIN  # CF-104, T6
     if on_this_machine(first):
         return on_this_machine(other)
     one, two = urlsplit(first), urlsplit(other)

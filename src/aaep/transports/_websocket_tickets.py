@@ -21,7 +21,7 @@ __all__ = ["LIFE", "TICKETS", "Tickets"]
 TICKETS: Final = "/aaep/v1/tickets"
 LIFE: Final = 30  # seconds
 _PREFIX: Final = "aaep.ticket."
-_MOST: Final = 1000  # that are out at the same time
+_MOST: Final = 100  # of one principal that are out at the same time: nobody takes those of others (T4)
 
 
 class Tickets:
@@ -35,7 +35,7 @@ class Tickets:
         """A ticket for somebody who has shown who that is."""
         now = self._clock()
         self._out = {name: kept for name, kept in self._out.items() if kept[1] > now}
-        if len(self._out) >= _MOST:
+        if sum(holder.principal == peer.principal for holder, _ in self._out.values()) >= _MOST:
             raise Refusal(429, "rate_limit", "Too many tickets are out. Try again later.", {"Retry-After": str(LIFE)})
         ticket = _PREFIX + secrets.token_hex(32)
         self._out[ticket] = peer, now + LIFE
