@@ -27,6 +27,7 @@ from .keys import TrustedKey
 __all__ = ["Jwt"]
 
 LONGEST: Final = 16 * 1024  # characters of a token
+LAST: Final = 1e11  # seconds since the epoch: what no clock shows is no moment
 LEEWAY: Final = 30.0  # seconds by which two clocks may differ
 NAMES: Final = {"ES256": "ES256", "RS256": "RS256", "EdDSA": "EdDSA", "Ed25519": "EdDSA"}  # RFC 9864 has the last
 TYPES: Final = ("", "jwt", "at+jwt", "application/jwt", "application/at+jwt")
@@ -153,4 +154,5 @@ class Jwt:
 
 
 def _number(value: Any) -> float | None:
-    return float(value) if isinstance(value, (int, float)) and not isinstance(value, bool) else None
+    known = isinstance(value, (int, float)) and not isinstance(value, bool) and abs(value) < LAST
+    return float(value) if known else None
