@@ -2,19 +2,27 @@
 
 from __future__ import annotations
 
+import json
 import re
 import signal
+import ssl
 import subprocess
 import sys
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 import pytest
 from click.testing import CliRunner, Result
+from joserfc import jws
+from joserfc.jwk import ECKey
 
 import aaep
 from aaep.cli import main
+from aaep.keys import SigningKey
+from aaep.tokens import add, new
 
 PROGRAM = [sys.executable, "-c", "from aaep.cli import main; main()"]
 LONG = 60.0
@@ -160,3 +168,112 @@ def test_an_agent_that_a_hub_does_not_take_is_told_so(tmp_path: Path, caplog: py
         pass
     told = [one.getMessage() for one in caplog.records if one.name == "aaep.attach"]
     assert len(told) == 1 and f"This agent cannot go to the hub at {place}." in told[0] and "401" in told[0]
+
+
+def test_a_socket_knows_its_user_however_its_scheme_is_written(tmp_path: Path) -> None:
+    tokens = tmp_path / "tokens.jsonl"
+    add(tokens, new("ada", "replier", now=0.0, seconds=None)[1])
+    with (
+        hub("--listen", f"UNIX://{tmp_path}/hub.sock", "--tokens", str(tokens), listening=1) as (place,),
+        aaep.listen(place) as subscriber,
+    ):
+        subscriber.ready().wait(LONG)
+
+
+# -- who comes with what somebody else has signed ------------------------------------------------
+
+
+def bearer(key: ECKey, principal: str, *roles: str) -> str:
+    claims = {"iss": "https://login.example", "aud": "hub", "sub": principal, "roles": roles, "exp": time.time() + 3600}
+    return jws.serialize_compact({"alg": "ES256", "kid": "1"}, json.dumps(claims).encode(), key)
+
+
+def heard(place: str, where: str, **settings: Any) -> str:
+    """The first sentence that somebody hears of an agent that comes too."""
+    with aaep.listen(place, **settings["reader"]) as subscriber:
+        subscriber.ready().wait(LONG)
+        with aaep.Producer("bank", hub=where, journal=None, **settings["agent"]) as agent:
+            agent.reader().wait(LONG)
+            with agent.session("Counting."):
+                return next(iter(subscriber)).type
+
+
+def test_a_hub_lets_in_by_json_web_tokens(tmp_path: Path) -> None:
+    key, other = ECKey.generate_key("P-256"), ECKey.generate_key("P-256")
+    keys = tmp_path / "keys.json"
+    keys.write_text(json.dumps({"keys": [{**key.as_dict(private=False), "kid": "1"}]}))
+    keys.chmod(0o644)
+    whose = ["--jwks", str(keys), "--issuer", "https://login.example", "--audience", "hub"]
+    with hub("--listen", "http://127.0.0.1:0", "--listen", "ws://127.0.0.1:0", *whose, listening=2) as places:
+        reader, agent = ({"token": bearer(key, "ada", role)} for role in ("replier", "agent"))
+        assert heard(*places, reader=reader, agent=agent) == "aaep:agent.session.started"
+        for forged in (bearer(other, "ada", "replier"), bearer(key, "local", "replier"), bearer(key, "ada")):
+            with (
+                pytest.raises(aaep.AaepError, match=r"authentication_required|authorization_denied"),
+                aaep.listen(places[0], token=forged) as nobody,
+            ):
+                nobody.ready().wait(LONG)
+
+
+def test_a_hub_lets_in_by_certificates(folder: Path) -> None:
+    tls = ["--tls-cert", f"{folder}/cert.pem", "--tls-key", f"{folder}/cert.key", "--client-ca", f"{folder}/other.pem"]
+    for role in ("replier", "agent"):
+        tls += ["--certificate", "CN:other", "ada", role]
+    known, unknown = (ssl.create_default_context(cafile=f"{folder}/cert.pem") for _ in range(2))
+    known.load_cert_chain(f"{folder}/other.pem", f"{folder}/other.key")
+    with hub("--listen", "https://127.0.0.1:0", "--listen", "wss://127.0.0.1:0", *tls, listening=2) as places:
+        assert heard(*places, reader={"ssl": known}, agent={"ssl": known}) == "aaep:agent.session.started"
+        with pytest.raises(aaep.AaepError, match="client certificate"), aaep.listen(places[0], ssl=unknown) as nobody:
+            nobody.ready().wait(LONG)
+
+
+def test_a_hub_proves_who_it_is(folder: Path, tmp_path: Path) -> None:
+    key = SigningKey.new()
+    (tmp_path / "key.json").write_text(json.dumps(key.jwk(private=True)))
+    (tmp_path / "key.json").chmod(0o600)
+    (tmp_path / "trusted.json").write_text(json.dumps(key.jwk()))
+    tls = ["--tls-cert", f"{folder}/cert.pem", "--tls-key", f"{folder}/cert.key"]
+    sign = ["--signing-key", str(tmp_path / "key.json")]
+    trust: dict[str, Any] = {"trust": tmp_path / "trusted.json", "require_signed": True}
+    with (
+        hub("--listen", "https://127.0.0.1:0", *tls, *sign, listening=1) as (place,),
+        aaep.listen(place, ssl=ssl.create_default_context(cafile=f"{folder}/cert.pem"), **trust) as subscriber,
+    ):
+        subscriber.ready().wait(LONG)
+        assert subscriber.trusted
+
+
+@pytest.mark.parametrize(
+    ("given", "said"),
+    [
+        ("--jwks nowhere.json --issuer a --audience b", "nowhere.json cannot be read"),
+        ("--jwks nowhere.json", "--issuer, and for whom they are, --audience"),
+        ("--issuer a", "--jwks"),
+        ("--client-ca ca.pem --listen https://127.0.0.1:0", "--certificate whose they are"),
+        ("--certificate CN:Ada ada replier", "--client-ca says which"),
+        ("--client-ca ca.pem --certificate CN:Ada ada replier", "encrypted addresses"),
+        ("--certificate Ada ada replier --client-ca ca.pem --listen https://127.0.0.1:0", "'Ada' is no name"),
+        ("--certificate CN:Ada local replier --client-ca ca.pem --listen https://127.0.0.1:0", "Use another name"),
+        (
+            "--certificate CN:Ada ada replier --certificate CN:Ada bob agent --client-ca c --listen https://127.0.0.1:0",
+            "both 'ada' and 'bob'",
+        ),
+        ("--signing-key nowhere.json", "nowhere.json: No such file"),
+    ],
+)
+def test_what_does_not_go_together_is_told(given: str, said: str) -> None:
+    result = served(*given.split())
+    assert result.exit_code == 2 and said in result.stderr
+
+
+def test_a_manifest_is_signed_for_where_readers_go(folder: Path, tmp_path: Path) -> None:
+    """Nobody goes to all addresses of a machine."""
+    (tmp_path / "key.json").write_text(json.dumps(SigningKey.new().jwk(private=True)))
+    (tmp_path / "key.json").chmod(0o600)
+    add(tmp_path / "tokens.jsonl", new("ada", "replier", now=0.0, seconds=None)[1])
+    given = ["--listen", "https://0.0.0.0:0", "--tls-cert", f"{folder}/cert.pem", "--tls-key", f"{folder}/cert.key"]
+    given += ["--tokens", f"{tmp_path}/tokens.jsonl", "--signing-key", f"{tmp_path}/key.json"]
+    result = served(*given)
+    assert result.exit_code == 2 and "--reached-at" in result.stderr
+    with hub(*given, "--reached-at", "https://hub.example", listening=1):
+        pass

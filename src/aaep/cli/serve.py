@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import logging
 import signal
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any, Final
 
@@ -17,14 +17,17 @@ from ..claims import ENCRYPTED
 from ..errors import AaepError
 from ..events import ProducerInfo
 from ..hub import Hub
+from ..identity import ROLES
 from ..journal import Journal
 from ..journal._place import path_for
 from ..journal.memory import MemoryJournal
 from ..journal.sqlite import SqliteJournal
+from ..messages import Manifest
 from ..negotiation import Offer
 from ..stamps import timestamp
 from ..transports._audience import earlier
 from ..transports._relay import Relays
+from ._identities import identity
 from ._verb import CannotRun, Tag, Verb, plain
 
 __all__ = ["main"]
@@ -33,6 +36,9 @@ _ENCRYPTED: Final = tuple(f"{scheme}:" for scheme in ENCRYPTED)
 _OPTIONS: Final = (
     ("either ssl=, a context, or ", ""),
     ("identity= or token=", "--tokens"),
+    ("client_ca='", "--client-ca '"),
+    ("issuer=", "--issuer"),
+    ("audience=", "--audience"),
     ("cert='", "--tls-cert '"),
     ("key='", "--tls-key '"),
     ("cert=", "--tls-cert"),
@@ -64,6 +70,20 @@ _OPTIONS: Final = (
     metavar="FILE",
     help="Who may come, and as what; aaep token new writes one. Default: you, on this machine.",
 )
+@click.option("--jwks", metavar="PLACE", help="Keys of who signs JSON Web Tokens that count: a file or https address.")
+@click.option("--issuer", default="", metavar="TEXT", help="Who that is, as the tokens name it.")
+@click.option("--audience", default="", metavar="TEXT", help="What the tokens call this hub.")
+@click.option("--client-ca", metavar="FILE", help="Who issues certificates to those who come, for mutual TLS.")
+@click.option(
+    "--certificate",
+    "certificates",
+    type=(str, str, click.Choice(ROLES)),
+    metavar="NAME PRINCIPAL ROLE",
+    multiple=True,
+    help="Who has a certificate with that name, and as what; such as: CN:Ada ada replier. May be repeated.",
+)
+@click.option("--signing-key", metavar="FILE", help="Sign the manifest with this key; aaep manifest key new makes one.")
+@click.option("--reached-at", metavar="URL", multiple=True, help="Where readers find it, beside where it listens.")
 @click.option(
     "--language",
     "languages",
@@ -86,6 +106,13 @@ def main(
     tls_cert: str | None,
     tls_key: str | None,
     tokens: str | None,
+    jwks: str | None,
+    issuer: str,
+    audience: str,
+    client_ca: str | None,
+    certificates: tuple[tuple[str, str, str], ...],
+    signing_key: str | None,
+    reached_at: tuple[str, ...],
     languages: tuple[str, ...],
     level: str,
 ) -> int:
@@ -101,13 +128,19 @@ def main(
     """
     if stdio:
         urls = (*urls, "stdio:")
-    if (tls_cert or tls_key) and not any(url.lower().startswith(_ENCRYPTED) for url in urls):
+    files = {name: value for name, value in (("cert", tls_cert), ("key", tls_key), ("client_ca", client_ca)) if value}
+    if files and not any(url.lower().startswith(_ENCRYPTED) for url in urls):
         raise CannotRun(
             "--tls-cert and --tls-key are for encrypted addresses. Give one too: --listen https://127.0.0.1:8443"
         )
+    if (client_ca is None) != (not certificates):
+        raise CannotRun("--client-ca says which certificates count, and --certificate whose they are. Give both.")
     try:
+        who = identity(tokens, jwks, issuer, audience, certificates)
+        settings = files if who is None else {**files, "identity": who}
+        sign = None if signing_key is None else _signer(signing_key)
         with _logged(level):
-            return asyncio.run(_serve(urls, name, _journal(journal), _settings(tls_cert, tls_key, tokens), languages))
+            return asyncio.run(_serve(urls, _offer(name, languages, reached_at), _journal(journal), settings, sign))
     except AaepError as error:
         raise CannotRun(_spelt(str(error))) from error
 
@@ -149,28 +182,34 @@ def _journal(given: str | None) -> Journal:
     return SqliteJournal(path_for(HUB) if given is None else given)
 
 
-def _settings(cert: str | None, key: str | None, tokens: str | None) -> dict[str, Any]:
-    settings: dict[str, Any] = {name: value for name, value in (("cert", cert), ("key", key)) if value is not None}
-    if tokens is not None:
-        from ..tokens import Tokens  # noqa: PLC0415  # only where there are any
+def _signer(path: str) -> Callable[[Manifest], str | None]:
+    from ..keys import SigningKey  # noqa: PLC0415  # it brings in the JOSE library, which few need
+    from ..manifests import Signer  # noqa: PLC0415  # the same
 
-        settings["identity"] = Tokens(tokens)
-    return settings
+    return Signer(SigningKey.load(path))
+
+
+def _offer(name: str, languages: tuple[str, ...], reached_at: tuple[str, ...]) -> Offer:
+    return Offer(
+        producer=ProducerInfo(agent_id=HUB, agent_name=name),
+        languages=languages or ("en-US",),
+        registry=registry(),
+        namespaces=(ATTEND.namespace,),
+        origins=reached_at,
+    )
 
 
 async def _serve(
-    urls: tuple[str, ...], name: str, journal: Journal, settings: dict[str, Any], languages: tuple[str, ...]
+    urls: tuple[str, ...],
+    offer: Offer,
+    journal: Journal,
+    settings: dict[str, Any],
+    sign: Callable[[Manifest], str | None] | None,
 ) -> int:
-    known = registry()
-    offer = Offer(
-        producer=ProducerInfo(agent_id=HUB, agent_name=name),
-        languages=languages or ("en-US",),
-        registry=known,
-        namespaces=(ATTEND.namespace,),
-    )
     several = "identity" in settings and getattr(settings["identity"], "several", True)
     kept_for = earlier(journal, several=several)
     hub = Hub(offer, journal, loop=asyncio.get_running_loop(), audience=kept_for)
+    hub.signer = sign
     hub.relays = relays = Relays(hub, several=several)
     relays.recall()
     stopped = asyncio.Event()
@@ -180,6 +219,8 @@ async def _serve(
         for url in urls or ("http://127.0.0.1:8137", "ws://127.0.0.1:8138"):
             # On standard error: standard output may be a reader's.
             click.echo(f"Listening at {await hub.open_door(url, **_for(url, settings))}", err=True)
+        if sign is not None and hub.offered.signed_manifest is None:
+            raise CannotRun("A manifest is signed for addresses. Say what readers connect to: --reached-at https://…")
         click.echo("Agents and readers can come. Press Ctrl-C to stop.", err=True)
         await stopped.wait()
     finally:
@@ -192,7 +233,7 @@ async def _serve(
 
 def _for(url: str, settings: dict[str, Any]) -> dict[str, Any]:
     """A local socket knows its users by themselves, and only what is encrypted has a certificate."""
-    if url.startswith(("unix:", "stdio:")):
+    if url.lower().startswith(("unix:", "stdio:")):
         return {}
     return (
         settings
