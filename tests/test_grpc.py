@@ -22,7 +22,7 @@ import uvloop
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from aaep import wire
+from aaep import alarms, wire
 from aaep.attend import ATTEND as ATTEND_EXTENSION
 from aaep.channel import LISTENER, Background, ChannelLost, ChannelRefused, Peer, transport
 from aaep.errors import AaepError
@@ -32,7 +32,7 @@ from aaep.identity import Certificates, Credentials, Local, TooManyGuesses, Unau
 from aaep.journal.memory import MemoryJournal
 from aaep.negotiation import Offer
 from aaep.subscriber import Subscriber
-from aaep.transports import _grpc_alarms, _grpc_talk
+from aaep.transports import _grpc_talk
 from aaep.transports._grpc_client import GrpcChannel, connect
 from aaep.transports._grpc_messages import batch, each, pack, unpack
 from aaep.transports.grpc import GrpcDoor, serve
@@ -380,7 +380,7 @@ def test_what_fails_in_the_library_without_harm_is_not_told(
         raise RuntimeError("Event loop is closed")
 
     loop = make()
-    loop.call_soon(lambda: _grpc_alarms.hush(loop))
+    loop.call_soon(lambda: alarms.hush(loop))
     loop.call_soon(PollerCompletionQueue(BlockingIOError())._handle_events)
     loop.call_soon(PollerCompletionQueue(RuntimeError("Event loop is closed"))._handle_events)
     loop.run_until_complete(asyncio.sleep(0))
@@ -396,7 +396,7 @@ def test_who_hears_of_failures_already_hears_of_these() -> None:
     heard: list[dict[str, Any]] = []
     loop = asyncio.new_event_loop()
     loop.set_exception_handler(lambda _, context: heard.append(context))
-    _grpc_alarms.hush(loop)
+    alarms.hush(loop)
     loop.call_soon(PollerCompletionQueue(BlockingIOError())._handle_events)
     loop.run_until_complete(asyncio.sleep(0))
     loop.close()

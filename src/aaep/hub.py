@@ -25,6 +25,7 @@ import msgspec
 from msgspec import UNSET
 
 from . import about, negotiation, reception
+from .alarms import hush
 from .channel import Background, Door, Later, Outlet, Peer, transport
 from .delivery import Delivery
 from .errors import AaepError
@@ -216,6 +217,7 @@ class Hub:
     async def open_door(self, url: str, **settings: Any) -> str:
         """Open a door for readers and give back its real address."""
         self.start()
+        hush(asyncio.get_running_loop())
         if settings.get("identity") is not None:
             settings["identity"] = await prepared(settings["identity"])
         door = await transport(url).serve(self, url, **settings)

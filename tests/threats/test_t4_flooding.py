@@ -16,7 +16,8 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import ExitStack, contextmanager, suppress
+from contextlib import ExitStack, closing, contextmanager, suppress
+from http.client import HTTPConnection
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
@@ -91,6 +92,30 @@ def test_t4_no_message_keeps_its_judge_busy(what: str) -> None:
 
 
 # -- too many ----------------------------------------------------------------------------------------
+
+NARROW = "import resource; resource.setrlimit(resource.RLIMIT_NOFILE, (64, 64)); from aaep.cli import main; main()"
+
+
+def test_t4_who_only_connects_can_fill_neither_the_log_nor_the_hub() -> None:
+    """Of a process that may open no more files; asyncio would write a thousand tracebacks a second."""
+    command = [sys.executable, "-c", NARROW, "serve", "--journal", "memory", "--listen", "http://127.0.0.1:0"]
+    with subprocess.Popen(command, stdin=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True) as hub:
+        try:
+            assert hub.stderr is not None
+            place = urlsplit(hub.stderr.readline().split()[-1])
+            assert "Press Ctrl-C" in hub.stderr.readline()
+            with ExitStack() as crowd:
+                for _ in range(100):
+                    crowd.enter_context(socket.create_connection((place.hostname, place.port), LONG))
+                assert "raise the limit" in hub.stderr.readline()
+            with closing(HTTPConnection(place.netloc, timeout=LONG)) as line:
+                line.request("GET", "/healthz")
+                assert line.getresponse().status == 200
+            hub.terminate()
+            assert hub.wait(LONG) == 0
+            assert hub.stderr.read() == ""
+        finally:
+            hub.kill()
 
 
 def test_t4_one_user_cannot_take_every_place(name: str, folder: Path) -> None:

@@ -15,13 +15,13 @@ from typing import Any, Final
 import grpc
 
 from .. import __version__
+from ..alarms import hush
 from ..channel import ChannelLost, ChannelRefused
 from ..errors import AaepError
 from ..framing import LIMIT
 from ..phrases import neutralise, sentence
 from ._bearer import Token, authorization
 from ._duplex import Duplex
-from ._grpc_alarms import hush
 from ._grpc_messages import ENVELOPE, METHODS, SERVICE, pack, unpack
 from ._http_address import is_loopback, split
 

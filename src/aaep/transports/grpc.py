@@ -8,7 +8,6 @@ manifest. Both want the credential in the ``authorization`` metadata.
 
 from __future__ import annotations
 
-import asyncio
 import logging
 from collections.abc import AsyncIterator, Iterable, Mapping
 from pathlib import Path
@@ -30,7 +29,6 @@ try:
 except ImportError as error:
     raise AaepError("gRPC needs a library that is not installed. Add it: pip install 'aaep[grpc]'.") from error
 
-from ._grpc_alarms import hush
 from ._grpc_client import connect
 from ._grpc_messages import ENVELOPE, METHODS, SERVICE, pack
 from ._grpc_talk import Context, Conversation, reject, status_of
@@ -62,7 +60,6 @@ class GrpcDoor:
 
     async def open(self, url: str, place: str, encryption: grpc.ServerCredentials | None) -> int:
         """Listen, and give back the port."""
-        hush(asyncio.get_running_loop())
         most = self._hub.offer.max_subscriptions or self._hub.settings.max_subscriptions
         server = grpc.aio.server(options=self._options(), maximum_concurrent_rpcs=most + _SPARE)
         kinds: tuple[Any, Any] = (
