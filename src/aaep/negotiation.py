@@ -233,34 +233,67 @@ def _terms(
     want: Capabilities, offer: Offer, extensions: list[Extension], clashing: list[str], notes: list[str]
 ) -> tuple[Capabilities, dict[str, Any]]:
     """The terms, the entries of extensions beside them, and into the notes what was narrowed. SUB-028 §5.4.4"""
-    # CAP-003: without a limit on either side there is none, and no value to name.
-    limits = [one for one in (present(want, "max_events_per_second"), offer.max_events_per_second) if one is not None]
-    rate = min(*limits, _HIGHEST["max_events_per_second"]) if limits else UNSET
-    if rate != want.max_events_per_second:
-        notes.append(f"At most {rate} events per second are sent, not counting critical ones.")
-
-    requested = _list(want.languages)
-    languages = honoured(requested, offer.languages)
-    if not languages:
-        # Only in a renegotiation: no event is dropped for its language (CF-045) and an empty list cannot be sent.
-        languages = requested
-        notes.append(f"None of the languages asked for is offered. Text stays in {offer.languages[0]}.")
-    elif len(languages) < len(requested):
-        notes.append("Not every language asked for is offered.")
-
+    rate = _rate(want, offer, notes)
+    languages = _languages(want, offer, notes)
     replies = max(offer.levels) >= 2
     if not replies and True in (want.supports_confirmation_reply, want.supports_clarification_reply):
         notes.append("Replies are not taken here.")
     confirms = want.supports_confirmation_reply is True and replies
+    levels = _levels(want, offer, notes, replies=replies, confirms=confirms)
+    entries = _entries(want, extensions, clashing, notes)
+    filters = present(want, "event_filters") or EventFilters()
+    terms = msgspec.structs.replace(
+        want,
+        max_events_per_second=rate,
+        languages=languages,
+        supports_confirmation_reply=confirms,
+        supports_clarification_reply=want.supports_clarification_reply is True and replies,
+        event_filters=EventFilters(
+            include=_compact(EVERYTHING if filters.include is UNSET else filters.include),
+            exclude=_compact(() if filters.exclude is UNSET else filters.exclude),
+        ),
+        supported_conformance_levels=levels,
+        supported_extensions=tuple(one.namespace for one in extensions),
+    )
+    return _with(terms, entries), entries
 
-    # CF-058: the highest includes the lower ones, and no level above 1 goes without a way to reply.
+
+def _rate(want: Capabilities, offer: Offer, notes: list[str]) -> Any:
+    """CAP-003: without a limit on either side there is none, and no value to name."""
+    limits = [one for one in (present(want, "max_events_per_second"), offer.max_events_per_second) if one is not None]
+    rate = min(*limits, _HIGHEST["max_events_per_second"]) if limits else UNSET
+    if rate != want.max_events_per_second:
+        notes.append(f"At most {rate} events per second are sent, not counting critical ones.")
+    return rate
+
+
+def _languages(want: Capabilities, offer: Offer, notes: list[str]) -> tuple[str, ...]:
+    requested = _list(want.languages)
+    languages = honoured(requested, offer.languages)
+    if not languages:
+        # Only in a renegotiation: no event is dropped for its language (CF-045) and an empty list cannot be sent.
+        notes.append(f"None of the languages asked for is offered. Text stays in {offer.languages[0]}.")
+        return requested
+    if len(languages) < len(requested):
+        notes.append("Not every language asked for is offered.")
+    return languages
+
+
+def _levels(
+    want: Capabilities, offer: Offer, notes: list[str], *, replies: bool, confirms: bool
+) -> tuple[Literal[1, 2, 3], ...]:
+    """CF-058: the highest includes the lower ones, and no level above 1 goes without a way to reply."""
     levels = _list(want.supported_conformance_levels)
     ceiling = min(max(levels), max(offer.levels) if confirms else 1)
     granted = tuple(level for level in levels if level <= ceiling) or (ceiling,)
     if granted != levels:
         why = "" if confirms or not replies else ", for it cannot answer confirmations"
         notes.append(f"The subscription is served as Level {max(granted)}{why}.")
+    return granted
 
+
+def _entries(want: Capabilities, extensions: list[Extension], clashing: list[str], notes: list[str]) -> dict[str, Any]:
+    """What extensions in play ask for under their prefixes."""
     if clashing:
         notes.append(f"Extensions that share the prefix {clashing[0]} are left out.")
     if len(extensions) < len(_list(want.supported_extensions)):
@@ -274,22 +307,7 @@ def _terms(
     }
     if len(entries) < len(want.unknown):  # CAP-048: ignored, and never a reason to reject
         notes.append("Capabilities that are not known here, or of extensions that are not listed, are ignored.")
-
-    filters = present(want, "event_filters") or EventFilters()
-    terms = msgspec.structs.replace(
-        want,
-        max_events_per_second=rate,
-        languages=languages,
-        supports_confirmation_reply=confirms,
-        supports_clarification_reply=want.supports_clarification_reply is True and replies,
-        event_filters=EventFilters(
-            include=_compact(EVERYTHING if filters.include is UNSET else filters.include),
-            exclude=_compact(() if filters.exclude is UNSET else filters.exclude),
-        ),
-        supported_conformance_levels=granted,
-        supported_extensions=tuple(one.namespace for one in extensions),
-    )
-    return _with(terms, entries), entries
+    return entries
 
 
 def _shaped(value: object, shape: type[msgspec.Struct]) -> bool:

@@ -374,15 +374,10 @@ def announce(
     type_ = CORE_EVENTS.get(event.type, type(event))
     urgency: Urgency = "critical" if type_ in CRITICAL else _urgency(event)  # C-16: whatever it says
     prompt, asks = _token(event)
-    if isinstance(event, OutputStreaming):
-        hint, text = present(event, "coalesce_hint"), neutralise(event.chunk)
-        if not text or not (event.complete or hint in _BOUNDARIES or (hint != "none" and sentence(text) == text)):
-            return None
-    elif preferences.load == "low" and urgency == "background" and not prompt and type_ in _PASSING:
+    passing = type_ in _PASSING and urgency == "background" and not prompt
+    if (passing and preferences.load == "low") or (isinstance(event, OutputStreaming) and not _ends(event)):
         return None
-    timeout = present(event, "timeout_seconds")
-    left = remaining if remaining is not None and math.isfinite(remaining) else timeout
-    left = float(min(left, 10**9)) if isinstance(left, (int, float)) else None
+    left = _left(event, remaining)
     verbosity = "terse" if preferences.load == "low" else preferences.verbosity
     read = Reading(event, preferences, verbosity, LONGEST, left)
     whole = Reading(event, preferences, "detailed", math.inf, left)
@@ -391,11 +386,6 @@ def announce(
     keys = _keys(event, preferences, not read.cut & {"action", "consequence"}, text != detail) if asks else ()
     detail_keys = _keys(event, preferences, True, False) if asks else ()
     text, detail = _pressed(text, keys, preferences), _pressed(detail, detail_keys, preferences)
-    careful = isinstance(event, AwaitingConfirmation) and (
-        bool(read.cut)
-        or _undo(event) in ("irreversible", "none")
-        or present(event, "risk_level") not in ("low", "medium")
-    )
     return Announcement(
         text=text,
         detail=detail,
@@ -411,11 +401,30 @@ def announce(
         timeout=(left or 0.0) if asks else 0.0,
         keys=keys,
         detail_keys=detail_keys,
-        careful=careful,
+        careful=isinstance(event, AwaitingConfirmation) and _careful(event, read),
         cut=bool(read.cut),
         redundant=isinstance(event, StateChanged) and _told_anyway(event, preferences.verbosity),
         seconds=max(len(text.split()), len(text) / 8) * 60 / max(preferences.pace, 1),  # not every script has spaces
     )
+
+
+def _ends(event: OutputStreaming) -> bool:
+    """OUT-007: whether there is text, and it ends at a boundary."""
+    hint, text = present(event, "coalesce_hint"), neutralise(event.chunk)
+    return bool(text) and (event.complete or hint in _BOUNDARIES or (hint != "none" and sentence(text) == text))
+
+
+def _left(event: Envelope, remaining: float | None) -> float | None:
+    """How many seconds there are to answer; a stranger may send any number."""
+    known = remaining is not None and math.isfinite(remaining)
+    left = remaining if known else present(event, "timeout_seconds")
+    return float(min(left, 10**9)) if isinstance(left, (int, float)) else None
+
+
+def _careful(event: AwaitingConfirmation, read: Reading) -> bool:
+    """Whether accepting takes a second key: for what was not heard in full, is risky, or cannot be undone."""
+    final, risk = _undo(event) in ("irreversible", "none"), present(event, "risk_level")
+    return bool(read.cut) or final or risk not in ("low", "medium")
 
 
 def _language(read: Reading) -> str:

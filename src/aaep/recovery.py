@@ -9,6 +9,7 @@ own stream, so that a listener who resumes hears the end of it.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import partial
 from typing import Any
 
 import msgspec
@@ -60,23 +61,7 @@ def recover(journal: Journal, known: Registry, wall: float) -> list[str]:
 
 def endings(session: Session, last: Envelope, wall: float) -> Iterator[Envelope]:
     """C-42, C-43, C-54: void what is asked, give up what runs, complete what is written; then the end."""
-    stamp = max(timestamp(wall), last.timestamp)  # ENV-027: not before what is there, even if the clock was set back
-
-    def make(cls: type[Envelope], said: Said | None, urgency: str, **members: Any) -> Envelope:
-        if said is not None:
-            members["summary_terse"], members["summary_normal"], members["summary_detailed"] = said
-        return cls(
-            aaep_version=AAEP_VERSION,
-            event_id=identifier("evt_"),
-            session_id=session.session_id,
-            timestamp=stamp,
-            producer=last.producer,
-            verbosity="normal",
-            urgency=urgency,  # type: ignore[arg-type]  # one of the three
-            localization_hints=LocalizationHints(primary_language="en", text_direction="ltr"),
-            **members,
-        )
-
+    make = partial(_made, last, max(timestamp(wall), last.timestamp))  # ENV-027: even if the clock was set back
     for ask in session.asks.values():
         if ask.outcome == "pending":
             yield make(
@@ -90,17 +75,14 @@ def endings(session: Session, last: Envelope, wall: float) -> Iterator[Envelope]
             )
     for call in session.calls:
         said = abandoned(call.tool)
-        members = {"tool_call_id": call.id} if call.id else {}
-        yield make(
-            ToolCompleted, said, "normal", tool=call.tool, status="timeout", error_message=said.normal, **members
-        )
+        named = {"tool_call_id": call.id} if call.id else {}
+        yield make(ToolCompleted, said, tool=call.tool, status="timeout", error_message=said.normal, **named)
     for agent in session.agents.values():
         for output_id, output in agent.outputs.items():
             if output.stage == "open":
                 yield make(
                     OutputStreaming,
                     None,
-                    "normal",
                     chunk="",
                     position=output.end + output.shift,
                     complete=True,
@@ -114,4 +96,23 @@ def endings(session: Session, last: Envelope, wall: float) -> Iterator[Envelope]
         error_category="unknown",
         recoverable=False,
         remediation_hint="Check what was done before you start it again.",
+    )
+
+
+def _made(
+    last: Envelope, stamp: str, cls: type[Envelope], said: Said | None, urgency: str = "normal", **members: Any
+) -> Envelope:
+    """An event of the agent that sent the last one."""
+    if said is not None:
+        members["summary_terse"], members["summary_normal"], members["summary_detailed"] = said
+    return cls(
+        aaep_version=AAEP_VERSION,
+        event_id=identifier("evt_"),
+        session_id=last.session_id,
+        timestamp=stamp,
+        producer=last.producer,
+        verbosity="normal",
+        urgency=urgency,  # type: ignore[arg-type]  # one of the three
+        localization_hints=LocalizationHints(primary_language="en", text_direction="ltr"),
+        **members,
     )

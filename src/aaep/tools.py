@@ -223,43 +223,53 @@ async def _awaited(tool: Tool, args: tuple[Any, ...], kwargs: dict[str, Any]) ->
 def decorate(tool: Tool, function: F) -> F:
     """The function with its manners; its name, text, signature and types stay as they are."""
     if inspect.isasyncgenfunction(function):
+        made = _streaming(tool, function)
+    elif inspect.iscoroutinefunction(function):
+        made = _asynchronous(tool, function)
+    elif inspect.isgeneratorfunction(function):
+        made = _generating(tool, function)
+    else:
+        made = _synchronous(tool, function)
+    return cast(F, wraps(function)(made))
 
-        @wraps(function)
-        async def streaming(*args: Any, **kwargs: Any) -> Any:
-            block = await _awaited(tool, args, kwargs)
-            if isinstance(block, str):
-                yield block
-                return
-            async with block, aclosing(block.flow(function(*args, **kwargs))) as steps:
-                async for one in steps:
-                    yield one
 
-        return cast(F, streaming)
-    if inspect.iscoroutinefunction(function):
+def _streaming(tool: Tool, function: Callable[..., Any]) -> Callable[..., Any]:
+    async def streaming(*args: Any, **kwargs: Any) -> Any:
+        block = await _awaited(tool, args, kwargs)
+        if isinstance(block, str):
+            yield block
+            return
+        async with block, aclosing(block.flow(function(*args, **kwargs))) as steps:
+            async for one in steps:
+                yield one
 
-        @wraps(function)
-        async def asynchronous(*args: Any, **kwargs: Any) -> Any:
-            block = await _awaited(tool, args, kwargs)
-            if isinstance(block, str):
-                return block
-            async with block:
-                return await function(*args, **kwargs)
+    return streaming
 
-        return cast(F, asynchronous)
-    if inspect.isgeneratorfunction(function):
 
-        @wraps(function)
-        def generating(*args: Any, **kwargs: Any) -> Any:
-            block = _waited(tool, args, kwargs)
-            if isinstance(block, str):
-                yield block
-                return
-            with block:
-                return (yield from block.steps(function(*args, **kwargs)))
+def _asynchronous(tool: Tool, function: Callable[..., Any]) -> Callable[..., Any]:
+    async def asynchronous(*args: Any, **kwargs: Any) -> Any:
+        block = await _awaited(tool, args, kwargs)
+        if isinstance(block, str):
+            return block
+        async with block:
+            return await function(*args, **kwargs)
 
-        return cast(F, generating)
+    return asynchronous
 
-    @wraps(function)
+
+def _generating(tool: Tool, function: Callable[..., Any]) -> Callable[..., Any]:
+    def generating(*args: Any, **kwargs: Any) -> Any:
+        block = _waited(tool, args, kwargs)
+        if isinstance(block, str):
+            yield block
+            return
+        with block:
+            return (yield from block.steps(function(*args, **kwargs)))
+
+    return generating
+
+
+def _synchronous(tool: Tool, function: Callable[..., Any]) -> Callable[..., Any]:
     def synchronous(*args: Any, **kwargs: Any) -> Any:
         block = _waited(tool, args, kwargs)
         if isinstance(block, str):
@@ -280,4 +290,4 @@ def decorate(tool: Tool, function: F) -> F:
         block.end(None)
         return result
 
-    return cast(F, synchronous)
+    return synchronous
