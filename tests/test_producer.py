@@ -707,7 +707,8 @@ def test_an_extension_s_event_can_be_sent() -> None:
         events={"shop:basket.changed": Fields},
         urgencies={"shop:basket.changed": "normal"},
     )
-    with Producer("shop", journal=MemoryJournal(), extensions=[shop]) as producer:
+    with Producer("shop", journal=MemoryJournal(), extensions=iter([shop])) as producer:
+        assert shop.namespace in producer.hub.offer.namespaces
         with producer.session("Working.") as session:
             event = ExtensionEvent(
                 **session.voice.stamp(),

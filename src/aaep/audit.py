@@ -8,7 +8,7 @@ the stream is.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from typing import Any, Final, Literal, TypeAlias
 
 import msgspec
@@ -32,6 +32,7 @@ from .messages import (
     ClarificationReply,
     ConfirmationReply,
     Manifest,
+    Reply,
     SubscriptionAccepted,
     SubscriptionRejected,
     SubscriptionRenegotiate,
@@ -274,25 +275,19 @@ class Audit:
 
     def _exchange(self, message: Message, at: str, via: str) -> list[Violation]:
         """A handshake message or a reply."""
-        if not isinstance(message, (ConfirmationReply, ClarificationReply)):
-            handshake = self.subscriptions.get(via)
-            if handshake is None:
-                if len(self.subscriptions) >= MOST:
-                    trim(self.subscriptions)
-                handshake = self.subscriptions[via] = Handshake(whole=self.whole)
-            if isinstance(message, SubscriptionAccepted) and at:
-                handshake.since = _moment(at) - _MILLISECOND
-            return [*handshake.feed(message)]
-        found = []
-        mine = type(message).rules["subscription_id"]
-        if via and message.subscription_id != via:
-            text = f"The reply came on {via} but names {message.subscription_id}."
-            found.append(Violation(mine, text, "/subscription_id"))
+        if isinstance(message, (ConfirmationReply, ClarificationReply)):
+            return self._reply(message, at, via)
         handshake = self.subscriptions.get(via)
-        terms = handshake.terms if handshake is not None else None
-        if isinstance(message, ConfirmationReply) and terms is not None and not terms.supports_confirmation_reply:
-            text = "The subscription was not granted confirmation replies; another has to send it."
-            found.append(Violation("CONF-063", text, "/subscription_id"))
+        if handshake is None:
+            if len(self.subscriptions) >= MOST:
+                trim(self.subscriptions)
+            handshake = self.subscriptions[via] = Handshake(whole=self.whole)
+        if isinstance(message, SubscriptionAccepted) and at:
+            handshake.since = _moment(at) - _MILLISECOND
+        return [*handshake.feed(message)]
+
+    def _reply(self, message: Reply, at: str, via: str) -> list[Violation]:
+        found = [*self._misplaced(message, via)]
         asked: list[Session] = self._tokens.get(message.reply_token, [])
         if not asked and self.events and (self.whole or not via) and via not in self._holes:
             found.append(Violation("CONF-016", "No question with this reply_token was asked.", "/reply_token"))
@@ -307,6 +302,17 @@ class Audit:
             if not found:
                 session.reply(message, _moment(at or message.timestamp), via)
         return found
+
+    def _misplaced(self, message: Reply, via: str) -> Iterator[Violation]:
+        """A reply that this subscription may not send."""
+        if via and message.subscription_id != via:
+            text = f"The reply came on {via} but names {message.subscription_id}."
+            yield Violation(type(message).rules["subscription_id"], text, "/subscription_id")
+        handshake = self.subscriptions.get(via)
+        terms = handshake.terms if handshake is not None else None
+        if isinstance(message, ConfirmationReply) and terms is not None and not terms.supports_confirmation_reply:
+            text = "The subscription was not granted confirmation replies; another has to send it."
+            yield Violation("CONF-063", text, "/subscription_id")
 
     def graded(self, violations: Iterable[Violation], event_id: str = "", session_id: str = "") -> list[Finding]:
         graded = []

@@ -47,6 +47,7 @@ F = TypeVar("F", bound=Callable[..., Any])
 
 _log: Final = logging.getLogger("aaep.producer")
 
+_LEVELS: Final[dict[int, tuple[Literal[1, 2, 3], ...]]] = {1: (1,), 2: (1, 2), 3: (1, 2, 3)}  # LVL-002
 _OWN: Final = "own"  # the agent's own file in the user's state directory
 _FILES: Final = 16  # copies of one agent that may run at the same time, each with its own file
 
@@ -106,20 +107,16 @@ class Producer:
         self.info = ProducerInfo(agent_id=agent_id, **{key: value for key, value in given.items() if value is not None})
         self.language = language
         self.known: Registry = attending()
+        extensions = tuple(extensions)
         for extension in extensions:
             self.known.add(extension)
         self._addresses = [listen] if isinstance(listen, str) else [*(listen or ())]
+        self._away, self._away_settings = hub, dict(hub_settings or {})
         if settings and not self._addresses:
-            if hub is None:
-                raise TypeError(
-                    f"{next(iter(settings))} is for an address, and there is none: give listen= for one where readers "
-                    "come, or hub= for a hub to go to."
-                )
-            settings, hub_settings = {}, {**settings, **(hub_settings or {})}
+            settings, self._away_settings = {}, {**_for_hub(settings, hub), **self._away_settings}
         self._settings = settings if identity is None else {**settings, "identity": identity}
         self._several = identity is not None and getattr(identity, "several", True)
         self._audience = audience if audience is None or isinstance(audience, str) else frozenset(audience)
-        self._away, self._away_settings = hub, dict(hub_settings or {})
         self._clock, self._wall = clock, wall
         self._telling = _Telling(tell) if tell is not None else None
         self._tools: dict[str, Tool] = {}
@@ -129,12 +126,11 @@ class Producer:
         self._mine = journal is None or isinstance(journal, str)
         try:
             self.recovered = recover(self._journal, self.known, wall())
-            levels = {1: (1,), 2: (1, 2), 3: (1, 2, 3)}.get(level)
-            if levels is None:
+            if level not in _LEVELS:
                 raise ValueError(f"level is 1, 2 or 3, not {level!r}.")
             offer = Offer(
                 producer=self.info,
-                levels=levels,  # type: ignore[arg-type]  # the table holds nothing else
+                levels=_LEVELS[level],
                 languages=tuple(dict.fromkeys((language, *languages))),
                 registry=self.known,
                 namespaces=(ATTEND.namespace, *(one.namespace for one in extensions)),
@@ -398,6 +394,16 @@ class _Telling:
                     self._say(one.text)
                 except Exception:  # readers have heard it, so nothing is undone because this one could not
                     _log.exception("The tell callback failed.")
+
+
+def _for_hub(settings: dict[str, Any], hub: str | None) -> dict[str, Any]:
+    """What was set for addresses, where there is none but a hub's."""
+    if hub is None:
+        raise TypeError(
+            f"{next(iter(settings))} is for an address, and there is none: give listen= for one where readers "
+            "come, or hub= for a hub to go to."
+        )
+    return settings
 
 
 def _signer(given: SigningKey | str | os.PathLike[str], wall: Callable[[], float]) -> Callable[[Manifest], str | None]:
