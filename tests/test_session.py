@@ -402,17 +402,19 @@ def resolved(decision: str, **changes: object) -> Session:
     return session
 
 
-@pytest.mark.parametrize("named", [True, False])
-def test_consent_is_bound_to_one_call(named: bool) -> None:
-    session = resolved("accept", extra_context={"tool_call_id": "call_1"} if named else {})
-    assert errors(session, call(62, "call_1"), NOW + 62) == []
-    assert errors(session, call(63, "call_2"), NOW + 63) == ["TOOL-002"]
-
-
-def test_consent_for_a_named_call_covers_no_other() -> None:
-    session = resolved("accept", extra_context={"tool_call_id": "call_1"})
-    assert errors(session, call(62, "call_2"), NOW + 62) == ["TOOL-002"]
-    assert errors(session, call(63, "call_1"), NOW + 63) == []
+@pytest.mark.parametrize(
+    ("about", "calls"),
+    [
+        ({"tool_call_id": "call_1"}, {"call_1": [], "call_2": ["TOOL-002"]}),
+        ({"tool_call_id": "call_1"}, {"call_2": ["TOOL-002"], "call_1": []}),
+        ({}, {"call_1": [], "call_2": ["TOOL-002"]}),
+    ],
+)
+def test_consent_is_bound_to_one_call(about: dict[str, str], calls: dict[str, list[str]]) -> None:
+    """And if it names the call, to that one, whichever comes first."""
+    session = resolved("accept", extra_context=about)
+    for number, (id_, broken) in enumerate(calls.items(), 62):
+        assert errors(session, call(number, id_), NOW + number) == broken, id_
 
 
 @pytest.mark.parametrize(

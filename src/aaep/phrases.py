@@ -14,7 +14,7 @@ __all__ = ["LONGEST", "PHRASES", "brief", "cut", "neutralise", "phrase", "senten
 
 LONGEST: Final = 600  # characters of one text that are read at once, about 40 seconds of speech
 
-# English, in one place. Fluent files (phrases/<tag>.ftl) will take over from this table.
+# English, in one place.
 PHRASES: Final[Mapping[str, str]] = {
     "started": "Started.",
     "completed": "Done.",

@@ -125,6 +125,7 @@ def _journal() -> Check:
     if not nearest.is_dir():
         return Check("Journal", "state folder", BROKEN, f"{nearest} is a file, and a folder is needed there.")
     if not os.access(nearest, os.W_OK):
-        return Check("Journal", "state folder", BROKEN, f"Nothing can be written in {nearest}.", f"chown it: {nearest}")
+        text = f"Nothing can be written in {nearest}."
+        return Check("Journal", "state folder", BROKEN, text, "let this user write there.")
     there = "It is there." if place.exists() else "It is made when an agent first needs it."
     return Check("Journal", "state folder", READY, f"{place}. {there}")

@@ -128,11 +128,6 @@ def main(
             script = Script(opened, known, tick=partial(_tick, audible=audible))
             _introduce(script, file)
             with _producer(script, urls, hub, connecting(hub or "", token, ca)) as producer:
-                for url in producer.addresses:
-                    click.echo(f"Readers can join: aaep listen {url}", err=True)
-                if wait:
-                    who = "listens" if hub is None else "is there who can answer"
-                    click.echo(f"It begins when somebody {who}.", err=True)
                 rehearsal = Rehearsal(
                     producer,
                     script,
@@ -141,7 +136,8 @@ def main(
                     keep_ids=keep_ids,
                     say=lambda text: click.echo(plain(text), err=True),
                 )
-                with _Progress(rehearsal, script, audible=audible):
+                _invite(rehearsal, hub, wait=wait)
+                with _Progress(rehearsal, audible=audible):
                     # A hub is there before its readers, and tells only of those who can answer.
                     rehearsal.play(rounds=None if loop else 1, wait=wait, replies=hub is not None)
             if hub is not None and producer.hub.sources.untold():
@@ -245,6 +241,14 @@ def _introduce(script: Script, file: str) -> None:
         click.echo(f"Several subscriptions were recorded at the same time. {plain(script.via)} is played.", err=True)
 
 
+def _invite(rehearsal: Rehearsal, hub: str | None, *, wait: bool) -> None:
+    for url in rehearsal.producer.addresses:
+        click.echo(f"Readers can join: aaep listen {url}", err=True)
+    if wait:
+        who = "listens" if hub is None else "is there who can answer"
+        click.echo(f"It begins when somebody {who}.", err=True)
+
+
 def _tick(lines: int, *, audible: bool) -> None:
     if audible and lines % 100_000 == 0:
         click.echo(f"{lines:,} lines read.", err=True)
@@ -253,8 +257,8 @@ def _tick(lines: int, *, audible: bool) -> None:
 class _Progress:
     """Says now and then how far it is."""
 
-    def __init__(self, rehearsal: Rehearsal, script: Script, *, audible: bool) -> None:
-        self._rehearsal, self._script, self._audible = rehearsal, script, audible
+    def __init__(self, rehearsal: Rehearsal, *, audible: bool) -> None:
+        self._rehearsal, self._audible = rehearsal, audible
         self._over = threading.Event()
 
     def __enter__(self) -> None:
@@ -270,5 +274,6 @@ class _Progress:
             played = self._rehearsal.played
             if played != said:
                 with suppress(OSError):  # nobody sees how far it is; it goes on all the same
-                    click.echo(f"Played {played:,} events; the recording holds {self._script.events:,}.", err=True)
+                    held = self._rehearsal.script.events
+                    click.echo(f"Played {played:,} events; the recording holds {held:,}.", err=True)
             said = played
