@@ -454,6 +454,31 @@ def test_what_the_agent_says_of_an_answer_is_no_proof(
     assert [(one.rule, grade(one)) for one in found] == ([] if replied else [(rule, "info")])
 
 
+@pytest.mark.parametrize(
+    ("irreversible", "risk", "rule"),
+    [(True, "high", "TOOL-002"), (False, "high", "HITL-002"), (False, "low", "HITL-020")],
+)
+def test_an_answer_that_the_recording_does_not_show_proves_nothing(irreversible: bool, risk: str, rule: str) -> None:
+    """C-38: neither that the user agreed nor that they refused."""
+    session = asked(confirmation(extra_context={"tool_call_id": "call_1"}))
+    session.whole = False
+    session.feed(message("agent.state.changed", 1, from_state="awaiting_input", to_state="calling_tool"), NOW + 1)
+    found = session.feed(call(2, "call_1", irreversible=irreversible, risk_level=risk), NOW + 2)
+    assert [(one.rule, grade(one)) for one in found] == [(rule, "info")]
+
+
+def test_a_consent_that_names_the_tool_goes_before_one_that_names_none() -> None:
+    """C-38: the other is left for another tool."""
+    session = asked(confirmation())
+    named = confirmation(reply_token="rpl_2", event_id="evt_2", action="Pay.", extra_context={"tool": "pay"})
+    session.feed(named, NOW + 1)
+    for token in (TOKEN, "rpl_2"):
+        assert session.reply(reply(2, reply_token=token), NOW + 2, vectors.VIA).honoured
+    session.feed(message("agent.state.changed", 3, from_state="idle", to_state="calling_tool"), NOW + 3)
+    assert errors(session, call(4, "call_1", tool="pay"), NOW + 4) == []
+    assert errors(session, call(5, "call_2", tool="move"), NOW + 5) == []
+
+
 @pytest.mark.parametrize(("irreversible", "rule"), [(True, "TOOL-002"), (False, "HITL-002")])
 def test_nobody_was_asked(irreversible: bool, rule: str) -> None:
     """HITL-002"""

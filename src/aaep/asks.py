@@ -179,7 +179,8 @@ def unlicensed(ask: Ask | None, event: ToolInvoked) -> tuple[str, str]:
     if ask.outcome == "pending":
         return "CONF-006", "The tool runs while the question about it is still open."
     if ask.outcome == "unseen":
-        return "TOOL-002", "Whether the user agreed cannot be told: the answer is not in the recording."
+        rule = _unasked(event) if needed else "HITL-020"
+        return rule, "Whether the user agreed cannot be told: the answer is not in the recording."
     if not ask.granted:
         return "HITL-020", f"The tool runs although the answer was: {ask.outcome.replace('_', ' ')}."
     return _unfit(ask, event) if needed else ("", "")
