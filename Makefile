@@ -12,7 +12,7 @@ help:
 	@echo "make lint     check style, types, and that generated files are up to date"
 	@echo "make bench    run the benchmarks"
 	@echo "make fuzz     run the fuzz tests at full length; takes a while"
-	@echo "make schemas  write the generated files again: schemas, context, diagrams, rules page"
+	@echo "make schemas  write the generated files again: schemas, context, diagrams, pages of rules and names"
 	@echo "make build    build the source archive and the wheel into dist/"
 	@echo "make clean    remove everything the other targets made"
 
@@ -33,6 +33,7 @@ lint: setup
 	$(BIN)/aaep schema --check
 	$(BIN)/python scripts/state_diagrams.py --check
 	$(BIN)/python scripts/rules_page.py --check
+	$(BIN)/python scripts/api_page.py --check
 
 bench: setup
 	@missed=; for file in bench/[!_]*.py; do echo "$$file"; $(BIN)/python "$$file" || missed=1; done; test -z "$$missed"
@@ -44,6 +45,7 @@ schemas: setup
 	$(BIN)/aaep schema --write
 	$(BIN)/python scripts/state_diagrams.py
 	$(BIN)/python scripts/rules_page.py
+	$(BIN)/python scripts/api_page.py
 
 build: setup
 	rm -rf dist

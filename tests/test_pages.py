@@ -8,11 +8,16 @@ from types import ModuleType
 
 import pytest
 
+import aaep
 from aaep import states
 from aaep.catalogue import merged, rules
-from scripts import rules_page, state_diagrams
+from scripts import api_page, rules_page, state_diagrams
 
-PAGES = [pytest.param(state_diagrams, id="state-machines"), pytest.param(rules_page, id="rules")]
+PAGES = [
+    pytest.param(state_diagrams, id="state-machines"),
+    pytest.param(rules_page, id="rules"),
+    pytest.param(api_page, id="api"),
+]
 
 
 @pytest.mark.parametrize("script", PAGES)
@@ -56,6 +61,15 @@ def test_every_rule_is_on_the_page_once() -> None:
         assert page.count(f'<a id="{rule.lower()}"></a>{rule} |') == 1
     for retired in merged():
         assert f"| {retired} | " in page
+
+
+def test_every_public_name_is_on_the_page_once_and_all_that_is_said_of_it_is_true() -> None:
+    told = " ".join(api_page.GROUPS.values()).split()
+    assert sorted(told) == sorted({*aaep.__all__} - {"__version__"})
+    for name, members in api_page.MEMBERS.items():
+        for member in members.split():
+            assert hasattr(getattr(aaep, name), member) or f"{name}.{member}" in api_page.ATTRIBUTES, (name, member)
+    assert not re.search(r" at 0x|: $", api_page.page(), re.MULTILINE)
 
 
 def test_links_lead_somewhere() -> None:
