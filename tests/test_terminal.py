@@ -196,6 +196,15 @@ def test_the_second_key_counts_only_for_the_same_prompt() -> None:
     assert decided(desk.press("y")) == [Accept(risky("rpl_2", action="Pay Eve."))]
 
 
+def test_the_first_key_again_only_says_once_more_what_the_second_is() -> None:
+    desk = Desk(risky())
+    first = told(desk.press("a"))
+    assert told(desk.press("a")) == first and "Press y" in first
+    assert told(desk.press("a", after=0.05)) == "", "held down it says nothing"
+    assert told(desk.press("x")) == "Taken back. Nothing was accepted."
+    assert decided(desk.press("y")) == []
+
+
 def test_the_second_key_does_not_count_for_a_prompt_that_ended() -> None:
     desk = Desk(risky("rpl_1"))
     desk.press("a")
@@ -463,11 +472,14 @@ def test_more_time_is_twice_the_time_of_the_prompt_once_and_at_most_a_day() -> N
     assert told(Desk().press("t")) == "There is nothing to have more time for."
 
 
-def test_keys_that_answer_nothing() -> None:
-    desk = Desk()
+@pytest.mark.parametrize("prompts", [(), (light(),), (question("multiple_choice"),), (question("numeric", "yes_no"),)])
+def test_keys_that_answer_nothing(prompts: tuple[Announcement, ...]) -> None:
+    """Nor do they begin an answer, whatever is asked."""
+    desk = Desk(*prompts)
     wanted = {"m": "more", "s": "repeat", "v": "verbosity", "q": "quit", "?": "help"}
     assert [desk.press(key) for key in wanted] == [[Do(what)] for what in wanted.values()]  # type: ignore[arg-type]  # one of its commands
-    assert told(desk.press("x")) == "The key x does nothing here. Press ? for help."
+    for key in ("x", "٣"):  # of digits, only those on every keyboard number a choice
+        assert told(desk.press(key)) == f"The key {key} does nothing here. Press ? for help."
     assert told(desk.press("\x04")) == "", "a control character is no key that could be named"
     for key in "armsotvq?":
         assert f" {key} " in desk.keys.help()
