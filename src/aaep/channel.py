@@ -47,6 +47,7 @@ __all__ = [
     "in_asyncio",
     "parts_of",
     "transport",
+    "type_of",
 ]
 
 T = TypeVar("T")
@@ -158,6 +159,21 @@ class Arrival(msgspec.Struct, frozen=True):
 
     data: bytes
     id: str = ""
+
+
+class _Typed(msgspec.Struct):
+    type: str = ""
+
+
+_typed: Final = msgspec.json.Decoder(_Typed).decode
+
+
+def type_of(message: bytes) -> str:
+    """The type that a message names, whatever else is wrong with it; empty if it names none."""
+    try:
+        return _typed(message).type
+    except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError):
+        return ""
 
 
 class Channel(Protocol):

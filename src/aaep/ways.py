@@ -16,9 +16,7 @@ from collections.abc import AsyncGenerator, Callable, Iterable
 from typing import Final
 from urllib.parse import urlsplit
 
-import msgspec
-
-from .channel import Arrival, Channel, ChannelLost, ChannelRefused
+from .channel import Arrival, Channel, ChannelLost, ChannelRefused, type_of
 from .claims import ENCRYPTED, LOCAL_ORIGIN, on_this_machine, origin, origins, read, same_origin
 from .errors import AaepError
 from .messages import Manifest
@@ -30,13 +28,6 @@ log: Final = logging.getLogger("aaep.subscriber")
 _MOST: Final = 8
 _AGENT: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,127}")  # an id that cannot be taken for a path
 _PATIENCE: Final = 5.0  # seconds for a manifest
-
-
-class _Typed(msgspec.Struct):
-    type: str = ""
-
-
-_typed: Final = msgspec.json.Decoder(_Typed).decode
 
 
 class Ways:
@@ -52,10 +43,10 @@ class Ways:
         return await self._open().manifest()
 
     async def request(self, message: bytes) -> bytes:
-        if _type(message) != "subscription.request":
+        if type_of(message) != "subscription.request":
             return await self._open().request(message)
         answer = await self._asked(message)
-        if _type(answer) == "subscription.accepted":
+        if type_of(answer) == "subscription.accepted":
             await self._learn()
         return answer
 
@@ -148,10 +139,3 @@ def _urls(manifest: Manifest) -> Iterable[str]:
             yield origin(place)
         elif _AGENT.fullmatch(manifest.agent_id):
             yield f"unix:{manifest.agent_id}"  # where it is by convention (UDS-001)
-
-
-def _type(message: bytes) -> str:
-    try:
-        return _typed(message).type
-    except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError):
-        return ""

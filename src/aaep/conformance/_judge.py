@@ -18,6 +18,7 @@ import msgspec
 from ..attend import registry
 from ..audit import Audit, Finding
 from ..catalogue import Rule, rules
+from ..channel import type_of
 from . import Result, Verdict
 from ._playing import Level
 
@@ -178,7 +179,7 @@ class Judged(msgspec.Struct):
 
     def count(self, raw: bytes) -> None:
         """What was seen, by its type."""
-        kind = _type(raw).removeprefix("aaep:agent.")
+        kind = type_of(raw).removeprefix("aaep:agent.")
         self.types[kind] = self.types.get(kind, 0) + 1
 
 
@@ -217,20 +218,6 @@ def _by_itself(finding: Finding) -> bool:
 
 def _reply(line: Line) -> bool:
     return not line.out and b'.reply"' in line.raw
-
-
-class _Typed(msgspec.Struct):
-    type: str = ""
-
-
-_typed: Final = msgspec.json.Decoder(_Typed).decode
-
-
-def _type(raw: bytes) -> str:
-    try:
-        return _typed(raw).type
-    except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError):
-        return ""
 
 
 def judge(

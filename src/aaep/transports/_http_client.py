@@ -19,7 +19,7 @@ import aiohttp
 import msgspec
 
 from .. import __version__
-from ..channel import Arrival, ChannelLost, ChannelRefused, parts_of
+from ..channel import Arrival, ChannelLost, ChannelRefused, parts_of, type_of
 from ..errors import AaepError, FrameError
 from ..framing import LIMIT, SseDecoder
 from ..phrases import sentence
@@ -37,25 +37,13 @@ _HOPS: Final = 5
 LATER: Final = frozenset({408, 425, 429, 500, 502, 503, 504})  # it may work another time
 
 
-class _Typed(msgspec.Struct):
-    type: str = ""
-
-
 class _Said(msgspec.Struct):
     """The JSON body of an error."""
 
     message: str = ""
 
 
-_typed: Final = msgspec.json.Decoder(_Typed).decode
 _said: Final = msgspec.json.Decoder(_Said).decode
-
-
-def _type(message: bytes) -> str:
-    try:
-        return _typed(message).type
-    except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError):
-        return ""
 
 
 def connect(
@@ -115,11 +103,11 @@ class HttpChannel:
             raise await self._refusal(response)
 
     async def request(self, message: bytes) -> bytes:
-        first = _type(message) == "subscription.request"
+        first = type_of(message) == "subscription.request"
         place = "subscriptions" if first else "replies"  # SSE-003, SSE-002
         async with self._exchange("POST", f"{self.url}/aaep/v1/{place}", message) as response:
             body = await _whole(response)
-            kind = _type(body)
+            kind = type_of(body)
             if kind == "subscription.accepted" and response.status in (200, 201):
                 self._remember(body, response.headers.get("Location", ""))
                 return body
