@@ -163,6 +163,24 @@ def test_cf_003_only_the_last_who_could_answer_decides_by_leaving(producer: Prod
         assert (answer.outcome, answer.granted) == ("timed_out", False)
 
 
+@pytest.mark.parametrize(
+    ("kind", "said"),
+    [
+        ("confirmation", "Nobody is left who could answer. Nothing was done."),
+        ("clarification", "No answer came. The agent goes on without one."),
+    ],
+)
+def test_cf_003_those_who_stay_hear_what_became_of_it(producer: Producer, kind: str, said: str) -> None:
+    watcher, last = Listener(producer, capabilities=WATCHING), Listener(producer, capabilities=FULL)
+    with producer.session("Working.") as session:
+        ask = wipe(session) if kind == "confirmation" else session.clarify("Which disk?")
+        last.wait(f"awaiting.{kind}")
+        last.close()
+        assert not ask.wait(10)
+    watcher.wait_for_end()
+    assert any(said in one for one in watcher.heard), watcher.heard
+
+
 def test_cf_004_a_lost_connection_is_waited_for(producer: Producer, clock: Clock) -> None:
     """TR-019"""
     listener = Listener(producer, capabilities=FULL)
