@@ -83,6 +83,10 @@ def wipe(session: Session, **settings: Any) -> Ask:
     return session.confirm("Wipe the disk.", "All is gone.", tool="wipe", **settings)
 
 
+def is_out(ask: Ask) -> bool:
+    return ask.event is not None
+
+
 def reply(listener: Listener, prompt: Envelope, **changes: Any) -> None:
     """A reply with something changed about it."""
     members = {
@@ -265,6 +269,18 @@ def test_cf_036_the_time_left_is_told_at_half_and_at_a_tenth(producer: Producer,
         ask.withdraw()
 
 
+def test_cf_036_of_a_short_wait_nothing_is_told(producer: Producer, clock: Clock) -> None:
+    """CONF-057: above all over 60 seconds."""
+    listener = Listener(producer, capabilities=FULL)
+    with producer.session("Working.") as session:
+        ask = wipe(session, timeout=60)
+        listener.wait("awaiting.confirmation")
+        pass_time(producer, clock, 59)
+        ask.withdraw()
+    listener.wait_for_end()
+    assert "progress.updated" not in listener.types
+
+
 def test_cf_028_who_needs_longest_decides_how_long(producer: Producer) -> None:
     wish = Capabilities(
         supports_confirmation_reply=True,
@@ -442,6 +458,35 @@ def test_questions_of_a_session_come_one_at_a_time(producer: Producer) -> None:
         listener.reply(listener.prompts[1], "2")
         assert second.wait(10).response == "2"
     assert listener.findings() == []
+
+
+@pytest.mark.parametrize("begins", [True, False])
+def test_what_was_agreed_to_begins_before_anything_else_is_asked(
+    producer: Producer, clock: Clock, begins: bool
+) -> None:
+    """Or else the person would hear the next question where the call should be. But nobody waits for it for long."""
+    listener = Listener(producer, capabilities=FULL)
+    with producer.session("Working.") as session:
+        first, second = wipe(session), session.confirm("Post it.", "It is gone.")
+        listener.reply(listener.wait("awaiting.confirmation"), "accept")
+        assert first.wait(10) and not is_out(second)
+        if begins:
+            with session.tool("wipe", ask=first):
+                assert is_out(second)
+        else:
+            pass_time(producer, clock, 2)
+            assert is_out(second)
+            session.cancel()
+
+
+def test_a_prompt_says_in_few_words_what_it_is(producer: Producer) -> None:
+    listener = Listener(producer, capabilities=FULL)
+    with producer.session("Working.") as session:
+        asks = wipe(session), session.clarify("Which disk?")
+        listener.reply(listener.wait("awaiting.confirmation"), "reject")
+        listener.reply(listener.wait("awaiting.clarification"), "The old one.")
+        assert [not ask.wait(10) for ask in asks] == [True, False]
+    assert [one.summary_terse for one in listener.prompts] == ["Confirm.", "Question."]
 
 
 def test_the_same_action_may_be_asked_about_again(producer: Producer) -> None:
