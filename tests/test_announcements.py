@@ -171,6 +171,43 @@ def test_leaving_the_state_closes_the_prompts_of_a_producer_without_our_extensio
     assert queue.prompts == ()
 
 
+def test_leaving_the_state_closes_no_prompt_of_another_session_or_agent() -> None:
+    queue = Queue()
+    other = {"agent_id": "com.example.other", "agent_name": "Other"}
+    queue.push(prompt("rpl_1"), 0)
+    queue.push(prompt("rpl_2", session_id="sess_2"), 0)
+    queue.push(prompt("rpl_3", producer=other), 0)
+    queue.push(said("state.changed", from_state="awaiting_input", to_state="thinking"), 1)
+    assert [one.prompt for one in queue.prompts] == ["rpl_2", "rpl_3"]
+
+
+def test_what_is_urgent_is_said_in_the_order_in_which_it_came() -> None:
+    queue = Queue()
+    queue.push(prompt("rpl_1", "Pay Ada."), 0)
+    queue.push(prompt("rpl_2", "Pay Eve."), 0)
+    queue.push(said("handoff.requested", session_id="sess_2"), 0)
+    assert [one[:10] for one in rest(queue)] == ["Confirm. P", "Handing ov"]
+
+
+def test_a_prompt_that_is_being_said_does_not_stand_for_another() -> None:
+    queue = Queue()
+    queue.push(prompt("rpl_1", "Pay Ada."), 0)
+    queue.finished(0)
+    assert heard(queue.push(prompt("rpl_2", "Pay Eve."), 0)) == ["Confirm. Pay Eve."]
+    assert queue.remind(0) == []
+    assert rest(queue) == ["Another prompt is"], "the first, once the second was said"
+
+
+def test_nothing_cuts_a_prompt_that_is_said_again() -> None:
+    queue = Queue()
+    queue.push(prompt("rpl_1", "Pay Ada."), 0)
+    queue.push(prompt("rpl_2", "Pay Eve."), 0)
+    rest(queue)
+    queue.push(outcome("rpl_2"), 1)
+    assert heard(queue.finished(1)) == ["Another prompt is"]
+    assert queue.push(said("handoff.requested", session_id="sess_2"), 1) == [], "it waits"
+
+
 def test_a_prompt_sent_again_is_not_said_again() -> None:
     queue = Queue()
     queue.push(prompt(), 0)
