@@ -94,10 +94,6 @@ class Attachment:
         self._leaving = asyncio.Event()
         self._task = asyncio.get_running_loop().create_task(self._run())
 
-    def _cut(self) -> None:
-        """For tests: lose the connection that there is."""
-        self._ended.set()
-
     async def close(self) -> None:
         self._leaving.set()  # a wait that is over in this very moment does not notice that it was cancelled
         self._task.cancel()
