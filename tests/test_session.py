@@ -492,6 +492,19 @@ def test_a_call_waits_for_its_answer() -> None:
     assert errors(session, call(1, "call_1")) == ["CONF-006"]
 
 
+@pytest.mark.parametrize("between", [True, False])
+def test_a_call_that_ends_meanwhile_does_not_tell_how_a_prompt_ended(between: bool) -> None:
+    """HITL-022: that is still to be told by a state.changed before anything else is."""
+    session = asked(confirmation())
+    session.feed(call(1, "call_1", irreversible=False, risk_level="low", tool="look"), NOW + 1)
+    assert session.reply(reply(2), NOW + 2, vectors.VIA).honoured
+    if between:
+        done = message("agent.tool.completed", 3, tool="look", tool_call_id="call_1")
+        assert session.feed(done, NOW + 3) == []
+    found = session.feed(message("agent.progress.updated", 4), NOW + 4)
+    assert [one.rule for one in found] == ["HITL-022"]
+
+
 def test_judging_changes_nothing() -> None:
     """The producer asks before it sends; asking twice gives the same answer."""
     session = resolved("accept")
