@@ -505,6 +505,19 @@ def test_a_call_that_ends_meanwhile_does_not_tell_how_a_prompt_ended(between: bo
     assert [one.rule for one in found] == ["HITL-022"]
 
 
+@pytest.mark.parametrize(("whole", "broken"), [(True, ["OUT-001"]), (False, [])])
+def test_who_joins_in_the_middle_of_an_output_counts_from_there(whole: bool, broken: list[str]) -> None:
+    """C-83: where it began was not seen; that the next chunk goes on where this one ends, is."""
+    session = Session("sess_1", whole=whole)
+    if whole:
+        session.feed(message("agent.session.started", 0), NOW)
+    session.feed(message("agent.state.changed", 1, from_state="idle", to_state="writing_output"), NOW + 1)
+    chunk = {"chunk": "Hello. ", "complete": False, "coalesce_hint": "sentence"}
+    for number, (position, found) in enumerate({100: broken, 107: [], 200: ["OUT-001"]}.items(), 2):
+        event = message("agent.output.streaming", number, position=position, **chunk)
+        assert [one.rule for one in session.feed(event, NOW + number)] == found, position
+
+
 def test_judging_changes_nothing() -> None:
     """The producer asks before it sends; asking twice gives the same answer."""
     session = resolved("accept")
