@@ -56,6 +56,7 @@ if TYPE_CHECKING:
     from . import announcements as announcements
     from . import identity as identity
     from . import jwt as jwt
+    from . import keys as keys
     from . import presentation as presentation
     from . import session as session
     from . import testing as testing
@@ -179,7 +180,16 @@ _LATER = {
     "listen": "subscriber",
     "read": "wire",
 }
-_MODULES = ("announcements", "identity", "jwt", "presentation", "session", "testing", "tokens")  # as the guides write
+_MODULES = (
+    "announcements",
+    "identity",
+    "jwt",
+    "keys",
+    "presentation",
+    "session",
+    "testing",
+    "tokens",
+)  # as the guides write
 
 
 if not TYPE_CHECKING:  # with it a type checker would take any name, a misspelt one too, for one of ours
