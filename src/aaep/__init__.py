@@ -180,6 +180,7 @@ _LATER = {
     "listen": "subscriber",
     "read": "wire",
 }
+# As the guides write them.
 _MODULES = (
     "announcements",
     "identity",
