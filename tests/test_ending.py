@@ -172,6 +172,20 @@ def test_the_program_goes_on_after_an_interruption_that_it_caught() -> None:
         assert listener.types.count("progress.updated") == 3
 
 
+@pytest.mark.parametrize("before", [True, False])
+def test_a_tool_whose_announcement_is_interrupted_is_over(before: bool) -> None:
+    with Producer("bank", journal=Interrupted(b"tool.invoked", interrupt, before=before)) as producer:
+        listener = Listener(producer)
+        with producer.session("Working.") as session:
+            with pytest.raises(KeyboardInterrupt), session.tool("look", risk="low"):
+                pytest.fail("it does not run")
+            assert not session.calling
+            session.write("Never mind.")
+            listener.wait("output.streaming")
+        assert ended(listener) == ["session.started", "session.completed"]
+        assert listener.types.count("tool.completed") == (0 if before else 1)
+
+
 def test_a_question_that_is_open_while_an_event_is_interrupted_is_answered() -> None:
     with Producer("bank", journal=Interrupted(b"progress.updated", interrupt)) as producer:
         listener = Listener(producer)

@@ -154,6 +154,9 @@ class Call:
                 self.running = False
                 del session.running[self.id]
                 raise
+            except BaseException as error:  # announced or not, it does not run
+                self.end(error)
+                raise
             if self._ask is not None:
                 session.questions.began(self._ask)
         return None
