@@ -559,6 +559,21 @@ def test_a_yes_that_came_when_nobody_waited_any_more_is_told_to_be_in_vain(produ
     assert "cannot be undone" not in " ".join(listener.heard).partition("Stopped before")[2]
 
 
+def test_a_yes_that_nobody_looked_at_does_not_keep_a_session_from_ending_well(producer: Producer) -> None:
+    listener = Listener(producer, capabilities=FULL)
+    with producer.session("Working.") as session:
+        ask = wipe(session)
+        with pytest.raises(TimeoutError):
+            ask.wait(0)
+        listener.reply(listener.wait("awaiting.confirmation"), "accept")
+    assert isinstance(listener.wait_for_end(), SessionCompleted)
+    assert listener.findings() == []
+    with pytest.raises(LocalProtocolError, match="never announced"), producer.session("Working.") as session:
+        ask = wipe(session)
+        listener.reply(listener.wait(lambda one: one == ask.event), "accept")
+        assert ask.wait(10)  # who has seen it and says nothing of a tool may have run it unheard
+
+
 def test_a_tool_that_was_agreed_to_and_then_given_up_does_not_run(producer: Producer) -> None:
     ran: list[str] = []
     listener = Listener(producer, capabilities=FULL)

@@ -48,6 +48,7 @@ class Questions:
         self._turns: deque[Ask] = deque()
         self.current: Ask | None = None  # before the person now
         self.granted: Ask | None = None  # agreed to and not begun: nothing else is asked meanwhile
+        self._yeses: list[Ask] = []  # all that were agreed to
         self._withheld = False
         self._how = ""  # why the current question is being ended, where the outcome alone does not tell
 
@@ -203,6 +204,8 @@ class Questions:
         self.granted = None
         if self.current is not None:
             self.withdraw(self.current)
+        for ask in self._yeses:
+            self.withdraw(ask)
 
     def drop(self) -> None:
         """Let the waiting code go on, where nothing more can be told."""
@@ -224,6 +227,7 @@ class Questions:
         longer = how == "longer"
         if answer.granted and ask.call:
             self.granted = ask
+            self._yeses.append(ask)
             self._hub.at(self._voice.clock() + _GRACE, lambda: self._release(ask))
         state = "calling_tool" if self._session.calling or (answer.granted and ask.call) else "thinking"
         try:
