@@ -252,6 +252,17 @@ def test_a_secret_stays_one_however_it_is_to_be_written(producer: Producer) -> N
         act(123456)
 
 
+def test_what_cannot_be_announced_is_not_asked_about(producer: Producer) -> None:
+    @producer.tool(summary="Paying {amount.whole}.")
+    def pay(amount: int) -> None: ...
+
+    listener = Listener(producer, "accept")
+    with producer.session("Working."), pytest.raises(LocalProtocolError, match="cannot be filled in"):
+        pay(7)
+    listener.wait_for_end()
+    assert listener.prompts == []
+
+
 def test_an_announcement_may_be_short(producer: Producer) -> None:
     @producer.tool(risk="low", summary="Looking at {order}.")
     def look(order: object) -> str:

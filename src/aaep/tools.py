@@ -113,7 +113,7 @@ class Tool:
             del given[first]
         return given
 
-    def ask(self, session: Session, given: dict[str, Any], call: str) -> Ask:
+    def ask(self, session: Session, given: dict[str, Any], call: str, args: str) -> Ask:
         named = title(self.name)
         action = self._filled(self._action, given) or f"Use {named}. With {whole(given) or 'nothing more'}."
         unknown = "What this changes is not stated." + (" It cannot be undone." if self.irreversible else "")
@@ -123,7 +123,7 @@ class Tool:
             risk=self.risk,
             irreversible=self.irreversible,
             timeout=self._timeout,
-            context={"tool": self.name, "tool_call_id": call, "arguments": arguments(given)},
+            context={"tool": self.name, "tool_call_id": call, "arguments": args},
         )
         ask = Ask(
             session.questions, "confirmation", members, said=None, about=members["action"], call=call, tool=self.name
@@ -131,8 +131,9 @@ class Tool:
         return session.questions.put(ask)
 
     def call(
-        self, session: Session, given: dict[str, Any], call: str, ask: Ask | None, ready: Callable[[], None]
+        self, session: Session, call: str, ask: Ask | None, said: tuple[Text, str], ready: Callable[[], None]
     ) -> Call:
+        summary, args = said
         return Call(
             session,
             self.name,
@@ -141,8 +142,8 @@ class Tool:
             irreversible=self.irreversible,
             ask=ask,
             ready=ready,
-            summary=self._said(given),
-            args=arguments(given),
+            summary=summary,
+            args=args,
             description=self.description,
         )
 
@@ -174,8 +175,9 @@ class Tool:
                     f"The text {template!r} of {self.name} cannot be filled in: {name!r} is none of its parameters."
                 )
 
-    def _said(self, given: dict[str, Any]) -> Text:
-        return plain(self._filled(self._summary, given, complete=False)) or None
+    def said(self, given: dict[str, Any]) -> tuple[Text, str]:
+        """What is told when it runs: the author's words, and the arguments."""
+        return plain(self._filled(self._summary, given, complete=False)) or None, arguments(given)
 
     def _filled(self, template: str | None, given: dict[str, Any], *, complete: bool = True) -> str:
         if template is None:
@@ -195,13 +197,14 @@ class Attempt:
         self._tool, self._session = tool, tool.session()
         self._given, self._call = tool.bind(args, kwargs), identifier("call_")
         self._before = state(self._given) if tool.asks else ()
-        self.ask = tool.ask(self._session, self._given, self._call) if tool.asks else None
+        self._said = tool.said(self._given)  # first: nobody agrees to what then cannot be announced
+        self.ask = tool.ask(self._session, self._given, self._call, self._said[1]) if tool.asks else None
 
     def block(self, answer: Answer | None) -> Call | str:
         """The block to run in, or the refusal."""
         if self.ask is not None and (answer is None or not answer.granted):
             return self._tool.refuse(answer if answer is not None else Answer(outcome="rejected", granted=False))
-        return self._tool.call(self._session, self._given, self._call, self.ask, self._ready)
+        return self._tool.call(self._session, self._call, self.ask, self._said, self._ready)
 
     def _ready(self) -> None:
         if self.ask is not None:
