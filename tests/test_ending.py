@@ -373,6 +373,30 @@ with aaep.Producer("bank", journal=None) as producer:
 
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="there are no forks here")
+def test_a_producer_that_was_not_started_is_used_by_the_child() -> None:
+    """As servers do that load a program once and fork for each worker."""
+    program = """
+import os, warnings
+import aaep
+from aaep.testing import Listener
+
+warnings.simplefilter("ignore")  # newer Pythons advise against what is tested here
+producer = aaep.Producer("bank", journal=None)
+wipe = producer.tool(name="wipe")(lambda: "wiped")
+child = os.fork()
+if not child:
+    with producer:
+        listener = Listener(producer, "accept")
+        with producer.session("Working."):
+            print(wipe(), flush=True)
+    os._exit(0)
+print(os.waitpid(child, 0)[1])
+"""
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=False)
+    assert done.stdout == "wiped\n0\n", done.stderr
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="there are no forks here")
 def test_a_subscriber_of_a_process_that_forked_is_not_waited_for() -> None:
     program = """
 import os, signal, warnings

@@ -188,6 +188,11 @@ class Hub:
         self._background.stop()
 
     @property
+    def started(self) -> bool:
+        """Whether there is a loop."""
+        return self._background is not None
+
+    @property
     def here(self) -> bool:
         """Whether the caller is on the hub's loop, and so must not wait for it."""
         if self._background is not None:

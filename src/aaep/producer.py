@@ -210,7 +210,7 @@ class Producer:
 
     def _once(self) -> None:
         if self._closed or self._started:
-            raise LocalProtocolError("A producer is used once. Make another one.")
+            raise LocalProtocolError("A producer is used once, by the process that made it. Make another one.")
         self._started = True
 
     def close(self, error: BaseException | None = None) -> None:
@@ -235,11 +235,11 @@ class Producer:
             raise problem
 
     def fork(self) -> None:
-        """In a process that was forked off, nothing of this is ours: there is no loop, and nobody listens."""
-        self._lock, self._closed = threading.RLock(), True
-        for session in self._open.values():
+        """In a process that was forked off, nothing that was begun before is ours: there is no loop to serve it."""
+        self._lock, self._closed = threading.RLock(), self._closed or self.hub.started
+        for session in [*self._open.values()]:
             session.fork()
-        self._open.clear()
+            self.shut(session)
 
     def _let_go(self) -> None:
         self._closed = True
