@@ -59,6 +59,15 @@ def test_an_answer_that_a_question_does_not_take_is_told(producer: Producer) -> 
         listener.wait_for_end()
 
 
+def test_a_function_that_fails_to_say_something_is_told(producer: Producer) -> None:
+    listener = Listener(producer, "accept", say=fails)
+    with producer.session("Working.") as session:
+        assert session.confirm("Look.", "Nothing.", risk="low", irreversible=False).wait(10)
+        session.cancel()
+    with pytest.raises(AssertionError, match="no answer was prepared"):
+        listener.wait_for_end()
+
+
 def test_a_reply_by_hand_is_yes_or_no(producer: Producer) -> None:
     listener = Listener(producer)
     with producer.session("Working.") as session:

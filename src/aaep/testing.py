@@ -155,7 +155,9 @@ class Listener:
         with self._changed:
             self._changed.wait_for(lambda: self._failure is not None or there(), timeout)
             if self._failure is not None:
-                raise AssertionError(f"The listener could not answer: {self._failure}") from self._failure
+                raise AssertionError(
+                    f"The listener could not go on: {type(self._failure).__name__}: {self._failure}"
+                ) from self._failure
             return there()
 
     def findings(self, *, strict: bool = True) -> list[Finding]:
@@ -254,7 +256,10 @@ class Listener:
         for one in self._outputs.tell(event):
             self.announcements.append(one)
             if self._say is not None:
-                self._say(one)
+                try:
+                    self._say(one)
+                except Exception as error:  # as in _decide
+                    self._failure = self._failure or error
 
     def _join(self, request: SubscriptionRequest) -> tuple[Capabilities, str]:
         answer = self._hub.subscribe(request, self._peer)
