@@ -752,6 +752,16 @@ def test_sessions_of_an_agent_that_died_are_ended_when_its_journal_is_opened_aga
         assert third.recovered == []
 
 
+@pytest.mark.parametrize("kind", [str, Path])
+def test_a_journal_is_named_by_its_path(kind: type[str] | type[Path], tmp_path: Path) -> None:
+    tmp_path.chmod(0o700)
+    for _ in range(2):  # it is closed with its producer
+        with Producer("bank", journal=kind(tmp_path / "bank.db")) as producer, producer.session("Working."):
+            pass
+    with Producer("bank", journal=kind(tmp_path / "bank.db")) as producer:
+        assert types(producer).count("session.completed") == 2
+
+
 def test_two_copies_of_an_agent_have_a_journal_each(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path))
     with Producer("bank") as first, Producer("bank") as second:

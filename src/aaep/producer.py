@@ -88,7 +88,7 @@ class Producer:
         hub: str | None = None,
         hub_settings: Mapping[str, Any] | None = None,
         tell: Callable[[str], object] | None = None,
-        journal: Journal | str | None = _OWN,
+        journal: Journal | str | os.PathLike[str] | None = _OWN,
         language: str = "en-US",
         languages: Iterable[str] = (),
         level: Literal[1, 2, 3] = 3,
@@ -123,7 +123,7 @@ class Producer:
         self._open: dict[str, Session] = {}
         self._lock = threading.RLock()  # a signal handler may ask while its thread has it
         self._journal = _journal(journal, agent_id)
-        self._mine = journal is None or isinstance(journal, str)
+        self._mine = journal is None or isinstance(journal, (str, os.PathLike))
         try:
             self.recovered = recover(self._journal, self.known, wall())
             if level not in _LEVELS:
@@ -413,10 +413,10 @@ def _signer(given: SigningKey | str | os.PathLike[str], wall: Callable[[], float
     return Signer(given if isinstance(given, SigningKey) else SigningKey.load(given), wall=wall)
 
 
-def _journal(given: Journal | str | None, agent_id: str) -> Journal:
+def _journal(given: Journal | str | os.PathLike[str] | None, agent_id: str) -> Journal:
     if given is None:
         return MemoryJournal()
-    if not isinstance(given, str):
+    if not isinstance(given, (str, os.PathLike)):
         return given
     if given != _OWN:
         return SqliteJournal(given)
