@@ -25,6 +25,6 @@ if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
 @pytest.fixture(autouse=True)
 def nobody_s_session() -> Iterator[None]:
     """A session that a test leaves open on purpose is not that of the next test."""
-    token = CURRENT.set(None)
+    token = CURRENT.set(())
     yield
     CURRENT.reset(token)

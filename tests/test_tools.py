@@ -24,10 +24,11 @@ import pytest
 
 from aaep.announcements import Queue, Speak
 from aaep.errors import LocalProtocolError
-from aaep.events import AwaitingClarification, AwaitingConfirmation, ToolCompleted
+from aaep.events import AwaitingClarification, AwaitingConfirmation, ToolCompleted, ToolInvoked
 from aaep.presentation import announce
 from aaep.producer import Producer
 from aaep.testing import Listener
+from aaep.work import CURRENT
 
 
 @pytest.fixture
@@ -320,6 +321,26 @@ def test_an_inner_session_gives_way_to_the_outer_one(producer: Producer) -> None
     listener.expect("session.completed", "session.completed")
     invoked = [event.session_id for event in listener.events if event.type.endswith("tool.invoked")]
     assert invoked == [inner.session_id, outer.session_id]
+
+
+@pytest.mark.parametrize("others", [1, 2])
+def test_the_session_of_another_producer_hides_none(producer: Producer, others: int) -> None:
+    @producer.tool(risk="low")
+    def look() -> None: ...
+
+    listener = Listener(producer)
+    for _ in range(others):  # of other users, elsewhere
+        contextvars.Context().run(producer.session("Another's.").start)
+    with Producer("second", journal=None) as second:
+        with producer.session("Mine.") as mine, second.session("Helping."):
+            look()
+        for _ in range(2):
+            with second.session("Helping."), pytest.raises(LocalProtocolError, match="is over"):
+                look()
+    with Producer("third", journal=None) as third, third.session("Helping."):
+        assert len(CURRENT.get()) == 2  # what is over and closed is not kept
+    listener.wait(lambda one: one.session_id == mine.session_id and one.type.endswith("session.completed"))
+    assert [one.session_id for one in listener.events if isinstance(one, ToolInvoked)] == [mine.session_id]
 
 
 # -- after the end -----------------------------------------------------------------------------------------------------

@@ -249,6 +249,10 @@ class Producer:
     # -- sessions ----------------------------------------------------------------------------
 
     @property
+    def closed(self) -> bool:
+        return self._closed
+
+    @property
     def sessions(self) -> list[Session]:
         """The sessions that are open now."""
         with self._lock:

@@ -85,8 +85,8 @@ class Tool:
 
     def session(self) -> Session:
         """The session the call belongs to: that of the task or thread, or the only one there is if it never had one."""
-        found = CURRENT.get()
-        if found is not None and found.producer is self._producer:
+        found = next((one for one in reversed(CURRENT.get()) if one.producer is self._producer), None)
+        if found is not None:
             if found.open:
                 return found
             found.voice.must_be_free()

@@ -46,7 +46,8 @@ if TYPE_CHECKING:
 
 __all__ = ["CURRENT", "Session"]
 
-CURRENT: Final[contextvars.ContextVar[Session | None]] = contextvars.ContextVar("aaep_session", default=None)
+# Of each producer the open ones, innermost last, or the one that was left: who had one does not get another's.
+CURRENT: Final[contextvars.ContextVar[tuple[Session, ...]]] = contextvars.ContextVar("aaep_sessions", default=())
 
 State = Literal["idle", "thinking", "calling_tool", "writing_output", "awaiting_input", "deciding", "handing_off"]
 _LOUD: Final = {"awaiting_input", "calling_tool", "handing_off"}  # C-16: the changes that are more than background
@@ -80,7 +81,7 @@ class Session:
         self._summary, self._parent = summary, parent
         self._request, self._requested_by, self._expected = request, requested_by, expected_seconds
         self._began = 0.0
-        self._token: contextvars.Token[Session | None] | None = None
+        self._token: contextvars.Token[tuple[Session, ...]] | None = None
         self.handed: bool | None = None  # None: not handed over; then whether somebody took it
         self._result: Text = None
 
@@ -118,20 +119,17 @@ class Session:
     def _open(self) -> None:
         self._began = self.voice.clock()
         name = self.producer.info.agent_name
+        said = summaries.started(name if isinstance(name, str) else "The agent")
         self._opening = self.voice.say(
             SessionStarted,
-            compose(
-                self._summary,
-                summaries.started(name if isinstance(name, str) else "The agent"),
-                english=self.english,
-            ),
+            compose(self._summary, said, english=self.english),
             attend=None if self._parent is None else {"parent_session_id": self._parent.session_id},
             request_text=UNSET if self._request is None else plain(self._request),
             requested_by=UNSET if self._requested_by is None else self._requested_by,
             expected_duration_ms=UNSET if self._expected is None else int(self._expected * 1000),
             tools_available=self.producer.tool_names or UNSET,
         )
-        self._token = CURRENT.set(self)
+        self._token = CURRENT.set((*self._others(), self))
 
     def _leave(self, error: BaseException | None) -> None:
         try:
@@ -156,9 +154,13 @@ class Session:
         if self._token is not None:
             with suppress(ValueError):  # left in another task or thread than it was entered in
                 CURRENT.reset(self._token)
-            if (outer := CURRENT.get()) is None or not outer.open:
-                CURRENT.set(self)  # who had a session and left it does not get another's
+            others = self._others()
+            if not any(one.producer is self.producer for one in others):
+                CURRENT.set((*others, self))
             self._token = None
+
+    def _others(self) -> list[Session]:
+        return [one for one in CURRENT.get() if one.open or not (one.producer is self.producer or one.producer.closed)]
 
     @property
     def open(self) -> bool:
