@@ -11,7 +11,7 @@ import re
 import threading
 from collections import deque
 from collections.abc import AsyncIterator, Callable, Generator, Iterator
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor
 from datetime import date
 from decimal import Decimal
 from enum import Enum
@@ -435,6 +435,51 @@ def test_what_already_runs_by_itself_is_waited_for(producer: Producer) -> None:
         return await given
 
     assert asyncio.run(run()) == "done"
+
+
+@pytest.mark.parametrize(("error", "status"), [(None, "success"), (OSError(), "error"), ("cancelled", "error")])
+def test_what_a_thread_does_for_a_tool_is_part_of_its_call(producer: Producer, error: Any, status: str) -> None:
+    given: Future[str] = Future()
+
+    @producer.tool(risk="low")
+    def begin() -> Future[str]:
+        return given
+
+    listener = Listener(producer)
+    with producer.session("Working.") as session:
+        assert begin() is given
+        before = session.calling
+        if error is None:
+            given.set_result("done")
+        elif error == "cancelled":
+            given.cancel()
+        else:
+            given.set_exception(error)
+        assert (before, session.calling) == (True, False)
+    listener.wait_for_end()
+    assert [one.status for one in listener.events if isinstance(one, ToolCompleted)] == [status]
+    assert listener.findings() == []
+
+
+@pytest.mark.parametrize("lazy", [map, filter])
+def test_cf_027_what_is_done_one_by_one_is_not_done_after_the_session_s_end(producer: Producer, lazy: Any) -> None:
+    ran: list[int] = []
+
+    def done(disk: int) -> bool:
+        ran.append(disk)
+        return True
+
+    @producer.tool
+    def wipe(disks: tuple[int, ...]) -> Iterator[bool]:
+        return lazy(done, disks)  # type: ignore[no-any-return]  # one of two that are iterators
+
+    Listener(producer, "accept")
+    with producer.session("Working."):
+        disks = wipe((1, 2))
+        next(disks)
+    with pytest.raises(LocalProtocolError, match="is over"):
+        next(disks)
+    assert ran == [1]
 
 
 @pytest.mark.parametrize("kind", ["function", "object"])

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncGenerator, Awaitable, Callable, Generator
+from concurrent.futures import Future
 from contextlib import aclosing
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Final
@@ -243,6 +244,10 @@ class Call:
             raise
         self.end(None)
         return value
+
+    def done(self, given: Future[Any]) -> None:
+        """What a thread does for it is done."""
+        self.end(asyncio.CancelledError() if given.cancelled() else given.exception())
 
     def forgo(self) -> None:
         """It was agreed to and will not run. HITL-018: it is announced all the same, and that it did not run."""

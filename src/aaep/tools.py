@@ -11,6 +11,7 @@ from __future__ import annotations
 import inspect
 import re
 from collections.abc import Callable
+from concurrent.futures import Future
 from contextlib import aclosing
 from functools import wraps
 from string import Formatter
@@ -284,6 +285,11 @@ def _synchronous(tool: Tool, function: Callable[..., Any]) -> Callable[..., Any]
             block.end(error)
             raise
         # What one of these does it has yet to do.
+        if isinstance(result, (map, filter)):
+            result = (one for one in result)
+        if isinstance(result, Future):
+            result.add_done_callback(block.done)
+            return result
         if inspect.isawaitable(result):
             return block.later(result)
         if inspect.isgenerator(result):
