@@ -574,6 +574,16 @@ def test_a_yes_that_nobody_looked_at_does_not_keep_a_session_from_ending_well(pr
         assert ask.wait(10)  # who has seen it and says nothing of a tool may have run it unheard
 
 
+def test_a_yes_that_nobody_looked_at_is_not_told_of_after_a_handoff(producer: Producer) -> None:
+    listener = Listener(producer, capabilities=FULL)
+    with producer.session("Working.") as session:
+        wipe(session)
+        listener.reply(listener.wait("awaiting.confirmation"), "accept")
+        session.handoff("Too hard.")
+    assert isinstance(listener.wait_for_end(), SessionCancelled)
+    assert listener.findings() == [] and listener.tools == []
+
+
 def test_a_tool_that_was_agreed_to_and_then_given_up_does_not_run(producer: Producer) -> None:
     ran: list[str] = []
     listener = Listener(producer, capabilities=FULL)

@@ -10,6 +10,7 @@ it a reply, the deadline, the last listener leaving, or the agent itself.
 from __future__ import annotations
 
 from collections import deque
+from contextlib import suppress
 from typing import TYPE_CHECKING, Final, Literal
 
 import msgspec
@@ -193,9 +194,8 @@ class Questions:
         """A yes came when nobody waited for it any more: what it was for does not run, and who agreed is told."""
         prompt = self._voice.order.asks.get(ask.event.reply_token) if ask.event is not None else None
         if ask.call and prompt is not None and prompt.granted and not prompt.used and self._session.open:
-            self._session.tool(
-                ask.tool or "action", risk="low", ask=ask
-            ).forgo()  # nothing happens, so nothing is risky
+            with suppress(LocalProtocolError):  # nothing may be said of it any more, as after a handoff
+                self._session.tool(ask.tool or "action", risk="low", ask=ask).forgo()  # nothing happens: no risk
 
     def void(self) -> None:
         """The session ends: no question outlives it. CF-027"""
@@ -213,6 +213,7 @@ class Questions:
             if ask is not None:
                 ask.settle(Answer(outcome="withdrawn", granted=False))
         self._turns.clear()
+        self._yeses.clear()
         self.current = self.granted = None
 
     def _conclude(self) -> None:
