@@ -140,9 +140,8 @@ class Session:
     def drop(self) -> None:
         """Forget what is open, where it cannot be closed as usual."""
         self.questions.drop()
-        for call in self.running.values():
-            call.running = False
-        self.running.clear()
+        while self.running:
+            self.running.popitem()[1].running = False
         self._outputs.clear()
 
     def fork(self) -> None:
