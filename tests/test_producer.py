@@ -80,12 +80,13 @@ def test_a_level_that_is_none_is_told() -> None:
         lambda session: session.confirm("Pay.", "Money goes.", risk="grave"),
         lambda session: session.fail(category="odd"),
         lambda session: session.handoff("Too hard.", "boss"),
+        lambda session: session.progress("half"),
     ],
 )
 def test_a_word_that_is_none_of_those_there_are_is_told(producer: Producer, wrong: Any) -> None:
     with (
         producer.session("Working.") as session,
-        pytest.raises((ValueError, LocalProtocolError), match=r"grave|odd|boss"),
+        pytest.raises((ValueError, LocalProtocolError), match=r"grave|odd|boss|half"),
     ):
         wrong(session)
     sound(producer)

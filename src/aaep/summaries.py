@@ -166,7 +166,7 @@ def forgone(name: str) -> tuple[Said, Said]:
 @lru_cache(maxsize=256, typed=True)
 def made(percent: float | None, step: int | None, total: int | None) -> Said:
     """How far work has come, in words."""
-    parts = [f"{percent:g} percent done."] if percent is not None else []
+    parts = [f"{percent:g} percent done."] if isinstance(percent, (int, float)) else []  # else it is not sent
     if step is not None:
         parts.append(f"Step {step} of {total}." if total is not None else f"Step {step}.")
     said = " ".join(parts)
