@@ -25,7 +25,7 @@ from aaep.cli import main
 from aaep.cli.capture import _shown
 from aaep.hub import Hub
 from aaep.producer import Producer
-from aaep.status import Status
+from aaep.status import UNREAD, Status
 from tests.driving import AAEP, LONG, answered, demo_at
 
 ACCEPTED = b'{"type":"subscription.accepted","subscription_id":"sub_1","honored_capabilities":{"languages":["en"]}}'
@@ -320,6 +320,17 @@ def test_a_lost_connection_is_marked_where_it_was(tmp_path: Path) -> None:
     assert lines(path)[4]["why"] == "The stream ended."
     judged = CliRunner().invoke(main, ["validate", "--json", str(path)])
     assert "not an entry" not in judged.output, "the validator knows the marks"
+
+
+def test_what_was_no_message_is_marked_where_it_was(tmp_path: Path) -> None:
+    path = tmp_path / "c.ndjson"
+    with begun(path) as capture:
+        capture.record("out", b'{"type":"x","event_id":"evt_1"}')
+        capture.record("out", b"")
+        capture.record("out", b'{"type":"x","event_id":"evt_2"}')
+    said = [line.get("gap") or line["message"].get("event_id") for line in lines(path)[3:]]
+    assert said == ["evt_1", "missed", "evt_2"]
+    assert lines(path)[4]["why"] == UNREAD.text
 
 
 def test_a_request_that_was_refused_is_no_capture(tmp_path: Path) -> None:

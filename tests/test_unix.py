@@ -864,3 +864,31 @@ def test_it_works_on_the_loop_of_the_standard_library_too(url: str) -> None:
         await channel.close()
 
     asyncio.run(asyncio.wait_for(both(), WAIT))
+
+
+def test_what_a_strange_agent_sends_that_is_no_message_is_told_and_the_stream_goes_on(tmp_path: Path) -> None:
+    """SEC-009"""
+    place = str(tmp_path / "agent.sock")
+    accepted = {
+        "type": "subscription.accepted",
+        "subscription_id": "sub_1",
+        "aaep_version": "1.0.0",
+        "producer": {"agent_id": "strange"},
+        "honored_capabilities": {},
+    }
+    goodbye = {"type": "subscription.close", "subscription_id": "sub_1", "reason_code": "producer_shutdown"}
+    with socket.create_server(place, family=socket.AF_UNIX) as door:
+
+        def agent() -> None:
+            line, _ = door.accept()
+            with line:
+                line.recv(65_536)
+                for sent in (json.dumps(accepted).encode(), b'{"action":"\\ud83d"}', json.dumps(goodbye).encode()):
+                    line.sendall(sent + b"\n")
+                line.recv(65_536)
+
+        threading.Thread(target=agent, daemon=True).start()
+        told: list[str] = []
+        subscriber = Subscriber(f"unix://{place}", framing="ndjson", tell=lambda status: told.append(status.kind))
+        assert [*subscriber] == []
+    assert told == ["connecting", "connected", "unread", "ended"]

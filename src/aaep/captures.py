@@ -32,7 +32,7 @@ from typing import IO, Any, Final, Literal, Self, TypeAlias
 import msgspec
 
 from .errors import AaepError
-from .status import Status
+from .status import UNREAD, Status
 from .tap import Direction
 from .timestamps import instant
 
@@ -219,7 +219,10 @@ class Capture:
         """A message passed."""
         with self._lock:
             try:
-                self._take(direction, data)
+                if data:
+                    self._take(direction, data)
+                elif not self._full:  # no message, so it cannot be written down as one
+                    self._gap("missed", UNREAD.text)
             except OSError as error:
                 self._fail(error)
 

@@ -155,7 +155,11 @@ class Door(Protocol):
 
 
 class Arrival(msgspec.Struct, frozen=True):
-    """A message that came: its bytes, and the id to resume after, if it has one."""
+    """
+    A message that came: its bytes, and the id to resume after, if it has one.
+
+    No bytes stand for something that was no message, of which nobody knows what it was meant to be.
+    """
 
     data: bytes
     id: str = ""

@@ -247,7 +247,7 @@ class _Connection:
     def __call__(self, status: Status) -> None:
         if status.kind in ("waiting", "resumed", "gap") and status.kind != self._kind:
             click.echo(plain(status.text), err=True)
-        if status.kind not in ("connecting", "unread"):  # what could not be read is recorded all the same
+        if status.kind not in ("connecting", "unread"):  # what could not be read is marked in the recording
             self._kind = status.kind
 
 

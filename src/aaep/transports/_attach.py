@@ -192,7 +192,7 @@ class Attachment:
     async def _read(self, wire: Wire, exchange: Exchange) -> None:
         try:
             while (raw := await wire.receive()) is not None:
-                if not isinstance(raw, bytes) or self._refused(raw):
+                if not isinstance(raw, bytes) or not raw or self._refused(raw):
                     continue
                 exchange.receive(raw)
                 if exchange.subscription is not None and not self._attached.is_set():

@@ -31,7 +31,7 @@ class Wire(Protocol):
 
     async def receive(self) -> bytes | ChannelRefused | None:
         """
-        The next message; None when the other side has ended the connection.
+        The next message; None when the other side has ended the connection, and no bytes for what is no message.
 
         A refusal that is given back, not raised, is all that answers what was asked; the connection goes on.
         """

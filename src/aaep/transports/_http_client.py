@@ -137,6 +137,7 @@ class HttpChannel:
                     for item in decoder.feed(piece):
                         if isinstance(item, FrameError):
                             log.warning("Something in the stream from %s was skipped. %s", self._origin, item)
+                            yield Arrival(b"")
                         else:  # CF-088: a close has no id to resume after
                             yield Arrival(item.data, "" if item.event == "aaep.close" else item.id)
             finally:

@@ -302,16 +302,15 @@ class _Line:
             raise ChannelLost("The connection broke, and this may not have arrived.") from error
 
     async def receive(self) -> bytes | None:
-        while True:
-            try:
-                item = await self._incoming.next()
-            except FrameError as error:
-                raise ChannelLost("What answers does not speak AAEP.") from error
-            if not isinstance(item, FrameError):
-                return None if item is None else item.data
-            if item.fatal:
-                raise ChannelLost("The agent sent what is no message.") from item
-            log.warning("Something that is no message was skipped.")
+        try:
+            item = await self._incoming.next()
+        except FrameError as error:
+            raise ChannelLost("What answers does not speak AAEP.") from error
+        if not isinstance(item, FrameError):
+            return None if item is None else item.data
+        if item.fatal:
+            raise ChannelLost("The agent sent what is no message.") from item
+        return b""
 
     async def close(self) -> None:
         self._writer.close()
