@@ -31,7 +31,7 @@ T = TypeVar("T")
 
 # What the person at the subscriber does; {task} in a command stands for it.
 TASKS: Final[Mapping[str, str]] = {
-    "none": "Nobody is there, and nothing is answered.",
+    "none": "Nothing is answered, as if nobody were there.",
     "accept": "Every confirmation is accepted as soon as it is announced.",
     "reject": "Every confirmation is refused as soon as it is announced.",
     "late": "Every confirmation is accepted two seconds after it was announced.",
@@ -174,8 +174,8 @@ class Scene:
         stream = await self.until(lambda: self.player.stream, self.stage.wait)
         if stream is None:
             asked = any(one.type == "subscription.request" for one in self.player.came)
-            how = f" It has ended: {self.ended}" if self.ended else ""
-            raise Unplayable(f"It {'asked for a subscription and' if asked else 'came not, and'} never listened.{how}")
+            how = f" {self.ended}" if self.ended else ""
+            raise Unplayable(f"It {'asked for a subscription and never listened' if asked else 'did not come'}.{how}")
         self.stage.met = True
         return stream
 
