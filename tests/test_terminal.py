@@ -1258,6 +1258,23 @@ def test_how_the_connection_is_is_said_once_for_each_change() -> None:
         assert "Some of what happened meanwhile" in printed
 
 
+def test_where_many_agents_are_it_is_said_who_begins_and_who_asks() -> None:
+    with at_a_terminal() as sitting:
+        assert sitting.script.connected.wait(30)
+        sitting.script.producer = ProducerInfo(agent_id="aaep-hub", agent_name="AAEP hub")
+        other = {"agent_id": "shop", "agent_name": "Shop \x1b[1mAssistant"}
+        sitting.script.events.put(event("session.started", producer=other))
+        sitting.see("Shop Assistant. Started. Moving money to your savings.\n")
+        assert sitting.prompt(risky(producer=other)).startswith("Attention. Shop Assistant. Confirm. Transfer")
+        sitting.press("s", "Shop Assistant. Confirm. Transfer")
+        sitting.script.events.put(event("tool.invoked", producer=other))
+        assert sitting.see("Calling check balance.") == "Calling check balance."  # nobody else is there
+        sitting.script.events.put(event("tool.invoked", session_id="sess_other"))
+        sitting.see("Session 2, Bank Assistant. Calling check balance.")
+        sitting.script.events.put(event("output.streaming", producer=other))
+        sitting.see("Session 1. Shop Assistant: Your balance")
+
+
 def test_what_could_not_be_read_is_told_once_in_a_row() -> None:
     """SEC-009"""
     with at_a_terminal() as sitting:

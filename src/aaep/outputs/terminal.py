@@ -30,10 +30,12 @@ from ..events import (
     AwaitingClarification,
     AwaitingConfirmation,
     Envelope,
+    OutputStreaming,
+    SessionStarted,
 )
 from ..fields import Verbosity, present
 from ..messages import Capabilities
-from ..phrases import PHRASES, brief, span
+from ..phrases import PHRASES, brief, cut, neutralise, span
 from ..presentation import Announcement, Outputs, announce
 from ..reading import USUAL, Preferences
 from ..status import Status
@@ -320,9 +322,19 @@ class Terminal:
         self._go_on_writing()
 
     def _label(self, said: Announcement) -> str:
-        """Which session it is about, if there are several."""
+        """Which session it is about, if there are several, and whose it is where that is not plain."""
         several = len(self._active | {said.session_id}) > 1
-        return f"Session {self._sessions.get(said.session_id, 0)}. " if several else ""
+        number = f"Session {self._sessions.get(said.session_id, 0)}" if several else ""
+        begins = said.asks or isinstance(said.event, SessionStarted)
+        label = ", ".join(filter(None, (number, self._speaker(said.event) if several or begins else "")))
+        return f"{label}. " if label else ""
+
+    def _speaker(self, event: Envelope) -> str:
+        """The agent, where we are connected to another, such as a hub: who is asked has to know by whom."""
+        producer = self._reader.producer if self._reader is not None else None
+        if producer is None or producer.agent_id == event.producer.agent_id or isinstance(event, OutputStreaming):
+            return ""  # an output says it
+        return cut(neutralise(present(event.producer, "agent_name") or event.producer.agent_id), 80)
 
     @contextlib.contextmanager
     def _fresh(self, wanted: bool = True) -> Iterator[None]:
