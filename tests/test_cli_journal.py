@@ -161,6 +161,7 @@ def test_a_name_that_was_offered_is_found_and_a_file_here_comes_first(
     fill(path_for("notes"))
     result = run("show", "bank.db")
     assert result.exit_code == 0 and f"{state / 'bank.db'}: 4 events" in result.stdout
+    assert run("show", "bank").stdout == result.stdout  # by the id of its agent
     assert run("purge", "bank.db", "--yes").exit_code == 0
     assert kept(state / "bank.db") == [] and len(kept(state / "notes.db")) == 4
     fill(tmp_path / "notes.db")

@@ -16,7 +16,7 @@ import click
 from ..events import Envelope
 from ..fields import present
 from ..journal import Entry, JournalError, Kept
-from ..journal.sqlite import SqliteJournal, folder
+from ..journal.sqlite import SqliteJournal, folder, path_for
 from ..presentation import Outputs, Preferences
 from ..wire import read
 from ._verb import SETTINGS, CannotRun, Group, Verb, counted, jsonl, plain
@@ -33,7 +33,8 @@ _FILE: Final = click.Path(dir_okay=False)
 def main(context: click.Context) -> None:
     """See or delete what an agent keeps of its sessions.
 
-    Without a FILE it is the one journal in your own folder for them; a FILE that is not here is looked for there.
+    Without a FILE it is the one journal in your own folder for them. A FILE that is not here is looked for there, by
+    its name or by the id of its agent.
     """
     if context.invoked_subcommand is None:
         click.echo(context.get_help())
@@ -143,11 +144,10 @@ def _only() -> Path:
 
 
 def _named(file: str) -> Path:
-    """A file, or the name of a journal in the folder for them. Whoever writes ./ means the one here."""
+    """A file, or the name of a journal in the folder for them, or its agent. Whoever writes ./ means the one here."""
     if os.path.basename(file) != file or os.path.lexists(file):
         return Path(file)
-    kept = folder() / file
-    return kept if os.path.lexists(kept) else Path(file)
+    return next((kept for kept in (folder() / file, path_for(file)) if os.path.lexists(kept)), Path(file))
 
 
 def _chosen(journal: SqliteJournal, session: str | None) -> list[Kept]:
