@@ -43,6 +43,12 @@ def test_help_is_whole_sentences_without_signs_to_decipher(path: tuple[str, ...]
     assert not re.search(r"x?[<>]=?\s*x|RANGE", said)
 
 
+@pytest.mark.parametrize("path", COMMANDS[1:], ids=" ".join)
+def test_every_command_says_how_it_exits(path: tuple[str, ...]) -> None:
+    said = " ".join(helped(path, "100").split())
+    assert "Commands:" in said or "Exits with" in said
+
+
 def test_on_a_narrow_line_every_word_is_whole() -> None:
     said = helped(("serve",), "40")
     assert max(map(len, said.splitlines())) <= 40

@@ -123,6 +123,9 @@ def _tasks() -> str:
     command and the request, {{task}} stands for what is needed. A producer that
     knows no tasks does the same each time, and what it does not show is told.
 
+    Exits with 0 if the level is reached, 1 if it is not, and 2 if nothing
+    could be judged.
+
     \b
 {chr(10).join("    " + line for line in _tasks().splitlines())}
     """,
@@ -316,6 +319,9 @@ def _person() -> str:
     To show what it presents, the subscriber prints one JSON object for each
     announcement, with event_id, type, text and urgency, a line each. Critical
     is what interrupts.
+
+    Exits with 0 if the level is reached, 1 if it is not, and 2 if nothing
+    could be judged.
 
     What the person decides is written to its standard input as soon as a prompt
     was announced: accept, reject, or an answer; yes if it asks once more. Or

@@ -118,7 +118,8 @@ def sign_(
 ) -> None:
     """Print a manifest as a signed one, a JWS in one line.
 
-    An agent with a signing_key does this by itself, again and again before it expires.
+    An agent with a signing_key does this by itself, again and again before it expires. Exits with 0 when it was
+    signed, and 2 when it could not be.
     """
     raw = _raw(source, token, ca)
     try:
@@ -235,7 +236,8 @@ def key_(context: click.Context) -> None:
 def new(*, file: Path, algorithm: str, kid: str) -> None:
     """Make a key: the private half in FILE, which you keep, and the public half beside it, for those who listen.
 
-    A FILE that ends in .pem is written as PEM, any other as a JWK. The public half is always a JWK Set.
+    A FILE that ends in .pem is written as PEM, any other as a JWK. The public half is always a JWK Set. Exits with 2 if
+    one of the files is there already: no key is written over.
     """
     pem = file.suffix == ".pem"
     if pem and kid:

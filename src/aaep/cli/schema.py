@@ -28,8 +28,9 @@ CONTEXT: Final = "aaep-v1.context.jsonld"
 def main(context: click.Context, *, type_: str | None, write: bool, check: bool, root: Path) -> None:
     """Print the JSON Schema of a TYPE, or list the types.
 
-    The type context is the JSON-LD context. --check exits with 1 and names each
-    file that is missing, out of date or should not be there.
+    The type context is the JSON-LD context. Exits with 2 if there is no such
+    type. --check exits with 1 and names each file that is missing, out of date
+    or should not be there.
     """
     if write + check + (type_ is not None) > 1:
         raise click.UsageError("Give one of --write, --check and TYPE.", context)

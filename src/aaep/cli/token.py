@@ -61,7 +61,8 @@ def create(
 ) -> None:
     """Make a token and print it, once. It is kept nowhere; the file has only its hash.
 
-    The token alone is on standard output, what else there is to say on standard error.
+    The token alone is on standard output, what else there is to say on standard error. Exits with 0 when it was made,
+    and 2 when it could not be.
     """
     if never_expires and days is not None:
         raise CannotRun("It cannot both end after some days and never expire. Give --days or --never-expires.")
