@@ -21,7 +21,7 @@ _ADVICE: Final = {
     "manifest_signature_required": "Ask the producer's operator for a signed manifest.",
     "capabilities_incompatible": "Ask for less, or for a language the producer offers.",
     "rate_limit": "Try again later.",
-    "authentication_required": "Give a credential, such as token=….",
+    "authentication_required": "Give a valid token: --token or AAEP_TOKEN, or token= in Python.",
     "authentication_expired": "Connect again with a fresh credential.",
     "authorization_denied": "Ask the producer's operator for access.",
     "transport_unavailable": "Try again later, or use another transport.",
