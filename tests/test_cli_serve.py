@@ -157,17 +157,20 @@ def test_who_comes_and_goes_is_logged_with_the_time_and_nothing_of_what_is_said(
     assert "secret" not in logged
 
 
-def test_an_agent_that_a_hub_does_not_take_is_told_so(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+@pytest.mark.parametrize(("token", "why"), [("wrong", "401"), ("two\nlines", "The token holds what no token holds")])
+def test_an_agent_that_a_hub_does_not_take_is_told_so(
+    token: str, why: str, tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
     tokens = tmp_path / "tokens"
     assert CliRunner().invoke(main, ["token", "new", "--principal", "ada", "--file", str(tokens)]).exit_code == 0
     with (
         hub("--listen", "ws://127.0.0.1:0", "--tokens", str(tokens), listening=1) as (place,),
-        aaep.Producer("bank", hub=place, token="wrong", journal=None) as agent,
+        aaep.Producer("bank", hub=place, token=token, journal=None) as agent,
         agent.session("Working."),
     ):
         pass
     told = [one.getMessage() for one in caplog.records if one.name == "aaep.attach"]
-    assert len(told) == 1 and f"This agent cannot go to the hub at {place}." in told[0] and "401" in told[0]
+    assert len(told) == 1 and f"This agent cannot go to the hub at {place}." in told[0] and why in told[0]
 
 
 def test_a_socket_knows_its_user_however_its_scheme_is_written(tmp_path: Path) -> None:

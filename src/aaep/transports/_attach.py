@@ -124,10 +124,10 @@ class Attachment:
         while not self._leaving.is_set():
             try:
                 wire = await self._channel.dial()
-            except ChannelRefused as error:
-                self._warn(f"This agent cannot go to the hub at {self.url}. {error}")
-            except AaepError as error:
+            except ChannelLost as error:
                 self._warn(f"The hub is not there. {error}")
+            except AaepError as error:
+                self._warn(f"This agent cannot go to the hub at {self.url}. {error}")
             else:
                 if await self._serve(wire):  # who is turned away at the door has got nowhere
                     tries, self._warned = 0, ""
