@@ -149,6 +149,11 @@ def test_how_far_it_is_can_be_heard() -> None:
     assert last.startswith(f"aaep: Scenario {total} of {total}: ")
 
 
+def test_an_address_that_others_can_reach_is_refused_in_words_of_the_command() -> None:
+    told = run("producer", "http://0.0.0.0:0", "--self-test")
+    assert told.exit_code == 2 and "Play it on this one: 127.0.0.1." in told.stderr and "cert=" not in told.stderr
+
+
 def test_without_more_it_says_what_it_can_judge() -> None:
     told = run()
     assert told.exit_code == 0 and told.stderr == ""

@@ -14,6 +14,7 @@ import click
 from ..attend import registry
 from ..audit import Audit
 from ..catalogue import rules
+from ..channel import Reachable
 from ..conformance import subscribers
 from ..conformance.agent import Scripted
 from ..conformance.report import Report, html, junit, text, to_json
@@ -202,6 +203,8 @@ def _producer(
             start = by_command(start_command) if start_command else None
             start = by_url(start_url, start_body) if start_url else start
             played = asyncio.run(run(source, start))
+    except Reachable as error:
+        raise CannotRun(f"{error.url} can be reached from other machines. Play it on this one: 127.0.0.1.") from error
     except AaepError as error:
         raise CannotRun(str(error)) from error
     context.exit(_tell(_report(played, source, level), members=members, everything=everything, page=page, cases=cases))
