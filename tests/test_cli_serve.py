@@ -230,6 +230,40 @@ def test_a_hub_lets_in_by_certificates(folder: Path) -> None:
             nobody.ready().wait(LONG)
 
 
+@pytest.mark.parametrize("scheme", ["https", "wss", "grpcs"])
+def test_a_person_with_a_certificate_listens_with_it(folder: Path, scheme: str) -> None:
+    tls = ["--tls-cert", f"{folder}/cert.pem", "--tls-key", f"{folder}/cert.key", "--client-ca", f"{folder}/other.pem"]
+    tls += ["--certificate", "CN:other", "local-user", "replier"]
+    with hub("--listen", f"{scheme}://127.0.0.1:0", *tls, listening=1) as (place,):
+        listen = [*PROGRAM, "listen", place, "--no-wait", "--ca", f"{folder}/cert.pem"]
+        with person(listen) as nobody:
+            assert nobody.wait(LONG) == 2
+        with person([*listen, "--cert", f"{folder}/other.pem", f"{folder}/other.key"]) as known:
+            assert known.stdout is not None
+            assert any(line.startswith("Connected") for line in known.stdout)
+            known.communicate("quit\n", LONG)
+            assert known.returncode == 0
+
+
+@contextmanager
+def person(command: list[str]) -> Iterator[subprocess.Popen[str]]:
+    """Somebody at a command, who says nothing yet."""
+    pipes: dict[str, Any] = dict.fromkeys(("stdin", "stdout", "stderr"), subprocess.PIPE)
+    with subprocess.Popen(command, text=True, **pipes) as process:
+        try:
+            yield process
+        finally:
+            process.kill()
+
+
+def test_what_is_no_certificate_of_ours_is_told(folder: Path) -> None:
+    listen = ["listen", "https://127.0.0.1:1", "--cert", f"{folder}/cert.pem", f"{folder}/other.key"]
+    result = CliRunner().invoke(main, listen)
+    assert result.exit_code == 2 and "are not a certificate and its key" in result.stderr
+    result = CliRunner().invoke(main, [one.replace("https", "http") for one in listen])
+    assert result.exit_code == 2 and "--cert is for an encrypted address" in result.stderr
+
+
 def test_a_hub_proves_who_it_is(folder: Path, tmp_path: Path) -> None:
     key = SigningKey.new()
     (tmp_path / "key.json").write_text(json.dumps(key.jwk(private=True)))

@@ -1,4 +1,4 @@
-"""``--token`` and ``--ca``: what a command shows of who it is, and the authority that it trusts a server by."""
+"""``--token``, ``--cert`` and ``--ca``: what a command shows of who it is, and the authority that it trusts."""
 
 from __future__ import annotations
 
@@ -11,7 +11,9 @@ import click
 from ..claims import ENCRYPTED
 from ._verb import CannotRun, plain
 
-__all__ = ["CA", "TOKEN", "bearer", "connecting"]
+__all__ = ["CA", "CERT", "TOKEN", "bearer", "connecting"]
+
+_File: Final = click.Path(exists=True, dir_okay=False, path_type=Path)
 
 TOKEN: Final = click.option(
     "--token", envvar="AAEP_TOKEN", help="The bearer token to show. Better set AAEP_TOKEN: others see options."
@@ -19,14 +21,21 @@ TOKEN: Final = click.option(
 CA: Final = click.option(
     "--ca",
     metavar="FILE",
-    type=click.Path(exists=True, dir_okay=False, path_type=Path),
+    type=_File,
     help="The authority of the server's certificate, in PEM format, if this machine does not know it.",
+)
+CERT: Final = click.option(
+    "--cert",
+    "own",
+    type=(_File, _File),
+    metavar="FILE KEYFILE",
+    help="A certificate that shows who you are, and its key, in PEM format.",
 )
 
 
-def connecting(url: str, token: str | None, ca: Path | None) -> dict[str, Any]:
-    """What the transport of a URL is given for both."""
-    return bearer(url, token) | _trusting(url, ca)
+def connecting(url: str, token: str | None, ca: Path | None, own: tuple[Path, Path] | None = None) -> dict[str, Any]:
+    """What the transport of a URL is given for all of them."""
+    return bearer(url, token) | _trusting(url, ca, own)
 
 
 def bearer(url: str, token: str | None) -> dict[str, Any]:
@@ -34,17 +43,27 @@ def bearer(url: str, token: str | None) -> dict[str, Any]:
     return {} if token is None or _scheme(url) in ("stdio", "unix") else {"token": token}
 
 
-def _trusting(url: str, ca: Path | None) -> dict[str, Any]:
-    """gRPC has its own TLS, and reads the file itself."""
-    if ca is None:
+def _trusting(url: str, ca: Path | None, own: tuple[Path, Path] | None) -> dict[str, Any]:
+    """gRPC has its own TLS, and reads the files itself."""
+    if ca is None and own is None:
         return {}
     if _scheme(url) not in ENCRYPTED:
-        raise CannotRun(f"--ca is for an encrypted address, and {plain(url)} is none. Leave it out.")
+        option = "--cert" if ca is None else "--ca"
+        raise CannotRun(f"{option} is for an encrypted address, and {plain(url)} is none. Leave it out.")
     try:
         context = ssl.create_default_context(cafile=ca)
     except OSError as error:  # SSLError is one
         raise CannotRun(f"{plain(str(ca))} holds no certificate in PEM format. Give the authority's.") from error
-    return {"ca": str(ca)} if _scheme(url) == "grpcs" else {"ssl": context}
+    if own is not None:
+        try:
+            context.load_cert_chain(*own)
+        except OSError as error:
+            files = " and ".join(plain(str(one)) for one in own)
+            raise CannotRun(f"{files} are not a certificate and its key in PEM format.") from error
+    if _scheme(url) != "grpcs":
+        return {"ssl": context}
+    shown = {} if own is None else {"cert": str(own[0]), "key": str(own[1])}
+    return shown if ca is None else {"ca": str(ca), **shown}
 
 
 def _scheme(url: str) -> str:

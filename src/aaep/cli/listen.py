@@ -20,7 +20,7 @@ from ..presentation import Announcement, Preferences
 from ..status import Status
 from ..subscriber import Subscriber
 from ..wire import encode
-from ._connecting import CA, TOKEN, connecting
+from ._connecting import CA, CERT, TOKEN, connecting
 from ._verb import CannotRun, Tag, Verb, Whole, jsonl
 
 __all__ = ["main"]
@@ -48,6 +48,7 @@ __all__ = ["main"]
 @click.option("--replies/--no-replies", default=True, help="Whether prompts can be answered here. Default: they can.")
 @TOKEN
 @CA
+@CERT
 @click.option(
     "--trust",
     type=click.Path(exists=True, dir_okay=False),
@@ -69,6 +70,7 @@ def main(
     replies: bool,
     token: str | None,
     ca: Path | None,
+    own: tuple[Path, Path] | None,
     trust: str | None,
     once: bool,
     name: str | None,
@@ -94,7 +96,7 @@ def main(
         "max_events_per_second": rate,
         "trust": trust,
     }
-    given = {key: value for key, value in wishes.items() if value is not None} | connecting(url, token, ca)
+    given = {key: value for key, value in wishes.items() if value is not None} | connecting(url, token, ca, own)
     spoken = cast(Verbosity, verbosity)
 
     def connect(tell: Callable[[Status], None]) -> Reader:
