@@ -173,6 +173,16 @@ def test_an_agent_that_a_hub_does_not_take_is_told_so(
     assert len(told) == 1 and f"This agent cannot go to the hub at {place}." in told[0] and why in told[0]
 
 
+def test_stdio_010_a_hub_ends_with_who_started_it(tmp_path: Path) -> None:
+    """Were it killed: nobody else knows of its pipes."""
+    command = [*PROGRAM, "serve", "--journal", "memory", "--stdio", "--listen", f"unix://{tmp_path}/hub.sock"]
+    with person(command) as hub:
+        assert hub.stderr is not None and hub.stdin is not None
+        assert any("Press Ctrl-C" in line for line in hub.stderr)
+        hub.stdin.close()
+        assert hub.wait(LONG) == 0
+
+
 def test_a_socket_knows_its_user_however_its_scheme_is_written(tmp_path: Path) -> None:
     tokens = tmp_path / "tokens.jsonl"
     add(tokens, new("ada", "replier", now=0.0, seconds=None)[1])

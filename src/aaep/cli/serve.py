@@ -27,6 +27,7 @@ from ..negotiation import Offer
 from ..stamps import timestamp
 from ..transports._audience import earlier
 from ..transports._relay import Relays
+from ..transports.stdio import StdioDoor
 from ._identities import identity
 from ._verb import CannotRun, Tag, Verb, plain
 
@@ -55,7 +56,9 @@ _OPTIONS: Final = (
     help="Where readers and agents may come: http, ws, unix and others. May be repeated. "
     "Default: http://127.0.0.1:8137 and ws://127.0.0.1:8138.",
 )
-@click.option("--stdio", is_flag=True, help="Serve who started this process, over standard input and output.")
+@click.option(
+    "--stdio", is_flag=True, help="Serve who started this process, over standard input and output, and end with it."
+)
 @click.option("--name", default="AAEP hub", help="What readers see as its name. Default: AAEP hub.")
 @click.option(
     "--journal",
@@ -221,6 +224,9 @@ async def _serve(
             click.echo(f"Listening at {await hub.open_door(url, **_for(url, settings))}", err=True)
         if sign is not None and hub.offered.signed_manifest is None:
             raise CannotRun("A manifest is signed for addresses. Say what readers connect to: --reached-at https://…")
+        for door in hub.doors:
+            if isinstance(door, StdioDoor):  # STDIO-010: who started us is gone, and nobody else would stop us
+                door.ended.add_done_callback(lambda _: stopped.set())
         click.echo("Agents and readers can come. Press Ctrl-C to stop.", err=True)
         await stopped.wait()
     finally:
