@@ -422,6 +422,36 @@ def test_an_upgrade_that_is_not_in_order_is_refused(place: tuple[str, Asker], st
     assert refused.value.response.status_code == status
 
 
+def test_cf_096_a_page_gets_a_ticket_for_the_websocket() -> None:
+    with hub() as made, running(made.asgi(token=TOKEN, origins=["https://reader.example"])) as where:
+        page, place = {"Origin": "https://reader.example"}, f"http://{where}/aaep/v1/tickets"
+        assert httpx.post(place, headers=page).status_code == 401
+        before = httpx.options(place, headers=page)
+        assert (before.status_code, before.headers["Access-Control-Allow-Methods"]) == (204, "POST")
+        answer = httpx.post(place, headers=page | _bearer())
+        assert (answer.status_code, answer.json()["expires_in"]) == (201, 30)
+        offered = [Subprotocol("aaep.v1"), Subprotocol(answer.json()["ticket"])]
+        with talking(where, subprotocols=offered, additional_headers=page) as line:
+            assert line.subprotocol == "aaep.v1"
+            line.send(json.dumps(REQUEST))
+            assert hear(line)["type"] == "subscription.accepted"
+        with pytest.raises(InvalidStatus) as refused, talking(where, subprotocols=offered, additional_headers=page):
+            pass
+        assert refused.value.response.status_code == 401
+
+
+def test_ws_006_who_asks_for_nothing_is_let_go_and_who_has_asked_is_not() -> None:
+    with hub() as made:
+        agent = Asker(made)
+        with running(made.asgi(patience=0.5)) as where, talking(where) as listening:
+            listening.send(json.dumps(REQUEST))
+            assert hear(listening)["type"] == "subscription.accepted"
+            with talking(where) as silent:
+                assert ending(silent) == ([], 4004)
+            asked = agent.ask()
+            assert hear(listening)["event_id"] == asked.event_id
+
+
 def test_what_is_neither_is_said() -> None:
     async def nothing(*_: Any) -> Any: ...
 

@@ -14,6 +14,7 @@ from collections.abc import Awaitable, Callable, Iterable, Mapping
 from typing import Any, Final, TypeAlias, TypeVar, cast
 from urllib.parse import parse_qs
 
+import msgspec
 from aiohttp import web
 from multidict import CIMultiDict
 
@@ -51,6 +52,7 @@ from ._http_places import (
 )
 from ._place import admitting
 from ._websocket_talk import PLACE, SUBPROTOCOL
+from ._websocket_tickets import LIFE, TICKETS, Tickets
 
 __all__ = ["Application", "connect", "serve"]
 
@@ -136,12 +138,14 @@ class Application:
         self._guard("http", 0)  # what is wrong with the origins is said now
         self._limit, self._patience = limit, patience
         self._closed = False
+        self._tickets = Tickets()
         self._asked: set[asyncio.Future[Any]] = set()  # of the hub
         self._places: dict[str, dict[str, Callable[[_Head, Peer, Receive], Awaitable[Said]]]] = {
             SUBSCRIPTIONS: {"POST": self._subscribe},
             REPLIES: {"POST": self._reply},
             MANIFEST: {"GET": self._manifest, "HEAD": self._manifest},
             METRICS: {"GET": self._metrics, "HEAD": self._metrics},
+            TICKETS: {"POST": self._ticket},
         }
 
     async def close(self) -> None:
@@ -342,7 +346,9 @@ class Application:
         head = _Head(scope)
         try:
             self._guard(head.scheme, head.port).check(head.request)
-            peer = await self._admitted(head, "websocket")
+            peer = self._tickets.redeem(scope.get("subprotocols", ()))  # CF-096
+            if peer is None or self._closed:
+                peer = await self._admitted(head, "websocket")
             if head.path != PLACE:
                 raise Refusal(404, "not_found", f"There is nothing here. The WebSocket is at {PLACE}.")
             if SUBPROTOCOL not in scope.get("subprotocols", ()):  # CF-096
@@ -373,21 +379,38 @@ class Application:
             await send({"type": "websocket.close", "code": talk.pipe.code})
 
         async def heard() -> None:
-            while (came := await receive())["type"] == "websocket.receive":
-                text = came.get("text")
-                raw = text.encode() if text is not None else came.get("bytes") or b""  # CF-099
-                await self._done(talk.heard, raw if len(raw) <= self._limit else b"")  # CF-114
-                # Events stop at high_water. Whoever takes no answers beyond it is not heard before it does.
-                while not talk.pipe.ended and talk.pipe.waiting() > 2 * self._hub.settings.high_water:
-                    await asyncio.sleep(_PAUSE)
+            try:
+                async with asyncio.timeout(self._patience) as patience:
+                    while await self._hears(talk, await receive()):
+                        if talk.exchange.settled:
+                            patience.reschedule(None)
+            except TimeoutError:  # WS-006: whoever has said nothing by now does not mean to
+                await self._done(talk.exchange.refuse)
+                while (await receive())["type"] == "websocket.receive":
+                    pass
 
         await _either(passed(), heard(), talk.pipe)
+
+    async def _hears(self, talk: Talk, came: Mapping[str, Any]) -> bool:
+        """Take what came from the other side; whether more may come."""
+        if came["type"] != "websocket.receive":
+            return False
+        text = came.get("text")
+        raw = text.encode() if text is not None else came.get("bytes") or b""  # CF-099
+        await self._done(talk.heard, raw if len(raw) <= self._limit else b"")  # CF-114
+        # Events stop at high_water. Whoever takes no answers beyond it is not heard before it does.
+        while not talk.pipe.ended and talk.pipe.waiting() > 2 * self._hub.settings.high_water:
+            await asyncio.sleep(_PAUSE)
+        return True
 
     # -- about the server ----------------------------------------------------------------------
 
     async def _manifest(self, head: _Head, peer: Peer, receive: Receive) -> Said:
         body, kind = await self._done(lambda: manifest(self._hub, head.headers))
         return Said(200, body, {**VARY, "Content-Type": kind})
+
+    async def _ticket(self, head: _Head, peer: Peer, receive: Receive) -> Said:
+        return Said(201, msgspec.json.encode({"ticket": self._tickets.issue(peer), "expires_in": LIFE}))
 
     async def _metrics(self, head: _Head, peer: Peer, receive: Receive) -> Said:
         text = {"Content-Type": "text/plain; version=0.0.4; charset=utf-8"}
