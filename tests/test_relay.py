@@ -229,6 +229,28 @@ def test_cf_149_an_agent_shows_its_hub_the_token_of_the_day() -> None:
         hub.close()
 
 
+def test_an_agent_with_a_wrong_token_is_told_that_it_is_the_token(caplog: pytest.LogCaptureFixture) -> None:
+    hub = Hub(Offer(producer=ProducerInfo(agent_id="hub")), MemoryJournal())
+    hub.relays = relays = Relays(hub)
+    said = threading.Event()
+
+    def tell(record: logging.LogRecord) -> bool:
+        said.set()
+        return True
+
+    logging.getLogger("aaep.attach").addFilter(tell)
+    try:
+        url = hub.serve("ws://127.0.0.1:0", identity=Static("correct-horse", roles=AGENT))
+        with Producer("bank", hub=url, journal=None, token="wrong-horse"):
+            assert said.wait(LONG)
+    finally:
+        logging.getLogger("aaep.attach").removeFilter(tell)
+        hub.run(relays.close())
+        hub.close()
+    (told,) = {one.getMessage() for one in caplog.records if one.name == "aaep.attach"}
+    assert "This agent cannot go to the hub" in told and "Check the token" in told and "not there" not in told
+
+
 def test_many_agents_are_heard_in_one_place(place: str) -> None:
     with serving(place) as (hub, url):
         listener = reader(hub)
