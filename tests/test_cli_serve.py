@@ -10,9 +10,11 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
+from http.client import HTTPConnection
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlsplit
 
 import pytest
 from click.testing import CliRunner, Result
@@ -171,6 +173,18 @@ def test_an_agent_that_a_hub_does_not_take_is_told_so(
         pass
     told = [one.getMessage() for one in caplog.records if one.name == "aaep.attach"]
     assert len(told) == 1 and f"This agent cannot go to the hub at {place}." in told[0] and why in told[0]
+
+
+@pytest.mark.parametrize("scheme", ["http", "ws"])
+def test_whoever_goes_to_the_address_that_was_printed_is_answered(scheme: str) -> None:
+    """Also where it is another name for this machine; what names another one is refused as ever."""
+    with hub("--listen", f"{scheme}://127.1:0", listening=1) as (place,):
+        port = urlsplit(place).port
+        assert place == f"{scheme}://127.1:{port}"
+        for host, status in ((f"127.1:{port}", 200), (f"localhost:{port}", 200), (f"evil.example:{port}", 421)):
+            with closing(HTTPConnection("127.0.0.1", port, timeout=LONG)) as line:
+                line.request("GET", "/healthz", headers={"Host": host})
+                assert line.getresponse().status == status
 
 
 def test_stdio_010_a_hub_ends_with_who_started_it(tmp_path: Path) -> None:

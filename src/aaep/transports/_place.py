@@ -10,7 +10,7 @@ from ..errors import AaepError
 from ..guessing import Guessing
 from ..identity import Identity, Local
 from ..tokens import Static
-from ._http_address import address, is_loopback
+from ._http_address import DEFAULT_PORTS, address, is_loopback, over_http
 
 __all__ = ["Place", "admitting", "placed"]
 
@@ -27,7 +27,16 @@ class Place(NamedTuple):
 
     def at(self, port: int) -> str:
         """Its URL, with the port that was really taken."""
-        return f"{self.scheme}://{f'[{self.host}]' if ':' in self.host else self.host}:{port}"
+        return f"{self.scheme}://{self._name}:{port}"
+
+    def answers_to(self, port: int) -> tuple[str, str]:
+        """What the Host header of a request says that goes to that URL; a usual port is left out there."""
+        usual = port == DEFAULT_PORTS[over_http(self.scheme)]
+        return f"{self._name}:{port}", self._name if usual else f"{self._name}:{port}"
+
+    @property
+    def _name(self) -> str:
+        return f"[{self.host}]" if ":" in self.host else self.host
 
 
 def admitting(identity: Identity | None, token: str | None) -> Identity | None:

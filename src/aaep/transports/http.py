@@ -396,7 +396,7 @@ async def serve(
             port=port,
             loopback=place.local,
             origins=frozenset(origins),
-            hosts=frozenset(one.lower() for one in hosts),
+            hosts=frozenset(one.lower() for one in (*hosts, *place.answers_to(port))),
         )
         door = HttpDoor(hub, guard, place.admits, place.at(port), limit=limit, patience=patience)
         await door.open(opened, encryption)
