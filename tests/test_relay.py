@@ -532,6 +532,20 @@ def test_of_a_yes_and_a_no_before_the_agent_is_back_the_no_counts(tmp_path: Path
         second.close()
 
 
+def test_a_no_that_the_agent_has_not_heard_yet_is_no_yes_by_a_later_one(place: str, absence: Absence) -> None:
+    """One reader refuses while the agent is away, and another one agrees."""
+    with serving(place) as (hub, url), working(url, listener := reader(hub)) as (agent, session):
+        asked = session.confirm("Wipe.", "All is gone.")
+        prompt = listener.wait(of(session, "awaiting.confirmation"))
+        (attachment,) = agent.hub.doors
+        agent.hub.call(lambda: cast(Any, attachment)._cut())
+        absence.begun.wait(LONG)
+        listener.reply(prompt, "reject")
+        reader(hub).reply(prompt, "accept")
+        absence.over.set()
+        assert asked.wait(LONG).outcome == "rejected"
+
+
 def test_a_reader_of_the_hub_stops_a_session_of_an_agent(place: str) -> None:
     with serving(place) as (hub, url), working(url, listener := reader(hub)) as (_, session):
         stop(hub, listener, session)

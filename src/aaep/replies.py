@@ -24,7 +24,7 @@ from .events import TERMINAL, AwaitingClarification, AwaitingConfirmation, Envel
 from .fields import Message, present
 from .messages import Capabilities, ClarificationReply, ConfirmationReply, Reply
 
-__all__ = ["USER", "Prompt", "Prompts", "Replies", "answered", "checked", "decided", "passed_on"]
+__all__ = ["USER", "Prompt", "Prompts", "Replies", "answered", "checked", "decided", "passed_on", "refuses"]
 
 USER: Final = "user:local"
 LONGEST: Final = 10**9  # seconds; a stranger may send any number
@@ -126,24 +126,28 @@ class Replies:
 
     A connection that breaks may take a reply with it. If the prompt comes
     again after that, the producer has not heard; what the person decided about
-    this very prompt is then said again. A token counts once (CONF-034).
+    this very prompt is then said again. A token counts once (CONF-034), and a no
+    that was given stays one, whatever is said after it.
     """
 
     def __init__(self) -> None:
-        self._sent: dict[str, tuple[Asking, Callable[..., bytes]]] = {}
+        self._sent: dict[str, tuple[Asking, Callable[..., bytes], bool]] = {}
 
-    def sent(self, asked: Asking, write: Callable[..., bytes]) -> None:
+    def sent(self, asked: Asking, write: Callable[..., bytes], *, refuses: bool) -> None:
         """The person has answered; ``write`` makes the message for a subscription."""
+        token = asked.reply_token
+        if token in self._sent and self._sent[token][2]:
+            return
         if len(self._sent) >= MOST:
             trim(self._sent)
-        self._sent[asked.reply_token] = asked, write
+        self._sent[token] = asked, write, refuses
 
     def again(self, event: Envelope, subscription_id: str) -> bytes | None:
         """The reply to a prompt that comes once more, for the subscription it comes on now."""
-        asked, write = self._sent.get(event.reply_token, (None, None)) if isinstance(event, Asking) else (None, None)
-        if asked is None or write is None or _decided_on(asked) != _decided_on(event):
+        kept = self._sent.get(event.reply_token) if isinstance(event, Asking) else None
+        if kept is None or _decided_on(kept[0]) != _decided_on(event):
             return None
-        return write(subscription_id=subscription_id)
+        return kept[1](subscription_id=subscription_id)
 
 
 def _decided_on(event: Envelope) -> list[object]:
@@ -218,6 +222,11 @@ def answered(
     return checked(reply)
 
 
+def refuses(message: Reply) -> bool:
+    """Whether a reply can only stop something."""
+    return isinstance(message, ConfirmationReply) and message.decision == "reject"
+
+
 def passed_on(message: Reply, asked: Asking, subscription_id: str, timestamp: str, *, terms: Capabilities) -> bytes:
     """
     Somebody else's reply under our own subscription, for the producer to judge as if it had come straight to it.
@@ -226,7 +235,7 @@ def passed_on(message: Reply, asked: Asking, subscription_id: str, timestamp: st
     Of a no only that goes along, for the rest could be what it is refused for (CF-020).
     """
     by = message.decided_by if isinstance(message.decided_by, str) and message.decided_by else USER
-    if isinstance(message, ConfirmationReply) and message.decision == "reject":
+    if refuses(message):
         return decided(asked, "reject", subscription_id, timestamp, terms=terms, decided_by=by[:LONGEST_NAME])
     if isinstance(asked, AwaitingConfirmation):
         _by_a_person(asked, by)

@@ -31,7 +31,7 @@ from .link import Link, Reconnect
 from .messages import Capabilities, Reply
 from .presentation import Announcement, Outputs
 from .reading import USUAL, Preferences
-from .replies import USER, answered, decided, passed_on
+from .replies import USER, answered, decided, passed_on, refuses
 from .stamps import timestamp
 from .status import Status, SubscriptionRefused
 from .tap import Record, Tap
@@ -254,7 +254,8 @@ class Subscriber:
 
     def reject(self, asked: Envelope | str, *, decided_by: str = USER, rationale: str | None = None) -> Later[None]:
         """Send the person's no to a confirmation."""
-        return self._reply(asked, partial(decided, decision="reject", decided_by=decided_by, rationale=rationale))
+        write = partial(decided, decision="reject", decided_by=decided_by, rationale=rationale)
+        return self._reply(asked, write, refusing=True)
 
     def answer(
         self, asked: Envelope | str, response: str | bool | int | float, *, decided_by: str = USER
@@ -264,9 +265,9 @@ class Subscriber:
 
     def pass_on(self, message: Reply) -> Later[None]:
         """Send what somebody else has answered, in their words: for who stands between the two, as a hub does."""
-        return self._reply(message.reply_token, partial(passed_on, message))
+        return self._reply(message.reply_token, partial(passed_on, message), refusing=refuses(message))
 
-    def _reply(self, asked: Envelope | str, write: Callable[..., bytes]) -> Later[None]:
+    def _reply(self, asked: Envelope | str, write: Callable[..., bytes], *, refusing: bool = False) -> Later[None]:
         link = self._link
         now = timestamp(link.wall())  # CONF-024: when the person decided
         with link.lock:
@@ -276,7 +277,7 @@ class Subscriber:
             raise ChannelLost("There is no connection at the moment. Nothing was sent; answer again when it is back.")
         write = partial(write, prompt, timestamp=now, terms=terms)
         raw = write(subscription_id=subscription_id)
-        link.replies.sent(prompt, write)
+        link.replies.sent(prompt, write, refuses=refusing)
         return link.later(link.channel.send(raw))
 
     # -- changing and ending ---------------------------------------------------------------

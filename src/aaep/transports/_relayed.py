@@ -15,8 +15,9 @@ from ..fanout import Subscription
 from ..fields import AAEP_VERSION, CORE_CONTEXT, present
 from ..hub import CatchUp, Hub
 from ..journal import Entry
-from ..messages import ConfirmationReply, Reply
+from ..messages import Reply
 from ..recovery import endings
+from ..replies import refuses
 from ..session import Session
 from ..stamps import identifier, timestamp
 from ..summaries import STATES
@@ -104,13 +105,12 @@ class Relayed:
 
     def reply(self, message: Reply, via: str) -> None:
         if self._relay is None or not self._relay.forward(message):
-            refuses = isinstance(message, ConfirmationReply) and message.decision == "reject"
-            self._held[message.reply_token, refuses] = message
+            self._held[message.reply_token, refuses(message)] = message
 
     def _hand_over(self, token: Any) -> None:
         """The agent asks once more what was answered already. A no comes first."""
-        for refuses in (True, False):
-            message = self._held.pop((token, refuses), None)
+        for refusing in (True, False):
+            message = self._held.pop((token, refusing), None)
             if message is not None and self._relay is not None:
                 self._relay.forward(message)
 
