@@ -497,6 +497,10 @@ def test_a_key_that_cannot_be_used_is_told_before_anything_is_served(tmp_path: P
         ("unix:bank", "http://127.0.0.1:1", False),
         ("unix:bank", "unix:///run/other.sock", True),
         ("unix:bank", "https://evil.example", False),
+        ("https://127.0.0.1:1", "http://127.0.0.1:2", False),
+        ("wss://localhost:1", "grpc://[::1]:2", False),
+        ("https://127.0.0.1:1", "wss://127.0.0.1:2", True),
+        ("https://127.0.0.1:1", "unix:bank", True),
     ],
 )
 def test_what_was_meant_for_one_host_goes_to_no_other(first: str, other: str, may: bool) -> None:

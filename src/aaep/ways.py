@@ -118,13 +118,13 @@ class Ways:
 
 def allowed(first: str, other: str) -> bool:
     """Whether what was meant for one URL may be sent to another."""
+    one, two = urlsplit(first), urlsplit(other)
     if origin(first) == LOCAL_ORIGIN:
         return origin(other) == LOCAL_ORIGIN  # CF-104, T6
+    if one.scheme.lower() in ENCRYPTED and two.scheme.lower() not in ENCRYPTED and origin(other) != LOCAL_ORIGIN:
+        return False  # also on this machine: who has taken a port proves nothing, and is shown the token
     if on_this_machine(first):
         return on_this_machine(other)
-    one, two = urlsplit(first), urlsplit(other)
-    if one.scheme.lower() in ENCRYPTED and two.scheme.lower() not in ENCRYPTED:
-        return False
     return bool(two.hostname) and one.hostname == two.hostname
 
 
