@@ -347,3 +347,17 @@ def test_what_a_stranger_answers_is_told_in_a_sentence(scheme: str) -> None:
         subscriber = Subscriber(f"{scheme}://127.0.0.1:{stranger.server_port}", wait=False)
         with pytest.raises(AaepError, match=r" answered 501: [^.]+\.$"):
             subscriber.ready().wait(LONG)
+
+
+def test_two_changes_of_terms_at_once_are_both_made() -> None:
+    with (
+        Producer("bank", listen="http://127.0.0.1:0", journal=None) as producer,
+        Subscriber(producer.addresses[0], replies=False) as subscriber,
+    ):
+        subscriber.ready().wait(60)
+        changes = [subscriber.renegotiate(replies=True), subscriber.renegotiate(verbosity="terse")]
+        for change in changes:
+            change.wait(60)
+        assert subscriber.terms is not None
+        assert subscriber.terms.supports_confirmation_reply is True
+        assert subscriber.terms.preferred_verbosity == "terse"

@@ -106,7 +106,7 @@ class Link:
         self._background: Background | None = None
         self._main: asyncio.Task[None] | None = None
         self._stream: asyncio.Task[None] | None = None
-        self._room = asyncio.Event()
+        self._room, self._changing = asyncio.Event(), asyncio.Lock()
         self._timer: asyncio.TimerHandle | None = None
 
     # -- from any thread -------------------------------------------------------------------
@@ -327,24 +327,25 @@ class Link:
     async def renegotiate(self, changes: dict[str, Any]) -> Capabilities:
         """Ask for other terms. §5.7"""
         await asyncio.shield(asyncio.wrap_future(self.ready))
-        wanted = self.wishes.changed(**changes)
-        if not self.subscription_id:
-            raise ChannelLost("There is no connection at the moment. Try again when there is one.")
-        sent = self.wishes.change(wanted, self.subscription_id)
-        raw = await self.channel.request(sent)
-        self.watch.judge(sent, self._now())
-        answer = self._answer(raw)
-        if isinstance(answer, SubscriptionRejected):  # CF-041: the old terms again, rather than none
-            log.warning("The change was refused, which ended the subscription. Subscribing again as before.")
-            self._renew()
-            raise refusal(answer)
-        self.wishes = wanted
-        self._accepted(answer)
-        try:
-            await self._examine(answer)
-        except AaepError:
-            self._renew()
-            raise
+        async with self._changing:  # what is asked for follows from what was granted before
+            wanted = self.wishes.changed(**changes)
+            if not self.subscription_id:
+                raise ChannelLost("There is no connection at the moment. Try again when there is one.")
+            sent = self.wishes.change(wanted, self.subscription_id)
+            raw = await self.channel.request(sent)
+            self.watch.judge(sent, self._now())
+            answer = self._answer(raw)
+            if isinstance(answer, SubscriptionRejected):  # CF-041: the old terms again, rather than none
+                log.warning("The change was refused, which ended the subscription. Subscribing again as before.")
+                self._renew()
+                raise refusal(answer)
+            self.wishes = wanted
+            self._accepted(answer)
+            try:
+                await self._examine(answer)
+            except AaepError:
+                self._renew()
+                raise
         self._arrivals.reshaped()
         return self._honoured()
 

@@ -322,7 +322,7 @@ class Relay:
         self._agreed = terms is not None and terms.supports_confirmation_reply is True, 1
         self.refresh()
         for session_id in self._stops:
-            self.subscriber.stop(session_id)
+            self._stop(session_id)
 
     def forward(self, message: Reply) -> bool:
         """Pass on a reader's reply, under the name that we have with the agent; whether that could be done."""
@@ -355,7 +355,11 @@ class Relay:
     def stop(self, session_id: str) -> None:
         """A reader wants a session of the agent stopped, which is for the agent to do, were it later (CF-147)."""
         self._stops.add(session_id)
-        self.subscriber.stop(session_id)
+        self._stop(session_id)
+
+    def _stop(self, session_id: str) -> None:
+        with suppress(AaepError):  # it has just ended, and its sessions with it
+            self.subscriber.stop(session_id)
 
 
 class _Elsewhere:
