@@ -229,6 +229,27 @@ def test_cf_149_an_agent_shows_its_hub_the_token_of_the_day() -> None:
         hub.close()
 
 
+def test_an_agent_whose_token_cannot_be_had_tries_again(caplog: pytest.LogCaptureFixture) -> None:
+    """Who gives tokens may be away too."""
+    hub = Hub(Offer(producer=ProducerInfo(agent_id="hub")), MemoryJournal())
+    hub.relays = relays = Relays(hub)
+    tries = iter([OSError("away: secret")])
+
+    def token() -> str:
+        for problem in tries:
+            raise problem
+        return "correct-horse"
+
+    try:
+        url = hub.serve("ws://127.0.0.1:0", identity=Static("correct-horse", roles=AGENT))
+        with Producer("bank", hub=url, journal=None, token=token) as agent:
+            agent.reader(replies=False).wait(LONG)
+    finally:
+        hub.run(relays.close())
+        hub.close()
+    assert "no token to show" in caplog.text and "OSError" in caplog.text and "secret" not in caplog.text
+
+
 def test_an_agent_with_a_wrong_token_is_told_that_it_is_the_token(caplog: pytest.LogCaptureFixture) -> None:
     hub = Hub(Offer(producer=ProducerInfo(agent_id="hub")), MemoryJournal())
     hub.relays = relays = Relays(hub)
