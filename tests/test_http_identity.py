@@ -328,3 +328,17 @@ def test_cf_149_a_subscriber_without_another_token_is_told_so(file: Path) -> Non
     with serving(identity=Tokens(file)) as server, pytest.raises(ChannelRefused, match="401"):
         for _ in Subscriber(server.url, token=short):
             pass
+
+
+@pytest.mark.parametrize("scheme", ["http", "ws", "grpc"])
+def test_a_token_from_a_file_is_shown_and_what_is_none_is_told(file: Path, scheme: str) -> None:
+    token = bearer(file, "ada")["Authorization"].removeprefix("Bearer ")
+    with Producer("bank", journal=None, listen=f"{scheme}://127.0.0.1:0", identity=Tokens(file)) as producer:
+        with Subscriber(producer.addresses[0], token=f"{token}\n") as reader:
+            reader.ready().wait(WAIT)
+        for wrong in ("two words", "two\nlines", "n\xe9", lambda: "nul\0"):
+            with (
+                pytest.raises(AaepError, match="no token holds"),
+                Subscriber(producer.addresses[0], token=wrong) as nobody,
+            ):
+                nobody.ready().wait(WAIT)

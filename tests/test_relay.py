@@ -430,6 +430,28 @@ def test_an_agent_that_is_turned_away_waits_longer_each_time_and_says_why_once(
     assert len(told) == 1 and "authorization_denied: Not for publishing." in told[0]
 
 
+def test_a_defect_on_the_way_to_a_hub_is_told_and_not_the_end(
+    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    again = threading.Event()
+    tries = iter([RuntimeError("broken")])
+
+    async def dial() -> _Refusing:
+        for problem in tries:
+            raise problem
+        again.set()
+        return _Refusing()
+
+    async def manifest() -> bytes:
+        return b""
+
+    channel = SimpleNamespace(connect=lambda _url: Duplex(dial, manifest))
+    monkeypatch.setattr(_attach, "transport", lambda _url: channel)
+    with Producer("bank", hub="unix:nowhere", journal=None):
+        assert again.wait(LONG)
+    assert "which is a defect" in caplog.text and "broken" in caplog.text
+
+
 def test_a_hub_says_to_the_agent_why_it_is_turned_away_and_to_its_own_log_once(
     tmp_path: Path, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -128,6 +128,8 @@ class Attachment:
                 self._warn(f"The hub is not there. {error}")
             except AaepError as error:
                 self._warn(f"This agent cannot go to the hub at {self.url}. {error}")
+            except Exception:
+                log.exception("The way to the hub failed, which is a defect. It is tried again.")
             else:
                 if await self._serve(wire):  # who is turned away at the door has got nowhere
                     tries, self._warned = 0, ""
