@@ -222,7 +222,7 @@ def test_cf_149_an_agent_shows_its_hub_the_token_of_the_day() -> None:
             assert doorman.shown.get(timeout=LONG) == "monday"
             agent.reader(replies=False).wait(LONG)
             (attachment,) = agent.hub.doors
-            agent.hub.call(lambda: cast(Any, attachment)._cut())
+            agent.hub.call(cast(Any, attachment)._ended.set)  # the connection is lost
             assert doorman.shown.get(timeout=LONG) == "tuesday"
     finally:
         hub.run(relays.close())
@@ -581,7 +581,7 @@ def test_a_no_that_the_agent_has_not_heard_yet_is_no_yes_by_a_later_one(place: s
         asked = session.confirm("Wipe.", "All is gone.")
         prompt = listener.wait(of(session, "awaiting.confirmation"))
         (attachment,) = agent.hub.doors
-        agent.hub.call(lambda: cast(Any, attachment)._cut())
+        agent.hub.call(cast(Any, attachment)._ended.set)  # the connection is lost
         absence.begun.wait(LONG)
         listener.reply(prompt, "reject")
         reader(hub).reply(prompt, "accept")
@@ -599,7 +599,7 @@ def test_what_is_to_be_stopped_while_the_agent_is_away_is_stopped_when_it_is_bac
     """CF-147: whoever has asked for it need not ask again."""
     with serving(place) as (hub, url), working(url, listener := reader(hub)) as (agent, session):
         (attachment,) = agent.hub.doors
-        agent.hub.call(lambda: cast(Any, attachment)._cut())
+        agent.hub.call(cast(Any, attachment)._ended.set)  # the connection is lost
         absence.begun.wait(LONG)
         stop(hub, listener, session)
         absence.over.set()
