@@ -35,7 +35,7 @@ def answered(command: list[str], answer: str) -> list[str]:
             said = []
             for line in process.stdout:
                 said.append(line.rstrip("\n"))
-                if line.startswith("Attention. Confirm."):
+                if line.startswith("Attention. ") and " Confirm. " in line:  # at a hub the agent stands between
                     process.stdin.write(answer + "\n")
                     process.stdin.flush()
                 elif "Write yes to accept" in line:
@@ -44,6 +44,6 @@ def answered(command: list[str], answer: str) -> list[str]:
             assert process.wait(LONG) == 0, said
         finally:
             process.kill()
-    first = next(place for place, line in enumerate(said) if line.startswith("Started."))
+    first = next(place for place, line in enumerate(said) if "Started." in line)
     last = max(place for place, line in enumerate(said) if line.startswith("Done."))
     return said[first : last + 1]

@@ -507,6 +507,7 @@ def test_it_goes_to_a_hub(accepted: Path) -> None:
                     process.kill()
         finally:
             hub.kill()
+    assert said[0].startswith("Bank. Started. ")
     assert said[-1] == "Done. 500 dollars are in your savings."
 
 
