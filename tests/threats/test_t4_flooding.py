@@ -113,7 +113,7 @@ def test_t4_who_only_connects_can_fill_neither_the_log_nor_the_hub() -> None:
                 assert line.getresponse().status == 200
             hub.terminate()
             assert hub.wait(LONG) == 0
-            assert hub.stderr.read() == ""
+            assert hub.stderr.read() == "Stopped.\n"
         finally:
             hub.kill()
 

@@ -21,7 +21,6 @@ from ..attend import ATTEND
 from ..channel import AgentEnded, Arrival, Channel, ChannelLost, ChannelRefused, parts_of, transport
 from ..errors import AaepError
 from ..stamps import identifier, timestamp
-from ..transports._bearer import authorization
 from ._heard import PREFIX, Heard, Json, Tools, consequential, content
 from ._judge import Ledger, Line, excerpt
 from ._playing import Unplayable
@@ -441,7 +440,10 @@ def _resync(event: Heard) -> bool:
 async def _post(stage: Stage, raw: bytes) -> Answer:
     """A reply over HTTP, and everything the sender can see of the answer."""
     base = stage.url.removeprefix("asgi+").rstrip("/")
-    headers = {"Content-Type": "application/json", **authorization(stage._settings.get("token") or None)}
+    headers = {"Content-Type": "application/json"}
+    token = stage._settings.get("token")
+    if token:
+        headers["Authorization"] = f"Bearer {token() if callable(token) else token}"
     timeout = aiohttp.ClientTimeout(total=stage.patience)
     try:
         async with (
