@@ -11,7 +11,7 @@ import re
 from collections.abc import Iterable, Iterator
 from typing import Final
 
-__all__ = ["HARMLESS", "REDACTED", "find", "redact", "settled", "suspicious"]
+__all__ = ["ENDED", "HARMLESS", "REDACTED", "find", "redact", "settled", "suspicious"]
 
 REDACTED: Final = "[redacted]"
 
@@ -74,7 +74,7 @@ _BEGUN: Final = re.compile(
 _NEAR: Final = 300  # characters from the end of a text, where such a beginning stands
 _LONGEST_KEY: Final = 16_384  # characters of what may still be a private key
 _STOPS: Final = frozenset(".!?,;)")  # behind these nothing goes on
-_ENDED: Final = frozenset(f"{stop} " for stop in _STOPS)
+ENDED: Final = frozenset(f"{stop} " for stop in _STOPS)  # so most pieces end; one with BEGIN in it may be in a key
 
 # What every secret above begins with or contains: a cheap look that rules out nearly all texts. Every text is looked
 # at, so plain words are not left to a pattern, which tries all of them at each letter.
@@ -148,8 +148,6 @@ def settled(text: str, size: int, before: str = "", *, sure: bool = False) -> in
     No secret reaches over the place, and none may that has only begun; but with
     ``sure`` only those count that are there already. ``before`` is what stood before the text.
     """
-    if text[size - 2 : size] in _ENDED and "BEGIN" not in text:  # as nearly always
-        return size
     return max(0, _settled(before + text, size + len(before), sure=sure) - len(before))
 
 

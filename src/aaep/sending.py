@@ -153,7 +153,9 @@ def _piece(rest: Any) -> tuple[str, ...] | None:
     if type(chunk) is not str or not chunk or type(position) is not int or position < 0:
         return None
     text = _encode(chunk)
-    return (text.decode(), str(position)) if _ordinary(text) and not suspicious(chunk) else None
+    if not _ordinary(text) or (chunk not in HARMLESS and suspicious(chunk)):
+        return None
+    return text.decode(), str(position)
 
 
 def _with_none(pieces: tuple[str, ...], event_id: str, stamp: str, new: tuple[str, ...]) -> str:

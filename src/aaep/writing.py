@@ -10,7 +10,7 @@ from msgspec import UNSET
 
 from .errors import LocalProtocolError
 from .events import OutputStreaming
-from .redaction import find, redact, settled, suspicious
+from .redaction import ENDED, find, redact, settled, suspicious
 from .sending import REST
 from .sentences import Boundary, Hint, cut, portions
 from .stamps import identifier
@@ -37,7 +37,7 @@ class Output:
         self.id = identifier("out_")
         self.text_length = 0
         self.complete = False
-        self._session = session
+        self._session, self._voice = session, session.voice
         self._boundary = boundary
         self._tongue = language or session.voice.language
         self._content_type = UNSET if content_type is None else content_type
@@ -49,7 +49,7 @@ class Output:
     def write(self, text: str) -> None:
         """Add text."""
         session = self._session
-        with session.voice.lock:
+        with self._voice.lock:
             if self._ending:
                 raise ValueError("The output is complete. Open another one with session.output().")
             may_write = session.may_write
@@ -96,7 +96,8 @@ class Output:
         if not (boundary == "none" or final or everything):
             size, reached = cut(text, boundary, language=self._tongue), boundary
         before = self._before
-        if size and not final:  # SEC-023: a secret that came in pieces would be none
+        # SEC-023: a secret that came in pieces would be none.
+        if size and not final and (text[size - 2 : size] not in ENDED or "BEGIN" in text):
             safe = settled(text, size, before, sure=everything)
             if safe != size:
                 size, reached = safe, None
@@ -140,7 +141,7 @@ class Output:
         return "none"
 
     def _say(self, chunk: str, hint: Hint, *, last: bool = False) -> None:
-        self._session.voice.add(
+        self._voice.add(
             OutputStreaming,
             _CHUNK(
                 chunk=chunk,
