@@ -17,7 +17,7 @@ from msgspec import UNSET
 
 from aaep import wire
 from aaep.attend import ATTEND
-from aaep.channel import Later, Peer
+from aaep.channel import Background, Later, Peer
 from aaep.errors import AaepError, RemoteProtocolError
 from aaep.events import (
     AwaitingConfirmation,
@@ -1648,3 +1648,24 @@ def test_waiting_for_the_hub_on_its_own_loop_is_refused() -> None:
     assert not hub.here
     hub.run(inside())
     hub.close()
+
+
+def test_a_task_that_does_not_notice_its_end_holds_nobody_up() -> None:
+    """As who waited for what came in this very moment: he has to be told again."""
+    background, waiting = Background("test"), threading.Event()
+    times: list[int] = []
+
+    async def stubborn() -> None:
+        while len(times) < 2:
+            try:
+                waiting.set()
+                await asyncio.Event().wait()
+            except asyncio.CancelledError:
+                times.append(1)
+
+    background.call(asyncio.run_coroutine_threadsafe, stubborn(), background.loop)
+    assert waiting.wait(30)
+    stopping = threading.Thread(target=background.stop, daemon=True)
+    stopping.start()
+    stopping.join(30)
+    assert not stopping.is_alive() and len(times) == 2

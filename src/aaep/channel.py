@@ -11,9 +11,10 @@ from __future__ import annotations
 import asyncio
 import concurrent.futures
 import contextlib
+import logging
 import threading
 import time
-from collections.abc import AsyncIterator, Callable, Coroutine, Generator
+from collections.abc import AsyncIterator, Callable, Coroutine, Generator, Iterable
 from concurrent.futures import Future, InvalidStateError
 from importlib import import_module
 from typing import Any, Final, Generic, Protocol, TypeVar, cast
@@ -52,6 +53,8 @@ __all__ = [
 
 T = TypeVar("T")
 _SLICE: Final = 0.25  # seconds
+_TIMES: Final = 4  # that a task is told to end
+_log: Final = logging.getLogger("aaep.channel")
 LOCAL: Final = "local"  # the principal that is the user of this machine
 
 # What somebody may do (SEC-037).
@@ -367,12 +370,26 @@ class Background:
         try:
             self.loop.run_forever()
         finally:
-            left = asyncio.all_tasks(self.loop)
-            for task in left:
-                task.cancel()
-            self.loop.run_until_complete(asyncio.gather(*left, return_exceptions=True))
+            self.loop.run_until_complete(_cancelled(asyncio.all_tasks(self.loop)))
             self.loop.run_until_complete(self.loop.shutdown_asyncgens())
             self.loop.close()
+
+
+async def _cancelled(tasks: Iterable[asyncio.Task[Any]]) -> None:
+    """
+    Cancel tasks until they have ended.
+
+    Once may not do: who waited for something that came in this very moment does not notice that he was cancelled.
+    """
+    left = {*tasks} - {asyncio.current_task()}
+    for _ in range(_TIMES):
+        for task in left:
+            task.cancel()
+        if left:
+            done, left = await asyncio.wait(left, timeout=_SLICE)
+            await asyncio.gather(*done, return_exceptions=True)  # what they failed with matters no more
+    if left:
+        _log.warning("%d tasks could not be ended, and are left behind.", len(left))
 
 
 def in_asyncio() -> bool:
