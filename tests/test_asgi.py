@@ -478,7 +478,7 @@ def test_who_waits_for_more_is_not_woken_by_what_was_taken_before() -> None:
         assert await pipe.take(WAIT) == (b"first", False)
         waiting = asyncio.ensure_future(pipe.take(WAIT))
         for _ in range(10):
-            await asyncio.sleep(0)
+            await asyncio.sleep(0)  # lets the loop turn
         assert not waiting.done()
         pipe.write(b"second")
         return await waiting
@@ -490,7 +490,7 @@ def test_what_comes_before_the_end_is_taken_with_it() -> None:
     async def taken() -> tuple[bytes, bool]:
         pipe = EventPipe()
         waiting = asyncio.ensure_future(pipe.take(WAIT))
-        await asyncio.sleep(0)
+        await asyncio.sleep(0)  # lets it begin to wait
         pipe.write(b"last")
         pipe.end()
         pipe.write(b"too late")

@@ -130,7 +130,7 @@ def interruptions(run: Callable[[], None]) -> Iterator[None]:
         try:
             run()
         except KeyboardInterrupt:
-            pass
+            pass  # it came as it was meant to
         finally:
             sys.setprofile(None)
         yield

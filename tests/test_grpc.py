@@ -383,11 +383,11 @@ def test_what_fails_in_the_library_without_harm_is_not_told(
     loop.call_soon(lambda: alarms.hush(loop))
     loop.call_soon(PollerCompletionQueue(BlockingIOError())._handle_events)
     loop.call_soon(PollerCompletionQueue(RuntimeError("Event loop is closed"))._handle_events)
-    loop.run_until_complete(asyncio.sleep(0))
+    loop.run_until_complete(asyncio.sleep(0))  # one turn, in which it is called
     assert caplog.records == []
     loop.call_soon(fail)  # the same words of somebody else
     loop.call_soon(PollerCompletionQueue(RuntimeError("broken"))._handle_events)
-    loop.run_until_complete(asyncio.sleep(0))
+    loop.run_until_complete(asyncio.sleep(0))  # one turn, in which it is called
     loop.close()
     assert len(caplog.records) == 2
 
@@ -398,7 +398,7 @@ def test_who_hears_of_failures_already_hears_of_these() -> None:
     loop.set_exception_handler(lambda _, context: heard.append(context))
     alarms.hush(loop)
     loop.call_soon(PollerCompletionQueue(BlockingIOError())._handle_events)
-    loop.run_until_complete(asyncio.sleep(0))
+    loop.run_until_complete(asyncio.sleep(0))  # one turn, in which it is called
     loop.close()
     assert len(heard) == 1
 

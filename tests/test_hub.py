@@ -276,7 +276,7 @@ class World:
     async def settle(self) -> None:
         """Until the loop has nothing left to do."""
         for _ in range(5):
-            await asyncio.sleep(0)
+            await asyncio.sleep(0)  # one turn
 
     async def pass_time(self, seconds: float, step: float | None = None) -> None:
         until = self.clock.now + seconds

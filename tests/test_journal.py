@@ -701,22 +701,25 @@ def test_what_is_purged_is_no_longer_in_any_file(file: Path) -> None:
         journal.close()
 
 
+def room(journal: SqliteJournal, pages: int) -> None:
+    """Let the file grow by so many pages, as if the disk had no more."""
+    with journal._disk:
+        (now,) = journal._connection.execute("PRAGMA page_count").fetchone()
+        journal._connection.execute(f"PRAGMA max_page_count = {now + pages}")
+
+
 def test_when_the_disk_refuses_callers_hear_it_nothing_is_forgotten_and_sync_tries_again(file: Path) -> None:
     journal = SqliteJournal(file)
     fill(journal, "sess_a", 3)
     journal.sync()
-    connection = journal._connection
-    (pages,) = connection.execute("PRAGMA page_count").fetchone()
-    with journal._disk:
-        connection.execute(f"PRAGMA max_page_count = {pages}")
+    room(journal, 0)
     journal.append("evt_large", "sess_a", event(size=100_000), at=0)
     with pytest.raises(JournalError, match="disk is full"):
         journal.sync()
     with pytest.raises(JournalError, match="disk is full"):
         journal.append("evt_more", "sess_a", event(), at=0)
     assert ids(journal.read())[-1] == "evt_large"
-    with journal._disk:
-        connection.execute(f"PRAGMA max_page_count = {pages + 1000}")
+    room(journal, 1000)
     journal.sync()
     journal.append("evt_more", "sess_a", event(), at=0)
     journal.close()
@@ -729,17 +732,13 @@ def test_when_the_disk_has_room_again_appending_goes_on(file: Path) -> None:
     journal = SqliteJournal(file)
     journal.append("evt_first", "sess_a", event(), at=0)
     journal.sync()
-    connection = journal._connection
-    (pages,) = connection.execute("PRAGMA page_count").fetchone()
-    with journal._disk:
-        connection.execute(f"PRAGMA max_page_count = {pages}")
+    room(journal, 0)
     journal.append("evt_large", "sess_a", event(size=100_000), at=0)
     journal.keep()
     for _ in range(2):
         with pytest.raises(JournalError, match="Make room, then try again"):
             journal.append("evt_not", "sess_a", event(), at=0)
-    with journal._disk:
-        connection.execute(f"PRAGMA max_page_count = {pages + 1000}")
+    room(journal, 1000)
     journal.append("evt_more", "sess_a", event(), at=0)
     journal.close()
     journal = SqliteJournal(file)

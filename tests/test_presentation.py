@@ -302,7 +302,7 @@ def test_a_failed_tool_never_sounds_like_success() -> None:
     [
         ("accepted", "Accepted."),
         ("rejected", "Refused."),
-        ("timed_out", "Time ran out. Nobody answered."),
+        ("timed_out", "Time ran out."),
         ("withdrawn", "Withdrawn. The agent no longer asks."),
         ("answered", "Answered."),
         ("unavailable", "Nobody was there to answer."),

@@ -606,12 +606,12 @@ def test_parallel_tools_in_tasks(producer: Producer) -> None:
 
     @producer.tool(risk="low")
     async def look(name: str) -> str:
-        await asyncio.sleep(0)
+        await asyncio.sleep(0)  # lets the others begin
         return name
 
     @producer.tool
     async def act(name: str) -> str:
-        await asyncio.sleep(0)
+        await asyncio.sleep(0)  # lets the others begin
         return name
 
     async def work() -> list[str]:

@@ -763,7 +763,7 @@ def test_an_agent_is_ended_politely_and_surely(tmp_path: Path, text: str, noted:
         channel = stdio.connect(script.url, patience=0.2 if "sleep" in text else WAIT)
         asking = asyncio.ensure_future(channel.request(ASK))
         while len(script.words) < (2 if "up" in text else 1):
-            await asyncio.sleep(0.01)
+            await asyncio.sleep(0.01)  # a file is all that the program can write to
         await channel.close()
         await channel.close()
         with pytest.raises(AaepError):
@@ -781,7 +781,7 @@ def test_who_does_not_wait_leaves_no_process_behind(tmp_path: Path) -> None:
         channel = stdio.connect(script.url, patience=0.1)
         asking = asyncio.ensure_future(channel.request(ASK))
         while len(script.words) < 2:
-            await asyncio.sleep(0.01)
+            await asyncio.sleep(0.01)  # a file is all that the program can write to
         asking.cancel()
         with pytest.raises(TimeoutError):
             await asyncio.wait_for(channel.close(), 0.01)

@@ -114,7 +114,7 @@ class Script:
 
 
 async def at_once(_: float) -> None:
-    await asyncio.sleep(0)
+    await asyncio.sleep(0)  # in place of the wait between two tries
 
 
 def connected(channel: Channel | str, **more: Any) -> Subscriber:

@@ -49,7 +49,7 @@ PHRASES: Final[Mapping[str, str]] = {
     "resync": "Catching up.",
     "outcome.accepted": "Accepted.",
     "outcome.rejected": "Refused.",
-    "outcome.timed_out": "Time ran out. Nobody answered.",
+    "outcome.timed_out": "Time ran out.",
     "outcome.withdrawn": "Withdrawn. The agent no longer asks.",
     "outcome.answered": "Answered.",
     "outcome.unavailable": "Nobody was there to answer.",

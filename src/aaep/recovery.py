@@ -22,10 +22,10 @@ from .fields import AAEP_VERSION, CORE_CONTEXT
 from .journal import Journal
 from .session import Session
 from .stamps import identifier, timestamp
-from .summaries import Said, abandoned, outcome
+from .summaries import STATES, Said, abandoned, outcome
 from .wire import decode
 
-__all__ = ["endings", "recover"]
+__all__ = ["caught_up", "endings", "recover"]
 
 _ENDED = Said(
     "The agent stopped.",
@@ -33,6 +33,23 @@ _ENDED = Said(
     "The program that ran the agent ended unexpectedly, so its work is not finished. What it had begun may or may not "
     "have taken effect.",
 )
+
+
+def caught_up(state: str, **envelope: Any) -> StateChanged:
+    """A state as somebody has to hear it who was not there when it changed. Not part of the session (C-36)."""
+    terse, normal, detailed = STATES[state]
+    return StateChanged(
+        **envelope,
+        context=(CORE_CONTEXT, ATTEND.context),
+        verbosity="normal",
+        urgency="background",
+        from_state="idle",
+        to_state=state,
+        summary_terse=terse,
+        summary_normal=normal,
+        summary_detailed=detailed,
+        extensions={PREFIX: {"resync": True}},
+    )
 
 
 def recover(journal: Journal, known: Registry, wall: float) -> list[str]:

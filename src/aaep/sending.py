@@ -263,10 +263,7 @@ def change(left: str, entered: str, said: tuple[str, str, str]) -> Rest:
     return made
 
 
-@lru_cache(maxsize=64)
-def moved(left: str, entered: str, said: tuple[str, str, str]) -> Rest:
-    """The same in our own words: of these there are few, so each is made once."""
-    return change(left, entered, said)
+moved: Final = lru_cache(maxsize=64)(change)  # in our own words: of these there are few, so each is made once
 
 
 def advance(

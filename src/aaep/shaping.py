@@ -109,11 +109,8 @@ class Shaper:
                 return self._gone(event, now) if kind in TERMINAL else []
             if self._low and self._leaves_out(event):
                 return []
-        catches_up = False
-        if event.extensions is not UNSET:
-            catches_up = kind is StateChanged and resync(event)
-            event = self._tailor.fitted(event)
-        elif not self._tailor.fits(event):
+        catches_up = kind is StateChanged and event.extensions is not UNSET and resync(event)
+        if not self._tailor.fits(event):
             event = self._tailor.fitted(event)
         session = self._sessions.get(event.session_id)
         if session is None:

@@ -24,13 +24,13 @@ from .extensions import Registry
 from .fields import AAEP_VERSION, CORE_CONTEXT
 from .journal import Journal, JournalError
 from .quick import Rest
-from .recovery import endings
+from .recovery import caught_up, endings
 from .sending import Manner, Remembered, examine, manner, remembered
 from .session import Agent
 from .session import Session as Order
 from .sources import Unread
 from .stamps import identifier, timestamp
-from .summaries import STATES, Said, direction_of
+from .summaries import Said, direction_of
 from .wire import decode
 
 __all__ = ["Publisher", "Voice"]
@@ -211,20 +211,8 @@ class Voice:
             }
 
     def resync(self, state: str) -> StateChanged:
-        """The state as somebody has to hear it who was not there when it changed. Not part of the session (C-36)."""
-        terse, normal, detailed = STATES[state]
-        return StateChanged(
-            **{**self.stamp(), "localization_hints": self._language("en", {})[0]},
-            context=_OURS,
-            verbosity="normal",
-            urgency="background",
-            from_state="idle",
-            to_state=state,
-            summary_terse=terse,
-            summary_normal=normal,
-            summary_detailed=detailed,
-            extensions={PREFIX: {"resync": True}},
-        )
+        """The state for somebody who was not there when it changed."""
+        return caught_up(state, **{**self.stamp(), "localization_hints": self._language("en", {})[0]})
 
     def send(self, event: Envelope, *, withheld: bool = False) -> None:
         """Send an event that is ready; all of it or nothing."""

@@ -196,5 +196,5 @@ async def _shut(server: asyncio.Server) -> None:
         with suppress(NotImplementedError):  # a loop that has no such thing
             loop.remove_reader(listening.fileno())
     for _ in range(_TURNS):
-        await asyncio.sleep(0)
+        await asyncio.sleep(0)  # lets the loop turn
     server.close()

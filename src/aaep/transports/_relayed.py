@@ -9,14 +9,13 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, Literal
 
 from .. import wire as bytes_
-from ..attend import ATTEND, PREFIX
 from ..events import Envelope, LocalizationHints, StateChanged
 from ..fanout import Subscription
-from ..fields import AAEP_VERSION, CORE_CONTEXT, present
+from ..fields import AAEP_VERSION, present
 from ..hub import CatchUp, Hub
 from ..journal import Entry
 from ..messages import Reply
-from ..recovery import endings
+from ..recovery import caught_up, endings
 from ..replies import refuses
 from ..session import Session
 from ..stamps import identifier, timestamp
@@ -128,21 +127,12 @@ class Relayed:
 
 
 def _resync(last: Envelope, state: str) -> StateChanged:
-    terse, normal, detailed = STATES[state]
-    return StateChanged(
+    return caught_up(
+        state,
         aaep_version=AAEP_VERSION,
         event_id=identifier("evt_"),
         session_id=last.session_id,
         timestamp=max(timestamp(time.time()), last.timestamp),
         producer=last.producer,
         localization_hints=LocalizationHints(primary_language="en", text_direction="ltr"),
-        context=(CORE_CONTEXT, ATTEND.context),
-        verbosity="normal",
-        urgency="background",
-        from_state="idle",
-        to_state=state,
-        summary_terse=terse,
-        summary_normal=normal,
-        summary_detailed=detailed,
-        extensions={PREFIX: {"resync": True}},
     )

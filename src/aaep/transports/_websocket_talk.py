@@ -142,7 +142,7 @@ class Conversation:
     async def _room(self) -> None:
         """Events stop at high_water. Whoever takes no answers beyond it is not heard before it does."""
         while self._open and self.waiting() > 2 * self._most:
-            await asyncio.sleep(_PAUSE)
+            await asyncio.sleep(_PAUSE)  # nothing tells when a socket has room
 
     def leave(self, code: int = 1001) -> None:
         """The door closes (WS-018)."""

@@ -400,7 +400,7 @@ class Application:
         await self._done(talk.heard, raw if len(raw) <= self._limit else b"")  # CF-114
         # Events stop at high_water. Whoever takes no answers beyond it is not heard before it does.
         while not talk.pipe.ended and talk.pipe.waiting() > 2 * self._hub.settings.high_water:
-            await asyncio.sleep(_PAUSE)
+            await asyncio.sleep(_PAUSE)  # nothing tells when a reader has taken something
         return True
 
     # -- about the server ----------------------------------------------------------------------

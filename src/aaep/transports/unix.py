@@ -39,7 +39,6 @@ __all__ = ["UnixDoor", "connect", "serve"]
 log: Final = logging.getLogger("aaep.unix")
 
 TRANSPORT: Final = "unix-socket"  # its name in a manifest (CF-119)
-_LARGE: Final = 65_536  # bytes; hardly any has as many
 _LINGER: Final = 10.0  # seconds for a reader to take what was written before its connection ended
 _GRACE: Final = 0.4  # seconds for what is under way when a door closes
 _TRIES: Final = 50  # of a caller, while the agent has too many
@@ -47,8 +46,7 @@ _BETWEEN: Final = 0.02  # seconds
 
 
 def _prefixed(event_id: str, data: bytes) -> bytes:
-    size = len(data)
-    return size.to_bytes(4, "big") + data if 0 < size < _LARGE else length_prefixed(data)  # UDS-007
+    return length_prefixed(data)  # UDS-007
 
 
 def _line(event_id: str, data: bytes) -> bytes:
@@ -335,7 +333,7 @@ def connect(url: str, *, framing: Literal["length", "ndjson"] = "length") -> Dup
             made = dial(url)
             if made is not None:
                 return _Line(*await asyncio.open_unix_connection(sock=made), frame)
-            await asyncio.sleep(_BETWEEN)
+            await asyncio.sleep(_BETWEEN)  # the kernel does not tell when there is room
         raise ChannelLost("The agent has too many callers at the moment.")
 
     async def manifest() -> bytes:
