@@ -72,6 +72,10 @@ def advanced(shaper: Shaper, at: float) -> list[Any]:
     return [*shaper.advance(at)]
 
 
+def changes(out: list[Any]) -> list[tuple[str, str]]:
+    return [(one.from_state, one.to_state) for one in out if isinstance(one, StateChanged)]
+
+
 def chunks(out: list[Any]) -> list[tuple[str, str]]:
     return [(one.chunk, one.coalesce_hint) for one in out]
 
@@ -172,6 +176,24 @@ def test_a_change_there_and_back_is_none() -> None:
     shaper = Shaper(terms(max_events_per_second=1))
     heard(shaper, made("session.started", 1), state(2, "idle", "thinking"), state(3, "thinking", "idle"))
     assert shaper.due is None
+
+
+@pytest.mark.parametrize("given", [{"max_events_per_second": 1}, {"cognitive_load": "low"}])
+def test_when_changes_came_to_nothing_the_first_that_is_told_leaves_idle_all_the_same(given: dict[str, Any]) -> None:
+    """STATE-001, though other producers leave it to the output to say that they write (C-31)."""
+    shaper = Shaper(terms(**given))
+    told = heard(shaper, made("session.started", 1), state(2, "idle", "thinking"), state(3, "thinking", "idle"))
+    told += heard(shaper, *texts("Five.", first=4), state(5, "writing_output", "calling_tool"), made("tool.invoked", 6))
+    assert changes([*told, *shaper.flush(0.0)]) == [("idle", "calling_tool")]
+
+
+def test_a_low_load_hears_of_a_change_before_the_tool_that_follows_it() -> None:
+    """TOOL-007: behind the tool it would seem to leave it. Other producers do not say that they call one (C-31)."""
+    shaper = Shaper(terms(cognitive_load="low"))
+    told = heard(shaper, made("session.started", 1), state(2, "idle", "thinking"), made("tool.invoked", 3))
+    told += heard(shaper, made("awaiting.clarification", 4), state(5, "calling_tool", "writing_output"))
+    assert ids(told) == ["evt_1", "evt_2", "evt_3", "evt_4", "evt_5"]
+    assert changes(told) == [("idle", "thinking"), ("thinking", "writing_output")]
 
 
 def test_a_change_that_closes_a_prompt_is_not_folded_away() -> None:

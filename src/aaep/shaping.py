@@ -31,6 +31,7 @@ from typing import Final
 import msgspec
 from msgspec import UNSET
 
+from . import wire
 from .coalescing import Line, Stretch, condense, fold, foldable, language, mergeable, restamped, resync
 from .events import (
     CRITICAL,
@@ -41,6 +42,7 @@ from .events import (
     ExtensionEvent,
     OutputStreaming,
     ProgressUpdated,
+    SessionStarted,
     StateChanged,
     UnknownEvent,
 )
@@ -57,7 +59,6 @@ __all__ = ["Shaper", "condense"]
 _RANKS: Final = {"none": 0, "word": 1, "sentence": 2, "paragraph": 3, "completion": 4}
 _BOUNDARIES: Final[tuple[Boundary, ...]] = ("paragraph", "sentence", "word")  # coarsest first
 _PROSE: Final = frozenset([UNSET, "text/plain", "text/markdown", "text/html"])
-_AT_ONCE: Final = frozenset([*CRITICAL, *TERMINAL])
 _BACKGROUND: Final = frozenset([StateChanged, ProgressUpdated, ExtensionEvent, UnknownEvent])  # CF-056: may be left out
 _PROMPTS: Final = (AwaitingConfirmation, AwaitingClarification)
 _LONG: Final = 4096  # a chunk from here on is measured in bytes (CF-082)
@@ -92,6 +93,8 @@ class Shaper:
         # CF-077: evenly spaced, one at a time. None without a rate (CAP-003).
         rate = terms.max_events_per_second
         self._interval = None if rate is UNSET else 1.0 / rate
+        self._fewer = self._low or self._interval is not None  # not every change of state is told
+        self._told: dict[str, dict[str, str]] = {}  # then, by session and agent, the state that was told last
         self._free = float("-inf")  # when the next event may go
         self._line = Line()
         self._sessions: dict[str, _Session] = {}
@@ -101,6 +104,10 @@ class Shaper:
 
     def push(self, event: Envelope, now: float) -> list[Envelope]:
         """Take the next event; what goes out now, in order."""
+        out = self._taken(event, now)
+        return self._linked(out) if self._fewer else out
+
+    def _taken(self, event: Envelope, now: float) -> list[Envelope]:
         kind = type(event)
         at_once = event.urgency == "critical" or kind in CRITICAL
         if not at_once:
@@ -109,13 +116,13 @@ class Shaper:
                 return self._gone(event, now) if kind in TERMINAL else []
             if self._low and self._leaves_out(event):
                 return []
-        catches_up = kind is StateChanged and event.extensions is not UNSET and resync(event)
+            at_once = kind in TERMINAL or (kind is StateChanged and event.extensions is not UNSET and resync(event))
         if not self._tailor.fits(event):
             event = self._tailor.fitted(event)
         session = self._sessions.get(event.session_id)
         if session is None:
             session = self._sessions[event.session_id] = _Session()
-        if at_once or kind in _AT_ONCE or catches_up:
+        if at_once:
             return self._at_once(event, session, now)
         if kind is OutputStreaming:
             out = self._fragment(event, session, now)  # type: ignore[arg-type]  # it is one
@@ -135,8 +142,8 @@ class Shaper:
             if stretch.deadline <= now:
                 session = self._waiting.pop(stretch)
                 length = stretch.soft
-                out += self._told(stretch.give(length, self._label(stretch.text[:length], stretch)), session)
-        return out if self._interval is None else self._paced(out, now)
+                out += self._dated(stretch.give(length, self._label(stretch.text[:length], stretch)), session)
+        return out if self._interval is None else self._linked(self._paced(out, now))
 
     @property
     def due(self) -> float | None:
@@ -166,7 +173,7 @@ class Shaper:
             self._line.add(event, now)
         out = self._line.take(session_id)
         self._free = max(now, self._free) + self._interval * len(out)
-        return out
+        return self._linked(out)
 
     # -- order and rate --------------------------------------------------------------------
 
@@ -199,6 +206,7 @@ class Shaper:
     def _gone(self, event: Envelope, now: float) -> list[Envelope]:
         """A session has ended, and these terms do not want to know; what is held of it comes all the same."""
         session = self._sessions.pop(event.session_id, None)
+        self._told.pop(event.session_id, None)
         out = self._sealed(session) if session is not None else []
         return out if self._interval is None else self._paced(out, now)
 
@@ -212,6 +220,25 @@ class Shaper:
             sent.append(self._line.pop())
             self._free = now + interval
         return sent
+
+    def _linked(self, out: list[Envelope]) -> list[Envelope]:
+        """
+        C-36: each change of state leaves the one that was told last, and the first leaves idle (STATE-001).
+
+        Those in between may have been left out or folded, or told only after what implied another state (C-31).
+        """
+        for place, event in enumerate(out):
+            kind = type(event)
+            if kind is SessionStarted:
+                self._told[event.session_id] = {}
+            elif kind in TERMINAL:
+                self._told.pop(event.session_id, None)
+            elif isinstance(event, StateChanged) and event.session_id in self._told:
+                states, agent = self._told[event.session_id], event.producer.agent_id
+                last, states[agent] = states.get(agent, "idle"), event.to_state
+                if event.from_state not in (last, "awaiting_input") and event.to_state != last:
+                    out[place] = wire.replace(event, from_state=last)
+        return out
 
     def _after(self, event: Envelope, session: _Session) -> list[Envelope]:
         """The event, after the text that its agent had begun."""
@@ -268,12 +295,13 @@ class Shaper:
 
     def _presupposed(self, event: Envelope, session: _Session) -> list[Envelope]:
         """A change of state that was left out, if it is critical to know it, or output or a tool follows (LVL-007)."""
+        # Whatever state it is: told behind a tool that runs, it would seem to leave the tool (TOOL-007).
         if not session.left_out:
             return []
         agent = event.producer.agent_id
         before = session.left_out.get(agent)
         turning = isinstance(event, (StateChanged, *CRITICAL))
-        if before is None or not (turning or before.to_state == IMPLIED.get(type(event))):
+        if before is None or not (turning or type(event) in IMPLIED):
             return []
         del session.left_out[agent]
         before = restamped(before, session.stamp)
@@ -289,21 +317,21 @@ class Shaper:
         if stretch is not None and (not mergeable(event) or not stretch.takes(event)):
             out, stretch = out + self._seal(session, key), None
         if self._single or not mergeable(event):
-            return [*out, *self._told([self._labelled(event)], session)]
+            return [*out, *self._dated([self._labelled(event)], session)]
         if stretch is None:
             if len(event.chunk) < _LONG and (event.complete or self._ends(event)):
-                return out + self._told([self._whole(event)], session)
+                return out + self._dated([self._whole(event)], session)
             stretch = session.open[key] = Stretch(event.position)
         stretch.add(event)
         self._waiting.pop(stretch, None)
         if event.complete:
             del session.open[key]
-            return out + self._told(stretch.give(len(stretch.text), "completion"), session)
+            return out + self._dated(stretch.give(len(stretch.text), "completion"), session)
         length, hint = self._boundary(stretch, event)
         if length:
-            out += self._told(stretch.give(length, hint), session)
+            out += self._dated(stretch.give(length, hint), session)
         if len(stretch.text) >= _LONG:
-            out += self._told(stretch.full(), session)
+            out += self._dated(stretch.full(), session)
         self._arm(stretch, session, now)
         return out
 
@@ -378,12 +406,12 @@ class Shaper:
         self._waiting.pop(stretch, None)
         if not stretch.fragments:
             return []
-        return self._told(stretch.give(len(stretch.text), self._label(stretch.text, stretch)), session)
+        return self._dated(stretch.give(len(stretch.text), self._label(stretch.text, stretch)), session)
 
     def _sealed(self, session: _Session) -> list[Envelope]:
         return [event for key in [*session.open] for event in self._seal(session, key)]
 
-    def _told(self, pieces: Iterable[OutputStreaming], session: _Session) -> list[Envelope]:
+    def _dated(self, pieces: Iterable[OutputStreaming], session: _Session) -> list[Envelope]:
         """Text as it goes out: not dated before what was told already."""
         out: list[Envelope] = []
         for piece in pieces:
