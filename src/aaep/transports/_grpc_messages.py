@@ -7,12 +7,12 @@ field 2, as a hint that is written and never read (CF-108).
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from functools import lru_cache
 from typing import Final
 
 import msgspec
 
-__all__ = ["ENVELOPE", "METHODS", "SERVICE", "batch", "each", "pack", "unpack"]
+__all__ = ["ENVELOPE", "LENGTH", "METHODS", "SERVICE", "batch", "each", "pack", "unpack"]
 
 SERVICE: Final = "aaep.v1.AaepService"  # GRPC-001
 METHODS: Final = ("Subscribe", "GetManifest")  # GRPC-002, GRPC-003
@@ -21,7 +21,7 @@ ENVELOPE: Final = 1024  # bytes that a message may have beside its JSON
 _JSON, _TYPE = b"\x0a", b"\x12"  # field numbers 1 and 2, both with their length in front. GRPC-004, GRPC-005
 _SIZES: Final = {1: 8, 5: 4}  # bytes of the fields of fixed size
 _LONGEST: Final = 10  # bytes of a number
-_LENGTH: Final = 4  # bytes in front of each message of a batch
+LENGTH: Final = 4  # bytes in front of each message of a batch
 
 
 class _Head(msgspec.Struct):
@@ -31,6 +31,7 @@ class _Head(msgspec.Struct):
 _head: Final = msgspec.json.Decoder(_Head)
 
 
+@lru_cache(maxsize=4096)
 def _number(value: int) -> bytes:
     made = bytearray()
     while value > 0x7F:
@@ -61,12 +62,24 @@ def _number_at(raw: bytes, at: int) -> tuple[int, int]:
     raise ValueError("a number does not end")
 
 
+def _plain(raw: bytes) -> bytes:
+    """The JSON of a message as nearly all are: of 128 bytes to 16 KiB, with or without a type; empty for others."""
+    if len(raw) < 128 or raw[0] != 0x0A or raw[1] < 0x80 or raw[2] > 0x7F:
+        return b""
+    end = 3 + (raw[1] & 0x7F) + (raw[2] << 7)
+    typed = len(raw) > end + 1 and raw[end] == 0x12 and raw[end + 1] < 0x80 and end + 2 + raw[end + 1] == len(raw)
+    return raw[3:end] if typed or len(raw) == end else b""
+
+
 def unpack(raw: bytes) -> bytes:
     """
     The JSON of a message; empty if it has none. Fields that are not known are passed over.
 
     Raises :exc:`ValueError` for what is no message.
     """
+    plain = _plain(raw)
+    if plain:
+        return plain
     json, at = b"", 0
     while at < len(raw):
         tag, at = _number_at(raw, at)
@@ -96,14 +109,14 @@ def unpack(raw: bytes) -> bytes:
 def batch(event_id: str, data: bytes) -> bytes:
     """One message, so that several can be told apart when they come in one piece."""
     made = pack(data)
-    return len(made).to_bytes(_LENGTH, "big") + made
+    return len(made).to_bytes(LENGTH, "big") + made
 
 
-def each(data: bytes) -> Iterator[tuple[bytes, int]]:
-    """The messages in one piece, and how many bytes of it each takes up."""
-    at = 0
+def each(data: bytes) -> list[bytes]:
+    """The messages in one piece, each with its length still in front."""
+    made, at = [], 0
     while at < len(data):
-        start = at + _LENGTH
-        end = start + int.from_bytes(data[at:start], "big")
-        yield data[start:end], end - at
+        end = at + LENGTH + int.from_bytes(data[at : at + LENGTH], "big")
+        made.append(data[at:end])
         at = end
+    return made

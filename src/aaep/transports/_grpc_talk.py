@@ -21,7 +21,7 @@ from ..hub import Hub
 from ..messages import SubscriptionClose, SubscriptionRejected
 from ..wire import encode
 from ._exchange import Exchange
-from ._grpc_messages import batch, each, pack, unpack
+from ._grpc_messages import LENGTH, batch, each, pack, unpack
 
 __all__ = ["Context", "Conversation", "reject", "status_of"]
 
@@ -74,6 +74,7 @@ class Conversation:
         self._queue: deque[bytes] = deque()
         self._size = 0  # bytes of it, with what the library is about to take
         self._open = True
+        self._taking = self._writing = False
         self._more, self._room = asyncio.Event(), asyncio.Event()
         self._linger = asyncio.timeout(None)
         self._timers: list[asyncio.TimerHandle] = []
@@ -85,7 +86,8 @@ class Conversation:
         if self._open:
             self._queue.append(data)
             self._size += len(data)
-            self._more.set()
+            if not self._taking:
+                self._more.set()
 
     def waiting(self) -> int:
         return self._size
@@ -124,16 +126,30 @@ class Conversation:
 
     async def _speak(self) -> None:
         while True:
-            while self._queue:
-                for message, size in each(self._queue.popleft()):
-                    await self._context.write(message)
-                    self._size -= size
-                    if self._size <= self._most:
-                        self._room.set()
-            if not self._open:
+            while self._queue and not self._writing:
+                await self._write(self._queue.popleft())
+            if not self._open and not self._writing:
                 return
             self._more.clear()
             await self._more.wait()
+
+    async def _write(self, data: bytes) -> None:
+        self._writing = True
+        try:
+            for message in each(data):
+                await self._context.write(message[LENGTH:])
+                self._size -= len(message)
+                if self._size <= self._most:
+                    self._room.set()
+        finally:
+            self._writing = False
+
+    async def _answer(self) -> None:
+        """Write what comes of a message that was just taken, so that nobody has to be woken for it."""
+        if self._queue and not self._writing:
+            await self._write(self._queue.popleft())
+        if self._queue or not self._open:
+            self._more.set()
 
     async def _listen(self) -> None:
         try:
@@ -141,7 +157,10 @@ class Conversation:
                 raw: Any = await self._context.read()
                 if raw is grpc.aio.EOF:
                     break
+                self._taking = True
                 self._take(raw)
+                self._taking = False
+                await self._answer()
                 while self._size > self._most:  # whoever does not read is not answered either
                     self._room.clear()
                     await self._room.wait()
