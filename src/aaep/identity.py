@@ -23,6 +23,7 @@ import asyncio
 import os
 import ssl
 from collections.abc import Iterable, Mapping
+from functools import lru_cache
 from typing import Any, Final, Protocol
 
 import msgspec
@@ -202,12 +203,20 @@ class Local:
 
     def admit(self, given: Credentials) -> Peer:
         if given.parent or (given.uid is not None and given.uid == self._uid) or (given.loopback and given.uid is None):
+            if given.pid is None and self._repliers is None:
+                return _user(given.transport)
             program = _program(given.pid)
             may = self._repliers is None or program in self._repliers
             process = "" if given.pid is None else f"Process {given.pid}, {program or 'of an unknown program'}."
             roles = frozenset({REPLIER if may else LISTENER, AGENT})  # CF-141: it may tell, if not answer
             return Peer(LOCAL, given.transport, roles, process=process)
         raise Unauthenticated("Only the user of this machine is let in here.")
+
+
+@lru_cache
+def _user(transport: str) -> Peer:
+    """The user of this machine, of whom nothing else is known; the same one for all requests."""
+    return Peer(LOCAL, transport, frozenset({REPLIER, AGENT}))
 
 
 def _program(pid: int | None) -> str:

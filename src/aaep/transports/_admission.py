@@ -13,7 +13,6 @@ from ._http_guard import Refusal
 
 __all__ = ["CHALLENGE", "admission", "bearer_of", "forwarded", "shown"]
 
-_FORWARDED: Final = ("Forwarded", "X-Forwarded-For", "X-Real-IP", "Via")
 CHALLENGE: Final = 'Bearer realm="aaep"'
 
 
@@ -27,7 +26,7 @@ def bearer_of(headers: MultiMapping[str]) -> str:
 
 def forwarded(headers: MultiMapping[str]) -> bool:
     """Whether a proxy says that it stands there for somebody else."""
-    return any(name in headers for name in _FORWARDED)
+    return "Forwarded" in headers or "X-Forwarded-For" in headers or "X-Real-IP" in headers or "Via" in headers
 
 
 def shown(request: web.BaseRequest, transport: str, *, loopback: bool) -> Credentials:

@@ -85,13 +85,13 @@ class Guard(msgspec.Struct, frozen=True, kw_only=True):
         if self.loopback and host and not self._ours(host):
             message = "This server answers to loopback names only. Use the address it printed, or list the host."
             raise Refusal(421, "misdirected_request", message)
-        origins = request.headers.getall("Origin", [])
-        own = f"{self.scheme}://{host}"
-        if any(one != own and one not in self.origins for one in origins):
-            raise Refusal(403, "forbidden_origin", "This web page may not use this server. List its origin to let it.")
+        if "Origin" in request.headers:
+            allowed = {f"{self.scheme}://{host}", *self.origins}
+            if not allowed.issuperset(request.headers.getall("Origin")):
+                message = "This web page may not use this server. List its origin to let it."
+                raise Refusal(403, "forbidden_origin", message)
         # A page's <img> or <script> sends no Origin, but every browser says where it stands.
-        site = request.headers.get("Sec-Fetch-Site", "none")
-        if not origins and site not in ("same-origin", "none"):
+        elif request.headers.get("Sec-Fetch-Site", "none") not in ("same-origin", "none"):
             raise Refusal(403, "forbidden_origin", "Requests from other web pages are refused.")
 
     def _host(self, request: web.BaseRequest) -> str:

@@ -13,7 +13,10 @@ import asyncio
 import logging
 import socket
 import ssl as tls
+import time
 from collections.abc import Awaitable, Callable, Iterable
+from email.utils import formatdate
+from functools import lru_cache
 from typing import Final, cast
 
 from aiohttp import HttpVersion11, web
@@ -151,6 +154,39 @@ def _answered(said: Said) -> web.Response:
     return web.Response(
         status=said.status, body=said.body, content_type="application/json", headers={**ALWAYS, **said.headers}
     )
+
+
+@lru_cache(maxsize=1)
+def _silence(second: int) -> bytes:
+    """What a reply is answered, whatever became of it (CF-012), as aiohttp would write it."""
+    head = {**ALWAYS, "Date": formatdate(second, usegmt=True)}
+    return "".join(["HTTP/1.1 204 No Content\r\n", *(f"{name}: {head[name]}\r\n" for name in head), "\r\n"]).encode()
+
+
+class Silence(web.StreamResponse):
+    """
+    The answer to a reply, written straight to the socket: somebody waits for it, and one object serves all.
+
+    It is for those who stay, have taken what they were sent, and are no web page; aiohttp answers the others.
+    """
+
+    keep_alive = True
+
+    @staticmethod
+    def fits(request: web.BaseRequest) -> bool:
+        wire = request.transport
+        at_ease = wire is not None and not wire.get_write_buffer_size() and request.keep_alive
+        return at_ease and request.version == HttpVersion11 and "Origin" not in request.headers
+
+    async def prepare(self, request: web.BaseRequest) -> None:
+        if request.transport is not None:
+            request.transport.write(_silence(int(time.time())))
+
+    async def write_eof(self, data: bytes = b"") -> None:
+        """It has no body."""
+
+
+SILENCE: Final = Silence()
 
 
 # -- the door ------------------------------------------------------------------------------
@@ -306,7 +342,8 @@ class HttpDoor:
         return _answered(subscribed(self._hub, await self._body(request), _peer(request)))
 
     async def _reply(self, request: web.BaseRequest) -> web.StreamResponse:
-        return _answered(replied(self._hub, await self._body(request), _peer(request)))
+        said = replied(self._hub, await self._body(request), _peer(request))
+        return SILENCE if said.status == 204 and Silence.fits(request) else _answered(said)
 
     # -- the stream ------------------------------------------------------------------------
 
