@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 from collections import deque
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from typing import Final
 
 import msgspec
@@ -12,9 +13,10 @@ import msgspec
 from . import attend
 from .events import Envelope
 from .extensions import Registry
-from .fanout import Readers, Settings, Stream, Subscription, TooSlow, spread
+from .fanout import Settings, Stream, Subscription, TooSlow
 from .fields import present
 from .journal import Journal
+from .readers import Readers, spread
 from .sentences import Hint
 from .sources import Source, Unread
 
@@ -48,6 +50,7 @@ class Delivery:
         the disk; when the journal has it, it is called.
         """
         self.settings, self.known = settings, known
+        self._most = settings.high_water
         self.events = 0
         self._clock, self._call, self._at, self._lost, self._slow = clock, call, at, lost, slow
         self._journal = journal
@@ -108,16 +111,18 @@ class Delivery:
     def drain(self) -> None:
         """Route what was published, then write once to each reader."""
         count, ticket = min(len(self._published), PORTION), object()
-        if count and self._journal.when_kept(lambda: self._call(lambda: self._kept(ticket, count))):
+        if count and self._journal.when_kept(partial(self._call, partial(self._kept, ticket, count))):
             self._awaited = ticket  # and nobody has to have the loop called meanwhile
         else:
             self._written(count)
 
     def after(self, call: Callable[..., None], *args: object) -> None:
-        """Call something, and have what it publishes routed at once instead of soon."""
+        """Call out of the hub, and have what is published there routed at once instead of soon."""
         waiting, self._scheduled = self._scheduled, True  # so that nobody has the loop called
         try:
             call(*args)
+        except Exception:
+            _log.exception("A call out of the hub failed.")
         finally:
             if not waiting:
                 self.drain()
@@ -131,9 +136,9 @@ class Delivery:
         """So many of what was published may be seen."""
         self._scheduled = False  # first: whoever publishes from here on has the loop called again
         now, published = self._clock(), self._published
-        for _ in range(count):
-            if published:  # else the last reader has gone meanwhile, and with it what was left for it
-                self.route(*published.popleft(), now)
+        while count and published:  # if not, the last reader has gone meanwhile, and with it what was left for it
+            count -= 1
+            self.route(*published.popleft(), now)
         self.deliver(self.streams, now)
         if published and not self._scheduled:
             self._scheduled = True
@@ -172,27 +177,18 @@ class Delivery:
         self._last = event.event_id
         if isinstance(event, Unread):
             event = event.read(data)
-        audience, most = source.audience, self.settings.high_water
+        audience = source.audience
         for stream in self.streams:
             if audience is None or stream.peer.hears(audience):
                 stream.push(event, data, now)
-                if stream.size > most:  # more would make a batch too large for one write
+                if stream.size > self._most:  # more would make a batch too large for one write
                     self.deliver((stream,), now)
 
     def deliver(self, streams: Sequence[Stream], now: float) -> None:
         """Write what is new in streams, and see to it that what they hold comes out in time."""
         ready = [stream for stream in streams if stream.fresh]
         if ready:
-            made: dict[object, bytes] = {}
-            failed = ready[0].load(now, made)
-            if len(ready) == 1:
-                failed += spread(ready[0].readers())
-            else:
-                failed += [one for stream in ready[1:] for one in stream.load(now, made)]
-                failed += spread(self._everybody())
-            for stream in ready:
-                stream.done(now)
-            for one in failed:
+            for one in ready[0].send(now) if len(ready) == 1 else self._together(ready, now):
                 self._lost(one)
         for stream in streams:
             if stream.trailing:
@@ -201,6 +197,14 @@ class Delivery:
             due = stream.shaper.due
             if due is not None:
                 self._arm(stream, due, now)
+
+    def _together(self, ready: Sequence[Stream], now: float) -> list[Subscription]:
+        made: dict[object, bytes] = {}
+        failed = [one for stream in ready for one in stream.load(now, made)]
+        failed += spread(self._everybody())
+        for stream in ready:
+            stream.done(now)
+        return failed
 
     def _everybody(self) -> Readers:
         """The live readers of all streams."""
@@ -230,8 +234,7 @@ class Delivery:
             if one.outlet is not None:
                 self._slow(one)
         stream.flush(now)
-        stream.load(now, {})
-        stream.done(now)
+        stream.send(now)
 
     def pump(self, subscription: Subscription, now: float) -> None:
         """Write to a trailing reader what it can take."""

@@ -12,11 +12,10 @@ Used on the hub's loop only. Times are given.
 
 from __future__ import annotations
 
-import logging
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from itertools import islice
-from typing import Any, Final, Protocol, TypeAlias, cast
+from typing import Any, Final, TypeAlias
 
 import msgspec
 
@@ -27,12 +26,12 @@ from .events import AwaitingClarification, AwaitingConfirmation, Envelope
 from .extensions import Registry
 from .fields import present
 from .journal import names
-from .messages import Capabilities, Reply
-from .messages import ConfirmationReply as Confirmation
+from .messages import Capabilities, ConfirmationReply, Reply
+from .readers import Batch, Readers, broken, pass_full
 from .shaping import Shaper, condense
 from .subscription import admits, critical
 
-__all__ = ["STORED", "Item", "Mark", "Settings", "Stream", "Subscription", "TooSlow", "spread"]
+__all__ = ["STORED", "Item", "Mark", "Settings", "Stream", "Subscription", "TooSlow"]
 
 POLL: Final = 0.05  # seconds until a full buffer is looked at again
 PORTION: Final = 64 * 1024  # bytes written to a trailing reader between two looks at its buffer
@@ -41,9 +40,8 @@ ALIASES: Final = 2000
 # A place to resume after: the number in the ring, and the event id by which the journal knows it.
 # The id is empty where nothing had been published yet.
 Mark: TypeAlias = tuple[int, str]
+_CONFIRMS: Final = (AwaitingConfirmation, ConfirmationReply)
 STORED: Final = -1  # instead of a number: a place that only the journal knows
-
-_log: Final = logging.getLogger("aaep.hub")
 
 
 class Settings(msgspec.Struct, frozen=True, kw_only=True):
@@ -71,14 +69,10 @@ class TooSlow(Exception):
 class Item(msgspec.Struct, frozen=True, gc=False):
     """One shaped event, as it is or was sent."""
 
-    serial: int
+    mark: Mark
     event: Envelope
     data: bytes
     at: float
-
-    @property
-    def mark(self) -> Mark:
-        return self.serial, self.event.event_id
 
     @property
     def critical(self) -> bool:
@@ -115,8 +109,8 @@ class Subscription:
 
     def replies(self, kind: type[Envelope] | type[Reply]) -> bool:
         """Whether it may answer prompts of a kind (CF-008): by its terms, and by who it is."""
-        confirms = kind is AwaitingConfirmation or kind is Confirmation
-        granted = self.terms.supports_confirmation_reply if confirms else self.terms.supports_clarification_reply
+        terms = self.terms
+        granted = terms.supports_confirmation_reply if kind in _CONFIRMS else terms.supports_clarification_reply
         return granted is True and not self.bare and self.peer.may_reply
 
     @property
@@ -133,79 +127,6 @@ class Subscription:
     def mark(self) -> Mark:
         """Up to where it was written to."""
         return self.stream.mark if self.live else self.written
-
-
-class Sink(Protocol):
-    """
-    What takes the bytes of one outlet and of nobody else: it has no more in it than was written here.
-
-    An outlet says so with its ``sink``. One without has to be looked at before each write.
-    """
-
-    def write(self, data: bytes) -> None: ...
-
-
-class Batch:
-    """Frames that are being written; nothing, most of the time."""
-
-    __slots__ = ("data",)
-
-    def __init__(self) -> None:
-        self.data = b""
-
-
-class Readers:
-    """Live readers in the order in which they connected, and what is being written to each."""
-
-    __slots__ = ("batches", "doubtful", "sinks", "subscriptions")
-
-    def __init__(self, several: Iterable[tuple[Subscription, Batch]] = ()) -> None:
-        ordered = sorted(several, key=lambda one: one[0].turn)
-        self.subscriptions = [subscription for subscription, _ in ordered]
-        self.batches = [batch for _, batch in ordered]
-        self.sinks = [cast(Sink, getattr(one.outlet, "sink", one.outlet)) for one in self.subscriptions]
-        self.doubtful = [one for one in self.subscriptions if not hasattr(one.outlet, "sink")]
-
-    def __iter__(self) -> Iterator[tuple[Subscription, Batch]]:
-        return zip(self.subscriptions, self.batches, strict=True)
-
-
-def spread(readers: Readers) -> list[Subscription]:
-    """
-    Write to live readers what their streams have loaded, once each. Gives back those whose connection failed.
-
-    Readers are taken in the order in which they connected, whatever their
-    terms: the kernel is a quarter faster that way. Nothing else of a reader is
-    touched: with a thousand of them, what takes time is to fetch it from memory.
-    """
-    failed = []
-    for sink, batch in zip(readers.sinks, readers.batches, strict=True):
-        data = batch.data
-        if data:
-            try:
-                sink.write(data)
-            except Exception:
-                failed.append(_broken(readers.subscriptions[readers.sinks.index(sink)]))
-    return failed
-
-
-def pass_full(readers: Iterable[Subscription], high: int, now: float) -> list[Subscription]:
-    """Pass over live readers whose buffers are full: they trail from here on. Gives back those that failed."""
-    failed = []
-    for one in readers:
-        try:
-            if one.outlet is not None and one.outlet.waiting() > high:
-                one.stream.pass_over(one)
-                one.stalled, one.behind = now, True
-        except Exception:
-            failed.append(_broken(one))
-    return failed
-
-
-def _broken(subscription: Subscription) -> Subscription:
-    _log.warning("A reader's connection failed while it was written to.", exc_info=True)
-    subscription.stream.pass_over(subscription)
-    return subscription
 
 
 class Stream:
@@ -226,13 +147,15 @@ class Stream:
         rate = present(terms, "max_events_per_second")
         self._spacing = 1 / rate if rate else 0.0
         self._hidden = hidden_from(peer.roles, hidden(settings.hidden))
-        self._ring: deque[Item] = deque()
+        self._ring: deque[Item] = deque(maxlen=settings.ring)  # CF-091: so many events ...
+        self._age = settings.ring_age  # ... for so long
         self._serials: dict[str, int] = {}  # by event id ...
         self._indexed = (0, 0)  # ... when the ring ended here and held so many
         self.fresh: list[Item] = []  # in the ring, and not yet written to the live readers
         self.size = 0  # bytes of it
         self._before = self.mark  # where the live readers are
-        self._unseen = 0  # bytes written since their buffers were looked at
+        self._unseen = 0  # bytes written since their buffers were looked at ...
+        self._glance = settings.high_water >> 2  # ... which may be a good deal fuller beyond this
         self._stale = True  # the next two have to be made anew
         self._live = Readers()
         self._batches: dict[Callable[[str, bytes], bytes], Batch] = {}
@@ -264,9 +187,8 @@ class Stream:
         fresh, mark = self.fresh, self.mark
         if not fresh:
             self._before = mark
-        serial = mark[0] + 1
-        item = Item(serial, event, data, now)
-        self.mark = serial, event.event_id
+        self.mark = mark = mark[0] + 1, event.event_id
+        item = Item(mark, event, data, now)
         self._ring.append(item)
         fresh.append(item)
         self.size += len(data)
@@ -274,9 +196,9 @@ class Stream:
     # -- the ring ----------------------------------------------------------------------
 
     def trim(self, now: float) -> None:
-        """CF-091: so many events, for so long."""
-        ring, most, oldest = self._ring, self.settings.ring, now - self.settings.ring_age
-        while ring and (len(ring) > most or ring[0].at < oldest):
+        """CF-091: what has been in the ring for too long."""
+        ring, oldest = self._ring, now - self._age
+        while ring and ring[0].at < oldest:
             ring.popleft()
 
     def find(self, event_id: str) -> int:
@@ -284,7 +206,7 @@ class Stream:
         held = self.mark[0], len(self._ring)
         if self._indexed != held:  # many come back at a time, or nobody does
             self._indexed = held
-            self._serials = {item.event.event_id: item.serial for item in self._ring}
+            self._serials = {name: serial for serial, name in [item.mark for item in self._ring]}
         return next((self._serials[name] for name in names(event_id) if name in self._serials), STORED)
 
     def holds(self, serial: int) -> bool:
@@ -297,34 +219,30 @@ class Stream:
 
     # -- out, to those who keep up -------------------------------------------------------
 
+    def send(self, now: float) -> list[Subscription]:
+        """Write what is new to the live readers. Gives back those whose connection failed."""
+        fresh, readers, failed = self._taken(now)
+        for batch in self._batches.values():
+            data = batch.framed(fresh)
+            for sink in batch.sinks:
+                try:
+                    sink.write(data)
+                except Exception:
+                    failed.append(broken(readers, sink))
+        self.trim(now)
+        return failed
+
     def load(self, now: float, made: dict[object, bytes]) -> list[Subscription]:
         """
-        Make what is new ready to be written: one batch for each way of framing, unless another stream has ``made`` it.
+        Have what is new ready for :func:`aaep.readers.spread`, framed anew unless another stream has ``made`` it.
 
-        Who has no room for it is passed over. Gives back readers whose connection failed.
+        Gives back readers whose connection failed.
         """
-        fresh, size, high = self.fresh, self.size, self.settings.high_water
-        self.fresh, self.size = [], 0
-        readers = self.readers() if self._stale else self._live
-        failed: list[Subscription] = []
-        self._unseen += size
-        if self._unseen > high >> 2:  # buffers may have become a good deal fuller since the last look
-            self._unseen = size
-            failed = pass_full(readers.subscriptions, high, now)
-        elif readers.doubtful:
-            failed = pass_full(readers.doubtful, high, now)
-        if self._stale:
-            readers = self.readers()
-        content = id(fresh[0].data) if len(fresh) == 1 else (*[id(item.data) for item in fresh],)  # the ring keeps it
+        fresh, _, failed = self._taken(now)
+        content = (*[item.data for item in fresh],)
         for frame, batch in self._batches.items():
             data = made.get((frame, content))
-            if data is None:
-                parts = [frame(item.event.event_id, item.data) for item in fresh]
-                data = made[frame, content] = parts[0] if len(parts) == 1 else b"".join(parts)
-            batch.data = data
-        live = len(readers.subscriptions)
-        self.frames += len(fresh) * live
-        self.writes += live
+            batch.data = made[frame, content] = batch.framed(fresh) if data is None else data
         return failed
 
     def done(self, now: float) -> None:
@@ -333,13 +251,32 @@ class Stream:
             batch.data = b""
         self.trim(now)
 
+    def _taken(self, now: float) -> tuple[list[Item], Readers, list[Subscription]]:
+        """What is new, who gets it, and whose connection failed. Who has no room for it is passed over."""
+        fresh, size = self.fresh, self.size
+        self.fresh, self.size = [], 0
+        self._unseen += size
+        readers = self._live
+        failed: list[Subscription] = []
+        if self._stale or self._unseen > self._glance or readers.doubtful:
+            readers, everybody = self.readers(), self._unseen > self._glance
+            self._unseen = size if everybody else self._unseen
+            failed = pass_full(readers.subscriptions if everybody else readers.doubtful, self.settings.high_water, now)
+            readers = self.readers()
+        live = len(readers.sinks)
+        self.frames += len(fresh) * live
+        self.writes += live
+        return fresh, readers, failed
+
     def readers(self) -> Readers:
         """The live readers."""
         if self._stale:
             self._stale = False
             live = [(one, one.outlet.frame) for one in self.subscriptions if one.live and one.outlet is not None]
-            self._batches = {frame: Batch() for _, frame in live}
+            self._batches = {frame: Batch(frame) for _, frame in live}
             self._live = Readers([(one, self._batches[frame]) for one, frame in live])
+            for batch, sink in zip(self._live.batches, self._live.sinks, strict=True):
+                batch.sinks.append(sink)
         return self._live
 
     def pass_over(self, subscription: Subscription) -> None:
@@ -433,7 +370,7 @@ class Stream:
 
     def item(self, event: Envelope, now: float) -> Item:
         """An event for one reader that is not in the ring."""
-        return Item(0, event, wire.encode(event), now)
+        return Item((0, event.event_id), event, wire.encode(event), now)
 
     def _ready(self, subscription: Subscription, now: float) -> int:
         """How many of its queue may go now: one for each beat of the rate, or all up to a critical event (CF-074)."""

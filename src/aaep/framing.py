@@ -112,6 +112,10 @@ class Decoder:
         """Take the next piece of the stream and return what it completed."""
         return [] if self._ended else list(self._receive(chunk))
 
+    def whole(self, chunk: bytes) -> bytes | None:
+        """The message in a piece that is one and nothing else, as nearly all are. It is not looked at."""
+        return None
+
     def finish(self) -> list[Frame | FrameError]:
         """Take note that the stream has ended and report what was cut off."""
         item = None if self._ended else self._last()
@@ -218,10 +222,14 @@ class LengthDecoder(Decoder):
     rule = "UDS-006"
     unit = "A length-prefixed message"
 
+    def whole(self, chunk: bytes) -> bytes | None:
+        if self._rest or self._ended or not int.from_bytes(chunk[:4], "big") == len(chunk) - 4 <= self.limit:
+            return None
+        return chunk[4:]
+
     def feed(self, chunk: bytes) -> list[Frame | FrameError]:
-        if not self._rest and not self._ended and int.from_bytes(chunk[:4], "big") == len(chunk) - 4 <= self.limit:
-            return [frame(chunk[4:], self.rule)]  # one message and nothing else, as nearly always
-        return super().feed(chunk)
+        message = self.whole(chunk)
+        return super().feed(chunk) if message is None else [frame(message, self.rule)]
 
     def _receive(self, chunk: bytes) -> Iterator[Item]:
         self._rest += chunk

@@ -333,7 +333,7 @@ class Hub:
         self._counts["replies"] += 1
         _log.info("A reply of %r over %s was passed on. %s", peer.principal, peer.transport, peer.process)  # CF-141
         # Somebody waits for the outcome.
-        self.delivery.after(_tell, source.reply, message, message.subscription_id)
+        self.delivery.after(source.reply, message, message.subscription_id)
 
     def receive(
         self, raw: bytes, peer: Peer, allowed: tuple[type[Message], ...], own: str | None = None

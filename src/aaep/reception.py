@@ -32,6 +32,7 @@ __all__ = ["Unreadable", "receive"]
 log: Final = logging.getLogger("aaep.hub")
 
 _REQUEST: Final = "subscription.request"
+_ANSWERS: Final = (ConfirmationReply, ClarificationReply)
 _LONGEST: Final = 500  # characters of what is wrong with a request
 
 
@@ -65,8 +66,9 @@ def receive(hub: Hub, raw: bytes, peer: Peer, allowed: tuple[type[Message], ...]
     if own and getattr(message, "subscription_id", own) != own:
         _elsewhere(hub, message)
         return None
-    if isinstance(message, (ConfirmationReply, ClarificationReply)):
-        _usable(message, found)
+    if isinstance(message, _ANSWERS):
+        if found:
+            _usable(message, found)
         hub.reply(message, peer)
         return None
     if isinstance(message, SubscriptionRequest):
@@ -86,7 +88,7 @@ def receive(hub: Hub, raw: bytes, peer: Peer, allowed: tuple[type[Message], ...]
 
 def _usable(message: Message, found: Sequence[Violation]) -> None:
     """Raises for what has an error in it, unless it can only end something."""
-    if found and any(grade(violation) == "error" for violation in found) and not _only_stops(message):
+    if any(grade(violation) == "error" for violation in found) and not _only_stops(message):
         raise RemoteProtocolError("Malformed message.")
 
 
@@ -104,7 +106,7 @@ def _stop(hub: Hub, message: SubscriptionRenegotiate, peer: Peer) -> None:
 
 def _elsewhere(hub: Hub, message: Message) -> None:
     """A reply for another subscription is met with the silence that all replies are met with."""
-    if not isinstance(message, (ConfirmationReply, ClarificationReply)):
+    if not isinstance(message, _ANSWERS):
         raise UnknownSubscription("This connection has another subscription.")
     hub.refuse("it is not this connection's to give")
 

@@ -60,13 +60,11 @@ class Tailor:
 
     def fits(self, event: Envelope) -> bool:
         """Whether the event can go as it is. For nearly all of them, fast."""
-        return (
-            event.verbosity in self._levels
-            and event.extensions is UNSET
-            and event.sequence_number is UNSET
-            and event.context == CORE_CONTEXT
-            and not event.__dict__
-        )
+        if event.verbosity not in self._levels or event.sequence_number is not UNSET or event.__dict__:
+            return False
+        if event.extensions is UNSET:
+            return event.context == CORE_CONTEXT
+        return _names(event, event.extensions) in self._untouched
 
     def fitted(self, event: E) -> E:
         """The event as these terms are to have it; the very same if nothing needs to change."""
@@ -92,9 +90,7 @@ class Tailor:
         """CF-137: the listed extensions' members, and the contexts that what is left needs (ENV-052)."""
         contexts = event.context if isinstance(event.context, tuple) else ()
         given = event.extensions if event.extensions is not UNSET else {}
-        ours = given.get(PREFIX)
-        # Nothing else decides; and an outcome is like others before it.
-        names = (event.type, contexts, len(given), *given, *(ours if type(ours) is dict else ()))
+        names = _names(event, given)
         if names in self._untouched:
             return {}
         kept = {}
@@ -163,6 +159,12 @@ class Tailor:
         changes["localization_hints"] = _hints(hints, best)
         gone = dict.fromkeys(f"{name}_{best.replace('-', '_')}" for name in offered[best])
         return changes, {**gone, **{f"{name}_{old}": text for name, text in texts.items()}}
+
+
+def _names(event: Envelope, given: Mapping[str, Any]) -> tuple[object, ...]:
+    """All that decides what becomes of an event's extensions; an outcome is like others before it."""
+    ours = given.get(PREFIX)
+    return (event.type, event.context, len(given), *given, *(ours if type(ours) is dict else ()))
 
 
 def _hints(hints: LocalizationHints, tag: str) -> LocalizationHints:

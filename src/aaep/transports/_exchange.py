@@ -29,7 +29,7 @@ from ..messages import (
     SubscriptionRenegotiate,
     SubscriptionRequest,
 )
-from ..reception import Unreadable
+from ..reception import Unreadable, receive
 from ..standing import LAPSED
 
 __all__ = ["ALLOWED", "Exchange", "Handed"]
@@ -101,7 +101,10 @@ class Exchange:
         come now, and :exc:`~aaep.hub.UnknownSubscription`.
         """
         one = self.subscription
-        answer = self._hub.receive(raw, self._peer, _in_time(kinds, one is None), own="" if one is None else one.id)
+        if one is None:
+            answer = receive(self._hub, raw, self._peer, _in_time(kinds, True), "")
+        else:
+            answer = receive(self._hub, raw, self._peer, _in_time(kinds, False), one.id)
         if answer is not None and self._settles(answer, first=one is None):
             return
         if one is not None and one.outlet is not self._outlet:  # it was closed, by its subscriber or by us

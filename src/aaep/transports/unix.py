@@ -100,8 +100,17 @@ class _Reader(asyncio.Protocol):
             self._later(self._door.patience, self._still_silent)
 
     def data_received(self, data: bytes) -> None:
-        if self._exchange is None:
+        exchange, decoder = self._exchange, self._decoder
+        if exchange is None:
             return
+        if decoder is not None and exchange.subscription is not None:
+            message = decoder.whole(data)
+            if message and message.isascii():  # what is no JSON is refused there too
+                exchange.receive(message)
+                return
+        self._feed(exchange, data)
+
+    def _feed(self, exchange: Exchange, data: bytes) -> None:
         try:
             if self._decoder is None:
                 self._decoder = sniff(data)(self._door.limit)  # CF-106, UDS-009
@@ -113,9 +122,9 @@ class _Reader(asyncio.Protocol):
             if self._ended:  # with what came before
                 return
             if isinstance(item, FrameError):  # CF-113, CF-114
-                self._exchange.refuse()
+                exchange.refuse()
             else:
-                self._exchange.receive(item.data)
+                exchange.receive(item.data)
 
     def eof_received(self) -> bool:
         return False  # whoever has no more to say has left, and what is unfinished was not said
