@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import http.client
+import io
 import json
 import socket
 import ssl
@@ -11,6 +12,7 @@ import subprocess
 from collections.abc import AsyncIterator, Callable, Coroutine, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import aclosing, asynccontextmanager, closing, contextmanager
+from email.utils import parsedate_to_datetime
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any, TypeVar, cast
@@ -645,6 +647,21 @@ def test_requests_one_after_another_on_one_connection(shared: Server) -> None:
             assert Answered(line.getresponse()).status == status
 
 
+def test_a_reply_is_answered_alike_to_who_stays_and_who_leaves(shared: Server) -> None:
+    """The first is answered without the library; but for what it says of the connection it is one answer."""
+    body = json.dumps(close(UNKNOWN)).encode()
+    posted = f"POST {REPLIES} HTTP/1.%d\r\nHost: localhost:{shared.port}\r\nContent-Type: application/json\r\n"
+    posted += f"Content-Length: {len(body)}\r\n%s\r\n{body.decode()}"
+    said = shared.raw((posted % (1, "") + posted % (1, "") + posted % (1, "Connection: close\r\n")).encode())
+    first, second, last, rest = said.split(b"\r\n\r\n")
+    assert rest == b"" and first.startswith(b"HTTP/1.1 204 No Content\r\nServer: aaep\r\n")
+    assert [line[:5] for line in first.split(b"\r\n")] == [line[:5] for line in second.split(b"\r\n")]
+    assert [line[:5] for line in last.split(b"\r\n")] == [*[line[:5] for line in first.split(b"\r\n")], b"Conne"]
+    old = http.client.parse_headers(io.BytesIO(first.partition(b"\r\n")[2] + b"\r\n\r\n"))
+    assert parsedate_to_datetime(old["Date"]).tzinfo is not None and old["Cache-Control"] == "no-store"
+    assert shared.raw((posted % (0, "")).encode()).startswith(b"HTTP/1.0 204 No Content\r\n")
+
+
 # -- web pages -----------------------------------------------------------------------------
 
 
@@ -687,6 +704,9 @@ def test_a_page_on_the_list_is_let_in_and_told_so() -> None:
         asked = server.ask("OPTIONS", REPLIES, headers={"Origin": page, "Access-Control-Request-Method": "POST"})
         assert (asked.status, asked.headers["Access-Control-Allow-Methods"]) == (204, "POST")
         assert "Content-Type" in asked.headers["Access-Control-Allow-Headers"]
+        replied = server.ask("POST", REPLIES, close(UNKNOWN), {"Origin": page, "Sec-Fetch-Site": "cross-site"})
+        assert (replied.status, replied.headers["Access-Control-Allow-Origin"]) == (204, page)
+        assert server.ask("POST", REPLIES, close(UNKNOWN)).headers["Access-Control-Allow-Origin"] is None
         with server.read(Origin=page) as reader:
             assert reader.headers["Access-Control-Allow-Origin"] == page
         assert server.ask("GET", "/healthz", headers={"Origin": page + ".evil.example"}).status == 403

@@ -236,7 +236,7 @@ class Shaper:
             elif isinstance(event, StateChanged) and event.session_id in self._told:
                 states, agent = self._told[event.session_id], event.producer.agent_id
                 last, states[agent] = states.get(agent, "idle"), event.to_state
-                if event.from_state not in (last, "awaiting_input") and event.to_state != last:
+                if event.from_state not in (last, "awaiting_input"):
                     out[place] = wire.replace(event, from_state=last)
         return out
 
