@@ -565,7 +565,10 @@ def test_sessions_that_leave_states_to_be_inferred_stay_legal_too(
     stream += shaper.flush(now)
     before = errors(judged([one for _, one in recording.events], original))
     assume(before <= {"SEQ-003"})  # by when a reply came, the session may see what the model does not
-    assert errors(judged(stream, original)) <= {"SEQ-003"}
+    asking = {step.agent for step in steps if step.kind in ("confirm", "clarify")}
+    # When a reply was heard shows in its agent's next event, which may have been left out before another agent asks.
+    explained = {"CONF-007"} if len(asking) > 1 else set()
+    assert errors(judged(stream, original)) <= {"SEQ-003", *explained}
 
 
 def errors(found: Iterable[tuple[Violation, Envelope]]) -> set[str]:

@@ -170,28 +170,27 @@ class Stream:
     def push(self, event: Envelope, data: bytes, now: float) -> None:
         """Shape an event. What comes of it waits to be written."""
         fitting = self.fit(event) if self._hidden else event
-        for one in self.shaper.push(fitting, now):
-            self._add(one, data if one is event else wire.encode(one), now)
+        self._add(self.shaper.push(fitting, now), now, event, data)
 
     def advance(self, now: float) -> None:
         """What the shaper has held for long enough."""
-        for one in self.shaper.advance(now):
-            self._add(one, wire.encode(one), now)
+        self._add(self.shaper.advance(now), now)
 
     def flush(self, now: float) -> None:
         """Everything the shaper holds: from here on a reader can begin without knowing what was before."""
-        for one in self.shaper.flush(now):
-            self._add(one, wire.encode(one), now)
+        self._add(self.shaper.flush(now), now)
 
-    def _add(self, event: Envelope, data: bytes, now: float) -> None:
+    def _add(self, events: Iterable[Envelope], now: float, given: Envelope | None = None, data: bytes = b"") -> None:
+        """``given`` is what was pushed, whose bytes are known."""
         fresh, mark = self.fresh, self.mark
         if not fresh:
             self._before = mark
-        self.mark = mark = mark[0] + 1, event.event_id
-        item = Item(mark, event, data, now)
-        self._ring.append(item)
-        fresh.append(item)
-        self.size += len(data)
+        for event in events:
+            self.mark = mark = mark[0] + 1, event.event_id
+            item = Item(mark, event, data if event is given else wire.encode(event), now)
+            self._ring.append(item)
+            fresh.append(item)
+            self.size += len(item.data)
 
     # -- the ring ----------------------------------------------------------------------
 

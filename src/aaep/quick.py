@@ -280,12 +280,10 @@ def check(event: Message, raw: bytes, known: Registry = BUNDLED, strict: bool = 
 def _plain(message: Any) -> bool:
     """Whether a message is a reply whose ids and time are ordinary: the rules look at nothing else in it."""
     tests = _REPLIES.get(type(message))
-    return (
-        tests is not None
-        and tests[0](message.reply_token) is not None
-        and tests[1](message.subscription_id) is not None
-        and clean(message.timestamp)
-    )
+    if tests is None:
+        return False
+    token, subscription = tests
+    return bool(token(message.reply_token) and subscription(message.subscription_id)) and clean(message.timestamp)
 
 
 _REPLIES: Final = {

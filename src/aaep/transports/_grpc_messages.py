@@ -115,6 +115,8 @@ def batch(event_id: str, data: bytes) -> bytes:
 def each(data: bytes) -> list[bytes]:
     """The messages in one piece, each with its length still in front."""
     made, at = [], 0
+    if int.from_bytes(data[:LENGTH], "big") == len(data) - LENGTH:  # one, as nearly always
+        return [data]
     while at < len(data):
         end = at + LENGTH + int.from_bytes(data[at : at + LENGTH], "big")
         made.append(data[at:end])

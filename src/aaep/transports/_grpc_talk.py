@@ -76,6 +76,7 @@ class Conversation:
         self._open = True
         self._taking = self._writing = False
         self._more, self._room = asyncio.Event(), asyncio.Event()
+        self.sink = self  # nothing waits here but what was written
         self._linger = asyncio.timeout(None)
         self._timers: list[asyncio.TimerHandle] = []
         self._exchange = Exchange(hub, peer, self, self._say, self._end)
