@@ -192,7 +192,8 @@ class Link:
 
     async def _briefly(self, work: Coroutine[Any, Any, object]) -> None:
         try:
-            await asyncio.wait_for(work, GOODBYE)
+            async with asyncio.timeout(GOODBYE):
+                await work
         except (AaepError, TimeoutError) as error:
             log.debug("Leaving without a farewell: %s", error)
 

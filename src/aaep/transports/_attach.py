@@ -168,7 +168,8 @@ class Attachment:
             exchange.lost()
             outlet.queue.put_nowait(None)
             with contextlib.suppress(TimeoutError):  # what was said last, if it can still be heard
-                await asyncio.wait_for(asyncio.shield(tasks[0]), 0.5)
+                async with asyncio.timeout(0.5):  # wait_for() may forget that its caller was cancelled
+                    await asyncio.shield(tasks[0])
             for task in tasks:
                 task.cancel()
             await asyncio.gather(*tasks, return_exceptions=True)

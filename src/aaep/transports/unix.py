@@ -322,7 +322,8 @@ class _Line:
     async def close(self) -> None:
         self._writer.close()
         with contextlib.suppress(OSError, TimeoutError):  # what was said last, if it is still taken
-            await asyncio.wait_for(self._writer.wait_closed(), _GRACE)
+            async with asyncio.timeout(_GRACE):
+                await self._writer.wait_closed()
 
 
 def connect(url: str, *, framing: Literal["length", "ndjson"] = "length") -> Duplex:
