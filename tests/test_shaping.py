@@ -193,7 +193,7 @@ def test_a_low_load_hears_of_a_change_before_the_tool_that_follows_it() -> None:
     told = heard(shaper, made("session.started", 1), state(2, "idle", "thinking"), made("tool.invoked", 3))
     told += heard(shaper, made("awaiting.clarification", 4), state(5, "calling_tool", "writing_output"))
     assert ids(told) == ["evt_1", "evt_2", "evt_3", "evt_4", "evt_5"]
-    assert changes(told) == [("idle", "thinking"), ("thinking", "writing_output")]
+    assert changes(told) == [("idle", "thinking"), ("calling_tool", "writing_output")]
 
 
 def test_a_change_that_closes_a_prompt_is_not_folded_away() -> None:

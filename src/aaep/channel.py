@@ -388,6 +388,8 @@ async def _cancelled(tasks: Iterable[asyncio.Task[Any]]) -> None:
         if left:
             done, left = await asyncio.wait(left, timeout=_SLICE)
             await asyncio.gather(*done, return_exceptions=True)  # what they failed with matters no more
+    for _ in range(_TIMES):
+        await asyncio.sleep(0)  # lets who was accepted last be told that nobody serves any more
     if left:
         _log.warning("%d tasks could not be ended, and are left behind.", len(left))
 

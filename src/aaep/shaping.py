@@ -76,6 +76,17 @@ class _Session:
         self.asking: set[str] = set()  # agents with a prompt that, for all we know, is open
 
 
+class _Chain:
+    """What an agent's changes of state come to, as they were told."""
+
+    __slots__ = ("implied", "moved", "state")
+
+    def __init__(self) -> None:
+        self.state = "idle"  # the last that was told
+        self.moved = False  # whether any was
+        self.implied: set[str] = set()  # states that events since then imply
+
+
 class Shaper:
     """One stream, on the terms given; ``hold`` is how long a sentence may wait for what follows it, in seconds."""
 
@@ -94,7 +105,7 @@ class Shaper:
         rate = terms.max_events_per_second
         self._interval = None if rate is UNSET else 1.0 / rate
         self._fewer = self._low or self._interval is not None  # not every change of state is told
-        self._told: dict[str, dict[str, str]] = {}  # then, by session and agent, the state that was told last
+        self._told: dict[str, dict[str, _Chain]] = {}  # then, by session and agent
         self._free = float("-inf")  # when the next event may go
         self._line = Line()
         self._sessions: dict[str, _Session] = {}
@@ -225,19 +236,21 @@ class Shaper:
         """
         C-36: each change of state leaves the one that was told last, and the first leaves idle (STATE-001).
 
-        Those in between may have been left out or folded, or told only after what implied another state (C-31).
+        Those in between may have been left out, or folded into nothing. What was implied since counts too (C-31).
         """
         for place, event in enumerate(out):
-            kind = type(event)
-            if kind is SessionStarted:
+            if isinstance(event, SessionStarted):
                 self._told[event.session_id] = {}
-            elif kind in TERMINAL:
+            elif isinstance(event, TERMINAL):
                 self._told.pop(event.session_id, None)
-            elif isinstance(event, StateChanged) and event.session_id in self._told:
-                states, agent = self._told[event.session_id], event.producer.agent_id
-                last, states[agent] = states.get(agent, "idle"), event.to_state
-                if event.from_state not in (last, "awaiting_input"):
-                    out[place] = wire.replace(event, from_state=last)
+            elif event.session_id in self._told:
+                chain = self._told[event.session_id].setdefault(event.producer.agent_id, _Chain())
+                if not isinstance(event, StateChanged):
+                    chain.implied.add(IMPLIED.get(type(event), ""))
+                    continue
+                if event.from_state not in (chain.state, "awaiting_input", *(chain.implied if chain.moved else ())):
+                    out[place] = wire.replace(event, from_state=chain.state)
+                chain.state, chain.moved, chain.implied = event.to_state, True, set()
         return out
 
     def _after(self, event: Envelope, session: _Session) -> list[Envelope]:

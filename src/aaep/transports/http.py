@@ -109,6 +109,8 @@ class Connection(web.RequestHandler):
         self._encrypted = transport.get_extra_info("sslcontext") is not None  # asyncio forgets it when it closes
         self._door.wires.add(cast(asyncio.Transport, transport))
         super().connection_made(transport)
+        if self._door.closed:  # since it was accepted
+            cast(asyncio.Transport, transport).abort()
 
     def eof_received(self) -> bool:  # type: ignore[override]  # asyncio lets it say whether to stay open
         self.ended = True
@@ -200,6 +202,7 @@ class HttpDoor:
     def __init__(self, hub: Hub, guard: Guard, identity: Identity, url: str, *, limit: int, patience: float) -> None:
         self.url = url
         self.wires: set[asyncio.Transport] = set()
+        self.closed = False
         self._hub = hub
         self._guard = guard
         self._limit = limit
@@ -231,7 +234,7 @@ class HttpDoor:
         if self._listening is None:
             return
         self._listening.close()
-        self._listening = None
+        self._listening, self.closed = None, True
         if self._beat is not None:
             self._beat.cancel()
         for stream in [*self._streams]:

@@ -80,6 +80,9 @@ class _Reader(asyncio.Protocol):
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         self._wire = cast(asyncio.Transport, transport)
+        if self._door.closed:  # since it was accepted
+            self._wire.abort()
+            return
         self.write, self.waiting, self.sink = self._wire.write, self._wire.get_write_buffer_size, self._wire
         # Events stop at high_water. What goes beyond it are answers that nobody takes.
         self._wire.set_write_buffer_limits(high=2 * self._door.hub.settings.high_water)
@@ -208,6 +211,7 @@ class UnixDoor:
         self.hub, self.identity = hub, identity
         self.limit, self.patience = limit, patience
         self.readers: set[_Reader] = set()
+        self.closed = False
         self._path, self._inode = path, path.lstat().st_ino
         self._manifest = b""  # as it was written
         self._server: asyncio.AbstractServer | None = None
@@ -224,7 +228,7 @@ class UnixDoor:
         """Stop listening and let go of every connection. Closing twice is fine."""
         if self._server is None:
             return
-        server, self._server = self._server, None
+        server, self._server, self.closed = self._server, None, True
         release(self._path, self._inode)
         server.close()
         for reader in [*self.readers]:

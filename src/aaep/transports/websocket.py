@@ -16,7 +16,7 @@ import logging
 import socket
 import ssl as tls
 from collections.abc import Iterable
-from typing import Final
+from typing import Final, cast
 
 import msgspec
 from aiohttp import web
@@ -45,9 +45,26 @@ _GRACE: Final = 0.4  # seconds for what is under way when a door closes
 
 
 class _Connection(web.RequestHandler):
-    """aiohttp's connection, which answers in JSON to what is no HTTP too."""
+    """aiohttp's connection, which answers in JSON to what is no HTTP too, and ends with its door."""
 
-    __slots__ = ()
+    __slots__ = ("_door",)
+
+    def __init__(self, door: WebSocketDoor, server: web.Server, patience: float) -> None:
+        # No access log: what people are asked is nobody else's business.
+        super().__init__(
+            server,
+            loop=asyncio.get_running_loop(),
+            access_log=None,  # type: ignore[arg-type]  # aiohttp's own way to say none
+            logger=log,
+            keepalive_timeout=patience,  # also the time to send a head
+            auto_decompress=False,
+        )
+        self._door = door
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        super().connection_made(transport)
+        if self._door.closed:  # since it was accepted
+            cast(asyncio.Transport, transport).abort()
 
     def handle_error(
         self,
@@ -82,25 +99,14 @@ class WebSocketDoor:
         self._limit, self._patience = limit, patience
         self._conversations: set[Conversation] = set()
         self._tickets = Tickets()
-        # No access log: what people are asked is nobody else's business.
+        self.closed = False
         self._server = web.Server(self._answer, handler_cancellation=True)
         self._listening: asyncio.Server | None = None
 
     async def open(self, opened: socket.socket, encryption: tls.SSLContext | None) -> None:
         """Answer what comes to a socket."""
-        loop = asyncio.get_running_loop()
-        self._listening = await loop.create_server(
-            lambda: _Connection(
-                self._server,
-                loop=loop,
-                access_log=None,  # type: ignore[arg-type]  # aiohttp's own way to say none
-                logger=log,
-                keepalive_timeout=self._patience,  # also the time to send a head
-                auto_decompress=False,
-            ),
-            sock=opened,
-            ssl=encryption,
-            backlog=1024,
+        self._listening = await asyncio.get_running_loop().create_server(
+            lambda: _Connection(self, self._server, self._patience), sock=opened, ssl=encryption, backlog=1024
         )
 
     async def close(self) -> None:
@@ -108,7 +114,7 @@ class WebSocketDoor:
         if self._listening is None:
             return
         self._listening.close()
-        self._listening = None
+        self._listening, self.closed = None, True
         for one in [*self._conversations]:
             one.leave()
         wires = [one.transport for one in self._server.connections if one.transport is not None]
