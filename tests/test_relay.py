@@ -661,18 +661,21 @@ def test_what_an_agent_says_before_the_hub_is_there_is_heard_in_full(tmp_path: P
         assert listener.findings() == []
 
 
-def test_a_hub_without_a_memory_is_not_told_again_what_was_heard_and_is_over(tmp_path: Path) -> None:
+def test_a_hub_without_a_memory_is_not_told_again_what_was_heard_and_is_over(tmp_path: Path, absence: Absence) -> None:
     url = f"unix://{tmp_path}/hub.sock"
-    with Producer("bank", hub=url, journal=None) as agent:
+    with ExitStack() as until:
         with serving(url) as (hub, _):
+            agent = until.enter_context(Producer("bank", hub=url, journal=None))
             agent.reader(replies=False).wait(LONG)
             listener = reader(hub)
             with agent.session("Heard.") as heard:
                 heard.write("Once. ")
             listener.wait(of(heard, "session.completed"))
+        assert absence.begun.wait(LONG)  # before it has noticed that the hub is gone it would speak to nobody
         with agent.session("Meanwhile.") as meanwhile:
             meanwhile.write("Alone. ")
         with serving(url) as (hub, _):
+            absence.over.set()
             listener = reader(hub)
             listener.wait(of(meanwhile, "session.completed"))
             with agent.session("After.") as after:
