@@ -167,14 +167,16 @@ class Attachment:
             self._current = None
             exchange.lost()
             outlet.queue.put_nowait(None)
-            with contextlib.suppress(TimeoutError):  # what was said last, if it can still be heard
-                async with asyncio.timeout(0.5):  # wait_for() may forget that its caller was cancelled
-                    await asyncio.shield(tasks[0])
-            for task in tasks:
-                task.cancel()
-            await asyncio.gather(*tasks, return_exceptions=True)
-            with contextlib.suppress(AaepError):  # it is gone already
-                await wire.close()
+            try:
+                with contextlib.suppress(TimeoutError):  # what was said last, if it can still be heard
+                    async with asyncio.timeout(0.5):  # wait_for() may forget that its caller was cancelled
+                        await asyncio.shield(tasks[0])
+                for task in tasks:
+                    task.cancel()
+                await asyncio.gather(*tasks, return_exceptions=True)
+            finally:  # also when there is no time left for that
+                with contextlib.suppress(AaepError):  # it is gone already
+                    await wire.close()
             attached = self._attached.is_set()
             self._attached.clear()
         return attached

@@ -108,12 +108,14 @@ class Duplex:
     async def _hang_up(self) -> None:
         wire, self._wire = self._wire, None
         reader, self._reader = self._reader, None
-        if reader is not None:
-            reader.cancel()
-            await asyncio.gather(reader, return_exceptions=True)
-        if wire is not None:
-            with contextlib.suppress(ChannelLost):  # it is gone already
-                await wire.close()
+        try:
+            if reader is not None:
+                reader.cancel()
+                await asyncio.gather(reader, return_exceptions=True)
+        finally:  # also when there is no time left for that
+            if wire is not None:
+                with contextlib.suppress(ChannelLost):  # it is gone already
+                    await wire.close()
 
     async def _read_on(self, wire: Wire) -> None:
         problem: Exception = ChannelLost("The connection ended.")
