@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 import signal
 import ssl
@@ -77,6 +78,44 @@ def hub(*args: str, listening: int) -> Iterator[list[str]]:
 def test_a_file_that_cannot_be_used_is_named_and_by_its_option(folder: Path, cert: str, key: str, said: str) -> None:
     result = served("--listen", "https://127.0.0.1:0", "--tls-cert", f"{folder}/{cert}", "--tls-key", f"{folder}/{key}")
     assert result.exit_code == 2 and said.format(folder) in result.stderr
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        "serve --journal memory --tokens {}",
+        "serve --journal memory --jwks {} --issuer a --audience b",
+        "serve --journal memory --listen https://127.0.0.1:0 --tls-cert {} --tls-key cert.key",
+        "serve --journal memory --listen https://127.0.0.1:0 --tls-cert cert.pem --tls-key {}",
+        "serve --journal memory --listen https://127.0.0.1:0 --tls-cert cert.pem --tls-key cert.key "
+        "--client-ca {} --certificate CN:Ada ada replier",
+        "token new --principal ada --file {}",
+        "token list --file {}",
+        "listen https://127.0.0.1:1 --ca {}",
+        "listen https://127.0.0.1:1 --cert {} cert.key",
+    ],
+)
+def test_a_pipe_is_refused_where_a_regular_file_is_needed(folder: Path, tmp_path: Path, command: str) -> None:
+    """And not opened, which would wait for somebody to write to it."""
+    os.mkfifo(tmp_path / "pipe", 0o600)
+    args = [*PROGRAM, *command.format(tmp_path / "pipe").split()]
+    done = subprocess.run(args, cwd=folder, check=False, capture_output=True, text=True, timeout=LONG)
+    assert done.returncode == 2 and f"{tmp_path}/pipe" in done.stderr and "regular file" in done.stderr
+
+
+def test_a_key_may_come_through_a_pipe_that_somebody_writes(tmp_path: Path) -> None:
+    """As a shell hands over what a program prints; it is read once. From a pipe that nobody writes comes nothing."""
+    os.mkfifo(tmp_path / "pipe", 0o600)
+    serve = [*PROGRAM, "serve", "--journal", "memory", "--listen", "http://127.0.0.1:0", "--signing-key"]
+    done = subprocess.run([*serve, str(tmp_path / "pipe")], check=False, capture_output=True, text=True, timeout=LONG)
+    assert done.returncode == 2 and "pipe is empty" in done.stderr
+    key, (reading, writing) = SigningKey.new(), os.pipe()
+    try:
+        os.write(writing, json.dumps(key.jwk(private=True)).encode())
+        os.close(writing)
+        assert SigningKey.load(f"/dev/fd/{reading}").kid == key.kid
+    finally:
+        os.close(reading)
 
 
 def test_what_is_missing_is_told_as_options() -> None:

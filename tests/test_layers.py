@@ -20,7 +20,7 @@ wishes sentences tailoring coalescing shaping phrases summaries reading presenta
 trace tracing telling page drawing timeline visualize""".split()
 # These may use a clock, a disk and a network.
 RUNTIME = """
-alarms channel stamps timers readers fanout sources roster delivery replay welcome about hub
+alarms files channel stamps timers readers fanout sources roster delivery replay welcome about hub
 voice recovery prompts questions ending calls writing work arguments tools producer mailbox status watch link tap
 subscriber captures script
 identity disclosure guessing jwks jwt reception standing tokens trimming claims keys manifests trust ways

@@ -21,6 +21,7 @@ import msgspec
 from .channel import parts_of
 from .claims import on_this_machine
 from .errors import AaepError
+from .files import regular
 from .identity import Unsettled
 from .keys import KeyUnusable, TrustedKey, TrustedKeys
 
@@ -107,7 +108,7 @@ class KeyFile:
 
     def _read(self) -> None:
         try:
-            with self._path.open("rb") as file:
+            with regular(self._path) as file:
                 found = os.fstat(file.fileno())
                 if os.name == "posix" and found.st_mode & 0o022:  # who can write it can let themselves in
                     raise AaepError(f"Other users may write the file of keys {self._path}. Run chmod go-w on it.")

@@ -30,6 +30,7 @@ from joserfc.errors import JoseError
 from joserfc.jwk import ECKey, OKPKey, RSAKey
 
 from .errors import AaepError
+from .files import at_once
 
 __all__ = ["Algorithm", "KeyUnusable", "SigningKey", "TrustedKey", "TrustedKeys"]
 
@@ -146,12 +147,14 @@ class TrustedKeys:
 def _contents(place: Path) -> tuple[bytes, bool]:
     """What a file holds, and whether others on this machine can read or write it."""
     try:
-        with place.open("rb") as file:
+        with at_once(place) as file:  # it may come through a pipe, as a shell hands over what a program prints
             mode = os.fstat(file.fileno()).st_mode
             exposed = os.name == "posix" and stat.S_ISREG(mode) and bool(mode & 0o007)
             text = file.read(_LARGEST + 1)
     except OSError as error:
         raise KeyUnusable(f"{place}: {error.strerror or error}. Give the path of a key file.") from error
+    if not text:
+        raise KeyUnusable(f"{place} is empty. Give the path of a key file.")
     if len(text) > _LARGEST:
         raise KeyUnusable(f"{place} is too large to be a file of keys.")
     return text, exposed

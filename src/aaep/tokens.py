@@ -15,7 +15,6 @@ import logging
 import os
 import re
 import secrets
-import stat
 import time
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, suppress
@@ -29,6 +28,7 @@ import msgspec
 from . import timestamps
 from .channel import REPLIER, Peer
 from .errors import AaepError
+from .files import regular
 from .identity import Credentials, Grant, Unauthenticated, as_roles, as_stranger, granted
 from .journal._place import folder, make_folder, safe_folder
 
@@ -160,7 +160,7 @@ def _mark(found: os.stat_result) -> Mark:
 
 def _read(path: Path, *, skip: bool) -> tuple[list[Entry], Mark]:
     try:
-        with path.open("rb") as file:
+        with regular(path) as file:
             found = os.fstat(file.fileno())  # of what is read, whatever is there a moment later
             _private(path, found)
             data = file.read(LARGEST + 1)
@@ -196,8 +196,6 @@ def _usable(line: bytes) -> Entry:
 
 
 def _private(path: Path, found: os.stat_result) -> None:
-    if not stat.S_ISREG(found.st_mode):
-        raise AaepError(f"{path} is not a plain file. Name another one.")
     if os.name != "posix":
         return
     if found.st_uid not in (os.geteuid(), 0):

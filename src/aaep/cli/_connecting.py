@@ -13,7 +13,18 @@ from ._verb import CannotRun, plain
 
 __all__ = ["CA", "CERT", "TOKEN", "bearer", "connecting"]
 
-_File: Final = click.Path(exists=True, dir_okay=False, path_type=Path)
+
+class _Regular(click.Path):
+    """A file that OpenSSL can read. It would wait without end for somebody to write to a pipe."""
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        path: Any = super().convert(value, param, ctx)
+        if not Path(path).is_file():
+            self.fail(f"{plain(str(path))!r} is no regular file, and one is needed.", param, ctx)
+        return path
+
+
+_File: Final = _Regular(exists=True, dir_okay=False, path_type=Path)
 
 TOKEN: Final = click.option(
     "--token", envvar="AAEP_TOKEN", help="The bearer token to show. Better set AAEP_TOKEN: others see options."

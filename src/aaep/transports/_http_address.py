@@ -10,11 +10,11 @@ import ipaddress
 import socket
 import ssl as tls
 from functools import lru_cache
-from pathlib import Path
 from typing import Final
 from urllib.parse import SplitResult, urlsplit
 
 from ..errors import AaepError
+from ..files import regular
 
 __all__ = ["DEFAULT_PORTS", "address", "context", "is_loopback", "listening", "origin_of", "over_http", "split"]
 
@@ -95,9 +95,10 @@ def context(
     _load(made, cert, key)
     if client_ca is not None:
         try:
+            regular(client_ca).close()
             made.load_verify_locations(client_ca)
-        except OSError as error:
-            raise AaepError(f"The file client_ca={client_ca!r} cannot be used: {error}.") from error
+        except OSError as error:  # SSLError is one
+            raise AaepError(f"The file client_ca={client_ca!r} cannot be used: {error.strerror or error}.") from error
         made.verify_mode = tls.CERT_OPTIONAL  # whether one is needed is for the identity to say
     return made
 
@@ -113,7 +114,7 @@ def _load(made: tls.SSLContext, cert: str, key: str | None) -> None:
     for name, path in (("cert", cert), ("key", key)):
         try:
             if path is not None:
-                Path(path).open("rb").close()
+                regular(path).close()
         except OSError as error:
             raise AaepError(f"{name}={path!r} cannot be used: {error.strerror or error}.") from error
     try:
