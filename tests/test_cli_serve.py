@@ -226,6 +226,46 @@ def test_whoever_goes_to_the_address_that_was_printed_is_answered(scheme: str) -
                 assert line.getresponse().status == status
 
 
+@pytest.mark.parametrize("scheme", ["http", "ws", "asgi+http"])
+def test_a_hub_answers_to_the_pages_and_the_names_that_were_listed(scheme: str, tmp_path: Path) -> None:
+    """Beside a socket, which knows of neither."""
+    listed = ["--origin", "https://reader.example", "--origin", "http://localhost:3000"]
+    listed += ["--host-name", "Hub.tunnel.example", "--host-name", "localhost:9999"]
+    doors = ["--listen", f"{scheme}://127.0.0.1:0", "--listen", f"unix://{tmp_path}/hub.sock"]
+    with hub(*doors, *listed, listening=2) as (place, _):
+        port = urlsplit(place).port
+        here, ours = f"127.0.0.1:{port}", "https://reader.example"
+        for host, origin, status in (
+            (here, ours, 200),
+            (here, "http://localhost:3000", 200),
+            (here, "https://evil.example", 403),
+            ("hub.tunnel.example", ours, 200),
+            ("localhost:9999", ours, 200),
+            ("evil.example", ours, 421),
+        ):
+            with closing(HTTPConnection("127.0.0.1", port, timeout=LONG)) as line:
+                line.request("GET", "/.well-known/aaep-manifest.json", headers={"Host": host, "Origin": origin})
+                assert line.getresponse().status == status, (host, origin)
+
+
+@pytest.mark.parametrize(
+    ("given", "said"),
+    [
+        ("--listen unix:hub --origin https://reader.example", "--origin is for web pages"),
+        ("--listen grpc://127.0.0.1:0 --host-name hub.example", "--host-name is for"),
+        ("--stdio --host-name hub.example", "--host-name is for"),
+        ("--listen http://127.0.0.1:0 --origin https://reader.example/page", "is not an origin"),
+        ("--listen ws://127.0.0.1:0 --origin *", "is not an origin"),
+        ("--listen http://127.0.0.1:0 --host-name https://hub.example", "'https://hub.example' is not the name"),
+        ("--listen ws://127.0.0.1:0 --host-name *.example", "'*.example' is not the name"),
+        ("--listen asgi+http://127.0.0.1:0 --host-name hub.example/", "'hub.example/' is not the name"),
+    ],
+)
+def test_a_page_or_a_name_that_can_mean_nothing_is_told(given: str, said: str) -> None:
+    result = served(*given.split())
+    assert result.exit_code == 2 and said in result.stderr
+
+
 def test_stdio_010_a_hub_ends_with_who_started_it(tmp_path: Path) -> None:
     """Were it killed: nobody else knows of its pipes."""
     command = [*PROGRAM, "serve", "--journal", "memory", "--stdio", "--listen", f"unix://{tmp_path}/hub.sock"]

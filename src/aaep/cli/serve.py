@@ -34,6 +34,7 @@ from ._verb import CannotRun, Tag, Verb, plain
 __all__ = ["main"]
 
 _ENCRYPTED: Final = tuple(f"{scheme}:" for scheme in ENCRYPTED)
+_WEB: Final = ("http:", "https:", "ws:", "wss:", "asgi+http:")  # what a browser can speak to
 _OPTIONS: Final = (
     ("either ssl=, a context, or ", ""),
     ("identity= or token=", "--tokens"),
@@ -88,6 +89,21 @@ _OPTIONS: Final = (
 @click.option("--signing-key", metavar="FILE", help="Sign the manifest with this key; aaep manifest key new makes one.")
 @click.option("--reached-at", metavar="URL", multiple=True, help="Where readers find it, beside where it listens.")
 @click.option(
+    "--origin",
+    "origins",
+    metavar="URL",
+    multiple=True,
+    help="A web page that may use it, such as https://reader.example. May be repeated. Default: none.",
+)
+@click.option(
+    "--host-name",
+    "hosts",
+    metavar="NAME",
+    multiple=True,
+    help="What an address of this machine is called elsewhere too, such as the end of a tunnel: hub.example, with its "
+    "port unless that is the usual one. May be repeated.",
+)
+@click.option(
     "--language",
     "languages",
     type=Tag(),
@@ -116,6 +132,8 @@ def main(
     certificates: tuple[tuple[str, str, str], ...],
     signing_key: str | None,
     reached_at: tuple[str, ...],
+    origins: tuple[str, ...],
+    hosts: tuple[str, ...],
     languages: tuple[str, ...],
     level: str,
 ) -> int:
@@ -138,9 +156,10 @@ def main(
         )
     if (client_ca is None) != (not certificates):
         raise CannotRun("--client-ca says which certificates count, and --certificate whose they are. Give both.")
+    settings: dict[str, Any] = {**files, **_web(urls, origins, hosts)}
     try:
         who = identity(tokens, jwks, issuer, audience, certificates)
-        settings = files if who is None else {**files, "identity": who}
+        settings |= {} if who is None else {"identity": who}
         sign = None if signing_key is None else _signer(signing_key)
         with _logged(level):
             return asyncio.run(_serve(urls, _offer(name, languages, reached_at), _journal(journal), settings, sign))
@@ -177,6 +196,17 @@ def _spelt(text: str) -> str:
     for python, option in _OPTIONS:
         text = text.replace(python, option)
     return text
+
+
+def _web(urls: tuple[str, ...], origins: tuple[str, ...], hosts: tuple[str, ...]) -> dict[str, Any]:
+    """Which web pages may come, and which further names are ours, where there is such a thing."""
+    if urls and not any(url.lower().startswith(_WEB) for url in urls):
+        where = "Give one that browsers can reach too: --listen http://127.0.0.1:8137"
+        if origins:
+            raise CannotRun(f"--origin is for web pages, and none can use these addresses. {where}")
+        if hosts:
+            raise CannotRun(f"--host-name is for HTTP and WebSocket, and none of these addresses is. {where}")
+    return {name: value for name, value in (("origins", origins), ("hosts", hosts)) if value}
 
 
 def _journal(given: str | None) -> Journal:
@@ -239,10 +269,12 @@ async def _serve(
 
 def _for(url: str, settings: dict[str, Any]) -> dict[str, Any]:
     """A local socket knows its users by themselves, and only what is encrypted has a certificate."""
-    if url.lower().startswith(("unix:", "stdio:")):
+    place = url.lower()
+    if place.startswith(("unix:", "stdio:")):
         return {}
-    return (
-        settings
-        if url.lower().startswith(_ENCRYPTED)
-        else {name: settings[name] for name in settings.keys() & {"identity"}}
-    )
+    meant = {"identity"}
+    if place.startswith(_ENCRYPTED):
+        meant |= {"cert", "key", "client_ca"}
+    if place.startswith(_WEB):
+        meant |= {"origins", "hosts"}
+    return {name: value for name, value in settings.items() if name in meant}

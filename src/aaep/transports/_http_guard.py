@@ -9,8 +9,10 @@ ours, which is how a page whose name was pointed at a loopback address shows.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import re
+from collections.abc import Iterable, Mapping
 from functools import lru_cache
+from typing import Final
 from urllib.parse import urlsplit
 
 import msgspec
@@ -20,7 +22,9 @@ from ..channel import parts_of
 from ..errors import AaepError
 from ._http_address import DEFAULT_PORTS, is_loopback, origin_of
 
-__all__ = ["Guard", "Refusal", "media_type_is_json"]
+__all__ = ["Guard", "Refusal", "media_type_is_json", "named"]
+
+_HOST: Final = re.compile(r"([a-z0-9._-]+|\[[0-9a-f:.]+\])(:[0-9]{1,5})?")
 
 
 class Refusal(Exception):
@@ -58,6 +62,15 @@ def _loopback(host: str) -> tuple[bool, int | None]:
         return False, None
     more = parts.username is not None or parts.path or parts.query or parts.fragment
     return not more and is_loopback(name), port
+
+
+def named(hosts: Iterable[str]) -> frozenset[str]:
+    """Further values of the Host header that are ours. A misspelt one, or a wildcard, would silently match nothing."""
+    found = frozenset(one.lower() for one in hosts)
+    for host in found:
+        if not _HOST.fullmatch(host):
+            raise AaepError(f"{host!r} is not the name of a host. Write it like hub.example, or hub.example:8443.")
+    return found
 
 
 class Guard(msgspec.Struct, frozen=True, kw_only=True):

@@ -30,7 +30,7 @@ from ._asgi_server import ServedDoor, served
 from ._asgi_talk import Talk
 from ._http_address import DEFAULT_PORTS, is_loopback, over_http
 from ._http_client import connect as connect_over_http
-from ._http_guard import Guard, Refusal
+from ._http_guard import Guard, Refusal, named
 from ._http_manifest import VARY, manifest
 from ._http_places import (
     ALWAYS,
@@ -133,7 +133,7 @@ class Application:
         self._identity: Identity = Local() if identity is None else identity
         self._ready = False
         self._local = isinstance(self._identity, Local)
-        self._origins, self._hosts = frozenset(origins), frozenset(one.lower() for one in hosts)
+        self._origins, self._hosts = frozenset(origins), named(hosts)
         self._guards: dict[tuple[str, int], Guard] = {}  # by scheme and port of the server
         self._guard("http", 0)  # what is wrong with the origins is said now
         self._limit, self._patience = limit, patience

@@ -29,7 +29,7 @@ from ..identity import Identity, Unauthorised
 from ._admission import admission, shown
 from ._http_address import context, listening, split
 from ._http_client import connect
-from ._http_guard import Guard, Refusal
+from ._http_guard import Guard, Refusal, named
 from ._http_manifest import VARY, manifest
 from ._http_places import (
     ALWAYS,
@@ -436,7 +436,7 @@ async def serve(
             port=port,
             loopback=place.local,
             origins=frozenset(origins),
-            hosts=frozenset(one.lower() for one in (*hosts, *place.answers_to(port))),
+            hosts=named(hosts).union(one.lower() for one in place.answers_to(port)),
         )
         door = HttpDoor(hub, guard, place.admits, place.at(port), limit=limit, patience=patience)
         await door.open(opened, encryption)

@@ -28,7 +28,7 @@ from ..hub import Hub
 from ..identity import Identity
 from ._admission import admission, shown
 from ._http_address import context, listening, over_http, split
-from ._http_guard import Guard, Refusal
+from ._http_guard import Guard, Refusal, named
 from ._http_manifest import VARY, manifest
 from ._http_places import ALWAYS, HEALTH, MANIFEST, Said, refused
 from ._place import admitting, placed
@@ -206,7 +206,7 @@ async def serve(
             port=port,
             loopback=place.local,
             origins=frozenset(origins),
-            hosts=frozenset(one.lower() for one in (*hosts, *place.answers_to(port))),
+            hosts=named(hosts).union(one.lower() for one in place.answers_to(port)),
         )
         door = WebSocketDoor(hub, guard, place.admits, place.at(port), limit=limit, patience=patience)
         await door.open(opened, encryption)
