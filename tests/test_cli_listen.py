@@ -336,7 +336,7 @@ def test_the_agent_is_waited_for() -> None:
             listener.see("Connected to Bank.")
             producer.hub.reader(replies=True).wait(60)
         assert listener.ends() == 0, "the producer said goodbye"
-        assert "The producer ended the subscription" in listener.seen
+        assert "The producer ended the subscription. The agent's side is shutting down." in listener.seen
 
 
 def test_at_the_end_of_standard_input_listening_goes_on() -> None:

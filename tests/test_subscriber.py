@@ -13,11 +13,12 @@ import subprocess
 import sys
 import threading
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
-from typing import Any
+from typing import Any, get_args, get_type_hints
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from msgspec import UNSET
 
 from aaep import wire
 from aaep.audit import Finding
@@ -117,8 +118,9 @@ PROGRESS = [event("progress.updated", number) for number in range(20)]
 PROMPT = event("awaiting.confirmation", 5, reply_token=token(5))
 
 
-def goodbye(subscription_id: str = "sub_1", reason: str = "producer_shutdown") -> bytes:
-    return wire.encode(SubscriptionClose(subscription_id=subscription_id, reason_code=reason))
+def goodbye(subscription_id: str = "sub_1", reason: str = "producer_shutdown", message: str | None = None) -> bytes:
+    said = UNSET if message is None else message
+    return wire.encode(SubscriptionClose(subscription_id=subscription_id, reason_code=reason, reason_message=said))
 
 
 def rejected(code: Any, **members: Any) -> bytes:
@@ -292,7 +294,7 @@ def test_no_common_language_is_tried_once_more_with_one_that_is_offered() -> Non
 def test_terms_that_still_do_not_fit_are_refused() -> None:
     script = Script(answers=[rejected("capabilities_incompatible"), rejected("capabilities_incompatible")])
     script.languages = ["de-DE"]
-    with pytest.raises(SubscriptionRefused, match="capabilities_incompatible"):
+    with pytest.raises(SubscriptionRefused, match="cannot give what we asked for"):
         heard(script, languages=["fr"])
     assert len(script.asked) == 2
 
@@ -687,13 +689,43 @@ def test_what_is_wrong_with_a_prompt_sent_ahead_is_told_at_once_and_once() -> No
     assert reader.rules().count("HITL-006") == 1
 
 
-@pytest.mark.parametrize("reason", ["producer_shutdown", "superseded"])
-def test_a_close_by_the_producer_ends_it(reason: str) -> None:
+@pytest.mark.parametrize(
+    ("reason", "words"),
+    [
+        ("producer_shutdown", "The agent's side is shutting down."),
+        ("superseded", "Another reader took over this subscription."),
+    ],
+)
+def test_a_close_by_the_producer_ends_it(reason: str, words: str) -> None:
+    """And is told in words; what stands on the wire is for programs."""
     script = Script([STARTED, goodbye(reason=reason), PROGRESS[1]])
     got, reader = heard(script)
     assert got == names(STARTED)
     assert script.sent == []
-    assert reason in reader.subscriber.status.text
+    assert reader.subscriber.status.text == f"The producer ended the subscription. {words}"
+    assert reader.subscriber.status.reason_code == reason
+
+
+def test_why_a_producer_closed_is_said_once_and_what_else_it_says_too() -> None:
+    for message, more in (("The agent's side is shutting down.", ""), ("Back\x1b[1m at nine.", " Back at nine.")):
+        _, reader = heard(Script([goodbye(message=message)]))
+        told = "The producer ended the subscription. The agent's side is shutting down."
+        assert reader.subscriber.status.text == told + more
+
+
+def test_a_reason_that_nobody_knows_is_told_as_it_is() -> None:
+    with pytest.raises(SubscriptionRefused, match=r"refused the subscription, full_moon: Tomorrow\. Ask the"):
+        heard(Script([goodbye(reason="full_moon", message="Tomorrow.")]))
+
+
+CODES = get_args(get_type_hints(SubscriptionRejected)["reason_code"])
+
+
+@pytest.mark.parametrize("reason", [*CODES, "manifest_invalid", "authentication_expired", "slow_consumer"])
+def test_why_a_subscription_is_refused_is_said_in_words(reason: str) -> None:
+    error = SubscriptionRefused(reason, "Not now")
+    assert error.reason_code == reason and reason not in str(error)
+    assert str(error).startswith("The producer refused the subscription: ") and ". Not now. " in str(error)
 
 
 def test_a_close_for_cause_is_an_error() -> None:
@@ -737,7 +769,7 @@ def test_who_was_too_slow_or_has_a_new_credential_resumes_the_same_subscription(
 
 
 def test_who_was_too_slow_and_may_not_reconnect_is_told() -> None:
-    with pytest.raises(SubscriptionRefused, match="slow_consumer"):
+    with pytest.raises(SubscriptionRefused, match="we were too slow"):
         heard(Script([STARTED, goodbye(reason="slow_consumer")]), reconnect=False)
 
 

@@ -315,7 +315,8 @@ def test_the_end_of_the_producer_ends_the_loop() -> None:
     with Producer("bank", listen="http://127.0.0.1:0", journal=None) as producer:
         subscriber = connected(producer.addresses[0], producer)
     assert [*subscriber] == []
-    assert "producer_shutdown" in subscriber.status.text
+    assert subscriber.status.text == "The producer ended the subscription. The agent's side is shutting down."
+    assert subscriber.status.reason_code == "producer_shutdown"
 
 
 def test_an_answer_that_was_lost_with_its_connection_is_given_again(tmp_path: Path) -> None:

@@ -1307,9 +1307,9 @@ def test_who_it_is_and_why_it_ended_is_said() -> None:
         sitting.script.producer = ProducerInfo(agent_id="bank", agent_name="The \x1b[1mBank")
         sitting.script.tell(Status("connected", "Connected."))
         sitting.see("Connected to The Bank.\n")
-        sitting.script.tell(Status("ended", "The producer ended the subscription (producer_shutdown)."))
+        sitting.script.tell(Status("ended", "The producer ended the subscription. It is night."))
         sitting.script.events.put(None)
-        sitting.see("The producer ended the subscription (producer_shutdown).\nStopped listening.\n")
+        sitting.see("The producer ended the subscription. It is night.\nStopped listening.\n")
         assert sitting.ends() == 0
 
 

@@ -15,8 +15,9 @@ from .claims import TRANSPORTS, origin
 from .events import CORE_EVENTS
 from .messages import Manifest, SubscriptionClose
 from .negotiation import Offer
+from .phrases import neutralise
 
-__all__ = ["HUB", "manifest", "metrics", "parting", "signed"]
+__all__ = ["HUB", "manifest", "metrics", "parting", "signed", "told"]
 
 HUB: Final = "aaep-hub"  # the agent_id of a hub that many agents come to, and that they do not end with
 
@@ -26,6 +27,10 @@ _REASONS: Final = {  # CF-066
     "authentication_expired": "The credential of this reader counts no longer. Connect again with a new one.",
     "slow_consumer": "The reader does not keep up. Connect again to go on where it stopped.",
     "superseded": "Another reader took over this subscription.",
+    "subscriber_shutdown": "The reader has stopped.",
+    "rate_violation": "The reader sent too much.",
+    "protocol_error": "The reader sent what the protocol does not allow.",
+    "manifest_invalid": "A manifest could not be verified.",
 }
 _PROMPTS: Final = ("aaep:agent.awaiting.confirmation", "aaep:agent.awaiting.clarification")
 _NUMBERS: Final = {
@@ -83,10 +88,23 @@ def signed(offer: Offer, doors: Sequence[Door], signer: Callable[[Manifest], str
 
 def parting(offer: Offer, subscription_id: str, reason: str) -> SubscriptionClose:
     """Why a subscription ends, in words that are true of this side."""
-    text = _REASONS.get(reason, UNSET)
-    if reason == "producer_shutdown" and offer.producer.agent_id == HUB:
-        text = "The hub is shutting down."
-    return SubscriptionClose(subscription_id=subscription_id, reason_code=reason, reason_message=text)
+    text = _words(reason, offer.producer.agent_id)
+    return SubscriptionClose(subscription_id=subscription_id, reason_code=reason, reason_message=text or UNSET)
+
+
+def told(message: SubscriptionClose, agent_id: str) -> str:
+    """What a person is told when the producer with that id ends a subscription. A code nobody knows is told as such."""
+    words = _words(message.reason_code, agent_id)
+    text = "The producer ended the subscription"
+    text += f". {words}" if words else f" ({neutralise(message.reason_code)})."
+    more = "" if message.reason_message is UNSET else neutralise(message.reason_message)
+    return f"{text} {more}" if more and more != words else text
+
+
+def _words(reason: str, agent_id: str) -> str:
+    if reason == "producer_shutdown" and agent_id == HUB:
+        return "The hub is shutting down."
+    return _REASONS.get(reason, "")
 
 
 def metrics(**values: int) -> str:

@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any, Final, Literal, TypeVar
 from msgspec import UNSET
 
 from . import claims
-from .about import HUB
+from .about import HUB, told
 from .arrivals import Arrivals, Item
 from .attend import marked
 from .audit import Finding
@@ -234,13 +234,14 @@ class Link:
             await self._pause(RESUMABLE[reason], SubscriptionRefused(reason, said))
             return True
         self.subscription_id = ""
-        text = f"The producer ended the subscription ({neutralise(reason)}). {said}".strip()
+        text = told(message, "" if self.producer is None else self.producer.agent_id)
         hub = self.producer is not None and self.producer.agent_id == HUB  # whose end is not that of its agents
         if reason == "producer_shutdown" and (self._reconnect == "always" or (hub and self._reconnect)):
             text = f"{said or 'The producer is shutting down.'} Waiting for it to come back."
             await self._pause(text, ChannelLost(text))
             return True
-        self.status = Status("ended", text)
+        log.info("The producer ended the subscription: %s.", neutralise(reason))
+        self.status = Status("ended", text, reason_code=reason)
         if reason not in _ENDS:
             raise SubscriptionRefused(reason, said)
         return False
@@ -472,7 +473,7 @@ class Link:
         return timestamp(self.wall())
 
     def _say(self, kind: Kind, text: str, retry: float | None = None) -> None:
-        self.status = Status(kind, text, retry)
+        self.status = Status(kind, text, retry, self.status.reason_code if kind == "ended" else "")
         self._pass_on(self.status)
 
     def _pass_on(self, status: Status) -> None:

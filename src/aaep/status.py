@@ -9,12 +9,27 @@ from msgspec import UNSET
 
 from .errors import AaepError
 from .messages import SubscriptionClose, SubscriptionRejected
-from .phrases import neutralise
+from .phrases import neutralise, sentence
 
 __all__ = ["RESUMABLE", "UNREAD", "Ended", "Gone", "Kind", "Refused", "Status", "SubscriptionRefused", "refusal"]
 
 Kind = Literal["new", "connecting", "connected", "waiting", "resumed", "gap", "unread", "ended"]
 
+_WHY: Final = {  # SUB-041 and CF-066, in words
+    "version_unsupported": "it speaks no version of the protocol that we speak",
+    "manifest_invalid": "a manifest could not be verified",
+    "manifest_signature_required": "it has no signed manifest",
+    "capabilities_incompatible": "it cannot give what we asked for",
+    "rate_limit": "too much is asked of it at the moment",
+    "authentication_required": "it does not know who we are",
+    "authentication_expired": "our credential has expired",
+    "authorization_denied": "we do not have access",
+    "transport_unavailable": "it cannot be used in this way at the moment",
+    "unknown": "it names no reason",
+    "slow_consumer": "we were too slow",
+    "rate_violation": "we sent too much",
+    "protocol_error": "we sent what the protocol does not allow",
+}
 _ADVICE: Final = {
     "version_unsupported": "Use a version of this library that speaks theirs.",
     "manifest_invalid": "Ask the producer's operator for a manifest that can be verified.",
@@ -47,6 +62,7 @@ class Status(msgspec.Struct, frozen=True):
     kind: Kind
     text: str
     retry: float | None = None
+    reason_code: str = ""  # of the producer that ended it, for programs and logs
 
 
 UNREAD: Final = Status(
@@ -59,9 +75,13 @@ class SubscriptionRefused(AaepError):
 
     def __init__(self, reason_code: str, reason_message: str, retry_after: int | None = None) -> None:
         self.reason_code, self.reason_message, self.retry_after = reason_code, reason_message, retry_after
-        said = f": {neutralise(reason_message)}" if reason_message else "."
+        said = sentence(neutralise(reason_message))
+        if why := _WHY.get(reason_code):
+            said = f": {why}. {said}".rstrip()
+        else:  # a code that nobody knows is better than nothing
+            said = f", {neutralise(reason_code)}{f': {said}' if said else '.'}"
         advice = _ADVICE.get(reason_code, "Ask the producer's operator what it means.")
-        super().__init__(f"The producer refused the subscription, {neutralise(reason_code)}{said} {advice}")
+        super().__init__(f"The producer refused the subscription{said} {advice}")
 
 
 def refusal(answer: SubscriptionRejected) -> SubscriptionRefused:
