@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -152,6 +153,24 @@ def test_how_far_it_is_can_be_heard() -> None:
 def test_an_address_that_others_can_reach_is_refused_in_words_of_the_command() -> None:
     told = run("producer", "http://0.0.0.0:0", "--self-test")
     assert told.exit_code == 2 and "Play it on this one: 127.0.0.1." in told.stderr and "cert=" not in told.stderr
+
+
+@pytest.mark.parametrize("url", ["http://0.0.0.0:0", "HTTP://0.0.0.0:0", "http://[::]:0", "ws://0.0.0.0:0"])
+def test_tr_024_producers_are_played_on_this_machine_only(url: str) -> None:
+    """They ask nobody who they are."""
+    for words in ([url, "--wait", "0.1"], ["--command", "true {url}", "--at", url]):
+        told = run("subscriber", *words)
+        assert told.exit_code == 2 and "can be reached from other machines" in told.stderr, told.stderr
+        assert "127.0.0.1" in told.stderr and "cert=" not in told.stderr
+
+
+@pytest.mark.parametrize("place", ["127.0.0.1", "localhost", "[::1]"])
+def test_a_reader_is_given_an_address_it_can_use(place: str, tmp_path: Path) -> None:
+    reader, seen = tmp_path / "reader.py", tmp_path / "seen"
+    reader.write_text(f"import sys\nopen({str(seen)!r}, 'w').write(sys.argv[1])\n")
+    told = run("subscriber", "--command", f"{sys.executable} {reader} {{url}}", "--at", f"http://{place}:0")
+    assert told.exit_code == 2 and "never came" in told.stderr
+    assert re.fullmatch(rf"http://{re.escape(place)}:[0-9]+", seen.read_text())
 
 
 def test_without_more_it_says_what_it_can_judge() -> None:

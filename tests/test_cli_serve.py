@@ -123,6 +123,9 @@ def test_what_is_missing_is_told_as_options() -> None:
     assert result.exit_code == 2 and "needs --tls-cert and --tls-key" in result.stderr
     result = served("--listen", "http://0.0.0.0:0")
     assert result.exit_code == 2 and "with --tls-cert and --tls-key, and --tokens." in result.stderr
+    for scheme in ("http", "ws", "grpc"):
+        result = served("--listen", f"{scheme}://0.0.0.0:0")
+        assert result.exit_code == 2 and f"use {scheme}s:// with" in result.stderr
     result = served("--listen", "http://127.0.0.1:0", "--tls-cert", "cert.pem")
     assert result.exit_code == 2 and "encrypted" in result.stderr
 

@@ -204,10 +204,15 @@ def _producer(
             start = by_url(start_url, start_body) if start_url else start
             played = asyncio.run(run(source, start))
     except Reachable as error:
-        raise CannotRun(f"{error.url} can be reached from other machines. Play it on this one: 127.0.0.1.") from error
+        raise _elsewhere(error) from error
     except AaepError as error:
         raise CannotRun(str(error)) from error
     context.exit(_tell(_report(played, source, level), members=members, everything=everything, page=page, cases=cases))
+
+
+def _elsewhere(error: Reachable) -> CannotRun:
+    """Who plays here asks nobody who they are (TR-024)."""
+    return CannotRun(f"{plain(error.url)} can be reached from other machines. Play it on this one: 127.0.0.1.")
 
 
 def _ourselves(url: str, run: Callable[[str, Start | None], Any]) -> tuple[Played, str]:
@@ -406,6 +411,8 @@ def _subscriber(
                 **settings,
             )
         )
+    except Reachable as error:
+        raise _elsewhere(error) from error
     except AaepError as error:
         raise CannotRun(str(error)) from error
     report = Report(

@@ -107,7 +107,7 @@ class Player:
 
     async def open(self, url: str) -> str:
         """Serve at a URL, and give back the real one."""
-        raw = url.startswith("http:")
+        raw = url.lower().startswith("http:")
         self._door = await (RawDoor.serve(self, url) if raw else transport(url).serve(self, url))
         self.address = self._door.url
         return self.address

@@ -8,13 +8,15 @@ an event. A subscriber that depends on more than the protocol promises shows it 
 from __future__ import annotations
 
 import asyncio
+import ipaddress
 import json
+import socket
 from collections.abc import Callable, Mapping
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any, Final
 from urllib.parse import parse_qs, urlsplit
 
-from ..channel import parts_of
+from ..channel import Reachable, parts_of
 from ..errors import AaepError
 from ..framing import sse
 from ..messages import SubscriptionClose
@@ -58,6 +60,15 @@ class _Outlet:
         self._writer.close()
 
 
+async def _here(url: str, host: str) -> str:
+    """The one address that a host has, if only this machine can reach it: nobody is asked here who they are. TR-024"""
+    found = await asyncio.get_running_loop().getaddrinfo(host, None, type=socket.SOCK_STREAM)
+    place = min((str(one[4][0]) for one in found), key=lambda one: ":" in one)
+    if not ipaddress.ip_address(place).is_loopback:
+        raise Reachable(url, f"{url!r} can be reached from other machines. Play it on this one: 127.0.0.1.")
+    return place
+
+
 class RawDoor:
     """An address at which a player is served."""
 
@@ -73,13 +84,14 @@ class RawDoor:
     @classmethod
     async def serve(cls, player: Player, url: str) -> RawDoor:
         parts = parts_of(url)
-        door = cls(player)
+        host, door = parts.hostname or "127.0.0.1", cls(player)
         try:
-            door._server = await asyncio.start_server(door._greet, parts.hostname or "127.0.0.1", parts.port or 0)
+            place = await _here(url, host)
+            door._server = await asyncio.start_server(door._greet, place, parts.port or 0)
         except OSError as error:
             raise AaepError(f"Nobody can be served at {url}: {error.strerror or error}.") from error
         port = door._server.sockets[0].getsockname()[1]
-        door.url = f"http://{parts.hostname or '127.0.0.1'}:{port}"
+        door.url = f"http://[{host}]:{port}" if ":" in host else f"http://{host}:{port}"
         return door
 
     async def close(self) -> None:

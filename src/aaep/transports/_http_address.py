@@ -16,9 +16,20 @@ from urllib.parse import SplitResult, urlsplit
 from ..errors import AaepError
 from ..files import regular
 
-__all__ = ["DEFAULT_PORTS", "address", "context", "is_loopback", "listening", "origin_of", "over_http", "split"]
+__all__ = [
+    "DEFAULT_PORTS",
+    "ENCRYPTED",
+    "address",
+    "context",
+    "is_loopback",
+    "listening",
+    "origin_of",
+    "over_http",
+    "split",
+]
 
 DEFAULT_PORTS: Final = {"http": 80, "https": 443}
+ENCRYPTED: Final = {"http": "https", "ws": "wss", "grpc": "grpcs"}
 _HTTP: Final = {"ws": "http", "wss": "https", "grpc": "http", "grpcs": "https"}  # what these are below
 
 
@@ -77,7 +88,7 @@ def context(
     """What to encrypt with, if the URL says so. Who shows a certificate of ``client_ca`` has proved who they are."""
     settings = (("ssl", ssl), ("cert", cert), ("key", key), ("client_ca", client_ca))
     given = [name for name, value in settings if value is not None]
-    encrypted = {"http": "https", "ws": "wss", "grpc": "grpcs"}.get(scheme)
+    encrypted = ENCRYPTED.get(scheme)
     if encrypted is not None:
         if given:
             raise AaepError(f"{url!r} would not be encrypted although {given[0]}= is given. Use {encrypted}://.")

@@ -10,7 +10,7 @@ from ..errors import AaepError
 from ..guessing import Guessing
 from ..identity import Identity, Local
 from ..tokens import Static
-from ._http_address import DEFAULT_PORTS, address, is_loopback, over_http
+from ._http_address import DEFAULT_PORTS, ENCRYPTED, address, is_loopback, over_http
 
 __all__ = ["Place", "admitting", "placed"]
 
@@ -61,7 +61,7 @@ async def placed(
         raise Reachable(
             url,
             f"{url!r} can be reached from other machines, so it needs TLS and a credential: "
-            f"use {parts.scheme.removesuffix('s')}s:// with cert= and key=, and identity= or token=. "
+            f"use {ENCRYPTED.get(parts.scheme, parts.scheme)}:// with cert= and key=, and identity= or token=. "
             "For this machine only, listen on 127.0.0.1.",
         )
     return Place(parts.scheme, host, port, numeric, local, Local() if identity is None else identity)
