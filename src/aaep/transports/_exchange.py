@@ -29,7 +29,7 @@ from ..messages import (
     SubscriptionRenegotiate,
     SubscriptionRequest,
 )
-from ..reception import Unreadable, receive
+from ..reception import Unreadable
 from ..standing import LAPSED
 
 __all__ = ["ALLOWED", "Exchange", "Handed"]
@@ -101,10 +101,8 @@ class Exchange:
         come now, and :exc:`~aaep.hub.UnknownSubscription`.
         """
         one = self.subscription
-        if one is None:
-            answer = receive(self._hub, raw, self._peer, _in_time(kinds, True), "")
-        else:
-            answer = receive(self._hub, raw, self._peer, _in_time(kinds, False), one.id)
+        # By the hub's own method, for the conformance suite plays a hub that answers otherwise.
+        answer = self._hub.receive(raw, self._peer, _in_time(kinds, one is None), "" if one is None else one.id)
         if answer is not None and self._settles(answer, first=one is None):
             return
         if one is not None and one.outlet is not self._outlet:  # it was closed, by its subscriber or by us
