@@ -156,6 +156,8 @@ def test_a_recording_is_played_to_an_encrypted_hub_by_its_authority(folder: Path
         assert told.exit_code == 0 and "Played 16 events." in told.stderr
     told = CliRunner().invoke(main, ["replay", recording, "--ca", f"{folder}/cert.pem"])
     assert told.exit_code == 2 and "--ca is for a hub." in told.stderr
+    told = CliRunner().invoke(main, ["replay", recording, "--cert", f"{folder}/cert.pem", f"{folder}/cert.key"])
+    assert told.exit_code == 2 and "--cert is for a hub." in told.stderr
 
 
 def test_a_certificate_for_another_name_is_told(folder: Path) -> None:
@@ -349,6 +351,31 @@ def test_a_person_with_a_certificate_listens_with_it(folder: Path, scheme: str) 
             assert any(line.startswith("Connected") for line in known.stdout)
             known.communicate("quit\n", LONG)
             assert known.returncode == 0
+
+
+@pytest.mark.parametrize("scheme", ["https", "wss", "grpcs"])
+def test_every_command_that_connects_can_show_a_certificate(folder: Path, scheme: str, tmp_path: Path) -> None:
+    tls = ["--tls-cert", f"{folder}/cert.pem", "--tls-key", f"{folder}/cert.key", "--client-ca", f"{folder}/other.pem"]
+    for role in ("replier", "agent"):
+        tls += ["--certificate", "CN:other", "ada", role]
+    recording = str(Path(__file__).parent.parent / "examples" / "bank.ndjson")
+    with hub("--listen", f"{scheme}://127.0.0.1:0", *tls, listening=1) as (place,):
+        commands = [
+            ["manifest", "show", place],
+            ["capture", place, "--output", f"{tmp_path}/session.ndjson", "--no-wait", "--duration", "0.1"],
+            ["conformance", "producer", place, "--level", "1", "--wait", "0.1", "--patience", "0.5"],
+        ]
+        if scheme == "wss":
+            commands.append(["replay", recording, "--hub", place, "--no-wait", "--no-delay"])
+        for command in commands:
+            command += ["--ca", f"{folder}/cert.pem"]
+            nobody = CliRunner().invoke(main, command)
+            known = CliRunner().invoke(main, [*command, "--cert", f"{folder}/other.pem", f"{folder}/other.key"])
+            if command[0] == "conformance":  # what there is to judge is a hub where nothing happens
+                assert nobody.exit_code and "No session began" not in nobody.output
+                assert "No session began" in known.output and "authenticates nobody" not in known.output
+            else:
+                assert (nobody.exit_code, known.exit_code) == (2, 0), known.output
 
 
 @contextmanager

@@ -11,7 +11,9 @@ import click
 from ..claims import ENCRYPTED
 from ._verb import CannotRun, plain
 
-__all__ = ["CA", "CERT", "TOKEN", "bearer", "connecting"]
+__all__ = ["CA", "CERT", "TOKEN", "Own", "bearer", "connecting"]
+
+Own = tuple[Path, Path] | None  # a certificate of ours and its key
 
 
 class _Regular(click.Path):
@@ -44,7 +46,7 @@ CERT: Final = click.option(
 )
 
 
-def connecting(url: str, token: str | None, ca: Path | None, own: tuple[Path, Path] | None = None) -> dict[str, Any]:
+def connecting(url: str, token: str | None, ca: Path | None, own: Own) -> dict[str, Any]:
     """What the transport of a URL is given for all of them."""
     return bearer(url, token) | _trusting(url, ca, own)
 
@@ -54,7 +56,7 @@ def bearer(url: str, token: str | None) -> dict[str, Any]:
     return {} if token is None or _scheme(url) in ("stdio", "unix") else {"token": token}
 
 
-def _trusting(url: str, ca: Path | None, own: tuple[Path, Path] | None) -> dict[str, Any]:
+def _trusting(url: str, ca: Path | None, own: Own) -> dict[str, Any]:
     """gRPC has its own TLS, and reads the files itself."""
     if ca is None and own is None:
         return {}

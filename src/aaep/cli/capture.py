@@ -24,7 +24,7 @@ from ..outputs.terminal import Nobody, Page, Reader, Source, Terminal, source
 from ..status import Status
 from ..subscriber import Subscriber
 from ..subscription import matches
-from ._connecting import CA, TOKEN, connecting
+from ._connecting import CA, CERT, TOKEN, Own, connecting
 from ._stopping import interruptible
 from ._verb import CannotRun, Finite, Tag, Verb, Whole, counted, plain
 
@@ -91,6 +91,7 @@ def _spelled(_context: click.Context, _option: click.Parameter, types: tuple[str
 )
 @TOKEN
 @CA
+@CERT
 @click.option("--wait/--no-wait", default=True, help="Whether to wait until there is somebody. Default: wait.")
 @click.option("--progress", is_flag=True, help="Say on standard error how far it is, even if that is not a terminal.")
 def main(
@@ -106,6 +107,7 @@ def main(
     languages: tuple[str, ...],
     token: str | None,
     ca: Path | None,
+    own: Own,
     wait: bool,
     progress: bool,
 ) -> int:
@@ -120,7 +122,7 @@ def main(
     """
     logging.getLogger("aaep").addHandler(logging.NullHandler())  # what matters is printed, in its own words
     wishes: dict[str, Any] = {"languages": languages or None, "include": types or None}
-    given = {key: value for key, value in wishes.items() if value is not None} | connecting(url, token, ca)
+    given = {key: value for key, value in wishes.items() if value is not None} | connecting(url, token, ca, own)
     over = threading.Event()
     typed = source(sys.stdin) if replies else Nobody()
     if replies and isinstance(typed, Nobody):  # an agent must not wait for an answer that cannot come

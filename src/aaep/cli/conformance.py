@@ -23,7 +23,7 @@ from ..conformance.starting import TASKS, by_command, by_url
 from ..errors import AaepError
 from ..producer import Producer
 from . import _recording as recordings
-from ._connecting import CA, TOKEN, connecting
+from ._connecting import CA, CERT, TOKEN, Own, connecting
 from ._targets import ready, write
 from ._verb import SETTINGS, CannotRun, Finite, Group, Verb, Whole, plain
 
@@ -153,6 +153,7 @@ def _tasks() -> str:
 )
 @TOKEN
 @CA
+@CERT
 @click.option("--strict", is_flag=True, help="Grade as a producer should grade itself: every broken MUST is a failure.")
 @_PROGRESS
 @_told
@@ -170,6 +171,7 @@ def _producer(
     patience: float,
     token: str | None,
     ca: Path | None,
+    own: Own,
     strict: bool,
     progress: bool,
     level: int,
@@ -184,7 +186,8 @@ def _producer(
         raise CannotRun("A session is started by --start-command or by --start-url, not by both.")
     ready((), _given(page, cases))
     source = url or (f"stdio:{command}" if command else "http://127.0.0.1:0")
-    settings = {} if self_test else connecting(source, token, ca)  # ours asks nobody who they are
+    settings = {} if self_test else connecting(source, token, ca, own)  # ours asks nobody who they are
+    settings["certified"] = own is not None and not self_test
     audible = progress or sys.stderr.isatty()
 
     def say(name: str) -> None:

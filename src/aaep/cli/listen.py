@@ -20,7 +20,7 @@ from ..presentation import Announcement, Preferences
 from ..status import Status
 from ..subscriber import Subscriber
 from ..wire import encode
-from ._connecting import CA, CERT, TOKEN, connecting
+from ._connecting import CA, CERT, TOKEN, Own, connecting
 from ._verb import CannotRun, Tag, Verb, Whole, jsonl
 
 __all__ = ["main"]
@@ -70,7 +70,7 @@ def main(
     replies: bool,
     token: str | None,
     ca: Path | None,
-    own: tuple[Path, Path] | None,
+    own: Own,
     trust: str | None,
     once: bool,
     name: str | None,

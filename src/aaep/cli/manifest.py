@@ -22,7 +22,7 @@ from ..keys import Algorithm, SigningKey, TrustedKeys
 from ..manifests import MOST_DAYS, Signed, sign, verify
 from ..messages import Manifest
 from ..wire import encode
-from ._connecting import CA, TOKEN, connecting
+from ._connecting import CA, CERT, TOKEN, Own, connecting
 from ._verb import SETTINGS, CannotRun, Finite, Group, Verb, counted, incoming, jsonl, plain
 
 __all__ = ["main"]
@@ -57,12 +57,13 @@ def main(context: click.Context) -> None:
 @click.option("--json", "as_json", is_flag=True, help="Print the manifest as one JSON object instead of text.")
 @TOKEN
 @CA
-def show(*, source: str, as_json: bool, token: str | None, ca: Path | None) -> None:
+@CERT
+def show(*, source: str, as_json: bool, token: str | None, ca: Path | None, own: Own) -> None:
     """Print what a manifest says. Nothing is verified: aaep manifest verify does that.
 
     Exits with 2 if there is none, or if it cannot be read.
     """
-    raw = _raw(source, token, ca)
+    raw = _raw(source, token, ca, own)
     manifest = _read(source, raw)
     if as_json:
         sys.stdout.buffer.write(jsonl(json.loads(encode(manifest))))
@@ -113,15 +114,24 @@ def _lines(manifest: Manifest) -> Iterator[str]:
 )
 @TOKEN
 @CA
+@CERT
 def sign_(
-    *, source: str, key: Path, kid: str, places: tuple[str, ...], days: float, token: str | None, ca: Path | None
+    *,
+    source: str,
+    key: Path,
+    kid: str,
+    places: tuple[str, ...],
+    days: float,
+    token: str | None,
+    ca: Path | None,
+    own: Own,
 ) -> None:
     """Print a manifest as a signed one, a JWS in one line.
 
     An agent with a signing_key does this by itself, again and again before it expires. Exits with 0 when it was
     signed, and 2 when it could not be.
     """
-    raw = _raw(source, token, ca)
+    raw = _raw(source, token, ca, own)
     try:
         manifest = _read(source, raw)
         found = SigningKey.load(key, kid)
@@ -142,6 +152,7 @@ def sign_(
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object instead of text.")
 @TOKEN
 @CA
+@CERT
 def verify_(
     *,
     source: str,
@@ -152,6 +163,7 @@ def verify_(
     as_json: bool,
     token: str | None,
     ca: Path | None,
+    own: Own,
 ) -> int:
     """Check who signed a manifest, for which agent and address, and whether it still counts.
 
@@ -161,7 +173,7 @@ def verify_(
         trusted = TrustedKeys.load(keys, kid)
     except AaepError as error:
         raise CannotRun(str(error)) from error
-    raw = _raw(source, token, ca)
+    raw = _raw(source, token, ca, own)
     place = place or (source if _is_url(source) else None)
     try:
         signed = verify(raw, trusted, agent_id=agent, origin=None if place is None else origin(place), now=time.time())
@@ -286,11 +298,11 @@ def _is_url(source: str) -> bool:
     return ("://" in source or bool(origin(source))) and not Path(source).exists()
 
 
-def _raw(source: str, token: str | None, ca: Path | None) -> bytes:
+def _raw(source: str, token: str | None, ca: Path | None, own: Own) -> bytes:
     if source == "-":
         raw = incoming().read(_LARGEST + 1)
     elif _is_url(source):
-        return _fetched(source, token, ca)
+        return _fetched(source, token, ca, own)
     else:
         with Path(source).open("rb") as file:
             raw = file.read(_LARGEST + 1)
@@ -299,8 +311,8 @@ def _raw(source: str, token: str | None, ca: Path | None) -> bytes:
     return raw
 
 
-def _fetched(url: str, token: str | None, ca: Path | None) -> bytes:
-    settings = connecting(url, token, ca)
+def _fetched(url: str, token: str | None, ca: Path | None, own: Own) -> bytes:
+    settings = connecting(url, token, ca, own)
 
     async def fetch() -> bytes:
         channel = transport(url).connect(url, **settings)

@@ -23,7 +23,7 @@ from ..journal.memory import MemoryJournal
 from ..producer import Producer
 from ..rehearsal import OnReply, Rehearsal
 from ..script import Script
-from ._connecting import CA, connecting
+from ._connecting import CA, CERT, Own, connecting
 from ._recording import extensions
 from ._stopping import interruptible
 from ._verb import CannotRun, Finite, Verb, counted, incoming, plain
@@ -31,7 +31,7 @@ from ._verb import CannotRun, Finite, Verb, counted, incoming, plain
 __all__ = ["main"]
 
 PROGRESS: Final = 10.0  # seconds between two lines about how far it is
-_PLAYING: Final = ("urls", "hub", "token", "ca", "speed", "no_delay", "loop", "wait", "on_reply", "keep_ids")
+_PLAYING: Final = ("urls", "hub", "token", "ca", "own", "speed", "no_delay", "loop", "wait", "on_reply", "keep_ids")
 _KEPT: Final = 16 * 1024 * 1024  # bytes of what was played that are kept for readers who come back
 
 
@@ -49,6 +49,7 @@ _KEPT: Final = 16 * 1024 * 1024  # bytes of what was played that are kept for re
     "--token", envvar="AAEP_TOKEN", help="The bearer token for the hub. Better set AAEP_TOKEN: others see options."
 )
 @CA
+@CERT
 @click.option(
     "--speed", type=Finite(min=0, min_open=True), default=1.0, metavar="N", help="N times as fast. Default: 1."
 )
@@ -87,6 +88,7 @@ def main(
     hub: str | None,
     token: str | None,
     ca: Path | None,
+    own: Own,
     speed: float,
     no_delay: bool,
     loop: bool,
@@ -117,8 +119,8 @@ def main(
         return visualize((file,), svg, html, notes=notes, audible=audible)
     if svg is not None or html is not None or notes:
         raise click.UsageError("--svg, --html and --notes need --visualize.")
-    if ca is not None and hub is None:
-        raise click.UsageError("--ca is for a hub. Give it with --hub.")
+    if hub is None and (ca is not None or own is not None):
+        raise click.UsageError(f"{'--cert' if ca is None else '--ca'} is for a hub. Give it with --hub.")
     if keep_ids and loop:
         raise click.UsageError("--keep-ids and --loop do not go together: readers hear each id once.")
     logging.getLogger("aaep").addHandler(logging.NullHandler())  # what matters is printed, in its own words
@@ -127,7 +129,7 @@ def main(
         with _source(file) as opened, interruptible(), _Told(hub):
             script = Script(opened, known, tick=partial(_tick, audible=audible))
             _introduce(script, file)
-            with _producer(script, urls, hub, connecting(hub or "", token, ca)) as producer:
+            with _producer(script, urls, hub, connecting(hub or "", token, ca, own)) as producer:
                 rehearsal = Rehearsal(
                     producer,
                     script,

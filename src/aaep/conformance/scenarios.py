@@ -146,11 +146,16 @@ async def judge_producer(
     strict: bool = False,
     scenarios: Collection[Scenario] = PRODUCER,
     say: Callable[[str], object] = lambda _: None,
+    certified: bool = False,
     **settings: Any,
 ) -> Played:
-    """Put a producer to everything that a level demands, or to these scenarios only, and judge it."""
+    """
+    Put a producer to everything that a level demands, or to these scenarios only, and judge it.
+
+    ``certified``: a certificate among the settings shows who we are, which cannot be told from an SSL context.
+    """
     stage = Stage(url, start, **settings)
-    if not settings.get("token") and stage.scheme not in _LOCAL:
+    if not certified and not settings.get("token") and stage.scheme not in _LOCAL:
         stage.ledger.remark(_OPEN)
     chosen = [one for one in scenarios if one.level <= level]
     await play(stage, chosen, numbered(say, len(chosen)))
