@@ -234,14 +234,13 @@ class Link:
             await self._pause(RESUMABLE[reason], SubscriptionRefused(reason, said))
             return True
         self.subscription_id = ""
-        text = told(message, "" if self.producer is None else self.producer.agent_id)
-        hub = self.producer is not None and self.producer.agent_id == HUB  # whose end is not that of its agents
-        if reason == "producer_shutdown" and (self._reconnect == "always" or (hub and self._reconnect)):
+        agent = "" if self.producer is None else self.producer.agent_id  # the end of a hub is not that of its agents
+        if reason == "producer_shutdown" and (self._reconnect == "always" or (agent == HUB and self._reconnect)):
             text = f"{said or 'The producer is shutting down.'} Waiting for it to come back."
             await self._pause(text, ChannelLost(text))
             return True
         log.info("The producer ended the subscription: %s.", neutralise(reason))
-        self.status = Status("ended", text, reason_code=reason)
+        self.status = Status("ended", told(message, agent), reason_code=reason)
         if reason not in _ENDS:
             raise SubscriptionRefused(reason, said)
         return False
