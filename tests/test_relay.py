@@ -13,6 +13,7 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, closing, contextmanager
 from functools import partial
+from itertools import count
 from pathlib import Path
 from queue import SimpleQueue
 from types import SimpleNamespace
@@ -67,6 +68,27 @@ def place(request: pytest.FixtureRequest, tmp_path: Path) -> str:
 
 def reader(hub: Hub, answer: Any = "silence") -> Listener:
     return Listener(cast(Producer, SimpleNamespace(hub=hub)), answer)
+
+
+@contextmanager
+def heard(name: str, part: str, *, times: int = 1) -> Iterator[threading.Event]:
+    """Set when a log has said something so many times, at any level."""
+    enough, said = threading.Event(), count(1)
+
+    class Watching(logging.Handler):
+        def emit(self, record: logging.LogRecord) -> None:
+            if part in record.getMessage() and next(said) == times:
+                enough.set()
+
+    watching, log = Watching(), logging.getLogger(name)
+    before = log.level
+    log.addHandler(watching)
+    log.setLevel(logging.DEBUG)
+    try:
+        yield enough
+    finally:
+        log.setLevel(before)
+        log.removeHandler(watching)
 
 
 def of(session: aaep.Session, type_: str) -> Callable[[Envelope], bool]:
@@ -319,7 +341,7 @@ def test_a_connection_that_breaks_loses_nothing(place: str) -> None:
 class RawAgent:
     """An agent written without any of ours: lines on a socket."""
 
-    def __init__(self, url: str, instance: str) -> None:
+    def __init__(self, url: str, instance: object = None) -> None:
         self._socket = socket.socket(socket.AF_UNIX)
         self._socket.settimeout(LONG)
         self._socket.connect(url.removeprefix("unix://"))
@@ -331,7 +353,7 @@ class RawAgent:
             conformance_levels_supported=[1, 2, 3],
             transports_supported=[],
             languages_supported=["en-US"],
-            extensions={"attend": {"instance": instance}},
+            **({} if instance is None else {"extensions": {"attend": {"instance": instance}}}),
         )
 
     def send(self, **message: Any) -> None:
@@ -343,10 +365,30 @@ class RawAgent:
         return msgspec.json.decode(line) if line else None
 
     def accept(self) -> None:
+        assert self.accepted()
+
+    def accepted(self) -> bool:
+        """Whether the hub subscribes; then it is accepted."""
         asked = self.hear()
-        assert asked is not None and asked["type"] == "subscription.request"
+        if asked is None or asked["type"] != "subscription.request":
+            return False
         terms = {"honored_capabilities": asked["capabilities"], "producer": {"agent_id": "bank"}}
         self.send(type="subscription.accepted", aaep_version="1.0.0", subscription_id="sub_1", **terms)
+        return True
+
+    def begin(self, session_id: str) -> None:
+        self.send(
+            **{"@context": "https://aaep-protocol.org/context/v1", "type": "aaep:agent.session.started"},
+            aaep_version="1.0.0",
+            event_id="evt_1",
+            session_id=session_id,
+            timestamp="2026-01-01T00:00:00.000Z",
+            producer={"agent_id": "bank"},
+            verbosity="normal",
+            urgency="normal",
+            localization_hints={"primary_language": "en-US", "text_direction": "ltr"},
+            summary_normal="Working.",
+        )
 
     def close(self) -> None:
         self._lines.close()
@@ -361,6 +403,52 @@ def test_cf_094_an_agent_that_is_back_before_its_loss_was_noticed_is_heard_at_on
         second = until.enter_context(closing(RawAgent(url, "inst_1")))
         second.accept()
         assert first.hear() is None
+
+
+@pytest.mark.parametrize("instance", [None, "", "bank", 5])
+def test_t6_an_agent_under_the_name_of_one_that_is_here_is_told_so_at_once(tmp_path: Path, instance: object) -> None:
+    """Nothing proves that it is the same agent, so it does not have the other's sessions."""
+    with serving(f"unix://{tmp_path}/hub.sock") as (hub, url), ExitStack() as until:
+        listener = reader(hub)
+        first = until.enter_context(closing(RawAgent(url)))
+        first.accept()
+        second = until.enter_context(closing(RawAgent(url, instance)))
+        told = second.hear()
+        assert told is not None and told["type"] == "subscription.rejected"
+        assert told["reason_code"] == "unknown" and "instance" in told["reason_message"]
+        assert second.hear() is None
+        first.begin("sess_1")
+        assert listener.wait("session.started").session_id == "sess_1"
+
+
+def test_an_agent_without_an_instance_comes_back_when_its_loss_was_noticed(tmp_path: Path) -> None:
+    with serving(f"unix://{tmp_path}/hub.sock") as (hub, url), ExitStack() as until:
+        listener = reader(hub)
+        with closing(RawAgent(url)) as first:
+            first.accept()
+        again = until.enter_context(closing(RawAgent(url)))
+        while not again.accepted():  # the hub may hear of the new connection before the end of the old one
+            again = until.enter_context(closing(RawAgent(url)))
+        again.begin("sess_1")
+        assert listener.wait("session.started").session_id == "sess_1"
+
+
+def test_an_agent_whose_name_is_taken_says_what_to_do_and_loses_nothing(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(_attach, "FIRST", 0.01)
+    with serving(f"unix://{tmp_path}/hub.sock") as (hub, url), Producer("bank", journal=None) as agent:
+        listener = reader(hub)
+        with closing(RawAgent(url)) as first, heard("aaep.attach", "does not take", times=2) as said:
+            first.accept()
+            agent.hub.doors.append(agent.hub.run(_attach.attach(agent.hub, url, instance="")))
+            assert said.wait(LONG)
+            session = agent.session("Working.").start()
+            session.complete("Done.")
+        listener.wait(of(session, "session.completed"))
+    warned = [one.getMessage() for one in caplog.records if one.name == "aaep.attach" and one.levelname == "WARNING"]
+    (refused,) = [one for one in warned if "does not take" in one]
+    assert "Stop the other one" in refused and "is kept for it" in refused and "unknown" not in refused
 
 
 def test_an_agent_that_does_not_come_back_is_told_to_have_stopped(place: str) -> None:

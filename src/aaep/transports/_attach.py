@@ -133,9 +133,9 @@ class Attachment:
             else:
                 if await self._serve(wire):  # who is turned away at the door has got nowhere
                     tries, self._warned = 0, ""
-                refused = f"The hub at {self.url} does not take this agent. {self._refusal}"
-                lost = f"The connection to the hub at {self.url} ended. What happens meanwhile is kept for it."
-                self._warn(refused if self._refusal else lost)
+                refused = f"The hub at {self.url} does not take this agent. {self._refusal} It is tried again."
+                lost = f"The connection to the hub at {self.url} ended."
+                self._warn(f"{refused if self._refusal else lost} What happens meanwhile is kept for it.")
             if self._leaving.is_set():
                 return
             delay = min(LONGEST, FIRST * 2 ** min(tries, 10))
@@ -214,7 +214,8 @@ class Attachment:
         message = read(raw, self._hub.offer.registry)[0] if _REJECTED in raw else None
         if not isinstance(message, SubscriptionRejected):
             return False
-        self._refusal = f"{message.reason_code}: {neutralise(message.reason_message)}"
+        code = "" if message.reason_code == "unknown" else f"{message.reason_code}: "  # that is no word for a person
+        self._refusal = f"{code}{neutralise(message.reason_message)}"
         return True
 
 

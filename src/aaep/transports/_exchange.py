@@ -184,20 +184,20 @@ class Handed:
         self._outlet, self._end = outlet, end
         self._mail: asyncio.Queue[bytes | None] = asyncio.Queue()
         self._held = 0  # bytes of it
-        self._over = False
+        self.over = False  # the connection is gone
 
     def feed(self, raw: bytes | None) -> None:
         """A message came; None: the connection is gone."""
-        if self._over:
+        if self.over:
             return
-        self._over = raw is None
+        self.over = raw is None
         self.said = self.said or raw is not None
         self._held += len(raw or b"")
         self._mail.put_nowait(raw)
-        if self._held > MOST and not self._over:  # T4; an agent that comes back goes on where it was cut off
+        if self._held > MOST and not self.over:  # T4; an agent that comes back goes on where it was cut off
             log.warning("An agent says more than can be passed on. It is cut off, and may come back.")
             self.drop()
-        elif self._over:
+        elif self.over:
             self.gone()
 
     def drop(self) -> None:
@@ -206,7 +206,7 @@ class Handed:
         self._end()
 
     async def send(self, message: bytes) -> None:
-        if self._over:
+        if self.over:
             raise ChannelLost("The agent is gone.")
         self._outlet.write(self._outlet.frame("", message))
 

@@ -39,6 +39,10 @@ log: Final = logging.getLogger("aaep.relay")
 MOST: Final = 100  # agents of one principal
 MAY_NOT_PUBLISH: Final = "This credential is not for publishing. Use one with the role agent."
 TOO_MANY: Final = "There are too many agents of this principal. Try again later."
+TAKEN: Final = (
+    "An agent with this agent_id is connected already, and nothing shows that this is the same one. Stop the other one "
+    "or give each process an id of its own in its manifest: a long random text as extensions.attend.instance."
+)
 
 _event_id: Final = pattern(SessionStarted, "event_id")
 _session_id: Final = pattern(SessionStarted, "session_id")
@@ -101,16 +105,19 @@ class Relays:
     def arrived(self, manifest: Manifest, peer: Peer, wire: Handed) -> SubscriptionRejected | None:
         """An agent has come, or has come back; what it is told if it may not."""
         if AGENT not in peer.roles:
-            return self._refused(peer, "authorization_denied", MAY_NOT_PUBLISH)
-        instance = marked(manifest, "instance")
-        key = (peer.principal, instance if isinstance(instance, str) and instance else manifest.agent_id)
+            return self._refused(manifest, peer, "authorization_denied", MAY_NOT_PUBLISH)
+        given = marked(manifest, "instance")
+        instance = given if isinstance(given, str) else ""
+        key = (peer.principal, instance or manifest.agent_id)
         relay = self._agents.get(key)
+        if relay is not None and relay.here and not (instance and relay.proven):
+            return self._refused(manifest, peer, "unknown", TAKEN)  # T6; SUB-055: no code fits
         how = "came" if relay is None else "came again"
         if relay is None:
             if sum(principal == peer.principal for principal, _ in self._agents) >= MOST:  # T4: each has a thread
-                return self._refused(peer, "rate_limit", TOO_MANY)
+                return self._refused(manifest, peer, "rate_limit", TOO_MANY)
             forget = partial(self._forget, key)
-            relay = self._agents[key] = Relay(self._hub, self, manifest, key, forget)
+            relay = self._agents[key] = Relay(self._hub, self, manifest, key, forget, proven=bool(instance))
             if instance:  # it is the very process that began them, and may have nothing to say of them for a while
                 for session_id in [one.session_id for one in self._orphans.values() if one.whose.key == key]:
                     relay.adopt(session_id)
@@ -119,12 +126,17 @@ class Relays:
         return None
 
     def _refused(
-        self, peer: Peer, reason: Literal["authorization_denied", "rate_limit"], text: str
+        self,
+        manifest: Manifest,
+        peer: Peer,
+        reason: Literal["authorization_denied", "rate_limit", "unknown"],
+        text: str,
     ) -> SubscriptionRejected:
         """Said to the agent each time, and in the log once: it will try again."""
         level = logging.DEBUG if (peer.principal, reason) in self._warned else logging.WARNING
         remember(self._warned, (peer.principal, reason), None)
-        log.log(level, "An agent of %r over %s was turned away. %s", peer.principal, peer.transport, text)
+        away = "The agent %r of %r over %s was turned away. %s"
+        log.log(level, away, manifest.agent_id, peer.principal, peer.transport, text)
         return SubscriptionRejected(reason_code=reason, reason_message=text)
 
     def _forget(self, key: tuple[str, str]) -> None:
@@ -145,13 +157,18 @@ class Relay:
         manifest: Manifest,
         key: tuple[str, str],
         forget: Callable[[], None],
+        *,
+        proven: bool,
     ) -> None:
+        """``proven``: it is known by its instance, which no other agent can know, not by a name that any can say."""
+        self.proven = proven
         self.hub, self.key, self.manifest = hub, key, manifest
         self.audience = None if key[0] == LOCAL else frozenset({key[0]})  # whom it can speak to at all
         self.session_id = ""  # to the hub, a source that asks who could answer
         self._relays, self._forget = relays, forget
         self._wires: asyncio.Queue[Handed] = asyncio.Queue()
         self._wire: Handed | None = None  # the one in use
+        self._newest: Handed | None = None  # the one that came last
         self._dialled = self._subscribed = False  # ever
         self._sessions: dict[str, Relayed] = {}
         self._stops: set[str] = set()  # sessions that are to be stopped, and whose end was not heard yet
@@ -177,6 +194,11 @@ class Relay:
         self._task = self._loop.create_task(self._run())
         hub.roster.watchers.add(self.refresh)
 
+    @property
+    def here(self) -> bool:
+        """Whether a connection of it is open, as far as is known."""
+        return self._newest is not None and not self._newest.over
+
     def take(self, wire: Handed, *, instead: bool = False) -> None:
         """
         Another connection of the same agent; of those that wait to be used, the newest counts.
@@ -187,6 +209,7 @@ class Relay:
             self._wires.get_nowait().drop()
         wire.gone = partial(self._left, wire)
         self._wires.put_nowait(wire)
+        self._newest = wire
         if instead and self._wire is not None:
             self._wire.gone = lambda: None  # it is not the agent that leaves
             self._wire.drop()
