@@ -45,6 +45,7 @@ class Step:
     timeout: int = 60
     default: str = "reject"
     decision: str = "accept"
+    told: str = ""  # on a state.changed: what became of the prompt with the token, as the agent tells it
 
 
 @dataclass(kw_only=True)
@@ -57,6 +58,7 @@ class Prompt:
     by_silence: bool = False
     used: bool = False
     followed: bool = False  # names no call, and some call came after the yes
+    told: bool = False  # the agent has said what became of it
 
     @property
     def open(self) -> bool:
@@ -75,13 +77,19 @@ class Called:
 
 @dataclass
 class Model:
-    """One session. ``take`` returns the rules a step breaks; ``finish`` those that show at the end."""
+    """
+    One session. ``take`` returns the rules a step breaks; ``finish`` those that show at the end.
 
+    With ``others`` there may be replies that the steps do not hold.
+    """
+
+    others: bool = False
     now: int = 0
     history: list[Step] = field(default_factory=list)  # the events so far
     prompts: list[Prompt] = field(default_factory=list)
     calls: list[Called] = field(default_factory=list)
-    awaited: dict[str, set[str]] = field(default_factory=dict)  # HITL-019, CLAR-021: what an agent has to follow up
+    # HITL-019, CLAR-021: what an agent has to follow up, by the token of the prompt
+    awaited: dict[str, dict[str, str]] = field(default_factory=dict)
     restarted: bool = False
 
     @property
@@ -91,11 +99,12 @@ class Model:
     def copy(self) -> Model:
         """Another like it, for trying a step out."""
         return Model(
+            self.others,
             self.now,
             [*self.history],
             [replace(prompt) for prompt in self.prompts],
             [replace(call) for call in self.calls],
-            {agent: {*rules} for agent, rules in self.awaited.items()},
+            {agent: {**rules} for agent, rules in self.awaited.items()},
             self.restarted,
         )
 
@@ -129,7 +138,7 @@ class Model:
                     self._await(prompt, "HITL-019")
 
     def _await(self, prompt: Prompt, rule: str) -> None:
-        self.awaited.setdefault(prompt.step.agent, set()).add(rule)
+        self.awaited.setdefault(prompt.step.agent, {})[prompt.step.token] = rule
 
     def _decide(self, step: Step) -> None:
         kind = "confirm" if step.kind == "reply" else "clarify"
@@ -163,7 +172,7 @@ class Model:
         elif step.kind in TERMINAL:
             broken += self._end(step)
         if step.kind in WORK:
-            owed = self.awaited.get(step.agent, set())
+            owed = {*self.awaited.get(step.agent, {}).values()}
             broken += [rule for rule in owed if rule != "HITL-019" or "HITL-020" not in broken]
         if step.kind != "returned":  # the end of an earlier call says nothing about the prompt
             self.awaited.pop(step.agent, None)
@@ -198,13 +207,37 @@ class Model:
         busy = any(call.open and call.agent == step.agent for call in self.calls)
         if leaves and step.old == "calling_tool" and step.new != "awaiting_input" and busy:
             broken.append("TOOL-007")
-        if leaves and step.old == "awaiting_input":
+        if step.told:
+            self._tell(step)
+        elif leaves and step.old == "awaiting_input":
             for prompt in self.prompts:
                 if prompt.open and prompt.step.agent == step.agent:
                     prompt.outcome = "withdrawn"
                     if prompt.step.kind == "confirm" and step.new not in ("thinking", "deciding"):
                         broken.append("CONF-071")
         return broken
+
+    def _tell(self, step: Step) -> None:
+        """CF-025. CONF-041: the first of several replies decided, and only the agent knows which one that was."""
+        for prompt in self.prompts:
+            if prompt.step.token != step.token:
+                continue
+            silent = {"accept": "accepted", "reject": "rejected"}[prompt.step.default]
+            if prompt.step.kind == "clarify":
+                silent = "unanswered"
+            new = silent if step.told == "timed_out" else step.told
+            going = ("accepted", "answered")  # the agent may go on with what it asked about
+            ended = prompt.outcome not in ("pending", "withdrawn")
+            doubtful = self.others and ended and not prompt.told and not prompt.used
+            if prompt.open or (doubtful and (new in going) != (prompt.outcome in going)):
+                prompt.outcome, prompt.by_silence = new, step.told == "timed_out"
+                self.awaited.get(prompt.step.agent, {}).pop(step.token, None)
+                if prompt.step.agent != step.agent and new != "withdrawn":  # whoever asked has not said anything yet
+                    if prompt.step.kind == "clarify":
+                        self._await(prompt, "CLAR-021")
+                    elif new == "rejected":
+                        self._await(prompt, "HITL-019")
+            prompt.told = True
 
     def _invoked(self, step: Step) -> list[str]:
         broken = []

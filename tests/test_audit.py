@@ -137,6 +137,63 @@ def test_a_no_that_was_heard_counts_for_who_came_late_too() -> None:
     assert heard(LATER, BEGUN, asked, outcome(2, token, "accepted"), call) == []
 
 
+ANSWERED = "rpl_00000000000000000000000000000001"
+
+
+def raced(decision: str, *lines: bytes, whole: bool = False, strict: bool = False) -> list[tuple[str, str]]:
+    """What is said of a session in which a reader answered a question, after its answer."""
+    audit = Audit(whole=whole, strict=strict)
+    about = {"tool": "transfer_funds", "tool_call_id": CALL["tool_call_id"]}
+    audit.feed(BEGUN, via=VIA)
+    audit.feed(event("state.changed", 1, from_state="idle", to_state="awaiting_input"), via=VIA)
+    audit.feed(event("awaiting.confirmation", 2, reply_token=ANSWERED, extra_context=about), via=VIA)
+    changes = {"/reply_token": ANSWERED, "/decision": decision, "/subscription_id": VIA}
+    assert not audit.feed(vectors.message({"base": "confirmation.reply", "set": changes}, 3), via=VIA)
+    found = [one for raw in lines for one in audit.feed(raw, via=VIA)]
+    return [(one.rule, one.severity) for one in found if one.rule.startswith(("HITL", "TOOL-002"))]
+
+
+RAN = [
+    event("state.changed", 5, from_state="thinking", to_state="calling_tool"),
+    event("tool.invoked", 6, tool="transfer_funds", **CALL),
+]
+LEFT = event("state.changed", 4, from_state="awaiting_input", to_state="thinking")
+
+
+@pytest.mark.parametrize("strict", [False, True])
+def test_conf_041_a_no_that_came_second_is_not_what_decided(strict: bool) -> None:
+    """CF-025: the agent tells that it was a yes, which somebody else has said; whether it was, is not to be seen."""
+    assert raced("reject", outcome(4, ANSWERED, "accepted"), *RAN, strict=strict) == [("HITL-020", "info")]
+
+
+def test_hitl_020_where_no_other_answer_is_told_a_no_that_was_seen_counts() -> None:
+    refused = [("HITL-020", "error")]
+    assert raced("reject", LEFT, *RAN) == refused
+    assert raced("reject", *RAN) == refused
+    assert raced("reject", outcome(4, ANSWERED, "rejected"), *RAN) == refused
+    assert raced("reject", outcome(4, ANSWERED, "timed_out"), *RAN) == refused
+    assert raced("reject", outcome(4, ANSWERED, "withdrawn"), *RAN) == refused
+    assert raced("reject", outcome(4, "rpl_another", "accepted"), *RAN) == refused
+    assert raced("reject", RAN[1], outcome(7, ANSWERED, "accepted"))[0] == refused[0]
+
+
+def test_hitl_020_what_was_told_first_is_not_taken_back_by_telling_it_otherwise() -> None:
+    both = [outcome(4, ANSWERED, "rejected"), outcome(5, ANSWERED, "accepted", from_state="thinking")]
+    assert raced("reject", *both, *RAN) == [("HITL-020", "error")]
+
+
+def test_hitl_020_in_a_recording_of_everything_the_first_answer_decides_whatever_is_told() -> None:
+    assert raced("reject", outcome(4, ANSWERED, "accepted"), *RAN, whole=True) == [("HITL-020", "error")]
+
+
+@pytest.mark.parametrize("how", ["rejected", "timed_out", "withdrawn"])
+def test_conf_041_a_yes_that_came_second_is_not_what_decided(how: str) -> None:
+    done = event("session.completed", 5, tool_invocations_count=0)
+    assert raced("accept", outcome(4, ANSWERED, how), done) == []
+    assert raced("accept", outcome(4, ANSWERED, how), *RAN) == [("HITL-020", "error")]
+    assert raced("accept", LEFT, done) == [("HITL-018", "error")]
+
+
 def test_what_a_reader_did_not_want_is_not_missed() -> None:
     """SUB-037"""
     lines = [event("tool.invoked", 1, risk_level="low", irreversible=False), event("tool.completed", 2)]

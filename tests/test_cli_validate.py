@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import gc
 import json
 import os
@@ -17,6 +18,7 @@ import pytest
 from click.testing import CliRunner, Result
 
 from aaep import Audit, ExtensionError, Finding, Profile, Registry, Violation
+from aaep.attend import ATTEND
 from aaep.audit import Direction
 from aaep.cli import _recording, main, validate
 from aaep.cli._report import Prose
@@ -173,6 +175,22 @@ def test_the_header_says_whether_what_is_missing_was_never_sent() -> None:
         data = dumped([{**HEADER, "whole": whole}, *ENTRIES[1:-3]])
         assert run("-", data=data).exit_code == status
     assert told(findings("-", data=dumped([{**HEADER, "whole": True}, *ENTRIES[1:-3]]))) == [(None, "SEQ-003", "error")]
+
+
+@pytest.mark.parametrize("strict", [(), ("--strict",)])
+def test_conf_041_a_reader_that_lost_to_anothers_yes_does_not_blame_the_agent(strict: tuple[str, ...]) -> None:
+    """The recording is of one connection, and the yes came on another one."""
+    entries = copy.deepcopy(ENTRIES[1:])
+    messages = iter([entry["message"] for entry in entries])
+    reply = next(one for one in messages if one["type"] == "confirmation.reply")
+    reply["decision"] = "reject"
+    after = next(messages)
+    after["extensions"] = {"attend": {"reply_token": reply["reply_token"], "outcome": "accepted"}}
+    after["@context"] = [after["@context"], ATTEND.context]
+    found = findings(*strict, data=dumped([HEADER, *entries]))
+    assert [(one["rule"], one["severity"]) for one in found] == [("HITL-020", "info")]
+    found = findings(*strict, data=dumped([{**HEADER, "whole": True}, *entries]))
+    assert [(one["rule"], one["severity"]) for one in found] == [("HITL-020", "error")]
 
 
 def test_what_follows_a_recorded_loss_is_nobodys_fault() -> None:

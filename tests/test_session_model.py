@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 from hypothesis import event, given, settings
@@ -48,6 +49,8 @@ def rendered(step: Step, number: int, now: int) -> bytes:
         changes |= {"/event_id": f"evt_{number:032d}", "/producer/agent_id": step.agent}
     if step.kind == "state":
         changes |= {"/from_state": step.old, "/to_state": step.new}
+        if step.told:
+            changes["/extensions"] = {"attend": {"reply_token": step.token, "outcome": step.told}}
     elif step.kind in ("invoked", "returned"):
         changes["/tool"] = step.tool
         if step.call:
@@ -85,9 +88,9 @@ def errors(found: list[Violation]) -> list[str]:
     return [violation.rule for violation in found if grade(violation) == "error"]
 
 
-def judged(steps: list[Step]) -> list[tuple[int, str]]:
+def judged(steps: list[Step], *, others: bool = False) -> list[tuple[int, str]]:
     """The errors that a Session finds."""
-    session, now = Session(vectors.BASES[NAMES["started"]]["session_id"]), 0
+    session, now = Session(vectors.BASES[NAMES["started"]]["session_id"], others=others), 0
     start = vectors.START.timestamp()
     found = []
     for number, step in enumerate(steps):
@@ -101,9 +104,9 @@ def judged(steps: list[Step]) -> list[tuple[int, str]]:
     return found + [(len(steps), rule) for rule in errors(session.finish())]
 
 
-def modelled(steps: list[Step]) -> list[tuple[int, str]]:
+def modelled(steps: list[Step], *, others: bool = False) -> list[tuple[int, str]]:
     """The errors that the model finds."""
-    model = Model()
+    model = Model(others)
     found = [(number, rule) for number, step in enumerate(steps) for rule in model.take(step)]
     return found + [(len(steps), rule) for rule in model.finish()]
 
@@ -133,7 +136,13 @@ def candidates(draw: st.DrawFn, model: Model) -> Step:
         mine = [step.new for step in model.history if step.kind == "state" and step.agent == agent]
         usual = mine[-1] if mine else "idle"
         old = draw(st.sampled_from((usual, usual, *STATES)))
-        return Step(kind=kind, agent=agent, wait=wait, old=old, new=draw(st.sampled_from(STATES)))
+        step = Step(kind=kind, agent=agent, wait=wait, old=old, new=draw(st.sampled_from(STATES)))
+        if number and draw(st.integers(0, 3)) == 0:
+            asked = draw(st.sampled_from(model.prompts)).step
+            ways = ("answered",) if asked.kind == "clarify" else ("accepted", "rejected")
+            told = draw(st.sampled_from((*ways, "timed_out", "withdrawn")))
+            return replace(step, token=asked.token, told=told)
+        return step
     if kind in ("invoked", "returned"):
         risk, irreversible = draw(st.sampled_from(STAKES))
         return Step(
@@ -177,9 +186,9 @@ def candidates(draw: st.DrawFn, model: Model) -> Step:
 
 
 @st.composite
-def traces(draw: st.DrawFn) -> list[Step]:
+def traces(draw: st.DrawFn, *, others: bool = False) -> list[Step]:
     """Mostly sound steps, with unsound ones among them."""
-    model = Model()
+    model = Model(others)
     sound = draw(st.sampled_from((100, 95, 80, 50)))
     steps = [] if draw(st.integers(0, 20)) == 20 else [Step(kind="started")]
     for step in steps:
@@ -211,6 +220,14 @@ def test_session_and_model_find_the_same_errors(steps: list[Step]) -> None:
     assert Counter(judged(steps)) == Counter(expected)
 
 
+@settings(max_examples=600)
+@given(traces(others=True))
+def test_they_do_where_others_may_have_answered_too(steps: list[Step]) -> None:
+    expected = modelled(steps, others=True)
+    event("the same if nobody had" if modelled(steps) == expected else "another if nobody had")
+    assert Counter(judged(steps, others=True)) == Counter(expected)
+
+
 def example(*steps: Step) -> list[Step]:
     return [Step(kind="started"), *steps, Step(kind="completed")]
 
@@ -227,3 +244,11 @@ def test_the_model_knows_a_sound_session() -> None:
     assert modelled(steps) == judged(steps) == []
     steps = example(THINKING("idle"), SENT, BACK)
     assert modelled(steps) == judged(steps) == [(2, "TOOL-002")]
+
+
+def test_what_another_agent_tells_of_a_prompt_is_nothing_to_follow_up() -> None:
+    """A prompt that was withdrawn ended without an answer, whatever it seemed before."""
+    asked = replace(ASKED, agent="two")
+    told = Step(kind="state", old="idle", new="thinking", token=token(0), told="withdrawn")
+    steps = example(asked, Step(kind="reply", token=token(0)), told, Step(kind="progress", agent="two"))
+    assert modelled(steps, others=True) == judged(steps, others=True) == []

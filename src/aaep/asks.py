@@ -46,6 +46,7 @@ __all__ = [
 Stakes = tuple[bool, int]  # whether it is irreversible, and the rank of its risk
 _RISKS: Final = ("low", "medium", "high")
 Outcome = Literal["pending", "accepted", "rejected", "answered", "timed_out", "withdrawn", "unseen"]
+_DECIDED: Final = ("accepted", "rejected", "answered", "timed_out")
 
 
 def _offered(asked: AwaitingClarification) -> list[str]:
@@ -87,6 +88,8 @@ class Ask(msgspec.Struct, kw_only=True):
     used: bool = False  # it licensed a call that needed it
     followed: bool = False  # some call came after it was granted
     claimed: bool = False  # how it ended the agent said; no reply was seen
+    told: bool = False  # the agent has said how it ended
+    overruled: Outcome | Literal[""] = ""  # how it seemed to have ended, where the agent says otherwise
 
     @property
     def token(self) -> str:
@@ -114,6 +117,21 @@ class Ask(msgspec.Struct, kw_only=True):
     def follow(self, event: ToolInvoked) -> None:
         """HITL-018 §4.5.3: a call came that may be the one that was agreed to."""
         self.followed |= self.granted and not self.call and self.tool in ("", event.tool)
+
+    def grants(self, how: str) -> bool:
+        """C-39: time may grant only what was to be granted by default; a reply grants what it says."""
+        return how in ("accept", "answer") or (how == "timeout" and self.default == "accept")
+
+    def hear(self, how: str) -> None:
+        """
+        The agent tells how it ended (CF-025), and others may have answered too.
+
+        Of several replies the first decides (CONF-041), and that need not be the one that was seen: what the agent
+        tells before anything ran counts then, once.
+        """
+        if self.outcome in _DECIDED and not (self.told or self.used) and self.grants(how) is not self.granted:
+            self.overruled, self.outcome = self.outcome, "pending"
+        self.told = True
 
     @property
     def default(self) -> str:
@@ -188,6 +206,10 @@ def unlicensed(ask: Ask | None, event: ToolInvoked) -> tuple[str, str]:
 
 def unproven(ask: Ask | None, event: ToolInvoked) -> tuple[str, str]:
     """C-38: the rule of which it cannot be told whether a call keeps it, and a sentence; both empty if it can."""
+    if ask is not None and ask.overruled:
+        seen = ask.overruled.replace("_", " ")
+        text = "The agent says that somebody else had agreed before; the recording does not show it."
+        return "HITL-020", f"The answer that was seen was: {seen}. {text}"
     if ask is None or not ask.claimed or not consequential(event):
         return "", ""
     return _unasked(event), "The agent says that the user agreed; the recording does not show the answer."
@@ -214,7 +236,7 @@ def _unfit(ask: Ask, event: ToolInvoked) -> tuple[str, str]:
 
 def unfollowed(ask: Ask, event: Envelope) -> tuple[str, str]:
     """The rule an event breaks by directly following the end of a prompt, and a sentence; both empty if it may."""
-    if isinstance(event, (StateChanged, ToolCompleted, *TERMINAL)):
+    if ask.outcome == "withdrawn" or isinstance(event, (StateChanged, ToolCompleted, *TERMINAL)):
         return "", ""
     work, rest = NEXT[ask.kind, ask.granted]
     rule = work if isinstance(event, WORK) else rest

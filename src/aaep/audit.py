@@ -123,7 +123,7 @@ class Audit:
         level: int = 3,
         profiles: Iterable[Profile] = (),
     ) -> None:
-        self.known, self.whole, self.strict, self.level = known, whole or strict, strict, level
+        self.known, self.whole, self.strict, self.level = known, whole, strict, level
         self.profiles = tuple(profiles)
         self.events = 0
         self.unfollowed = 0  # events that took no part in a session
@@ -171,6 +171,11 @@ class Audit:
                 self._go_on(name, before)
         if via in self.subscriptions:
             self.subscriptions[via].whole = False
+
+    @property
+    def _complete(self) -> bool:
+        """Whether what is missing was never sent. Who grades itself is told so too, but others may have replied."""
+        return self.whole or self.strict
 
     def finish(self) -> list[Finding]:
         """The stream is over: judge what is missing."""
@@ -246,7 +251,8 @@ class Audit:
             self._midway[name] = False
             session = _midway(event.session_id)
         else:
-            session = Session(event.session_id, whole=self.whole, late=self._late(event, via))
+            late, others = self._late(event, via), not self.whole
+            session = Session(event.session_id, whole=self._complete, late=late, others=others)
         self.opened[name] = session
         return session
 
@@ -281,7 +287,7 @@ class Audit:
         if handshake is None:
             if len(self.subscriptions) >= MOST:
                 trim(self.subscriptions)
-            handshake = self.subscriptions[via] = Handshake(whole=self.whole)
+            handshake = self.subscriptions[via] = Handshake(whole=self._complete)
         if isinstance(message, SubscriptionAccepted) and at:
             handshake.since = _moment(at) - _MILLISECOND
         return [*handshake.feed(message)]
@@ -289,7 +295,7 @@ class Audit:
     def _reply(self, message: Reply, at: str, via: str) -> list[Violation]:
         found = [*self._misplaced(message, via)]
         asked: list[Session] = self._tokens.get(message.reply_token, [])
-        if not asked and self.events and (self.whole or not via) and via not in self._holes:
+        if not asked and self.events and (self._complete or not via) and via not in self._holes:
             found.append(Violation("CONF-016", "No question with this reply_token was asked.", "/reply_token"))
         for session in asked:
             ask = session.asks.get(message.reply_token)
@@ -336,7 +342,7 @@ class Audit:
 
 def _midway(session_id: str) -> Session:
     """A session whose beginning is not known."""
-    session = Session(session_id, whole=False)
+    session = Session(session_id, whole=False, others=True)
     session.stage = LIFECYCLE["none", "started"]
     return session
 

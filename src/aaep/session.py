@@ -61,10 +61,11 @@ class Session:
     ``whole`` says that everything sent in either direction is fed in, from the
     start to the end; otherwise what is missing proves nothing (C-38, C-83). So
     it is if who listens came ``late``, although the start is told then (TR-039).
+    ``others``: somebody may have answered whose reply is not fed in.
     """
 
-    def __init__(self, session_id: str, *, whole: bool = True, late: bool = False) -> None:
-        self.session_id, self.whole, self.late = session_id, whole, late
+    def __init__(self, session_id: str, *, whole: bool = True, late: bool = False, others: bool = False) -> None:
+        self.session_id, self.whole, self.late, self.others = session_id, whole, late, others
         self.stage = "none"
         self.asks: dict[str, Ask] = {}
         self.deadline: float | None = None  # when the next pending prompt runs out
@@ -167,9 +168,7 @@ class Session:
         if outcome is None:
             return
         ask.outcome = outcome  # type: ignore[assignment]  # the table holds nothing else
-        # C-39: time may grant only what was to be granted by default; a reply grants what it says.
-        ask.granted = how in ("accept", "answer") or (how == "timeout" and ask.default == "accept")
-        ask.decided_via = via
+        ask.granted, ask.decided_via = ask.grants(how), via
         self.plain = False
         agent = self.agents.get(ask.event.producer.agent_id)
         if agent is not None and how not in ("withdraw", "end"):
@@ -421,9 +420,11 @@ class Session:
             if not self.whole:  # an answer may have come that the recording does not show (C-38)
                 ask.outcome = "unseen"
         outcome, token = marked(event, "outcome"), marked(event, "reply_token")
-        told = self.asks.get(token) if isinstance(token, str) else None
+        told, how = self.asks.get(token) if isinstance(token, str) else None, TOLD.get(str(outcome), "withdraw")
+        if told is not None and self.others and outcome:
+            told.hear(how)
         if told is not None and told.outcome == "pending":
-            self.resolve(told, TOLD.get(str(outcome), "withdraw"))
+            self.resolve(told, how)
             told.claimed, agent.after = True, ()
 
     def _apply_invoked(self, event: ToolInvoked, agent: Agent, _now: float) -> None:

@@ -174,7 +174,11 @@ class Listener:
         return [one for one in found if one.severity == "error"]
 
     def capture(self, path: str | Path, *, source: str = "", whole: bool = True) -> None:
-        """Write a recording of all that passed, in both directions, for ``aaep validate`` and others."""
+        """
+        Write a recording of all that passed, in both directions, for ``aaep validate`` and others.
+
+        It is not ``whole`` if somebody else answered too: what others reply is not heard here.
+        """
         first = self._lines[0]["at"] if self._lines else timestamp(self._wall())
         header = {
             "aaep_capture": 1,
