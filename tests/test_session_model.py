@@ -246,6 +246,15 @@ def test_the_model_knows_a_sound_session() -> None:
     assert modelled(steps) == judged(steps) == [(2, "TOOL-002")]
 
 
+def test_of_several_running_calls_with_one_id_the_oldest_is_meant() -> None:
+    """Also where the first of them is over."""
+    check, send = (Step(kind="invoked", tool=tool, call="call_a") for tool in ("check", "send"))
+    over = Step(kind="returned", tool="check", call="call_a")
+    steps = example(check, send, replace(over, call=""), check, over)
+    assert modelled(steps) == judged(steps)
+    assert (5, "TOOL-006") in judged(steps)
+
+
 def test_what_another_agent_tells_of_a_prompt_is_nothing_to_follow_up() -> None:
     """A prompt that was withdrawn ended without an answer, whatever it seemed before."""
     asked = replace(ASKED, agent="two")

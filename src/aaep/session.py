@@ -442,8 +442,8 @@ class Session:
         id_ = "" if event.tool_call_id is UNSET else event.tool_call_id
         call = Call(event.tool, agent.id, id_)
         self.calls.append(call)
-        if id_ and (id_ not in self._ids or self._ids[id_].stage == "done"):
-            self._ids[id_] = call  # of several running calls with one id, the oldest is meant first
+        if id_:
+            self._ids.setdefault(id_, call)  # of several running calls with one id, the oldest is meant first
 
     def _apply_completed(self, event: ToolCompleted, agent: Agent, _now: float) -> None:
         call = self._paired(event, agent)
