@@ -686,6 +686,60 @@ hear()
     assert script.gone
 
 
+STRAY = f"""
+first = hear()
+for text in PRINTED:
+    print(text, flush=True)
+say(result=ACCEPTED, id=first["id"])
+say(method="aaep.event", params={EVENT})
+"""
+
+
+def strays(printed: list[str], folder: Path) -> Script:
+    """An agent that prints where it should not."""
+    return Script(folder, f"PRINTED = {printed!r}\n{STRAY}")
+
+
+def test_stdio_011_what_an_agent_prints_between_its_messages_is_told_once_and_counted(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    """CF-111: a line is a message. Nothing that it holds may move a cursor."""
+    script = strays(["Loading\x1b[2J \u202emodel\tof " + "x" * 500, "{}", *["more"] * 40], tmp_path)
+    talk(script.url)
+    first, last = [one.getMessage() for one in caplog.records if one.levelname == "WARNING"]
+    assert r"Loading\x1b[2J \u202emodel\tof xxx" in first and "x" * 100 not in first
+    assert "standard error" in first and "STDIO-011" in first
+    assert last == "The agent printed 41 more lines that are no messages."
+
+
+@pytest.mark.parametrize(("printed", "more"), [([], []), (["One."], []), (["One.", "Two."], ["1 more line that is"])])
+def test_stdio_011_nothing_is_counted_that_was_told(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture, printed: list[str], more: list[str]
+) -> None:
+    talk(strays(printed, tmp_path).url)
+    said = [one.getMessage() for one in caplog.records if one.levelname == "WARNING"]
+    assert len(said) == len(printed)
+    assert all(part in text for part, text in zip(more, said[1:], strict=True))
+
+
+@pytest.mark.parametrize("verb", ["listen", "capture"])
+def test_stdio_011_who_runs_a_command_is_told_on_standard_error(tmp_path: Path, verb: str) -> None:
+    script = strays(["Loading the model...", "Done."], tmp_path)
+    asked = [verb, script.url, *(["--json"] if verb == "listen" else ["--output", str(tmp_path / "capture")])]
+    done = subprocess.run(
+        [sys.executable, "-m", "aaep", *asked],
+        check=False,
+        capture_output=True,
+        stdin=subprocess.DEVNULL,
+        timeout=WAIT,
+        text=True,
+        cwd=ROOT,
+    )
+    assert done.stderr.count("Loading the model...") == 1
+    assert done.stderr.count("1 more line") == 1
+    assert "Loading" not in done.stdout and "Done." not in done.stdout + done.stderr
+
+
 def test_an_error_for_an_answer_is_told(tmp_path: Path) -> None:
     wrong = {"code": -32601, "message": "No <b>such</b>\nmethod"}
     script = Script(tmp_path, f"say(error={wrong}, id=hear()['id']); hear()")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import ssl
 from pathlib import Path
 from typing import Any, Final
@@ -11,7 +12,7 @@ import click
 from ..claims import ENCRYPTED
 from ._verb import CannotRun, plain
 
-__all__ = ["CA", "CERT", "TOKEN", "Own", "bearer", "connecting"]
+__all__ = ["CA", "CERT", "TOKEN", "Own", "bearer", "connecting", "quiet"]
 
 Own = tuple[Path, Path] | None  # a certificate of ours and its key
 
@@ -44,6 +45,22 @@ CERT: Final = click.option(
     metavar="FILE KEYFILE",
     help="A certificate that shows who you are, and its key, in PEM format.",
 )
+
+
+class _Printed(logging.Handler):
+    """What an agent printed between its messages (STDIO-011), for who runs the command: nobody else hears of it."""
+
+    def emit(self, record: logging.LogRecord) -> None:
+        click.echo(plain(record.getMessage()), err=True)
+
+
+_printed: Final = _Printed(logging.WARNING)
+
+
+def quiet() -> None:
+    """Show nothing of what the library logs, for what matters is printed in its own words; but what an agent prints."""
+    logging.getLogger("aaep").addHandler(logging.NullHandler())
+    logging.getLogger("aaep.stdio").addHandler(_printed)
 
 
 def connecting(url: str, token: str | None, ca: Path | None, own: Own) -> dict[str, Any]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import logging
 import re
 import sys
 import threading
@@ -24,7 +23,7 @@ from ..outputs.terminal import Nobody, Page, Reader, Source, Terminal, source
 from ..status import Status
 from ..subscriber import Subscriber
 from ..subscription import matches
-from ._connecting import CA, CERT, TOKEN, Own, connecting
+from ._connecting import CA, CERT, TOKEN, Own, connecting, quiet
 from ._stopping import interruptible
 from ._verb import CannotRun, Finite, Tag, Verb, Whole, counted, plain
 
@@ -120,7 +119,7 @@ def main(
     Exits with 0 when something was recorded and it was ended on purpose, 1 when the connection was lost for good, and
     2 when there never was one or the file could not be written.
     """
-    logging.getLogger("aaep").addHandler(logging.NullHandler())  # what matters is printed, in its own words
+    quiet()
     wishes: dict[str, Any] = {"languages": languages or None, "include": types or None}
     given = {key: value for key, value in wishes.items() if value is not None} | connecting(url, token, ca, own)
     over = threading.Event()

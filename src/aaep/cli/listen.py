@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import logging
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -20,7 +19,7 @@ from ..presentation import Announcement, Preferences
 from ..status import Status
 from ..subscriber import Subscriber
 from ..wire import encode
-from ._connecting import CA, CERT, TOKEN, Own, connecting
+from ._connecting import CA, CERT, TOKEN, Own, connecting, quiet
 from ._verb import CannotRun, Tag, Verb, Whole, jsonl
 
 __all__ = ["main"]
@@ -102,7 +101,7 @@ def main(
     def connect(tell: Callable[[Status], None]) -> Reader:
         return Subscriber(url, replies=replies, verbosity=spoken, wait=wait, tell=tell, **given)
 
-    logging.getLogger("aaep").addHandler(logging.NullHandler())  # what matters is printed, in its own words
+    quiet()
 
     try:
         transport(url)

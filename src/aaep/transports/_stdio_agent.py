@@ -14,8 +14,9 @@ from typing import IO, Final
 
 from ..channel import AgentEnded
 from ..errors import FrameError
-from ..framing import Frame, JsonRpcDecoder
+from ..framing import Frame
 from ._incoming import Incoming
+from ._stdio_lines import Printed, Strays
 
 __all__ = ["Agent", "start"]
 
@@ -35,12 +36,15 @@ class Agent:
         self._process, self._incoming, self._out, self._in = process, incoming, out, into
         self._ending: threading.Thread | None = None
         self.calls = count(1)  # the ids of what it is asked
+        self._strays = Strays()
 
-    async def next(self) -> Frame | FrameError:
+    async def next(self) -> Frame:
         """What it says next. Raises :exc:`AgentEnded` when it has ended: it is not for us to start it again."""
-        item = await self._incoming.next()
+        while isinstance(item := await self._incoming.next(), FrameError):
+            self._strays.add(item)
         if item is not None:
             return item
+        self._strays.sum_up()
         raise AgentEnded(f"The agent's process has ended{await self._how()}. What it was doing may be unfinished.")
 
     async def _how(self) -> str:
@@ -66,6 +70,7 @@ class Agent:
             # Not a daemon: a program that ends waits for the agent, as long as the patience lasts and no longer.
             self._ending = threading.Thread(target=self._see_off, args=(patience,), name="aaep-stdio-end")
             self._ending.start()
+        self._strays.sum_up()
         emptying = asyncio.ensure_future(self._incoming.drain())  # it may have to write before it can end
         try:
             await asyncio.to_thread(self._ending.join)
@@ -100,4 +105,4 @@ async def start(command: Sequence[str]) -> Agent:
     pipes: tuple[IO[bytes], IO[bytes]] = process.stdin, process.stdout
     out, _ = await loop.connect_write_pipe(asyncio.BaseProtocol, pipes[0])
     into, _ = await loop.connect_read_pipe(lambda: asyncio.StreamReaderProtocol(reader, loop=loop), pipes[1])
-    return Agent(process, Incoming(reader, lambda _: JsonRpcDecoder()), out, into)
+    return Agent(process, Incoming(reader, lambda _: Printed()), out, into)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import logging
 import shlex
 from collections.abc import Callable, Sequence
 from typing import Any, Final, TypeVar, cast
@@ -11,7 +10,7 @@ from typing import Any, Final, TypeVar, cast
 import msgspec
 
 from ..channel import ChannelRefused
-from ..errors import AaepError, FrameError
+from ..errors import AaepError
 from ..framing import Frame, jsonrpc
 from ..messages import SubscriptionClose
 from ..phrases import neutralise
@@ -23,7 +22,6 @@ from ._stdio_lines import CLOSE, EVENT, PING, RENEGOTIATE, REPLY, SUBSCRIBE, err
 __all__ = ["StdioChannel", "connect"]
 
 T = TypeVar("T", bound=msgspec.Struct)
-log: Final = logging.getLogger("aaep.stdio")
 
 _METHODS: Final = {
     "subscription.request": SUBSCRIBE,
@@ -70,9 +68,7 @@ class _Talk:
     async def receive(self) -> bytes | ChannelRefused | None:
         while not self._over or self._call:
             item = await self._agent.next()
-            if isinstance(item, FrameError):
-                log.warning("The agent wrote a line that is no message. It was skipped.")  # such as a stray print
-            elif not item.method:
+            if not item.method:
                 if self._call and (item.call == self._call or (item.error and item.call is None)):
                     return self._answered(item)
             elif item.call is not None:
