@@ -60,7 +60,9 @@ class Producer:
     ``hub`` is a hub elsewhere that it goes to (``aaep serve``). Whatever else is
     named, such as ``token``, is for the addresses, or without any for the hub;
     ``hub_settings`` are for the hub in any case. ``tell`` is called with each
-    sentence a listener would hear. The journal holds what was said, for readers who
+    sentence a listener would hear; until it returns, other threads that speak in the
+    same session wait for it, and so do all readers once somebody joins or answers
+    there, so it should not block. The journal holds what was said, for readers who
     come back; ``None`` keeps it in memory.
 
     With ``signing_key``, a file with a private key or a
