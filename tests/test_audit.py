@@ -140,16 +140,18 @@ def test_a_no_that_was_heard_counts_for_who_came_late_too() -> None:
 ANSWERED = "rpl_00000000000000000000000000000001"
 
 
-def raced(decision: str, *lines: bytes, whole: bool = False, strict: bool = False) -> list[tuple[str, str]]:
+def raced(
+    decision: str, *lines: bytes, whole: bool = False, strict: bool = False, via: str = VIA
+) -> list[tuple[str, str]]:
     """What is said of a session in which a reader answered a question, after its answer."""
     audit = Audit(whole=whole, strict=strict)
     about = {"tool": "transfer_funds", "tool_call_id": CALL["tool_call_id"]}
-    audit.feed(BEGUN, via=VIA)
-    audit.feed(event("state.changed", 1, from_state="idle", to_state="awaiting_input"), via=VIA)
-    audit.feed(event("awaiting.confirmation", 2, reply_token=ANSWERED, extra_context=about), via=VIA)
+    audit.feed(BEGUN, via=via)
+    audit.feed(event("state.changed", 1, from_state="idle", to_state="awaiting_input"), via=via)
+    audit.feed(event("awaiting.confirmation", 2, reply_token=ANSWERED, extra_context=about), via=via)
     changes = {"/reply_token": ANSWERED, "/decision": decision, "/subscription_id": VIA}
-    assert not audit.feed(vectors.message({"base": "confirmation.reply", "set": changes}, 3), via=VIA)
-    found = [one for raw in lines for one in audit.feed(raw, via=VIA)]
+    assert not audit.feed(vectors.message({"base": "confirmation.reply", "set": changes}, 3), via=via)
+    found = [one for raw in lines for one in audit.feed(raw, via=via)]
     return [(one.rule, one.severity) for one in found if one.rule.startswith(("HITL", "TOOL-002"))]
 
 
@@ -160,10 +162,11 @@ RAN = [
 LEFT = event("state.changed", 4, from_state="awaiting_input", to_state="thinking")
 
 
+@pytest.mark.parametrize("via", [VIA, ""])
 @pytest.mark.parametrize("strict", [False, True])
-def test_conf_041_a_no_that_came_second_is_not_what_decided(strict: bool) -> None:
+def test_conf_041_a_no_that_came_second_is_not_what_decided(strict: bool, via: str) -> None:
     """CF-025: the agent tells that it was a yes, which somebody else has said; whether it was, is not to be seen."""
-    assert raced("reject", outcome(4, ANSWERED, "accepted"), *RAN, strict=strict) == [("HITL-020", "info")]
+    assert raced("reject", outcome(4, ANSWERED, "accepted"), *RAN, strict=strict, via=via) == [("HITL-020", "info")]
 
 
 def test_hitl_020_where_no_other_answer_is_told_a_no_that_was_seen_counts() -> None:
