@@ -898,7 +898,7 @@ class Forgetful(asyncio.Transport):
 
 def test_the_end_of_an_encrypted_connection_is_taken_after_it_was_closed() -> None:
     async def ended() -> bool:
-        wire, door = Forgetful(), SimpleNamespace(wires=set(), left=lambda wire: None)
+        wire, door = Forgetful(), SimpleNamespace(closed=False, wires=set(), left=lambda wire: None)
         connection = Connection(cast(Any, door), web.Server(cast(Any, None)), 1.0)
         connection.connection_made(wire)
         wire.close()

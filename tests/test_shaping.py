@@ -444,6 +444,15 @@ def test_a_low_load_hears_of_a_state_that_output_presupposes() -> None:
     assert [getattr(one, "to_state", getattr(one, "chunk", "")) for one in out] == ["writing_output", "One. Two. "]
 
 
+def test_a_low_load_hears_how_a_prompt_was_closed_whoever_tells_it() -> None:
+    """CF-025, though another agent tells it, and in the background."""
+    ours = {"@context": [CORE_CONTEXT, ATTEND.context], "extensions": {"attend": {"outcome": "accepted"}}}
+    shaper = Shaper(terms(cognitive_load="low"))
+    heard(shaper, made("session.started", 1), state(2, "idle", "thinking"))
+    told = told_by(shaper, state(3, "thinking", "deciding", urgency="background", **ours))
+    assert (told.from_state, told.extensions) == ("idle", {"attend": {"outcome": "accepted"}})
+
+
 def test_a_low_load_hears_that_a_prompt_is_closed() -> None:
     shaper = Shaper(terms(cognitive_load="low"))
     out = heard(shaper, state(1, "idle", "awaiting_input"), made("awaiting.confirmation", 2))

@@ -283,8 +283,8 @@ class Shaper:
             return False
         if not isinstance(event, StateChanged):
             return True
-        if event.from_state == "awaiting_input" or resync(event):
-            return False  # CF-025: it may close a prompt
+        if event.from_state == "awaiting_input" or event.extensions is not UNSET:
+            return False  # CF-025: it may close a prompt, or tell how one was closed
         session = self._sessions.get(event.session_id)
         if session is None:
             session = self._sessions[event.session_id] = _Session()

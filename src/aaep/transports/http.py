@@ -177,8 +177,9 @@ class Silence(web.StreamResponse):
     @staticmethod
     def fits(request: web.BaseRequest) -> bool:
         wire = request.transport
-        at_ease = wire is not None and not wire.get_write_buffer_size() and request.keep_alive
-        return at_ease and request.version == HttpVersion11 and "Origin" not in request.headers
+        if wire is None or wire.is_closing() or wire.get_write_buffer_size() or not request.keep_alive:
+            return False
+        return request.version == HttpVersion11 and "Origin" not in request.headers
 
     async def prepare(self, request: web.BaseRequest) -> None:
         if request.transport is not None:
