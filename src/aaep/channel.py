@@ -47,13 +47,14 @@ __all__ = [
     "attach",
     "in_asyncio",
     "parts_of",
+    "shut",
     "transport",
     "type_of",
 ]
 
 T = TypeVar("T")
 _SLICE: Final = 0.25  # seconds
-_TIMES: Final = 4  # that a task is told to end
+_TIMES: Final = 4  # that a task is told to end, or that the loop turns until what was begun is over
 _log: Final = logging.getLogger("aaep.channel")
 LOCAL: Final = "local"  # the principal that is the user of this machine
 
@@ -373,6 +374,18 @@ class Background:
             self.loop.run_until_complete(_cancelled(asyncio.all_tasks(self.loop)))
             self.loop.run_until_complete(self.loop.shutdown_asyncgens())
             self.loop.close()
+
+
+async def shut(server: asyncio.AbstractServer) -> None:
+    """Let nobody in any more. Whom asyncio has let in, and not yet greeted, it would forget (its issue 109564)."""
+    if isinstance(server, asyncio.Server):  # other loops have servers of their own
+        loop = asyncio.get_running_loop()
+        for listening in server.sockets:
+            with contextlib.suppress(NotImplementedError):  # a loop that has no such thing
+                loop.remove_reader(listening.fileno())
+        for _ in range(_TIMES):
+            await asyncio.sleep(0)  # lets the loop turn until whoever was let in last has been greeted
+    server.close()
 
 
 async def _cancelled(tasks: Iterable[asyncio.Task[Any]]) -> None:

@@ -16,7 +16,7 @@ from contextlib import suppress
 from typing import TYPE_CHECKING, Any, Final
 from urllib.parse import parse_qs, urlsplit
 
-from ..channel import Reachable, parts_of
+from ..channel import Reachable, parts_of, shut
 from ..errors import AaepError
 from ..framing import sse
 from ..messages import SubscriptionClose
@@ -28,7 +28,6 @@ if TYPE_CHECKING:
 __all__ = ["RawDoor"]
 
 _MOST: Final = 1_048_576
-_TURNS: Final = 4  # of the loop, until whoever was let in last has been greeted
 _STATUS: Final = {200: "OK", 201: "Created", 204: "No Content", 400: "Bad Request", 403: "Forbidden", 404: "Not Found"}
 _EVENTS: Final = "/aaep/v1/events"
 _SUBSCRIPTIONS: Final = "/aaep/v1/subscriptions"
@@ -96,7 +95,7 @@ class RawDoor:
 
     async def close(self) -> None:
         if self._server is not None:
-            await _shut(self._server)
+            await shut(self._server)
         for task in [*self._busy]:
             task.cancel()
         await asyncio.gather(*self._busy, return_exceptions=True)
@@ -199,14 +198,3 @@ class RawDoor:
                     pass
         finally:
             self._player.disconnect(stream, outlet)
-
-
-async def _shut(server: asyncio.Server) -> None:
-    """Let nobody in any more. Whom asyncio has let in, and not yet greeted, it would forget (its issue 109564)."""
-    loop = asyncio.get_running_loop()
-    for listening in server.sockets:
-        with suppress(NotImplementedError):  # a loop that has no such thing
-            loop.remove_reader(listening.fileno())
-    for _ in range(_TURNS):
-        await asyncio.sleep(0)  # lets the loop turn
-    server.close()

@@ -22,7 +22,7 @@ from typing import Final, cast
 from aiohttp import HttpVersion11, web
 from aiohttp.http_exceptions import HttpProcessingError
 
-from ..channel import Peer
+from ..channel import Peer, shut
 from ..framing import LIMIT
 from ..hub import Hub, SubscriptionGone, UnknownSubscription
 from ..identity import Identity, Unauthorised
@@ -234,8 +234,8 @@ class HttpDoor:
         """Stop listening and let go of every connection. Closing twice is fine."""
         if self._listening is None:
             return
-        self._listening.close()
-        self._listening, self.closed = None, True
+        server, self._listening, self.closed = self._listening, None, True
+        await shut(server)
         if self._beat is not None:
             self._beat.cancel()
         for stream in [*self._streams]:

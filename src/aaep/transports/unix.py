@@ -21,7 +21,7 @@ from urllib.parse import quote
 import msgspec
 from msgspec import UNSET
 
-from ..channel import ChannelLost
+from ..channel import ChannelLost, shut
 from ..errors import AaepError, FrameError
 from ..fields import Message
 from ..framing import LIMIT, Decoder, NdjsonDecoder, length_prefixed, ndjson, sniff
@@ -230,7 +230,7 @@ class UnixDoor:
             return
         server, self._server, self.closed = self._server, None, True
         release(self._path, self._inode)
-        server.close()
+        await shut(server)
         for reader in [*self.readers]:
             reader.drop(at_once=False)
         if self.readers:

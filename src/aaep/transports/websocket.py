@@ -22,7 +22,7 @@ import msgspec
 from aiohttp import web
 from aiohttp.http_exceptions import HttpProcessingError
 
-from ..channel import Peer
+from ..channel import Peer, shut
 from ..framing import LIMIT
 from ..hub import Hub
 from ..identity import Identity
@@ -113,8 +113,8 @@ class WebSocketDoor:
         """Stop listening and let go of every connection. Closing twice is fine."""
         if self._listening is None:
             return
-        self._listening.close()
-        self._listening, self.closed = None, True
+        server, self._listening, self.closed = self._listening, None, True
+        await shut(server)
         for one in [*self._conversations]:
             one.leave()
         wires = [one.transport for one in self._server.connections if one.transport is not None]
