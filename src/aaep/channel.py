@@ -378,14 +378,16 @@ class Background:
 
 async def shut(server: asyncio.AbstractServer) -> None:
     """Let nobody in any more. Whom asyncio has let in, and not yet greeted, it would forget (its issue 109564)."""
-    if isinstance(server, asyncio.Server):  # other loops have servers of their own
-        loop = asyncio.get_running_loop()
-        for listening in server.sockets:
-            with contextlib.suppress(NotImplementedError):  # a loop that has no such thing
-                loop.remove_reader(listening.fileno())
-        for _ in range(_TIMES):
-            await asyncio.sleep(0)  # lets the loop turn until whoever was let in last has been greeted
-    server.close()
+    try:
+        if isinstance(server, asyncio.Server):  # other loops have servers of their own
+            loop = asyncio.get_running_loop()
+            for listening in server.sockets:
+                with contextlib.suppress(NotImplementedError):  # a loop that has no such thing
+                    loop.remove_reader(listening.fileno())
+            for _ in range(_TIMES):
+                await asyncio.sleep(0)  # lets the loop turn until whoever was let in last has been greeted
+    finally:  # also when there is no time left for that
+        server.close()
 
 
 async def _cancelled(tasks: Iterable[asyncio.Task[Any]]) -> None:

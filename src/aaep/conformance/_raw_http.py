@@ -86,9 +86,16 @@ class RawDoor:
         host, door = parts.hostname or "127.0.0.1", cls(player)
         try:
             place = await _here(url, host)
-            door._server = await asyncio.start_server(door._greet, place, parts.port or 0)
+            family = socket.AF_INET6 if ":" in place else socket.AF_INET
+            listening = socket.create_server((place, parts.port or 0), family=family)
         except OSError as error:
             raise AaepError(f"Nobody can be served at {url}: {error.strerror or error}.") from error
+        try:
+            door._server = await asyncio.start_server(door._greet, sock=listening)
+        except BaseException:  # cancelled, most likely, and asyncio would forget what it has begun
+            asyncio.get_running_loop().remove_reader(listening.fileno())
+            listening.close()
+            raise
         port = door._server.sockets[0].getsockname()[1]
         door.url = f"http://[{host}]:{port}" if ":" in host else f"http://{host}:{port}"
         return door
