@@ -17,11 +17,12 @@ from aaep.hub import Hub
 from aaep.journal.memory import MemoryJournal
 from aaep.negotiation import Offer
 from aaep.transports import http, unix, websocket
+from aaep.transports._http_connection import Connection
 
 CONNECTIONS: dict[str, Callable[[Any], asyncio.Protocol]] = {
     "unix": unix._Reader,
-    "http": lambda door: http.Connection(door, door._server, 1.0),
-    "ws": lambda door: websocket._Connection(door, door._server, 1.0),
+    "http": lambda door: http.HttpConnection(door, door._server, 1.0),
+    "ws": lambda door: Connection(door, door._server, websocket.log, 1.0),
 }
 
 

@@ -31,7 +31,7 @@ from aaep.hub import Hub, Settings
 from aaep.journal.memory import MemoryJournal
 from aaep.negotiation import Offer
 from aaep.transports._http_client import HttpChannel
-from aaep.transports.http import Connection, connect, serve
+from aaep.transports.http import HttpConnection, connect, serve
 from aaep.transports.websocket import WebSocketDoor
 from tests.asking import Asker
 
@@ -899,7 +899,7 @@ class Forgetful(asyncio.Transport):
 def test_the_end_of_an_encrypted_connection_is_taken_after_it_was_closed() -> None:
     async def ended() -> bool:
         wire, door = Forgetful(), SimpleNamespace(closed=False, wires=set(), left=lambda wire: None)
-        connection = Connection(cast(Any, door), web.Server(cast(Any, None)), 1.0)
+        connection = HttpConnection(cast(Any, door), web.Server(cast(Any, None)), 1.0)
         connection.connection_made(wire)
         wire.close()
         stay = connection.eof_received()

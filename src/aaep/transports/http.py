@@ -20,7 +20,6 @@ from functools import lru_cache
 from typing import Final, cast
 
 from aiohttp import HttpVersion11, web
-from aiohttp.http_exceptions import HttpProcessingError
 
 from ..channel import Peer, shut
 from ..framing import LIMIT
@@ -29,6 +28,7 @@ from ..identity import Identity, Unauthorised
 from ._admission import admission, shown
 from ._http_address import context, listening, split
 from ._http_client import connect
+from ._http_connection import Connection, answered
 from ._http_guard import Guard, Refusal, named
 from ._http_manifest import VARY, manifest
 from ._http_places import (
@@ -44,7 +44,6 @@ from ._http_places import (
     check_head,
     denied,
     last,
-    refused,
     replied,
     subscribed,
     too_large,
@@ -67,9 +66,9 @@ Answer = Callable[[web.BaseRequest], Awaitable[web.StreamResponse]]
 # -- one connection ------------------------------------------------------------------------
 
 
-class Connection(web.RequestHandler):
+class HttpConnection(Connection):
     """
-    aiohttp's connection, which answers in JSON to what is no HTTP too, and is known to its door.
+    A connection that is known to its door.
 
     A client may send its request, say that it has no more to say, and wait for
     the answer. aiohttp would drop it, and with it perhaps a person's reply.
@@ -78,16 +77,7 @@ class Connection(web.RequestHandler):
     __slots__ = ("_door", "_encrypted", "_wire", "asked", "ended", "peer", "reading", "stream")
 
     def __init__(self, door: HttpDoor, server: web.Server, patience: float) -> None:
-        # No access log: a subscription id is in the URL, and what people are asked is nobody else's business.
-        super().__init__(
-            server,
-            loop=asyncio.get_running_loop(),
-            access_log=None,  # type: ignore[arg-type]  # aiohttp's own way to say none
-            logger=log,
-            auto_decompress=False,
-            keepalive_timeout=patience,  # also the time to send a head
-            lingering_time=5.0,
-        )
+        super().__init__(door, server, log, patience)
         self._door = door
         self._wire: asyncio.BaseTransport | None = None
         self._encrypted = False
@@ -109,8 +99,6 @@ class Connection(web.RequestHandler):
         self._encrypted = transport.get_extra_info("sslcontext") is not None  # asyncio forgets it when it closes
         self._door.wires.add(cast(asyncio.Transport, transport))
         super().connection_made(transport)
-        if self._door.closed:  # since it was accepted
-            cast(asyncio.Transport, transport).abort()
 
     def eof_received(self) -> bool:  # type: ignore[override]  # asyncio lets it say whether to stay open
         self.ended = True
@@ -129,33 +117,9 @@ class Connection(web.RequestHandler):
         self._door.left(cast(asyncio.Transport, self._wire))
         super().connection_lost(exc)
 
-    def handle_error(
-        self,
-        request: web.BaseRequest,
-        status: int = 500,
-        exc: BaseException | None = None,
-        message: str | None = None,
-    ) -> web.StreamResponse:
-        if isinstance(exc, HttpProcessingError) and status < 500:
-            response = _answered(refused(Refusal(status, "bad_request", "This cannot be read as an HTTP request.")))
-        else:
-            if not isinstance(exc, ConnectionError):  # a peer that left is no defect
-                log.error("A request could not be answered.", exc_info=exc)
-            response = _answered(refused(Refusal(500, "internal_error", "The server failed, which is a defect.")))
-        response.force_close()
-        return response
-
 
 def _peer(request: web.BaseRequest) -> Peer:
-    return cast(Connection, request.protocol).peer
-
-
-def _answered(said: Said) -> web.Response:
-    if not said.body:
-        return web.Response(status=said.status, headers={**ALWAYS, **said.headers})
-    return web.Response(
-        status=said.status, body=said.body, content_type="application/json", headers={**ALWAYS, **said.headers}
-    )
+    return cast(HttpConnection, request.protocol).peer
 
 
 @lru_cache(maxsize=1)
@@ -226,7 +190,7 @@ class HttpDoor:
     async def open(self, opened: socket.socket, context: tls.SSLContext | None) -> None:
         """Answer what comes to a socket."""
         self._listening = await asyncio.get_running_loop().create_server(
-            lambda: Connection(self, self._server, self._patience), sock=opened, ssl=context, backlog=1024
+            lambda: HttpConnection(self, self._server, self._patience), sock=opened, ssl=context, backlog=1024
         )
         self._beat_later()
 
@@ -265,7 +229,7 @@ class HttpDoor:
 
     async def _answer(self, request: web.BaseRequest) -> web.StreamResponse:
         sharing: dict[str, str] = {}
-        connection = cast(Connection, request.protocol)
+        connection = cast(HttpConnection, request.protocol)
         connection.asked = request
         try:
             self._guard.check(request)
@@ -278,7 +242,7 @@ class HttpDoor:
                 connection.peer = await admission(self._identity, given)
             response = await self._placed(request)(request)
         except Refusal as refusal:
-            response = _answered(denied(request.path, refusal))
+            response = answered(denied(request.path, refusal))
         if connection.ended and not request.content.is_eof():
             request.content.feed_eof()
         if not response.prepared:
@@ -308,7 +272,7 @@ class HttpDoor:
         types = request.headers.getall("Content-Type", [])
         check_head(types, encoding, request.content_length or 0, self._limit)
         self._go_on(request)
-        connection = cast(Connection, request.protocol)
+        connection = cast(HttpConnection, request.protocol)
         if request.content.is_eof() and request.content.exception() is None:  # it came with its head, as nearly always
             whole = request.content.read_nowait()
             if len(whole) > self._limit:
@@ -343,16 +307,16 @@ class HttpDoor:
     # -- handshake and replies -------------------------------------------------------------
 
     async def _subscribe(self, request: web.BaseRequest) -> web.StreamResponse:
-        return _answered(subscribed(self._hub, await self._body(request), _peer(request)))
+        return answered(subscribed(self._hub, await self._body(request), _peer(request)))
 
     async def _reply(self, request: web.BaseRequest) -> web.StreamResponse:
         said = replied(self._hub, await self._body(request), _peer(request))
-        return SILENCE if said.status == 204 and Silence.fits(request) else _answered(said)
+        return SILENCE if said.status == 204 and Silence.fits(request) else answered(said)
 
     # -- the stream ------------------------------------------------------------------------
 
     async def _events(self, request: web.BaseRequest) -> web.StreamResponse:
-        wire, connection = request.transport, cast(Connection, request.protocol)
+        wire, connection = request.transport, cast(HttpConnection, request.protocol)
         if wire is None or connection.ended:
             raise Refusal(400, "bad_request", "A reader keeps its side of the connection open.")
         stream = EventStream(wire, chunked=request.version >= HttpVersion11)
@@ -390,7 +354,7 @@ class HttpDoor:
         return web.Response(body=body, content_type=kind, headers={**ALWAYS, **VARY})
 
     async def _health(self, request: web.BaseRequest) -> web.StreamResponse:
-        return _answered(Said(200, b'{"status":"ok"}'))
+        return answered(Said(200, b'{"status":"ok"}'))
 
     async def _metrics(self, request: web.BaseRequest) -> web.StreamResponse:
         text = {"Content-Type": "text/plain; version=0.0.4; charset=utf-8"}

@@ -16,11 +16,10 @@ import logging
 import socket
 import ssl as tls
 from collections.abc import Iterable
-from typing import Final, cast
+from typing import Final
 
 import msgspec
 from aiohttp import web
-from aiohttp.http_exceptions import HttpProcessingError
 
 from ..channel import Peer, shut
 from ..framing import LIMIT
@@ -28,6 +27,7 @@ from ..hub import Hub
 from ..identity import Identity
 from ._admission import admission, shown
 from ._http_address import context, listening, over_http, split
+from ._http_connection import Connection, answered
 from ._http_guard import Guard, Refusal, named
 from ._http_manifest import VARY, manifest
 from ._http_places import ALWAYS, HEALTH, MANIFEST, Said, refused
@@ -42,50 +42,6 @@ log: Final = logging.getLogger("aaep.websocket")
 
 _METHODS: Final = {PLACE: "GET", MANIFEST: "GET", TICKETS: "POST"}
 _GRACE: Final = 0.4  # seconds for what is under way when a door closes
-
-
-class _Connection(web.RequestHandler):
-    """aiohttp's connection, which answers in JSON to what is no HTTP too, and ends with its door."""
-
-    __slots__ = ("_door",)
-
-    def __init__(self, door: WebSocketDoor, server: web.Server, patience: float) -> None:
-        # No access log: what people are asked is nobody else's business.
-        super().__init__(
-            server,
-            loop=asyncio.get_running_loop(),
-            access_log=None,  # type: ignore[arg-type]  # aiohttp's own way to say none
-            logger=log,
-            keepalive_timeout=patience,  # also the time to send a head
-            auto_decompress=False,
-        )
-        self._door = door
-
-    def connection_made(self, transport: asyncio.BaseTransport) -> None:
-        super().connection_made(transport)
-        if self._door.closed:  # since it was accepted
-            cast(asyncio.Transport, transport).abort()
-
-    def handle_error(
-        self,
-        request: web.BaseRequest,
-        status: int = 500,
-        exc: BaseException | None = None,
-        message: str | None = None,
-    ) -> web.StreamResponse:
-        if isinstance(exc, HttpProcessingError) and status < 500:
-            refusal = Refusal(status, "bad_request", "This cannot be read as an HTTP request.")
-        else:
-            if not isinstance(exc, ConnectionError):  # a peer that left is no defect
-                log.error("A request could not be answered.", exc_info=exc)
-            refusal = Refusal(500, "internal_error", "The server failed, which is a defect.")
-        response = _answered(refused(refusal))
-        response.force_close()
-        return response
-
-
-def _answered(said: Said, kind: str = "application/json") -> web.Response:
-    return web.Response(status=said.status, body=said.body, content_type=kind, headers={**ALWAYS, **said.headers})
 
 
 class WebSocketDoor:
@@ -106,7 +62,7 @@ class WebSocketDoor:
     async def open(self, opened: socket.socket, encryption: tls.SSLContext | None) -> None:
         """Answer what comes to a socket."""
         self._listening = await asyncio.get_running_loop().create_server(
-            lambda: _Connection(self, self._server, self._patience), sock=opened, ssl=encryption, backlog=1024
+            lambda: Connection(self, self._server, log, self._patience), sock=opened, ssl=encryption, backlog=1024
         )
 
     async def close(self) -> None:
@@ -131,13 +87,13 @@ class WebSocketDoor:
             self._guard.check(request)
             sharing = self._guard.sharing(request)
             if request.path == HEALTH:
-                return _answered(Said(200, b'{"status":"ok"}'))
+                return answered(Said(200, b'{"status":"ok"}'))
             if sharing and request.method == "OPTIONS":
                 return self._preflight(sharing)
             peer = await self._admitted(request)
             response = await self._placed(request, peer)
         except Refusal as refusal:
-            response = _answered(refused(refusal))
+            response = answered(refused(refusal))
         if not response.prepared:
             response.headers.update(sharing)
         return response
@@ -157,10 +113,10 @@ class WebSocketDoor:
             raise Refusal(405, "method_not_allowed", f"Use {method} here.", {"Allow": method})
         if request.path == MANIFEST:
             body, kind = manifest(self._hub, request.headers)  # CF-124
-            return _answered(Said(200, body, VARY), kind)
+            return answered(Said(200, body, VARY), kind)
         if request.path == TICKETS:
             body = msgspec.json.encode({"ticket": self._tickets.issue(peer), "expires_in": LIFE})
-            return _answered(Said(201, body))
+            return answered(Said(201, body))
         return await talk(self._hub, request, peer, self._conversations, limit=self._limit, patience=self._patience)
 
     def _preflight(self, sharing: dict[str, str]) -> web.Response:
