@@ -17,8 +17,8 @@ the boundaries that were asked for, and last the rate lets events go.
   lines only. ``none`` means no merging, except of text that the rate holds up.
 * At a low cognitive load background events are left out, apart from lifecycle,
   tools and output, and output waits for its completion (CF-056). A change of
-  state that was left out is folded into the next, or told after all when output
-  or a tool is about to presuppose it: Level 1 demands that much (LVL-007).
+  state that was left out is folded into the next, or told after all before output
+  or a tool: Level 1 demands that much (LVL-007), and behind it it would not be true.
 * ``pace_wpm`` changes nothing here: nothing about it is a MUST (CAP-041,
   CAP-042), and whoever wants more merging asks for it by boundary or rate.
 """
