@@ -937,7 +937,7 @@ def test_a_port_that_is_in_use_is_said_to_be(shared: Server) -> None:
 
 def test_the_other_loopback_is_served_too() -> None:
     if not socket.has_dualstack_ipv6():
-        pytest.skip("this machine has no IPv6")
+        pytest.skip("this machine has no IPv6")  # nothing of it can be tried there
     with serving(url="grpc://[::1]:0") as server:
         assert server.url.startswith("grpc://[::1]:")
         server.place = server.url.removeprefix("grpc://")

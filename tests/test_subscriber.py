@@ -143,7 +143,7 @@ class Reader:
 
     async def sleep(self, delay: float) -> None:
         self.delays.append(delay)
-        await asyncio.sleep(0)
+        await asyncio.sleep(0)  # lets the others go on
 
     def kinds(self) -> list[str]:
         return [status.kind for status in self.statuses]

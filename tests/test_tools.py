@@ -427,7 +427,7 @@ def test_cf_027_what_is_awaited_after_the_session_s_end_does_not_begin(producer:
 def test_what_already_runs_by_itself_is_waited_for(producer: Producer) -> None:
     @producer.tool(risk="low")
     def spawn() -> asyncio.Task[str]:
-        return asyncio.create_task(asyncio.sleep(0, "done"))
+        return asyncio.create_task(asyncio.sleep(0, "done"))  # any task will do
 
     async def run() -> str:
         with producer.session("Working."):

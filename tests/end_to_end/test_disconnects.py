@@ -115,7 +115,7 @@ def test_the_newer_of_two_connections_gets_the_rest_and_the_older_is_told(bank: 
 
 async def at_once(_: float) -> None:
     """Instead of waiting between two tries: there is nobody to be gentle with here."""
-    await asyncio.sleep(0)
+    await asyncio.sleep(0)  # lets the loop turn
 
 
 @pytest.mark.only("mends")
