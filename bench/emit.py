@@ -40,8 +40,11 @@ from typing import Literal
 
 import msgspec
 
-from aaep.channel import Peer
-from aaep.events import (
+from aaep.producer.producer import Producer
+from aaep.producer.prompts import Ask
+from aaep.producer.session import Session
+from aaep.producer.summaries import STATES
+from aaep.protocol.events import (
     LocalizationHints,
     OutputStreaming,
     Progress,
@@ -50,12 +53,9 @@ from aaep.events import (
     ToolCompleted,
     ToolInvoked,
 )
-from aaep.messages import Capabilities, SubscriptionAccepted, SubscriptionClose, SubscriptionRequest
-from aaep.producer import Producer
-from aaep.prompts import Ask
-from aaep.summaries import STATES
+from aaep.protocol.messages import Capabilities, SubscriptionAccepted, SubscriptionClose, SubscriptionRequest
 from aaep.testing import Listener
-from aaep.work import Session
+from aaep.transports.base import Peer
 
 sys.path.insert(0, str(Path(__file__).parent.parent))
 from bench import _http

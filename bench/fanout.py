@@ -45,11 +45,11 @@ from typing import IO, Any, NamedTuple, cast
 import msgspec
 import uvloop
 
-from aaep.hub import Hub
-from aaep.identity import Credentials, Local
-from aaep.messages import Capabilities, SubscriptionAccepted, SubscriptionClose, SubscriptionRequest
-from aaep.producer import Producer
-from aaep.work import Session
+from aaep.hub.hub import Hub
+from aaep.identity.credentials import Credentials, Local
+from aaep.producer.producer import Producer
+from aaep.producer.session import Session
+from aaep.protocol.messages import Capabilities, SubscriptionAccepted, SubscriptionClose, SubscriptionRequest
 
 sys.path.insert(0, str(Path(__file__).parent.parent))
 from bench import _http

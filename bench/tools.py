@@ -15,18 +15,18 @@ import time
 from collections.abc import AsyncIterator, Callable
 from pathlib import Path
 
-from aaep.attend import registry
-from aaep.audit import Audit
-from aaep.captures import Capture, Lines
-from aaep.channel import Arrival, Peer
-from aaep.cli import _recording as recordings
-from aaep.framing import ndjson
-from aaep.hub import Hub
-from aaep.messages import Capabilities, SubscriptionClose, SubscriptionRequest
-from aaep.producer import Producer
-from aaep.rehearsal import Rehearsal
-from aaep.script import Script
-from aaep.subscriber import Subscriber
+from aaep.hub.hub import Hub
+from aaep.producer.producer import Producer
+from aaep.protocol.attend_extension import registry
+from aaep.protocol.audit import Audit
+from aaep.protocol.framing import ndjson
+from aaep.protocol.messages import Capabilities, SubscriptionClose, SubscriptionRequest
+from aaep.recording import reader as recordings
+from aaep.recording.capture import Capture, Lines
+from aaep.recording.replay_plan import Script
+from aaep.recording.replayer import Rehearsal
+from aaep.subscriber.subscriber import Subscriber
+from aaep.transports.base import Arrival, Peer
 
 sys.path.insert(0, str(Path(__file__).parent.parent))
 from bench._recording import PRODUCER, recording

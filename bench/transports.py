@@ -43,21 +43,21 @@ import uvloop
 from msgspec import structs
 
 import aaep.transports
-from aaep.events import Envelope, StateChanged
-from aaep.fanout import Settings, Subscription
-from aaep.messages import ConfirmationReply, Reply
-from aaep.producer import Producer
-from aaep.sources import CatchUp
-from aaep.stamps import identifier
-from aaep.summaries import outcome
-from aaep.wire import decode, encode
-from aaep.work import Session
+from aaep.hub.sessions import CatchUp
+from aaep.hub.stream import Settings, Subscription
+from aaep.producer.producer import Producer
+from aaep.producer.session import Session
+from aaep.producer.summaries import outcome
+from aaep.protocol.codec import decode, encode
+from aaep.protocol.events import Envelope, StateChanged
+from aaep.protocol.messages import ConfirmationReply, Reply
+from aaep.runtime.ids import identifier
 
 sys.path.insert(0, str(Path(__file__).parent.parent))
 from bench._bare import BARE, Bare
 from bench._readers import READERS, Reader, Taken
 
-NAMES: Final = sorted(path.stem for path in Path(aaep.transports.__path__[0]).glob("[!_]*.py"))
+NAMES: Final = sorted(path.parent.name for path in Path(aaep.transports.__path__[0]).glob("*/__init__.py"))
 URLS: Final = {"asgi": "asgi+http", "websocket": "ws"}
 PROCESSORS: Final = sorted(os.sched_getaffinity(0))  # the first is for servers
 MANY: Final = 50

@@ -24,8 +24,8 @@ from pathlib import Path
 import orjson
 from jsonschema import Draft202012Validator
 
-from aaep import schema, stream
-from aaep.audit import Audit
+from aaep.protocol import schema, stream
+from aaep.protocol.audit import Audit
 
 sys.path.insert(0, str(Path(__file__).parent.parent))
 from bench._recording import recording

@@ -24,11 +24,11 @@ from typing import Annotated, Any
 import msgspec
 from msgspec import UNSET, Meta, UnsetType
 
-from aaep.attend import ATTEND
-from aaep.audit import Audit
 from aaep.errors import Violation
-from aaep.events import ToolInvoked
-from aaep.extensions import Extension, Profile, Registry
+from aaep.protocol.attend_extension import ATTEND
+from aaep.protocol.audit import Audit
+from aaep.protocol.events import ToolInvoked
+from aaep.protocol.extensions import Extension, Profile, Registry
 
 Text = Annotated[str, Meta(min_length=1)]
 
@@ -89,7 +89,7 @@ PROFILE = Profile(
 
 
 def registry() -> Registry:
-    """What this example knows. A program would call ``aaep.extensions.installed`` instead."""
+    """What this example knows. A program would call ``aaep.protocol.extensions.installed`` instead."""
     known = Registry([ATTEND, MEDICAL])
     known.add_profile(PROFILE)
     return known

@@ -6,14 +6,14 @@ import threading
 from datetime import UTC, datetime
 from typing import Any, Literal
 
-from aaep import wire
-from aaep.attend import ATTEND
-from aaep.events import AwaitingConfirmation, Envelope, OutputStreaming, ProducerInfo
-from aaep.fanout import Settings, Subscription
-from aaep.hub import CatchUp, Hub
+from aaep.hub.hub import CatchUp, Hub
+from aaep.hub.stream import Settings, Subscription
 from aaep.journal.memory import MemoryJournal
-from aaep.messages import Reply
-from aaep.negotiation import Offer
+from aaep.protocol import codec
+from aaep.protocol.attend_extension import ATTEND
+from aaep.protocol.events import AwaitingConfirmation, Envelope, OutputStreaming, ProducerInfo
+from aaep.protocol.messages import Reply
+from aaep.protocol.negotiation import Offer
 
 WAIT = 60.0  # seconds that a broken build may keep a test waiting
 PRODUCER = ProducerInfo(agent_id="bank", agent_name="Bank")
@@ -127,7 +127,7 @@ class Asker:
         }
 
     def _publish(self, event: Envelope) -> Envelope:
-        data = wire.encode(event)
+        data = codec.encode(event)
         self.hub.journal.append(event.event_id, event.session_id, data, at=float(self.count))
         self.hub.publish(self, event, data)
         return event

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 import pytest
 from hypothesis import HealthCheck, settings
 
-from aaep.work import CURRENT
+from aaep.producer.session import CURRENT
 
 # Machines differ in speed; how long one example takes says nothing about whether it is right.
 # Where a change is judged, the same examples are tried each time; contributors and `make fuzz` look further.

@@ -10,10 +10,10 @@ import threading
 from collections.abc import Callable
 from contextlib import suppress
 
-from aaep.conformance.subscribers import Begin, Running
+from aaep.conformance.subscriber.run import Begin, Running
 from aaep.outputs.terminal import Page, Terminal, source
-from aaep.presentation import Announcement
-from aaep.subscriber import Subscriber
+from aaep.presentation.announce import Announcement
+from aaep.subscriber.subscriber import Subscriber
 from tests.broken.good_reader import Reader
 
 

@@ -2,7 +2,7 @@
 The rules of a session, said a second time.
 
 Deliberately naive: whole histories are kept and searched, nothing is a table,
-and nothing here is shared with ``aaep.session``. Written from the catalogue
+and nothing here is shared with ``aaep.protocol.session``. Written from the catalogue
 and the readings, so that two statements of the same rules can be compared.
 Only what is graded as an error is said here.
 """

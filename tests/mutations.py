@@ -8,9 +8,9 @@ import random
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from aaep import lenient
-from aaep.events import CORE_EVENTS
-from aaep.schema import SHAPES
+from aaep.protocol import lenient
+from aaep.protocol.events import CORE_EVENTS
+from aaep.protocol.schema import SHAPES
 from tests.vectors import BASES, cases, message
 
 Place = tuple[Any, Any]  # an object or list, and a name or index in it

@@ -7,8 +7,8 @@ from typing import Any
 
 from hypothesis import strategies as st
 
-from aaep.events import CORE_EVENTS
-from aaep.fields import CORE_CONTEXT, MAX_SAFE_INTEGER
+from aaep.protocol.events import CORE_EVENTS
+from aaep.protocol.fields import CORE_CONTEXT, MAX_SAFE_INTEGER
 
 Objects = st.SearchStrategy[dict[str, Any]]
 

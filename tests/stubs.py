@@ -15,7 +15,7 @@ import grpc
 
 import aaep
 
-PROTO: Final = Path(aaep.__file__).parent / "transports" / "aaep.proto"
+PROTO: Final = Path(aaep.__file__).parent / "transports" / "grpc" / "aaep.proto"
 LONG: Final = 180.0  # seconds that no stream in a test lives
 NARROW: Final = (  # a window that does not grow, so that who does not read is noticed
     ("grpc.use_local_subchannel_pool", 1),

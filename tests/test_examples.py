@@ -16,7 +16,7 @@ import aaep
 
 FOLDER = Path(__file__).parent.parent / "examples"
 AGENTS = ["plain_script.py", "parallel_tools.py", "streaming_model.py"]
-OTHERS = {"subscriber_without_library.py", "medical_extension.py"}  # the latter has tests/test_extensions.py
+OTHERS = {"subscriber_without_library.py", "medical_extension.py"}  # the latter has tests/protocol/test_extensions.py
 
 
 @contextmanager

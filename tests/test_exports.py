@@ -11,7 +11,8 @@ import msgspec
 import pytest
 
 import aaep
-from aaep import errors, events, messages
+from aaep import errors
+from aaep.protocol import events, messages
 
 ROOT = Path(__file__).parent.parent
 
@@ -48,5 +49,5 @@ def test_the_version_is_that_of_the_distribution() -> None:
 
 
 def test_importing_the_package_does_not_load_the_schemas() -> None:
-    code = "import sys, aaep; sys.exit('jsonschema_rs' in sys.modules or 'aaep.rules' in sys.modules)"
+    code = "import sys, aaep; sys.exit('jsonschema_rs' in sys.modules or 'aaep.protocol.rules' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0

@@ -8,9 +8,9 @@ from typing import Any
 
 import pytest
 
-from aaep.events import AwaitingConfirmation
-from aaep.messages import ConfirmationReply
-from aaep.producer import Producer
+from aaep.producer.producer import Producer
+from aaep.protocol.events import AwaitingConfirmation
+from aaep.protocol.messages import ConfirmationReply
 from aaep.testing import Listener
 
 

@@ -46,7 +46,7 @@ def test_the_wheel_holds_every_file_of_the_package(wheel: Path) -> None:
     source = ROOT / "src"
     there = {path for path in (source / "aaep").rglob("*") if path.is_file() and "__pycache__" not in path.parts}
     assert {path.relative_to(source).as_posix() for path in there} == held
-    assert {"aaep/py.typed", "aaep/catalogue.json"} <= held
+    assert {"aaep/py.typed", "aaep/protocol/catalogue.json"} <= held
 
 
 def test_the_installed_package_is_the_one_in_the_wheel(place: Path) -> None:

@@ -15,7 +15,7 @@ from .errors import (
     Severity,
     Violation,
 )
-from .events import (
+from .protocol.events import (
     AwaitingClarification,
     AwaitingConfirmation,
     Choice,
@@ -37,8 +37,8 @@ from .events import (
     ToolInvoked,
     UnknownEvent,
 )
-from .fields import Message
-from .messages import (
+from .protocol.fields import Message
+from .protocol.messages import (
     Capabilities,
     ClarificationReply,
     ConfirmationReply,
@@ -53,29 +53,25 @@ from .messages import (
 )
 
 if TYPE_CHECKING:
-    from . import announcements as announcements
     from . import identity as identity
-    from . import jwt as jwt
-    from . import keys as keys
     from . import presentation as presentation
-    from . import session as session
+    from . import protocol as protocol
     from . import testing as testing
-    from . import tokens as tokens
-    from .audit import Audit, Finding, explain
-    from .calls import Call
-    from .channel import ChannelLost, ChannelRefused, Later
-    from .extensions import Extension, Profile, Registry
-    from .journal import JournalError
-    from .presentation import Announcement, announce
-    from .producer import Producer
-    from .prompts import Answer, Ask
-    from .reading import Preferences
-    from .status import Status, SubscriptionRefused
-    from .subscriber import Subscriber, listen
-    from .tools import Refused
-    from .wire import decode, encode, read
-    from .work import Session
-    from .writing import Output
+    from .journal.base import JournalError
+    from .presentation.announce import Announcement, announce
+    from .presentation.preferences import Preferences
+    from .producer.output import Output
+    from .producer.producer import Producer
+    from .producer.prompts import Answer, Ask
+    from .producer.session import Session
+    from .producer.tool_call import Call
+    from .producer.tools import Refused
+    from .protocol.audit import Audit, Finding, explain
+    from .protocol.codec import decode, encode, read
+    from .protocol.extensions import Extension, Profile, Registry
+    from .subscriber.status import Status, SubscriptionRefused
+    from .subscriber.subscriber import Subscriber, listen
+    from .transports.base import ChannelLost, ChannelRefused, Later
 
 __version__ = "0.1.0"
 
@@ -152,45 +148,35 @@ __all__ = [
 
 # These bring in the rules and the schemas, which most of an import's time goes to; a type is to be had without.
 _LATER = {
-    "Announcement": "presentation",
-    "Answer": "prompts",
-    "Ask": "prompts",
-    "Audit": "audit",
-    "Call": "calls",
-    "ChannelLost": "channel",
-    "ChannelRefused": "channel",
-    "Extension": "extensions",
-    "Finding": "audit",
-    "JournalError": "journal",
-    "Later": "channel",
-    "Output": "writing",
-    "Preferences": "reading",
-    "Producer": "producer",
-    "Profile": "extensions",
-    "Refused": "tools",
-    "Registry": "extensions",
-    "Session": "work",
-    "Status": "status",
-    "Subscriber": "subscriber",
-    "SubscriptionRefused": "status",
-    "announce": "presentation",
-    "decode": "wire",
-    "encode": "wire",
-    "explain": "audit",
-    "listen": "subscriber",
-    "read": "wire",
+    "Announcement": "presentation.announce",
+    "Answer": "producer.prompts",
+    "Ask": "producer.prompts",
+    "Audit": "protocol.audit",
+    "Call": "producer.tool_call",
+    "ChannelLost": "transports.base",
+    "ChannelRefused": "transports.base",
+    "Extension": "protocol.extensions",
+    "Finding": "protocol.audit",
+    "JournalError": "journal.base",
+    "Later": "transports.base",
+    "Output": "producer.output",
+    "Preferences": "presentation.preferences",
+    "Producer": "producer.producer",
+    "Profile": "protocol.extensions",
+    "Refused": "producer.tools",
+    "Registry": "protocol.extensions",
+    "Session": "producer.session",
+    "Status": "subscriber.status",
+    "Subscriber": "subscriber.subscriber",
+    "SubscriptionRefused": "subscriber.status",
+    "announce": "presentation.announce",
+    "decode": "protocol.codec",
+    "encode": "protocol.codec",
+    "explain": "protocol.audit",
+    "listen": "subscriber.subscriber",
+    "read": "protocol.codec",
 }
-# As the guides write them.
-_MODULES = (
-    "announcements",
-    "identity",
-    "jwt",
-    "keys",
-    "presentation",
-    "session",
-    "testing",
-    "tokens",
-)  # as the guides write
+_MODULES = ("identity", "presentation", "protocol", "testing")  # as the guides write them
 
 
 if not TYPE_CHECKING:  # with it a type checker would take any name, a misspelt one too, for one of ours

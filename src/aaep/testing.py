@@ -20,13 +20,15 @@ from typing import Any, Final
 
 import msgspec
 
-from . import framing, wire
-from .asks import Ask, ill_typed
-from .attend import marked
-from .audit import Audit, Finding
-from .channel import Peer
 from .errors import AaepError
-from .events import (
+from .presentation.announce import Announcement, Outputs
+from .presentation.preferences import Preferences
+from .producer.producer import Producer
+from .protocol import codec, framing
+from .protocol.attend_extension import marked
+from .protocol.audit import Audit, Finding
+from .protocol.consent import Ask, ill_typed
+from .protocol.events import (
     TERMINAL,
     AwaitingClarification,
     AwaitingConfirmation,
@@ -34,8 +36,8 @@ from .events import (
     OutputStreaming,
     ToolInvoked,
 )
-from .fields import AAEP_VERSION, Message
-from .messages import (
+from .protocol.fields import AAEP_VERSION, Message
+from .protocol.messages import (
     Capabilities,
     ClarificationReply,
     ConfirmationReply,
@@ -44,10 +46,8 @@ from .messages import (
     SubscriptionClose,
     SubscriptionRequest,
 )
-from .presentation import Announcement, Outputs
-from .producer import Producer
-from .reading import Preferences
-from .stamps import timestamp
+from .runtime.ids import timestamp
+from .transports.base import Peer
 
 __all__ = ["Listener"]
 
@@ -222,7 +222,7 @@ class Listener:
 
     def write(self, data: bytes) -> None:
         for line in data.splitlines():
-            event = wire.decode(line)
+            event = codec.decode(line)
             if not isinstance(event, Envelope):
                 continue
             self._note("out", event)
@@ -295,7 +295,7 @@ class Listener:
         self._hub.reply(reply, self._peer)
 
     def _note(self, direction: str, message: Message) -> None:
-        raw = msgspec.json.decode(wire.encode(message))
+        raw = msgspec.json.decode(codec.encode(message))
         at = timestamp(self._wall())
         # What the agent had said when a reply came is heard after it; the reply counts where its outcome is told.
         told = isinstance(message, Envelope) and marked(message, "outcome") and marked(message, "reply_token")

@@ -14,8 +14,8 @@ from pathlib import Path
 from types import FrameType
 
 import tests.end_to_end.pipes  # noqa: F401  # which makes an address known
-from aaep.producer import Producer
-from aaep.work import Session
+from aaep.producer.producer import Producer
+from aaep.producer.session import Session
 
 SENTENCES = 2000
 

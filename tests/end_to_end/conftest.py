@@ -12,8 +12,8 @@ from urllib.parse import urlsplit
 
 import pytest
 
-from aaep.producer import Producer
-from aaep.work import Session
+from aaep.producer.producer import Producer
+from aaep.producer.session import Session
 from tests.end_to_end.readers import Raw
 from tests.end_to_end.relay import PATHS, Relay
 from tests.end_to_end.wires import LONG, WIRES, Json, Wire, transports

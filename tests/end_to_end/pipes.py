@@ -16,15 +16,15 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
-from aaep import channel
-from aaep.hub import Hub
-from aaep.transports import stdio
+from aaep.hub.hub import Hub
+from aaep.transports import base
+from aaep.transports.stdio import server
 
 
 class PipesDoor:
     """A socket, and a door for each connection to it."""
 
-    transport = stdio.TRANSPORT
+    transport = server.TRANSPORT
 
     def __init__(self, hub: Hub, url: str, settings: dict[str, Any]) -> None:
         self.url, self._hub, self._settings = url, hub, settings
@@ -34,7 +34,7 @@ class PipesDoor:
         self._socket.bind(str(self._path))
         self._socket.listen(100)
         self._socket.setblocking(False)
-        self._doors: list[stdio.StdioDoor] = []
+        self._doors: list[server.StdioDoor] = []
         self._loop = asyncio.get_running_loop()
         self._accepting = self._loop.create_task(self._accept())
 
@@ -42,7 +42,7 @@ class PipesDoor:
         while True:
             line, _ = await self._loop.sock_accept(self._socket)
             ends: Any = {"reading": os.dup(line.fileno()), "writing": line.detach()}
-            self._doors.append(await stdio.serve(self._hub, "stdio:", **ends, **self._settings))
+            self._doors.append(await server.serve(self._hub, "stdio:", **ends, **self._settings))
 
     async def close(self) -> None:
         self._accepting.cancel()
@@ -56,4 +56,4 @@ async def serve(hub: Hub, url: str, **settings: Any) -> PipesDoor:
 
 
 sys.modules["aaep.transports.pipes"] = sys.modules[__name__]
-channel._FILES["pipes"] = "pipes"
+base._FILES["pipes"] = "pipes"

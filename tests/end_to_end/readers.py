@@ -7,8 +7,8 @@ from collections.abc import Callable, Iterable
 from datetime import UTC, datetime
 from typing import Any
 
-from aaep.attend import ATTEND, registry
-from aaep.audit import Audit
+from aaep.protocol.attend_extension import ATTEND, registry
+from aaep.protocol.audit import Audit
 from tests.end_to_end.wires import Answer, Gone, Json, Stream, Wire
 
 ANSWERS: Json = {

@@ -11,8 +11,8 @@ from typing import Any
 
 import pytest
 
-from aaep.producer import Producer
-from aaep.work import Session
+from aaep.producer.producer import Producer
+from aaep.producer.session import Session
 from tests.end_to_end.conftest import Bank
 from tests.end_to_end.readers import ANSWERS, ENDS, PROMPT, kinds, outcomes, reply, stamp
 from tests.end_to_end.wires import LONG, Answer, Json, Wire

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from aaep.cli._scenarios import SCENARIOS
+from aaep.cli._demo_agent import SCENARIOS
 from tests.end_to_end.processes import COMMAND, ROOT
 from tests.end_to_end.readers import kinds, outcomes
 from tests.end_to_end.wires import LONG, Json

@@ -13,7 +13,7 @@ from urllib.parse import urlsplit
 
 import pytest
 
-from aaep.producer import Producer
+from aaep.producer.producer import Producer
 from tests.end_to_end.conftest import Bank
 from tests.end_to_end.readers import ENDS, PROMPT, stamp
 from tests.end_to_end.wires import LONG, WIRES, Json

@@ -6,10 +6,10 @@ import asyncio
 
 import pytest
 
-from aaep.channel import ChannelLost
 from aaep.errors import LocalProtocolError
-from aaep.events import AwaitingConfirmation, OutputStreaming
-from aaep.subscriber import Subscriber
+from aaep.protocol.events import AwaitingConfirmation, OutputStreaming
+from aaep.subscriber.subscriber import Subscriber
+from aaep.transports.base import ChannelLost
 from tests.end_to_end.conftest import Bank
 from tests.end_to_end.readers import ANSWERS, ENDS, PROMPT, Raw, ids, kinds, outcomes
 from tests.end_to_end.relay import Relay

@@ -11,9 +11,9 @@ from pathlib import Path
 
 import pytest
 
-from aaep.events import AwaitingConfirmation, Envelope, OutputStreaming, SessionErrored
 from aaep.journal.sqlite import SqliteJournal
-from aaep.subscriber import Subscriber
+from aaep.protocol.events import AwaitingConfirmation, Envelope, OutputStreaming, SessionErrored
+from aaep.subscriber.subscriber import Subscriber
 from tests.end_to_end.processes import Agent
 from tests.end_to_end.readers import ANSWERS, PROMPT, Raw, critical, ids, kinds, outcomes, reply, text
 from tests.end_to_end.wires import LONG, Json, Wire

@@ -5,7 +5,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable
 
-from aaep.work import Session
+from aaep.producer.session import Session
 from tests.end_to_end.conftest import Bank
 from tests.end_to_end.readers import ANSWERS, ENDS, PROMPT, critical, ids, outcomes, text
 from tests.end_to_end.wires import LONG, Json

@@ -6,7 +6,7 @@ import threading
 
 import pytest
 
-from aaep.work import Session
+from aaep.producer.session import Session
 from tests.end_to_end.conftest import Bank
 from tests.end_to_end.readers import ANSWERS, ENDS, LISTENS, PROMPT, critical, ids, kinds, outcomes, reply, text
 from tests.end_to_end.wires import LONG, Gone, Wire

@@ -37,7 +37,7 @@ _TRANSPORTS: Final = Path(aaep.__file__).parent / "transports"
 
 def transports() -> list[str]:
     """The transports there are."""
-    return sorted(path.stem for path in _TRANSPORTS.glob("*.py") if not path.stem.startswith("_"))
+    return sorted(path.parent.name for path in _TRANSPORTS.glob("*/__init__.py"))
 
 
 class Gone(Exception):

@@ -18,10 +18,10 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, Final, Self
 
-from aaep.channel import Peer
-from aaep.identity import Credentials
-from aaep.producer import Producer
-from aaep.tokens import Tokens, add, new
+from aaep.identity.credentials import Credentials
+from aaep.identity.tokens import Tokens, add, new
+from aaep.producer.producer import Producer
+from aaep.transports.base import Peer
 from tests.end_to_end.readers import ANSWERS, PROMPT, Raw, outcomes, reply
 from tests.end_to_end.wires import LONG, WIRES, Grpc, Json, Line, TwoWay, Wire, transports
 

@@ -22,7 +22,7 @@ from urllib.parse import urlsplit
 
 import pytest
 
-from aaep.producer import Producer
+from aaep.producer.producer import Producer
 from tests import browser
 from tests.end_to_end.readers import ANSWERS, PROMPT, Raw, reply
 from tests.end_to_end.wires import LONG, WIRES, Json

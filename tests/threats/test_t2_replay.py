@@ -10,7 +10,7 @@ from urllib.parse import urlsplit
 
 import pytest
 
-from aaep.producer import Producer
+from aaep.producer.producer import Producer
 from tests.end_to_end.readers import ANSWERS, PROMPT, Raw, outcomes
 from tests.end_to_end.wires import LONG, WIRES, Wire
 from tests.threats.hall import Hall, hall

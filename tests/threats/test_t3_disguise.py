@@ -18,11 +18,11 @@ from typing import Any
 import pytest
 
 import aaep
-from aaep import wire as lenient
-from aaep.attend import registry
-from aaep.presentation import Announcement, Outputs, announce
-from aaep.producer import Producer
-from aaep.reading import Preferences
+from aaep.presentation.announce import Announcement, Outputs, announce
+from aaep.presentation.preferences import Preferences
+from aaep.producer.producer import Producer
+from aaep.protocol import codec as lenient
+from aaep.protocol.attend_extension import registry
 from aaep.testing import Listener
 from tests.end_to_end.readers import ANSWERS, ENDS, PROMPT, Raw, kinds, outcomes
 from tests.end_to_end.wires import LONG, WIRES, Json
@@ -30,7 +30,7 @@ from tests.threats.hall import NAMES
 
 EXAMPLES: list[Json] = [
     event
-    for event in json.loads((Path(aaep.__file__).parent / "examples.json").read_bytes()).values()
+    for event in json.loads((Path(aaep.__file__).parent / "protocol" / "examples.json").read_bytes()).values()
     if str(event.get("type", "")).startswith("aaep:agent.")
 ]
 CLOSE = '{"type":"subscription.close","subscription_id":"sub_1","reason_code":"x"}'

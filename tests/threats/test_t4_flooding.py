@@ -25,11 +25,11 @@ from urllib.parse import urlsplit
 import msgspec
 import pytest
 
-from aaep.fanout import Settings
-from aaep.fields import CORE_CONTEXT
-from aaep.framing import LIMIT
-from aaep.producer import Producer
-from aaep.subscriber import Subscriber
+from aaep.hub.stream import Settings
+from aaep.producer.producer import Producer
+from aaep.protocol.fields import CORE_CONTEXT
+from aaep.protocol.framing import LIMIT
+from aaep.subscriber.subscriber import Subscriber
 from tests import vectors
 from tests.end_to_end.readers import ANSWERS, ENDS, PROMPT, Raw, stamp
 from tests.end_to_end.wires import LONG, WIRES, Json, TwoWay, WebSocket, Wire
@@ -195,7 +195,7 @@ async def _left(producer: Producer) -> int:
     return max((one.outlet.waiting() for one in producer.hub.roster.everybody() if one.outlet is not None), default=0)
 
 
-@pytest.mark.parametrize("name", ["websocket", "asgi", "unix", "stdio"])  # gRPC: tests/test_grpc.py has its own
+@pytest.mark.parametrize("name", ["websocket", "asgi", "unix", "stdio"])  # gRPC has its own test
 def test_t4_who_asks_and_takes_no_answers_is_not_listened_to(name: str) -> None:
     with asking(name) as (producer, line, question):
         line.settimeout(0.3)

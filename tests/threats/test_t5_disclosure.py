@@ -8,10 +8,10 @@ from pathlib import Path
 
 import pytest
 
-from aaep.producer import Producer
+from aaep.producer.producer import Producer
+from aaep.producer.session import Session
+from aaep.protocol.codec import encode
 from aaep.testing import Listener
-from aaep.wire import encode
-from aaep.work import Session
 from tests.end_to_end.readers import ANSWERS, LISTENS
 from tests.threats.hall import Bank
 

@@ -17,24 +17,25 @@ from typing import Any, cast
 
 import pytest
 
-from aaep import standing
-from aaep.attend import ATTEND, registry
-from aaep.channel import Peer
 from aaep.errors import AaepError
-from aaep.events import ProducerInfo
-from aaep.hub import Hub, Settings
-from aaep.identity import Credentials
-from aaep.journal import Journal
+from aaep.hub import expiry
+from aaep.hub.hub import Hub, Settings
+from aaep.hub.relay import relay
+from aaep.hub.relay.audience import earlier
+from aaep.hub.relay.relay import Relays
+from aaep.identity.credentials import Credentials
+from aaep.journal.base import Journal
 from aaep.journal.memory import MemoryJournal
 from aaep.journal.sqlite import SqliteJournal
-from aaep.negotiation import Offer
-from aaep.producer import Producer
+from aaep.producer.producer import Producer
+from aaep.protocol.attend_extension import ATTEND, registry
+from aaep.protocol.codec import encode
+from aaep.protocol.events import ProducerInfo
+from aaep.protocol.negotiation import Offer
 from aaep.testing import Listener
-from aaep.transports import _exchange, _relay
-from aaep.transports._audience import earlier
-from aaep.transports._relay import Relays
-from aaep.transports._unix_place import folders, fresh, wanted
-from aaep.wire import encode
+from aaep.transports import duplex_server
+from aaep.transports.base import Peer
+from aaep.transports.unix.paths import folders, fresh, wanted
 from tests.end_to_end.readers import ANSWERS, ENDS, PROMPT, Raw, stamp
 from tests.end_to_end.wires import LONG, Http, Json, Line, Unix
 from tests.threats.hall import Doorman
@@ -381,7 +382,7 @@ def test_t8_an_agent_publishes_no_longer_than_its_credential_counts(
     folder: Path, how: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """CF-149, as for readers: it is told, and may come back with another one of the same principal."""
-    monkeypatch.setattr(standing, "LOOK", 0.05)
+    monkeypatch.setattr(expiry, "LOOK", 0.05)
     counts = threading.Event()
     counts.set()
     with place(folder) as hub:
@@ -406,7 +407,7 @@ def test_t8_an_agent_publishes_no_longer_than_its_credential_counts(
 def test_t4_the_agents_of_one_principal_are_bounded_and_who_only_says_a_name_is_not_waited_for(
     folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(_relay, "MOST", 3)
+    monkeypatch.setattr(relay, "MOST", 3)
     with place(folder) as hub, ExitStack() as stack:
         idle = [hub.agent("mallory", instance=f"inst_{number}") for number in range(3)]
         for one in idle:
@@ -447,7 +448,7 @@ def test_t4_an_agent_that_says_more_than_can_be_passed_on_is_cut_off(
     folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """What it said and nobody has taken is bounded; other agents go on."""
-    monkeypatch.setattr(_exchange, "MOST", 1_000_000)
+    monkeypatch.setattr(duplex_server, "MOST", 1_000_000)
     with place(folder) as hub:
         reader = hub.reader("ada")
         with reader.connect() as stream:

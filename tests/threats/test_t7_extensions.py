@@ -9,12 +9,12 @@ from typing import Any
 import msgspec
 import pytest
 
-from aaep.attend import ATTEND, registry
 from aaep.errors import AaepError
-from aaep.extensions import Extension
-from aaep.presentation import announce
-from aaep.producer import Producer
-from aaep.wire import read
+from aaep.presentation.announce import announce
+from aaep.producer.producer import Producer
+from aaep.protocol.attend_extension import ATTEND, registry
+from aaep.protocol.codec import read
+from aaep.protocol.extensions import Extension
 from tests.end_to_end.readers import ANSWERS, outcomes
 from tests.end_to_end.wires import Gone
 from tests.threats.hall import Hall, hall

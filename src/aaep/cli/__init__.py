@@ -14,7 +14,7 @@ from typing import cast
 import click
 
 from .. import __version__
-from ._verb import SETTINGS, Group
+from ._command import SETTINGS, Group
 
 __all__ = ["main"]
 

@@ -19,10 +19,10 @@ from typing import Final
 
 import msgspec
 
-from ..catalogue import Rule
-from ..conformance.scenarios import PRODUCER, UNDECIDABLE
-from ..conformance.subscribers import SUBSCRIBER
-from ._verb import CannotRun, counted, plain
+from ..conformance.producer.run import PRODUCER, UNDECIDABLE
+from ..conformance.subscriber.run import SUBSCRIBER
+from ..protocol.catalogue import Rule
+from ._command import CannotRun, counted, plain
 
 __all__ = ["Covered", "covered"]
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from ..identity import Certificates, First, Grant, Identity, as_roles, as_stranger
-from ._verb import CannotRun
+from ..identity.credentials import Certificates, First, Grant, Identity, as_roles, as_stranger
+from ._command import CannotRun
 
 __all__ = ["identity"]
 
@@ -18,11 +18,11 @@ def identity(
         raise CannotRun("--issuer and --audience are for signed tokens. Give the keys they are signed with: --jwks")
     known: list[Identity] = []
     if tokens is not None:
-        from ..tokens import Tokens  # noqa: PLC0415  # only where there are any
+        from ..identity.tokens import Tokens  # noqa: PLC0415  # only where there are any
 
         known.append(Tokens(tokens))
     if jwks is not None:
-        from ..jwt import Jwt  # noqa: PLC0415  # it brings in the JOSE library, which few need
+        from ..identity.jwt import Jwt  # noqa: PLC0415  # it brings in the JOSE library, which few need
 
         known.append(Jwt(jwks, issuer=issuer, audience=audience))
     if named := _named(certificates):

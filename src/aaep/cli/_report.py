@@ -14,9 +14,9 @@ from typing import Final
 import click
 import msgspec
 
-from ..audit import Audit, Finding
-from ..catalogue import spoken
-from ._verb import counted, jsonl, plain
+from ..protocol.audit import Audit, Finding
+from ..protocol.catalogue import spoken
+from ._command import counted, jsonl, plain
 
 __all__ = ["JsonLines", "Prose"]
 

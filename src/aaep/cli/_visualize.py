@@ -11,12 +11,12 @@ from typing import IO, Final
 
 import click
 
-from ..audit import Audit
-from ..extensions import Registry
-from ..visualize import Trace, html, svg, text
-from . import _recording as recordings
-from ._targets import ready, write
-from ._verb import CannotRun, plain
+from ..protocol.audit import Audit
+from ..protocol.extensions import Registry
+from ..recording import reader as recordings
+from ..recording.trace.text import Trace, html, svg, text
+from ._command import CannotRun, plain
+from ._output_files import ready, write
 
 __all__ = ["visualize"]
 

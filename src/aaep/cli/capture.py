@@ -13,19 +13,19 @@ from urllib.parse import urlsplit
 
 import click
 
-from ..captures import Capture, Lines
-from ..channel import ChannelLost, transport
-from ..claims import TRANSPORTS
 from ..errors import AaepError
-from ..events import CORE_EVENTS
-from ..lenient import canonical
+from ..identity.claims import TRANSPORTS
 from ..outputs.terminal import Nobody, Page, Reader, Source, Terminal, source
-from ..status import Status
-from ..subscriber import Subscriber
-from ..subscription import matches
-from ._connecting import CA, CERT, TOKEN, Own, connecting, quiet
+from ..protocol.events import CORE_EVENTS
+from ..protocol.lenient import canonical
+from ..protocol.subscription import matches
+from ..recording.capture import Capture, Lines
+from ..subscriber.status import Status
+from ..subscriber.subscriber import Subscriber
+from ..transports.base import ChannelLost, transport
+from ._command import CannotRun, Finite, Tag, Verb, Whole, counted, plain
+from ._options import CA, CERT, TOKEN, Own, connecting, quiet
 from ._stopping import interruptible
-from ._verb import CannotRun, Finite, Tag, Verb, Whole, counted, plain
 
 __all__ = ["main"]
 

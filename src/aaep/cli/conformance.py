@@ -11,21 +11,21 @@ from typing import IO, Any, Final, TypeVar
 
 import click
 
-from ..attend import registry
-from ..audit import Audit
-from ..catalogue import rules
-from ..channel import Reachable
-from ..conformance import subscribers
-from ..conformance.agent import Scripted
+from ..conformance.producer.agent import Scripted
+from ..conformance.producer.run import Judged, Played, Start, excerpt, judge_producer, judge_recording
+from ..conformance.producer.start import TASKS, by_command, by_url
 from ..conformance.report import Report, html, junit, text, to_json
-from ..conformance.scenarios import Judged, Played, Start, excerpt, judge_producer, judge_recording
-from ..conformance.starting import TASKS, by_command, by_url
+from ..conformance.subscriber import run as subscribers
 from ..errors import AaepError
-from ..producer import Producer
-from . import _recording as recordings
-from ._connecting import CA, CERT, TOKEN, Own, connecting
-from ._targets import ready, write
-from ._verb import SETTINGS, CannotRun, Finite, Group, Verb, Whole, plain
+from ..producer.producer import Producer
+from ..protocol.attend_extension import registry
+from ..protocol.audit import Audit
+from ..protocol.catalogue import rules
+from ..recording import reader as recordings
+from ..transports.base import Reachable
+from ._command import SETTINGS, CannotRun, Finite, Group, Verb, Whole, plain
+from ._options import CA, CERT, TOKEN, Own, connecting
+from ._output_files import ready, write
 
 __all__ = ["main"]
 

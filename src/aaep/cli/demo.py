@@ -16,18 +16,18 @@ from typing import Any, Final
 
 import click
 
-from ..attend import ATTEND
-from ..channel import Reachable
 from ..errors import AaepError
-from ..messages import Capabilities
-from ..outputs._input import Nobody, source
+from ..outputs.stdin import Nobody, source
 from ..outputs.terminal import Page, Terminal
-from ..presentation import Announcement
-from ..producer import Producer
-from ..subscriber import Subscriber
+from ..presentation.announce import Announcement
+from ..producer.producer import Producer
+from ..protocol.attend_extension import ATTEND
+from ..protocol.messages import Capabilities
+from ..subscriber.subscriber import Subscriber
 from ..testing import Listener
-from ._scenarios import SCENARIOS, play
-from ._verb import CannotRun, Finite, Verb, plain
+from ..transports.base import Reachable
+from ._command import CannotRun, Finite, Verb, plain
+from ._demo_agent import SCENARIOS, play
 
 __all__ = ["main"]
 

@@ -18,8 +18,8 @@ import msgspec
 
 from .. import __version__, transports
 from ..errors import AaepError
-from ..journal._place import folder, safe_folder
-from ._verb import Verb, jsonl, plain
+from ..runtime.state_files import folder, safe_folder
+from ._command import Verb, jsonl, plain
 
 __all__ = ["Check", "checks", "main"]
 
@@ -86,7 +86,7 @@ def checks() -> Iterator[Check]:
 
 def _transports() -> Iterator[Check]:
     for module in iter_modules(transports.__path__):
-        if module.name.startswith("_"):
+        if not module.ispkg:
             continue
         try:
             found = importlib.import_module(f"{transports.__name__}.{module.name}")

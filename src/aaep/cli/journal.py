@@ -13,13 +13,13 @@ from typing import Any, Final
 
 import click
 
-from ..events import Envelope
-from ..fields import present
-from ..journal import Entry, JournalError, Kept
+from ..journal.base import Entry, JournalError, Kept
 from ..journal.sqlite import SqliteJournal, folder, path_for
-from ..presentation import Outputs, Preferences
-from ..wire import read
-from ._verb import SETTINGS, CannotRun, Group, Verb, counted, jsonl, plain
+from ..presentation.announce import Outputs, Preferences
+from ..protocol.codec import read
+from ..protocol.events import Envelope
+from ..protocol.fields import present
+from ._command import SETTINGS, CannotRun, Group, Verb, counted, jsonl, plain
 
 __all__ = ["main"]
 

@@ -10,17 +10,17 @@ from typing import Any, cast
 
 import click
 
-from ..channel import ChannelLost, transport
 from ..errors import AaepError
-from ..events import Envelope
-from ..fields import Verbosity
 from ..outputs.terminal import Nobody, Page, Reader, Terminal, source
-from ..presentation import Announcement, Preferences
-from ..status import Status
-from ..subscriber import Subscriber
-from ..wire import encode
-from ._connecting import CA, CERT, TOKEN, Own, connecting, quiet
-from ._verb import CannotRun, Tag, Verb, Whole, jsonl
+from ..presentation.announce import Announcement, Preferences
+from ..protocol.codec import encode
+from ..protocol.events import Envelope
+from ..protocol.fields import Verbosity
+from ..subscriber.status import Status
+from ..subscriber.subscriber import Subscriber
+from ..transports.base import ChannelLost, transport
+from ._command import CannotRun, Tag, Verb, Whole, jsonl
+from ._options import CA, CERT, TOKEN, Own, connecting, quiet
 
 __all__ = ["main"]
 

@@ -15,15 +15,15 @@ from typing import Any, Final, cast
 import click
 from msgspec import UNSET
 
-from ..channel import transport
-from ..claims import ENCRYPTED, LOCAL_ORIGIN, ManifestInvalid, is_signed, origin, origins, read
 from ..errors import AaepError
-from ..keys import Algorithm, SigningKey, TrustedKeys
-from ..manifests import MOST_DAYS, Signed, sign, verify
-from ..messages import Manifest
-from ..wire import encode
-from ._connecting import CA, CERT, TOKEN, Own, connecting
-from ._verb import SETTINGS, CannotRun, Finite, Group, Verb, counted, incoming, jsonl, plain
+from ..identity.claims import ENCRYPTED, LOCAL_ORIGIN, ManifestInvalid, is_signed, origin, origins, read
+from ..identity.manifests import MOST_DAYS, Signed, sign, verify
+from ..identity.signing_keys import Algorithm, SigningKey, TrustedKeys
+from ..protocol.codec import encode
+from ..protocol.messages import Manifest
+from ..transports.base import transport
+from ._command import SETTINGS, CannotRun, Finite, Group, Verb, counted, incoming, jsonl, plain
+from ._options import CA, CERT, TOKEN, Own, connecting
 
 __all__ = ["main"]
 

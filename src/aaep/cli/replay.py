@@ -14,19 +14,19 @@ from typing import IO, Any, Final, cast
 
 import click
 
-from ..captures import CaptureError
-from ..channel import Reachable
 from ..errors import AaepError
-from ..fields import present
-from ..journal import Retention
+from ..journal.base import Retention
 from ..journal.memory import MemoryJournal
-from ..producer import Producer
-from ..rehearsal import OnReply, Rehearsal
-from ..script import Script
-from ._connecting import CA, CERT, Own, connecting
-from ._recording import extensions
+from ..producer.producer import Producer
+from ..protocol.fields import present
+from ..recording.capture import CaptureError
+from ..recording.reader import extensions
+from ..recording.replay_plan import Script
+from ..recording.replayer import OnReply, Rehearsal
+from ..transports.base import Reachable
+from ._command import CannotRun, Finite, Verb, counted, incoming, plain
+from ._options import CA, CERT, Own, connecting
 from ._stopping import interruptible
-from ._verb import CannotRun, Finite, Verb, counted, incoming, plain
 
 __all__ = ["main"]
 

@@ -12,8 +12,8 @@ from typing import Any, Final
 import click
 import msgspec
 
-from ..catalogue import Rule, merged, rules, spoken
-from ._verb import CannotRun, Verb, Whole, counted, jsonl, plain
+from ..protocol.catalogue import Rule, merged, rules, spoken
+from ._command import CannotRun, Verb, Whole, counted, jsonl, plain
 
 __all__ = ["main"]
 

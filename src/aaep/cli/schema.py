@@ -10,9 +10,9 @@ from typing import Any, Final
 
 import click
 
-from .. import context as ld
-from ..schema import documents
-from ._verb import CannotRun, Verb, plain
+from ..protocol import jsonld as ld
+from ..protocol.schema import documents
+from ._command import CannotRun, Verb, plain
 
 __all__ = ["main"]
 

@@ -11,25 +11,25 @@ from typing import Any, Final
 
 import click
 
-from ..about import HUB
-from ..attend import ATTEND, registry
-from ..claims import ENCRYPTED
 from ..errors import AaepError
-from ..events import ProducerInfo
-from ..hub import Hub
-from ..identity import ROLES
-from ..journal import Journal
-from ..journal._place import path_for
+from ..hub.about import HUB
+from ..hub.hub import Hub
+from ..hub.relay.audience import earlier
+from ..hub.relay.relay import Relays
+from ..identity.claims import ENCRYPTED
+from ..identity.credentials import ROLES
+from ..journal.base import Journal
 from ..journal.memory import MemoryJournal
 from ..journal.sqlite import SqliteJournal
-from ..messages import Manifest
-from ..negotiation import Offer
-from ..stamps import timestamp
-from ..transports._audience import earlier
-from ..transports._relay import Relays
-from ..transports.stdio import StdioDoor
+from ..protocol.attend_extension import ATTEND, registry
+from ..protocol.events import ProducerInfo
+from ..protocol.messages import Manifest
+from ..protocol.negotiation import Offer
+from ..runtime.ids import timestamp
+from ..runtime.state_files import path_for
+from ..transports.stdio.server import StdioDoor
+from ._command import CannotRun, Tag, Verb, plain
 from ._identities import identity
-from ._verb import CannotRun, Tag, Verb, plain
 
 __all__ = ["main"]
 
@@ -216,8 +216,8 @@ def _journal(given: str | None) -> Journal:
 
 
 def _signer(path: str) -> Callable[[Manifest], str | None]:
-    from ..keys import SigningKey  # noqa: PLC0415  # it brings in the JOSE library, which few need
-    from ..manifests import Signer  # noqa: PLC0415  # the same
+    from ..identity.manifests import Signer  # noqa: PLC0415  # the same
+    from ..identity.signing_keys import SigningKey  # noqa: PLC0415  # it brings in the JOSE library, which few need
 
     return Signer(SigningKey.load(path))
 

@@ -10,11 +10,11 @@ from typing import Any, Final
 import click
 import msgspec
 
-from ..channel import REPLIER
 from ..errors import AaepError
-from ..identity import ROLES
-from ..tokens import Entry, add, default_file, entries, new, revoke
-from ._verb import SETTINGS, CannotRun, Group, Verb, Whole, counted, jsonl, plain
+from ..identity.credentials import ROLES
+from ..identity.tokens import Entry, add, default_file, entries, new, revoke
+from ..transports.base import REPLIER
+from ._command import SETTINGS, CannotRun, Group, Verb, Whole, counted, jsonl, plain
 
 __all__ = ["main"]
 

@@ -12,12 +12,12 @@ from typing import IO, Final
 
 import click
 
-from ..audit import Audit
 from ..errors import ExtensionError
-from ..extensions import Profile, Registry
-from . import _recording as recordings
+from ..protocol.audit import Audit
+from ..protocol.extensions import Profile, Registry
+from ..recording import reader as recordings
+from ._command import CannotRun, Verb, Whole, plain
 from ._report import JsonLines, Prose
-from ._verb import CannotRun, Verb, Whole, plain
 
 __all__ = ["main"]
 

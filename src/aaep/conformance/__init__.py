@@ -1,7 +1,7 @@
 """
 The conformance suite: it provokes a live peer, judges what it says by the core's own rules, and tells what it saw.
 
-Nothing here states a rule again. Messages are judged by :class:`aaep.audit.Audit`;
+Nothing here states a rule again. Messages are judged by :class:`aaep.protocol.audit.Audit`;
 a scenario only brings about a situation and writes down what came of it. What
 did not happen is *not shown*, and never passed.
 """

@@ -11,12 +11,12 @@ import json
 from collections.abc import Iterator
 from typing import Any
 
-from ..catalogue import rules, spoken
-from ..fields import AAEP_VERSION
-from ..page import safe
+from ..protocol.catalogue import rules, spoken
+from ..protocol.fields import AAEP_VERSION
+from ..text.html_page import safe
 from . import VERDICTS, Result
-from ._page import page
-from ._run import WORDS, Report, todo
+from .report_html import page
+from .results import WORDS, Report, todo
 
 __all__ = ["Report", "html", "junit", "text", "to_json"]
 

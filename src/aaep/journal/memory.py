@@ -11,7 +11,7 @@ from operator import itemgetter
 from threading import RLock
 from typing import Final
 
-from . import Entry, JournalError, Kept, Retention, ends, expired, names, not_kept, refuse
+from .base import Entry, JournalError, Kept, Retention, ends, expired, names, not_kept, refuse
 
 __all__ = ["MemoryJournal"]
 

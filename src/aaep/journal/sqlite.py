@@ -25,7 +25,9 @@ from pathlib import Path
 from threading import Condition, Lock, RLock, Thread
 from typing import Final
 
-from . import (
+from ..runtime.state_files import existing, folder, make_folder, path_for, private, safe_folder
+from ._sqlite_errors import damaged, explain, in_use
+from .base import (
     MOST_BYTES,
     Entry,
     JournalDamaged,
@@ -39,8 +41,6 @@ from . import (
     not_kept,
     refuse,
 )
-from ._place import existing, folder, make_folder, path_for, private, safe_folder
-from ._trouble import damaged, explain, in_use
 
 __all__ = ["SqliteJournal", "folder", "path_for"]
 

@@ -20,11 +20,12 @@ from typing import Any, Final
 
 import msgspec
 
-from ..announcements import NAME, Action, Queue, Speak
-from ..attend import PREFIX
-from ..channel import Later
 from ..errors import AaepError
-from ..events import (
+from ..presentation.announce import Announcement, Outputs, announce
+from ..presentation.preferences import USUAL, Preferences
+from ..presentation.queue import NAME, Action, Queue, Speak
+from ..protocol.attend_extension import PREFIX
+from ..protocol.events import (
     CORE_EVENTS,
     TERMINAL,
     AwaitingClarification,
@@ -33,18 +34,17 @@ from ..events import (
     OutputStreaming,
     SessionStarted,
 )
-from ..fields import Verbosity, present
-from ..messages import Capabilities
-from ..phrases import PHRASES, brief, cut, neutralise, span
-from ..presentation import Announcement, Outputs, announce
-from ..reading import USUAL, Preferences
-from ..status import Status
-from ._input import Nobody, Source, source
-from ._intents import Accept, Answer, Do, Echo, Intent, Reject, Tell, Time
-from ._keys import Keys
-from ._page import Page
-from ._sending import Reader, Sender, why
-from ._signals import signals
+from ..protocol.fields import Verbosity, present
+from ..protocol.messages import Capabilities
+from ..subscriber.status import Status
+from ..text.phrases import PHRASES, brief, cut, neutralise, span
+from ..transports.base import Later
+from .intents import Accept, Answer, Do, Echo, Intent, Reject, Tell, Time
+from .keyboard import Keys
+from .page import Page
+from .sending import Reader, Sender, why
+from .signals import signals
+from .stdin import Nobody, Source, source
 
 __all__ = ["Nobody", "Page", "Reader", "Source", "Terminal", "source"]
 

@@ -1,0 +1,100 @@
+"""``--token``, ``--cert`` and ``--ca``: what a command shows of who it is, and the authority that it trusts."""
+
+from __future__ import annotations
+
+import logging
+import ssl
+from pathlib import Path
+from typing import Any, Final
+
+import click
+
+from ..identity.claims import ENCRYPTED
+from ._command import CannotRun, plain
+
+__all__ = ["CA", "CERT", "TOKEN", "Own", "bearer", "connecting", "quiet"]
+
+Own = tuple[Path, Path] | None  # a certificate of ours and its key
+
+
+class _Regular(click.Path):
+    """A file that OpenSSL can read. It would wait without end for somebody to write to a pipe."""
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        path: Any = super().convert(value, param, ctx)
+        if not Path(path).is_file():
+            self.fail(f"{plain(str(path))!r} is no regular file, and one is needed.", param, ctx)
+        return path
+
+
+_File: Final = _Regular(exists=True, dir_okay=False, path_type=Path)
+
+TOKEN: Final = click.option(
+    "--token", envvar="AAEP_TOKEN", help="The bearer token to show. Better set AAEP_TOKEN: others see options."
+)
+CA: Final = click.option(
+    "--ca",
+    metavar="FILE",
+    type=_File,
+    help="The authority of the server's certificate, in PEM format, if this machine does not know it.",
+)
+CERT: Final = click.option(
+    "--cert",
+    "own",
+    type=(_File, _File),
+    metavar="FILE KEYFILE",
+    help="A certificate that shows who you are, and its key, in PEM format.",
+)
+
+
+class _Printed(logging.Handler):
+    """What an agent printed between its messages (STDIO-011), for who runs the command: nobody else hears of it."""
+
+    def emit(self, record: logging.LogRecord) -> None:
+        click.echo(plain(record.getMessage()), err=True)
+
+
+_printed: Final = _Printed(logging.WARNING)
+
+
+def quiet() -> None:
+    """Show nothing of what the library logs, for what matters is printed in its own words; but what an agent prints."""
+    logging.getLogger("aaep").addHandler(logging.NullHandler())
+    logging.getLogger("aaep.stdio").addHandler(_printed)
+
+
+def connecting(url: str, token: str | None, ca: Path | None, own: Own) -> dict[str, Any]:
+    """What the transport of a URL is given for all of them."""
+    return bearer(url, token) | _trusting(url, ca, own)
+
+
+def bearer(url: str, token: str | None) -> dict[str, Any]:
+    """A token as a transport takes it. Pipes and Unix sockets take none: there the system says who it is."""
+    return {} if token is None or _scheme(url) in ("stdio", "unix") else {"token": token}
+
+
+def _trusting(url: str, ca: Path | None, own: Own) -> dict[str, Any]:
+    """gRPC has its own TLS, and reads the files itself."""
+    if ca is None and own is None:
+        return {}
+    if _scheme(url) not in ENCRYPTED:
+        option = "--cert" if ca is None else "--ca"
+        raise CannotRun(f"{option} is for an encrypted address, and {plain(url)} is none. Leave it out.")
+    try:
+        context = ssl.create_default_context(cafile=ca)
+    except OSError as error:  # SSLError is one
+        raise CannotRun(f"{plain(str(ca))} holds no certificate in PEM format. Give the authority's.") from error
+    if own is not None:
+        try:
+            context.load_cert_chain(*own)
+        except OSError as error:
+            files = " and ".join(plain(str(one)) for one in own)
+            raise CannotRun(f"{files} are not a certificate and its key in PEM format.") from error
+    if _scheme(url) != "grpcs":
+        return {"ssl": context}
+    shown = {} if own is None else {"cert": str(own[0]), "key": str(own[1])}
+    return shown if ca is None else {"ca": str(ca), **shown}
+
+
+def _scheme(url: str) -> str:
+    return url.partition(":")[0].lower()  # that it may be no URL at all is told elsewhere

@@ -1,0 +1,175 @@
+"""
+An agent of ours that shows everything the suite looks for. It follows a script: no model, no key.
+
+``python -m aaep.conformance.producer.agent URL`` serves it there and prints two lines,
+the address of the agent and the address at which to start a task: a POST of
+``{"task": "confirm"}``. It ends with its standard input.
+"""
+
+from __future__ import annotations
+
+import json
+import logging
+import sys
+import threading
+import time
+from collections.abc import Callable
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from typing import Final
+
+from ...errors import AaepError
+from ...producer.producer import Producer
+from ...producer.session import Session
+
+__all__ = ["TASKS", "Scripted", "main"]
+
+log: Final = logging.getLogger("aaep.conformance")
+
+_EXPIRES: Final = 2  # seconds
+_MOMENT: Final = 0.3  # seconds for the question to have been heard
+_SENTENCES: Final = 30
+
+
+class Scripted:
+    """The agent and its tasks. Each runs in a thread of its own."""
+
+    def __init__(self, producer: Producer, *, expires: int = _EXPIRES) -> None:
+        self.producer = producer
+        self.look_up = producer.tool(name="look_up", risk="low", summary="Looking up {what}.")(self._look_up)
+        self.send = self._sending(None)
+        self.send_soon = self._sending(expires)
+
+    def _sending(self, timeout: int | None) -> Callable[[str], object]:
+        made: Callable[[str], object] = self.producer.tool(
+            name="send_letter" if timeout is None else "send_letter_soon",
+            risk="high",
+            irreversible=True,
+            action="Send the letter to {whom}.",
+            consequence="A letter that is sent cannot be called back.",
+            summary="Sending the letter to {whom}.",
+            timeout=timeout,
+        )(self._send)
+        return made
+
+    def _look_up(self, what: str) -> str:
+        """Looks something up."""
+        return f"{what}: found"
+
+    def _send(self, whom: str) -> str:
+        """Sends a letter."""
+        return f"sent to {whom}"
+
+    def start(self, task: str) -> None:
+        """Begin a task, whose name is one of :data:`TASKS`, and do not wait for it."""
+        work = TASKS[task]
+
+        def run() -> None:
+            try:
+                with self.producer.session(f"Working on the task {task}.", request=f"Do {task}.") as session:
+                    work(self, session)
+            except AaepError:
+                log.info("The task %s ended early.", task)
+            except OSError:
+                log.info("The task %s failed, as it should.", task)
+
+        threading.Thread(target=run, name=f"task-{task}", daemon=True).start()
+
+    # -- the tasks -----------------------------------------------------------------------------
+
+    def confirm(self, session: Session) -> None:
+        with session.thinking():
+            session.progress(50)
+        self.look_up("the address")
+        self.send("the bank")
+        session.write("That is all. Nothing else is left to do.")
+
+    def expire(self, session: Session) -> None:
+        with session.thinking():
+            self.send_soon("the bank")
+
+    def withdraw(self, session: Session) -> None:
+        with session.thinking():
+            ask = session.confirm("Send the letter.", "It cannot be called back.", tool="send_letter")
+        threading.Event().wait(_MOMENT)
+        ask.withdraw()
+        session.write("It is no longer needed.")
+
+    def cancel(self, session: Session) -> None:
+        with session.thinking():
+            session.confirm("Send the letter.", "It cannot be called back.", tool="send_letter")
+        threading.Event().wait(_MOMENT)
+        session.cancel(by="user")
+
+    def clarify(self, session: Session) -> None:
+        with session.thinking():
+            answer = session.clarify("Which bank?", choices={"first": "The first", "second": "The second"}).wait()
+        session.write(f"It is the {answer.response}.")
+
+    def talk(self, session: Session) -> None:
+        with session.output() as out:
+            for number in range(_SENTENCES):
+                out.write(f"This is sentence number {number}. ")
+                time.sleep(0.08)  # as a model takes its time
+        self.send("the bank")
+
+    def fail(self, session: Session) -> None:
+        with session.thinking():
+            raise ConnectionError("the post office does not answer")
+
+    def handoff(self, session: Session) -> None:
+        with session.thinking():
+            pass
+        session.handoff("A person has to sign it.")
+        session.handed_over()
+
+
+TASKS: Final[dict[str, Callable[[Scripted, Session], None]]] = {
+    "confirm": Scripted.confirm,
+    "expire": Scripted.expire,
+    "withdraw": Scripted.withdraw,
+    "cancel": Scripted.cancel,
+    "clarify": Scripted.clarify,
+    "talk": Scripted.talk,
+    "fail": Scripted.fail,
+    "handoff": Scripted.handoff,
+}
+
+
+def _desk(agent: Scripted) -> ThreadingHTTPServer:
+    """Where tasks are started, on this machine only."""
+
+    class Desk(BaseHTTPRequestHandler):
+        def do_POST(self) -> None:
+            try:
+                body = self.rfile.read(min(int(self.headers.get("Content-Length") or 0), 4096))
+                agent.start(json.loads(body)["task"])
+                status = 202
+            except (KeyError, TypeError, ValueError):
+                status = 400
+            self.send_response(status)
+            self.send_header("Content-Length", "0")
+            self.end_headers()
+
+        def log_message(self, format: str, *args: object) -> None:
+            """Nothing: standard output and standard error are for the agent."""
+
+    return ThreadingHTTPServer(("127.0.0.1", 0), Desk)
+
+
+def main(url: str = "http://127.0.0.1:0") -> None:
+    """Serve the agent until standard input ends."""
+    with Producer("conformance-agent", name="Scripted agent", version="1.0.0", listen=url, journal=None) as producer:
+        desk = _desk(Scripted(producer))
+        threading.Thread(target=desk.serve_forever, name="desk", daemon=True).start()
+        print(producer.addresses[0], flush=True)
+        print(f"http://127.0.0.1:{desk.server_address[1]}/", flush=True)
+        try:
+            sys.stdin.read()
+        except KeyboardInterrupt:
+            pass  # the other way to end it
+        finally:
+            desk.shutdown()
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:2])

@@ -1,0 +1,433 @@
+"""Scenarios about terms: the handshake, what was honoured, and what is sent on those terms. Chapter 5"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from contextlib import AsyncExitStack
+from typing import Any, Final
+
+from ...protocol import lenient, timestamps
+from ...protocol.attend_extension import registry
+from ...protocol.audit import Audit
+from ...protocol.messages import EventFilters
+from ...protocol.subscription import admitting
+from ...transports.base import ChannelLost, ChannelRefused
+from ..judge import excerpt
+from ..scenario import scenario
+from .harness import ENDS, LISTENS, REPLIES, Heard, Reader, Stage, Unplayable
+from .heard import Json
+from .scenarios_consent import throughout
+
+# Each member as narrow as can be asked for.
+NARROW: Final[Json] = {
+    "max_events_per_second": 2,
+    "preferred_verbosity": "terse",
+    "languages": ["en"],
+    "supports_confirmation_reply": False,
+    "supports_clarification_reply": False,
+    "coalesce_boundaries": ["completion"],
+    "event_filters": {"include": ["aaep:agent.session.*"], "exclude": ["aaep:agent.session.cancelled"]},
+    "supported_conformance_levels": [1],
+    "supported_extensions": [],
+    "cognitive_load": "low",
+    "pace_wpm": 60,
+}
+WIDE: Final[Json] = {
+    **REPLIES,
+    "max_events_per_second": 1000,
+    "preferred_verbosity": "detailed",
+    "languages": ["en-US", "en", "de", "tlh"],
+    "coalesce_boundaries": ["word", "sentence", "paragraph", "completion"],
+    "event_filters": {"include": ["aaep:agent.*"], "exclude": []},
+    "cognitive_load": "high",
+    "pace_wpm": 900,
+}
+_WITHIN: Final = "SUB-028 SUB-029 SUB-030 SUB-031 SUB-032 SUB-033 SUB-034"
+# What an absent member means, by the rule that says so.
+_ABSENT: Final[dict[str, tuple[str, Any]]] = {
+    "CAP-006": ("preferred_verbosity", "normal"),
+    "CAP-010": ("languages", ["en-US"]),
+    "CAP-013": ("supports_confirmation_reply", False),
+    "CAP-018": ("supports_clarification_reply", False),
+    "CAP-021": ("coalesce_boundaries", ["sentence", "completion"]),
+    "CAP-025": ("event_filters", {"include": ["aaep:agent.*"], "exclude": []}),
+    "CAP-031": ("supported_conformance_levels", [1]),
+    "CAP-034": ("supported_extensions", []),
+    "CAP-038": ("cognitive_load", "medium"),
+    "CAP-044": ("accept_signed_manifests_only", False),
+}
+
+
+async def _asked(stage: Stage, capabilities: Json, **members: Any) -> Reader:
+    """A reader that has asked for terms and listens to nothing."""
+    reader = Reader(stage)
+    try:
+        await reader.ask(capabilities, **members)
+    finally:
+        await reader.leave()
+    return reader
+
+
+@scenario(3, "SUB-001 SUB-005 SUB-016 SUB-039 LVL-045 " + _WITHIN, " ".join(_ABSENT))
+async def subscriptions_are_granted_within_what_was_asked(stage: Stage) -> None:
+    ledger = stage.ledger
+    requests: dict[str, Json] = {"nothing at all": {}, "as little as can be": NARROW, "a great deal": WIDE}
+    for name, capabilities in requests.items():
+        try:
+            reader = await _asked(stage, capabilities)
+        except Unplayable as error:
+            for rule in ("SUB-001", "SUB-005", "SUB-039"):
+                ledger.fail(rule, f"A request for {name}: {error}", "Answer with accepted or rejected, and no other.")
+            continue
+        kind = "accepted" if reader.accepted else "rejected" if reader.rejected else ""
+        ledger.decide(
+            "SUB-005",
+            kind,
+            f"A request for {name} was {kind}.",
+            f"A request for {name} was answered with neither accepted nor rejected.",
+        )
+        if not kind:
+            continue
+        ledger.show("SUB-001", f"A request for {name} was answered: {excerpt(reader.accepted or reader.rejected)}")
+        ledger.show("SUB-039", f"A request for {name} was not left without an answer.")
+        if _barred(reader.rejected):
+            ledger.remark(f"A request for {name} was rejected for want of credentials: {excerpt(reader.rejected)}")
+            continue
+        for rule in ("SUB-016", "LVL-045"):
+            ledger.decide(
+                rule,
+                reader.accepted,
+                f"A request for {name} was accepted.",
+                f"A request for {name} was rejected: {excerpt(reader.rejected)}",
+                "Accept what can be served, on smaller terms where needed.",
+            )
+        if reader.accepted:
+            _within(stage, reader, name, capabilities)
+
+
+def _barred(rejected: Json) -> bool:
+    return rejected.get("reason_code") in ("authentication_required", "authorization_denied", "rate_limit")
+
+
+def _within(stage: Stage, reader: Reader, name: str, asked: Json) -> None:
+    """SUB-028 to SUB-035: the audit says where terms are wider than asked; what it does not name was kept."""
+    audit = Audit(registry())
+    request = {"type": "subscription.request", "aaep_version": "1.0.0", "subscriber_id": "aaep-conformance"}
+    audit.feed(json.dumps({**request, "subscriber_name": "Suite", "capabilities": asked}).encode(), via=reader.id)
+    found = audit.feed(json.dumps(reader.accepted).encode(), via=reader.id)
+    for rule in _WITHIN.split():
+        if not any(one.rule == rule for one in found):
+            stage.ledger.show(rule, f"A request for {name} was granted no more than asked.")
+    if asked:
+        return
+    honoured = reader.accepted.get("honored_capabilities")
+    terms = honoured if isinstance(honoured, dict) else {}
+    for rule, (member, default) in _ABSENT.items():
+        got = terms.get(member, default)
+        wider = any(f"/honored_capabilities/{member}" == one.path for one in found)
+        stage.ledger.decide(
+            rule,
+            not wider and (default is not False or got is False),  # of yes and no neither is more
+            f"Without {member} in the request it is {json.dumps(got)}.",
+            f"Without {member} in the request it became {json.dumps(got)}, and not {json.dumps(default)}.",
+        )
+
+
+@scenario(3, "CAP-048", "SUB-048 TR-031")
+async def requests_of_an_unusual_kind(stage: Stage) -> None:
+    throughout(stage)  # who rejects a usual request as well does not show why
+    ledger = stage.ledger
+    strange = await _asked(stage, {**LISTENS, "conformance_unknown": {"what": "x" * 100}})
+    ledger.decide(
+        "CAP-048",
+        strange.accepted,
+        "Capabilities of an unknown extension did not matter.",
+        f"Capabilities of an unknown extension led to a rejection: {excerpt(strange.rejected)}",
+        "Ignore capabilities of extensions that are not known.",
+    )
+    try:
+        future = await _asked(stage, LISTENS, aaep_version="99.0.0")
+    except Unplayable as error:
+        ledger.remark(f"A request in version 99.0.0 was not answered as a request. {error}")
+    else:
+        if future.rejected:
+            ledger.decide(
+                "SUB-048",
+                future.rejected.get("reason_code") == "version_unsupported",
+                f"A version that is not known was asked for: {excerpt(future.rejected)}",
+                f"A version that is not known was rejected for another reason: {excerpt(future.rejected)}",
+            )
+    long = await _asked(stage, {**LISTENS, "conformance_unknown": {"padding": "x" * 65_000}})
+    ledger.decide("TR-031", long.accepted, "A message of 64 KiB got through.", "A message of 64 KiB was refused.")
+
+
+@scenario(3, "MAN-002")
+async def the_manifest_can_be_read(stage: Stage) -> None:
+    main, ledger = throughout(stage), stage.ledger
+    uri = main.accepted.get("manifest_uri")
+    try:
+        raw = await main.channel.manifest()
+    except (ChannelLost, ChannelRefused) as error:
+        if not stage.posts:
+            why = "The transport has no place for a manifest"
+            ledger.exempt("MAN-002", f"{why}; manifest_uri is {uri}." if uri else f"{why} (CF-118).")
+            return
+        ledger.decide("MAN-002", uri, f"manifest_uri is {uri}.", f"There is no manifest: {error}")
+        return
+    text = raw.decode(errors="replace").strip()
+    if not text.startswith("{"):
+        ledger.show("MAN-002", f"The manifest is a signed one of {len(raw)} bytes.")
+        return
+    named = b'"aaep:producer.manifest"' in raw or b'"agent_id"' in raw
+    if named:
+        stage.record(raw, "manifest", out=True)
+    ledger.decide(
+        "MAN-002",
+        named,
+        f"The manifest: {excerpt(raw)}",
+        f"What is in the manifest's place is none: {excerpt(raw)}",
+        "Publish the manifest of §5.10.",
+    )
+
+
+# -- what is sent on those terms -----------------------------------------------------------------------
+
+
+@scenario(3, "CAP-027 CAP-028 BP-001 SUB-037", "CONF-065")
+async def filters_hold_and_critical_events_pass_them(stage: Stage) -> None:
+    main, ledger = throughout(stage), stage.ledger
+    terms = {
+        "exclude tool.*": {"exclude": ["aaep:agent.tool.*", "aaep:agent.state.changed"]},
+        "include session.*": {"include": ["aaep:agent.session.*"], "exclude": []},
+        "exclude everything": {"include": ["aaep:agent.*"], "exclude": ["aaep:agent.*"]},
+    }
+    async with AsyncExitStack() as stack:
+        readers = {
+            name: await stack.enter_async_context(stage.reader(**REPLIES, event_filters=filters))
+            for name, filters in terms.items()
+        }
+        run = await stage.begin("confirm")
+        prompt = await run.prompt(main)
+        for name, reader in readers.items():
+            got = await run.find(reader, "awaiting.confirmation", limit=min(stage.patience, 3.0))
+            for rule in ("BP-001", "CONF-065"):
+                ledger.decide(
+                    rule,
+                    got is not None,
+                    f"A reader with the filters {name} was asked.",
+                    f"A reader with the filters {name} was not asked, though that is critical.",
+                    "Critical events pass every filter.",
+                )
+        await main.reply(prompt.message)
+        await run.over(main)
+        sessions = [run.session]
+        try:
+            failing = await stage.begin("fail")
+            await failing.through(main)
+            sessions.append(failing.session)
+        except Unplayable as error:  # that one fails at will is not demanded
+            ledger.remark(str(error))
+        await stage.rest()
+        for name, reader in readers.items():
+            for session in sessions:
+                _filtered(stage, name, reader, reader.of(session), main.of(session))
+
+
+def _filtered(stage: Stage, name: str, reader: Reader, got: list[Heard], everything: list[Heard]) -> None:
+    """Nothing too much, and nothing too little."""
+    ledger = stage.ledger
+    admitted = _admitting(reader)
+    ids = {one["event_id"] for one in got}
+    for one in got:
+        if not one.critical and not admitted(str(one["type"])):
+            for rule in ("CAP-028", "SUB-037"):
+                ledger.fail(rule, f"With the filters {name} this came: {excerpt(one.raw)}", "Hold back what they say.")
+            return
+    lost = [
+        one
+        for one in everything
+        if (one.critical or admitted(str(one["type"])))
+        and one["event_id"] not in ids
+        and one.type not in ("state.changed", "output.streaming", "progress.updated")  # these may be merged
+    ]
+    if lost:
+        rule = "BP-001" if lost[0].critical else "CAP-027"
+        ledger.fail(rule, f"With the filters {name} this did not come: {excerpt(lost[0].raw)}")
+        return
+    for rule in ("CAP-027", "CAP-028", "SUB-037"):
+        ledger.show(rule, f"With the filters {name} {len(got)} of {len(everything)} events came, and no others.")
+
+
+def _admitting(reader: Reader) -> Callable[[str], bool]:
+    """What the filters of a reader's terms admit, as far as they can be read."""
+    given = reader.terms.get("event_filters")
+    return admitting(lenient.view(EventFilters, given if isinstance(given, dict) else {}, settle=True))
+
+
+_RATE: Final = 1
+_WINDOW: Final = 1.5  # seconds
+_LATE: Final = 0.75  # seconds; what waits for the slow reader's beat waits for a whole second
+
+
+@scenario(3, "CAP-004 BP-004 BP-010 SUB-073 TERM-029", "BP-008 OUT-006 CAP-003 CAP-022")
+async def a_slow_reader_gets_less_and_critical_events_at_once(stage: Stage) -> None:
+    main, ledger = throughout(stage), stage.ledger
+    slow_terms = {**REPLIES, "max_events_per_second": _RATE, "coalesce_boundaries": ["sentence", "completion"]}
+    async with (
+        stage.reader(**slow_terms) as slow,
+        stage.reader(**LISTENS, coalesce_boundaries=["completion"]) as patient,
+    ):
+        run = await stage.begin("talk")
+        prompt = await run.prompt(main)
+        same = await run.find(slow, "awaiting.confirmation", limit=min(stage.patience, 5.0))
+        delay = same.at - prompt.at if same is not None else None
+        ledger.decide(
+            "BP-010",
+            delay is not None and delay < 1.0,
+            f"A slow reader was asked {abs(delay or 0.0):.2f} seconds from when a fast one was.",
+            "A slow reader was not asked." if delay is None else f"A slow reader was asked {delay:.2f} seconds late.",
+            "Critical events are never held.",
+        )
+        await main.reply(prompt.message)
+        await run.over(main)
+        await run.over(slow)
+        await run.over(patient)
+        heard = run.session
+        _paced(stage, slow, main, heard)
+        _boundaries(stage, patient, heard)
+        _same_text(stage, {"slow": slow, "patient": patient}, main, heard)
+
+
+def _paced(stage: Stage, slow: Reader, main: Reader, session: str) -> None:
+    rate = slow.terms.get("max_events_per_second", _RATE)
+    allowed = int(rate * _WINDOW) + 2  # one that was saved up, and one for the way here
+    offered, _ = _busiest(main.of(session))
+    most, sample = _busiest(slow.of(session))
+    late = _held_up(main, session)
+    if late > _LATE:
+        text = f"A reader without a rate got events {late:.1f} seconds late beside a slow one."
+        for rule in ("SUB-073", "CAP-003"):
+            stage.ledger.fail(rule, text, "Let each subscription have its own budget and its own queue.")
+        return
+    if offered <= allowed:
+        raise Unplayable(f"The task 'talk' gave no more than {offered} events in {_WINDOW} seconds: too few to tell.")
+    for rule in ("CAP-004", "BP-004"):
+        stage.ledger.decide(
+            rule,
+            most <= allowed,
+            f"At {rate} a second at most {most} events came within {_WINDOW} seconds, where others had {offered}.",
+            f"At {rate} a second {most} events came within {_WINDOW} seconds, from {excerpt(sample) if sample else ''}",
+            "Keep a budget for each subscription, and merge what it holds back.",
+        )
+    stage.ledger.show("SUB-073", f"Beside a slow reader another had {offered} events within {_WINDOW} seconds.")
+    stage.ledger.show("CAP-003", f"Without a rate {offered} events came within {_WINDOW} seconds.")
+
+
+def _held_up(reader: Reader, session: str) -> float:
+    """How much longer its events took than the fastest, in seconds; so that clocks need not agree."""
+    taken = {
+        one.session: one.at - moment
+        for one in reader.heard
+        if (moment := timestamps.instant(str(one["timestamp"]))) is not None
+    }
+    ours = [
+        one.at - moment
+        for one in reader.of(session)
+        if (moment := timestamps.instant(str(one["timestamp"]))) is not None
+    ]
+    return max(ours, default=0.0) - min([*taken.values(), *ours], default=0.0)
+
+
+def _busiest(events: list[Heard]) -> tuple[int, bytes]:
+    """The most that came within a window, but for what is critical, ends a session, or had to go before those."""
+    urgent = [one.at for one in events if one.critical or one.type in ENDS]
+    rest = [
+        one
+        for one in events
+        if not one.critical and one.type not in ENDS and not any(0 <= at - one.at < 0.2 for at in urgent)
+    ]
+    most, sample = 0, b""
+    for place, one in enumerate(rest):
+        count = sum(1 for other in rest[place:] if other.at - one.at < _WINDOW)
+        if count > most:
+            most, sample = count, one.raw
+    return most, sample
+
+
+def _boundaries(stage: Stage, reader: Reader, session: str) -> None:
+    wanted = reader.terms.get("coalesce_boundaries", [])
+    chunks = [one for one in reader.of(session) if one.type == "output.streaming"]
+    if not chunks:
+        raise Unplayable("The task 'talk' wrote no output.")
+    wrong = [one for one in chunks if one["coalesce_hint"] is not None and one["coalesce_hint"] not in wanted]
+    for rule in ("TERM-029", "CAP-022", "OUT-006"):
+        stage.ledger.decide(
+            rule,
+            not wrong,
+            f"With the boundaries {', '.join(wanted)} output came in {len(chunks)} chunks, none at another.",
+            f"The boundaries are {', '.join(wanted)}, and this came: {excerpt(wrong[0].raw) if wrong else ''}",
+            "Gather output up to a boundary that was negotiated.",
+        )
+
+
+def _same_text(stage: Stage, readers: dict[str, Reader], main: Reader, session: str) -> None:
+    def text(reader: Reader) -> str:
+        return "".join(str(one["chunk"] or "") for one in reader.of(session) if one.type == "output.streaming")
+
+    whole = text(main)
+    for name, reader in readers.items():
+        got = text(reader)
+        stage.ledger.decide(
+            "BP-008",
+            got == whole,
+            f"The {name} reader had all of the text, {len(whole)} characters.",
+            f"The {name} reader had {len(got)} characters of text and another one {len(whole)}.",
+            "What is held back is merged, never dropped.",
+        )
+
+
+@scenario(3, "SUB-057 SUB-060 SUB-061")
+async def terms_are_renegotiated(stage: Stage) -> None:
+    main, ledger = throughout(stage), stage.ledger
+    asked = {**REPLIES, "preferred_verbosity": "terse", "coalesce_boundaries": ["completion"]}
+    async with stage.reader(**asked) as reader:
+        run = await stage.begin("confirm")
+        prompt = await run.prompt(main)
+        if await run.find(reader, "awaiting.confirmation") is None:
+            raise Unplayable("A reader that was to renegotiate was not asked.")
+        await stage.rest()
+        filters = {"include": ["aaep:agent.*"], "exclude": ["aaep:agent.tool.*", "aaep:agent.output.*"]}
+        answer = await reader.renegotiate(event_filters=filters)
+        place = len(reader.heard)
+        accepted = answer.get("type") == "subscription.accepted"
+        ledger.decide(
+            "SUB-057",
+            answer.get("type") in ("subscription.accepted", "subscription.rejected"),
+            f"A renegotiation was answered: {excerpt(answer)}",
+            f"A renegotiation was not answered with accepted or rejected: {excerpt(answer)}",
+        )
+        if accepted:
+            honoured = answer.get("honored_capabilities")
+            new = honoured if isinstance(honoured, dict) else {}
+            old = reader.terms
+            changed = [
+                name for name in ("preferred_verbosity", "coalesce_boundaries") if new.get(name, old[name]) != old[name]
+            ]
+            ledger.decide(
+                "SUB-060",
+                not changed,
+                "What the renegotiation left out stayed as it was.",
+                f"What the renegotiation left out was changed: {', '.join(changed)}.",
+            )
+        await main.reply(prompt.message)
+        await run.over(main)
+        await stage.rest()
+        late = [one for one in reader.after(place) if one.type.startswith(("tool.", "output.")) and not one.critical]
+        if accepted:
+            ledger.decide(
+                "SUB-061",
+                not late,
+                "After a renegotiation nothing came that its filters exclude.",
+                f"After a renegotiation that excludes it this came: {excerpt(late[0].raw) if late else ''}",
+            )

@@ -1,0 +1,87 @@
+"""How a foreign producer is brought to begin something: a command, a request to a URL, or waiting until it does."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import Mapping
+from typing import Final
+
+import aiohttp
+
+from ...errors import AaepError
+from ...transports.base import parts_of
+from ..commands import apart
+from .harness import Start
+
+__all__ = ["TASKS", "by_command", "by_url"]
+
+# What a scenario needs the producer to do. A producer that can do only one thing is told the same each time.
+TASKS: Final[Mapping[str, str]] = {
+    "confirm": "Do something irreversible, which has to be confirmed first, and write a sentence about it.",
+    "expire": "The same, with a question that times out after a few seconds.",
+    "withdraw": "Ask for a confirmation, and withdraw it a moment later.",
+    "cancel": "Ask for a confirmation, and cancel the session a moment later.",
+    "clarify": "Ask which of two things is meant.",
+    "talk": "Write some thirty sentences, ten a second, and then do something irreversible.",
+    "fail": "Fail.",
+    "handoff": "Hand over to a person.",
+}
+_MARK: Final = "{task}"
+_PATIENCE: Final = 30.0
+
+
+def by_command(command: str) -> Start:
+    """Run a command, without a shell; ``{task}`` in it stands for the task. It is not waited for."""
+    words = apart(command)
+    if not words:
+        raise AaepError("The command that starts a session is empty.")
+    running: set[asyncio.Task[str]] = set()
+
+    async def start(task: str) -> asyncio.Task[str]:
+        try:
+            process = await asyncio.create_subprocess_exec(
+                *(word.replace(_MARK, task) for word in words),
+                stdin=asyncio.subprocess.DEVNULL,
+                stdout=asyncio.subprocess.DEVNULL,
+            )
+        except OSError as error:
+            raise AaepError(f"The command that starts a session cannot be run: {error}.") from error
+        ending = asyncio.get_running_loop().create_task(_failure(process))
+        running.add(ending)
+        ending.add_done_callback(running.discard)
+        return ending
+
+    return start
+
+
+async def _failure(process: asyncio.subprocess.Process) -> str:
+    status = await process.wait()
+    how = f"with exit status {status}" if status > 0 else f"by signal {-status}"
+    return f"The command that starts a session failed: it was ended {how}." if status else ""
+
+
+def by_url(url: str, body: str) -> Start:
+    """POST to a URL; ``{task}`` in the URL and in the JSON body stands for the task."""
+    try:
+        json.loads(body.replace(_MARK, "confirm"))
+    except ValueError as error:
+        raise AaepError(f"The body that starts a session is not JSON: {error}.") from error
+    parts_of(url.replace(_MARK, "confirm"))  # what is none is told before anything begins
+
+    async def start(task: str) -> None:
+        timeout = aiohttp.ClientTimeout(total=_PATIENCE)
+        data = body.replace(_MARK, task).encode()
+        try:
+            async with (
+                aiohttp.ClientSession(timeout=timeout) as session,
+                session.post(
+                    url.replace(_MARK, task), data=data, headers={"Content-Type": "application/json"}
+                ) as answer,
+            ):
+                if answer.status >= 400:
+                    raise AaepError(f"{url} answered {answer.status} when a session was to be started.")
+        except (aiohttp.ClientError, OSError, TimeoutError) as error:
+            raise AaepError(f"No session can be started at {url}: {str(error) or type(error).__name__}.") from error
+
+    return start

@@ -1,0 +1,1 @@
+"""Scenarios that provoke a live subscriber."""

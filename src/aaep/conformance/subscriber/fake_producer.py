@@ -1,0 +1,296 @@
+"""
+Producers that are played: they answer as they are told to, and keep all that comes.
+
+A player is no hub. It has a hub's face, so that every transport can carry it;
+over plain HTTP it is served by :mod:`._raw_http`, which can do wrong even below
+that. What it says by itself is right: it is wrong only where a scenario asks for it.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import time
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any, Final
+
+import msgspec
+
+from ...errors import RemoteProtocolError
+from ...hub.about import manifest as described
+from ...hub.stream import Settings
+from ...identity.manifests import sign
+from ...identity.signing_keys import SigningKey
+from ...protocol import codec
+from ...protocol.attend_extension import ATTEND
+from ...protocol.events import ProducerInfo
+from ...protocol.fields import Message
+from ...protocol.messages import Manifest, SubscriptionClose, SubscriptionRenegotiate, SubscriptionRequest
+from ...protocol.negotiation import Offer, changed, negotiate, renegotiate
+from ...runtime.ids import identifier, timestamp
+from ...transports.base import Door, Outlet, Peer, transport
+from ..judge import Line
+from ..producer.heard import Json, content
+from .events import PRODUCER
+from .raw_http import RawDoor
+
+__all__ = ["Came", "Change", "Player", "Stream"]
+
+Change = Callable[[Json], Json]
+_LANGUAGES: Final = ("en-US", "en", "en-GB", "de", "fr", "es")
+
+
+class Came(msgspec.Struct):
+    """A message that the subscriber sent: when, on which subscription, and how."""
+
+    at: float
+    raw: bytes
+    message: Json
+    via: str = ""
+    headers: Mapping[str, str] | None = None  # over plain HTTP
+
+    @property
+    def type(self) -> str:
+        return str(self.message.get("type", ""))
+
+
+class Stream(msgspec.Struct):
+    """A stream that the subscriber opened; to transports, its subscription."""
+
+    id: str
+    after: str
+    outlet: Outlet | None
+    known: bool  # whether the subscription was granted
+    headers: Mapping[str, str] | None = None
+
+
+class Player:
+    """
+    One producer for one subscriber.
+
+    ``change`` is done to the answer to a request, and ``seal`` to a manifest
+    that was signed. With ``refusal`` every request is rejected with these members.
+    """
+
+    relays = None
+
+    def __init__(
+        self,
+        *,
+        key: SigningKey | None = None,
+        change: Change = lambda answer: answer,
+        seal: Callable[[str], str | None] = lambda signed: signed,
+        claims: Change = lambda manifest: manifest,
+        refusal: Json | None = None,
+    ) -> None:
+        self.settings = Settings()
+        self.lines: list[Line] = []
+        self.came: list[Came] = []
+        self.streams: list[Stream] = []
+        self.seen: set[str] = set()  # subscriptions that were granted
+        self.news = asyncio.Event()
+        self._key, self._change, self._seal, self._claims, self._refusal = key, change, seal, claims, refusal
+        self.offer = Offer(
+            producer=ProducerInfo(**PRODUCER),
+            languages=_LANGUAGES,
+            namespaces=(ATTEND.namespace,),
+            max_events_per_second=100,
+        )
+        self._asked: dict[str, Any] = {}
+        self._said: list[tuple[str, bytes]] = []
+        self._sent = 0  # how many of them were delivered to somebody
+        self._door: Door | None = None
+        self.address = ""  # where the subscriber finds it
+        self._loop = asyncio.get_running_loop()
+
+    # -- serving ---------------------------------------------------------------------------
+
+    async def open(self, url: str) -> str:
+        """Serve at a URL, and give back the real one."""
+        raw = url.lower().startswith("http:")
+        self._door = await (RawDoor.serve(self, url) if raw else transport(url).serve(self, url))
+        self.address = self._door.url
+        return self.address
+
+    @property
+    def raw(self) -> bool:
+        """Whether what is below messages can be seen, and done wrong."""
+        return isinstance(self._door, RawDoor)
+
+    async def close(self) -> None:
+        for stream in self.streams:
+            if stream.outlet is not None:
+                stream.outlet.close(None)
+        if self._door is not None:
+            await self._door.close()
+
+    # -- what a transport calls --------------------------------------------------------------
+
+    def start(self) -> None:
+        """It runs already."""
+
+    @property
+    def here(self) -> bool:
+        return asyncio.get_running_loop() is self._loop
+
+    def call(self, function: Callable[[], object]) -> None:
+        self._loop.call_soon_threadsafe(function)
+
+    def metrics(self) -> str:
+        return ""
+
+    def manifest(self) -> Manifest:
+        return described(self.offer, [] if self._door is None else [self._door])
+
+    @property
+    def offered(self) -> Offer:
+        """With a signed manifest, if it has one to show."""
+        if self._key is None or self._door is None:
+            return self.offer
+        claimed = msgspec.convert(self._claims(msgspec.to_builtins(self.manifest())), Manifest)
+        signed = self._seal(sign(claimed, self._key, now=time.time(), origins=[self.address]))
+        return msgspec.structs.replace(self.offer, signed_manifest=signed)
+
+    def receive(
+        self, raw: bytes, peer: Peer, allowed: tuple[type[Message], ...], own: str | None = None
+    ) -> Message | None:
+        answer = self.answer(raw, own or "")
+        if isinstance(answer, int):
+            raise RemoteProtocolError("Malformed message.")
+        return None if answer is None else codec.read(json.dumps(answer).encode())[0]
+
+    def connect(self, name: str, peer: Peer, outlet: Outlet, after: str = "") -> Stream:
+        return self.attach(name, outlet, after or self._resumed(name))
+
+    def disconnect(self, stream: Stream, outlet: Outlet) -> None:
+        if stream.outlet is outlet:
+            stream.outlet = None
+            self.news.set()
+
+    # -- what comes ----------------------------------------------------------------------------
+
+    def answer(self, raw: bytes, own: str = "", headers: Mapping[str, str] | None = None) -> Json | int | None:
+        """Take a message. The answer, if it has one; 400 for what is none."""
+        given = content(raw)
+        came = Came(time.monotonic(), raw, given, own or str(given.get("subscription_id", "")), headers)
+        self.came.append(came)
+        self.news.set()
+        message = codec.read(raw, self.offer.registry)[0]
+        if isinstance(message, SubscriptionRequest):
+            return self._request(came, message)
+        self._record(raw, came.via, out=False)
+        if isinstance(message, SubscriptionRenegotiate):
+            return self._renegotiate(came, message)
+        if isinstance(message, SubscriptionClose):
+            self._closed(came.via)
+        return None if message is not None else 400
+
+    def _request(self, came: Came, message: SubscriptionRequest) -> Json:
+        came.via = identifier("sub_")
+        self._record(came.raw, came.via, out=False)
+        if self._refusal is not None:
+            answer: Json = {"type": "subscription.rejected", "reason_message": "Not here.", **self._refusal}
+        else:
+            offer = self.offered
+            if offer.signed_manifest is None:  # one that has none to show says nothing of it
+                offer = msgspec.structs.replace(offer, signed_manifest="a.b.c")
+            answer = json.loads(codec.encode(negotiate(message, offer, came.via)))
+            if self.offered.signed_manifest is None:
+                answer.pop("signed_manifest", None)
+            answer = self._change(answer)
+        if answer["type"] == "subscription.accepted":
+            self._asked[came.via] = message.capabilities
+            self.seen.add(came.via)
+        self._record(json.dumps(answer).encode(), came.via, out=True)
+        return answer
+
+    def _renegotiate(self, came: Came, message: SubscriptionRenegotiate) -> Json | int:
+        asked = self._asked.get(came.via)
+        if asked is None:
+            return 404
+        answer: Json = json.loads(codec.encode(renegotiate(asked, message, self.offered)))
+        self._asked[came.via] = changed(asked, message)
+        answer["subscription_id"] = came.via
+        self._record(json.dumps(answer).encode(), came.via, out=True)
+        return answer
+
+    def _closed(self, name: str) -> None:
+        for stream in self.streams:
+            if stream.id == name and stream.outlet is not None:
+                outlet, stream.outlet = stream.outlet, None
+                outlet.close(None)
+
+    def _resumed(self, name: str) -> str:
+        """CF-084: what a new request says was heard last."""
+        asked = self._asked.get(name)
+        ours = asked.unknown.get("attend") if asked is not None else None
+        return str(ours.get("resume_after", "")) if isinstance(ours, dict) else ""
+
+    def attach(self, name: str, outlet: Outlet, after: str = "", headers: Mapping[str, str] | None = None) -> Stream:
+        """A stream was opened: it gets what was said since it heard something last."""
+        for stream in self.streams:  # one stream for a subscription
+            if stream.outlet is not None and stream.id == name:
+                old, stream.outlet = stream.outlet, None
+                old.close(None)
+        stream = Stream(name, after, outlet, name in self.seen, headers)
+        self.streams.append(stream)
+        heard = [event_id for event_id, _ in self._said]
+        place = heard.index(after) + 1 if after in heard else self._sent
+        for event_id, data in self._said[place:]:
+            outlet.write(outlet.frame(event_id, data))
+        self._sent = len(self._said)
+        self.news.set()
+        return stream
+
+    # -- what is said ----------------------------------------------------------------------------
+
+    @property
+    def stream(self) -> Stream | None:
+        """The one that is open."""
+        return next((one for one in reversed(self.streams) if one.outlet is not None), None)
+
+    def say(self, event: Json, raw: bytes | None = None) -> Json:
+        """Send an event, as it is or in these bytes; to who is not there, when it comes back."""
+        self._send([(str(event.get("event_id", "")), _bytes(event) if raw is None else raw)])
+        return event
+
+    def burst(self, events: Iterable[Json]) -> None:
+        """Send several so that they come at once."""
+        self._send([(event["event_id"], _bytes(event)) for event in events])
+
+    def _send(self, said: list[tuple[str, bytes]]) -> None:
+        self._said += said
+        stream = self.stream
+        for _, data in said:
+            self._record(data, stream.id if stream is not None else "", out=True)
+        if stream is not None and stream.outlet is not None:
+            self._sent = len(self._said)
+            stream.outlet.write(b"".join(stream.outlet.frame(event_id, data) for event_id, data in said))
+
+    def again(self, event: Json) -> None:
+        """Deliver an event once more."""
+        stream = self.stream
+        if stream is not None and stream.outlet is not None:
+            stream.outlet.write(stream.outlet.frame(event["event_id"], _bytes(event)))
+
+    def cut(self, piece: bytes = b"") -> None:
+        """Let go of the subscriber without a word, after a piece of something if that can be."""
+        stream = self.stream
+        if stream is None or stream.outlet is None:
+            return
+        outlet, stream.outlet = stream.outlet, None
+        if piece and self.raw:
+            outlet.write(piece)
+        outlet.close(None)
+
+    def framed(self, event: Json) -> bytes:
+        """An event as it goes over the wire."""
+        outlet = None if self.stream is None else self.stream.outlet
+        return b"" if outlet is None else outlet.frame(event["event_id"], _bytes(event))
+
+    def _record(self, raw: bytes, via: str, *, out: bool) -> None:
+        self.lines.append(Line(timestamp(time.time()), via, raw, out))
+
+
+def _bytes(event: Json) -> bytes:
+    return json.dumps(event, ensure_ascii=False).encode()

@@ -1,0 +1,1 @@
+"""Joins sessions, journal, shaping and readers."""

@@ -1,0 +1,104 @@
+"""
+How long the credential of a subscription, or of an agent at a hub, counts. CF-149
+
+Each message is authenticated, yet a stream is one long answer, and a
+connection may last for days. So a subscription is bound to the credential it
+was made with, until one of the same principal in the same role takes its
+place. One that can be taken back is looked at every now and then.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Final, Protocol
+
+import msgspec
+
+from ..protocol.messages import SubscriptionRejected
+from ..protocol.negotiation import Offer
+from ..transports.base import Peer
+from .stream import Subscription
+
+__all__ = ["LAPSED", "MAY_NOT_LISTEN", "Standing", "open_to"]
+
+LOOK: Final = 15.0  # seconds between two looks at a credential that can be taken back
+MAY_NOT_LISTEN: Final = "This credential is not for listening."
+OVER: Final = "The credential of this connection counts no longer. Connect again with a new one."
+LAPSED: Final = SubscriptionRejected(reason_code="authentication_required", reason_message=OVER)
+LONGEST: Final = 3600.0  # a wall clock may be set: not to be slept through
+
+
+class Held(Protocol):
+    """What is bound to a credential."""
+
+    peer: Peer
+    look: Callable[[], None] | None  # takes back the next look at it
+
+
+class Standing:
+    """The credentials of all subscriptions and agents. On the loop only."""
+
+    def __init__(
+        self,
+        clock: Callable[[], float],
+        wall: Callable[[], float],
+        at: Callable[[float, Callable[[], None]], Callable[[], None]],
+        expired: Callable[[Subscription], None],
+    ) -> None:
+        """``expired`` is told of a subscription whose credential counts no longer."""
+        self._clock, self._wall, self._at, self._expired = clock, wall, at, expired
+
+    def holds(self, peer: Peer) -> bool:
+        """Whether somebody still is who they were when they came."""
+        if peer.expires is not None and self._wall() >= peer.expires:
+            return False
+        return peer.stands is None or peer.stands()
+
+    def refused(self, peer: Peer) -> SubscriptionRejected | None:
+        """What somebody is told who may not subscribe."""
+        if self.holds(peer) and not peer.may_listen:
+            return SubscriptionRejected(reason_code="authorization_denied", reason_message=MAY_NOT_LISTEN)
+        return self.lapsed(peer)
+
+    def lapsed(self, peer: Peer) -> SubscriptionRejected | None:
+        """What somebody is told who is no longer who they were."""
+        return None if self.holds(peer) else LAPSED
+
+    def watch(self, one: Subscription) -> None:
+        """See to it that a subscription ends with its credential."""
+        self.bind(one, lambda: self._expired(one))
+
+    def bind(self, one: Held, over: Callable[[], None]) -> None:
+        """Have something called when a credential counts no longer."""
+        self.drop(one)
+        if one.peer.expires is None and one.peer.stands is None:
+            return
+        wait = LONGEST if one.peer.stands is None else LOOK
+        if one.peer.expires is not None:
+            wait = min(wait, max(0.0, one.peer.expires - self._wall()))
+        one.look = self._at(self._clock() + wait, lambda: self._look(one, over))
+
+    def _look(self, one: Held, over: Callable[[], None]) -> None:
+        if self.holds(one.peer):
+            self.bind(one, over)
+        else:
+            over()
+
+    def renew(self, one: Subscription, peer: Peer) -> None:
+        """The same principal has shown a credential again: the one that lasts longer counts, if the old one does."""
+        mine, theirs = one.peer.expires, peer.expires
+        longer = mine is not None and (theirs is None or theirs > mine)
+        if longer or not self.holds(one.peer):
+            one.peer = msgspec.structs.replace(one.peer, expires=theirs, stands=peer.stands)
+            self.watch(one)
+
+    def drop(self, one: Held) -> None:
+        """It is over."""
+        if one.look is not None:
+            one.look()
+            one.look = None
+
+
+def open_to(peer: Peer, offer: Offer) -> Offer:
+    """What is offered to somebody: whose answers would not count is told so when the terms are made."""
+    return offer if peer.may_reply else msgspec.structs.replace(offer, levels=(1,))

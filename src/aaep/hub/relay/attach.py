@@ -1,0 +1,228 @@
+"""
+An agent that goes to a hub elsewhere, instead of waiting for readers at its own door.
+
+The agent opens the connection, says who it is with its manifest, and from then
+on the hub is a subscriber like any other: it asks for everything, answers
+prompts for its readers, and says where it stopped when it comes back. The
+agent stays the authority on its sessions.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import logging
+import random
+from collections.abc import Callable, Coroutine
+from typing import Any, Final
+
+import msgspec
+
+from ...errors import AaepError
+from ...protocol.attend_extension import PREFIX
+from ...protocol.codec import encode, read
+from ...protocol.fields import Message
+from ...protocol.messages import Manifest, SubscriptionClose, SubscriptionRejected
+from ...text.phrases import neutralise
+from ...transports.base import RELAY, REPLIER, ChannelLost, ChannelRefused, Peer, transport
+from ...transports.duplex_client import Duplex, Wire
+from ...transports.duplex_server import Exchange
+from ..hub import Hub
+from .audience import addressed
+
+__all__ = ["Attachment", "attach"]
+
+log: Final = logging.getLogger("aaep.attach")
+
+_chance: Final = random.SystemRandom()
+
+FIRST: Final = 0.5  # seconds between tries, at first
+LONGEST: Final = 15.0  # and at most
+FAREWELL: Final = 2.0  # seconds for the hub to hear what was said before we leave
+POLL: Final = 0.01  # seconds between two looks at how much of it is left
+
+
+_REJECTED: Final = b"subscription.rejected"
+_pause: Final = asyncio.sleep
+
+
+class _Outlet:
+    """The hub elsewhere as our own hub sees it: messages in a queue, and how much of it is left."""
+
+    def __init__(self, hub: Hub, end: Callable[[], None]) -> None:
+        self.frame: Callable[[str, bytes], bytes] = self._line
+        self._hub = hub
+        self.queue: asyncio.Queue[bytes | None] = asyncio.Queue()
+        self._bytes, self._end = 0, end
+
+    def _line(self, _event_id: str, data: bytes) -> bytes:
+        # Compact JSON has no line break of its own.
+        return addressed(data, self._hub.offer.registry, self._hub.sources.audience) + b"\n"
+
+    def write(self, data: bytes) -> None:
+        for line in data.splitlines():
+            self._bytes += len(line)
+            self.queue.put_nowait(line)
+
+    def say(self, message: Message) -> None:
+        self.write(encode(message))
+
+    def waiting(self) -> int:
+        return self._bytes
+
+    def sent(self, line: bytes) -> None:
+        self._bytes -= len(line)
+
+    def close(self, message: SubscriptionClose | None) -> None:
+        if message is not None:
+            self.say(message)
+        self._end()
+
+
+class Attachment:
+    """A :class:`~aaep.transports.base.Door` that we went through ourselves."""
+
+    transport: Final = ""  # nobody can connect here
+
+    def __init__(self, hub: Hub, url: str, channel: Duplex, instance: str) -> None:
+        self.url = url
+        self._hub, self._channel, self._instance = hub, channel, instance
+        self._ended = asyncio.Event()
+        self._attached = asyncio.Event()
+        self._current: tuple[Exchange, _Outlet] | None = None
+        self._refusal = self._warned = ""
+        self._leaving = asyncio.Event()
+        self._task = asyncio.get_running_loop().create_task(self._run())
+
+    async def close(self) -> None:
+        self._leaving.set()  # a wait that is over in this very moment does not notice that it was cancelled
+        self._task.cancel()
+        await asyncio.gather(self._task, return_exceptions=True)
+        await self._channel.close()
+
+    async def heard(self) -> None:
+        """Wait, not for long, until the hub has what was said: who lives for a moment only is to be heard too."""
+        if self._task.done() or not (self._attached.is_set() or self._hub.sources.untold()):
+            return
+        with contextlib.suppress(TimeoutError):  # it is kept in the journal, and the hub is not there
+            async with asyncio.timeout(FAREWELL):
+                await self._attached.wait()
+                self._hub.delivery.empty()
+                while not self._through():
+                    await asyncio.sleep(POLL)  # nobody tells when a socket has taken it
+                self._hub.sources.caught_up()
+
+    def _through(self) -> bool:
+        """Whether the hub was sent everything."""
+        if self._current is None or self._current[0].subscription is None:
+            return False
+        one, outlet = self._current[0].subscription, self._current[1]
+        return one.live and not one.stream.fresh and not outlet.waiting()
+
+    async def _run(self) -> None:
+        tries = 0
+        while not self._leaving.is_set():
+            try:
+                wire = await self._channel.dial()
+            except ChannelLost as error:
+                self._warn(f"The hub is not there. {error}")
+            except AaepError as error:
+                self._warn(f"This agent cannot go to the hub at {self.url}. {error}")
+            except Exception:
+                log.exception("The way to the hub failed, which is a defect. It is tried again.")
+            else:
+                if await self._serve(wire):  # who is turned away at the door has got nowhere
+                    tries, self._warned = 0, ""
+                refused = f"The hub at {self.url} does not take this agent. {self._refusal} It is tried again."
+                lost = f"The connection to the hub at {self.url} ended."
+                self._warn(f"{refused if self._refusal else lost} What happens meanwhile is kept for it.")
+            if self._leaving.is_set():
+                return
+            delay = min(LONGEST, FIRST * 2 ** min(tries, 10))
+            tries += 1
+            await _pause(delay * (0.5 + _chance.random() / 2))
+
+    def _warn(self, why: str) -> None:
+        """Once, however often it is tried."""
+        log.log(logging.DEBUG if why == self._warned else logging.WARNING, "%s", why)
+        self._warned = why
+
+    async def _serve(self, wire: Wire) -> bool:
+        """Be the hub's for one connection; whether it has subscribed."""
+        self._refusal = ""
+        ended = self._ended = asyncio.Event()
+        outlet = _Outlet(self._hub, ended.set)
+        peer = Peer("hub", "hub", roles=frozenset({REPLIER, RELAY}))
+        exchange = Exchange(self._hub, peer, outlet, outlet.say, lambda _reason: ended.set())
+        self._current = exchange, outlet
+        outlet.say(self._manifest())
+        work: list[Coroutine[Any, Any, object]] = [self._send(wire, outlet), self._read(wire, exchange), ended.wait()]
+        tasks = [asyncio.ensure_future(one) for one in work]
+        try:
+            await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
+        finally:
+            self._hub.sources.attached = False
+            if self._through():
+                self._hub.sources.caught_up()
+            self._current = None
+            exchange.lost()
+            outlet.queue.put_nowait(None)
+            try:
+                with contextlib.suppress(TimeoutError):  # what was said last, if it can still be heard
+                    async with asyncio.timeout(0.5):  # wait_for() may forget that its caller was cancelled
+                        await asyncio.shield(tasks[0])
+                for task in tasks:
+                    task.cancel()
+                await asyncio.gather(*tasks, return_exceptions=True)
+            finally:  # also when there is no time left for that
+                with contextlib.suppress(AaepError):  # it is gone already
+                    await wire.close()
+            attached = self._attached.is_set()
+            self._attached.clear()
+        return attached
+
+    def _manifest(self) -> Manifest:
+        told = self._hub.manifest()
+        return msgspec.structs.replace(told, extensions={PREFIX: {"instance": self._instance}})
+
+    async def _send(self, wire: Wire, outlet: _Outlet) -> None:
+        while (line := await outlet.queue.get()) is not None:
+            try:
+                await wire.send(line)
+            except ChannelLost:
+                return
+            finally:
+                outlet.sent(line)
+
+    async def _read(self, wire: Wire, exchange: Exchange) -> None:
+        try:
+            while (raw := await wire.receive()) is not None:
+                if not isinstance(raw, bytes) or not raw or self._refused(raw):
+                    continue
+                exchange.receive(raw)
+                if exchange.subscription is not None and not self._attached.is_set():
+                    log.info("Attached to the hub at %s.", self.url)
+                    self._attached.set()
+                    self._hub.sources.attached = True
+        except ChannelLost:
+            return
+        except ChannelRefused as error:
+            self._refusal = self._refusal or str(error)
+
+    def _refused(self, raw: bytes) -> bool:
+        """Whether the hub says why it will not have us. It hangs up by itself."""
+        message = read(raw, self._hub.offer.registry)[0] if _REJECTED in raw else None
+        if not isinstance(message, SubscriptionRejected):
+            return False
+        code = "" if message.reason_code == "unknown" else f"{message.reason_code}: "  # that is no word for a person
+        self._refusal = f"{code}{neutralise(message.reason_message)}"
+        return True
+
+
+async def attach(hub: Hub, url: str, *, instance: str, **settings: Any) -> Attachment:
+    """Go to a hub and stay there; when it is away, come back. Does not wait until it is there."""
+    channel = transport(url).connect(url, **settings)
+    if not isinstance(channel, Duplex):
+        await channel.close()
+        raise AaepError(f"An agent cannot go to a hub at {url!r}. Use ws://, wss:// or unix:.")
+    return Attachment(hub, url, channel, instance)

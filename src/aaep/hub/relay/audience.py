@@ -1,0 +1,134 @@
+"""
+For whom a session is, on its way from an agent to a hub and in the hub's journal. CF-145
+
+An agent says it with the session's beginning, under our own extension, and the
+hub takes it off again: who else hears a session is none of its readers' business.
+The journal has it in an entry of its own, before the session's first event: a
+manifest, which is no event and so is shown to nobody.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from functools import lru_cache
+from typing import Any, Final
+
+import msgspec
+from msgspec import UNSET
+
+from ...identity.credentials import audience
+from ...journal.base import Entry, Journal
+from ...protocol import codec
+from ...protocol.attend_extension import ATTEND, PREFIX, marks
+from ...protocol.events import SessionStarted
+from ...protocol.extensions import Registry
+from ...protocol.fields import AAEP_VERSION, CORE_CONTEXT, present
+from ...protocol.messages import Manifest
+from ...transports.base import LOCAL
+
+__all__ = ["NOBODY", "Whose", "addressed", "earlier", "named", "whose"]
+
+NAME: Final = "audience"
+REMEMBERED: Final = 10_000
+
+_STARTED: Final = b"aaep:agent.session.started"
+
+
+def addressed(data: bytes, known: Registry, audience: Callable[[str], frozenset[str] | None]) -> bytes:
+    """An event for a hub: if it begins a session that is not for everybody, with those it is for."""
+    if _STARTED not in data:
+        return data
+    event = codec.read(data, known)[0]
+    to = audience(event.session_id) if isinstance(event, SessionStarted) else None
+    if not isinstance(event, SessionStarted) or to is None:
+        return data
+    contexts = (event.context,) if isinstance(event.context, str) else tuple(event.context)
+    extensions = {**(present(event, "extensions") or {}), PREFIX: {**marks(event), NAME: sorted(to)}}
+    both = tuple(dict.fromkeys((*contexts, ATTEND.context)))
+    return codec.encode(codec.replace(event, context=both, extensions=extensions))
+
+
+def named(event: SessionStarted) -> tuple[SessionStarted, frozenset[str] | None]:
+    """The event as its agent made it, and those it names; None if it names nobody. What cannot be read is for none."""
+    ours = dict(marks(event))
+    if NAME not in ours:
+        return event, None
+    given = ours.pop(NAME)
+    to = frozenset(one for one in given if isinstance(one, str)) if isinstance(given, list) else frozenset()
+    others = {**(present(event, "extensions") or {}), PREFIX: ours}
+    if ours:
+        return codec.replace(event, extensions=others), to
+    del others[PREFIX]
+    contexts = [one for one in event.context if one != ATTEND.context] if not isinstance(event.context, str) else []
+    context: Any = tuple(contexts) if len(contexts) > 1 else CORE_CONTEXT
+    return codec.replace(event, context=context, extensions=others or UNSET), to
+
+
+class Whose(msgspec.Struct, frozen=True):
+    """Whose agent a session is of, which one of theirs, and whom that agent named."""
+
+    principal: str
+    instance: str
+    named: frozenset[str] | None = None
+
+    @property
+    def key(self) -> tuple[str, str]:
+        """The agent, as nobody else can be it (CF-065); its own name is easily taken."""
+        return self.principal, self.instance
+
+    def entry(self, agent_id: str) -> bytes:
+        """What the journal keeps of it."""
+        facts: dict[str, Any] = {"principal": self.principal, "instance": self.instance}
+        if self.named is not None:
+            facts[NAME] = sorted(self.named)
+        made = Manifest(
+            agent_id=agent_id,
+            aaep_versions_supported=(AAEP_VERSION,),
+            conformance_levels_supported=(1,),
+            transports_supported=(),
+            languages_supported=(),
+            extensions={PREFIX: facts},
+        )
+        return codec.encode(made)
+
+    def audience(self, requested_by: str | None, *, several: bool) -> frozenset[str] | None:
+        """
+        Who may hear the session at a hub.
+
+        The user of this machine owns the hub, so an agent of theirs may speak to
+        whomever it names, and without a word to them alone; any other only to those
+        it works for. Where all who are let in are one person that is everybody.
+        """
+        if not self.principal:
+            return frozenset({LOCAL})
+        if self.principal == LOCAL:
+            return audience(self.named, requested_by, several=several)
+        own = frozenset({self.principal})
+        return own if self.named is None else own & self.named
+
+
+NOBODY: Final = Whose("", "")  # a session that was kept without a word about it: for the user of this machine
+
+
+def whose(entries: Sequence[Entry]) -> Whose:
+    """Whose a session of an earlier run is."""
+    for entry in entries[:1]:
+        message = codec.decode(entry.data)
+        ours = marks(message) if isinstance(message, Manifest) else {}
+        if ours:
+            names = frozenset(ours[NAME]) if NAME in ours else None
+            return Whose(ours["principal"], ours["instance"], names)
+    return NOBODY
+
+
+def earlier(journal: Journal, *, several: bool) -> Callable[[str], frozenset[str] | None]:
+    """Who may hear what a hub's journal has of a session, by its id."""
+
+    @lru_cache(REMEMBERED)
+    def heard_by(session_id: str) -> frozenset[str] | None:
+        entries = journal.read(session=session_id, limit=2)
+        began = [codec.decode(entry.data) for entry in entries[1:]]
+        asked = [present(one, "requested_by") for one in began if isinstance(one, SessionStarted)]
+        return whose(entries).audience(asked[0] if asked else None, several=several)
+
+    return heard_by

@@ -1,0 +1,405 @@
+"""
+A hub for agents in other processes: one subscriber for each agent that comes, and its sessions passed on.
+
+The agent is the authority on its sessions. Here they are followed, kept for
+readers who come later or come back, and ended if the agent does not return.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import time
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from functools import partial
+from typing import Final, Literal
+
+from ...errors import AaepError
+from ...protocol import codec as bytes_
+from ...protocol.attend_extension import marked
+from ...protocol.events import TERMINAL, Envelope, SessionStarted
+from ...protocol.fields import present
+from ...protocol.messages import Manifest, Reply, SubscriptionRejected
+from ...protocol.rules import pattern
+from ...subscriber.subscriber import Status, Subscriber
+from ...transports.base import AGENT, LOCAL, ChannelLost, ChannelRefused, Peer
+from ...transports.duplex_client import Duplex, Wire
+from ...transports.duplex_server import Handed
+from ..hub import CatchUp, Hub, Source
+from ..sessions import remember
+from ..stream import Subscription
+from .audience import Whose, named, whose
+from .session import Relayed
+
+__all__ = ["Relays"]
+
+log: Final = logging.getLogger("aaep.relay")
+
+MOST: Final = 100  # agents of one principal
+MAY_NOT_PUBLISH: Final = "This credential is not for publishing. Use one with the role agent."
+TOO_MANY: Final = "There are too many agents of this principal. Try again later."
+TAKEN: Final = (
+    "An agent with this agent_id is connected already, and nothing shows that this is the same one. Stop the other one "
+    "or give each process an id of its own in its manifest: a long random text as extensions.attend.instance."
+)
+
+_event_id: Final = pattern(SessionStarted, "event_id")
+_session_id: Final = pattern(SessionStarted, "session_id")
+
+
+class Relays:
+    """The agents of a hub. A connection that begins with a manifest is one; see ``Exchange``."""
+
+    def __init__(self, hub: Hub, *, several: bool = False) -> None:
+        """``several``: those who are let in are more than one person, so a session is only for whose it is (CF-145)."""
+        self._hub, self.several = hub, several
+        self._agents: dict[tuple[str, str], Relay] = {}
+        self._warned: dict[tuple[str, str], None] = {}
+        self._orphans: dict[str, Relayed] = {}  # sessions of an earlier run, whose agents have to come back
+
+    def recall(self) -> None:
+        """
+        Take up the sessions that the journal has open. Whoever had them has the resume window to come back.
+
+        The agent is the authority on a session, so it is not over because this hub was away.
+        """
+        for kept in self._hub.journal.sessions():
+            entries = self._hub.journal.read(session=kept.session_id, limit=kept.entries)
+            audience = self._hub.sources.earlier(kept.session_id)
+            one = Relayed(self._hub, kept.session_id, whose(entries), audience)
+            one.recall(entries)
+            if one.last is not None:
+                self._orphans[one.session_id] = one
+                self._hub.open(one)
+        if self._orphans:
+            self._hub.at(time.monotonic() + self._hub.settings.resume_window, self._lapse)
+
+    def _lapse(self) -> None:
+        """Who has come back by now has another resume window to speak of its sessions."""
+        self._abandon(lambda one: one.whose.key not in self._agents)
+
+    def _abandon(self, over: Callable[[Relayed], bool]) -> None:
+        for one in [one for one in self._orphans.values() if over(one)]:
+            del self._orphans[one.session_id]
+            one.abandon()
+            self._hub.shut(one)
+
+    def claim(self, session_id: str, relay: Relay) -> Relayed | None:
+        """A session of an earlier run, for the agent whose it is, which speaks of it."""
+        one = self._orphans.get(session_id)
+        if one is None or one.whose.key != relay.key:
+            return None
+        one.adopt(relay)
+        return self._orphans.pop(session_id)
+
+    def unheard(self, key: tuple[str, str]) -> None:
+        """An agent of that name is here and says nothing of these sessions: it does not have them."""
+        self._abandon(lambda one: one.whose.key == key)
+
+    def awaited(self, key: tuple[str, str]) -> Envelope | None:
+        """The last that was heard of the sessions that an agent has to take up."""
+        found = [one.last for one in self._orphans.values() if one.whose.key == key and one.last is not None]
+        return max(found, key=_when, default=None)
+
+    def arrived(self, manifest: Manifest, peer: Peer, wire: Handed) -> SubscriptionRejected | None:
+        """An agent has come, or has come back; what it is told if it may not."""
+        if AGENT not in peer.roles:
+            return self._refused(manifest, peer, "authorization_denied", MAY_NOT_PUBLISH)
+        given = marked(manifest, "instance")
+        instance = given if isinstance(given, str) else ""
+        key = (peer.principal, instance or manifest.agent_id)
+        relay = self._agents.get(key)
+        if relay is not None and relay.here and not (instance and relay.proven):
+            return self._refused(manifest, peer, "unknown", TAKEN)  # T6; SUB-055: no code fits
+        how = "came" if relay is None else "came again"
+        if relay is None:
+            if sum(principal == peer.principal for principal, _ in self._agents) >= MOST:  # T4: each has a thread
+                return self._refused(manifest, peer, "rate_limit", TOO_MANY)
+            forget = partial(self._forget, key)
+            relay = self._agents[key] = Relay(self._hub, self, manifest, key, forget, proven=bool(instance))
+            if instance:  # it is the very process that began them, and may have nothing to say of them for a while
+                for session_id in [one.session_id for one in self._orphans.values() if one.whose.key == key]:
+                    relay.adopt(session_id)
+        log.info("The agent %r of %r %s over %s.", manifest.agent_id, peer.principal, how, peer.transport)
+        relay.take(wire, instead=bool(instance))
+        return None
+
+    def _refused(
+        self,
+        manifest: Manifest,
+        peer: Peer,
+        reason: Literal["authorization_denied", "rate_limit", "unknown"],
+        text: str,
+    ) -> SubscriptionRejected:
+        """Said to the agent each time, and in the log once: it will try again."""
+        level = logging.DEBUG if (peer.principal, reason) in self._warned else logging.WARNING
+        remember(self._warned, (peer.principal, reason), None)
+        away = "The agent %r of %r over %s was turned away. %s"
+        log.log(level, away, manifest.agent_id, peer.principal, peer.transport, text)
+        return SubscriptionRejected(reason_code=reason, reason_message=text)
+
+    def _forget(self, key: tuple[str, str]) -> None:
+        self._agents.pop(key, None)
+
+    async def close(self) -> None:
+        for relay in [*self._agents.values()]:
+            await relay.close()
+
+
+class Relay:
+    """One agent, over however many connections it needs."""
+
+    def __init__(
+        self,
+        hub: Hub,
+        relays: Relays,
+        manifest: Manifest,
+        key: tuple[str, str],
+        forget: Callable[[], None],
+        *,
+        proven: bool,
+    ) -> None:
+        """``proven``: it is known by its instance, which no other agent can know, not by a name that any can say."""
+        self.proven = proven
+        self.hub, self.key, self.manifest = hub, key, manifest
+        self.audience = None if key[0] == LOCAL else frozenset({key[0]})  # whom it can speak to at all
+        self.session_id = ""  # to the hub, a source that asks who could answer
+        self._relays, self._forget = relays, forget
+        self._wires: asyncio.Queue[Handed] = asyncio.Queue()
+        self._wire: Handed | None = None  # the one in use
+        self._newest: Handed | None = None  # the one that came last
+        self._dialled = self._subscribed = False  # ever
+        self._sessions: dict[str, Relayed] = {}
+        self._stops: set[str] = set()  # sessions that are to be stopped, and whose end was not heard yet
+        last = relays.awaited(key)
+        self._loop = asyncio.get_running_loop()
+        self._agreed = self._wanted()
+        self._closing = self._over = False
+        self.subscriber = Subscriber(
+            Duplex(self._dial, self._manifest),
+            subscriber_id="aaep-hub",
+            name="AAEP hub",
+            replies=self._agreed[0],
+            patience=self._agreed[1],
+            verbosity="detailed",
+            languages=manifest.languages_supported or ("en-US",),
+            boundaries=("none",),
+            include=("*",),
+            cognitive_load="high",
+            resume_after="" if last is None else last.event_id,
+            reconnect="always",
+            tell=self._told,
+        )
+        self._task = self._loop.create_task(self._run())
+        hub.roster.watchers.add(self.refresh)
+
+    @property
+    def here(self) -> bool:
+        """Whether a connection of it is open, as far as is known."""
+        return self._newest is not None and not self._newest.over
+
+    def take(self, wire: Handed, *, instead: bool = False) -> None:
+        """
+        Another connection of the same agent; of those that wait to be used, the newest counts.
+
+        ``instead``: it is the same process, which has lost the one in use, whether we have noticed or not (CF-094).
+        """
+        while not self._wires.empty():
+            self._wires.get_nowait().drop()
+        wire.gone = partial(self._left, wire)
+        self._wires.put_nowait(wire)
+        self._newest = wire
+        if instead and self._wire is not None:
+            self._wire.gone = lambda: None  # it is not the agent that leaves
+            self._wire.drop()
+
+    def _left(self, wire: Handed) -> None:
+        """Who only said a name and left is no agent, and is not waited for."""
+        if not wire.said and not self._subscribed:
+            self._abandoned()
+
+    async def close(self) -> None:
+        """This hub goes away. The agent's sessions go on, and are taken up again when it comes back."""
+        self._closing = True
+        self.hub.roster.watchers.discard(self.refresh)
+        if self._wire is not None:  # no goodbye: that would say that nobody here will answer any more (CF-003, CF-004)
+            self._wire.feed(None)
+        await self.subscriber.close()
+        self._task.cancel()
+        await asyncio.gather(self._task, return_exceptions=True)
+
+    def adopt(self, session_id: str) -> Relayed | None:
+        """Take up a session of an earlier run of this hub, if it is this agent's."""
+        relayed = self._relays.claim(session_id, self)
+        if relayed is not None:
+            self._sessions[session_id] = relayed
+        return relayed
+
+    # -- the agent -----------------------------------------------------------------------------
+
+    async def _dial(self) -> Wire:
+        """The agent's next connection. On the subscriber's own loop."""
+        work = asyncio.run_coroutine_threadsafe(self._next(), self._loop)
+        wire = await asyncio.wrap_future(work)
+        return _Elsewhere(wire, self._loop)
+
+    async def _next(self) -> Wire:
+        again, self._dialled = self._dialled, True
+        if again and not self._subscribed and self._wires.empty():  # nor who never let us subscribe
+            self._abandoned()
+            raise ChannelLost("The agent never answered.")
+        try:
+            async with asyncio.timeout(self.hub.settings.resume_window):
+                self._wire = await self._wires.get()
+                return self._wire
+        except TimeoutError:
+            self._abandoned()
+            raise ChannelLost("The agent did not come back.") from None
+
+    async def _manifest(self) -> bytes:
+        return bytes_.encode(self.manifest)
+
+    async def _run(self) -> None:
+        try:
+            async for event in self.subscriber:
+                self._take(event)
+        except AaepError as error:
+            log.warning("An agent's subscription ended. %s", error)
+        finally:
+            self._abandoned()
+
+    def _take(self, event: Envelope) -> None:
+        if not _event_id(event.event_id) or not _session_id(event.session_id):
+            log.warning("An agent's event was left out: its ids are none.")  # ENV-012, ENV-017: they go into frames
+            return
+        relayed = self._sessions.get(event.session_id) or self.adopt(event.session_id)
+        if marked(event, "resync"):
+            return
+        if relayed is None:
+            if not isinstance(event, SessionStarted) or self._known(event.session_id):
+                return  # else its beginning is not known here; the agent sends it first when we join
+            event, names = named(event)
+            of = Whose(*self.key, names)
+            audience = of.audience(present(event, "requested_by"), several=self._relays.several)
+            relayed = self._sessions[event.session_id] = Relayed(self.hub, event.session_id, of, audience, self)
+            relayed.keep(self.manifest.agent_id)
+            self.hub.open(relayed)
+            self.refresh()
+        relayed.take(event)
+        if isinstance(event, TERMINAL):
+            self._end(relayed)
+
+    def _known(self, session_id: str) -> bool:
+        """T6: a session that is known here is another agent's, or was ended here, whatever its agent says later."""
+        return self.hub.sources.knows(session_id) or bool(self.hub.journal.read(session=session_id, limit=1))
+
+    def _end(self, relayed: Relayed) -> None:
+        self._sessions.pop(relayed.session_id, None)
+        self._stops.discard(relayed.session_id)
+        self.hub.shut(relayed)
+        self.refresh()
+
+    def _abandoned(self) -> None:
+        """The agent is gone, and with it whoever could say how its sessions went on."""
+        if self._closing or self._over:
+            return
+        self._over = True
+        level = logging.WARNING if self._sessions else logging.INFO
+        left = "The agent %r of %r is gone. Sessions of it that were ended here: %d."
+        log.log(level, left, self.manifest.agent_id, self.key[0], len(self._sessions))
+        for relayed in [*self._sessions.values()]:
+            relayed.abandon()
+            self._end(relayed)
+        self.hub.roster.watchers.discard(self.refresh)
+        self._forget()
+        self.subscriber.close()
+
+    # -- the readers ---------------------------------------------------------------------------
+
+    def refresh(self) -> None:
+        """Who can answer here, and how soon, is what the agent has to know (CF-001, CF-003, CF-028, CF-035)."""
+        wanted = self._wanted()
+        if wanted != self._agreed and self.subscriber.subscription_id and not self._closing and not self._over:
+            self._agreed = wanted
+            with suppress(AaepError):  # it has just ended
+                self.subscriber.renegotiate(replies=wanted[0], patience=wanted[1])
+
+    def _wanted(self) -> tuple[bool, int]:
+        """Whether anybody here can answer, and the seconds that who can wants to have for it: one, if nobody says."""
+        of: Sequence[Source] = [*self._sessions.values()] or [self]
+        can = any(self.hub.repliers(one, "confirmation") or self.hub.repliers(one, "clarification") for one in of)
+        return can, max(1, *(self.hub.patience(one) for one in of))
+
+    def _told(self, status: Status) -> None:
+        self._subscribed = self._subscribed or status.kind == "connected"
+        if status.kind in ("connected", "resumed", "gap"):  # who can answer may have changed meanwhile
+            self._loop.call_soon_threadsafe(self._rejoined)
+        if status.kind == "connected":
+            unheard = partial(self._relays.unheard, self.key)
+            self.hub.at(time.monotonic() + self.hub.settings.resume_window, unheard)
+
+    def _rejoined(self) -> None:
+        """What the agent was told last may have been lost with the connection; what it has granted counts."""
+        terms = self.subscriber.terms
+        self._agreed = terms is not None and terms.supports_confirmation_reply is True, 1
+        self.refresh()
+        for session_id in self._stops:
+            self._stop(session_id)
+
+    def forward(self, message: Reply) -> bool:
+        """Pass on a reader's reply, under the name that we have with the agent; whether that could be done."""
+        try:
+            self.subscriber.pass_on(message)
+        except AaepError as error:
+            log.info("A reply could not be passed on. %s", error)
+            return False
+        return True
+
+    # A relay is asked for by the hub only as a source of prompts that may come; it has none of its own.
+    def catch_up(self, subscription: Subscription) -> CatchUp:
+        return CatchUp()
+
+    def changed(self, subscription: Subscription) -> None:
+        self.refresh()
+
+    def left(self, subscription_id: str) -> None:
+        self.refresh()
+
+    def reply(self, message: Reply, via: str) -> None:
+        return None
+
+    def owns(self, token: str) -> bool:
+        return False
+
+    def cancel(self, *, by: Literal["user"], reason: str) -> None:
+        return None
+
+    def stop(self, session_id: str) -> None:
+        """A reader wants a session of the agent stopped, which is for the agent to do, were it later (CF-147)."""
+        self._stops.add(session_id)
+        self._stop(session_id)
+
+    def _stop(self, session_id: str) -> None:
+        with suppress(AaepError):  # it has just ended, and its sessions with it
+            self.subscriber.stop(session_id)
+
+
+class _Elsewhere:
+    """A connection of the hub's loop, used from the subscriber's."""
+
+    def __init__(self, wire: Wire, loop: asyncio.AbstractEventLoop) -> None:
+        self._wire, self._loop = wire, loop
+
+    async def send(self, message: bytes) -> None:
+        await asyncio.wrap_future(asyncio.run_coroutine_threadsafe(self._wire.send(message), self._loop))
+
+    async def receive(self) -> bytes | ChannelRefused | None:
+        return await asyncio.wrap_future(asyncio.run_coroutine_threadsafe(self._wire.receive(), self._loop))
+
+    async def close(self) -> None:
+        await asyncio.wrap_future(asyncio.run_coroutine_threadsafe(self._wire.close(), self._loop))
+
+
+def _when(event: Envelope) -> str:
+    return event.timestamp

@@ -1,0 +1,1 @@
+"""What agent code uses: a producer, its sessions, its outputs, its questions and its tools."""

@@ -1,0 +1,135 @@
+"""
+What a journal says about sessions whose agent is gone, and how they are ended.
+
+The process that owns a session is the only authority on it. When it died, the
+session cannot go on: whoever opens its journal next says so, in the session's
+own stream, so that a listener who resumes hears the end of it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import partial
+from typing import Any
+
+import msgspec
+
+from ..errors import AaepError
+from ..journal.base import Journal
+from ..protocol.attend_extension import ATTEND, PREFIX
+from ..protocol.codec import decode
+from ..protocol.events import Envelope, LocalizationHints, OutputStreaming, SessionErrored, StateChanged, ToolCompleted
+from ..protocol.extensions import Registry
+from ..protocol.fields import AAEP_VERSION, CORE_CONTEXT
+from ..protocol.session import Session
+from ..runtime.ids import identifier, timestamp
+from .summaries import STATES, Said, abandoned, outcome
+
+__all__ = ["caught_up", "endings", "recover"]
+
+_ENDED = Said(
+    "The agent stopped.",
+    "The agent stopped unexpectedly. Its work is not finished.",
+    "The program that ran the agent ended unexpectedly, so its work is not finished. What it had begun may or may not "
+    "have taken effect.",
+)
+
+
+def caught_up(state: str, **envelope: Any) -> StateChanged:
+    """A state as somebody has to hear it who was not there when it changed. Not part of the session (C-36)."""
+    terse, normal, detailed = STATES[state]
+    return StateChanged(
+        **envelope,
+        context=(CORE_CONTEXT, ATTEND.context),
+        verbosity="normal",
+        urgency="background",
+        from_state="idle",
+        to_state=state,
+        summary_terse=terse,
+        summary_normal=normal,
+        summary_detailed=detailed,
+        extensions={PREFIX: {"resync": True}},
+    )
+
+
+def recover(journal: Journal, known: Registry, wall: float) -> list[str]:
+    """End every session that its agent left open, and give their ids."""
+    ended = []
+    for kept in journal.sessions():
+        entries = journal.read(session=kept.session_id, limit=kept.entries)
+        session, last = Session(kept.session_id), None
+        for entry in entries:
+            try:
+                event = decode(entry.data, known)
+            except AaepError:  # what cannot be read says nothing about the session
+                continue
+            if isinstance(event, Envelope):
+                session.apply(event, 0.0)
+                last = event
+        if last is None or session.stage != "active":
+            continue
+        for event in endings(session, last, wall):
+            journal.append(event.event_id, kept.session_id, msgspec.json.encode(event), at=wall)
+        ended.append(kept.session_id)
+    if ended:
+        journal.sync()
+    return ended
+
+
+def endings(session: Session, last: Envelope, wall: float) -> Iterator[Envelope]:
+    """C-42, C-43, C-54: void what is asked, give up what runs, complete what is written; then the end."""
+    make = partial(_made, last, max(timestamp(wall), last.timestamp))  # ENV-027: even if the clock was set back
+    for ask in session.asks.values():
+        if ask.outcome == "pending":
+            yield make(
+                StateChanged,
+                outcome("withdrawn"),
+                "critical",
+                context=(CORE_CONTEXT, ATTEND.context),
+                from_state="awaiting_input",
+                to_state="thinking",
+                extensions={PREFIX: {"reply_token": ask.token, "outcome": "withdrawn"}},
+            )
+    for call in session.calls:
+        said = abandoned(call.tool)
+        named = {"tool_call_id": call.id} if call.id else {}
+        yield make(ToolCompleted, said, tool=call.tool, status="timeout", error_message=said.normal, **named)
+    for agent in session.agents.values():
+        for output_id, output in agent.outputs.items():
+            if output.stage == "open":
+                yield make(
+                    OutputStreaming,
+                    None,
+                    chunk="",
+                    position=output.end + output.shift,
+                    complete=True,
+                    coalesce_hint="completion",
+                    output_id=output_id,
+                )
+    yield make(
+        SessionErrored,
+        _ENDED,
+        "critical",
+        error_category="unknown",
+        recoverable=False,
+        remediation_hint="Check what was done before you start it again.",
+    )
+
+
+def _made(
+    last: Envelope, stamp: str, cls: type[Envelope], said: Said | None, urgency: str = "normal", **members: Any
+) -> Envelope:
+    """An event of the agent that sent the last one."""
+    if said is not None:
+        members["summary_terse"], members["summary_normal"], members["summary_detailed"] = said
+    return cls(
+        aaep_version=AAEP_VERSION,
+        event_id=identifier("evt_"),
+        session_id=last.session_id,
+        timestamp=stamp,
+        producer=last.producer,
+        verbosity="normal",
+        urgency=urgency,  # type: ignore[arg-type]  # one of the three
+        localization_hints=LocalizationHints(primary_language="en", text_direction="ltr"),
+        **members,
+    )

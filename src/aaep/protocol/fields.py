@@ -1,0 +1,156 @@
+"""
+The scalars that shapes are made of, and the root of every message.
+
+Patterns sit in ``extra_json_schema``: they reach the generated schema, stay
+out of the decoder's slow path, and :mod:`aaep.protocol.rules` compiles its checks from
+them, so each is written once.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from functools import cache
+from types import FunctionType
+from typing import Annotated, Any, ClassVar, Final, Literal, TypeVar, cast
+
+import msgspec
+from msgspec import UNSET, Meta
+
+CORE_CONTEXT: Final = "https://aaep-protocol.org/context/v1"
+AAEP_VERSION: Final = "1.0.0"  # what we emit: C-20, CF-048
+STATES: Final = ("idle", "thinking", "calling_tool", "writing_output", "awaiting_input", "deciding", "handing_off")
+
+UNIQUE: Final = {"uniqueItems": True}
+MAX_SAFE_INTEGER: Final = 2**53 - 1  # C-27
+
+# Forms that are needed elsewhere too. The groups of an instant are its date, time, fraction and offset.
+INSTANT: Final = r"([0-9]{4}-[0-9]{2}-[0-9]{2})T([0-9]{2}:[0-9]{2}:[0-9]{2})(?:\.([0-9]+))?(Z|[+-][0-9]{2}:[0-9]{2})"
+URI: Final = r"[A-Za-z][A-Za-z0-9+.-]*:[^\s]+"
+# C-85: the id of events that were merged is that of the last, ``m`` and their number; that of a piece from inside
+# one has a position and a length instead.
+MERGED: Final = r"([\s\S]+)m([1-9][0-9]*)"
+PIECE: Final = r"([\s\S]+)p[0-9]+x[0-9]+"
+
+# ENV-012, ENV-017, HITL-008: ids reach logs and SSE id lines, so they are matched whole (C-10).
+EventId = Annotated[
+    str, Meta(description="Names this event.", extra_json_schema={"pattern": "^evt_[A-Za-z0-9]{1,64}$"})
+]
+SessionId = Annotated[
+    str, Meta(description="Names the session.", extra_json_schema={"pattern": "^sess_[A-Za-z0-9]{1,64}$"})
+]
+ReplyToken = Annotated[
+    str,
+    Meta(
+        description="Ties a reply to this event. Opaque: echo it, do nothing else with it.",
+        extra_json_schema={"pattern": "^rpl_[A-Za-z0-9]{1,64}$"},
+    ),
+]
+Version = Annotated[
+    str,
+    Meta(
+        description="A version of the specification.",
+        extra_json_schema={"pattern": r"^[0-9]+\.[0-9]+\.[0-9]+(-[A-Za-z0-9.-]+)?$"},
+    ),
+]
+Timestamp = Annotated[
+    str,
+    Meta(
+        description="RFC 3339 instant, upper-case T and Z, three fractional digits preferred, six allowed.",
+        extra_json_schema={"pattern": f"^{INSTANT}$"},
+    ),
+]
+LanguageTag = Annotated[
+    str, Meta(description="A BCP 47 tag.", extra_json_schema={"pattern": "^[a-zA-Z]{1,8}(-[a-zA-Z0-9]{1,8})*$"})
+]
+Uri = Annotated[str, Meta(description="An absolute URI.", extra_json_schema={"pattern": f"^{URI}$"})]
+Prose = Annotated[str, Meta(min_length=1, max_length=16384)]
+Line = Annotated[str, Meta(min_length=1, max_length=4096)]
+Duration = Annotated[int, Meta(ge=0, le=86_400_000, description="Milliseconds, at most a day.")]
+Count = Annotated[int, Meta(ge=0, le=MAX_SAFE_INTEGER)]
+Step = Annotated[int, Meta(ge=1, le=MAX_SAFE_INTEGER)]
+Timeout = Annotated[int, Meta(ge=1, le=86_400, description="Seconds to wait for a reply.")]
+ToolName = Annotated[
+    str,
+    Meta(
+        min_length=1,
+        max_length=256,
+        description="The tool's identifier.",
+        extra_json_schema={"pattern": "^[A-Za-z_][A-Za-z0-9_.-]{0,255}$"},
+    ),
+]
+CallId = Annotated[
+    str,
+    Meta(description="Pairs invoked with completed.", extra_json_schema={"pattern": "^call_[A-Za-z0-9]{1,64}$"}),
+]
+Risk = Literal["low", "medium", "high"]
+Urgency = Literal["background", "normal", "critical"]
+Verbosity = Literal["terse", "normal", "detailed"]
+Boundary = Literal["none", "word", "sentence", "paragraph", "completion"]
+FreeObject = dict[str, Any]
+Extensions = dict[str, FreeObject]
+
+Terse = Annotated[str, Meta(min_length=1, max_length=4096, description="A few words.")]
+Normal = Annotated[str, Meta(min_length=1, max_length=16384, description="A sentence.")]
+Detailed = Annotated[str, Meta(min_length=1, max_length=16384, description="Full context.")]
+
+
+class Message(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, dict=True):
+    """Anything that travels: an event, or a handshake or reply message."""
+
+    rules: ClassVar[Mapping[str, str]] = {}
+    # What the schema says of members the type does not name.
+    others: ClassVar[bool | Mapping[str, str]] = False
+
+    @property
+    def raw(self) -> bytes | None:
+        """
+        The bytes this message was read from, if it holds more than its type says.
+
+        Unknown members, unknown enumeration values and other things a newer
+        peer may send are kept there, so that a relay loses nothing.
+        """
+        return self.__dict__.get("raw")
+
+    @property
+    def unknown(self) -> Mapping[str, Any]:
+        """Top-level members the type does not know, with their values."""
+        return self.__dict__.get("unknown") or {}
+
+
+def pointer(*parts: str | int) -> str:
+    """A JSON pointer (RFC 6901)."""
+    if len(parts) == 1 and isinstance(parts[0], str) and parts[0].isidentifier():
+        return "/" + parts[0]  # nearly always, and nothing in it to escape
+    return "".join("/" + str(part).replace("~", "~0").replace("/", "~1") for part in parts)
+
+
+def present(message: Message, name: str) -> Any:
+    """A member's value, or None where it is absent or the type has no such member."""
+    value = getattr(message, name, UNSET)
+    return None if value is UNSET else value
+
+
+@cache
+def members(cls: type[msgspec.Struct]) -> tuple[msgspec.structs.FieldInfo, ...]:
+    """The fields of a Struct. Asking msgspec reads the annotations anew each time, which takes a while."""
+    return msgspec.structs.fields(cls)
+
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+
+def per_type(function: F, types: Iterable[type], bound: Mapping[type, tuple[Any, ...]] | None = None) -> dict[type, F]:
+    """
+    Copies of a function, one for each type it is called with.
+
+    The interpreter remembers in the code where an object keeps its members, for
+    one type at a time. On the hottest paths, shared by the twelve events, a copy
+    of the code for each of them makes that memory worth something. ``bound``
+    gives each copy its own default arguments.
+    """
+    made = {}
+    for cls in types:
+        code = function.__code__.replace(co_name=f"{function.__name__}_{cls.__name__}")
+        defaults = function.__defaults__ if bound is None else bound[cls]
+        made[cls] = cast(F, FunctionType(code, function.__globals__, function.__name__, defaults))
+    return made

@@ -1,0 +1,375 @@
+"""
+Where one message ends and the next begins.
+
+A decoder is fed bytes as they arrive, in whatever pieces, and returns what
+has become complete: a :class:`Frame` for each message and a
+:exc:`~aaep.errors.FrameError` for each thing that was not one. Errors are
+returned, not raised, because the stream goes on after most of them. The
+encoders delimit JSON text that this library has encoded; they do not read it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import ClassVar, Final, Literal, TypeAlias, TypeVar
+
+import msgspec
+from msgspec import UNSET, UnsetType
+
+from ..errors import FrameError, Violation
+
+__all__ = ["FRAMINGS", "Decoder", "Frame", "JsonRpcDecoder", "LengthDecoder", "NdjsonDecoder", "SseDecoder"]
+__all__ += ["frame", "jsonrpc", "length_prefixed", "ndjson", "sniff", "sse"]
+
+LIMIT: Final = 1_048_576  # CF-114: accept messages of up to 1 MiB.
+BOM: Final = b"\xef\xbb\xbf"
+T = TypeVar("T")
+
+
+class Frame(msgspec.Struct, frozen=True):
+    """One message, delimited but not decoded."""
+
+    data: bytes  # The JSON text of one object.
+    event: str = ""  # SSE
+    id: str = ""  # SSE
+    method: str = ""  # JSON-RPC; a response has none.
+    call: int | str | None = None  # The JSON-RPC id, that is, which call this is or answers.
+    error: bool = False  # JSON-RPC: data is an error object.
+
+
+class Envelope(msgspec.Struct):
+    """A JSON-RPC 2.0 request, notification or response (STDIO-002)."""
+
+    jsonrpc: Literal["2.0"]
+    method: str | UnsetType = UNSET
+    params: msgspec.Raw = msgspec.Raw()
+    result: msgspec.Raw = msgspec.Raw()
+    error: msgspec.Raw = msgspec.Raw()
+    id: int | str | UnsetType | None = UNSET
+
+
+Item: TypeAlias = Frame | FrameError
+OBJECT: Final = msgspec.json.Decoder(dict[str, msgspec.Raw])
+ANYTHING: Final = msgspec.json.Decoder(msgspec.Raw)
+ENVELOPE: Final = msgspec.json.Decoder(Envelope)
+
+
+def refusal(rule: str, expected: str, found: str, advice: str, *, fatal: bool = False) -> FrameError:
+    violation = Violation(rule, f"{expected} was expected, but {found}. {advice}.")
+    return FrameError("What arrived is not a message.", [violation], fatal=fatal)
+
+
+def decoded(decoder: msgspec.json.Decoder[T], data: bytes, expected: str, rule: str, shape_rule: str) -> T | FrameError:
+    """Decode ``data``; ``rule`` is broken by what is not JSON in UTF-8, ``shape_rule`` by JSON of another shape."""
+    try:
+        # msgspec steps over the strings inside a Raw without looking at their encoding (ENC-001).
+        if not data.isascii():
+            data.decode()
+        return decoder.decode(data)
+    except UnicodeDecodeError as error:
+        found, advice = f"byte {error.start} is not UTF-8 ({error.reason})", "Encode messages in UTF-8"
+    except msgspec.ValidationError as error:
+        rule, found, advice = shape_rule, f"it has another shape: {error}", "Send an object with the members it needs"
+    except msgspec.DecodeError as error:
+        # ENC-002 and "exactly one message" end here too: dialects and a second document are malformed JSON.
+        found = f"it cannot be parsed: {error}" if data else "it is empty"
+        advice = "Send one RFC 8259 document, nothing before or after it"
+    except RecursionError:
+        found, advice = "it is nested too deeply to be read", "Send flatter messages"
+    return refusal(rule, expected, found, f"{advice}; this one was skipped")
+
+
+def frame(data: bytes, rule: str = "WS-004", shape_rule: str = "") -> Frame | FrameError:
+    """Check a message that something else delimited, such as a WebSocket: exactly one JSON object in UTF-8."""
+    if data.isascii() and data.startswith(b"{"):
+        try:
+            ANYTHING.decode(data)
+        except (msgspec.MsgspecError, RecursionError):
+            pass  # what is wrong is told below
+        else:
+            return Frame(data)
+    checked = decoded(OBJECT, data, "One JSON object in UTF-8", rule, shape_rule or rule)
+    return checked if isinstance(checked, FrameError) else Frame(data)
+
+
+class Decoder:
+    """
+    What the four decoders share: pieces of a byte stream in, frames out.
+
+    How the stream was cut into pieces never shows in the result. ``limit`` is the
+    size in bytes one frame may have; no more than that and one piece is ever held.
+    """
+
+    rule: ClassVar[str]
+    unit: ClassVar[str] = "A line"
+
+    def __init__(self, limit: int = LIMIT) -> None:
+        self.limit = limit
+        self._ended = False  # By finish() or a fatal error: there is no next frame.
+        self._rest = bytearray()  # The beginning of what is not complete yet.
+
+    def feed(self, chunk: bytes) -> list[Frame | FrameError]:
+        """Take the next piece of the stream and return what it completed."""
+        return [] if self._ended else list(self._receive(chunk))
+
+    def whole(self, chunk: bytes) -> bytes | None:
+        """The message in a piece that is one and nothing else, as nearly all are. It is not looked at."""
+        return None
+
+    def finish(self) -> list[Frame | FrameError]:
+        """Take note that the stream has ended and report what was cut off."""
+        item = None if self._ended else self._last()
+        self._ended = True
+        return [item] if item else []
+
+    def _receive(self, chunk: bytes) -> Iterator[Item]:
+        raise NotImplementedError
+
+    def _last(self) -> Item | None:
+        return self._cut_off() if self._rest else None
+
+    def _cut_off(self) -> FrameError:
+        found, advice = "the stream ended before that", "Reconnect; the unfinished part was dropped"
+        return refusal(self.rule, f"{self.unit} with its end", found, advice)
+
+    def _overlong(self) -> FrameError | None:
+        expected, advice = f"{self.unit} of at most {self.limit} bytes", "Send smaller messages or raise the limit here"
+        return refusal(self.rule, expected, "this one is longer (CF-114)", f"{advice}; this one was skipped")
+
+
+class NdjsonDecoder(Decoder):
+    """One JSON object per line (TR-008, UDS-008). CRLF, empty lines and a BOM are tolerated; the limit counts them."""
+
+    rule = "TR-006"  # For lines that are too long or cut off; the text of a line has rules of its own.
+    margin: ClassVar[int] = 0  # Bytes a line may have beyond the limit.
+    _overrun = False  # Inside a line that has been reported as too long; its end is still to come.
+
+    def _receive(self, chunk: bytes) -> Iterator[Item]:
+        # One split looks at every byte once, however many the lines and however short the pieces.
+        *pieces, rest = chunk.split(b"\n")
+        most = self.limit + self.margin
+        for piece in pieces:
+            if self._overrun:
+                self._overrun = False
+                continue
+            line = bytes(self._rest) + piece if self._rest else piece
+            self._rest.clear()
+            if item := self._line(line) if len(line) <= most else self._overlong():
+                yield item
+        if not self._overrun:
+            self._rest += rest
+            if len(self._rest) > most:
+                self._rest.clear()
+                self._overrun = True
+                if error := self._overlong():
+                    yield error
+
+    def _line(self, line: bytes) -> Item | None:
+        # RFC 8259 §8.1 lets a reader ignore a BOM; the strip takes the CR of a CRLF and makes blank lines empty.
+        text = line.removeprefix(BOM).strip(b" \t\r")
+        return self._frame(text) if text else None
+
+    def _frame(self, text: bytes) -> Item:
+        return frame(text, "ENC-001", "VAL-001")
+
+    def _last(self) -> Item | None:
+        # Files often lack the last LF, and an object that is closed cannot have been cut off.
+        item = self._line(bytes(self._rest))
+        return self._cut_off() if isinstance(item, FrameError) else item
+
+
+class JsonRpcDecoder(NdjsonDecoder):
+    """One JSON-RPC 2.0 object per line (CF-111), wrapping the message in params, result or error."""
+
+    rule = "STDIO-001"
+
+    def feed(self, chunk: bytes) -> list[Frame | FrameError]:
+        begun = self._rest or self._overrun or self._ended
+        if not begun and chunk.find(b"\n") == len(chunk) - 1 <= self.limit:  # one whole line, as nearly always
+            item = self._line(chunk[:-1])
+            return [item] if item else []
+        return super().feed(chunk)
+
+    def _frame(self, text: bytes) -> Item:
+        if text.startswith(b"["):
+            return self._refuse("it is a batch", "Send each call on a line of its own (CF-110)")
+        envelope = decoded(ENVELOPE, text, "One JSON-RPC 2.0 object", self.rule, self.rule)
+        if isinstance(envelope, FrameError):
+            return envelope
+        method, call = envelope.method or "", envelope.id
+        result, error = bool(envelope.result), bool(envelope.error)
+        if bool(method) + result + error != 1:
+            return self._refuse("it is no call and no response", "Send exactly one of method, result and error")
+        # JSON-RPC 2.0 §4, §5: only an error may answer no call in particular; null is not a notification.
+        if not error and (call is None or (result and call is UNSET)):
+            return self._refuse("it has no usable id", "Use a string or an integer as id")
+        # STDIO-009: aaep.ping has no params, and JSON-RPC lets any method leave them out.
+        data = bytes(envelope.result or envelope.error or envelope.params) or b"{}"
+        if not data.startswith(b"{"):
+            return self._refuse("it holds no object", "Put the AAEP message in params or result (STDIO-002)")
+        return Frame(data, method=method, call=None if call is UNSET else call, error=error)
+
+    def _refuse(self, found: str, advice: str) -> FrameError:
+        return refusal(self.rule, "One JSON-RPC 2.0 object", found, f"{advice}; this line was skipped")
+
+    def _last(self) -> Item | None:
+        return self._cut_off() if self._line(bytes(self._rest)) else None  # STDIO-001: each line ends with LF.
+
+
+class LengthDecoder(Decoder):
+    """A 4-byte big-endian length, then that many bytes of JSON (UDS-007)."""
+
+    rule = "UDS-006"
+    unit = "A length-prefixed message"
+
+    def whole(self, chunk: bytes) -> bytes | None:
+        if self._rest or self._ended or not int.from_bytes(chunk[:4], "big") == len(chunk) - 4 <= self.limit:
+            return None
+        return chunk[4:]
+
+    def feed(self, chunk: bytes) -> list[Frame | FrameError]:
+        message = self.whole(chunk)
+        return super().feed(chunk) if message is None else [frame(message, self.rule)]
+
+    def _receive(self, chunk: bytes) -> Iterator[Item]:
+        self._rest += chunk
+        start = 0  # Consumed up to here; the buffer is cut once, at the end.
+        while len(self._rest) - start >= 4:
+            size = int.from_bytes(self._rest[start : start + 4], "big")
+            end = start + 4 + size
+            if size > self.limit:
+                # CF-114: nothing is allocated for it, and without its body there is no finding the next one.
+                self._ended = True
+                expected, found = f"A length of at most {self.limit}", f"{size} was announced"
+                advice = "Close with protocol_error (CF-113) and check that both sides use one framing (UDS-009)"
+                yield refusal(self.rule, expected, found, advice, fatal=True)
+                end = len(self._rest)
+            elif end > len(self._rest):
+                break
+            else:
+                yield frame(bytes(self._rest[start + 4 : end]), self.rule)
+            start = end
+        del self._rest[:start]
+
+
+class SseDecoder(NdjsonDecoder):
+    """
+    Server-sent events as the WHATWG standard reads them (HTML §9.2.6), from the same kind of lines.
+
+    ``last_event_id`` is what to reconnect with, ``retry`` the milliseconds to wait before. A
+    frame's ``id`` is empty when its event had no id line, like that of ``aaep.close`` (CF-088).
+    """
+
+    rule = "SSE-014"
+    unit = "An event"
+    margin = len("data: ")
+    last_event_id = ""
+    retry: int | None = None
+    _after_cr = False  # An LF that comes now belongs to the CR before it.
+    _first = True  # Only the first line may begin with a BOM.
+
+    def __init__(self, limit: int = LIMIT) -> None:
+        super().__init__(limit)
+        self._begin()
+
+    def _begin(self, *, skipping: bool = False) -> None:
+        self._skipping = skipping  # Inside an event that has been reported as too long.
+        self._event = ""
+        self._id: str | None = None
+        self._data: list[bytes] = []
+        self._size = -1  # Of the data lines joined by LF.
+
+    def _receive(self, chunk: bytes) -> Iterator[Item]:
+        text = chunk.removeprefix(b"\n" if self._after_cr else b"")
+        self._after_cr = chunk.endswith(b"\r") if chunk else self._after_cr
+        return super()._receive(text.replace(b"\r\n", b"\n").replace(b"\r", b"\n"))
+
+    def _line(self, line: bytes) -> Item | None:
+        line = line.removeprefix(BOM if self._first else b"")
+        self._first = False
+        if not line:
+            return self._dispatch()
+        name, _, value = (b"" if self._skipping else line).partition(b":")  # A comment has an empty name.
+        value = value.removeprefix(b" ")
+        if name == b"data":
+            self._data.append(value)
+            self._size += len(value) + 1
+            return self._overlong() if self._size > self.limit else None
+        elif name == b"event":
+            self._event = value.decode(errors="replace")
+        elif name == b"id" and b"\0" not in value:
+            self._id = value.decode(errors="replace")
+        elif name == b"retry" and value.isdigit() and len(value) < 16:  # int() raises on thousands of digits.
+            self.retry = int(value)
+        return None
+
+    def _dispatch(self) -> Item | None:
+        if self._id is not None:
+            self.last_event_id = self._id
+        item = frame(data, self.rule) if (data := b"\n".join(self._data)) else None  # SSE-013; no data, no event.
+        if isinstance(item, Frame):  # SSE-009, SSE-010: with or without a name, and whatever name.
+            item = Frame(data, event=self._event, id=self._id or "")
+        self._begin()
+        return item
+
+    def _overlong(self) -> FrameError | None:
+        error = None if self._skipping else super()._overlong()
+        self._begin(skipping=True)
+        return error
+
+    def _last(self) -> Item | None:
+        # The standard drops an event without its blank line. An unfinished comment is no event.
+        begun = self._data or self._event or self._id or (self._rest and not self._rest.startswith(b":"))
+        return self._cut_off() if begun and not self._skipping else None
+
+
+FRAMINGS: Final = {"sse": SseDecoder, "ndjson": NdjsonDecoder, "length": LengthDecoder, "jsonrpc": JsonRpcDecoder}
+
+
+def sniff(first: bytes) -> type[LengthDecoder] | type[NdjsonDecoder]:
+    """Tell the framing of a local socket from the first byte that arrives on it (CF-106)."""
+    if first[:1] in (b"\0", b"{"):
+        return NdjsonDecoder if first[:1] == b"{" else LengthDecoder
+    found, advice = f"{first[:1]!r} came first", "Close the connection and check what the other side speaks"
+    raise refusal("UDS-006", "0x00 (a length) or '{' (NDJSON)", found, advice, fatal=True)
+
+
+def sse(data: bytes, *, event: str = "aaep.event", id: str = "") -> bytes:
+    """Frame ``data`` as one server-sent event (SSE-009, SSE-011)."""
+    # A line end would begin a field of somebody else's choice, and receivers ignore an id with NUL.
+    if any(character in value for value in (event, id) for character in "\r\n\0"):
+        raise ValueError(f"event and id must not contain CR, LF or NUL, but they are {event!r} and {id!r}")
+    lines = [f"event: {event}".encode()] if event else []
+    lines += [f"id: {id}".encode()] if id else []
+    lines += [b"data: " + line for line in data.splitlines()]  # SSE-012, SSE-013
+    return b"\n".join(lines) + b"\n\n"
+
+
+def ndjson(data: bytes) -> bytes:
+    """Frame ``data`` as one line, without the raw newlines that JSON has only between tokens (TR-008, UDS-008)."""
+    try:
+        return (msgspec.json.format(data, indent=-1) if b"\n" in data or b"\r" in data else data) + b"\n"
+    except (msgspec.DecodeError, RecursionError) as error:
+        raise ValueError(f"data has raw newlines and cannot be compacted: {error}") from error
+
+
+def length_prefixed(data: bytes) -> bytes:
+    """Frame ``data`` behind its length (UDS-007)."""
+    # CF-106: the first byte has to be 0x00 for the other side to recognise the framing.
+    if not 0 < len(data) < 1 << 24:
+        raise ValueError(f"a message has at least 1 byte and less than 16 MiB, but this one has {len(data)} bytes")
+    return len(data).to_bytes(4, "big") + data
+
+
+def jsonrpc(data: bytes, *, method: str = "", call: int | str | None = None, error: bool = False) -> bytes:
+    """
+    Frame ``data`` as one JSON-RPC 2.0 line: params of a method (a notification when there is no ``call``),
+    result of a ``call``, or an ``error``, which alone may answer no call in particular (CF-110).
+    """
+    if (method and error) or (call is None and not method and not error):
+        raise ValueError("a line is a method with params, a result with its call, or an error")
+    envelope: dict[str, object] = {"jsonrpc": "2.0", "method": method} if method else {"jsonrpc": "2.0"}
+    envelope["params" if method else "error" if error else "result"] = msgspec.Raw(ndjson(data)[:-1])
+    if call is not None or error:
+        envelope["id"] = call
+    return msgspec.json.encode(envelope) + b"\n"

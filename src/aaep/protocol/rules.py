@@ -1,0 +1,416 @@
+"""
+Rules on one message that its shape cannot say.
+
+Each rule is one small function that yields violations, and is written here
+only: the producer raises them, the subscriber reports them, the validator
+prints them, the conformance suite judges by them. :func:`every` runs them all;
+:mod:`aaep.protocol.quick` knows when they would find nothing.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Callable, Iterator, Mapping
+from functools import cache
+from typing import Any, Final, Literal, TypeAlias, cast
+
+import msgspec
+from msgspec import UNSET, inspect
+
+from ..errors import Severity, Violation
+from ..text import languages, redaction
+from . import events, messages, timestamps
+from .attend_extension import marked, registry
+from .events import CRITICAL, Envelope
+from .extensions import Registry
+from .fields import CORE_CONTEXT, URI, Message, members, pointer, present
+from .payloads import PAYLOADS
+
+__all__ = ["BUNDLED", "PUBLISHED", "TEXTS", "every", "newer", "pattern", "required", "rule_of", "shaped", "texts"]
+
+Grade: TypeAlias = Severity | Literal[""]
+
+BUNDLED: Final = registry()
+PUBLISHED: Final = ("0.1.0-draft", "1.0.0")  # C-20
+MARKUP: Final = re.compile(r"<span\b[^<>]*\blang\b", re.IGNORECASE)  # I18N-041
+_SAFE: Final = 2**53
+
+# I18N-002 §11.1: what is written for people.
+TEXTS: Final = (*languages.VARIANT_FIELDS, "chunk", "request_text")
+_URGENCY: Final[Mapping[type[Envelope], tuple[str, tuple[str, ...]]]] = {  # §3.3.2
+    events.SessionStarted: ("URG-001", ("normal",)),
+    events.SessionCompleted: ("URG-002", ("normal",)),
+    events.SessionCancelled: ("URG-003", ("normal",)),
+    events.StateChanged: ("URG-004", ("background", "normal")),
+    events.ProgressUpdated: ("URG-005", ("background",)),
+    events.ToolInvoked: ("URG-006", ("normal",)),
+    events.ToolCompleted: ("URG-007", ("normal",)),
+    events.OutputStreaming: ("URG-008", ("normal",)),
+}
+# C-25, C-48, C-84: patterns that only the schemas know; a peer is warned, not failed.
+_SCHEMA_ONLY: Final = ("tool", "tool_call_id", "output_id", "content_type", "error_code", "cancellation_reason")
+
+
+def newer(version: object) -> bool:
+    """Whether a version is a 1.x newer than any we know: unknown things are then only warned about (C-02, C-61)."""
+    match = re.fullmatch(r"1\.([0-9]+)\.([0-9]+)", version) if isinstance(version, str) else None
+    return match is not None and (int(match[1]), int(match[2])) > (0, 0)
+
+
+def texts(event: Message) -> Iterator[tuple[str, str]]:
+    """Everything in an event that is written for people, with where it stands."""
+    for name in TEXTS:
+        value = getattr(event, "context_" if name == "context" else name, UNSET)
+        if isinstance(value, str):
+            yield pointer(name), value
+    progress = present(event, "progress")
+    if isinstance(progress, events.Progress) and isinstance(progress.description, str):
+        yield "/progress/description", progress.description
+    choices = present(event, "choices")
+    for index, choice in enumerate(choices if isinstance(choices, tuple) else ()):
+        if isinstance(choice, events.Choice) and isinstance(choice.label, str):
+            yield pointer("choices", index, "label"), choice.label
+    for name, value in event.unknown.items():
+        if isinstance(value, str) and languages.variant(name):
+            yield pointer(name), value
+
+
+# -- patterns and uniqueness, compiled from the shapes -------------------------
+
+
+def _extra(type_: inspect.Type, keyword: str) -> Any:
+    if isinstance(type_, inspect.Metadata):
+        found = (type_.extra_json_schema or {}).get(keyword)
+        return found or _extra(type_.type, keyword)
+    if isinstance(type_, inspect.UnionType):
+        return next((found for one in type_.types if (found := _extra(one, keyword))), None)
+    if isinstance(type_, inspect.VarTupleType) and keyword == "pattern":
+        return _extra(type_.item_type, keyword)
+    return None
+
+
+def _whole(type_: inspect.Type) -> bool:
+    """Whether only whole numbers belong there."""
+    if isinstance(type_, inspect.Metadata):
+        return _whole(type_.type)
+    if isinstance(type_, inspect.VarTupleType):
+        return _whole(type_.item_type)
+    if isinstance(type_, inspect.UnionType):
+        return any(map(_whole, type_.types)) and not any(isinstance(one, inspect.FloatType) for one in type_.types)
+    return isinstance(type_, inspect.IntType) or (isinstance(type_, inspect.LiteralType) and 1 in type_.values)
+
+
+class _Row(msgspec.Struct, frozen=True):
+    attribute: str
+    name: str
+    test: Callable[[str], object] | None
+    unique: bool
+    whole: bool  # a whole number is meant
+
+
+@cache
+def _rows(cls: type[Message]) -> tuple[_Row, ...]:
+    """The members of a type about which its shape has more to say than its decoder checks."""
+    rows = []
+    for field in cast(inspect.StructType, inspect.type_info(cls)).fields:
+        pattern = _extra(field.type, "pattern")
+        unique = bool(_extra(field.type, "uniqueItems"))
+        whole = _whole(field.type)
+        if field.encode_name != "@context" and (pattern or unique or whole):
+            # C-10: the whole is matched, so that a newline at the end is caught.
+            test = re.compile(pattern).fullmatch if pattern and field.name != "timestamp" else None
+            rows.append(_Row(field.name, field.encode_name, test, unique, whole))
+    return tuple(rows)
+
+
+def matched(message: Message, at: str = "", rule: str = "") -> Iterator[Violation]:
+    """Members that break their pattern, or name something twice, or write 3.0 where 3 is meant."""
+    cls = type(message)
+    for row in _rows(cls):
+        value = getattr(message, row.attribute, UNSET)
+        if type(value) is str and (row.test is None or row.test(value) is not None):
+            continue  # as nearly always
+        path = at + pointer(row.name)
+        named = rule or rule_of(cls, row.name)
+        many = isinstance(value, tuple)
+        for index, one in enumerate(value if isinstance(value, tuple) else (value,)):
+            if row.test is not None and isinstance(one, str) and row.test(one) is None:
+                severity: Grade = "warning" if row.name in _SCHEMA_ONLY else ""
+                broken = "CAP-026" if not rule and "*" in one and cls is messages.EventFilters else named
+                text = f"{row.name} has the wrong form; found {one!r}. {_form(row.name)}"
+                yield Violation(broken, text, path + (pointer(index) if many else ""), severity=severity)
+        if row.unique and isinstance(value, tuple) and len({*map(repr, value)}) != len(value):
+            yield Violation(named, f"{row.name} names something twice.", path)
+        # CF-070: exact types in the exchange; an event's 3.0 reads as 3 (ENV-046).
+        fraction = any(isinstance(one, float) for one in (value if isinstance(value, tuple) else (value,)))
+        if row.whole and fraction and not isinstance(message, (Envelope, events.Progress)):
+            yield Violation(named, f"{row.name} takes whole numbers, written without a point.", path)
+
+
+def pattern(cls: type[Message], name: str) -> Callable[[str], object]:
+    """The test of a member that has a pattern."""
+    return next(row.test for row in _rows(cls) if row.attribute == name and row.test is not None)
+
+
+@cache
+def required(cls: type[Message]) -> frozenset[str]:
+    """The members a type needs on the wire."""
+    return frozenset(field.encode_name for field in members(cls) if field.default is not UNSET)
+
+
+def rule_of(cls: type[Message], name: str) -> str:
+    """The rule that a bad member breaks."""
+    return (
+        cls.rules.get(name) or cls.rules.get("*" if name in required(cls) else "?") or cls.rules.get("*") or "ENV-059"
+    )
+
+
+def _form(name: str) -> str:
+    forms = {
+        "event_id": "Use evt_ and 1 to 64 letters or digits.",
+        "session_id": "Use sess_ and 1 to 64 letters or digits.",
+        "reply_token": "Use rpl_ and 1 to 64 letters or digits.",
+        "subscription_id": "Use sub_ and 1 to 64 letters or digits.",
+        "tool_call_id": "Use call_ and 1 to 64 letters or digits.",
+        "output_id": "Use out_ and 1 to 64 letters or digits.",
+        "aaep_version": "Use a version such as 1.0.0.",
+        "manifest_uri": "Use an absolute URI.",
+    }
+    return forms.get(name, "Look up the schema of this message for the allowed form.")
+
+
+# -- the envelope ---------------------------------------------------------------
+
+
+def context(event: Envelope, _raw: bytes, _known: Registry) -> Iterator[Violation]:
+    """ENV-002, ENV-003 §3.2.1, VER-011 §12.3.1"""
+    value: object = event.context
+    first = value[0] if isinstance(value, (tuple, list)) and value else value
+    if value == CORE_CONTEXT or value is UNSET:
+        return
+    if isinstance(first, str) and re.fullmatch(r"https://aaep-protocol\.org/context/v(?!1$)[0-9]+", first):
+        yield Violation("VER-011", f"{first} is another major version of AAEP; this is version 1.", "/@context")
+    elif not isinstance(value, (tuple, list)):
+        yield Violation("ENV-002", f"@context should be {CORE_CONTEXT}; found {value!r}.", "/@context")
+    elif CORE_CONTEXT not in value:
+        yield Violation(
+            "ENV-002", f"The list in @context should start with {CORE_CONTEXT}; it is not there.", "/@context"
+        )
+    elif first != CORE_CONTEXT:
+        yield Violation("ENV-003", f"{CORE_CONTEXT} should come first in @context. Move it to the front.", "/@context")
+    else:
+        for index, uri in enumerate(value):
+            if not isinstance(uri, str) or not re.fullmatch(URI, uri):
+                yield Violation("ENV-002", f"{uri!r} in @context is not a URI.", pointer("@context", index))
+
+
+def timestamp(event: Message, _raw: bytes, _known: Registry) -> Iterator[Violation]:
+    """ENV-021 to ENV-024 §3.2.5; on replies CONF-024, CLAR-005."""
+    value = present(event, "timestamp")
+    found = timestamps.defect(value) if isinstance(value, str) and not timestamps.clean(value) else None
+    if found is not None:
+        rule, severity, sentence = found
+        if not isinstance(event, Envelope):
+            if rule == "ENV-022":
+                return
+            rule = type(event).rules["timestamp"]
+        yield Violation(rule, f"timestamp {value!r} {sentence}.", "/timestamp", severity=cast(Grade, severity))
+
+
+def version(event: Message, _raw: bytes, _known: Registry) -> Iterator[Violation]:
+    """ENV-055, ENV-056 §3.4.4"""
+    value = present(event, "aaep_version")
+    if value is None:
+        yield Violation("ENV-056", "aaep_version is missing. Say which version of AAEP you speak.")
+    elif isinstance(value, str) and value not in PUBLISHED and pattern(type(event), "aaep_version")(value):
+        yield Violation("ENV-055", f"{value} is not a published version of AAEP.", "/aaep_version", severity="warning")
+
+
+def urgency(event: Envelope, _raw: bytes, _known: Registry) -> Iterator[Violation]:
+    """ENV-041 §3.3.2, TERM-020 §2.2.9, URG-001 to URG-008"""
+    value = present(event, "urgency")
+    row = _URGENCY.get(type(event))
+    if value is None:
+        if not isinstance(event, CRITICAL):  # those four are told by their shape: URG-009 to URG-012
+            yield Violation("ENV-041", "urgency is missing. Say how urgent the event is.")
+    elif row is not None and value == "critical":
+        if not marked(event, "outcome"):  # CF-025: the outcome of a prompt may be critical
+            yield Violation("TERM-020", "critical is for what the user has to act on. Use normal.", "/urgency")
+    elif row is not None and value in ("background", "normal") and value not in row[1]:
+        yield Violation(row[0], f"urgency is {value}; {' or '.join(row[1])} is recommended for this type.", "/urgency")
+
+
+def verbosity(event: Envelope, _raw: bytes, _known: Registry) -> Iterator[Violation]:
+    """ENV-038 §3.3.1"""
+    if event.verbosity is UNSET and any(text for _, text in texts(event)):
+        yield Violation("ENV-038", "verbosity is missing on an event with text.")
+
+
+def producer(event: Message, _raw: bytes, _known: Registry) -> Iterator[Violation]:
+    """ENV-032 §3.2.6: notes only."""
+    who = present(event, "producer")
+    if not isinstance(who, events.ProducerInfo):
+        return
+    yield from (v for v in matched(who, "/producer"))
+    for name in ("agent_version", "agent_name", "model", "manifest_uri"):
+        if getattr(who, name) is UNSET:
+            yield Violation("ENV-032", f"producer.{name} is missing; fill it in when you know it.", severity="info")
+
+
+def language(event: Envelope, _raw: bytes, _known: Registry) -> Iterator[Violation]:
+    """I18N-002 §11.1, I18N-008 §11.1.2, I18N-032 §11.4.1"""
+    hints = present(event, "localization_hints")
+    if hints is not None and not isinstance(hints, events.LocalizationHints):
+        return
+    primary = present(hints, "primary_language") if hints is not None else None
+    if primary is None and any(text for _, text in texts(event)):
+        yield Violation("I18N-002", "The event has text but does not say its language. Set primary_language.")
+    if hints is None:
+        return
+    for name in ("primary_language", "available_languages", "fallback_chain"):
+        value = present(hints, name)
+        many = isinstance(value, (tuple, list))
+        for index, tag in enumerate(value if isinstance(value, (tuple, list)) else (value,)):
+            if isinstance(tag, str) and not languages.well_formed(tag):
+                path = pointer("localization_hints", name, *([index] if many else []))
+                yield Violation("I18N-008", f"{tag!r} is not a well-formed language tag. Use one such as en-US.", path)
+    yield from (v for v in matched(hints, "/localization_hints") if "twice" in v.message or v.rule != "I18N-008")
+    if hints.text_direction is UNSET and isinstance(primary, str) and languages.right_to_left(primary):
+        message = f"{primary} is written from right to left, but text_direction is missing."
+        yield Violation("I18N-032", message, "/localization_hints", severity="warning")
+
+
+def extensions(event: Envelope, _raw: bytes, known: Registry) -> Iterator[Violation]:
+    """ENV-052 §3.4.3, VAL-008 §3.9 step 8"""
+    used = present(event, "extensions")
+    if not isinstance(used, dict):
+        return
+    claimed, unknown = known.declared(event.context if isinstance(event.context, (tuple, list)) else ())
+    for prefix, value in used.items():
+        path, extension = pointer("extensions", prefix), claimed.get(prefix)
+        if extension is None and not unknown:
+            message = f"@context declares no extension with the prefix {prefix}. Add its context URI after the core's."
+            yield Violation("ENV-052", message, path)
+        elif extension is None:
+            message = f"Whether {prefix} is declared cannot be told: a context in @context is not registered here."
+            yield Violation("ENV-052", message, path, severity="info")
+        elif extension.fields is not None and isinstance(value, dict):
+            yield from shaped(value, extension.fields, "VAL-008", path)
+
+
+def shaped(value: object, shape: type[msgspec.Struct], rule: str, path: str) -> Iterator[Violation]:
+    """Whether a free object has the shape that an extension declares for it."""
+    try:
+        msgspec.convert(value, shape)
+    except msgspec.ValidationError as error:
+        sentence, _, where = str(error).partition(" - at `$")
+        inner = "".join(pointer(part) for part in re.findall(r"[^.`\[\]]+", where))
+        yield Violation(rule, f"{sentence}.", path + inner)
+
+
+# -- size and numbers -------------------------------------------------------------
+
+
+def limits(event: Message, raw: bytes, _known: Registry) -> Iterator[Violation]:
+    """LIM-001 to LIM-005 §3.7, ENC-006 §3.8: counted as C-23 counts."""
+    if len(raw) > 65_536:
+        yield Violation("LIM-001", f"The event has {len(raw)} bytes; 65536 is the limit. Point to bulky data by link.")
+    whole = msgspec.json.decode(raw) if raw else msgspec.to_builtins(event)
+    used = whole.get("extensions")
+    fields = len(whole) + (len(used) if isinstance(used, dict) else 0)
+    if fields > 32:
+        yield Violation("LIM-003", f"The event has {fields} fields at its top; 32 is the limit.")
+    yield from _walk(whole, ())
+
+
+def _walk(value: object, parts: tuple[str | int, ...]) -> Iterator[Violation]:
+    if isinstance(value, (dict, list)):
+        if len(parts) == 8:
+            yield Violation("LIM-004", "The event is nested more than 8 levels deep.", pointer(*parts))
+        for name, inner in value.items() if isinstance(value, dict) else enumerate(value):
+            if not (isinstance(inner, str) and len(inner) <= 4096):  # most are short texts
+                yield from _walk(inner, (*parts, name))
+    elif isinstance(value, str) and len(value.encode()) > 16_384:
+        message = f"The text has {len(value.encode())} bytes; 16384 is the limit. Split it."
+        yield Violation("LIM-005", message, pointer(*parts))
+    elif isinstance(value, int) and not isinstance(value, bool) and abs(value) >= _SAFE:
+        severity: Grade = "warning" if abs(value) == _SAFE else ""  # C-27
+        message = f"{value} is too large for a JSON number. Send it as a string."
+        yield Violation("ENC-006", message, pointer(*parts), severity=severity)
+
+
+# -- text ---------------------------------------------------------------------------
+
+
+def script(event: Envelope, _raw: bytes, _known: Registry) -> Iterator[Violation]:
+    """I18N-026 §11.3.2, I18N-031 §11.3.3, I18N-035 §11.4.2"""
+    hints = present(event, "localization_hints")
+    automatic = hints is not None and present(hints, "text_direction") == "auto"
+    for path, text in texts(event):
+        if text.isascii():
+            continue
+        if not unicodedata.is_normalized("NFC", text):
+            yield Violation("I18N-026", "The text is not in normal form C. Normalise before emitting.", path)
+        if text and unicodedata.category(text[0]).startswith("M"):
+            yield Violation("I18N-031", "The text starts with a combining mark that has nothing to sit on.", path)
+        if re.search("[\u202a-\u202e]", text) and re.match("/(action|consequence|question|choices)", path):
+            # C-59: an override can show another payee than the one that is confirmed.
+            message = "The text holds a direction override, which can disguise it. Use isolates (U+2066 to U+2069)."
+            yield Violation("I18N-035", message, path, severity="error")
+        elif not automatic and not re.search("[\u2066-\u2069]", text):
+            strong = {unicodedata.bidirectional(char) for char in text}
+            if "L" in strong and strong & {"R", "AL"}:
+                message = "The text mixes directions. Use isolates, or text_direction auto."
+                yield Violation("I18N-035", message, path)
+
+
+def markup(event: Envelope, raw: bytes, _known: Registry) -> Iterator[Violation]:
+    """I18N-041 §11.5.2"""
+    for path, text in texts(event) if b"<" in raw or b"\\u003" in raw else ():
+        if MARKUP.search(text):
+            yield Violation(
+                "I18N-041", "The text holds inline markup. Use a variant field such as summary_normal_yo.", path
+            )
+
+
+def secrets(event: Message, *, strict: bool) -> Iterator[Violation]:
+    """
+    TOOL-005 §4.3.1, EVT-003, SEC-023 §10.2.2 T5
+
+    Arguments and requests are where secrets turn up, and are always looked
+    through; every other text only under ``strict``, for it costs (CF-143).
+    """
+    own = {"/args_summary": "TOOL-005", "/request_text": "EVT-003"}
+    for path, text in texts(event):
+        if (strict or path in own) and any(True for _ in redaction.find(text)):
+            yield Violation(
+                own.get(path, "SEC-023"), "The text seems to hold a secret. Redact it before emitting.", path
+            )
+
+
+# -- all of them ----------------------------------------------------------------------
+
+_ENVELOPE: Final = (context, timestamp, version, urgency, verbosity, producer, language, extensions, script, markup)
+
+
+def every(message: Message, raw: bytes, known: Registry = BUNDLED, *, strict: bool = False) -> Iterator[Violation]:
+    """Every rule on one message that its shape cannot say."""
+    yield from matched(message)
+    if isinstance(message, Envelope):
+        for judge in _ENVELOPE:
+            yield from judge(message, raw, known)
+        yield from secrets(message, strict=strict)
+        yield from limits(message, raw, known)
+    else:
+        yield from timestamp(message, raw, known)
+        for name in ("producer", "capabilities", "honored_capabilities"):
+            inner = present(message, name)
+            if isinstance(inner, Message):
+                rule = "" if name == "capabilities" else type(message).rules[name]
+                yield from matched(inner, pointer(name), rule)
+                filters = present(inner, "event_filters")
+                if isinstance(filters, Message):
+                    yield from matched(filters, pointer(name, "event_filters"), rule)
+    for payload in PAYLOADS.get(type(message), ()):
+        yield from payload(message)

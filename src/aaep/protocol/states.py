@@ -1,0 +1,193 @@
+"""
+The tables: which order of things the protocol allows.
+
+Everything that affects what may come next is in this file. It does not know
+which side we are on, so it cannot apply different rules to the two. Rows that
+are missing from a table are what the protocol forbids, and ``BREACHES`` names
+the rule each of them breaks. The diagrams in ``docs/`` are drawn from here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Final, Literal
+
+from ..errors import Severity
+from .events import (
+    AwaitingClarification,
+    AwaitingConfirmation,
+    Envelope,
+    HandoffRequested,
+    OutputStreaming,
+    ProgressUpdated,
+    ToolInvoked,
+)
+
+__all__ = [
+    "ASK",
+    "ASTRAY",
+    "BREACHES",
+    "CALL",
+    "HANDSHAKE",
+    "IMPLIED",
+    "LIFECYCLE",
+    "NEXT",
+    "OUTPUT",
+    "TOLD",
+    "WORK",
+    "Call",
+    "Output",
+]
+
+# SEQ-001, SEQ-003, SEQ-004 §4.5.1: a session, by what its events are.
+LIFECYCLE: Final = {
+    ("none", "started"): "active",
+    ("active", "other"): "active",
+    ("active", "terminal"): "ended",
+}
+# TOOL-010, TOOL-012 §4.5.2: one call.
+CALL: Final = {
+    ("new", "invoked"): "running",
+    ("running", "completed"): "done",
+}
+# OUT-003, OUT-005 §4.5.4: one output, by its chunks.
+OUTPUT: Final = {
+    ("new", "chunk"): "open",
+    ("new", "last"): "complete",
+    ("open", "chunk"): "open",
+    ("open", "last"): "complete",
+}
+# Chapter 6: one prompt. The first that happens decides (CONF-041); nothing leads out of an outcome.
+ASK: Final = {
+    ("pending", "accept"): "accepted",
+    ("pending", "reject"): "rejected",
+    ("pending", "answer"): "answered",
+    ("pending", "timeout"): "timed_out",
+    ("pending", "withdraw"): "withdrawn",
+    ("pending", "end"): "withdrawn",  # CF-027: any terminal event voids every token
+}
+# CF-025: how an outcome that our own extension tells ended the prompt.
+TOLD: Final = {"accepted": "accept", "rejected": "reject", "timed_out": "timeout", "answered": "answer"}
+# SUB-004, SUB-005, SUB-057, SUB-058, SUB-068 chapter 5: one subscription. Without a handshake it stays bare (Level 1).
+HANDSHAKE: Final = {
+    ("bare", "event"): "bare",
+    ("bare", "request"): "requested",
+    ("requested", "accepted"): "subscribed",
+    ("requested", "rejected"): "declined",
+    ("declined", "request"): "requested",
+    ("subscribed", "event"): "subscribed",
+    ("subscribed", "renegotiate"): "renegotiating",
+    ("subscribed", "close"): "closed",
+    ("renegotiating", "event"): "renegotiating",  # SUB-062: still under the old terms
+    ("renegotiating", "accepted"): "subscribed",
+    ("renegotiating", "rejected"): "refused",
+    ("renegotiating", "close"): "closed",
+}
+BREACHES: Final[Mapping[tuple[str, str], str]] = {
+    ("none", "other"): "SEQ-001",
+    ("none", "terminal"): "SEQ-001",
+    ("active", "started"): "SEQ-001",
+    ("ended", "started"): "ENV-019",
+    ("ended", "terminal"): "SEQ-003",
+    ("ended", "other"): "SEQ-004",
+    ("new", "completed"): "TOOL-010",
+    ("running", "invoked"): "TOOL-004",
+    ("done", "invoked"): "TOOL-004",
+    ("done", "completed"): "TOOL-012",
+    ("complete", "chunk"): "OUT-005",
+    ("complete", "last"): "OUT-005",
+    ("requested", "event"): "SUB-004",
+    ("bare", "accepted"): "SUB-005",
+    ("bare", "rejected"): "SUB-005",
+    ("declined", "accepted"): "SUB-005",
+    ("declined", "rejected"): "SUB-005",
+    ("declined", "event"): "SUB-004",
+    ("subscribed", "accepted"): "SUB-005",
+    ("subscribed", "rejected"): "SUB-005",
+    ("closed", "event"): "SUB-068",
+    ("refused", "event"): "SUB-058",
+}
+ASTRAY: Final = {
+    "SEQ-001": "session.started comes a second time.",
+    "ENV-019": "The session_id of a finished session is used again. Make a new one.",
+    "SEQ-003": "The session has ended already; this is a second ending.",
+    "SEQ-004": "The session has ended; nothing may follow.",
+}
+# C-35: the state an event implies, which a later state.changed may leave.
+IMPLIED: Final[Mapping[type[Envelope], str]] = {
+    ToolInvoked: "calling_tool",
+    OutputStreaming: "writing_output",  # while it is not complete
+    AwaitingConfirmation: "awaiting_input",
+    AwaitingClarification: "awaiting_input",
+    HandoffRequested: "handing_off",
+}
+# What may not directly follow the end of a prompt: HITL-019, HITL-022, CLAR-021, HITL-030.
+WORK: Final = (ToolInvoked, ProgressUpdated, AwaitingConfirmation, AwaitingClarification)
+NEXT: Final[Mapping[tuple[str, bool], tuple[str, str]]] = {  # kind, granted: rule for work, rule for the rest
+    ("confirmation", True): ("HITL-022", "HITL-022"),
+    ("confirmation", False): ("HITL-019", ""),
+    ("clarification", True): ("CLAR-021", "HITL-030"),
+    ("clarification", False): ("CLAR-021", "HITL-030"),
+}
+
+Fault = tuple[str, str, str, Severity | Literal[""]]  # rule, sentence, path, severity
+
+
+class Call:
+    """One call of a tool, in the table ``CALL``."""
+
+    __slots__ = ("agent", "id", "stage", "tool")
+
+    def __init__(self, tool: str, agent: str, id: str) -> None:
+        self.stage = CALL["new", "invoked"]
+        self.tool, self.agent, self.id = tool, agent, id
+
+
+class Output:
+    """One output, in the table ``OUTPUT``, and where its text has got to."""
+
+    __slots__ = ("end", "last", "shift", "shifts", "stage")
+
+    def __init__(self) -> None:
+        self.stage = "new"
+        self.last = 0  # where the last chunk began
+        self.end = 0  # where it ended, in code points
+        self.shifts = (0, 0)  # how much further that is in UTF-16 units and in UTF-8 bytes (C-44)
+        self.shift = 0  # the one in use
+
+    def faults(self, event: OutputStreaming) -> Iterator[Fault]:
+        """OUT-001, OUT-002, OUT-005 §4.3.3"""
+        position, expected = event.position, self.end + self.shift
+        if (self.stage, "last" if event.complete else "chunk") not in OUTPUT:
+            yield "OUT-005", "The output is complete; no chunk may follow.", "", ""
+        elif position == expected:
+            return
+        elif position < self.last:
+            text = f"position {position} is before {self.last}, where the last chunk began."
+            yield "OUT-002", text, "/position", ""
+        elif position - self.end in self.shifts:
+            units = ("UTF-16 units", "UTF-8 bytes")[self.shifts.index(position - self.end)]
+            yield "OUT-001", f"Positions are counted in {units}.", "/position", "info"
+        else:
+            wanted = f"the chunk before ends at {expected}" if self.stage == "open" else "the first is 0"
+            text = f"position is {position}; {wanted}."
+            yield "OUT-001", text, "/position", ""
+
+    def take(self, event: OutputStreaming) -> None:
+        """Let the chunk have come."""
+        start, chunk = event.position, event.chunk
+        if start != self.end + self.shift:
+            if start - self.end in self.shifts:
+                self.shift = start - self.end
+            else:  # a gap or an overlap: count on from where the chunk says it is
+                self.end, self.shift, self.shifts = start, 0, (0, 0)
+        self.stage = OUTPUT.get((self.stage, "last" if event.complete else "chunk"), self.stage)
+        self.last = start
+        length = len(chunk)
+        self.end += length
+        if not chunk.isascii():
+            utf16 = sum(char > "\uffff" for char in chunk)
+            utf8 = len(chunk.encode(errors="surrogatepass")) - length
+            unit = self.shifts.index(self.shift) if self.shift else -1
+            self.shifts = (self.shifts[0] + utf16, self.shifts[1] + utf8)
+            self.shift = self.shifts[unit] if unit >= 0 else 0

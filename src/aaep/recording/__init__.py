@@ -1,0 +1,1 @@
+"""Captures of conversations: writing, reading, judging, replaying and drawing them."""

@@ -1,0 +1,1 @@
+"""What happened in a recording, as text, as a drawing and as a page."""

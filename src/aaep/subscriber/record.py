@@ -1,0 +1,54 @@
+"""A channel that tells what passes through it, in both directions and as it is."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import AsyncGenerator, AsyncIterator, Callable
+from typing import Any, Literal, TypeAlias
+
+from ..transports.base import Arrival, Channel
+
+__all__ = ["Direction", "Record", "Tap"]
+
+Direction: TypeAlias = Literal["out", "in"]  # out is from the producer, as in a capture
+Record: TypeAlias = Callable[[Direction, bytes], None]
+
+
+class Tap:
+    """
+    A :class:`~aaep.transports.base.Channel` around another one.
+
+    What we send is told before it leaves: what it brings about may be here
+    before the sending is done.
+    """
+
+    def __init__(self, channel: Channel, record: Record) -> None:
+        self._channel, self._record = channel, record
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._channel, name)
+
+    async def manifest(self) -> bytes:
+        return await self._channel.manifest()
+
+    async def request(self, message: bytes) -> bytes:
+        self._record("in", message)
+        answer = await self._channel.request(message)
+        self._record("out", answer)
+        return answer
+
+    async def send(self, message: bytes) -> None:
+        self._record("in", message)
+        await self._channel.send(message)
+
+    async def arrivals(self, subscription_id: str, after: str = "") -> AsyncGenerator[Arrival, None]:
+        arrivals: AsyncIterator[Arrival] = self._channel.arrivals(subscription_id, after)
+        async with contextlib.AsyncExitStack() as stack:
+            if isinstance(arrivals, AsyncGenerator):
+                stack.push_async_callback(arrivals.aclose)
+            async for arrival in arrivals:
+                self._record("out", arrival.data)
+                yield arrival
+
+    async def close(self) -> None:
+        await self._channel.close()

@@ -1,0 +1,82 @@
+"""
+Whether a producer is who it says it is: the subscriber's side of signed manifests. §10.4.2, CF-120, CF-123
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from urllib.parse import urlsplit
+
+import msgspec
+from msgspec import UNSET
+
+from ..identity.claims import ENCRYPTED, LOCAL_ORIGIN, TRANSPORTS, ManifestInvalid, consistent, on_this_machine, origin
+from ..identity.manifests import Signed, verify
+from ..identity.signing_keys import TrustedKeys
+from ..protocol.messages import Capabilities, SubscriptionAccepted
+from ..text.phrases import neutralise
+from ..transports.base import Channel, ChannelRefused
+
+__all__ = ["Proof", "Trust"]
+
+
+class Proof(msgspec.Struct, frozen=True):
+    """
+    What is known about who the producer is, in a sentence that can be shown.
+
+    ``proven`` takes a signature of a trusted key, for this agent and this
+    address, and a connection that nobody else can have answered.
+    """
+
+    proven: bool
+    text: str
+    signed: Signed | None = None
+
+
+class Trust:
+    """
+    Verifies the producer of one subscription.
+
+    ``place`` gives the URL that is connected to, and ``checked`` says whether
+    its certificate is verified. With ``required`` whatever cannot be verified
+    is an error; without, it is only not proven.
+    """
+
+    def __init__(
+        self, keys: TrustedKeys, *, place: Callable[[], str], required: bool = True, checked: bool = True
+    ) -> None:
+        self._keys, self._place, self._required, self._checked = keys, place, required, checked
+
+    async def examine(self, channel: Channel, accepted: SubscriptionAccepted, terms: Capabilities, now: float) -> Proof:
+        """Verify the manifest of who accepted us. Raises :exc:`ManifestInvalid` if that is required."""
+        try:
+            return self._judge(await _obtained(channel, accepted), accepted, terms, now)
+        except ManifestInvalid as error:
+            if self._required:
+                raise
+            return Proof(False, f"Identity not proven. {error}")
+
+    def _judge(self, given: bytes | str, accepted: SubscriptionAccepted, terms: Capabilities, now: float) -> Proof:
+        place = self._place()
+        where, scheme = origin(place), urlsplit(place).scheme.lower()
+        signed = verify(given, self._keys, agent_id=accepted.producer.agent_id, origin=where, now=now)
+        consistent(signed.manifest, transport=TRANSPORTS.get(scheme), terms=terms)
+        who = f"{neutralise(signed.manifest.agent_id)}, signed with the key {neutralise(signed.kid)}"
+        if where == LOCAL_ORIGIN or (scheme in ENCRYPTED and self._checked):
+            return Proof(True, f"This is {who}.", signed)
+        if not on_this_machine(place):
+            raise ManifestInvalid(
+                "origin", f"The connection to {where} is not protected, so anybody on the way can answer. Use TLS."
+            )
+        text = f"The manifest is that of {who}, but another user of this machine could be presenting it."
+        return Proof(False, f"Identity not proven. {text}", signed)
+
+
+async def _obtained(channel: Channel, accepted: SubscriptionAccepted) -> bytes | str:
+    """MAN-021, CF-068: inline or, from a producer that publishes it only, where it is published."""
+    if accepted.signed_manifest is not UNSET:
+        return accepted.signed_manifest
+    try:
+        return await channel.manifest()
+    except ChannelRefused as error:
+        raise ManifestInvalid("unsigned", "The producer gave no signed manifest.") from error

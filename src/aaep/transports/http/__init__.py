@@ -1,0 +1,8 @@
+"""HTTP: server-sent events and POST."""
+
+from __future__ import annotations
+
+from .client import connect
+from .server import serve
+
+__all__ = ["connect", "serve"]

@@ -1,0 +1,8 @@
+"""Standard input and output, as lines of JSON-RPC."""
+
+from __future__ import annotations
+
+from .client import connect
+from .server import serve
+
+__all__ = ["connect", "serve"]

@@ -1,0 +1,144 @@
+"""The subscriber's end of Appendix B.6: an agent that is started to be listened to."""
+
+from __future__ import annotations
+
+import contextlib
+import shlex
+from collections.abc import Callable, Sequence
+from typing import Any, Final, TypeVar, cast
+
+import msgspec
+
+from ...errors import AaepError
+from ...protocol.codec import encode
+from ...protocol.framing import Frame, jsonrpc
+from ...protocol.messages import SubscriptionClose
+from ...text.phrases import neutralise
+from ..base import ChannelRefused
+from ..duplex_client import Duplex
+from .lines import CLOSE, EVENT, PING, RENEGOTIATE, REPLY, SUBSCRIBE, error
+from .process import Agent, start
+
+__all__ = ["StdioChannel", "connect"]
+
+T = TypeVar("T", bound=msgspec.Struct)
+
+_METHODS: Final = {
+    "subscription.request": SUBSCRIBE,
+    "subscription.renegotiate": RENEGOTIATE,
+    "subscription.close": CLOSE,
+    "confirmation.reply": REPLY,
+    "clarification.reply": REPLY,
+}
+
+
+class _Head(msgspec.Struct):
+    type: str = ""
+    subscription_id: str = ""
+
+
+class _Problem(msgspec.Struct):
+    code: int = 0
+    message: str = ""
+
+
+_DECODERS: Final[dict[type[Any], Callable[[bytes], Any]]] = {
+    shape: msgspec.json.Decoder(shape).decode for shape in (_Head, _Problem)
+}
+
+
+class _Talk:
+    """One subscription on an agent's pipes, which outlive it."""
+
+    def __init__(self, agent: Agent) -> None:
+        self._agent = agent
+        self._call = 0  # what waits for an answer
+        self._id = ""  # of the subscription
+        self._over = False
+
+    async def send(self, message: bytes) -> None:
+        method = _METHODS[_read(message, _Head).type]
+        if method in (SUBSCRIBE, RENEGOTIATE):
+            self._call = next(self._agent.calls)
+            self._agent.write(jsonrpc(message, method=method, call=self._call))
+        else:
+            self._over = self._over or method == CLOSE
+            self._agent.write(jsonrpc(message, method=method))
+
+    async def receive(self) -> bytes | ChannelRefused | None:
+        while not self._over or self._call:
+            item = await self._agent.next()
+            if not item.method:
+                if self._call and (item.call == self._call or (item.error and item.call is None)):
+                    return self._answered(item)
+            elif item.call is not None:
+                # STDIO-009: it may ask whether we are there, and nothing else.
+                self._agent.write(jsonrpc(b"{}", call=item.call) if item.method == PING else error(-32601, item.call))
+            elif self._id and item.method in (EVENT, CLOSE):  # before that, what is left of an earlier subscription
+                self._over = item.method == CLOSE and _read(item.data, _Head).subscription_id == self._id
+                return item.data
+        return None
+
+    def _answered(self, item: Frame) -> bytes | ChannelRefused:
+        self._call = 0
+        if item.error:
+            problem = _read(item.data, _Problem)
+            return ChannelRefused(f"The agent refused that: {neutralise(problem.message)[:500]} ({problem.code}).")
+        head = _read(item.data, _Head)
+        if head.type == "subscription.accepted":
+            self._id = head.subscription_id
+        return item.data
+
+    async def close(self) -> None:
+        if self._id and not self._over:
+            parting = SubscriptionClose(subscription_id=self._id, reason_code="subscriber_shutdown")
+            with contextlib.suppress(ChannelRefused):  # it has ended before
+                await self.send(encode(parting))
+
+
+class StdioChannel(Duplex):
+    """A subscriber's way to an agent that is started for it, once, with the first request."""
+
+    def __init__(self, command: Sequence[str], patience: float) -> None:
+        super().__init__(self._dialled, self._nowhere)
+        self._command, self._patience = command, patience
+        self._agent: Agent | None = None
+
+    async def close(self) -> None:
+        try:
+            await super().close()
+        finally:
+            if self._agent is not None:
+                await self._agent.end(self._patience)
+
+    async def _dialled(self) -> _Talk:
+        if self._agent is None:
+            self._agent = await start(self._command)
+        return _Talk(self._agent)
+
+    async def _nowhere(self) -> bytes:
+        raise ChannelRefused("An agent on pipes has no place for a manifest. Ask for a signed one.")  # CF-118
+
+
+def connect(url: str, *, patience: float = 5.0) -> StdioChannel:
+    """
+    A way to the agent that a command starts. It is started with the first request, without a shell.
+
+    When the channel is closed, so is the agent's input. An agent that goes on for ``patience``
+    seconds is told to end (SIGTERM), and after as many more is made to. One that has ended is
+    not started again: what it was doing might be done twice.
+    """
+    try:
+        command = shlex.split(url.partition(":")[2])
+    except ValueError as problem:
+        raise AaepError(f"{url!r} cannot be taken apart: {problem}. Write stdio:COMMAND ARGS.") from None
+    if not command:
+        raise AaepError("Which agent? Write stdio:COMMAND ARGS.")
+    return StdioChannel(command, patience)
+
+
+def _read(data: bytes, shape: type[T]) -> T:
+    try:
+        return cast(T, _DECODERS[shape](data))
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+        return shape()

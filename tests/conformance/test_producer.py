@@ -1,0 +1,467 @@
+"""The conformance suite for producers: ours and a plain one earn Level 3, and who breaks a rule is failed for it."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import shlex
+import socket
+import sys
+import tempfile
+import threading
+from collections.abc import Iterator
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+from typing import Any, Self
+from xml.etree import ElementTree
+
+import pytest
+from click.testing import CliRunner
+from click.testing import Result as Outcome
+
+import tests.end_to_end.pipes  # noqa: F401  # which makes an address known
+from aaep.cli import main
+from aaep.conformance import SUITE, Result
+from aaep.conformance.judge import granted
+from aaep.conformance.producer.agent import Scripted
+from aaep.conformance.producer.run import PRODUCER, Played, Scenario, judge_producer, live
+from aaep.conformance.report import Report, html, junit, text, to_json
+from aaep.producer.producer import Producer
+from aaep.protocol.catalogue import rules
+from aaep.transports.base import transport
+from tests.broken.good_plain import OneAtATime, OneTool, Plain, Subscription
+from tests.broken.producers import (
+    ALL,
+    Broken,
+    NumbersInFront,
+    NumbersTokens,
+    RejectsAll,
+    SaysYesToEverything,
+    ShortTokens,
+)
+from tests.end_to_end.wires import transports
+
+# A place for each transport; what stands for a path is filled in.
+ADDRESSES = [
+    "http://127.0.0.1:0",
+    "asgi+http://127.0.0.1:0",
+    "ws://127.0.0.1:0",
+    "grpc://127.0.0.1:0",
+    "unix://{folder}/agent.sock",
+    "pipes://{folder}/pipes.sock",
+]
+BRIDGE = Path(__file__).parents[1] / "bridge.py"
+AT_ONCE = 8  # peers that are judged side by side: they mostly wait
+
+
+EXAMPLES = Path(__file__).parents[2] / "examples"
+
+
+class Desk:
+    """Where a plain producer's tasks are started."""
+
+    def __init__(self, producer: Plain) -> None:
+        class Requests(BaseHTTPRequestHandler):
+            def do_POST(self) -> None:
+                producer.start(json.loads(self.rfile.read(int(self.headers["Content-Length"])))["task"])
+                self.send_response(204)
+                self.end_headers()
+
+            def log_message(self, format: str, *args: object) -> None:
+                """Nothing."""
+
+        self._server = ThreadingHTTPServer(("127.0.0.1", 0), Requests)
+        self.url = f"http://127.0.0.1:{self._server.server_address[1]}/start"
+
+    def __enter__(self) -> Self:
+        threading.Thread(target=self._server.serve_forever, args=(0.05,), daemon=True).start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._server.shutdown()
+        self._server.server_close()
+
+
+def failed(played: Played) -> set[str]:
+    return {one.rule for one in played.results if one.verdict == "failed"}
+
+
+def left_out(played: Played) -> set[str]:
+    return {one.rule for one in played.results if one.verdict == "not shown" and one.required is not None}
+
+
+def result(played: Played, rule: str) -> Result:
+    return next(one for one in played.results if one.rule == rule)
+
+
+async def judge_ours(url: str) -> Played:
+    with Producer("conformance-agent", name="Scripted agent", listen=url, journal=None) as producer:
+        agent = Scripted(producer)
+
+        async def start(task: str) -> None:
+            agent.start(task)
+
+        at = producer.addresses[0]
+        if at.startswith("pipes"):
+            bridge = shlex.join([sys.executable, "-S", "-E", str(BRIDGE), at.removeprefix("pipes://")])
+            return await judge_producer(f"stdio:{bridge}", start, strict=True, shared=True)
+        return await judge_producer(at, start, strict=True)
+
+
+async def judge_plain(
+    made: type[Plain], scenarios: tuple[Scenario, ...] = PRODUCER, *, patience: float = 4.0
+) -> Played:
+    with made() as producer:
+
+        async def start(task: str) -> None:
+            producer.start(task)
+
+        return await judge_producer(producer.url, start, scenarios=scenarios, patience=patience, quiet=0.3)
+
+
+def scenes(broken: type[Broken]) -> tuple[Scenario, ...]:
+    """Those that show the rule, after a session that nothing disturbs."""
+    chosen = [one for one in PRODUCER if broken.breaks in (*one.rules, *one.also)]
+    first = next(one for one in PRODUCER if one.name == "a session from beginning to end")
+    # What is said of the replies to others needs them.
+    before = [one for one in PRODUCER if broken.breaks in ("CONF-040", "CONF-012") and "CONF-033" in one.rules]
+    return tuple(one for one in PRODUCER if one in (*chosen, *before, first))
+
+
+# -- who keeps the rules -----------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def good() -> Iterator[dict[str, Played]]:
+    """Ours over every transport, and two that were written without our library, side by side."""
+
+    async def judge(folder: str) -> dict[str, Played]:
+        urls = [url.format(folder=folder) for url in ADDRESSES]
+        played = await asyncio.gather(*map(judge_ours, urls), judge_plain(Plain), judge_plain(OneTool))
+        return dict(zip([*ADDRESSES, "plain", "one tool"], played, strict=True))
+
+    with tempfile.TemporaryDirectory() as folder:
+        Path(folder).chmod(0o700)
+        yield asyncio.run(judge(folder))
+
+
+@pytest.mark.parametrize("which", [*ADDRESSES, "plain", "one tool"])
+def test_a_good_producer_earns_level_3(good: dict[str, Played], which: str) -> None:
+    """LVL-025, LVL-044"""
+    played = good[which]
+    assert failed(played) == set()
+    assert left_out(played) == set()
+    assert granted(played.results) == 3
+
+
+def test_nothing_is_passed_that_was_not_seen(good: dict[str, Played]) -> None:
+    for played in good.values():
+        assert all(one.evidence for one in played.results)
+        assert result(played, "MAN-020").verdict == "not applicable"  # none of them signs its manifest
+        assert result(played, "CAP-045").verdict == "passed"  # and says so
+
+
+def test_it_is_told_when_calls_of_a_tool_are_taken_at_their_word(good: dict[str, Played]) -> None:
+    told = [which for which, played in good.items() if any("taken at its word" in one for one in played.remarks)]
+    assert told == ["one tool"]
+
+
+def test_one_that_does_one_thing_at_a_time_is_judged_all_the_same() -> None:
+    names = ("two questions are open and one is answered", "a no stops the action")
+    chosen = tuple(one for one in PRODUCER if one.name in names)
+    played = asyncio.run(judge_plain(OneAtATime, chosen, patience=1.0))
+    assert failed(played) == set()
+    assert any("there was no second one" in one for one in played.remarks)
+    assert result(played, "HITL-020").evidence == ("After a reject and then an accept the action was not done.",)
+
+
+def test_a_producer_that_signs_shows_what_it_signs(tmp_path: Path) -> None:
+    key = tmp_path / "key.json"
+    assert CliRunner().invoke(main, ["manifest", "key", "new", str(key)]).exit_code == 0
+    proof = [one for one in PRODUCER if "MAN-020" in one.also]
+
+    async def judge() -> Played:
+        with Producer("bank", listen="http://127.0.0.1:0", journal=None, signing_key=key) as producer:
+            return await judge_producer(producer.addresses[0], None, scenarios=proof)
+
+    played = asyncio.run(judge())
+    assert failed(played) == set()
+    for rule in ("MAN-016", "MAN-017", "MAN-018", "MAN-020"):
+        assert result(played, rule).verdict == "passed", rule
+    assert result(played, "CAP-045").verdict == "not shown"  # it has no reason to reject
+
+
+def test_our_own_producer_is_not_even_warned_of_but_for_the_short_time_that_the_script_gives(
+    good: dict[str, Played],
+) -> None:
+    for url in ADDRESSES:
+        assert {one.rule for one in good[url].results if one.verdict == "warning"} == {"HITL-033"}
+
+
+def test_a_run_in_which_nobody_is_authenticated_says_so(good: dict[str, Played]) -> None:
+    """TR-026: with a warning; where the system itself knows who is there, there is nothing to warn of."""
+    for url, played in good.items():
+        warned = any(one.startswith("Warning:") and "authenticates nobody" in one for one in played.remarks)
+        assert warned is not url.startswith(("unix:", "pipes:"))
+
+
+class WithoutSubscriptions(Plain):
+    """A producer of Level 1: whoever connects hears what happens, and nobody is asked for anything."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        requests: Any = self._server.RequestHandlerClass
+        usual = requests._stream
+
+        def bare(self: Any, _: str) -> None:
+            with self.producer.changed:
+                made = Subscription(self.producer.honour({}))
+                self.producer.subscriptions[made.id] = made
+            usual(self, made.id)
+
+        def nothing(self: Any) -> None:
+            self.rfile.read(int(self.headers["Content-Length"]))
+            self._say(404, {"error": "not_found", "message": "Nothing is here."})
+
+        requests._stream, requests.do_POST = bare, nothing
+
+
+def test_a_producer_without_subscriptions_earns_level_1_and_no_more() -> None:
+    """LVL-023"""
+    played = asyncio.run(judge_plain(WithoutSubscriptions))
+    assert granted(played.results) == 1
+    assert {rules()[rule].level for rule in failed(played)} <= {3}
+    assert any("without a subscription" in one for one in played.remarks)
+
+
+# -- who does not -------------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def bad() -> dict[str, Played]:
+    async def judge() -> list[Played]:
+        gate = asyncio.Semaphore(AT_ONCE)
+
+        async def one(broken: type[Broken]) -> Played:
+            async with gate:
+                return await judge_plain(broken, scenes(broken))
+
+        return [*await asyncio.gather(*map(one, ALL))]
+
+    return {broken.__name__: played for broken, played in zip(ALL, asyncio.run(judge()), strict=True)}
+
+
+@pytest.mark.parametrize("broken", ALL, ids=lambda broken: str(broken.__name__))
+def test_a_broken_producer_is_failed_for_its_own_rule_and_no_other(
+    bad: dict[str, Played], broken: type[Broken]
+) -> None:
+    played = bad[broken.__name__]
+    assert broken.breaks in failed(played)
+    assert failed(played) <= {broken.breaks, *broken.with_it}
+    assert granted(played.results) < max(rules()[broken.breaks].level, 1)
+    assert result(played, broken.breaks).advice
+
+
+def test_for_every_must_that_is_tried_there_is_somebody_who_is_failed_for_it(bad: dict[str, Played]) -> None:
+    broken = {rule for played in bad.values() for rule in failed(played)}
+    untried = {rule for rule in {*live(PRODUCER)} - broken if rules()[rule].keyword == "MUST"}
+    assert untried == set()
+
+
+def test_for_every_should_about_behaviour_there_is_somebody_who_is_warned_of(bad: dict[str, Played]) -> None:
+    told = {one.rule for each in bad.values() for one in each.results if one.verdict in ("failed", "warning")}
+    tried = {rule for rule in live(PRODUCER) if rules()[rule].keyword == "SHOULD" and rules()[rule].kind == "behaviour"}
+    assert tried and tried - told == set()
+
+
+@pytest.mark.parametrize("careless", [NumbersTokens, NumbersInFront, ShortTokens])
+def test_tokens_that_can_be_guessed_are_warned_of(careless: type[Plain]) -> None:
+    """CONF-011"""
+    names = ("a session from beginning to end", "a no stops the action", "tokens are never used twice")
+    played = asyncio.run(judge_plain(careless, tuple(one for one in PRODUCER if one.name in names)))
+    assert result(played, "CONF-011").verdict == "warning"
+    assert failed(played) == set()
+
+
+@pytest.mark.parametrize("broken", [RejectsAll, SaysYesToEverything])
+def test_who_lets_nobody_in_is_judged_all_the_same(broken: type[Broken]) -> None:
+    played = asyncio.run(judge_plain(broken))
+    assert broken.breaks in failed(played) <= {broken.breaks, *broken.with_it}
+    assert granted(played.results) == 0
+    assert any("No subscription was granted" in one for one in played.remarks)
+
+
+# -- telling it ---------------------------------------------------------------------------------
+
+
+def report(played: Played, wanted: int = 3) -> Report:
+    return Report("producer", "Agent <x>", "1.0", "http://127.0.0.1:1", "2026-11-15", wanted, played.results)
+
+
+def test_the_claim_names_level_suite_and_date(good: dict[str, Played]) -> None:
+    """LVL-072, LVL-076, LVL-004, LVL-071"""
+    told = report(good["plain"])
+    assert told.claim == (
+        "Agent <x> 1.0 conforms to AAEP 1.0.0 as a producer at Level 3 (Negotiated), "
+        f"verified with the aaep conformance suite {SUITE} on 2026-11-15."
+    )
+    assert told.claim in "\n".join(text(told))
+    assert json.loads(to_json(told))["claim"] == told.claim
+
+
+def test_nothing_is_claimed_for_one_who_was_failed(bad: dict[str, Played]) -> None:
+    """TERM-022"""
+    told = report(bad["FourTools"])
+    assert told.level == 0 and told.claim == "" and not told.reached
+    said = "\n".join(text(told))
+    assert "TOOL-002, MUST" in said and "To do:" in said and "Claim" not in said
+    assert "TOOL-002" in json.loads(to_json(told))["hindrances"]
+
+
+def test_junit_counts_a_required_rule_that_was_not_shown_as_a_failure(bad: dict[str, Played]) -> None:
+    told = report(bad["StartedAndCompleted"])
+    suite = ElementTree.fromstring(junit(told))
+    cases = {str(case.get("name")).split(" ")[0]: case for case in suite}
+    assert cases["LVL-007"].find("failure") is not None
+    assert cases["CONF-002"].find("failure") is not None  # no question was ever asked
+    assert cases["CLAR-021"].find("skipped") is not None
+    assert int(suite.get("failures", "0")) == len(suite.findall("testcase/failure"))
+    assert int(suite.get("skipped", "0")) == len(suite.findall("testcase/skipped"))
+
+
+def test_the_page_holds_every_rule_escapes_what_was_seen_and_runs_nothing(bad: dict[str, Played]) -> None:
+    told = report(bad["TellsWhy"])
+    page = "".join(html(told))
+    assert page.count('<tr role="row" id=') == len(told.results)
+    assert "Agent &lt;x&gt;" in page and "<script" not in page
+    assert 'href="#CONF-040"' in page and 'id="CONF-040"' in page
+
+
+# -- the command ----------------------------------------------------------------------------------
+
+
+def run(*words: str) -> Outcome:
+    return CliRunner().invoke(main, ["conformance", *words])
+
+
+def test_the_command_judges_a_foreign_producer_that_is_started_by_a_request(tmp_path: Path) -> None:
+    with Plain() as producer, Desk(producer) as desk:
+        page, results = tmp_path / "report.html", tmp_path / "report.xml"
+        told = run(
+            "producer",
+            producer.url,
+            *("--start-url", desk.url, "--level", "1", "--json", "--html", str(page), "--junit", str(results)),
+        )
+    assert told.exit_code == 0, told.output
+    members = json.loads(told.stdout)
+    assert members["level_granted"] == 1 and members["name"] == "Plain agent" and members["hindrances"] == []
+    assert page.read_text().startswith("<!doctype html>")
+    assert ElementTree.parse(results).getroot().get("failures") == "0"
+
+
+def test_the_command_says_so_when_nobody_is_there() -> None:
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        port = taken.getsockname()[1]
+    told = run("producer", f"http://127.0.0.1:{port}", "--start-command", "true")
+    assert told.exit_code == 2
+    assert "Is the agent running?" in told.stderr
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        [],
+        ["http://127.0.0.1:1", "--start-url", "http://127.0.0.1:1", "--start-command", "true"],
+        ["http://127.0.0.1:1", "--start-url", "http://127.0.0.1:1", "--start-body", "{"],
+        ["gopher://127.0.0.1"],
+        ["http://127.0.0.1:1", "--start-command", "start '"],
+        ["--command", "start '"],
+    ],
+)
+def test_what_cannot_be_run_is_told_in_one_line(words: list[str]) -> None:
+    told = run("producer", *words)
+    assert told.exit_code == 2
+    assert told.stderr.startswith("aaep: ") and told.stderr.count("\n") == 1
+    assert "program itself" not in told.stderr
+
+
+@pytest.mark.parametrize(
+    ("command", "why"),
+    [
+        ("no-such-program-anywhere", "Cannot start 'no-such-program-anywhere'"),
+        (shlex.join([sys.executable, "-S", "-c", "raise SystemExit(3)"]), "ended with exit status 3"),
+        (shlex.join([sys.executable, "-S", "-c", "print('Hello.')"]), "ended with exit status 0"),
+    ],
+)
+def test_a_program_that_never_answered_is_not_judged(command: str, why: str) -> None:
+    told = run("producer", "--command", command, "--start-command", "true")
+    assert told.exit_code == 2 and told.stdout == ""
+    assert "Nothing could be judged." in told.stderr and why in told.stderr
+
+
+def test_it_is_told_once_that_the_start_command_failed() -> None:
+    with Plain() as producer:
+        told = run("producer", producer.url, "--start-command", "false", "--patience", "0.2", "--level", "1", "--json")
+    assert told.exit_code == 1
+    remarks = json.loads(told.stdout)["remarks"]
+    assert [one for one in remarks if "status 1" in one] == [
+        "The command that starts a session failed: it was ended with exit status 1."
+    ]
+
+
+def test_a_start_command_may_fail_when_its_session_has_begun() -> None:
+    with Plain() as producer, Desk(producer) as desk:
+        ask = "import sys, urllib.request as r; r.urlopen(sys.argv[1], sys.argv[2].encode()); sys.exit(1)"
+        command = shlex.join([sys.executable, "-c", ask, desk.url, '{"task": "{task}"}'])
+        told = run("producer", producer.url, "--start-command", command, "--level", "1", "--json")
+    assert told.exit_code == 0
+    assert not any("status 1" in one for one in json.loads(told.stdout)["remarks"])
+
+
+@pytest.mark.parametrize("words", [["http://[::1"], ["http://127.0.0.1:1", "--start-url", "http://[::1/{task}"]])
+def test_an_address_that_is_none_is_told_as_such(words: list[str]) -> None:
+    told = run("producer", *words)
+    assert told.exit_code == 2 and told.stderr.startswith("aaep: ") and "is not a URL" in told.stderr
+
+
+def test_a_producer_that_never_begins_anything_is_not_passed() -> None:
+    with Plain() as producer:
+        told = run("producer", producer.url, "--wait", "0.1", "--level", "1", "--json")
+    assert told.exit_code == 1
+    members = json.loads(told.stdout)
+    assert members["level_granted"] == 0 and "SEQ-009" in members["hindrances"]
+    assert {one["rule"]: one["verdict"] for one in members["results"]}["SEQ-009"] == "not shown"
+
+
+def test_a_good_recording_is_judged_and_no_level_is_claimed_from_it() -> None:
+    told = run("capture", str(EXAMPLES / "bank.ndjson"), "--json")
+    assert told.exit_code == 0, told.output
+    members = json.loads(told.stdout)
+    assert members["claim"] is None and members["level_granted"] is None
+    verdicts = {one["rule"]: one["verdict"] for one in members["results"]}
+    assert verdicts["TOOL-002"] == "passed" and verdicts["CONF-040"] == "not shown"
+
+
+def test_a_recording_in_which_something_runs_unasked_is_failed_for_it(tmp_path: Path) -> None:
+    lines = (EXAMPLES / "bank.ndjson").read_text().splitlines()
+    kept = [line for line in lines if "awaiting.confirmation" not in line and "confirmation.reply" not in line]
+    bare = tmp_path / "unasked.ndjson"
+    bare.write_text("\n".join(kept) + "\n")
+    told = run("capture", str(bare))
+    assert told.exit_code == 1
+    assert "TOOL-002, MUST" in told.stdout
+
+
+def test_what_follows_a_recorded_loss_is_not_failed(tmp_path: Path) -> None:
+    lines = (EXAMPLES / "bank.ndjson").read_text().splitlines()
+    entry = json.loads(lines[1])
+    gap = json.dumps({"at": entry["at"], "via": entry["via"], "gap": "missed"})
+    path = tmp_path / "holes.ndjson"
+    for between, status in (([], 1), ([gap], 0)):
+        path.write_text("\n".join([*lines[:5], *between, *lines[7:]]) + "\n")
+        assert run("capture", str(path)).exit_code == status
+
+
+def test_every_transport_is_judged() -> None:
+    judged = {Path(str(transport(url).__file__)).parent.name for url in ADDRESSES}  # type: ignore[attr-defined]  # a transport is a module
+    assert judged - {"end_to_end"} | {"stdio"} == set(transports())  # the pipes of the tests stand for stdio

@@ -1,0 +1,367 @@
+"""The announcement queue: what is said when."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from aaep.presentation.announce import Announcement, Preferences
+from aaep.presentation.queue import Action, Queue, Speak, Stop
+from tests.presentation.test_announce import SUMMARIES, said
+
+
+def tool(text: str, **changes: Any) -> Announcement:
+    return said("tool.invoked", tool="t", summary_normal=text, **changes)
+
+
+def progress(text: str, **changes: Any) -> Announcement:
+    return said("progress.updated", summary_normal=text, **changes)
+
+
+def prompt(token: str = "rpl_1", action: str = "Pay.", **changes: Any) -> Announcement:
+    return said("awaiting.confirmation", reply_token=token, action=action, **changes)
+
+
+def outcome(token: str = "rpl_1", result: str = "accepted", **changes: Any) -> Announcement:
+    told = {"attend": {"reply_token": token, "outcome": result}}
+    return said("state.changed", *SUMMARIES, urgency=changes.pop("urgency", "critical"), extensions=told, **changes)
+
+
+def heard(actions: list[Action]) -> list[str]:
+    """The beginning of what is said; a dash for a stop."""
+    return ["-" if isinstance(one, Stop) else one.text[:18].strip() for one in actions]
+
+
+def rest(queue: Queue, now: float = 0.0) -> list[str]:
+    """All that is still said, one after the other."""
+    found: list[str] = []
+    while actions := queue.finished(now):
+        found += heard(actions)
+    return found
+
+
+def test_one_at_a_time_and_in_order() -> None:
+    queue = Queue()
+    assert heard(queue.push(tool("One."), 0)) == ["Calling t. One."]
+    assert queue.push(tool("Two."), 0) == queue.push(said("session.completed"), 0) == []
+    assert heard(queue.finished(1)) == ["Calling t. Two."]
+    assert rest(queue) == ["Done. Your balance"]
+    assert len(queue.history) == 3
+
+
+def test_the_late_end_of_an_older_utterance_does_no_harm() -> None:
+    queue = Queue()
+    first = queue.push(tool("One."), 0)[0]
+    assert isinstance(first, Speak)
+    stop, second = queue.push(prompt(), 0)
+    assert isinstance(second, Speak) and stop == Stop(first.number)
+    assert queue.finished(1, first.number) == []
+    assert heard(queue.finished(1, second.number)) == ["Again. Calling t."]
+
+
+def test_critical_interrupts_and_what_it_cut_comes_again() -> None:
+    """TERM-018"""
+    queue = Queue()
+    queue.push(tool("One."), 0)
+    queue.push(tool("Two."), 0)
+    assert heard(queue.push(prompt(), 0)) == ["-", "Confirm. Pay. If y"]
+    assert rest(queue) == ["Again. Calling t.", "Calling t. Two."]
+
+
+def test_only_superseded_background_progress_is_left_out() -> None:
+    queue = Queue()
+    queue.push(tool("One."), 0)
+    for text in ("10.", "20.", "30."):
+        queue.push(progress(text), 0)
+    queue.push(progress("40.", session_id="sess_2"), 0)
+    queue.push(progress("50.", urgency="normal"), 0)
+    queue.push(said("state.changed", summary_normal="Thinking hard."), 0)
+    assert rest(queue) == ["Progress. 30.", "Progress. 40.", "Progress. 50.", "Thinking hard."]
+    assert len(queue.history) == 7
+
+
+def test_progress_that_was_cut_is_not_said_again_if_there_is_newer() -> None:
+    queue = Queue()
+    queue.push(progress("10."), 0)
+    queue.push(progress("20."), 0)
+    queue.push(prompt(), 0)
+    queue.push(progress("30."), 0)
+    assert rest(queue) == ["Progress. 30."]
+
+
+def test_a_second_prompt_never_hides_the_first() -> None:
+    queue = Queue()
+    assert heard(queue.push(prompt("rpl_1", "Pay Ada."), 0)) == ["Confirm. Pay Ada."]
+    assert queue.push(prompt("rpl_2", "Pay Eve."), 0) == []
+    assert rest(queue) == ["Confirm. Pay Eve."]
+    assert [one.prompt for one in queue.prompts] == ["rpl_1", "rpl_2"]
+    assert heard(queue.push(outcome("rpl_2"), 1)) == ["Accepted. That was"]
+    assert rest(queue, 1) == ["Another prompt is"], "the first is offered again, after the outcome"
+    assert [one.prompt for one in queue.prompts] == ["rpl_1"]
+
+
+def test_an_outcome_is_said_before_the_prompt_that_is_still_open_whatever_its_urgency() -> None:
+    queue = Queue()
+    queue.push(prompt("rpl_1"), 0)
+    queue.push(prompt("rpl_2"), 0)
+    rest(queue)
+    queue.push(tool("One."), 0)
+    assert heard(queue.push(outcome("rpl_2", urgency="background"), 1)) == ["-", "Accepted. That was"]
+    assert rest(queue, 1) == ["Another prompt is", "Again. Calling t."]
+
+
+def test_the_prompt_that_is_being_answered_is_said_again_and_not_an_older_one() -> None:
+    queue = Queue()
+    for token in ("rpl_1", "rpl_2", "rpl_3"):
+        queue.push(prompt(token, f"Pay {token}."), 0)
+    rest(queue)
+    queue.focus = "rpl_3"
+    queue.push(outcome("rpl_1"), 1)
+    (again,) = queue.finished(1)
+    assert isinstance(again, Speak) and again.text.startswith("Still waiting for you. Confirm. Pay rpl_3.")
+    queue.finished(1)
+    queue.push(outcome("rpl_3"), 1)
+    (other,) = queue.finished(1)
+    assert isinstance(other, Speak) and other.text.startswith("Another prompt is waiting for you. Confirm. Pay rpl_2.")
+
+
+def test_nobody_is_reminded_of_a_prompt_that_was_answered_or_whose_time_is_over() -> None:
+    queue = Queue()
+    queue.push(prompt("rpl_1", timeout_seconds=100), 0)
+    queue.push(prompt("rpl_2", timeout_seconds=10), 0)
+    queue.push(prompt("rpl_3", timeout_seconds=300), 0)
+    rest(queue)
+    queue.answered = {"rpl_1"}
+    assert heard(queue.advance(50)) == [], "half of its time is over, and nobody has to hurry"
+    queue.push(outcome("rpl_3"), 60)
+    assert rest(queue, 60) == []
+    queue.answered = ()
+    assert heard(queue.remind(60)) == ["Another prompt is"]
+    assert queue.remind(60) == [], "it is being said"
+
+
+def test_a_prompt_that_was_settled_is_taken_out() -> None:
+    queue = Queue()
+    queue.push(prompt("rpl_1", "Pay Ada."), 0)
+    queue.push(prompt("rpl_2", "Pay Eve."), 0)
+    stop, said_now = queue.push(outcome("rpl_1", "withdrawn"), 1)
+    assert isinstance(stop, Stop) and isinstance(said_now, Speak)
+    assert said_now.text == "Withdrawn. The agent no longer asks. That was about this: Pay Ada."
+    assert rest(queue, 1) == ["Confirm. Pay Eve."]
+    queue.push(outcome("rpl_2", "timed_out"), 2)
+    assert queue.prompts == () and queue.due(2) is None
+
+
+def test_the_end_of_a_session_closes_its_prompts() -> None:
+    """CF-027"""
+    queue = Queue()
+    queue.push(prompt("rpl_1"), 0)
+    queue.push(prompt("rpl_2", session_id="sess_2"), 0)
+    assert heard(queue.push(said("session.cancelled"), 1))[0] == "-"
+    assert [one.prompt for one in queue.prompts] == ["rpl_2"]
+
+
+def test_leaving_the_state_closes_the_prompts_of_a_producer_without_our_extension() -> None:
+    """CF-025"""
+    queue = Queue()
+    queue.push(prompt(), 0)
+    queue.push(said("state.changed", from_state="awaiting_input", to_state="thinking"), 1)
+    assert queue.prompts == ()
+
+
+def test_leaving_the_state_closes_no_prompt_of_another_session_or_agent() -> None:
+    queue = Queue()
+    other = {"agent_id": "com.example.other", "agent_name": "Other"}
+    queue.push(prompt("rpl_1"), 0)
+    queue.push(prompt("rpl_2", session_id="sess_2"), 0)
+    queue.push(prompt("rpl_3", producer=other), 0)
+    queue.push(said("state.changed", from_state="awaiting_input", to_state="thinking"), 1)
+    assert [one.prompt for one in queue.prompts] == ["rpl_2", "rpl_3"]
+
+
+def test_what_is_urgent_is_said_in_the_order_in_which_it_came() -> None:
+    queue = Queue()
+    queue.push(prompt("rpl_1", "Pay Ada."), 0)
+    queue.push(prompt("rpl_2", "Pay Eve."), 0)
+    queue.push(said("handoff.requested", session_id="sess_2"), 0)
+    assert [one[:10] for one in rest(queue)] == ["Confirm. P", "Handing ov"]
+
+
+def test_a_prompt_that_is_being_said_does_not_stand_for_another() -> None:
+    queue = Queue()
+    queue.push(prompt("rpl_1", "Pay Ada."), 0)
+    queue.finished(0)
+    assert heard(queue.push(prompt("rpl_2", "Pay Eve."), 0)) == ["Confirm. Pay Eve."]
+    assert queue.remind(0) == []
+    assert rest(queue) == ["Another prompt is"], "the first, once the second was said"
+
+
+def test_nothing_cuts_a_prompt_that_is_said_again() -> None:
+    queue = Queue()
+    queue.push(prompt("rpl_1", "Pay Ada."), 0)
+    queue.push(prompt("rpl_2", "Pay Eve."), 0)
+    rest(queue)
+    queue.push(outcome("rpl_2"), 1)
+    assert heard(queue.finished(1)) == ["Another prompt is"]
+    assert queue.push(said("handoff.requested", session_id="sess_2"), 1) == [], "it waits"
+
+
+def test_a_prompt_sent_again_is_not_said_again() -> None:
+    queue = Queue()
+    queue.push(prompt(), 0)
+    assert queue.push(prompt(), 1) == []
+    assert rest(queue) == [] and len(queue.prompts) == 1
+
+
+def test_the_countdown_is_said_twice_only() -> None:
+    queue = Queue()
+    queue.push(prompt(timeout_seconds=100), 0)
+    queue.finished(5)
+    assert queue.due(5) == 50
+    assert queue.advance(49) == []
+    half = queue.advance(50)
+    assert isinstance(half[0], Speak)
+    assert half[0].text == "50 seconds left to answer. Pay."
+    assert queue.due(51) == 90 and queue.finished(60) == []
+    queue.push(tool("One."), 61)
+    assert heard(queue.advance(90)) == ["-", "10 seconds left to"]
+    assert queue.due(90) is None
+    assert rest(queue, 100) == ["Again. Calling t."]
+
+
+def test_the_countdown_says_what_it_is_about_and_when_that_is_cut() -> None:
+    queue = Queue()
+    queue.push(said("awaiting.clarification", question="Which one?", timeout_seconds=100), 0)
+    queue.push(prompt(action="Pay one bill. " * 50, timeout_seconds=110), 0)
+    rest(queue)
+    (first,) = queue.advance(50)
+    assert isinstance(first, Speak) and first.text == "50 seconds left to answer. Which one?"
+    queue.finished(51)
+    (second,) = queue.advance(55)
+    assert isinstance(second, Speak) and second.text.startswith("55 seconds left to answer. Pay one bill. Pay")
+    assert second.text.endswith("Pay one… The text is cut here, 580 characters are left.")
+
+
+def test_a_countdown_that_came_too_late_is_said_once() -> None:
+    queue = Queue()
+    queue.push(prompt(timeout_seconds=100), 0)
+    assert heard(queue.finished(95)) == ["5 seconds left to"]
+    assert queue.finished(200) == [] and queue.due(200) is None
+
+
+def test_a_prompt_said_later_tells_the_time_that_is_left_then() -> None:
+    queue = Queue()
+    queue.push(prompt(timeout_seconds=300), 0)
+    queue.finished(60)
+    again = queue.repeat(60)[0]
+    assert isinstance(again, Speak) and "Without an answer within 4 minutes it is refused." in again.text
+
+
+def test_repeat_says_the_last_again() -> None:
+    queue = Queue()
+    assert queue.repeat(0) == queue.more(0) == []
+    queue.push(tool("One."), 0)
+    queue.push(tool("Two."), 0)
+    assert heard(queue.repeat(0)) == ["-", "Calling t. One."]
+    assert rest(queue) == ["Calling t. Two."]
+    assert heard(queue.repeat(1)) == ["Calling t. Two."]
+
+
+def test_a_cut_confirmation_can_be_accepted_once_it_was_said_in_full() -> None:
+    """C-22"""
+    queue = Queue()
+    long = ("Pay one bill. " * 100).strip()
+    first = queue.push(prompt(action=long), 0)[0]
+    assert isinstance(first, Speak) and ("a", "accept") not in first.announcement.keys
+    stop, more = queue.more(1)
+    assert isinstance(stop, Stop) and isinstance(more, Speak)
+    assert long in more.text and ("a", "accept") in more.announcement.keys and more.announcement.careful
+
+
+def test_a_closed_prompt_is_repeated_without_keys() -> None:
+    queue = Queue()
+    queue.push(prompt(), 0)
+    queue.finished(1)
+    queue.push(tool("One."), 1)
+    queue.push(said("session.completed"), 1)
+    asked = queue.history[0]
+    queue._last = asked
+    actions = queue.repeat(2)
+    last = actions[-1]
+    assert isinstance(last, Speak) and last.announcement.keys == () and last.text.startswith("The prompt is closed.")
+
+
+def test_silence_stops_and_answers_nothing() -> None:
+    queue = Queue()
+    queue.push(tool("One."), 0)
+    queue.push(tool("Two."), 0)
+    assert heard(queue.silence(0)) == ["-"]
+    assert queue.silence(0) == [] and len(queue.history) == 2
+    queue.push(prompt("rpl_1", "Pay Ada."), 1)
+    queue.push(prompt("rpl_2", "Pay Eve."), 1)
+    assert heard(queue.silence(1)) == ["-", "Confirm. Pay Eve."], "what was never said is not lost"
+    assert heard(queue.silence(1)) == ["-"]
+    assert len(queue.prompts) == 2
+
+
+def test_too_many_urgent_messages_no_longer_interrupt() -> None:
+    """C-68: they wait their turn, and none is lost."""
+    queue = Queue(interruptions=2)
+    queue.push(tool("Long."), 0)
+    loud = [tool(f"{number}!", urgency="critical") for number in range(5)]
+    assert [heard(queue.push(one, 1)) for one in loud] == [["-", "Calling t. 0!"], [], [], [], []]
+    assert rest(queue, 1) == [
+        "Calling t. 1!", "Again. Calling t.", "Many urgent messag", "Calling t. 2!", "Calling t. 3!", "Calling t. 4!",
+    ]  # fmt: skip
+    queue.push(tool("Long."), 100)
+    assert heard(queue.push(loud[0], 100)) == ["-", "Calling t. 0!"], "a minute later they may again"
+
+
+def test_a_prompt_interrupts_urgent_messages_that_may_not() -> None:
+    queue = Queue(interruptions=0)
+    assert heard(queue.push(tool("Loud!", urgency="critical"), 0)) == ["Many urgent messag"]
+    assert heard(queue.push(prompt(), 0)) == ["-", "Confirm. Pay. If y"]
+    assert rest(queue) == ["Again. Many urgent", "Calling t. Loud!"]
+
+
+_steps = st.lists(
+    st.one_of(
+        st.sampled_from([tool("T."), progress("P."), said("session.errored"), tool("U!", urgency="critical")]),
+        st.sampled_from([prompt("rpl_1"), prompt("rpl_2"), outcome("rpl_1"), outcome("rpl_2")]),
+        st.sampled_from(["finished", "advance", "repeat", "more", "silence"]),
+    ),
+    max_size=30,
+)
+
+
+@given(_steps)
+def test_speech_is_always_one_and_open_prompts_are_kept(steps: list[Announcement | str]) -> None:
+    """HITL-034: one Speak at a time, every Stop ends what is in flight, and a prompt is open till it is settled."""
+    queue, flight, pushed = Queue(Preferences(verbosity="terse")), 0, 0
+    open_: set[str] = set()
+    for now, step in enumerate(steps):
+        if isinstance(step, str):
+            if step == "finished":
+                flight = 0
+            actions = getattr(queue, step)(float(now))
+        else:
+            actions = queue.push(step, float(now))
+            pushed += not (step.asks and step.prompt in open_)
+            if step.asks:
+                open_.add(step.prompt)
+            elif step.prompt:
+                open_.discard(step.prompt)
+            elif step.event.type.endswith("errored"):
+                open_.clear()
+        for action in actions:
+            if isinstance(action, Stop):
+                assert action.number == flight
+                flight = 0
+            else:
+                assert not flight and action.text
+                flight = action.number
+        assert {one.prompt for one in queue.prompts} == open_
+        assert len(queue.history) == pushed
+        assert flight or not (queue._critical or queue._waiting)
