@@ -40,10 +40,10 @@ from typing import Literal
 
 import msgspec
 
+from aaep.identity.peer import Peer
 from aaep.producer.producer import Producer
-from aaep.producer.prompts import Ask
+from aaep.producer.questions import Ask
 from aaep.producer.session import Session
-from aaep.producer.summaries import STATES
 from aaep.protocol.events import (
     LocalizationHints,
     OutputStreaming,
@@ -55,7 +55,7 @@ from aaep.protocol.events import (
 )
 from aaep.protocol.messages import Capabilities, SubscriptionAccepted, SubscriptionClose, SubscriptionRequest
 from aaep.testing import Listener
-from aaep.transports.base import Peer
+from aaep.text.summaries import STATES
 
 sys.path.insert(0, str(Path(__file__).parent.parent))
 from bench import _http

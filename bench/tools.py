@@ -16,6 +16,7 @@ from collections.abc import AsyncIterator, Callable
 from pathlib import Path
 
 from aaep.hub.hub import Hub
+from aaep.identity.peer import Peer
 from aaep.producer.producer import Producer
 from aaep.protocol.attend_extension import registry
 from aaep.protocol.audit import Audit
@@ -26,7 +27,7 @@ from aaep.recording.capture import Capture, Lines
 from aaep.recording.replay_plan import Script
 from aaep.recording.replayer import Rehearsal
 from aaep.subscriber.subscriber import Subscriber
-from aaep.transports.base import Arrival, Peer
+from aaep.transports.base import Arrival
 
 sys.path.insert(0, str(Path(__file__).parent.parent))
 from bench._recording import PRODUCER, recording

@@ -44,14 +44,15 @@ from msgspec import structs
 
 import aaep.transports
 from aaep.hub.sessions import CatchUp
-from aaep.hub.stream import Settings, Subscription
+from aaep.hub.settings import Settings
+from aaep.hub.stream import Subscription
 from aaep.producer.producer import Producer
 from aaep.producer.session import Session
-from aaep.producer.summaries import outcome
 from aaep.protocol.codec import decode, encode
 from aaep.protocol.events import Envelope, StateChanged
 from aaep.protocol.messages import ConfirmationReply, Reply
 from aaep.runtime.ids import identifier
+from aaep.text.summaries import outcome
 
 sys.path.insert(0, str(Path(__file__).parent.parent))
 from bench._bare import BARE, Bare

@@ -26,6 +26,7 @@ from jsonschema import Draft202012Validator
 
 from aaep.protocol import schema, stream
 from aaep.protocol.audit import Audit
+from aaep.protocol.messages import SHAPES
 
 sys.path.insert(0, str(Path(__file__).parent.parent))
 from bench._recording import recording
@@ -48,7 +49,7 @@ def main() -> None:
     lines = [*recording(EVENTS)]
     foreign = [json.dumps(orjson.loads(line), sort_keys=True).encode() for line in lines]
     sample = lines[:: EVENTS // SAMPLE]
-    validators = {type_: Draft202012Validator(schema.document(type_)) for type_ in schema.SHAPES}
+    validators = {type_: Draft202012Validator(schema.document(type_)) for type_ in SHAPES}
     contenders: dict[str, tuple[list[bytes], Callable[[], Run]]] = {
         "parse": (lines, lambda: _parse),
         "validate": (lines, _validation),

@@ -7,7 +7,8 @@ from datetime import UTC, datetime
 from typing import Any, Literal
 
 from aaep.hub.hub import CatchUp, Hub
-from aaep.hub.stream import Settings, Subscription
+from aaep.hub.settings import Settings
+from aaep.hub.stream import Subscription
 from aaep.journal.memory import MemoryJournal
 from aaep.protocol import codec
 from aaep.protocol.attend_extension import ATTEND

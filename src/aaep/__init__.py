@@ -62,16 +62,17 @@ if TYPE_CHECKING:
     from .presentation.preferences import Preferences
     from .producer.output import Output
     from .producer.producer import Producer
-    from .producer.prompts import Answer, Ask
+    from .producer.questions import Answer, Ask
     from .producer.session import Session
     from .producer.tool_call import Call
     from .producer.tools import Refused
     from .protocol.audit import Audit, Finding, explain
     from .protocol.codec import decode, encode, read
     from .protocol.extensions import Extension, Profile, Registry
+    from .runtime.background import Later
     from .subscriber.status import Status, SubscriptionRefused
     from .subscriber.subscriber import Subscriber, listen
-    from .transports.base import ChannelLost, ChannelRefused, Later
+    from .transports.base import ChannelLost, ChannelRefused
 
 __version__ = "0.1.0"
 
@@ -149,8 +150,8 @@ __all__ = [
 # These bring in the rules and the schemas, which most of an import's time goes to; a type is to be had without.
 _LATER = {
     "Announcement": "presentation.announce",
-    "Answer": "producer.prompts",
-    "Ask": "producer.prompts",
+    "Answer": "producer.questions",
+    "Ask": "producer.questions",
     "Audit": "protocol.audit",
     "Call": "producer.tool_call",
     "ChannelLost": "transports.base",
@@ -158,7 +159,7 @@ _LATER = {
     "Extension": "protocol.extensions",
     "Finding": "protocol.audit",
     "JournalError": "journal.base",
-    "Later": "transports.base",
+    "Later": "runtime.background",
     "Output": "producer.output",
     "Preferences": "presentation.preferences",
     "Producer": "producer.producer",

@@ -21,6 +21,7 @@ from typing import Any, Final
 import msgspec
 
 from .errors import AaepError
+from .identity.peer import Peer
 from .presentation.announce import Announcement, Outputs
 from .presentation.preferences import Preferences
 from .producer.producer import Producer
@@ -47,7 +48,6 @@ from .protocol.messages import (
     SubscriptionRequest,
 )
 from .runtime.ids import timestamp
-from .transports.base import Peer
 
 __all__ = ["Listener"]
 

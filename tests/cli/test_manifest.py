@@ -13,7 +13,7 @@ import pytest
 from click.testing import CliRunner, Result
 
 from aaep.cli import main
-from aaep.identity.manifests import sign, verify
+from aaep.identity.signatures import sign, verify
 from aaep.identity.signing_keys import SigningKey, TrustedKeys
 from aaep.producer.producer import Producer
 from aaep.protocol import codec

@@ -10,7 +10,8 @@ from click.testing import CliRunner, Result
 
 from aaep.cli import main
 from aaep.protocol import jsonld
-from aaep.protocol.schema import SHAPES, document, documents
+from aaep.protocol.messages import SHAPES
+from aaep.protocol.schema import document, documents
 
 CONTEXT = "aaep-v1.context.jsonld"
 

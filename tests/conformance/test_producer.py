@@ -25,7 +25,8 @@ from aaep.conformance import SUITE, Result
 from aaep.conformance.judge import granted
 from aaep.conformance.producer.agent import Scripted
 from aaep.conformance.producer.run import PRODUCER, Played, Scenario, judge_producer, live
-from aaep.conformance.report import Report, html, junit, text, to_json
+from aaep.conformance.report import Report, junit, text, to_json
+from aaep.conformance.report_html import html
 from aaep.producer.producer import Producer
 from aaep.protocol.catalogue import rules
 from aaep.transports.base import transport

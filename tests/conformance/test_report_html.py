@@ -11,7 +11,8 @@ import pytest
 from aaep.conformance import VERDICTS, Result
 from aaep.conformance.judge import Judged, excerpt
 from aaep.conformance.producer.run import judge_recording
-from aaep.conformance.report import Report, html, text
+from aaep.conformance.report import Report, text
+from aaep.conformance.report_html import html
 from aaep.protocol.audit import Audit
 from aaep.protocol.catalogue import rules
 from tests.browser import Tab, needed, tab

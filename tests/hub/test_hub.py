@@ -17,6 +17,7 @@ from msgspec import UNSET
 
 from aaep.errors import AaepError, RemoteProtocolError
 from aaep.hub.hub import CatchUp, Hub, Settings, Subscription, SubscriptionGone, UnknownSubscription
+from aaep.identity.peer import Peer
 from aaep.journal.memory import MemoryJournal
 from aaep.protocol import codec
 from aaep.protocol.attend_extension import ATTEND
@@ -46,7 +47,7 @@ from aaep.protocol.messages import (
 from aaep.protocol.negotiation import Offer
 from aaep.protocol.session import Session
 from aaep.protocol.subscription import critical
-from aaep.transports.base import Background, Later, Peer
+from aaep.runtime.background import Background, Later
 
 PRODUCER = ProducerInfo(agent_id="bank")
 REPLIES: dict[str, Any] = {"supports_confirmation_reply": True, "supported_conformance_levels": (1, 2)}

@@ -27,6 +27,7 @@ from aaep.hub.hub import Hub, Settings
 from aaep.hub.relay import attach
 from aaep.hub.relay.relay import Relays
 from aaep.identity.credentials import Credentials
+from aaep.identity.peer import AGENT, Peer
 from aaep.identity.tokens import Static, Tokens, add, new
 from aaep.journal.base import Journal
 from aaep.journal.memory import MemoryJournal
@@ -39,7 +40,6 @@ from aaep.protocol.messages import Capabilities, Reply, SubscriptionRejected
 from aaep.protocol.negotiation import Offer
 from aaep.subscriber.status import Status
 from aaep.testing import Listener
-from aaep.transports.base import AGENT, Peer
 from aaep.transports.duplex_client import Duplex
 from aaep.transports.duplex_server import ALLOWED
 from tests.asking import ANSWERS, renegotiation, reply

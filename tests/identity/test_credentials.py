@@ -41,15 +41,14 @@ from aaep.identity.credentials import (
     as_roles,
     audience,
 )
-from aaep.identity.jwks import FRESH, PAUSE, STALE, KeyUrl, parse
-from aaep.identity.jwt import Jwt, _algorithms
+from aaep.identity.jwt import FRESH, PAUSE, STALE, Jwt, KeyUrl, _algorithms, parse
+from aaep.identity.peer import LOCAL, Peer
 from aaep.identity.rate_limit import FORGIVEN, FREE, LONGEST, MOST, Guessing, prepared
 from aaep.identity.tokens import Static, Tokens, add, entries, new, revoke
 from aaep.producer.producer import Producer
 from aaep.protocol import codec
 from aaep.protocol.events import AwaitingConfirmation, ProducerInfo, SessionStarted, ToolInvoked
 from aaep.protocol.messages import Capabilities, SubscriptionRejected, SubscriptionRequest
-from aaep.transports.base import LOCAL, Peer
 from tests.hub.test_hub import REPLIES, WHOLE, Agent, Clock, World, change, replied, scene
 
 NOW = 1_779_632_531.0  # 2026-05-24T14:22:11Z

@@ -19,9 +19,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from aaep.errors import AaepError, LocalProtocolError
-from aaep.identity import claims
-from aaep.identity.claims import ManifestInvalid, consistent, origin, origins, same_origin
-from aaep.identity.manifests import MOST_DAYS, Signed, Signer, is_signed, read, sign, verify
+from aaep.identity import manifests
+from aaep.identity.manifests import ManifestInvalid, consistent, origins
+from aaep.identity.origins import origin, same_origin
+from aaep.identity.signatures import MOST_DAYS, Signed, Signer, is_signed, read, sign, verify
 from aaep.identity.signing_keys import Algorithm, KeyUnusable, SigningKey, TrustedKeys
 from aaep.protocol import codec
 from aaep.protocol.messages import Capabilities, Manifest
@@ -581,4 +582,4 @@ def test_a_level_that_the_manifest_does_not_list_is_no_level_to_be_granted() -> 
 def test_a_manifest_is_read_signed_or_not() -> None:
     assert not is_signed(b" \n" + codec.encode(MANIFEST)) and not is_signed(b"\xef\xbb\xbf{}")
     assert is_signed(signed()) and is_signed(signed().encode())
-    assert read(codec.encode(MANIFEST)).agent_id == read(signed()).agent_id == claims.read(signed() + "\n").agent_id
+    assert read(codec.encode(MANIFEST)).agent_id == read(signed()).agent_id == manifests.read(signed() + "\n").agent_id

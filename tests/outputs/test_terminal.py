@@ -19,17 +19,31 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from aaep.errors import AaepError, LocalProtocolError, RemoteProtocolError, Violation
-from aaep.outputs.answers import understand
-from aaep.outputs.intents import Accept, Answer, Do, Echo, Intent, Reject, Tell, Time
-from aaep.outputs.keyboard import GRACE, LATE, LOST, REPEAT, Keys
+from aaep.outputs.keyboard import (
+    GRACE,
+    LATE,
+    LOST,
+    REPEAT,
+    Accept,
+    Answer,
+    Do,
+    Echo,
+    Intent,
+    Keys,
+    Reject,
+    Tell,
+    Time,
+    understand,
+)
 from aaep.outputs.stdin import Keyboard, Lines, Nobody, Relay, Source, Strokes, source
 from aaep.outputs.terminal import Page, Terminal
 from aaep.presentation.announce import Announcement
 from aaep.protocol.events import Envelope, ProducerInfo
 from aaep.protocol.messages import Capabilities
+from aaep.runtime.background import Later
 from aaep.subscriber.status import UNREAD, Status
 from aaep.text.phrases import PHRASES
-from aaep.transports.base import ChannelLost, Later
+from aaep.transports.base import ChannelLost
 from tests.presentation.test_announce import event, said
 
 LATER = GRACE + REPEAT  # long enough after a prompt, and after another key

@@ -16,7 +16,8 @@ from aaep.presentation.announce import Announcement, Outputs, Preferences, annou
 from aaep.protocol.codec import decode
 from aaep.protocol.events import CORE_EVENTS, Envelope
 from aaep.text.languages import variant
-from aaep.text.phrases import LONGEST, cut, neutralise, span
+from aaep.text.phrases import span
+from aaep.text.sanitize import LONGEST, cut, neutralise
 from tests import strategies
 
 EXAMPLES = json.loads((Path(aaep.__file__).parent / "protocol" / "examples.json").read_text())

@@ -17,9 +17,8 @@ import aaep
 from aaep.errors import LocalProtocolError
 from aaep.journal.base import JournalError
 from aaep.journal.memory import MemoryJournal
-from aaep.producer.ending import stop
 from aaep.producer.producer import Producer
-from aaep.producer.session import Session
+from aaep.producer.session import Session, stop
 from aaep.protocol.events import TERMINAL, SessionCancelled, SessionErrored
 from aaep.testing import Listener
 
@@ -30,9 +29,8 @@ SPEAKING = {
         "producer/emitter",
         "producer/session",
         "producer/tool_call",
-        "producer/ending",
         "hub/delivery",
-        "transports/base",
+        "runtime/background",
     )
 }
 

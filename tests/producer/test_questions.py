@@ -15,7 +15,7 @@ from aaep.errors import LocalProtocolError
 from aaep.journal.base import JournalError
 from aaep.journal.memory import MemoryJournal
 from aaep.producer.producer import Producer
-from aaep.producer.prompts import Answer, Ask
+from aaep.producer.questions import Answer, Ask
 from aaep.producer.session import Session
 from aaep.protocol.attend_extension import ATTEND
 from aaep.protocol.events import (

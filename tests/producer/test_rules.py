@@ -5,11 +5,11 @@ from __future__ import annotations
 import json
 from typing import Any
 
+from aaep.identity.peer import Peer
 from aaep.producer.producer import Producer
 from aaep.protocol import codec
 from aaep.protocol.messages import SubscriptionAccepted
 from aaep.protocol.negotiation import Offer
-from aaep.transports.base import Peer
 from tests.end_to_end.wires import WIRES, Json, transports
 from tests.hub.test_hub import PRODUCER, Agent, World, change, scene
 from tests.sessions import event

@@ -13,6 +13,7 @@ from msgspec import UNSET
 
 from aaep.errors import FrameError, RemoteProtocolError
 from aaep.protocol import codec
+from aaep.protocol.codec import NESTED, find_violations
 from aaep.protocol.events import (
     CORE_EVENTS,
     AwaitingClarification,
@@ -26,9 +27,7 @@ from aaep.protocol.events import (
     UnknownEvent,
 )
 from aaep.protocol.fields import members
-from aaep.protocol.lenient import NESTED
-from aaep.protocol.messages import ConfirmationReply, SubscriptionRejected
-from aaep.protocol.schema import SHAPES, explain
+from aaep.protocol.messages import SHAPES, ConfirmationReply, SubscriptionRejected
 from tests.strategies import EVENTS, MESSAGES, enriched, extension_events, strange_names, unknown_events, valid, values
 from tests.vectors import BASES
 
@@ -266,7 +265,7 @@ def test_nothing_inside_a_message_is_filled_in() -> None:
 
 @pytest.mark.parametrize("text", [b'{"type":"aaep', b'{"a":"\x00"}', b'{"a":', b'{"a" 1}', b"{]"])
 def test_where_json_breaks_is_said_once(text: bytes) -> None:
-    (found,) = explain(text)
+    (found,) = find_violations(text)
     assert found.rule == "ENC-001"
     assert " at character " in found.message and "at at" not in found.message
 
@@ -275,7 +274,7 @@ def test_a_byte_order_mark_is_tolerated_and_not_passed_on() -> None:
     message = codec.decode(b"\xef\xbb\xbf" + raw(STARTED))
     assert isinstance(message, SessionStarted)
     assert json.loads(codec.encode(message)) == STARTED
-    assert [one.rule for one in explain(b"\xef\xbb\xbf" + raw(STARTED))] == ["ENC-001"]
+    assert [one.rule for one in find_violations(b"\xef\xbb\xbf" + raw(STARTED))] == ["ENC-001"]
 
 
 def test_half_a_character_is_replaced() -> None:

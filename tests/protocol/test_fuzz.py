@@ -15,11 +15,12 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from aaep.errors import AaepError, FrameError, RemoteProtocolError, Violation
-from aaep.protocol import codec, schema, stream
+from aaep.protocol import codec, stream
 from aaep.protocol.audit import Audit, Finding
 from aaep.protocol.catalogue import rules
 from aaep.protocol.fields import Message
 from aaep.protocol.framing import FRAMINGS, Frame
+from aaep.protocol.messages import SHAPES
 from bench._recording import recording
 from tests.vectors import BASES, VIA
 
@@ -31,7 +32,7 @@ T = TypeVar("T")
 TYPES = [base["type"] for base in BASES.values()]
 NAMES = sorted(
     {name for base in BASES.values() for name in base}
-    | {name for cls in schema.SHAPES.values() for name in cls.__struct_encode_fields__}
+    | {name for cls in SHAPES.values() for name in cls.__struct_encode_fields__}
     | {"percent", "step", "total_steps", "value", "label", "agent_id", "include", "exclude", "event_filters", "attend"}
     | {"summary_normal_yo", "aaep_new", "@id", "id", "languages", "primary_language", "available_languages"}
 )
@@ -200,8 +201,8 @@ def given_messages(test: Callable[[bytes], None]) -> Callable[[], None]:
 
 @given_messages
 def test_explaining_raises_nothing(raw: bytes) -> None:
-    sound(schema.explain(raw))
-    sound(schema.explain(raw, strict=True))
+    sound(codec.find_violations(raw))
+    sound(codec.find_violations(raw, strict=True))
 
 
 @given_messages
@@ -238,7 +239,7 @@ def test_what_decodes_is_fit_for_use(raw: bytes) -> None:
 
 @given(st.text(max_size=40))
 def test_text_with_anything_in_it_may_be_handed_in(raw: str) -> None:
-    sound(schema.explain(raw))
+    sound(codec.find_violations(raw))
     with pytest.raises(FrameError):
         codec.decode("\ud800" + raw)
 
@@ -317,9 +318,9 @@ def test_a_message_nested_however_deeply_is_judged_and_not_raised(depth: int) ->
         (1, event + b',"x":"\\ud800","y":' + objects + b"}"),
         (2, event + b',"extensions":{"attend":' + objects + b"}}"),
     ):
-        rules = {one.rule for one in schema.explain(raw)}
+        rules = {one.rule for one in codec.find_violations(raw)}
         assert (rules == {"ENC-001"}) is (depth + above > 128)
-        sound(schema.explain(raw, strict=True))
+        sound(codec.find_violations(raw, strict=True))
         sound(codec.read(raw)[1])
         assert Audit(whole=True).feed(raw)
         with contextlib.suppress(AaepError):  # our own errors are allowed, others are not

@@ -14,8 +14,9 @@ from hypothesis import strategies as st
 from msgspec import UNSET
 
 from aaep.errors import Violation
-from aaep.protocol import codec, lenient, negotiation
+from aaep.protocol import codec, negotiation
 from aaep.protocol.attend_extension import ATTEND
+from aaep.protocol.codec import canonical
 from aaep.protocol.events import CORE_EVENTS, ProducerInfo
 from aaep.protocol.extensions import Extension, Registry
 from aaep.protocol.fields import Message
@@ -629,7 +630,7 @@ def spelt_out(asked: Capabilities) -> Capabilities:
     assert isinstance(whole.event_filters, EventFilters)
     include = ("aaep:agent.*",) if whole.event_filters.include is UNSET else whole.event_filters.include
     exclude = () if whole.event_filters.exclude is UNSET else whole.event_filters.exclude
-    short = [tuple(dict.fromkeys(map(lenient.canonical, each))) for each in (include, exclude)]
+    short = [tuple(dict.fromkeys(map(canonical, each))) for each in (include, exclude)]
     return msgspec.structs.replace(whole, event_filters=EventFilters(include=short[0], exclude=short[1]))
 
 

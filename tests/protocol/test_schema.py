@@ -16,6 +16,7 @@ from aaep.protocol import codec, quick, schema
 from aaep.protocol.catalogue import rules as catalogue
 from aaep.protocol.events import CORE_EVENTS
 from aaep.protocol.fields import pointer
+from aaep.protocol.messages import SHAPES
 from tests import vectors
 from tests.mutations import mutated, sources
 
@@ -53,9 +54,9 @@ def test_the_examples_of_a_document_are_valid(name: str) -> None:
 
 
 def test_the_examples_break_no_rule_at_all() -> None:
-    for type_ in schema.SHAPES:
+    for type_ in SHAPES:
         for one in schema.document(type_)["examples"]:
-            found = schema.explain(msgspec.json.encode(one))
+            found = codec.find_violations(msgspec.json.encode(one))
             assert [str(v) for v in found if v.severity != "info"] == [], type_
 
 
@@ -178,7 +179,7 @@ def _whole(node: Any) -> Any:
     return changed
 
 
-ORACLES = {type_: Draft202012Validator(_whole(schema.document(type_))) for type_ in schema.SHAPES}
+ORACLES = {type_: Draft202012Validator(_whole(schema.document(type_))) for type_ in SHAPES}
 
 
 def faults(type_: str, value: dict[str, Any]) -> set[Fault]:
@@ -222,9 +223,9 @@ def beyond(violation: Violation, type_: str) -> bool:
 
 
 def disagreements(raw: bytes, value: dict[str, Any]) -> Iterator[str]:
-    found = schema.explain(raw)
-    type_ = schema.identify(value)[1]
-    if type_ not in schema.SHAPES:
+    found = codec.find_violations(raw)
+    type_ = codec.identify(value)[1]
+    if type_ not in SHAPES:
         # No document describes it, so all there is to agree about is that the type is at fault.
         if not any(one.path == "/type" or one.message == "type is missing. Add it." for one in found):
             yield "the type is of no known shape, and explain() does not say so"
@@ -257,7 +258,7 @@ def _told(violations: Iterable[Violation]) -> list[tuple[str, str, str, str]]:
     return sorted((one.rule, one.path, one.severity, one.message) for one in violations)
 
 
-@pytest.mark.parametrize("type_", schema.SHAPES)
+@pytest.mark.parametrize("type_", SHAPES)
 def test_explain_agrees_with_an_independent_validator(type_: str) -> None:
     rejected = 0
     for value in mutated(type_, sources()[type_], PER_TYPE):
@@ -284,7 +285,7 @@ def test_both_spellings_of_a_core_type_have_one_shape(type_: str) -> None:
         "type": type_.replace("aaep:", "https://aaep-protocol.org/types/"),
     }
     assert not faults(type_, value)
-    assert {one.rule for one in schema.explain(json.dumps(value))} <= {"ENV-008"}
+    assert {one.rule for one in codec.find_violations(json.dumps(value))} <= {"ENV-008"}
 
 
 @pytest.mark.parametrize(
@@ -298,12 +299,12 @@ def test_whole_numbers_are_exact_in_the_exchange(type_: str, member: str, rule: 
     """CF-070: a deliberate difference to the schema, for which 3.0 is an integer."""
     value = {**schema.document(type_)["examples"][0], member: 3.0}
     assert not faults(type_, value)
-    assert [one.rule for one in schema.explain(json.dumps(value))] == [rule]
+    assert [one.rule for one in codec.find_violations(json.dumps(value))] == [rule]
 
 
 def test_a_whole_number_with_a_point_is_fine_in_an_event() -> None:
     value = {**schema.document("aaep:agent.output.streaming")["examples"][0], "position": 0.0}
-    assert [str(one) for one in schema.explain(json.dumps(value)) if one.severity != "info"] == []
+    assert [str(one) for one in codec.find_violations(json.dumps(value)) if one.severity != "info"] == []
 
 
 def test_the_first_finding_is_of_the_earliest_step_that_failed() -> None:
@@ -312,5 +313,5 @@ def test_the_first_finding_is_of_the_earliest_step_that_failed() -> None:
     del event["producer"]
     event |= {"@context": "https://example.org/", "event_id": "7", "extensions": {"medical": {}}, "tool": 5}
     del event["summary_normal"]
-    found = [violation.rule for violation in schema.explain(json.dumps(event))]
+    found = [violation.rule for violation in codec.find_violations(json.dumps(event))]
     assert found[:6] == ["ENV-001", "ENV-002", "ENV-012", "EVT-026", "EVT-026", "ENV-052"]

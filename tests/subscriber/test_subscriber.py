@@ -28,8 +28,9 @@ from aaep.protocol.events import Envelope, ExtensionEvent, OutputStreaming, Prod
 from aaep.protocol.extensions import Extension
 from aaep.protocol.messages import SubscriptionClose, SubscriptionRejected, SubscriptionRenegotiate, SubscriptionRequest
 from aaep.protocol.negotiation import Offer, negotiate, renegotiate
+from aaep.runtime.background import Later
 from aaep.subscriber.subscriber import Status, Subscriber, SubscriptionRefused, listen
-from aaep.transports.base import Arrival, ChannelLost, ChannelRefused, Later
+from aaep.transports.base import Arrival, ChannelLost, ChannelRefused
 from tests import vectors
 from tests.sessions import event, legal, outcome, resync, token
 

@@ -26,9 +26,9 @@ from cryptography.x509.oid import NameOID
 from msgspec import UNSET
 
 from aaep.errors import AaepError
-from aaep.hub import about
-from aaep.identity.claims import ManifestInvalid
-from aaep.identity.manifests import sign, verify
+from aaep.hub.manifest import manifest
+from aaep.identity.manifests import ManifestInvalid
+from aaep.identity.signatures import sign, verify
 from aaep.identity.signing_keys import KeyUnusable, SigningKey, TrustedKeys
 from aaep.producer.producer import Producer
 from aaep.protocol import codec
@@ -452,7 +452,7 @@ def test_a_door_that_leads_out_to_a_hub_is_no_address_of_ours() -> None:
         async def close(self) -> None:
             pass
 
-    told = about.manifest(OFFER, [Outward()])
+    told = manifest(OFFER, [Outward()])
     assert told.transports_supported == () and told.extensions is UNSET
 
 

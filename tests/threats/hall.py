@@ -19,9 +19,9 @@ from types import TracebackType
 from typing import Any, Final, Self
 
 from aaep.identity.credentials import Credentials
+from aaep.identity.peer import Peer
 from aaep.identity.tokens import Tokens, add, new
 from aaep.producer.producer import Producer
-from aaep.transports.base import Peer
 from tests.end_to_end.readers import ANSWERS, PROMPT, Raw, outcomes, reply
 from tests.end_to_end.wires import LONG, WIRES, Grpc, Json, Line, TwoWay, Wire, transports
 

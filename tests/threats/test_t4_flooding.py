@@ -25,7 +25,7 @@ from urllib.parse import urlsplit
 import msgspec
 import pytest
 
-from aaep.hub.stream import Settings
+from aaep.hub.settings import Settings
 from aaep.producer.producer import Producer
 from aaep.protocol.fields import CORE_CONTEXT
 from aaep.protocol.framing import LIMIT

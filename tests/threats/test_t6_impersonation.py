@@ -24,6 +24,7 @@ from aaep.hub.relay import relay
 from aaep.hub.relay.audience import earlier
 from aaep.hub.relay.relay import Relays
 from aaep.identity.credentials import Credentials
+from aaep.identity.peer import Peer
 from aaep.journal.base import Journal
 from aaep.journal.memory import MemoryJournal
 from aaep.journal.sqlite import SqliteJournal
@@ -34,7 +35,6 @@ from aaep.protocol.events import ProducerInfo
 from aaep.protocol.negotiation import Offer
 from aaep.testing import Listener
 from aaep.transports import duplex_server
-from aaep.transports.base import Peer
 from aaep.transports.unix.paths import folders, fresh, wanted
 from tests.end_to_end.readers import ANSWERS, ENDS, PROMPT, Raw, stamp
 from tests.end_to_end.wires import LONG, Http, Json, Line, Unix

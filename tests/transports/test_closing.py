@@ -16,8 +16,7 @@ from aaep.journal.memory import MemoryJournal
 from aaep.protocol.attend_extension import registry
 from aaep.protocol.events import ProducerInfo
 from aaep.protocol.negotiation import Offer
-from aaep.transports.http.connection import Connection
-from aaep.transports.http.server import HttpConnection
+from aaep.transports.http.server import Connection, HttpConnection
 from aaep.transports.unix.server import _Reader
 from aaep.transports.websocket.server import log
 

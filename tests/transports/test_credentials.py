@@ -7,7 +7,7 @@ import pytest
 from aaep.errors import AaepError
 from aaep.producer.producer import Producer
 from aaep.subscriber.subscriber import Subscriber
-from aaep.transports.bearer import authorization
+from aaep.transports.base import authorization
 
 LONG = 60.0
 SCHEMES = ["http", "ws", "grpc", "asgi+http"]

@@ -25,15 +25,17 @@ from hypothesis import strategies as st
 from aaep.errors import AaepError
 from aaep.hub.hub import Hub, Settings
 from aaep.identity.credentials import Certificates, Credentials, Local, TooManyGuesses, Unauthenticated, Unauthorised
+from aaep.identity.peer import LISTENER, Peer
 from aaep.journal.memory import MemoryJournal
 from aaep.protocol import codec
 from aaep.protocol.attend_extension import ATTEND as ATTEND_EXTENSION
 from aaep.protocol.events import ProducerInfo
 from aaep.protocol.negotiation import Offer
 from aaep.runtime import loop_errors
+from aaep.runtime.background import Background
 from aaep.subscriber.subscriber import Subscriber
-from aaep.transports.base import LISTENER, Background, ChannelLost, ChannelRefused, Peer, transport
-from aaep.transports.grpc import talk
+from aaep.transports.base import ChannelLost, ChannelRefused, transport
+from aaep.transports.grpc import server as grpc_server
 from aaep.transports.grpc.client import GrpcChannel, connect
 from aaep.transports.grpc.messages import LENGTH, batch, each, pack, unpack
 from aaep.transports.grpc.server import GrpcDoor, serve
@@ -572,7 +574,7 @@ def test_who_does_not_read_is_let_go_and_the_others_are_not_delayed() -> None:
 
 def test_who_never_reads_again_keeps_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
     """TR-018"""
-    monkeypatch.setattr(talk, "_LINGER", 0.05)
+    monkeypatch.setattr(grpc_server, "_LINGER", 0.05)
     options = Settings(lag=0.1, high_water=64 * 1024)
     with serving(options=options) as server, server.reading() as (slow, _):
         with server.reading() as (quick, _):

@@ -23,8 +23,8 @@ from aaep.identity.tokens import Tokens, add, new, revoke
 from aaep.producer.producer import Producer
 from aaep.subscriber.status import Status
 from aaep.subscriber.subscriber import Subscriber
+from aaep.transports.addresses import context
 from aaep.transports.base import ChannelRefused
-from aaep.transports.http_address import context
 from tests.transports.test_http import (
     EVENTS,
     JSON,

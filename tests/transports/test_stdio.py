@@ -21,9 +21,10 @@ from hypothesis import strategies as st
 from aaep.errors import AaepError
 from aaep.hub.hub import Hub
 from aaep.identity.credentials import Credentials, Unauthorised
+from aaep.identity.peer import Peer
 from aaep.protocol.events import AwaitingConfirmation, SessionCompleted
 from aaep.subscriber.subscriber import Subscriber
-from aaep.transports.base import ChannelLost, ChannelRefused, Peer
+from aaep.transports.base import ChannelLost, ChannelRefused
 from aaep.transports.stdio import server as stdio
 from tests import asking
 from tests.asking import WAIT, Asker, parting, renegotiation, reply, request

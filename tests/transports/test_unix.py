@@ -25,11 +25,12 @@ from hypothesis import strategies as st
 from aaep.errors import AaepError
 from aaep.hub.hub import Hub
 from aaep.identity.credentials import Credentials, Identity, Local, Unauthenticated, Unauthorised
+from aaep.identity.peer import Peer
 from aaep.producer.producer import Producer
 from aaep.protocol.events import AwaitingConfirmation
 from aaep.subscriber.subscriber import Subscriber
-from aaep.transports.base import ChannelLost, ChannelRefused, Peer, transport
-from aaep.transports.unix import server as unix
+from aaep.transports import unix
+from aaep.transports.base import ChannelLost, ChannelRefused, transport
 from aaep.transports.unix.paths import LONGEST, bind, folders, fresh, peer_of
 from tests import asking
 from tests.asking import WAIT, Asker, parting, renegotiation, reply, request

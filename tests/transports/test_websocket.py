@@ -30,15 +30,16 @@ from websockets.typing import Subprotocol
 
 from aaep.errors import AaepError
 from aaep.hub.hub import Hub
-from aaep.hub.stream import Settings
+from aaep.hub.settings import Settings
 from aaep.identity.credentials import Credentials, Unauthorised
+from aaep.identity.peer import Peer
 from aaep.journal.memory import MemoryJournal
 from aaep.producer.producer import Producer
 from aaep.protocol.attend_extension import ATTEND
 from aaep.protocol.events import AwaitingConfirmation, SessionCompleted
 from aaep.protocol.negotiation import Offer
 from aaep.subscriber.subscriber import Subscriber
-from aaep.transports.base import ChannelLost, ChannelRefused, Peer, transport
+from aaep.transports.base import ChannelLost, ChannelRefused, transport
 from aaep.transports.http.guard import Refusal
 from aaep.transports.http.tickets import Tickets
 from aaep.transports.websocket.talk import code_of

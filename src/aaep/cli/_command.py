@@ -12,15 +12,22 @@ import math
 import os
 import re
 import shutil
+import signal
 import sys
+import threading
 import traceback
-from collections.abc import Iterable, Mapping, Sequence
-from contextlib import suppress
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
 from pathlib import Path
+from types import FrameType
 from typing import IO, Any, Final
 
 import click
 
+from ..errors import ExtensionError
+from ..protocol.attend_extension import registry
+from ..protocol.extensions import Registry, installed
+from ..recording.reader import Unreadable
 from ..text.languages import well_formed
 
 __all__ = [
@@ -32,8 +39,11 @@ __all__ = [
     "Verb",
     "Whole",
     "counted",
+    "extensions",
     "incoming",
+    "interruptible",
     "jsonl",
+    "opened",
     "plain",
 ]
 
@@ -249,3 +259,43 @@ def jsonl(value: Any) -> bytes:
 def counted(number: int, noun: str) -> str:
     """``no errors``, ``1 error``, ``2 errors``."""
     return f"{number or 'no'} {noun}{'' if number == 1 else 's'}"
+
+
+# -- _stopping --
+
+
+@contextmanager
+def interruptible() -> Iterator[None]:
+    """Within the block SIGTERM raises :exc:`KeyboardInterrupt` too."""
+
+    def stop(_number: int, _frame: FrameType | None) -> None:
+        raise KeyboardInterrupt
+
+    if threading.current_thread() is not threading.main_thread():  # nobody else may have it
+        yield
+        return
+    before = signal.signal(signal.SIGTERM, stop)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, before)
+
+
+def extensions() -> Registry:
+    """What a recording may hold: our own extension, and those of other installed packages."""
+    try:
+        return installed(registry())
+    except ExtensionError as error:
+        raise CannotRun(f"An installed extension is refused: {error}") from error
+
+
+@contextmanager
+def opened(file: str) -> Iterator[IO[bytes]]:
+    """A file, or with - standard input."""
+    if file == "-":
+        if sys.stdin is None:
+            raise Unreadable("It is closed. Name a file instead.")
+        yield incoming()
+    else:
+        with open(file, "rb", buffering=1 << 18) as stream:
+            yield stream

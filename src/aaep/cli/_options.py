@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import logging
 import ssl
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any, Final
 
 import click
 
-from ..identity.claims import ENCRYPTED
+from ..identity.credentials import Certificates, First, Grant, Identity, as_roles, as_stranger
+from ..identity.origins import ENCRYPTED
 from ._command import CannotRun, plain
 
-__all__ = ["CA", "CERT", "TOKEN", "Own", "bearer", "connecting", "quiet"]
+__all__ = ["CA", "CERT", "TOKEN", "Own", "bearer", "connecting", "identity", "quiet"]
 
 Own = tuple[Path, Path] | None  # a certificate of ours and its key
 
@@ -98,3 +100,37 @@ def _trusting(url: str, ca: Path | None, own: Own) -> dict[str, Any]:
 
 def _scheme(url: str) -> str:
     return url.partition(":")[0].lower()  # that it may be no URL at all is told elsewhere
+
+
+# -- _identities --
+
+
+def identity(
+    tokens: str | None, jwks: str | None, issuer: str, audience: str, certificates: Iterable[tuple[str, str, str]]
+) -> Identity | None:
+    """Who is let in; None if that is not said. A token that is shown counts before a certificate."""
+    if (issuer or audience) and jwks is None:
+        raise CannotRun("--issuer and --audience are for signed tokens. Give the keys they are signed with: --jwks")
+    known: list[Identity] = []
+    if tokens is not None:
+        from ..identity.tokens import Tokens  # noqa: PLC0415  # only where there are any
+
+        known.append(Tokens(tokens))
+    if jwks is not None:
+        from ..identity.jwt import Jwt  # noqa: PLC0415  # it brings in the JOSE library, which few need
+
+        known.append(Jwt(jwks, issuer=issuer, audience=audience))
+    if named := _named(certificates):
+        known.append(Certificates(named))
+    return First(*known) if len(known) > 1 else next(iter(known), None)
+
+
+def _named(certificates: Iterable[tuple[str, str, str]]) -> dict[str, Grant]:
+    """The holders of certificates, each with all the roles that were given to it."""
+    found: dict[str, Grant] = {}
+    for name, principal, role in certificates:
+        before = found.get(name, Grant(as_stranger(principal), frozenset()))
+        if before.principal != principal:
+            raise CannotRun(f"{name!r} cannot be both {before.principal!r} and {principal!r}. Name one of them.")
+        found[name] = Grant(principal, as_roles({*before.roles, role}))
+    return found

@@ -15,7 +15,7 @@ from ..protocol.audit import Audit
 from ..protocol.extensions import Registry
 from ..recording import reader as recordings
 from ..recording.trace.text import Trace, html, svg, text
-from ._command import CannotRun, plain
+from ._command import CannotRun, extensions, opened, plain
 from ._output_files import ready, write
 
 __all__ = ["visualize"]
@@ -38,10 +38,10 @@ def visualize(
     """
     targets = [name for name in (svg_file, html_file) if name is not None]
     ready(files, targets)
-    known, trace = recordings.extensions(), Trace()
+    known, trace = extensions(), Trace()
     for file in files:
         try:
-            with recordings.opened(file) as stream:
+            with opened(file) as stream:
                 _trace(trace, file, stream, known, audible=audible)
         except recordings.Unreadable as error:
             raise CannotRun(f"{_name(file)}: {plain(str(error))}") from error

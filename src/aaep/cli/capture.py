@@ -14,18 +14,17 @@ from urllib.parse import urlsplit
 import click
 
 from ..errors import AaepError
-from ..identity.claims import TRANSPORTS
+from ..identity.origins import TRANSPORTS
 from ..outputs.terminal import Nobody, Page, Reader, Source, Terminal, source
+from ..protocol.codec import canonical
 from ..protocol.events import CORE_EVENTS
-from ..protocol.lenient import canonical
 from ..protocol.subscription import matches
 from ..recording.capture import Capture, Lines
 from ..subscriber.status import Status
 from ..subscriber.subscriber import Subscriber
 from ..transports.base import ChannelLost, transport
-from ._command import CannotRun, Finite, Tag, Verb, Whole, counted, plain
+from ._command import CannotRun, Finite, Tag, Verb, Whole, counted, interruptible, plain
 from ._options import CA, CERT, TOKEN, Own, connecting, quiet
-from ._stopping import interruptible
 
 __all__ = ["main"]
 

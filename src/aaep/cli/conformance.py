@@ -14,7 +14,8 @@ import click
 from ..conformance.producer.agent import Scripted
 from ..conformance.producer.run import Judged, Played, Start, excerpt, judge_producer, judge_recording
 from ..conformance.producer.start import TASKS, by_command, by_url
-from ..conformance.report import Report, html, junit, text, to_json
+from ..conformance.report import Report, junit, text, to_json
+from ..conformance.report_html import html
 from ..conformance.subscriber import run as subscribers
 from ..errors import AaepError
 from ..producer.producer import Producer
@@ -23,7 +24,7 @@ from ..protocol.audit import Audit
 from ..protocol.catalogue import rules
 from ..recording import reader as recordings
 from ..transports.base import Reachable
-from ._command import SETTINGS, CannotRun, Finite, Group, Verb, Whole, plain
+from ._command import SETTINGS, CannotRun, Finite, Group, Verb, Whole, opened, plain
 from ._options import CA, CERT, TOKEN, Own, connecting
 from ._output_files import ready, write
 
@@ -271,7 +272,7 @@ def _capture(
     ready((file,), _given(page, cases))
     source = "standard input" if file == "-" else file
     try:
-        with recordings.opened(file) as stream:
+        with opened(file) as stream:
             judged = _heard(stream, strict=strict, level=level)
     except recordings.Unreadable as error:
         raise CannotRun(f"{source}: {error}") from error

@@ -18,7 +18,7 @@ import msgspec
 
 from .. import __version__, transports
 from ..errors import AaepError
-from ..runtime.state_files import folder, safe_folder
+from ..runtime.files import folder, safe_folder
 from ._command import Verb, jsonl, plain
 
 __all__ = ["Check", "checks", "main"]

@@ -13,7 +13,8 @@ from typing import Any, Final
 
 import click
 
-from ..journal.base import Entry, JournalError, Kept
+from ..errors import AaepError
+from ..journal.base import Entry, Kept
 from ..journal.sqlite import SqliteJournal, folder, path_for
 from ..presentation.announce import Outputs, Preferences
 from ..protocol.codec import read
@@ -126,7 +127,7 @@ def _opened(file: str | None) -> Iterator[SqliteJournal]:
             yield journal
         finally:
             journal.close()
-    except JournalError as error:
+    except AaepError as error:
         raise CannotRun(str(error)) from error
 
 

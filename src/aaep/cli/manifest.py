@@ -16,8 +16,9 @@ import click
 from msgspec import UNSET
 
 from ..errors import AaepError
-from ..identity.claims import ENCRYPTED, LOCAL_ORIGIN, ManifestInvalid, is_signed, origin, origins, read
-from ..identity.manifests import MOST_DAYS, Signed, sign, verify
+from ..identity.manifests import ManifestInvalid, is_signed, origins, read
+from ..identity.origins import ENCRYPTED, LOCAL_ORIGIN, origin
+from ..identity.signatures import MOST_DAYS, Signed, sign, verify
 from ..identity.signing_keys import Algorithm, SigningKey, TrustedKeys
 from ..protocol.codec import encode
 from ..protocol.messages import Manifest

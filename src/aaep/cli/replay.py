@@ -20,13 +20,11 @@ from ..journal.memory import MemoryJournal
 from ..producer.producer import Producer
 from ..protocol.fields import present
 from ..recording.capture import CaptureError
-from ..recording.reader import extensions
 from ..recording.replay_plan import Script
 from ..recording.replayer import OnReply, Rehearsal
 from ..transports.base import Reachable
-from ._command import CannotRun, Finite, Verb, counted, incoming, plain
+from ._command import CannotRun, Finite, Verb, counted, extensions, incoming, interruptible, plain
 from ._options import CA, CERT, Own, connecting
-from ._stopping import interruptible
 
 __all__ = ["main"]
 

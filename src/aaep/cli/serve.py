@@ -12,12 +12,12 @@ from typing import Any, Final
 import click
 
 from ..errors import AaepError
-from ..hub.about import HUB
 from ..hub.hub import Hub
 from ..hub.relay.audience import earlier
 from ..hub.relay.relay import Relays
-from ..identity.claims import ENCRYPTED
 from ..identity.credentials import ROLES
+from ..identity.origins import ENCRYPTED
+from ..identity.peer import HUB_AGENT_ID
 from ..journal.base import Journal
 from ..journal.memory import MemoryJournal
 from ..journal.sqlite import SqliteJournal
@@ -25,11 +25,11 @@ from ..protocol.attend_extension import ATTEND, registry
 from ..protocol.events import ProducerInfo
 from ..protocol.messages import Manifest
 from ..protocol.negotiation import Offer
+from ..runtime.files import path_for
 from ..runtime.ids import timestamp
-from ..runtime.state_files import path_for
 from ..transports.stdio.server import StdioDoor
 from ._command import CannotRun, Tag, Verb, plain
-from ._identities import identity
+from ._options import identity
 
 __all__ = ["main"]
 
@@ -212,11 +212,11 @@ def _web(urls: tuple[str, ...], origins: tuple[str, ...], hosts: tuple[str, ...]
 def _journal(given: str | None) -> Journal:
     if given == "memory":
         return MemoryJournal()
-    return SqliteJournal(path_for(HUB) if given is None else given)
+    return SqliteJournal(path_for(HUB_AGENT_ID) if given is None else given)
 
 
 def _signer(path: str) -> Callable[[Manifest], str | None]:
-    from ..identity.manifests import Signer  # noqa: PLC0415  # the same
+    from ..identity.signatures import Signer  # noqa: PLC0415  # the same
     from ..identity.signing_keys import SigningKey  # noqa: PLC0415  # it brings in the JOSE library, which few need
 
     return Signer(SigningKey.load(path))
@@ -224,7 +224,7 @@ def _signer(path: str) -> Callable[[Manifest], str | None]:
 
 def _offer(name: str, languages: tuple[str, ...], reached_at: tuple[str, ...]) -> Offer:
     return Offer(
-        producer=ProducerInfo(agent_id=HUB, agent_name=name),
+        producer=ProducerInfo(agent_id=HUB_AGENT_ID, agent_name=name),
         languages=languages or ("en-US",),
         registry=registry(),
         namespaces=(ATTEND.namespace,),

@@ -12,8 +12,8 @@ import msgspec
 
 from ..errors import AaepError
 from ..identity.credentials import ROLES
+from ..identity.peer import REPLIER
 from ..identity.tokens import Entry, add, default_file, entries, new, revoke
-from ..transports.base import REPLIER
 from ._command import SETTINGS, CannotRun, Group, Verb, Whole, counted, jsonl, plain
 
 __all__ = ["main"]

@@ -16,7 +16,7 @@ from ..errors import ExtensionError
 from ..protocol.audit import Audit
 from ..protocol.extensions import Profile, Registry
 from ..recording import reader as recordings
-from ._command import CannotRun, Verb, Whole, plain
+from ._command import CannotRun, Verb, Whole, extensions, opened, plain
 from ._report import JsonLines, Prose
 
 __all__ = ["main"]
@@ -70,7 +70,7 @@ def main(
     Exits with 0 if there is no error, 1 if there is one, and 2 if something
     could not be checked.
     """
-    known = recordings.extensions()
+    known = extensions()
     profiles = [*_profiles(known, uris)]
     report = JsonLines(most) if as_json else Prose(most, notes=notes)
     audible = progress or sys.stderr.isatty()
@@ -78,7 +78,7 @@ def main(
     for file in files or ("-",):
         audit = Audit(known, strict=strict, level=level, profiles=profiles)
         try:
-            with recordings.opened(file) as stream, _without_collector():
+            with opened(file) as stream, _without_collector():
                 _check(file, stream, audit, report, audible=audible)
         except ExtensionError as error:  # a check of a profile does more than it may
             raise CannotRun(str(error)) from error

@@ -9,9 +9,9 @@ from typing import Final
 from ..protocol.catalogue import Rule, rules, spoken
 from ..text.html_page import document, foreign, safe
 from . import VERDICTS, Result
-from .results import NAMES, OPEN, WORDS, Report, todo
+from .report import NAMES, OPEN, WORDS, Report, todo
 
-__all__ = ["page"]
+__all__ = ["html"]
 
 _MEANINGS: Final = {
     "failed": "it was seen to be broken.",
@@ -52,8 +52,8 @@ tr:target { background: var(--soft); }
 """
 
 
-def page(report: Report) -> Iterator[str]:
-    """The whole of it, in parts."""
+def html(report: Report) -> Iterator[str]:
+    """One page, in parts: no script, no other file."""
     title = f"AAEP conformance: {report.name or report.source}"
     yield from document(title, _body(report), style=_STYLE)
 

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Awaitable, Callable, Iterable
 from itertools import count
 from typing import Any, Final, Literal
 
 import msgspec
 
-__all__ = ["SCENARIOS", "Level", "Play", "Scenario", "Unplayable", "live", "numbered", "scenario"]
+from ..errors import AaepError
+
+__all__ = ["SCENARIOS", "Level", "Play", "Scenario", "Unplayable", "apart", "live", "numbered", "scenario"]
 
 Level = Literal[1, 2, 3]
 Play = Callable[[Any], Awaitable[None]]  # what it is given is the stage of its side
@@ -69,3 +72,14 @@ def live(scenarios: Iterable[Scenario]) -> dict[str, Level | None]:
             before = tried.get(rule)
             tried[rule] = one.level if before is None else min(before, one.level)
     return tried
+
+
+# -- commands --
+
+
+def apart(command: str) -> list[str]:
+    """The words of a command, as a shell would tell them apart."""
+    try:
+        return shlex.split(command)
+    except ValueError as error:
+        raise AaepError(f"The command {command!r} cannot be taken apart: {str(error).lower()}.") from error

@@ -16,9 +16,9 @@ from ..protocol.events import Envelope
 from ..protocol.extensions import Registry
 from ..protocol.fields import present
 from ..text.sentences import Hint
-from .readers import Readers, spread
 from .sessions import Source, Unread
-from .stream import Settings, Stream, Subscription, TooSlow
+from .settings import Settings
+from .stream import Readers, Stream, Subscription, TooSlow, spread
 
 __all__ = ["Delivery"]
 

@@ -14,9 +14,9 @@ from typing import Final, Protocol
 
 import msgspec
 
+from ..identity.peer import Peer
 from ..protocol.messages import SubscriptionRejected
 from ..protocol.negotiation import Offer
-from ..transports.base import Peer
 from .stream import Subscription
 
 __all__ = ["LAPSED", "MAY_NOT_LISTEN", "Standing", "open_to"]

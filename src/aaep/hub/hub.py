@@ -26,6 +26,7 @@ from msgspec import UNSET
 
 from ..errors import AaepError
 from ..identity.credentials import Unauthorised
+from ..identity.peer import HUB_AGENT_ID, Peer
 from ..identity.rate_limit import prepared
 from ..journal.base import Journal
 from ..protocol import negotiation
@@ -42,16 +43,22 @@ from ..protocol.messages import (
 )
 from ..protocol.negotiation import Offer
 from ..protocol.subscription import DEFAULTS
+from ..runtime.background import Background, Later
 from ..runtime.loop_errors import hush
 from ..runtime.timers import Timers
+from ..text.phrases import close_reason
 from ..text.sentences import Hint
-from ..transports.base import Background, Door, Later, Outlet, Peer, transport
-from . import about, reception
+from ..transports.base import transport
+from . import manifest as manifests
+from . import reception
 from .catch_up import Welcome
 from .delivery import Delivery
 from .expiry import MAY_NOT_LISTEN, Standing, open_to
+from .face import Door, Outlet
+from .metrics import metrics
 from .sessions import CatchUp, Relays, Source, Sources, Unread
-from .stream import Settings, Subscription
+from .settings import Settings
+from .stream import Subscription
 from .subscriptions import Roster, SubscriptionGone, UnknownSubscription
 from .trimming import Trimming
 
@@ -418,7 +425,12 @@ class Hub:
             return
         one.stream.leave(one)
         one.outlet = None
-        _tell(outlet.close, None if reason is None else about.parting(self.offer, one.id, reason))
+        _tell(outlet.close, None if reason is None else self._parting(one, reason))
+
+    def _parting(self, one: Subscription, reason: str) -> SubscriptionClose:
+        """Why a subscription ends, in words that are true of this side."""
+        text = close_reason(reason, of_hub=self.offer.producer.agent_id == HUB_AGENT_ID)
+        return SubscriptionClose(subscription_id=one.id, reason_code=reason, reason_message=text or UNSET)
 
     def _begin(self, one: Subscription) -> None:
         self.start()
@@ -466,17 +478,17 @@ class Hub:
     @property
     def offered(self) -> Offer:
         """The offer as it is now, with a signed manifest if there is a ``signer``."""
-        return about.signed(self.offer, self.doors, self.signer)
+        return manifests.signed(self.offer, self.doors, self.signer)
 
     def manifest(self) -> Manifest:
         """What is really offered (CF-119)."""
-        return about.manifest(self.offer, self.doors)
+        return manifests.manifest(self.offer, self.doors)
 
     def metrics(self) -> str:
         """Numbers for Prometheus, in its text format."""
         subscriptions = self.roster.everybody()
         unsent = [one.outlet.waiting() for one in subscriptions if one.outlet is not None]
-        return about.metrics(
+        return metrics(
             events=self.delivery.events,
             frames=self.delivery.frames,
             writes=self.delivery.writes,

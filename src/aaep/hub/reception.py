@@ -7,11 +7,12 @@ from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Final
 
 from ..errors import RemoteProtocolError, Violation
+from ..identity.peer import Peer
 from ..protocol import codec
 from ..protocol.attend_extension import PREFIX
 from ..protocol.catalogue import grade
+from ..protocol.codec import parse
 from ..protocol.fields import Message
-from ..protocol.lenient import parse
 from ..protocol.messages import (
     ClarificationReply,
     ConfirmationReply,
@@ -20,8 +21,7 @@ from ..protocol.messages import (
     SubscriptionRenegotiate,
     SubscriptionRequest,
 )
-from ..text.phrases import cut, neutralise
-from ..transports.base import Peer
+from ..text.sanitize import cut, neutralise
 from .subscriptions import UnknownSubscription
 
 if TYPE_CHECKING:

@@ -8,9 +8,9 @@ from typing import Any, Final, Literal, Protocol, TypeVar
 
 import msgspec
 
+from ..identity.peer import Peer
 from ..protocol.events import CORE_EVENTS, Envelope, StateChanged
 from ..protocol.messages import Manifest, Reply, SubscriptionRejected
-from ..transports.base import Peer
 from .stream import Subscription
 
 __all__ = ["CatchUp", "Relays", "Source", "Sources", "Unread", "remember"]

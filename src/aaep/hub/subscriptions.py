@@ -13,7 +13,8 @@ from collections.abc import Callable
 from typing import Final
 
 from ..errors import AaepError
-from ..transports.base import LOCAL, Later, Peer
+from ..identity.peer import LOCAL, Peer
+from ..runtime.background import Later
 from .sessions import Source, remember
 from .stream import Subscription
 

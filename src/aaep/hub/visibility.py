@@ -16,12 +16,12 @@ import msgspec
 from msgspec import UNSET
 
 from ..errors import AaepError
+from ..identity.peer import AUDITOR, LISTENER, REPLIER
 from ..protocol import codec
+from ..protocol.codec import parse
 from ..protocol.events import CORE_EVENTS, Envelope
 from ..protocol.fields import members, present
-from ..protocol.lenient import parse
-from ..protocol.schema import SHAPES
-from ..transports.base import AUDITOR, LISTENER, REPLIER
+from ..protocol.messages import SHAPES
 
 __all__ = ["HIDDEN", "hidden", "hidden_from", "reduced"]
 

@@ -29,7 +29,7 @@ from typing import Any, Final, Protocol
 import msgspec
 
 from ..errors import AaepError
-from ..transports.base import AGENT, AUDITOR, LISTENER, LOCAL, REPLIER, Peer
+from .peer import AGENT, AUDITOR, LISTENER, LOCAL, REPLIER, Peer
 
 __all__ = [
     "EVERYBODY",

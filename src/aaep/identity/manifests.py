@@ -1,227 +1,118 @@
 """
-Signed manifests: what a producer says of itself, and how it is known that it was the producer who said so. §10.4
+What a manifest claims: reading it, signed or not, and comparing it with a connection. §5.10, §10.4.2
 
-A signed manifest is a compact JWS whose payload is the manifest (CF-122). By
-itself that proves little, for anybody can copy it; so it says until when it
-counts (``iat`` and ``exp``, which every JOSE library knows) and at which
-addresses it may be presented (``extensions.attend.origins``), and who verifies
-it compares those with the clock and the connection (CF-120).
-
-:exc:`ManifestInvalid` is an :exc:`~aaep.errors.AaepError`; its ``reason`` is a word for programs.
+Nothing here knows of keys; see :mod:`aaep.identity.signatures` for those.
 """
 
 from __future__ import annotations
 
-import re
-import time
-from collections.abc import Callable, Iterable
-from typing import Final
+import base64
+from typing import Final, Literal
 
 import msgspec
-from joserfc import jws
-from joserfc.errors import JoseError
-from joserfc.jwa import JWSAlgModel
+from msgspec import UNSET
 
-from ..errors import LocalProtocolError
+from ..errors import AaepError
 from ..protocol import codec
-from ..protocol.attend_extension import PREFIX
-from ..protocol.catalogue import grade
-from ..protocol.messages import COMPACT_JWS, Manifest
-from .claims import ManifestInvalid, is_signed, origin, read, same_origin, shown
-from .claims import origins as origins_of
-from .signing_keys import SigningKey, TrustedKeys
+from ..protocol.attend_extension import marked
+from ..protocol.messages import Capabilities, Manifest
+from ..text.languages import honoured
+from ..text.sanitize import neutralise
+from .origins import origin
 
-__all__ = ["MOST_DAYS", "ManifestInvalid", "Signed", "Signer", "is_signed", "read", "sign", "verify"]
+__all__ = ["ManifestInvalid", "Reason", "consistent", "is_signed", "origins", "read", "shown"]
 
-MOST_DAYS: Final = 30  # CF-120
-TYPE: Final = "aaep-manifest+jws"  # CF-122
-DAY: Final = 86_400
-SKEW: Final = 300.0  # seconds that two clocks may differ
-_COMPACT: Final = re.compile(COMPACT_JWS.encode())
-ALGORITHMS: Final = ("ES256", "RS256", "EdDSA")
+Reason = Literal["unsigned", "malformed", "algorithm", "key", "signature", "agent", "date", "origin", "claims"]
+
+_TYPE: Final = "aaep:producer.manifest"
 
 
-class Signed(msgspec.Struct, frozen=True):
-    """A manifest that was verified, and by what."""
+class ManifestInvalid(AaepError):
+    """A manifest does not prove who the producer is. The message says why."""
 
-    manifest: Manifest
-    kid: str
-    algorithm: str
-    issued: float  # seconds since the epoch
-    expires: float
-    origins: tuple[str, ...]
+    def __init__(self, reason: Reason, message: str) -> None:
+        super().__init__(message)
+        self.reason: Reason = reason
 
 
-class _Algorithms(jws.JWSRegistry):
-    """The three that are allowed. joserfc would warn of the name EdDSA, whose successor no schema of AAEP knows."""
-
-    max_header_length = 4096  # somebody may have put a certificate there, which is not looked at
-    max_payload_length = 1 << 20
-
-    def get_alg(self, name: str) -> JWSAlgModel:
-        return self.algorithms[name]
+# -- reading -------------------------------------------------------------------------------
 
 
-_REGISTRY: Final = _Algorithms(algorithms=ALGORITHMS, strict_check_header=False)
+def is_signed(given: bytes | str) -> bool:
+    """CF-124: a JWS and a JSON object differ in their first character."""
+    text = given if isinstance(given, bytes) else given.encode(errors="replace")
+    return text.removeprefix(b"\xef\xbb\xbf").lstrip()[:1] not in (b"{", b"")
 
 
-# -- signing -------------------------------------------------------------------------------
-
-
-def sign(
-    manifest: Manifest, key: SigningKey, *, now: float, days: float = MOST_DAYS, origins: Iterable[str] | None = None
-) -> str:
-    """
-    The manifest as a compact JWS that counts for some days from ``now``, in seconds since the epoch. MAN-017
-
-    ``origins`` are the addresses at which it may be presented, in place of
-    those that stand in the manifest.
-    """
-    if not 0 < days <= MOST_DAYS:
-        raise LocalProtocolError(f"A manifest is signed for at most {MOST_DAYS} days. Sign it again before they end.")
-    given = msgspec.json.decode(codec.encode(manifest))
-    allowed = origins_of(manifest) if origins is None else tuple(dict.fromkeys(_address(one) for one in origins))
-    if not allowed:
-        raise LocalProtocolError("A manifest is signed for addresses. Name one, such as https://agent.example.")
-    others = given.get("extensions") or {}
-    given["extensions"] = {**others, PREFIX: {**others.get(PREFIX, {}), "origins": [*allowed]}}
-    given["iat"] = int(now)
-    given["exp"] = int(now) + int(days * DAY)
-    payload = msgspec.json.encode(given)
-    _sound(payload)
-    header = {"alg": key.algorithm, "kid": key.kid, "typ": TYPE}  # CF-122
-    return jws.serialize_compact(header, payload, key.jose, registry=_REGISTRY)
-
-
-def _address(url: str) -> str:
-    found = origin(url)
-    if not found:
-        raise LocalProtocolError(f"{url!r} is no address that readers connect to. Write it like https://agent.example.")
-    return found
-
-
-def _sound(payload: bytes) -> None:
-    message, found = codec.read(payload)
-    broken = [one for one in found if grade(one) == "error"]
-    if not isinstance(message, Manifest) or broken:
-        raise LocalProtocolError("This manifest cannot be signed as it is.", broken)
-
-
-class Signer:
-    """Signs a producer's manifest when it is asked for, and again before it expires or when it has changed."""
-
-    def __init__(self, key: SigningKey, *, days: float = MOST_DAYS, wall: Callable[[], float] = time.time) -> None:
-        self._key, self._days, self._wall = key, days, wall
-        self._made: tuple[bytes, float, str] | None = None
-
-    def __call__(self, manifest: Manifest) -> str | None:
-        """The manifest, signed; None as long as there is no address to sign it for."""
-        if not origins_of(manifest):
-            return None
-        raw, now = codec.encode(manifest), self._wall()
-        made = self._made
-        # Half of its time is left to whoever got it last. A clock that was set back must not make it older than it is.
-        if made is None or made[0] != raw or not 0 <= now - made[1] < self._days * DAY / 2:
-            made = self._made = (raw, now, sign(manifest, self._key, now=now, days=self._days))
-        return made[2]
-
-
-# -- verifying -----------------------------------------------------------------------------
-
-
-def _taken_apart(data: bytes) -> jws.CompactSignature:
-    text = data.strip()
-    try:
-        if not _COMPACT.fullmatch(text):
-            raise ValueError("three parts in base64url are expected")
-        found = jws.extract_compact(text, registry=_REGISTRY)
-    except (JoseError, ValueError, TypeError, KeyError, RecursionError) as error:
-        raise ManifestInvalid("malformed", "This is no JWS in compact form, so it proves nothing.") from error
-    if not isinstance(found.protected, dict):
-        raise ManifestInvalid("malformed", "The header of this JWS is no JSON object.")
-    return found
-
-
-def verify(given: bytes | str, keys: TrustedKeys, *, agent_id: str | None, origin: str | None, now: float) -> Signed:
-    """
-    What a signed manifest proves, or :exc:`ManifestInvalid`. §10.4.2
-
-    ``agent_id`` is what the producer calls itself on this connection and
-    ``origin`` the address that was connected to; None leaves one of them
-    unchecked, which only a tool that looks at files may do.
-    """
+def read(given: bytes | str) -> Manifest:
+    """What a manifest says, signed or not. Nothing is verified."""
     data = given if isinstance(given, bytes) else given.encode(errors="replace")
-    if not is_signed(data):
-        raise ManifestInvalid("unsigned", "The manifest is not signed, so it does not prove who the producer is.")
-    found = _taken_apart(data)
-    kid, algorithm = _checked(found, keys)
-    if is_signed(found.payload):
-        raise ManifestInvalid("malformed", "What was signed is no manifest.")
-    manifest = read(found.payload)
-    issued, expires = _dates(manifest, now)
-    if agent_id is not None and manifest.agent_id != agent_id:  # MAN-024
-        raise ManifestInvalid(
-            "agent", f"The manifest is that of {shown(manifest.agent_id)}, and this producer is {shown(agent_id)}."
-        )
-    allowed = origins_of(manifest)
-    if origin is not None and not any(same_origin(origin, one) for one in allowed):
-        where = ", ".join(map(shown, allowed[:10])) or "no address at all"
-        raise ManifestInvalid(
-            "origin",
-            f"The manifest is not for {shown(origin or 'this connection')} but for {where}. It may be a copy.",
-        )
-    return Signed(manifest, kid, algorithm, issued, expires, allowed)
-
-
-def _checked(found: jws.CompactSignature, keys: TrustedKeys) -> tuple[str, str]:
-    """MAN-022, MAN-023: the key that is known by that name, and no key that the header brings along (CF-121)."""
-    header = found.protected
-    algorithm, kid, kind = header.get("alg"), header.get("kid"), header.get("typ", TYPE)
-    if algorithm not in ALGORITHMS:
-        raise ManifestInvalid(
-            "algorithm", f"The manifest is signed with {shown(str(algorithm))}. Only ES256, RS256 and EdDSA count."
-        )
-    if "crit" in header or not isinstance(kind, str) or kind.lower().removeprefix("application/") != TYPE:
-        raise ManifestInvalid("malformed", "This JWS was made for something else than a manifest.")
-    key = keys.get(kid) if isinstance(kid, str) else None
-    if key is None:
-        named = f"the key {shown(kid)}" if isinstance(kid, str) else "a key without a name"
-        raise ManifestInvalid("key", f"The manifest is signed with {named}, which is not trusted here.")
-    if key.algorithm != algorithm:
-        raise ManifestInvalid(
-            "algorithm", f"The key {shown(key.kid)} signs with {key.algorithm}, and this claims {algorithm}."
-        )
+    if is_signed(data):
+        data = _payload(data)
     try:
-        sound = jws.validate_compact(found, key.jose, registry=_REGISTRY)
-    except (JoseError, ValueError, TypeError):
-        sound = False
-    if not sound:
-        raise ManifestInvalid(
-            "signature", f"The signature is not that of the key {shown(key.kid)}, or was tampered with."
-        )
-    return key.kid, key.algorithm
+        message = codec.decode(data)
+    except AaepError as error:
+        raise ManifestInvalid("malformed", f"This is no manifest. {neutralise(_wrong(data, error))}") from error
+    if not isinstance(message, Manifest):
+        raise ManifestInvalid("malformed", "This is some other message of AAEP, and no manifest.")
+    return message
 
 
-def _dates(manifest: Manifest, now: float) -> tuple[float, float]:
-    """CF-120: a copy must not count for ever."""
-    issued, expires = _moment(manifest, "iat"), _moment(manifest, "exp")
-    if issued is None or expires is None:
-        raise ManifestInvalid("date", "The manifest does not say from when to when it counts (iat and exp).")
-    if issued > now + SKEW:
-        raise ManifestInvalid("date", f"The manifest counts only from {_date(issued)} on. Is the clock right?")
-    if expires <= now:
-        raise ManifestInvalid("date", f"The manifest expired on {_date(expires)}. The producer has to sign it again.")
-    if expires - issued > MOST_DAYS * DAY:
-        raise ManifestInvalid("date", f"The manifest counts longer than {MOST_DAYS} days, which is not accepted.")
-    return issued, expires
+def _wrong(data: bytes, error: AaepError) -> str:
+    """What is wrong with it as a manifest: without its type it would be judged as an event (MAN-003)."""
+    try:
+        given = msgspec.json.decode(data)
+    except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError):
+        return str(error)
+    if not isinstance(given, dict) or "type" in given:
+        return str(error)
+    missing = f"MAN-003: type is missing. Add it: {_TYPE}."
+    try:
+        codec.decode(msgspec.json.encode({**given, "type": _TYPE}))
+    except AaepError as more:
+        return f"{missing} {str(more).removeprefix('This is not a usable AAEP message. ')}"
+    return missing
 
 
-def _moment(manifest: Manifest, name: str) -> float | None:
-    value = manifest.unknown.get(name)
-    if isinstance(value, bool) or not isinstance(value, (int, float)):
-        return None
-    return float(value) if 0 <= value < 1e11 else None  # what no clock shows is no moment, and NaN is none either
+def _payload(data: bytes) -> bytes:
+    parts = data.strip().split(b".")
+    try:
+        if len(parts) != 3:
+            raise ValueError("a JWS has three parts")
+        return base64.b64decode(parts[1] + b"=" * (-len(parts[1]) % 4), altchars=b"-_", validate=True)
+    except ValueError as error:
+        raise ManifestInvalid("malformed", "This is neither a manifest nor a signed one.") from error
 
 
-def _date(moment: float) -> str:
-    return time.strftime("%Y-%m-%d %H:%M UTC", time.gmtime(moment))
+# -- addresses -----------------------------------------------------------------------------
+
+
+def origins(manifest: Manifest) -> tuple[str, ...]:
+    """Where a manifest says that the producer is to be found (CF-120); what is no such place is left out."""
+    given = marked(manifest, "origins")
+    return tuple(one for one in given if isinstance(one, str) and origin(one)) if isinstance(given, list) else ()
+
+
+# -- comparing -----------------------------------------------------------------------------
+
+
+def consistent(manifest: Manifest, *, transport: str | None, terms: Capabilities) -> None:
+    """MAN-025: what is offered on this subscription is what the manifest says. Raises :exc:`ManifestInvalid`."""
+    if transport is not None and transport not in manifest.transports_supported:
+        raise ManifestInvalid("claims", f"The manifest does not list the transport {transport}, which is in use.")
+    levels = () if terms.supported_conformance_levels is UNSET else terms.supported_conformance_levels
+    more = {*levels} - {*manifest.conformance_levels_supported}
+    if more:
+        raise ManifestInvalid("claims", f"The manifest does not list level {min(more)}, which was granted.")
+    languages = () if terms.languages is UNSET else terms.languages
+    served = honoured(languages, manifest.languages_supported)
+    for tag in languages:
+        if tag.lower() not in {one.lower() for one in served}:  # of two spellings one is named
+            raise ManifestInvalid(
+                "claims", f"The language {shown(tag)} was granted, and the manifest does not list it."
+            )
+
+
+def shown(text: str) -> str:
+    """A stranger's word, fit for a sentence of ours."""
+    return neutralise(text[:200])

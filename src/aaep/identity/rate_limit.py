@@ -18,8 +18,8 @@ from collections import OrderedDict
 from collections.abc import Callable
 from typing import Final
 
-from ..transports.base import Peer
 from .credentials import Credentials, Identity, Local, TooManyGuesses, Unauthenticated, Unsettled
+from .peer import Peer
 
 __all__ = ["Guessing", "prepared"]
 

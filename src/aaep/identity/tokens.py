@@ -27,10 +27,9 @@ import msgspec
 
 from ..errors import AaepError
 from ..protocol import timestamps
-from ..runtime.files import regular
-from ..runtime.state_files import folder, make_folder, safe_folder
-from ..transports.base import REPLIER, Peer
+from ..runtime.files import folder, make_folder, regular, safe_folder
 from .credentials import Credentials, Grant, Unauthenticated, as_roles, as_stranger, granted
+from .peer import REPLIER, Peer
 
 __all__ = ["Entry", "Static", "Tokens", "add", "as_token", "default_file", "entries", "new", "revoke"]
 

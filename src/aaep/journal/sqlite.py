@@ -23,15 +23,15 @@ from contextlib import closing, contextmanager, suppress
 from math import isfinite
 from pathlib import Path
 from threading import Condition, Lock, RLock, Thread
-from typing import Final
+from typing import Final, NoReturn
 
-from ..runtime.state_files import existing, folder, make_folder, path_for, private, safe_folder
-from ._sqlite_errors import damaged, explain, in_use
+from ..runtime.files import UnsafeFile, folder, make_folder, path_for, private, safe_folder
 from .base import (
     MOST_BYTES,
     Entry,
     JournalDamaged,
     JournalError,
+    JournalInUse,
     JournalUnsafe,
     Kept,
     Retention,
@@ -42,7 +42,7 @@ from .base import (
     refuse,
 )
 
-__all__ = ["SqliteJournal", "folder", "path_for"]
+__all__ = ["SqliteJournal", "damaged", "explain", "folder", "in_use", "path_for"]
 
 BATCH: Final = 1000  # entries in one commit
 MOST_WAITING: Final = 4096  # entries, then appending waits for the disk
@@ -384,12 +384,15 @@ def _text(asked: str) -> str:
 
 def _opened(path: Path, *, create: bool) -> tuple[_Key, sqlite3.Connection]:
     """The file, checked before SQLite touches it, locked and found sound. Needs ``_opening``."""
-    if create and not os.path.lexists(path):
-        make_folder(path.parent)
+    try:
+        if create and not os.path.lexists(path):
+            make_folder(path.parent)
+            safe_folder(path.parent)
+            _made(path)
         safe_folder(path.parent)
-        _made(path)
-    safe_folder(path.parent)
-    key = _ours(path)
+        key = _ours(path)
+    except UnsafeFile as error:
+        raise JournalUnsafe(str(error)) from error
     connection = _connected(path)
     try:
         # Until the first reading takes the lock, another process could have it.
@@ -449,7 +452,10 @@ def _ours(path: Path) -> _Key:
     for beside in (path.with_name(path.name + ending) for ending in _BESIDE):
         with suppress(FileNotFoundError):  # they are there only while it is open
             private(beside, beside.lstat())
-    found = existing(path)
+    try:
+        found = path.lstat()
+    except FileNotFoundError as error:
+        raise JournalError(f"There is no journal {path}.") from error
     private(path, found)
     key = (found.st_dev, found.st_ino)
     # Closing any handle of the file would drop this process's lock on it, so this comes before looking inside.
@@ -486,3 +492,28 @@ def _after_fork() -> None:
 
 if hasattr(os, "register_at_fork"):
     os.register_at_fork(after_in_child=_after_fork)
+
+
+# -- what SQLite says, in words that say what to do ---------------------------------------
+
+
+def explain(path: Path, error: sqlite3.Error) -> NoReturn:
+    code = getattr(error, "sqlite_errorcode", 0) & 0xFF  # without what SQLite adds to tell cases apart
+    if code in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED):
+        raise in_use(path) from error
+    if code in (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB):
+        raise damaged(path) from error
+    if code == sqlite3.SQLITE_FULL:
+        raise JournalError(f"The journal {path} cannot grow: the disk is full. Make room, then try again.") from error
+    if code == sqlite3.SQLITE_READONLY:
+        text = f"The journal {path} cannot be written: allow writing to it and its folder, or name another file."
+        raise JournalError(text) from error
+    raise JournalError(f"The journal {path} cannot be used: {error}.") from error
+
+
+def in_use(path: Path) -> JournalInUse:
+    return JournalInUse(f"The journal {path} is in use. End the agent that has it open, or name another file.")
+
+
+def damaged(path: Path) -> JournalDamaged:
+    return JournalDamaged(f"The journal {path} is damaged. It was left as it is: move it away, or name another file.")

@@ -17,21 +17,38 @@ printed, in full, before the key was pressed:
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Callable, Mapping, Sequence
-from typing import Final
+from typing import Final, Literal
 
 import msgspec
 
 from ..presentation.announce import Announcement
 from ..presentation.preferences import KEYS
 from ..presentation.queue import NAME
+from ..protocol.consent import kinds as taken_by
 from ..protocol.events import AwaitingClarification, AwaitingConfirmation
 from ..protocol.fields import present
-from ..text.phrases import PHRASES, brief, neutralise
-from .answers import expected, kinds, understand
-from .intents import Accept, Answer, Command, Do, Echo, Intent, Reject, Tell, Time
+from ..text.phrases import PHRASES, brief
+from ..text.sanitize import neutralise
 
-__all__ = ["Keys"]
+__all__ = [
+    "Accept",
+    "Answer",
+    "Command",
+    "Do",
+    "Echo",
+    "Intent",
+    "Keys",
+    "Reject",
+    "Response",
+    "Tell",
+    "Time",
+    "Understood",
+    "expected",
+    "kinds",
+    "understand",
+]
 
 GRACE: Final = 0.5  # seconds after a prompt was printed in which nobody can have read it
 REPEAT: Final = 0.75  # seconds: the same key again within this is a key held down
@@ -475,3 +492,140 @@ class Keys:
             return []
         self._armed = False
         return [Tell("Taken back. Nothing was accepted.")]
+
+
+# -- intents --
+
+Command = Literal["more", "repeat", "next", "verbosity", "quit", "help"]
+
+
+class Accept(msgspec.Struct, frozen=True):
+    """The person accepts this prompt."""
+
+    prompt: Announcement
+
+
+class Reject(msgspec.Struct, frozen=True):
+    """The person refuses this prompt."""
+
+    prompt: Announcement
+
+
+class Answer(msgspec.Struct, frozen=True):
+    """The person answers this question."""
+
+    prompt: Announcement
+    response: Response
+    said: str
+
+
+class Time(msgspec.Struct, frozen=True):
+    """The person wants this many seconds for prompts like this one."""
+
+    prompt: Announcement
+    seconds: int
+
+
+class Do(msgspec.Struct, frozen=True):
+    """Something that answers nothing."""
+
+    what: Command
+
+
+class Tell(msgspec.Struct, frozen=True):
+    """Print a line. ``fresh``: only what is typed after it counts."""
+
+    text: str
+    fresh: bool = False
+
+
+class Echo(msgspec.Struct, frozen=True):
+    """Print what was typed, as it is typed."""
+
+    text: str
+
+
+Intent = Accept | Reject | Answer | Time | Do | Tell | Echo
+
+
+# -- answers --
+
+Response = str | bool | int | float
+
+LONGEST: Final = 16_384  # CLAR-003
+_NUMBER: Final = re.compile(r"[-+]?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][-+]?[0-9]{1,3})?", re.ASCII)
+_YES_NO: Final = {"y": True, "yes": True, "n": False, "no": False}
+_WAYS: Final = {
+    "multiple_choice": "the number of a choice",
+    "yes_no": "yes or no",
+    "numeric": "a number",
+    "freetext": "your own words",
+}
+
+
+class Understood(msgspec.Struct, frozen=True):
+    """An answer: its value for the reply, and how to say it back."""
+
+    value: Response
+    said: str
+
+
+def kinds(event: AwaitingClarification) -> tuple[str, ...]:
+    """Which kinds of answer can be given: CF-031, CF-033."""
+    taken, choices = taken_by(event), present(event, "choices")
+    return tuple(kind for kind in _WAYS if kind in taken and (kind != "multiple_choice" or choices))
+
+
+def expected(event: AwaitingClarification) -> str:
+    """How this question is answered."""
+    wanted = kinds(event)
+    if not wanted:
+        return "This question cannot be answered here."
+    ways = [_WAYS[kind] for kind in wanted]
+    both = "multiple_choice" in wanted and "numeric" in wanted
+    hint = " A number that is no choice is written with = in front of it." if both else ""
+    return f"Answer with {' or '.join(ways)}, and Enter.{hint}"
+
+
+def understand(event: AwaitingClarification, text: str) -> Understood | None:
+    """The answer a line of text is, or None if it is none. No conversion but what the question lists (CF-032)."""
+    wanted, plain = kinds(event), text.strip()
+    choices = _choices(event) if "multiple_choice" in wanted else []
+    if plain.isascii() and plain.isdecimal() and choices:
+        number = int(plain[:9])
+        # A slip of the finger is neither a number nor a text that was meant.
+        return choices[number - 1] if 1 <= number <= len(choices) else None
+    for choice in choices:
+        if choice is not None and neutralise(plain).casefold() in (
+            choice.said.casefold(),
+            str(choice.value).casefold(),
+        ):
+            return choice
+    if "yes_no" in wanted and plain.casefold() in _YES_NO:
+        value = _YES_NO[plain.casefold()]
+        return Understood(value, "yes" if value else "no")
+    if "numeric" in wanted and (found := _number(plain.removeprefix("=").strip())) is not None:
+        return Understood(found, str(found))
+    if "freetext" in wanted and plain and len(text) <= LONGEST and neutralise(plain):
+        return Understood(text, neutralise(plain))
+    return None
+
+
+def _choices(event: AwaitingClarification) -> list[Understood | None]:
+    """The choices by their numbers; None for one that was sent without a value."""
+    found: list[Understood | None] = []
+    for choice in present(event, "choices") or ():
+        value, label = (getattr(choice, name, None) for name in ("value", "label"))
+        texts = [neutralise(text) for text in (label, value) if isinstance(text, str)]
+        found.append(Understood(value, next(filter(None, texts), "?")) if isinstance(value, str) else None)
+    return found
+
+
+def _number(text: str) -> int | float | None:
+    if _NUMBER.fullmatch(text) is None:
+        return None
+    if text.lstrip("+-").isdecimal() and len(text) < 20:
+        whole = int(text)
+        return whole if abs(whole) <= 2**53 else None  # ENC-006
+    value = float(text)
+    return value if math.isfinite(value) else None

@@ -10,17 +10,20 @@ from __future__ import annotations
 
 import contextlib
 import select
+import signal
 import socket
 import threading
 import time
 from collections.abc import Callable, Iterator, Mapping
+from concurrent.futures import CancelledError
 from functools import partial
 from queue import SimpleQueue
-from typing import Any, Final
+from types import FrameType
+from typing import Any, Final, Protocol, TextIO
 
 import msgspec
 
-from ..errors import AaepError
+from ..errors import AaepError, ProtocolError
 from ..presentation.announce import Announcement, Outputs, announce
 from ..presentation.preferences import USUAL, Preferences
 from ..presentation.queue import NAME, Action, Queue, Speak
@@ -32,21 +35,20 @@ from ..protocol.events import (
     AwaitingConfirmation,
     Envelope,
     OutputStreaming,
+    ProducerInfo,
     SessionStarted,
 )
 from ..protocol.fields import Verbosity, present
 from ..protocol.messages import Capabilities
+from ..runtime.background import Later
 from ..subscriber.status import Status
-from ..text.phrases import PHRASES, brief, cut, neutralise, span
-from ..transports.base import Later
-from .intents import Accept, Answer, Do, Echo, Intent, Reject, Tell, Time
-from .keyboard import Keys
-from .page import Page
-from .sending import Reader, Sender, why
-from .signals import signals
+from ..text.phrases import PHRASES, brief, span
+from ..text.sanitize import cut, neutralise
+from ..transports.base import ChannelLost
+from .keyboard import Accept, Answer, Do, Echo, Intent, Keys, Reject, Tell, Time
 from .stdin import Nobody, Source, source
 
-__all__ = ["Nobody", "Page", "Reader", "Source", "Terminal", "source"]
+__all__ = ["Nobody", "Page", "Reader", "Sender", "Source", "Terminal", "signals", "source", "why"]
 
 CLOSING: Final = 1.5  # seconds that taking leave may take
 _NEXT: Final[Mapping[Verbosity, Verbosity]] = {"terse": "normal", "normal": "detailed", "detailed": "terse"}
@@ -476,3 +478,134 @@ class Terminal:
             with self._fresh():
                 self._page.line(f"The prompt is still open.{self._about(prompt)}")
                 self._do(self.keys.failed(prompt, self._clock()))
+
+
+# -- page --
+
+
+class Page:
+    """Lines on a stream. Whatever a text holds, it stays on its line and moves nothing (C-26, C-59)."""
+
+    def __init__(self, stream: TextIO) -> None:
+        self._stream = stream
+        self._begun = False  # something was echoed and its line has not ended
+
+    def line(self, text: str) -> None:
+        self._stream.write(("\n" if self._begun else "") + neutralise(text) + "\n")
+        self._stream.flush()
+        self._begun = False
+
+    def echo(self, text: str) -> None:
+        if text == "\n" and not self._begun:
+            return
+        self._stream.write(text)
+        self._stream.flush()
+        self._begun = not text.endswith("\n")
+
+
+# -- sending --
+
+SENDING: Final = 30.0  # seconds that sending may take
+
+
+class Reader(Protocol):
+    """What a terminal needs of a subscriber."""
+
+    @property
+    def terms(self) -> Capabilities | None: ...
+
+    @property
+    def producer(self) -> ProducerInfo | None: ...
+
+    def __iter__(self) -> Iterator[Envelope]: ...
+
+    def accept(self, prompt: Envelope, /) -> Later[Any]: ...
+
+    def reject(self, prompt: Envelope, /) -> Later[Any]: ...
+
+    def answer(self, prompt: Envelope, response: Any, /) -> Later[Any]: ...
+
+    def renegotiate(self, **wishes: Any) -> Later[Any]: ...
+
+    def close(self) -> object: ...
+
+
+class Sender:
+    """
+    Sends one thing after the other, in order, from a thread of its own.
+
+    ``post`` has the loop of the terminal call something; ``broken`` is told of
+    a mistake in the program.
+    """
+
+    def __init__(self, post: Callable[[Callable[[], None]], None], broken: Callable[[Exception], None]) -> None:
+        self.reader: Reader | None = None
+        self._post, self._broken = post, broken
+        self._jobs: SimpleQueue[Callable[[], None] | None] = SimpleQueue()
+
+    def send(
+        self, call: Callable[[Reader], Later[Any]], done: Callable[[Any], None], failed: Callable[[str], None]
+    ) -> None:
+        """Have it sent; then ``done`` is called with what came of it, or ``failed`` with the reason."""
+        self._jobs.put(partial(self._try, call, done, failed))
+
+    def _try(
+        self, call: Callable[[Reader], Later[Any]], done: Callable[[Any], None], failed: Callable[[str], None]
+    ) -> None:
+        try:
+            if self.reader is None:
+                raise ChannelLost("There is no connection yet.")
+            value = call(self.reader).wait(SENDING)
+        except (AaepError, TimeoutError, OSError, CancelledError) as error:
+            self._post(partial(failed, why(error)))
+        except Exception as error:
+            self._post(partial(self._broken, error))
+        else:
+            self._post(partial(done, value))
+
+    def run(self) -> None:
+        """What its thread does until :meth:`stop`."""
+        while (job := self._jobs.get()) is not None:
+            job()
+
+    def stop(self) -> None:
+        self._jobs.put(None)
+
+
+def why(error: Exception) -> str:
+    """What went wrong, in sentences and without the numbers of rules."""
+    if isinstance(error, ProtocolError):
+        return " ".join([str(error).split("\n", 1)[0], *(one.message for one in error.violations)])
+    return str(error) or "It took too long, and may have arrived or not."
+
+
+# -- signals --
+
+_ENDING: Final = {"SIGINT": 130, "SIGTERM": 0, "SIGHUP": 0}  # and the exit status
+
+
+@contextlib.contextmanager
+def signals(waker: int, end: Callable[[int], None], resume: Callable[[], None]) -> Iterator[None]:
+    """SIGINT, SIGTERM and SIGHUP end the loop; after a stop the terminal is taken again."""
+    if threading.current_thread() is not threading.main_thread():  # nobody else may have them
+        yield
+        return
+    found = {getattr(signal, name): status for name, status in _ENDING.items() if hasattr(signal, name)}
+
+    def ended(number: int, frame: FrameType | None) -> None:
+        end(found[number])
+
+    def resumed(number: int, frame: FrameType | None) -> None:
+        resume()
+
+    # By the descriptor too: a signal in the moment before a wait would be seen only after it.
+    wakes = signal.set_wakeup_fd(waker, warn_on_full_buffer=False)
+    kept: dict[Any, Any] = {number: signal.signal(number, ended) for number in found}
+    if hasattr(signal, "SIGCONT"):
+        kept[signal.SIGCONT] = signal.signal(signal.SIGCONT, resumed)
+    try:
+        yield
+    finally:
+        signal.set_wakeup_fd(wakes, warn_on_full_buffer=False)
+        for number, before in kept.items():
+            signal.signal(number, before)

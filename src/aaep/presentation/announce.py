@@ -14,8 +14,8 @@ from typing import Any, Final
 
 import msgspec
 
-from ..producer.summaries import STATES
 from ..protocol.attend_extension import marks
+from ..protocol.codec import parse
 from ..protocol.events import (
     CORE_EVENTS,
     CRITICAL,
@@ -33,12 +33,13 @@ from ..protocol.events import (
     StateChanged,
     ToolCompleted,
     ToolInvoked,
+    output_language,
 )
 from ..protocol.fields import Urgency, present
-from ..protocol.lenient import parse
-from ..shaping.merge import language
-from ..text.phrases import LONGEST, PHRASES, cut, neutralise, phrase, sentence, span, title
+from ..text.phrases import PHRASES, phrase, sentence, span, title
+from ..text.sanitize import LONGEST, cut, neutralise
 from ..text.sentences import cut as cut_at
+from ..text.summaries import STATES
 from .preferences import KEYS, USUAL, WORDS, Preferences, Reading
 
 __all__ = ["KEYS", "Announcement", "Outputs", "Preferences", "announce"]
@@ -487,7 +488,7 @@ class Outputs:
         hint = present(event, "coalesce_hint")
         if event.complete or hint in _BOUNDARIES or len(text) > self.most:
             return self._say(event, text, start)
-        size = 0 if hint == "none" else cut_at(text, "sentence", language=language(event))
+        size = 0 if hint == "none" else cut_at(text, "sentence", language=output_language(event))
         if size < len(text):
             self._held[key] = (event, text[size:], start + size)
         return self._say(event, text[:size], start)

@@ -12,7 +12,8 @@ import msgspec
 from ..protocol.events import Envelope
 from ..protocol.fields import Risk, Verbosity, present
 from ..text.languages import match, variant
-from ..text.phrases import PHRASES, brief, neutralise, span
+from ..text.phrases import PHRASES, brief, span
+from ..text.sanitize import neutralise
 
 __all__ = ["KEYS", "USUAL", "WORDS", "Preferences", "Reading"]
 

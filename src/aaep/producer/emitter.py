@@ -16,6 +16,7 @@ import msgspec
 from msgspec import UNSET
 
 from ..errors import LocalProtocolError, Violation
+from ..hub.recovery import caught_up, endings
 from ..hub.sessions import Unread
 from ..journal.base import Journal, JournalError
 from ..protocol.attend_extension import ATTEND, PREFIX
@@ -29,9 +30,8 @@ from ..protocol.quick import Rest
 from ..protocol.session import Agent
 from ..protocol.session import Session as Order
 from ..runtime.ids import identifier, timestamp
-from .recovery import caught_up, endings
+from ..text.summaries import Said, direction_of
 from .sending import Manner, Remembered, examine, manner, remembered
-from .summaries import Said, direction_of
 
 __all__ = ["Publisher", "Voice"]
 

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, Final, Literal, TypeVar, overload
 
 from ..errors import AaepError, LocalProtocolError
 from ..hub.hub import Hub, Settings
+from ..hub.recovery import recover
 from ..identity.credentials import Identity
 from ..identity.credentials import audience as audience_of
 from ..journal.base import Journal, JournalInUse
@@ -28,14 +29,13 @@ from ..protocol.events import Envelope, ProducerInfo
 from ..protocol.extensions import Extension, Registry
 from ..protocol.messages import Manifest
 from ..protocol.negotiation import Offer
+from ..runtime.background import Later
+from ..runtime.files import path_for
 from ..runtime.ids import identifier
-from ..runtime.state_files import path_for
-from ..transports.base import Later, attach
+from ..text.summaries import Text
+from ..transports.base import attach
 from .emitter import Voice
-from .ending import stop
-from .recovery import recover
-from .session import Session
-from .summaries import Text
+from .session import Session, stop
 from .tools import Tool, decorate
 
 if TYPE_CHECKING:  # it brings in the JOSE library, which few need
@@ -413,7 +413,7 @@ def _for_hub(settings: dict[str, Any], hub: str | None) -> dict[str, Any]:
 
 
 def _signer(given: SigningKey | str | os.PathLike[str], wall: Callable[[], float]) -> Callable[[Manifest], str | None]:
-    from ..identity.manifests import Signer  # noqa: PLC0415  # brings in cryptography, which few need
+    from ..identity.signatures import Signer  # noqa: PLC0415  # brings in cryptography, which few need
     from ..identity.signing_keys import SigningKey  # noqa: PLC0415  # brings in cryptography, which few need
 
     return Signer(given if isinstance(given, SigningKey) else SigningKey.load(given), wall=wall)

@@ -9,7 +9,7 @@ whatever is open in it is closed or taken back first.
 from __future__ import annotations
 
 import contextvars
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager, suppress
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Final, Literal
@@ -30,21 +30,20 @@ from ..protocol.events import (
 )
 from ..protocol.messages import Reply
 from ..runtime.ids import identifier
+from ..text import summaries
 from ..text.sentences import Hint
-from . import ending, summaries
+from ..text.summaries import STATES, Said, Text, compose, plain, plainly
 from .emitter import Voice
 from .output import Output
-from .prompts import Ask, clarification, confirmation
-from .questions import Questions
+from .questions import Ask, Questions, clarification, confirmation
 from .sending import advance, change, moved
-from .summaries import STATES, Said, Text, compose, plain, plainly
-from .tool_call import Call, classified
+from .tool_call import Call, classified, stopped
 
 if TYPE_CHECKING:
     from ..hub.hub import Subscription
     from .producer import Producer
 
-__all__ = ["CURRENT", "Session"]
+__all__ = ["CURRENT", "Session", "break_off", "leave", "stop"]
 
 # Of each producer the open ones, innermost last, or the one that was left: who had one does not get another's.
 CURRENT: Final[contextvars.ContextVar[tuple[Session, ...]]] = contextvars.ContextVar("aaep_sessions", default=())
@@ -112,7 +111,7 @@ class Session:
                 self.producer.opened(self)
                 self._open()
             except BaseException:
-                ending.break_off(self, lambda: self.cancel(by="system"))
+                break_off(self, lambda: self.cancel(by="system"))
                 raise
         return self
 
@@ -133,7 +132,7 @@ class Session:
 
     def _leave(self, error: BaseException | None) -> None:
         try:
-            ending.leave(self, error)
+            leave(self, error)
         finally:
             self._forget()
 
@@ -498,3 +497,59 @@ class Session:
                 return CatchUp()
             state, pending = self.voice.resync(self.state), self.questions.join(subscription)
             return CatchUp(self._opening, pending, state, self.voice.last_event_id)
+
+
+# -- ending --
+
+
+def leave(session: Session, error: BaseException | None) -> None:
+    """The block of a session is left, because of an error if there is one."""
+    try:
+        _end(session, error)
+    except BaseException as problem:
+        cause = error or problem
+        break_off(session, lambda: _end(session, cause))
+        if error is None or not isinstance(problem, LocalProtocolError):
+            raise
+
+
+def stop(session: Session, by: Literal["user", "producer"]) -> None:
+    """Everything ends, so this does too, whatever has happened to it."""
+    try:
+        session.cancel(by=by)
+    except LocalProtocolError:
+        break_off(session, lambda: session.cancel(by=by))
+
+
+def break_off(session: Session, end: Callable[[], None]) -> None:
+    """End what the journal says is open, then the session, if it is not over."""
+    with session.voice.lock:
+        session.drop()
+        last = session.voice.mend()
+        if last is not None and session.open:
+            session.voice.close(last)
+            end()
+        session.producer.shut(session)
+
+
+def _end(session: Session, error: BaseException | None) -> None:
+    if not session.open:
+        return
+    if error is None:
+        _end_well(session)
+    elif (by := stopped(error)) is not None:
+        session.cancel(by=by)
+    else:
+        category, name = summaries.failure(error)
+        session.fail(category=category, name=name)
+
+
+def _end_well(session: Session) -> None:
+    try:
+        if session.handed is False:  # C-53: nobody said that it was taken
+            session.cancel(("Not taken.", *("Nobody has taken over. The work is not finished.",) * 2), by="system")
+        else:
+            session.complete()
+    except LocalProtocolError:
+        session.fail(category="permanent", name="a mistake in the agent")
+        raise

@@ -23,7 +23,7 @@ import msgspec
 
 from ..errors import LocalProtocolError
 from ..text.redaction import REDACTED
-from .summaries import plain
+from ..text.summaries import plain
 
 __all__ = ["State", "arguments", "filled", "state", "whole"]
 

@@ -7,23 +7,38 @@ from collections.abc import AsyncGenerator, Awaitable, Callable, Generator
 from concurrent.futures import Future
 from contextlib import aclosing
 from types import TracebackType
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, Literal
 
 from msgspec import UNSET
 
 from ..errors import LocalProtocolError, Violation
 from ..protocol.consent import consequential
-from ..protocol.events import ToolCompleted, ToolInvoked
-from ..transports.base import in_asyncio
-from .ending import stopped
-from .prompts import Ask
+from ..protocol.events import (
+    ToolCompleted,
+    ToolInvoked,
+)
+from ..runtime.background import in_asyncio
+from ..text.summaries import (
+    Said,
+    Text,
+    abandoned,
+    compose,
+    failed,
+    failure,
+    forgone,
+    invoked,
+    plain,
+    returned,
+)
+from .questions import Ask
 from .sending import REST
-from .summaries import Said, Text, abandoned, compose, failed, failure, forgone, invoked, plain, returned
+
+pass
 
 if TYPE_CHECKING:
     from .session import Session
 
-__all__ = ["Call", "classified", "decided"]
+__all__ = ["Call", "classified", "decided", "stopped"]
 
 _INVOKED: Final = REST[ToolInvoked]
 _COMPLETED: Final = REST[ToolCompleted]
@@ -303,3 +318,16 @@ def decided(**said: object) -> None:
     for name, value in said.items():
         if value is not None and not isinstance(value, bool):
             raise TypeError(f"{name} is True or False, not {value!r}.")
+
+
+_STOPPED: Final[dict[type[BaseException], Literal["user", "producer", "system"]]] = {
+    KeyboardInterrupt: "user",
+    SystemExit: "system",
+    asyncio.CancelledError: "producer",
+    GeneratorExit: "producer",
+}
+
+
+def stopped(error: BaseException) -> Literal["user", "producer", "system"] | None:
+    """Who stopped the work, if an error says that it was stopped and not that it failed."""
+    return next((by for kind, by in _STOPPED.items() if isinstance(error, kind)), None)

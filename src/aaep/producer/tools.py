@@ -21,9 +21,9 @@ from ..errors import AaepError, LocalProtocolError
 from ..protocol.events import ToolInvoked
 from ..protocol.rules import pattern
 from ..runtime.ids import identifier
-from .prompts import Answer, Ask, confirmation
+from ..text.summaries import Text, plain, title
+from .questions import Answer, Ask, confirmation
 from .session import CURRENT, Session
-from .summaries import Text, plain, title
 from .tool_arguments import State, arguments, filled, state, whole
 from .tool_call import Call, classified, decided
 

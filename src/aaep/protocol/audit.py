@@ -14,7 +14,7 @@ from typing import Any, Final, Literal, TypeAlias
 import msgspec
 
 from ..errors import Severity, Violation
-from . import codec, schema, timestamps
+from . import codec, timestamps
 from .catalogue import grade, rules
 from .consent import ill_typed
 from .events import (
@@ -76,7 +76,7 @@ class Finding(msgspec.Struct, frozen=True):
 
 def explain(raw: bytes | str, known: Registry = BUNDLED, *, strict: bool = False) -> list[Finding]:
     """Everything that is wrong with one message, graded, in the order of the nine steps of §3.9."""
-    return Audit(known, strict=strict).graded(schema.explain(raw, known, strict=strict))
+    return Audit(known, strict=strict).graded(codec.find_violations(raw, known, strict=strict))
 
 
 def _digest(raw: bytes) -> bytes:

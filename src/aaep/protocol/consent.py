@@ -25,7 +25,7 @@ from .events import (
 )
 from .fields import present
 from .messages import ClarificationReply, ConfirmationReply, Reply
-from .payloads import stakes
+from .rules import stakes
 from .states import NEXT, WORK
 
 __all__ = [

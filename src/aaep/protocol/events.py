@@ -54,6 +54,7 @@ from .fields import (
     Uri,
     Verbosity,
     Version,
+    present,
 )
 
 __all__ = [
@@ -80,6 +81,7 @@ __all__ = [
     "ToolCompleted",
     "ToolInvoked",
     "UnknownEvent",
+    "output_language",
 ]
 
 
@@ -473,3 +475,9 @@ _TWELVE: Final[Mapping[str, type[Envelope]]] = {
 CORE_EVENTS: Final[Mapping[str, type[Envelope]]] = {f"aaep:agent.{name}": cls for name, cls in _TWELVE.items()}
 TERMINAL: Final = (SessionCompleted, SessionErrored, SessionCancelled)
 CRITICAL: Final = (SessionErrored, AwaitingConfirmation, AwaitingClarification, HandoffRequested)
+
+
+def output_language(event: OutputStreaming) -> str:
+    """What the chunk is written in (OUT-012)."""
+    hints = present(event, "localization_hints")
+    return present(event, "language") or (present(hints, "primary_language") if hints is not None else None) or "en"

@@ -12,7 +12,7 @@ from typing import Annotated, Final, Literal, TypeAlias
 import msgspec
 from msgspec import UNSET, Meta, UnsetType
 
-from .events import ProducerInfo
+from .events import CORE_EVENTS, ProducerInfo
 from .fields import (
     UNIQUE,
     Boundary,
@@ -30,6 +30,7 @@ from .fields import (
 
 __all__ = [
     "MESSAGES",
+    "SHAPES",
     "Capabilities",
     "ClarificationReply",
     "ConfirmationReply",
@@ -324,3 +325,4 @@ MESSAGES: Final[Mapping[str, type[Message]]] = {
     "clarification.reply": ClarificationReply,
     "aaep:producer.manifest": Manifest,
 }
+SHAPES: Final[Mapping[str, type[Message]]] = {**CORE_EVENTS, **MESSAGES}  # everything that travels, by its type

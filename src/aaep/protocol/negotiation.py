@@ -21,7 +21,8 @@ import msgspec
 from msgspec import UNSET
 
 from ..text.languages import honoured
-from . import attend_extension, lenient
+from . import attend_extension
+from .codec import canonical
 from .events import ProducerInfo
 from .extensions import Extension, Registry
 from .fields import AAEP_VERSION, Message, present
@@ -320,7 +321,7 @@ def _shaped(value: object, shape: type[msgspec.Struct]) -> bool:
 
 def _compact(patterns: Iterable[str]) -> tuple[str, ...]:
     """CF-051: full URIs in their short form."""
-    return tuple(dict.fromkeys(lenient.canonical(one) for one in patterns))
+    return tuple(dict.fromkeys(canonical(one) for one in patterns))
 
 
 def _extensions(want: Capabilities, offer: Offer) -> tuple[list[Extension], list[str]]:

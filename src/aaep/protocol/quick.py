@@ -25,8 +25,7 @@ from .events import CORE_EVENTS, Envelope
 from .extensions import Registry
 from .fields import Message, members, per_type
 from .messages import ClarificationReply, ConfirmationReply
-from .payloads import PAYLOADS
-from .rules import BUNDLED, every, pattern, texts
+from .rules import BUNDLED, PAYLOADS, every, pattern, texts
 from .timestamps import clean
 
 __all__ = ["PLANS", "Plan", "check", "met"]

@@ -14,9 +14,9 @@ import msgspec
 from msgspec import UNSET
 
 from ..errors import Severity, Violation
+from .codec import canonical, parse
 from .events import CORE_EVENTS, CRITICAL, Envelope
 from .fields import Message, present
-from .lenient import canonical, parse
 from .messages import (
     Capabilities,
     EventFilters,

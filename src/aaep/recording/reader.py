@@ -10,9 +10,7 @@ from __future__ import annotations
 
 import json
 import re
-import sys
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager
 from functools import partial
 from itertools import chain, islice, repeat
 from typing import IO, Any, Final, Literal
@@ -20,15 +18,12 @@ from typing import IO, Any, Final, Literal
 import msgspec
 from msgspec import UNSET, UnsetType
 
-from ..cli._command import CannotRun, incoming
-from ..errors import ExtensionError, Severity
+from ..errors import Severity
 from ..protocol import stream, timestamps
-from ..protocol.attend_extension import registry
 from ..protocol.audit import Audit, Direction, Finding
 from ..protocol.catalogue import rule
-from ..protocol.extensions import Registry, installed
 
-__all__ = ["Heard", "Recording", "Unreadable", "begin", "extensions", "hear", "judge", "opened"]
+__all__ = ["Heard", "Recording", "Unreadable", "begin", "hear", "judge"]
 
 LIMIT: Final = 1_048_576  # CF-114: messages of up to 1 MiB are accepted
 AROUND: Final = 65_536  # more than a capture writes around one
@@ -98,26 +93,6 @@ _items: Final = msgspec.json.Decoder(list[msgspec.Raw]).decode
 # Numbers are left as they are: here it matters only where a value ends.
 _extent: Final = json.JSONDecoder(parse_int=str, parse_float=str, parse_constant=str, strict=False).raw_decode
 _any: Final = msgspec.json.Decoder(msgspec.Raw).decode
-
-
-def extensions() -> Registry:
-    """What a recording may hold: our own extension, and those of other installed packages."""
-    try:
-        return installed(registry())
-    except ExtensionError as error:
-        raise CannotRun(f"An installed extension is refused: {error}") from error
-
-
-@contextmanager
-def opened(file: str) -> Iterator[IO[bytes]]:
-    """A file, or with - standard input."""
-    if file == "-":
-        if sys.stdin is None:
-            raise Unreadable("It is closed. Name a file instead.")
-        yield incoming()
-    else:
-        with open(file, "rb", buffering=1 << 18) as stream:
-            yield stream
 
 
 def begin(source: IO[bytes]) -> Recording:

@@ -19,10 +19,9 @@ from typing import Any, Final, Literal, TypeAlias
 from msgspec import UNSET
 
 from ..hub.hub import CatchUp, Hub, Subscription
+from ..hub.recovery import endings
 from ..producer.emitter import Voice
 from ..producer.producer import Producer
-from ..producer.recovery import endings
-from ..producer.summaries import Said, cancelled, outcome
 from ..protocol import codec
 from ..protocol.attend_extension import ATTEND, PREFIX, marked, marks
 from ..protocol.consent import Ask
@@ -40,8 +39,9 @@ from ..protocol.events import (
 )
 from ..protocol.messages import Reply
 from ..protocol.session import Session as Order
+from ..runtime.background import Later
 from ..runtime.ids import identifier, timestamp
-from ..transports.base import Later
+from ..text.summaries import Said, cancelled, outcome
 from .replay_plan import PENDING, UNSEEN, Ending, Script
 
 __all__ = ["OnReply", "Part", "Rehearsal"]

@@ -36,13 +36,13 @@ from msgspec import UNSET
 
 from ..protocol import codec
 from ..protocol.attend_extension import marked
-from ..protocol.events import TERMINAL, Envelope, OutputStreaming, ProgressUpdated, StateChanged
-from ..protocol.fields import MERGED, PIECE, present
+from ..protocol.events import TERMINAL, Envelope, OutputStreaming, ProgressUpdated, StateChanged, output_language
+from ..protocol.fields import MERGED, PIECE
 from ..protocol.subscription import critical
 from ..protocol.timestamps import later
 from ..text.sentences import Hint, portions
 
-__all__ = ["Line", "Stretch", "condense", "fold", "language", "restamped", "resync"]
+__all__ = ["Line", "Stretch", "condense", "fold", "restamped", "resync"]
 
 MOST_CHARACTERS: Final = 16_384  # LIM-011: a chunk's ceiling
 MOST_BYTES: Final = 65_536  # LIM-001
@@ -190,12 +190,6 @@ def restamped(event: E, stamp: str) -> E:
 # -- the text of one output ----------------------------------------------------------------
 
 
-def language(event: OutputStreaming) -> str:
-    """What the chunk is written in (OUT-012)."""
-    hints = present(event, "localization_hints")
-    return present(event, "language") or (present(hints, "primary_language") if hints is not None else None) or "en"
-
-
 class Stretch:
     """A run of an output's text that has not been given out yet, and the fragments it came in."""
 
@@ -229,7 +223,7 @@ class Stretch:
         limit = _limit(event, text)
         if length <= limit:
             return [self._piece(length, hint)]
-        cut = portions(text, limit, language(event))
+        cut = portions(text, limit, output_language(event))
         given = [self._piece(len(piece), end) for piece, end in cut[:-1]]
         return [*given, self._piece(len(cut[-1][0]), hint)]
 
@@ -239,7 +233,7 @@ class Stretch:
         while self.last is not None and len(self.text) > MOST_CHARACTERS:
             window = self.text[: MOST_CHARACTERS + 1]
             limit = _limit(self.last, window)
-            piece, hint = portions(window, limit, language(self.last))[0]
+            piece, hint = portions(window, limit, output_language(self.last))[0]
             given.append(self._piece(len(piece), hint))
         return given
 

@@ -44,6 +44,7 @@ from ..protocol.events import (
     SessionStarted,
     StateChanged,
     UnknownEvent,
+    output_language,
 )
 from ..protocol.extensions import Registry
 from ..protocol.messages import Capabilities, EventFilters
@@ -51,7 +52,7 @@ from ..protocol.rules import BUNDLED
 from ..protocol.states import IMPLIED
 from ..protocol.subscription import admits, effective
 from ..text.sentences import Boundary, Hint, cut
-from .merge import Line, Stretch, condense, fold, foldable, language, mergeable, restamped, resync
+from .merge import Line, Stretch, condense, fold, foldable, mergeable, restamped, resync
 from .tailor import Tailor
 
 __all__ = ["Shaper", "condense"]
@@ -361,7 +362,7 @@ class Shaper:
             return 0, "none"
         if self._ends(event):
             return len(stretch.text), self._honour(event.coalesce_hint)  # type: ignore[arg-type]  # it says so
-        tongue = language(event)
+        tongue = output_language(event)
         length = cut(stretch.text, grain, language=tongue)
         if not length:
             return 0, "none"
@@ -392,7 +393,7 @@ class Shaper:
             return
         grain = self._grain(event)
         if grain != "completion":
-            stretch.soft = _soft(text, grain, language(event))
+            stretch.soft = _soft(text, grain, output_language(event))
             if stretch.soft:
                 stretch.deadline = now + self._hold
                 self._waiting[stretch] = session
@@ -409,7 +410,7 @@ class Shaper:
         if event is None or not text or text[-1].isalnum():
             return "none"
         for boundary in _BOUNDARIES:
-            if _soft(text, boundary, language(event)) == len(text):
+            if _soft(text, boundary, output_language(event)) == len(text):
                 return self._honour(boundary)
         return "none"
 

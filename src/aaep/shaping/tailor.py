@@ -28,10 +28,10 @@ import msgspec
 from msgspec import UNSET
 
 from ..protocol.attend_extension import PREFIX
+from ..protocol.codec import parse
 from ..protocol.events import CORE_EVENTS, Envelope, LocalizationHints, OutputStreaming
 from ..protocol.extensions import Registry
 from ..protocol.fields import CORE_CONTEXT, present
-from ..protocol.lenient import parse
 from ..protocol.messages import Capabilities
 from ..protocol.rules import required
 from ..text.languages import VARIANT_FIELDS, direction, match, variant

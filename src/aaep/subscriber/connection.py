@@ -20,8 +20,8 @@ from typing import TYPE_CHECKING, Any, Final, Literal, TypeVar
 from msgspec import UNSET
 
 from ..errors import AaepError, RemoteProtocolError
-from ..hub.about import HUB, told
-from ..identity import claims
+from ..identity import manifests
+from ..identity.peer import HUB_AGENT_ID
 from ..protocol.attend_extension import marked
 from ..protocol.audit import Finding
 from ..protocol.events import Envelope, ProducerInfo
@@ -29,15 +29,16 @@ from ..protocol.fields import Message
 from ..protocol.messages import Capabilities, SubscriptionAccepted, SubscriptionClose, SubscriptionRejected
 from ..protocol.negotiation import tighter
 from ..protocol.subscription import admits, critical, effective
+from ..runtime.background import Background, Later
 from ..runtime.ids import timestamp
 from ..runtime.mailbox import Mailbox
-from ..text.phrases import neutralise
-from ..transports.base import Arrival, Background, Channel, ChannelLost, ChannelRefused, Later
+from ..text.sanitize import neutralise
+from ..transports.base import Arrival, Channel, ChannelLost, ChannelRefused
 from .audit import Watch
 from .deduplicate import Arrivals, Item
 from .replies import Prompts, Replies, checked
 from .request import Wishes
-from .status import RESUMABLE, UNREAD, Ended, Gone, Kind, Refused, Status, SubscriptionRefused, refusal
+from .status import RESUMABLE, UNREAD, Ended, Gone, Kind, Refused, Status, SubscriptionRefused, close_text, refusal
 
 if TYPE_CHECKING:  # it brings in the JOSE library, which few need
     from .trust import Proof, Trust
@@ -235,12 +236,14 @@ class Link:
             return True
         self.subscription_id = ""
         agent = "" if self.producer is None else self.producer.agent_id  # the end of a hub is not that of its agents
-        if reason == "producer_shutdown" and (self._reconnect == "always" or (agent == HUB and self._reconnect)):
+        if reason == "producer_shutdown" and (
+            self._reconnect == "always" or (agent == HUB_AGENT_ID and self._reconnect)
+        ):
             text = f"{said or 'The producer is shutting down.'} Waiting for it to come back."
             await self._pause(text, ChannelLost(text))
             return True
         log.info("The producer ended the subscription: %s.", neutralise(reason))
-        self.status = Status("ended", told(message, agent), reason_code=reason)
+        self.status = Status("ended", close_text(message, agent), reason_code=reason)
         if reason not in _ENDS:
             raise SubscriptionRefused(reason, said)
         return False
@@ -317,7 +320,7 @@ class Link:
     async def _offered(self) -> Sequence[str]:
         """The languages of the manifest; none if there is no manifest to be had."""
         try:
-            return claims.read(await self.channel.manifest()).languages_supported
+            return manifests.read(await self.channel.manifest()).languages_supported
         except AaepError as error:
             log.debug("There is no manifest: %s", error)
             return ()

@@ -17,7 +17,8 @@ from typing import Final
 from urllib.parse import urlsplit
 
 from ..errors import AaepError
-from ..identity.claims import ENCRYPTED, LOCAL_ORIGIN, on_this_machine, origin, origins, read, same_origin
+from ..identity.manifests import origins, read
+from ..identity.origins import ENCRYPTED, LOCAL_ORIGIN, on_this_machine, origin, same_origin
 from ..protocol.messages import Manifest
 from ..transports.base import Arrival, Channel, ChannelLost, ChannelRefused, type_of
 

@@ -8,10 +8,23 @@ import msgspec
 from msgspec import UNSET
 
 from ..errors import AaepError
+from ..identity.peer import HUB_AGENT_ID
 from ..protocol.messages import SubscriptionClose, SubscriptionRejected
-from ..text.phrases import neutralise, sentence
+from ..text.phrases import close_reason, sentence
+from ..text.sanitize import neutralise
 
-__all__ = ["RESUMABLE", "UNREAD", "Ended", "Gone", "Kind", "Refused", "Status", "SubscriptionRefused", "refusal"]
+__all__ = [
+    "RESUMABLE",
+    "UNREAD",
+    "Ended",
+    "Gone",
+    "Kind",
+    "Refused",
+    "Status",
+    "SubscriptionRefused",
+    "close_text",
+    "refusal",
+]
 
 Kind = Literal["new", "connecting", "connected", "waiting", "resumed", "gap", "unread", "ended"]
 
@@ -112,3 +125,12 @@ class Ended(Exception):
 
     def __init__(self, message: SubscriptionClose) -> None:
         self.message = message
+
+
+def close_text(message: SubscriptionClose, agent_id: str) -> str:
+    """What a person is told when the producer with that id ends a subscription. A code nobody knows is told as such."""
+    words = close_reason(message.reason_code, of_hub=agent_id == HUB_AGENT_ID)
+    text = "The producer ended the subscription"
+    text += f". {words}" if words else f" ({neutralise(message.reason_code)})."
+    more = "" if message.reason_message is UNSET else neutralise(message.reason_message)
+    return f"{text} {more}" if more and more != words else text

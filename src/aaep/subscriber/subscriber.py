@@ -29,8 +29,9 @@ from ..protocol.events import AwaitingClarification, AwaitingConfirmation, Envel
 from ..protocol.extensions import Extension
 from ..protocol.fields import Boundary, Verbosity
 from ..protocol.messages import Capabilities, Reply
+from ..runtime.background import Later, in_asyncio
 from ..runtime.ids import timestamp
-from ..transports.base import Channel, ChannelLost, Later, in_asyncio, transport
+from ..transports.base import Channel, ChannelLost, transport
 from .connection import Link, Reconnect
 from .fallback import Ways
 from .record import Record, Tap

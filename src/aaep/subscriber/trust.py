@@ -10,11 +10,12 @@ from urllib.parse import urlsplit
 import msgspec
 from msgspec import UNSET
 
-from ..identity.claims import ENCRYPTED, LOCAL_ORIGIN, TRANSPORTS, ManifestInvalid, consistent, on_this_machine, origin
-from ..identity.manifests import Signed, verify
+from ..identity.manifests import ManifestInvalid, consistent
+from ..identity.origins import ENCRYPTED, LOCAL_ORIGIN, TRANSPORTS, on_this_machine, origin
+from ..identity.signatures import Signed, verify
 from ..identity.signing_keys import TrustedKeys
 from ..protocol.messages import Capabilities, SubscriptionAccepted
-from ..text.phrases import neutralise
+from ..text.sanitize import neutralise
 from ..transports.base import Channel, ChannelRefused
 
 __all__ = ["Proof", "Trust"]

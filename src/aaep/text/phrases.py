@@ -6,13 +6,13 @@ from __future__ import annotations
 
 import math
 import re
-import unicodedata
 from collections.abc import Mapping
 from typing import Final
 
-__all__ = ["LONGEST", "PHRASES", "brief", "cut", "neutralise", "phrase", "sentence", "span", "title"]
+from .sanitize import LONGEST, cut
 
-LONGEST: Final = 600  # characters of one text that are read at once, about 40 seconds of speech
+__all__ = ["CLOSE_REASONS", "PHRASES", "brief", "close_reason", "phrase", "sentence", "span", "title"]
+
 
 # English, in one place.
 PHRASES: Final[Mapping[str, str]] = {
@@ -124,10 +124,29 @@ PHRASES: Final[Mapping[str, str]] = {
     "flood": "Many urgent messages are coming. They wait their turn from now on.",
 }  # fmt: skip
 
+# CF-066: why a subscription ends, as its other side is told.
+CLOSE_REASONS: Final[Mapping[str, str]] = {
+    "producer_shutdown": "The agent's side is shutting down.",
+    "authentication_expired": "The credential of this reader counts no longer. Connect again with a new one.",
+    "slow_consumer": "The reader does not keep up. Connect again to go on where it stopped.",
+    "superseded": "Another reader took over this subscription.",
+    "subscriber_shutdown": "The reader has stopped.",
+    "rate_violation": "The reader sent too much.",
+    "protocol_error": "The reader sent what the protocol does not allow.",
+    "manifest_invalid": "A manifest could not be verified.",
+}
+
 
 def phrase(name: str, otherwise: str = "") -> str:
     """A phrase, or another one where there is none of that name."""
     return PHRASES.get(name, PHRASES.get(otherwise, ""))
+
+
+def close_reason(code: str, *, of_hub: bool) -> str:
+    """Why a subscription ends, in words that are true of its producer; empty for a code that nobody knows."""
+    if code == "producer_shutdown" and of_hub:
+        return "The hub is shutting down."
+    return CLOSE_REASONS.get(code, "")
 
 
 def span(seconds: float) -> str:
@@ -144,66 +163,10 @@ def span(seconds: float) -> str:
 
 # -- text ----------------------------------------------------------------------------------
 
-_BREAKS: Final = re.compile(r"[\s\x1c-\x1f\x85\u2028\u2029]+")
-# Overrides and embeddings (C-59), invisible characters that could hide or smuggle words, private controls.
-_UNSEEN: Final = re.compile(
-    "\x1b\\[[0-9;:?]*[ -/]*[@-~]|[\x00-\x08\x0e-\x1b\x7f-\x84\x86-\x9f\xad\u200b\u202a-\u202e\u2060-\u2064"
-    "\u206a-\u206f\ufeff\ufff9-\ufffb\U000e0000-\U000e007f]"
-)
-_SURROGATE: Final = re.compile("[\ud800-\udfff]")
-# Only what is surely markup: "Send it to <eve@example.org>" has to be heard in full.
-_TAG: Final = re.compile(
-    r"</?(?:a|abbr|audio|b|bdi|bdo|big|blockquote|body|br|button|center|cite|code|del|dfn|div|em|emphasis|font|form|h[1-6]"
-    r"|head|hr|html|i|iframe|img|input|ins|kbd|label|li|link|lang|mark|meta|object|ol|p|phoneme|pre|prosody|q|s|samp|say-as"
-    r"|script|small|span|speak|strike|strong|style|sub|sup|svg|table|tbody|td|th|tr|tt|u|ul|var|video|voice)"
-    r"(?:\s+[A-Za-z_:][-\w:.]*(?:\s*=\s*(?:\"[^\"<>]*\"|'[^'<>]*'|[^\s\"'<>=]+))?)*\s*/?>",
-    re.IGNORECASE | re.ASCII,
-)
 _ENDS: Final = tuple(".!?…:;。！？؟।。：；")
 _HUMPS: Final = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
 _JOINTS: Final = re.compile(r"[\s_.-]+")
 _CLOSING: Final = "\"')]”’»」』）\u2069"
-
-
-def neutralise(text: str) -> str:
-    """
-    The text without what could make it sound or look like another.
-
-    C-26, C-59: no control characters, markup, bidi overrides or invisible
-    characters, on one line. Isolates stay if they are balanced.
-    """
-    if text.isascii() and text.isprintable() and "<" not in text:
-        return " ".join(text.split())
-    text = _SURROGATE.sub("\ufffd", text)
-    for _ in range(8):  # taking one out can join the halves of another
-        plain = _TAG.sub("", _UNSEEN.sub("", _BREAKS.sub(" ", text)))
-        if plain == text:
-            break
-        text = plain
-    else:  # nobody nests tags like this but to get one through
-        text = _BREAKS.sub(" ", text.replace("<", " "))
-    return _balanced(text)
-
-
-def _balanced(text: str) -> str:
-    depth = 0
-    for char in text:
-        depth += (char in "\u2066\u2067\u2068") - (char == "\u2069")
-        if depth < 0:
-            break
-    return " ".join((re.sub("[\u2066-\u2069]", "", text) if depth else text).split())
-
-
-def cut(text: str, most: int = LONGEST) -> str:
-    """The beginning of a neutralised text, at a word if there is one near, never inside a character."""
-    if len(text) <= most:
-        return text
-    end = text.rfind(" ", most // 2, most + 1)
-    if end < 0:
-        end = most
-        while end > 1 and (unicodedata.category(text[end])[0] == "M" or "\u200d" in text[end - 1 : end + 1]):
-            end -= 1
-    return _balanced(text[:end]) or text[:most]
 
 
 def brief(text: str, most: float = LONGEST) -> str:

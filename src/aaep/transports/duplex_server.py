@@ -15,9 +15,11 @@ from typing import Final
 
 from ..errors import RemoteProtocolError
 from ..hub.expiry import LAPSED
+from ..hub.face import Outlet
 from ..hub.hub import Hub, UnknownSubscription
 from ..hub.reception import Unreadable
 from ..hub.stream import Subscription
+from ..identity.peer import Peer
 from ..protocol import codec
 from ..protocol.fields import Message
 from ..protocol.messages import (
@@ -30,7 +32,7 @@ from ..protocol.messages import (
     SubscriptionRenegotiate,
     SubscriptionRequest,
 )
-from .base import ChannelLost, Outlet, Peer
+from .base import ChannelLost
 
 __all__ = ["ALLOWED", "Exchange", "Handed"]
 

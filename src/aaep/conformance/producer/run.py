@@ -17,7 +17,6 @@ from ..judge import Judged, Ledger, audited, excerpt
 from ..judge import judge as judged_by
 from ..scenario import SCENARIOS, Scenario, live, numbered
 from ..undecidable import UNDECIDABLE
-from . import questions, wrong
 from . import scenarios_consent as consent
 from . import scenarios_manifest as proof
 from . import scenarios_sessions as streams
@@ -44,14 +43,14 @@ _ORDER: Final = (
     terms.subscriptions_are_granted_within_what_was_asked,
     streams.a_session_from_beginning_to_end,
     consent.two_readers_answer_and_the_first_counts,
-    wrong.wrong_replies_do_nothing,
+    consent.wrong_replies_do_nothing,
     consent.two_questions_are_open_and_one_is_answered,
     consent.a_no_stops_the_action,
     consent.a_yes_to_something_else_is_a_no,
     consent.time_runs_out,
     consent.a_question_is_withdrawn,
     consent.no_answer_tells_why,
-    questions.a_question_is_answered,
+    consent.a_question_is_answered,
     streams.sessions_that_do_not_end_well,
     streams.a_reader_comes_late,
     streams.tokens_are_never_used_twice,

@@ -10,7 +10,7 @@ from typing import Any, Final
 import aiohttp
 
 from ...errors import AaepError
-from ...identity import claims
+from ...identity import manifests
 from ...protocol import codec
 from ...protocol.catalogue import grade
 from ..judge import Ledger, excerpt
@@ -55,12 +55,12 @@ def _signed(ledger: Ledger, given: object) -> None:
     for rule in ("MAN-016", "MAN-020"):
         ledger.decide(
             rule,
-            isinstance(given, str) and claims.is_signed(given),
+            isinstance(given, str) and manifests.is_signed(given),
             "Where a signed manifest was demanded it came with the acceptance.",
             "A signed manifest was demanded and promised, and the acceptance has none.",
             "Put the JWS into signed_manifest, or reject with manifest_signature_required.",
         )
-    if not isinstance(given, str) or not claims.is_signed(given):
+    if not isinstance(given, str) or not manifests.is_signed(given):
         return
     wrong = _fault(given)
     ledger.decide(
@@ -121,7 +121,7 @@ async def _fetched(uri: str) -> bytes:
 def _fault(given: bytes | str) -> str:
     """Why it is no sound manifest; empty if it is one."""
     try:
-        manifest = claims.read(given)
+        manifest = manifests.read(given)
     except AaepError as error:
         return str(error)
     _, found = codec.read(codec.encode(manifest))

@@ -7,16 +7,16 @@ from collections.abc import Callable
 from contextlib import AsyncExitStack
 from typing import Any, Final
 
-from ...protocol import lenient, timestamps
+from ...protocol import timestamps
 from ...protocol.attend_extension import registry
 from ...protocol.audit import Audit
+from ...protocol.codec import view
 from ...protocol.messages import EventFilters
 from ...protocol.subscription import admitting
 from ...transports.base import ChannelLost, ChannelRefused
 from ..judge import excerpt
 from ..scenario import scenario
-from .harness import ENDS, LISTENS, REPLIES, Heard, Reader, Stage, Unplayable
-from .heard import Json
+from .harness import ENDS, LISTENS, REPLIES, Heard, Json, Reader, Stage, Unplayable
 from .scenarios_consent import throughout
 
 # Each member as narrow as can be asked for.
@@ -262,7 +262,7 @@ def _filtered(stage: Stage, name: str, reader: Reader, got: list[Heard], everyth
 def _admitting(reader: Reader) -> Callable[[str], bool]:
     """What the filters of a reader's terms admit, as far as they can be read."""
     given = reader.terms.get("event_filters")
-    return admitting(lenient.view(EventFilters, given if isinstance(given, dict) else {}, settle=True))
+    return admitting(view(EventFilters, given if isinstance(given, dict) else {}, settle=True))
 
 
 _RATE: Final = 1

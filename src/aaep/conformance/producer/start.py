@@ -10,8 +10,8 @@ from typing import Final
 import aiohttp
 
 from ...errors import AaepError
-from ...transports.base import parts_of
-from ..commands import apart
+from ...identity.origins import parts_of
+from ..scenario import apart
 from .harness import Start
 
 __all__ = ["TASKS", "by_command", "by_url"]

@@ -20,10 +20,9 @@ import msgspec
 
 from ...identity.signing_keys import SigningKey
 from ..judge import Ledger, Line, excerpt
-from ..producer.heard import Json
+from ..producer.harness import Json
 from ..scenario import Scenario, Unplayable, scenario
-from .events import Session
-from .fake_producer import Came, Player, Stream
+from .fake_producer import Came, Player, Session, Stream
 
 __all__ = ["SCENES", "TASKS", "Begin", "Running", "Scene", "Stage", "Told", "Unplayable", "scene"]
 

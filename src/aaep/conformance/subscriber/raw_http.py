@@ -17,10 +17,12 @@ from typing import TYPE_CHECKING, Any, Final
 from urllib.parse import parse_qs, urlsplit
 
 from ...errors import AaepError
+from ...identity.origins import parts_of
 from ...protocol.codec import encode
 from ...protocol.framing import sse
 from ...protocol.messages import SubscriptionClose
-from ...transports.base import Reachable, parts_of, shut
+from ...runtime.background import shut
+from ...transports.base import Reachable
 
 if TYPE_CHECKING:
     from .fake_producer import Player

@@ -9,9 +9,8 @@ from typing import Any, Final
 
 from ...identity.signing_keys import SigningKey
 from ..judge import excerpt
-from ..producer.heard import Json
-from .events import Session
-from .fake_producer import Came
+from ..producer.harness import Json
+from .fake_producer import Came, Session
 from .harness import Scene, Stage, Unplayable, scene
 
 __all__ = ["FORGERIES"]

@@ -9,8 +9,8 @@ from typing import Any, Final
 
 from ...protocol.fields import CORE_CONTEXT
 from ..judge import excerpt
-from ..producer.heard import Json
-from .events import Session
+from ..producer.harness import Json
+from .fake_producer import Session
 from .harness import Scene, Stage, Unplayable, scene
 
 __all__ = ["PROBES"]

@@ -5,9 +5,8 @@ from __future__ import annotations
 from typing import Any, Final
 
 from ..judge import excerpt
-from ..producer.heard import Json
-from .events import Session
-from .fake_producer import Came
+from ..producer.harness import Json
+from .fake_producer import Came, Session
 from .harness import Scene, Stage, Told, scene
 
 __all__ = ["TOKENS"]

@@ -8,7 +8,7 @@ from collections.abc import Callable
 from typing import Final
 
 from ...errors import AaepError
-from ..commands import apart
+from ..scenario import apart
 from .harness import TASKS, Begin, Running
 
 __all__ = ["ByHand", "Process", "by_command", "by_hand"]

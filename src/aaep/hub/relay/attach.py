@@ -19,12 +19,13 @@ from typing import Any, Final
 import msgspec
 
 from ...errors import AaepError
+from ...identity.peer import RELAY, REPLIER, Peer
 from ...protocol.attend_extension import PREFIX
 from ...protocol.codec import encode, read
 from ...protocol.fields import Message
 from ...protocol.messages import Manifest, SubscriptionClose, SubscriptionRejected
-from ...text.phrases import neutralise
-from ...transports.base import RELAY, REPLIER, ChannelLost, ChannelRefused, Peer, transport
+from ...text.sanitize import neutralise
+from ...transports.base import ChannelLost, ChannelRefused, transport
 from ...transports.duplex_client import Duplex, Wire
 from ...transports.duplex_server import Exchange
 from ..hub import Hub

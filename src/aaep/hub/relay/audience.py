@@ -17,6 +17,7 @@ import msgspec
 from msgspec import UNSET
 
 from ...identity.credentials import audience
+from ...identity.peer import LOCAL
 from ...journal.base import Entry, Journal
 from ...protocol import codec
 from ...protocol.attend_extension import ATTEND, PREFIX, marks
@@ -24,7 +25,6 @@ from ...protocol.events import SessionStarted
 from ...protocol.extensions import Registry
 from ...protocol.fields import AAEP_VERSION, CORE_CONTEXT, present
 from ...protocol.messages import Manifest
-from ...transports.base import LOCAL
 
 __all__ = ["NOBODY", "Whose", "addressed", "earlier", "named", "whose"]
 

@@ -16,6 +16,7 @@ from functools import partial
 from typing import Final, Literal
 
 from ...errors import AaepError
+from ...identity.peer import AGENT, LOCAL, Peer
 from ...protocol import codec as bytes_
 from ...protocol.attend_extension import marked
 from ...protocol.events import TERMINAL, Envelope, SessionStarted
@@ -23,7 +24,7 @@ from ...protocol.fields import present
 from ...protocol.messages import Manifest, Reply, SubscriptionRejected
 from ...protocol.rules import pattern
 from ...subscriber.subscriber import Status, Subscriber
-from ...transports.base import AGENT, LOCAL, ChannelLost, ChannelRefused, Peer
+from ...transports.base import ChannelLost, ChannelRefused
 from ...transports.duplex_client import Duplex, Wire
 from ...transports.duplex_server import Handed
 from ..hub import CatchUp, Hub, Source

@@ -9,8 +9,6 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, Literal
 
 from ...journal.base import Entry
-from ...producer.recovery import caught_up, endings
-from ...producer.summaries import STATES
 from ...protocol import codec as bytes_
 from ...protocol.events import Envelope, LocalizationHints, StateChanged
 from ...protocol.fields import AAEP_VERSION, present
@@ -18,7 +16,9 @@ from ...protocol.messages import Reply
 from ...protocol.session import Session
 from ...runtime.ids import identifier, timestamp
 from ...subscriber.replies import refuses
+from ...text.summaries import STATES
 from ..hub import CatchUp, Hub
+from ..recovery import caught_up, endings
 from ..stream import Subscription
 from .audience import Whose
 

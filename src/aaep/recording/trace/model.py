@@ -16,8 +16,9 @@ import msgspec
 from ...errors import Severity
 from ...protocol.audit import Finding
 from ...protocol.session import Session
-from ...text.phrases import cut, neutralise, span
+from ...text.phrases import span
 from ...text.redaction import redact, suspicious
+from ...text.sanitize import cut, neutralise
 
 __all__ = ["GRADES", "KINDS", "LANES", "Kind", "Mark", "Step", "Steps", "Track", "counted", "lasting", "quoted"]
 

@@ -21,14 +21,18 @@ from multidict import CIMultiDict
 from ...errors import AaepError
 from ...hub.hub import Hub, SubscriptionGone, UnknownSubscription
 from ...identity.credentials import Credentials, Identity, Local, Unauthorised
+from ...identity.origins import DEFAULT_PORTS, is_loopback, over_http
+from ...identity.peer import Peer
 from ...identity.rate_limit import prepared
+from ...protocol.codec import encode
+from ...protocol.fields import Message
 from ...protocol.framing import LIMIT
+from ...protocol.messages import SubscriptionClose
 from ..addresses import admitting
-from ..base import Channel, Peer
-from ..http.admission import admission, bearer_of, forwarded
+from ..base import Channel
+from ..duplex_server import Exchange
 from ..http.client import connect as connect_over_http
-from ..http.guard import Guard, Refusal, named
-from ..http.manifest import VARY, manifest
+from ..http.guard import Guard, Refusal, admission, bearer_of, forwarded, named
 from ..http.routes import (
     ALWAYS,
     EVENTS,
@@ -38,23 +42,23 @@ from ..http.routes import (
     REPLIES,
     STREAM,
     SUBSCRIPTIONS,
+    VARY,
     Said,
     check_head,
     denied,
     last,
+    manifest,
     replied,
     subscribed,
     too_large,
     wanted,
 )
 from ..http.tickets import LIFE, TICKETS, Tickets
-from ..http_address import DEFAULT_PORTS, is_loopback, over_http
-from ..websocket.talk import PLACE, SUBPROTOCOL
-from .pipe import EventPipe, Pipe
+from ..websocket.talk import PLACE, SUBPROTOCOL, code_of
+from .pipe import EventPipe, Pipe, TalkPipe
 from .serve import ServedDoor, served
-from .talk import Talk
 
-__all__ = ["Application", "connect", "serve"]
+__all__ = ["Application", "Talk", "connect", "serve"]
 
 log: Final = logging.getLogger("aaep.asgi")
 
@@ -480,3 +484,38 @@ async def serve(hub: Hub, url: str, **settings: Any) -> ServedDoor:
     In an application of your own, mount ``hub.asgi()``.
     """
     return await served(url, Application(hub, **settings))
+
+
+# -- talk --
+
+
+class Talk:
+    """Made on the server's loop; used on the hub's."""
+
+    def __init__(self, hub: Hub, peer: Peer) -> None:
+        self._hub = hub
+        self.pipe = TalkPipe(self._hung_up)
+        self.exchange = Exchange(hub, peer, self.pipe, self._say, self._end)
+
+    def heard(self, raw: bytes) -> None:
+        if not self.pipe.ended:
+            self.exchange.receive(raw)
+
+    def _say(self, message: Message) -> None:
+        self.pipe.write(self.pipe.frame("", encode(message)))
+
+    def _end(self, reason: str) -> None:
+        self._finish(code_of(reason, otherwise=4001))  # the rest are reasons of rejections
+
+    def _hung_up(self, message: SubscriptionClose | None) -> None:
+        if message is None:
+            # The exchange says why, if it was its subscriber; else the subscription was closed from elsewhere.
+            self._hub.call(lambda: self._end("subscriber_shutdown"))
+            return
+        self._say(message)  # CF-097: the message first
+        self._finish(code_of(message.reason_code))
+
+    def _finish(self, code: int) -> None:
+        if not self.pipe.ended:
+            self.pipe.code = code
+            self.pipe.end()

@@ -9,8 +9,9 @@ import socket
 from typing import Any, Final
 
 from ...errors import AaepError
+from ...identity.origins import is_loopback, split
 from ...protocol.framing import LIMIT
-from ..http_address import address, is_loopback, listening, split
+from ..addresses import address, listening
 
 __all__ = ["ServedDoor", "served"]
 

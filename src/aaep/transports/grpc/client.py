@@ -16,13 +16,13 @@ import grpc
 
 from ... import __version__
 from ...errors import AaepError
+from ...identity.origins import is_loopback, split
 from ...protocol.framing import LIMIT
 from ...runtime.loop_errors import hush
-from ...text.phrases import neutralise, sentence
-from ..base import ChannelLost, ChannelRefused
-from ..bearer import Token, authorization
+from ...text.phrases import sentence
+from ...text.sanitize import neutralise
+from ..base import ChannelLost, ChannelRefused, Token, authorization
 from ..duplex_client import Duplex
-from ..http_address import is_loopback, split
 from .messages import ENVELOPE, METHODS, SERVICE, pack, unpack
 
 __all__ = ["GrpcChannel", "connect"]

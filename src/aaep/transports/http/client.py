@@ -20,12 +20,11 @@ import msgspec
 
 from ... import __version__
 from ...errors import AaepError, FrameError
+from ...identity.origins import is_loopback, origin_of, parts_of, split
 from ...protocol.framing import LIMIT, SseDecoder
 from ...text.phrases import sentence
-from ..base import Arrival, ChannelLost, ChannelRefused, parts_of, type_of
-from ..bearer import Token, authorization
-from ..http_address import is_loopback, origin_of, split
-from .manifest import ACCEPT
+from ..base import Arrival, ChannelLost, ChannelRefused, Token, authorization, type_of
+from .routes import ACCEPT
 
 __all__ = ["LATER", "HttpChannel", "broken", "connect", "proxy_for"]
 

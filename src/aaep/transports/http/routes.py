@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Final, NamedTuple
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 import msgspec
 from msgspec import UNSET
@@ -11,6 +11,7 @@ from msgspec import UNSET
 from ...errors import RemoteProtocolError
 from ...hub.hub import Hub, UnknownSubscription
 from ...hub.reception import Unreadable
+from ...identity.peer import Peer
 from ...protocol.codec import encode
 from ...protocol.messages import (
     ClarificationReply,
@@ -22,23 +23,28 @@ from ...protocol.messages import (
     SubscriptionRequest,
 )
 from ...protocol.rules import pattern
-from ..base import Peer
-from .admission import CHALLENGE
-from .guard import Refusal, media_type_is_json
+from .guard import CHALLENGE, Refusal, media_type_is_json
+
+if TYPE_CHECKING:
+    from ...hub.hub import Hub
 
 __all__ = [
+    "ACCEPT",
     "ALWAYS",
     "EVENTS",
     "HEALTH",
+    "JOSE",
     "MANIFEST",
     "METRICS",
     "REPLIES",
     "STREAM",
     "SUBSCRIPTIONS",
+    "VARY",
     "Said",
     "check_head",
     "denied",
     "last",
+    "manifest",
     "refused",
     "replied",
     "subscribed",
@@ -164,3 +170,37 @@ def last(header: str, query: str) -> str:
     """The event to resume after (SSE-018). What cannot be an id is passed on as one that is unknown (SSE-020)."""
     # The query is for clients that cannot set a header on their first request; the header is newer where both are.
     return (header or query)[:128].encode("ascii", "replace").decode()
+
+
+# -- manifest --
+
+JOSE: Final = "application/jose"
+VARY: Final = {"Vary": "Accept"}
+ACCEPT: Final = f"{JOSE}, application/json;q=0.9"  # what a subscriber says that can read both
+
+
+def manifest(hub: Hub, headers: Mapping[str, str]) -> tuple[bytes, str]:
+    """The body and its media type, for the headers of a request. Without a signature it is always JSON."""
+    signed = hub.offered.signed_manifest if _prefers_jose(headers.get("Accept", "")) else None
+    return (encode(hub.manifest()), "application/json") if signed is None else (signed.encode("ascii"), JOSE)
+
+
+def _prefers_jose(accept: str) -> bool:
+    """Whether a JWS is asked for by name, and not less than JSON."""
+    weights = {JOSE: 0.0, "application/json": 0.0}
+    for part in accept.split(","):
+        name, *parameters = (one.strip().lower() for one in part.split(";"))
+        if name in weights:
+            weights[name] = _weight(parameters)
+    return weights[JOSE] > 0 and weights[JOSE] >= weights["application/json"]
+
+
+def _weight(parameters: list[str]) -> float:
+    for one in parameters:
+        name, _, value = one.partition("=")
+        if name.strip() == "q":
+            try:
+                return float(value)
+            except ValueError:
+                return 0.0
+    return 1.0

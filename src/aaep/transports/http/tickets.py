@@ -13,7 +13,7 @@ import time
 from collections.abc import Callable, Iterable
 from typing import Final
 
-from ..base import Peer
+from ...identity.peer import Peer
 from .guard import Refusal
 
 __all__ = ["LIFE", "TICKETS", "Tickets"]

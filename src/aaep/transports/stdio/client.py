@@ -13,7 +13,7 @@ from ...errors import AaepError
 from ...protocol.codec import encode
 from ...protocol.framing import Frame, jsonrpc
 from ...protocol.messages import SubscriptionClose
-from ...text.phrases import neutralise
+from ...text.sanitize import neutralise
 from ..base import ChannelRefused
 from ..duplex_client import Duplex
 from .lines import CLOSE, EVENT, PING, RENEGOTIATE, REPLY, SUBSCRIBE, error

@@ -15,7 +15,7 @@ from typing import IO, Final
 from ...errors import FrameError
 from ...protocol.framing import Frame
 from ..base import AgentEnded
-from ..incoming import Incoming
+from ..duplex_client import Incoming
 from .lines import Printed, Strays
 
 __all__ = ["Agent", "start"]

@@ -21,6 +21,7 @@ from typing import Final, cast
 from ...errors import AaepError, FrameError, RemoteProtocolError
 from ...hub.hub import Hub, UnknownSubscription
 from ...identity.credentials import Credentials, Identity, Local
+from ...identity.peer import Peer
 from ...protocol.codec import encode
 from ...protocol.fields import Message
 from ...protocol.framing import LIMIT, Frame, jsonrpc
@@ -31,7 +32,6 @@ from ...protocol.messages import (
     SubscriptionRenegotiate,
     SubscriptionRequest,
 )
-from ..base import Peer
 from ..duplex_server import Exchange
 from .client import connect
 from .lines import CLOSE, EVENT, PING, RENEGOTIATE, REPLY, SUBSCRIBE, Broken, Lines, error

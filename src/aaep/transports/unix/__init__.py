@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
-from .server import connect, serve
+from .client import connect
+from .server import serve
 
 __all__ = ["connect", "serve"]

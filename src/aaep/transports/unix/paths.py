@@ -23,7 +23,7 @@ from urllib.parse import unquote
 
 from ...errors import AaepError
 from ...protocol.framing import LIMIT
-from ...runtime.state_files import file_name, make_folder
+from ...runtime.files import file_name, make_folder
 from ..base import ChannelLost, ChannelRefused
 
 __all__ = [

@@ -9,7 +9,6 @@ it, or is a line of its own, whichever the reader began with (CF-106).
 from __future__ import annotations
 
 import asyncio
-import contextlib
 import logging
 import os
 import socket
@@ -21,28 +20,24 @@ from urllib.parse import quote
 import msgspec
 from msgspec import UNSET
 
-from ...errors import AaepError, FrameError
+from ...errors import FrameError
 from ...hub.hub import Hub
 from ...identity.credentials import Credentials, Identity, Local, Unauthenticated, Unauthorised
 from ...protocol.codec import encode, replace
 from ...protocol.fields import Message
 from ...protocol.framing import LIMIT, Decoder, NdjsonDecoder, length_prefixed, ndjson, sniff
 from ...protocol.messages import SubscriptionAccepted, SubscriptionClose, SubscriptionRejected
-from ..base import ChannelLost, shut
-from ..duplex_client import Duplex
+from ...runtime.background import shut
 from ..duplex_server import Exchange
-from ..incoming import Incoming
-from .paths import BACKLOG, claim, dial, fresh, manifest_beside, peer_of, put, read, release, wanted
+from .paths import BACKLOG, claim, fresh, manifest_beside, peer_of, put, release
 
-__all__ = ["UnixDoor", "connect", "serve"]
+__all__ = ["UnixDoor", "serve"]
 
 log: Final = logging.getLogger("aaep.unix")
 
 TRANSPORT: Final = "unix-socket"  # its name in a manifest (CF-119)
 _LINGER: Final = 10.0  # seconds for a reader to take what was written before its connection ended
 _GRACE: Final = 0.4  # seconds for what is under way when a door closes
-_TRIES: Final = 50  # of a caller, while the agent has too many
-_BETWEEN: Final = 0.02  # seconds
 
 
 def _prefixed(event_id: str, data: bytes) -> bytes:
@@ -292,65 +287,3 @@ async def serve(
 
 
 # -- the subscriber's end ------------------------------------------------------------------
-
-
-class _Line:
-    """One open connection."""
-
-    def __init__(
-        self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter, frame: Callable[[str, bytes], bytes]
-    ) -> None:
-        self._incoming = Incoming(reader, lambda first: sniff(first)(LIMIT))  # CF-106
-        self._writer, self._frame = writer, frame
-
-    async def send(self, message: bytes) -> None:
-        if self._writer.is_closing():
-            raise ChannelLost("The connection is gone.")
-        self._writer.write(self._frame("", message))
-        try:
-            await self._writer.drain()
-        except OSError as error:
-            raise ChannelLost("The connection broke, and this may not have arrived.") from error
-
-    async def receive(self) -> bytes | None:
-        try:
-            item = await self._incoming.next()
-        except FrameError as error:
-            raise ChannelLost("What answers does not speak AAEP.") from error
-        if not isinstance(item, FrameError):
-            return None if item is None else item.data
-        if item.fatal:
-            raise ChannelLost("The agent sent what is no message.") from item
-        return b""
-
-    async def close(self) -> None:
-        self._writer.close()
-        with contextlib.suppress(OSError, TimeoutError):  # what was said last, if it is still taken
-            async with asyncio.timeout(_GRACE):
-                await self._writer.wait_closed()
-
-
-def connect(url: str, *, framing: Literal["length", "ndjson"] = "length") -> Duplex:
-    """
-    A way to the agent at a URL. Nothing is sent yet.
-
-    The socket and what answers at it have to be the user's own (CF-104). ``framing``
-    is for agents that know only one of the two.
-    """
-    wanted(url)
-    frame = {"length": _prefixed, "ndjson": _line}.get(framing)
-    if frame is None:
-        raise AaepError(f"There is no framing {framing!r}. Known: length, ndjson.")
-
-    async def dialled() -> _Line:
-        for _ in range(_TRIES):
-            made = dial(url)
-            if made is not None:
-                return _Line(*await asyncio.open_unix_connection(sock=made), frame)
-            await asyncio.sleep(_BETWEEN)  # the kernel does not tell when there is room
-        raise ChannelLost("The agent has too many callers at the moment.")
-
-    async def manifest() -> bytes:
-        return read(url)
-
-    return Duplex(dialled, manifest)

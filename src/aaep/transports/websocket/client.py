@@ -16,14 +16,13 @@ from aiohttp import WSMsgType
 
 from ... import __version__
 from ...errors import AaepError
+from ...identity.origins import is_loopback, over_http, split
 from ...protocol.framing import LIMIT
 from ...text.phrases import sentence
-from ..base import ChannelLost, ChannelRefused
-from ..bearer import Token, authorization
+from ..base import ChannelLost, ChannelRefused, Token, authorization
 from ..duplex_client import Duplex
 from ..http.client import LATER, HttpChannel, broken, proxy_for
 from ..http.client import connect as connect_over_http
-from ..http_address import is_loopback, over_http, split
 from .talk import PLACE, SUBPROTOCOL
 
 __all__ = ["WebSocketChannel", "connect"]

@@ -23,16 +23,15 @@ from aiohttp import web
 
 from ...hub.hub import Hub
 from ...identity.credentials import Identity
+from ...identity.origins import over_http, split
+from ...identity.peer import Peer
 from ...protocol.framing import LIMIT
-from ..addresses import admitting, placed
-from ..base import Peer, shut
-from ..http.admission import admission, shown
-from ..http.connection import Connection, answered
-from ..http.guard import Guard, Refusal, named
-from ..http.manifest import VARY, manifest
-from ..http.routes import ALWAYS, HEALTH, MANIFEST, Said, refused
+from ...runtime.background import shut
+from ..addresses import admitting, context, listening, placed
+from ..http.guard import Guard, Refusal, admission, named, shown
+from ..http.routes import ALWAYS, HEALTH, MANIFEST, VARY, Said, manifest, refused
+from ..http.server import Connection, answered
 from ..http.tickets import LIFE, TICKETS, Tickets
-from ..http_address import context, listening, over_http, split
 from .client import connect
 from .talk import PLACE, Conversation, offered, talk
 

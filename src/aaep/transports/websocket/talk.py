@@ -16,11 +16,11 @@ from typing import Final
 from aiohttp import WSMsgType, web
 
 from ...hub.hub import Hub
+from ...identity.peer import Peer
 from ...protocol.codec import encode
 from ...protocol.fields import Message
 from ...protocol.framing import LIMIT
 from ...protocol.messages import SubscriptionClose
-from ..base import Peer
 from ..duplex_server import Exchange
 from ..http.guard import Refusal
 

@@ -23,7 +23,7 @@ from ..protocol.extensions import Registry
 from ..protocol.fields import AAEP_VERSION, CORE_CONTEXT
 from ..protocol.session import Session
 from ..runtime.ids import identifier, timestamp
-from .summaries import STATES, Said, abandoned, outcome
+from ..text.summaries import STATES, Said, abandoned, outcome
 
 __all__ = ["caught_up", "endings", "recover"]
 

@@ -14,10 +14,10 @@ from collections.abc import Iterable, Mapping
 from functools import lru_cache
 from typing import Any, Final, NamedTuple, TypeAlias
 
-from ..protocol.rules import MARKUP
-from ..text.languages import direction
-from ..text.phrases import LONGEST, cut, sentence, span, title
-from ..text.redaction import redact, suspicious
+from .languages import direction
+from .phrases import sentence, span, title
+from .redaction import redact, suspicious
+from .sanitize import LONGEST, MARKUP, cut
 
 __all__ = [
     "STATES",

@@ -1,0 +1,84 @@
+"""The subscriber's end of a Unix socket."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+from collections.abc import Callable
+from typing import Final, Literal
+
+from ...errors import AaepError, FrameError
+from ...protocol.framing import LIMIT, length_prefixed, ndjson, sniff
+from ..base import ChannelLost
+from ..duplex_client import Duplex, Incoming
+from .paths import dial, read, wanted
+
+__all__ = ["connect"]
+
+_GRACE: Final = 0.4  # seconds for what was said last
+_TRIES: Final = 50  # of a caller, while the agent has too many
+
+
+_BETWEEN: Final = 0.02  # seconds
+
+
+class _Line:
+    """One open connection."""
+
+    def __init__(
+        self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter, frame: Callable[[bytes], bytes]
+    ) -> None:
+        self._incoming = Incoming(reader, lambda first: sniff(first)(LIMIT))  # CF-106
+        self._writer, self._frame = writer, frame
+
+    async def send(self, message: bytes) -> None:
+        if self._writer.is_closing():
+            raise ChannelLost("The connection is gone.")
+        self._writer.write(self._frame(message))
+        try:
+            await self._writer.drain()
+        except OSError as error:
+            raise ChannelLost("The connection broke, and this may not have arrived.") from error
+
+    async def receive(self) -> bytes | None:
+        try:
+            item = await self._incoming.next()
+        except FrameError as error:
+            raise ChannelLost("What answers does not speak AAEP.") from error
+        if not isinstance(item, FrameError):
+            return None if item is None else item.data
+        if item.fatal:
+            raise ChannelLost("The agent sent what is no message.") from item
+        return b""
+
+    async def close(self) -> None:
+        self._writer.close()
+        with contextlib.suppress(OSError, TimeoutError):  # what was said last, if it is still taken
+            async with asyncio.timeout(_GRACE):
+                await self._writer.wait_closed()
+
+
+def connect(url: str, *, framing: Literal["length", "ndjson"] = "length") -> Duplex:
+    """
+    A way to the agent at a URL. Nothing is sent yet.
+
+    The socket and what answers at it have to be the user's own (CF-104). ``framing``
+    is for agents that know only one of the two.
+    """
+    wanted(url)
+    frame = {"length": length_prefixed, "ndjson": ndjson}.get(framing)
+    if frame is None:
+        raise AaepError(f"There is no framing {framing!r}. Known: length, ndjson.")
+
+    async def dialled() -> _Line:
+        for _ in range(_TRIES):
+            made = dial(url)
+            if made is not None:
+                return _Line(*await asyncio.open_unix_connection(sock=made), frame)
+            await asyncio.sleep(_BETWEEN)  # the kernel does not tell when there is room
+        raise ChannelLost("The agent has too many callers at the moment.")
+
+    async def manifest() -> bytes:
+        return read(url)
+
+    return Duplex(dialled, manifest)
