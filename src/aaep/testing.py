@@ -28,7 +28,7 @@ from .producer.producer import Producer
 from .protocol import codec, framing
 from .protocol.attend_extension import marked
 from .protocol.audit import Audit, Finding
-from .protocol.consent import Ask, ill_typed
+from .protocol.consent import PromptState, ill_typed
 from .protocol.events import (
     TERMINAL,
     AwaitingClarification,
@@ -241,7 +241,7 @@ class Listener:
             answer = self._answer(prompt) if callable(self._answer) else self._answer
             if answer not in ("silence", None):
                 reply = self._reply(prompt, answer)
-                if isinstance(reply, ClarificationReply) and ill_typed(reply, Ask(event=prompt, deadline=0.0)):
+                if isinstance(reply, ClarificationReply) and ill_typed(reply, PromptState(event=prompt, deadline=0.0)):
                     raise ValueError(f"This question does not take the answer {answer!r}.")
                 self._send(reply)
         except Exception as error:  # the test's own; it is raised where the test looks

@@ -45,7 +45,7 @@ from aaep.protocol.messages import (
     SubscriptionRequest,
 )
 from aaep.protocol.negotiation import Offer
-from aaep.protocol.session import Session
+from aaep.protocol.session import SessionState
 from aaep.protocol.subscription import critical
 from aaep.runtime.background import Background, Later
 
@@ -136,7 +136,7 @@ class Agent:
         self.world = world
         self.session_id = f"sess_{next(self.ids)}"
         self.audience = audience
-        self.order = Session(self.session_id)
+        self.order = SessionState(self.session_id)
         self.lock = threading.RLock()
         self.log: list[Any] = []
         self.replies: list[tuple[str, str]] = []

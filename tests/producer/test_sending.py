@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from aaep.errors import AaepError
-from aaep.producer.emitter import Voice
+from aaep.producer.emitter import Emitter
 from aaep.producer.producer import Producer
 from aaep.producer.sending import REST
 from aaep.producer.session import Session
@@ -76,7 +76,7 @@ def told(script: list[tuple[Any, ...]], monkeypatch: pytest.MonkeyPatch, *, quic
     """What a session says and which steps it refuses; each step comes three times, for only then is it known."""
     with monkeypatch.context() as patch, Producer("bank", name="Bank", journal=None, language="en") as producer:
         if not quickly:
-            patch.setattr(Voice, "_add", lambda *_: False)
+            patch.setattr(Emitter, "_add", lambda *_: False)
         found: list[Any] = []
         with producer.session("Working.") as session:
             for step in script:
@@ -103,13 +103,13 @@ def test_both_ways_say_the_same_and_refuse_the_same(script: list[tuple[Any, ...]
 
 def test_the_short_way_is_taken_for_what_comes_again(monkeypatch: pytest.MonkeyPatch) -> None:
     long: list[type] = []
-    say = Voice.say
+    say = Emitter.say
 
-    def noted(self: Voice, cls: Any, *args: Any, **members: Any) -> Any:
+    def noted(self: Emitter, cls: Any, *args: Any, **members: Any) -> Any:
         long.append(cls)
         return say(self, cls, *args, **members)
 
-    monkeypatch.setattr(Voice, "say", noted)
+    monkeypatch.setattr(Emitter, "say", noted)
     with Producer("bank", journal=None) as producer, producer.session("Working.") as session:
         for _ in range(3):
             do(session, ("tool", "look", None))

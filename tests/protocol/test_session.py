@@ -10,10 +10,10 @@ import pytest
 
 from aaep.protocol import codec, states
 from aaep.protocol.catalogue import grade, rules
-from aaep.protocol.consent import Ask, ill_typed, refused
+from aaep.protocol.consent import PromptState, ill_typed, refused
 from aaep.protocol.events import AwaitingClarification, AwaitingConfirmation, Envelope
 from aaep.protocol.messages import ClarificationReply, ConfirmationReply
-from aaep.protocol.session import Session
+from aaep.protocol.session import SessionState
 from tests import vectors
 
 NOW = vectors.START.timestamp()
@@ -122,24 +122,24 @@ def answer(response: object, **changes: object) -> ClarificationReply:
     return found
 
 
-def ask(event: AwaitingConfirmation | AwaitingClarification, *eligible: str) -> Ask:
-    return Ask(event=event, deadline=NOW + event.timeout_seconds, eligible=set(eligible) or None)
+def ask(event: AwaitingConfirmation | AwaitingClarification, *eligible: str) -> PromptState:
+    return PromptState(event=event, deadline=NOW + event.timeout_seconds, eligible=set(eligible) or None)
 
 
-def asked(event: AwaitingConfirmation | AwaitingClarification) -> Session:
+def asked(event: AwaitingConfirmation | AwaitingClarification) -> SessionState:
     """A session whose second event is the prompt."""
-    session = Session(event.session_id)
+    session = SessionState(event.session_id)
     session.feed(message("agent.session.started", 0), NOW)
     session.feed(event, NOW)
     session.asks[TOKEN].eligible = {vectors.VIA}
     return session
 
 
-def due(session: Session) -> float | None:
+def due(session: SessionState) -> float | None:
     return session.deadline
 
 
-def errors(session: Session, event: Envelope, now: float = NOW + 2) -> list[str]:
+def errors(session: SessionState, event: Envelope, now: float = NOW + 2) -> list[str]:
     return [violation.rule for violation in session.feed(event, now) if grade(violation) == "error"]
 
 
@@ -392,7 +392,7 @@ def call(number: int, id_: str, **changes: object) -> Envelope:
     return found
 
 
-def resolved(decision: str, **changes: object) -> Session:
+def resolved(decision: str, **changes: object) -> SessionState:
     session = asked(confirmation(**changes))
     if decision != "silence":
         session.reply(reply(1, decision=decision), NOW + 1, vectors.VIA)
@@ -482,7 +482,7 @@ def test_a_consent_that_names_the_tool_goes_before_one_that_names_none() -> None
 @pytest.mark.parametrize(("irreversible", "rule"), [(True, "TOOL-002"), (False, "HITL-002")])
 def test_nobody_was_asked(irreversible: bool, rule: str) -> None:
     """HITL-002"""
-    session = Session("sess_1")
+    session = SessionState("sess_1")
     session.feed(message("agent.session.started", 0), NOW)
     assert errors(session, call(1, "call_1", irreversible=irreversible, risk_level="high")) == [rule]
 
@@ -508,7 +508,7 @@ def test_a_call_that_ends_meanwhile_does_not_tell_how_a_prompt_ended(between: bo
 @pytest.mark.parametrize(("whole", "broken"), [(True, ["OUT-001"]), (False, [])])
 def test_who_joins_in_the_middle_of_an_output_counts_from_there(whole: bool, broken: list[str]) -> None:
     """C-83: where it began was not seen; that the next chunk goes on where this one ends, is."""
-    session = Session("sess_1", whole=whole)
+    session = SessionState("sess_1", whole=whole)
     if whole:
         session.feed(message("agent.session.started", 0), NOW)
     session.feed(message("agent.state.changed", 1, from_state="idle", to_state="writing_output"), NOW + 1)
@@ -536,7 +536,7 @@ def test_a_session_knows_its_parent(extensions: dict[str, Any]) -> None:
     """MULTI-002, C-19."""
     started = codec.decode(vectors.message({"base": "agent.session.started", "set": {"/extensions": extensions}}))
     assert isinstance(started, Envelope)
-    session = Session(started.session_id)
+    session = SessionState(started.session_id)
     session.feed(started, 0.0)
     assert session.parent == "sess_parent"
 

@@ -15,7 +15,7 @@ from aaep.protocol import codec
 from aaep.protocol.catalogue import grade
 from aaep.protocol.events import Envelope
 from aaep.protocol.messages import ClarificationReply, ConfirmationReply
-from aaep.protocol.session import Session
+from aaep.protocol.session import SessionState
 from tests import vectors
 from tests.model import Model, Step
 
@@ -90,7 +90,7 @@ def errors(found: list[Violation]) -> list[str]:
 
 def judged(steps: list[Step], *, others: bool = False) -> list[tuple[int, str]]:
     """The errors that a Session finds."""
-    session, now = Session(vectors.BASES[NAMES["started"]]["session_id"], others=others), 0
+    session, now = SessionState(vectors.BASES[NAMES["started"]]["session_id"], others=others), 0
     start = vectors.START.timestamp()
     found = []
     for number, step in enumerate(steps):

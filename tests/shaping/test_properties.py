@@ -19,7 +19,7 @@ from aaep.protocol.catalogue import grade
 from aaep.protocol.events import TERMINAL, Envelope, OutputStreaming, ProgressUpdated, StateChanged
 from aaep.protocol.fields import CORE_CONTEXT
 from aaep.protocol.messages import Capabilities, ClarificationReply, ConfirmationReply, EventFilters, Reply
-from aaep.protocol.session import Session
+from aaep.protocol.session import SessionState
 from aaep.protocol.subscription import admits, critical, effective
 from aaep.shaping.shaper import Shaper, condense
 from tests import model, vectors
@@ -351,13 +351,13 @@ def output(one: OutputStreaming) -> tuple[str, str, object]:
 
 def judged(stream: Sequence[Envelope], original: Original) -> list[tuple[Violation, Envelope]]:
     """What the rules of a session say; a reply comes where its agent had it."""
-    sessions: dict[str, Session] = {}
+    sessions: dict[str, SessionState] = {}
     heard: dict[object, int] = {}
     found = []
     for one in stream:
         last = original.span(one)[1]
         now = original.steps[last][0]
-        session = sessions.setdefault(one.session_id, Session(one.session_id))
+        session = sessions.setdefault(one.session_id, SessionState(one.session_id))
         agent = (one.session_id, one.producer.agent_id)
         for at, message in original.steps[heard.get(agent, 0) : last]:
             ask = session.asks.get(getattr(message, "reply_token", ""))

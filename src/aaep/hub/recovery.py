@@ -21,7 +21,7 @@ from ..protocol.codec import decode
 from ..protocol.events import Envelope, LocalizationHints, OutputStreaming, SessionErrored, StateChanged, ToolCompleted
 from ..protocol.extensions import Registry
 from ..protocol.fields import AAEP_VERSION, CORE_CONTEXT
-from ..protocol.session import Session
+from ..protocol.session import SessionState
 from ..runtime.ids import identifier, timestamp
 from ..text.summaries import STATES, Said, abandoned, outcome
 
@@ -57,7 +57,7 @@ def recover(journal: Journal, known: Registry, wall: float) -> list[str]:
     ended = []
     for kept in journal.sessions():
         entries = journal.read(session=kept.session_id, limit=kept.entries)
-        session, last = Session(kept.session_id), None
+        session, last = SessionState(kept.session_id), None
         for entry in entries:
             try:
                 event = decode(entry.data, known)
@@ -76,7 +76,7 @@ def recover(journal: Journal, known: Registry, wall: float) -> list[str]:
     return ended
 
 
-def endings(session: Session, last: Envelope, wall: float) -> Iterator[Envelope]:
+def endings(session: SessionState, last: Envelope, wall: float) -> Iterator[Envelope]:
     """C-42, C-43, C-54: void what is asked, give up what runs, complete what is written; then the end."""
     make = partial(_made, last, max(timestamp(wall), last.timestamp))  # ENV-027: even if the clock was set back
     for ask in session.asks.values():

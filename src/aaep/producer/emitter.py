@@ -22,18 +22,18 @@ from ..journal.base import Journal, JournalError
 from ..protocol.attend_extension import ATTEND, PREFIX
 from ..protocol.catalogue import grade
 from ..protocol.codec import decode
-from ..protocol.consent import Ask
+from ..protocol.consent import PromptState
 from ..protocol.events import Envelope, LocalizationHints, ProducerInfo, StateChanged
 from ..protocol.extensions import Registry
 from ..protocol.fields import AAEP_VERSION, CORE_CONTEXT
 from ..protocol.quick import Rest
 from ..protocol.session import Agent
-from ..protocol.session import Session as Order
+from ..protocol.session import SessionState as Order
 from ..runtime.ids import identifier, timestamp
 from ..text.summaries import Said, direction_of
 from .sending import Manner, Remembered, examine, manner, remembered
 
-__all__ = ["Publisher", "Voice"]
+__all__ = ["Publisher", "Emitter"]
 
 E = TypeVar("E", bound=Envelope)
 
@@ -51,7 +51,7 @@ class Publisher(Protocol):
         """The same for what is neither a prompt nor read yet."""
 
 
-class Voice:
+class Emitter:
     """
     Speaks for one session. Its lock is the session's: what is said under it is said in one breath.
 
@@ -332,7 +332,7 @@ class Voice:
         return known
 
 
-def _carry(asks: Mapping[str, Ask], order: Order) -> None:
+def _carry(asks: Mapping[str, PromptState], order: Order) -> None:
     """Who may answer a prompt, and what was answered, is not in the journal."""
     for token, ask in asks.items():
         told = order.asks.get(token)

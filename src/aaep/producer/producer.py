@@ -34,7 +34,7 @@ from ..runtime.files import path_for
 from ..runtime.ids import identifier
 from ..text.summaries import Text
 from ..transports.base import attach
-from .emitter import Voice
+from .emitter import Emitter
 from .session import Session, stop
 from .tools import Tool, decorate
 
@@ -287,8 +287,8 @@ class Producer:
             self._open.pop(session.session_id, None)
         self.hub.shut(session)
 
-    def voice_for(self, session: Session, language: str | None) -> Voice:
-        return Voice(
+    def voice_for(self, session: Session, language: str | None) -> Emitter:
+        return Emitter(
             session,
             self.info,
             self._journal,

@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any, Final, Literal, NoReturn, Protocol
 import msgspec
 
 from ..errors import AaepError, LocalProtocolError
-from ..protocol.consent import Ask as Prompt
+from ..protocol.consent import PromptState as Prompt
 from ..protocol.events import AwaitingClarification, AwaitingConfirmation, Choice, Envelope, ProgressUpdated
 from ..protocol.events import Progress as ProgressMade
 from ..protocol.messages import Reply

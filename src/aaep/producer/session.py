@@ -33,7 +33,7 @@ from ..runtime.ids import identifier
 from ..text import summaries
 from ..text.sentences import Hint
 from ..text.summaries import STATES, Said, Text, compose, plain, plainly
-from .emitter import Voice
+from .emitter import Emitter
 from .output import Output
 from .questions import Ask, Questions, clarification, confirmation
 from .sending import advance, change, moved
@@ -69,7 +69,7 @@ class Session:
     ) -> None:
         self.producer = producer
         self.audience = producer.audience_for(audience, requested_by)
-        self.voice: Voice = producer.voice_for(self, language)
+        self.voice: Emitter = producer.voice_for(self, language)
         self.session_id = self.voice.session_id
         self._agent_id = producer.info.agent_id
         self.questions = Questions(self, producer.hub)

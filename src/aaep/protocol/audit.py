@@ -39,7 +39,7 @@ from .messages import (
     SubscriptionRequest,
 )
 from .rules import BUNDLED
-from .session import Session
+from .session import SessionState
 from .states import LIFECYCLE
 from .subscription import Handshake
 
@@ -128,10 +128,10 @@ class Audit:
         self.events = 0
         self.unfollowed = 0  # events that took no part in a session
         self.sessions = 0
-        self.opened: dict[str, Session] = {}
-        self._ended: dict[str, Session] = {}
+        self.opened: dict[str, SessionState] = {}
+        self._ended: dict[str, SessionState] = {}
         self.seen: dict[bytes, bytes] = {}  # by event_id and subscription
-        self._tokens: dict[str, list[Session]] = {}
+        self._tokens: dict[str, list[SessionState]] = {}
         self._holes: dict[str, None] = {}  # subscriptions on which something is missing
         # Open sessions of which the beginning, or a part, is not known; true of one that we may have let go of.
         self._midway: dict[str, bool] = {}
@@ -211,7 +211,7 @@ class Audit:
             found = [*self.subscriptions[via].feed(event), *found]
         return found
 
-    def _turned(self, event: Envelope, session: Session, name: str) -> None:
+    def _turned(self, event: Envelope, session: SessionState, name: str) -> None:
         """A prompt was issued, or a session ended."""
         if isinstance(event, _ASKING):
             if len(self._tokens) >= MOST:
@@ -234,7 +234,7 @@ class Audit:
         text = "The event_id was used for another event. Make a new one for every event."
         return [Violation("ENV-013", text, "/event_id", event.event_id)]
 
-    def _session(self, name: str, event: Envelope, via: str) -> Session:
+    def _session(self, name: str, event: Envelope, via: str) -> SessionState:
         ended = self._ended.get(name)
         if ended is not None:
             return ended
@@ -252,7 +252,7 @@ class Audit:
             session = _midway(event.session_id)
         else:
             late, others = self._late(event, via), not self.whole
-            session = Session(event.session_id, whole=self._complete, late=late, others=others)
+            session = SessionState(event.session_id, whole=self._complete, late=late, others=others)
         self.opened[name] = session
         return session
 
@@ -269,7 +269,7 @@ class Audit:
         text = f"More than {MOST:,} sessions are open at once, so {id_} is not followed any more."
         self._aside.append(Finding("SEQ-003", rules()["SEQ-003"].section, "warning", "", text, "", id_))
 
-    def _go_on(self, name: str, before: Session) -> None:
+    def _go_on(self, name: str, before: SessionState) -> None:
         """Follow a session from here on. Of what came before only the open questions still matter."""
         session = self.opened[name] = _midway(before.session_id)
         session.last, session.parent, session.deadline = before.last, before.parent, before.deadline
@@ -294,7 +294,7 @@ class Audit:
 
     def _reply(self, message: Reply, at: str, via: str) -> list[Violation]:
         found = [*self._misplaced(message, via)]
-        asked: list[Session] = self._tokens.get(message.reply_token, [])
+        asked: list[SessionState] = self._tokens.get(message.reply_token, [])
         if not asked and self.events and (self._complete or not via) and via not in self._holes:
             found.append(Violation("CONF-016", "No question with this reply_token was asked.", "/reply_token"))
         for session in asked:
@@ -340,14 +340,14 @@ class Audit:
         return graded
 
 
-def _midway(session_id: str) -> Session:
+def _midway(session_id: str) -> SessionState:
     """A session whose beginning is not known."""
-    session = Session(session_id, whole=False, others=True)
+    session = SessionState(session_id, whole=False, others=True)
     session.stage = LIFECYCLE["none", "started"]
     return session
 
 
-def _undetermined(event: Envelope, session: Session, found: list[Violation], *, released: bool) -> list[Violation]:
+def _undetermined(event: Envelope, session: SessionState, found: list[Violation], *, released: bool) -> list[Violation]:
     """What can be said of an event if not all before it is known. C-83"""
     agent = session.agents.get(event.producer.agent_id)
     if agent is not None and not agent.moved:  # what it is in was perhaps announced where nobody heard it

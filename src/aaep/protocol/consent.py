@@ -30,7 +30,7 @@ from .states import NEXT, WORK
 
 __all__ = [
     "ANSWERS",
-    "Ask",
+    "PromptState",
     "Outcome",
     "Verdict",
     "consequential",
@@ -69,7 +69,7 @@ ANSWERS: Final[Mapping[str, tuple[str, Callable[[Any, AwaitingClarification], bo
 }
 
 
-class Ask(msgspec.Struct, kw_only=True):
+class PromptState(msgspec.Struct, kw_only=True):
     """
     One prompt and what became of it.
 
@@ -142,7 +142,7 @@ class Verdict(msgspec.Struct, frozen=True):
     """What a reply did. ``rule`` names the check it failed, for the log only: the sender never learns it (CONF-040)."""
 
     honoured: bool
-    ask: Ask | None = None
+    ask: PromptState | None = None
     rule: str = ""
 
 
@@ -151,7 +151,7 @@ def consequential(event: ToolInvoked) -> bool:
     return event.irreversible is True or event.risk_level == "high"
 
 
-def licence(asks: Iterable[Ask], event: ToolInvoked) -> Ask | None:
+def licence(asks: Iterable[PromptState], event: ToolInvoked) -> PromptState | None:
     """
     The confirmation that is about this call. C-38
 
@@ -175,7 +175,7 @@ def licence(asks: Iterable[Ask], event: ToolInvoked) -> Ask | None:
     return None if _exceeds(_asked(last), _called(event)) else last
 
 
-def _asked(ask: Ask) -> Stakes:
+def _asked(ask: PromptState) -> Stakes:
     irreversible, risk = stakes(ask.event) if isinstance(ask.event, AwaitingConfirmation) else (True, "high")
     return irreversible, _RISKS.index(risk)
 
@@ -189,7 +189,7 @@ def _exceeds(one: Stakes, other: Stakes) -> bool:
     return one[0] > other[0] or one[1] > other[1]
 
 
-def unlicensed(ask: Ask | None, event: ToolInvoked) -> tuple[str, str]:
+def unlicensed(ask: PromptState | None, event: ToolInvoked) -> tuple[str, str]:
     """The rule a call breaks by running on this confirmation, and a sentence; both empty if it may run."""
     needed = consequential(event)
     if ask is None:
@@ -204,7 +204,7 @@ def unlicensed(ask: Ask | None, event: ToolInvoked) -> tuple[str, str]:
     return _unfit(ask, event) if needed else ("", "")
 
 
-def unproven(ask: Ask | None, event: ToolInvoked) -> tuple[str, str]:
+def unproven(ask: PromptState | None, event: ToolInvoked) -> tuple[str, str]:
     """C-38: the rule of which it cannot be told whether a call keeps it, and a sentence; both empty if it can."""
     if ask is not None and ask.overruled:
         seen = ask.overruled.replace("_", " ")
@@ -219,7 +219,7 @@ def _unasked(event: ToolInvoked) -> str:
     return "TOOL-002" if event.irreversible is True else "HITL-002"
 
 
-def _unfit(ask: Ask, event: ToolInvoked) -> tuple[str, str]:
+def _unfit(ask: PromptState, event: ToolInvoked) -> tuple[str, str]:
     """The same for a call that needs a yes and a prompt that got one: whether the yes was to this. C-38, C-39"""
     if ask.used:
         return _unasked(event), "The consent was for one call and has been used. Ask again."
@@ -234,7 +234,7 @@ def _unfit(ask: Ask, event: ToolInvoked) -> tuple[str, str]:
     return "", ""
 
 
-def unfollowed(ask: Ask, event: Envelope) -> tuple[str, str]:
+def unfollowed(ask: PromptState, event: Envelope) -> tuple[str, str]:
     """The rule an event breaks by directly following the end of a prompt, and a sentence; both empty if it may."""
     if ask.outcome == "withdrawn" or isinstance(event, (StateChanged, ToolCompleted, *TERMINAL)):
         return "", ""
@@ -243,7 +243,7 @@ def unfollowed(ask: Ask, event: Envelope) -> tuple[str, str]:
     return rule, f"The {ask.kind} ended ({ask.outcome.replace('_', ' ')}); a state.changed should say so first."
 
 
-def refused(message: Reply, ask: Ask, via: str) -> str:
+def refused(message: Reply, ask: PromptState, via: str) -> str:
     """
     The rule that a reply breaks, or nothing. §6.3.4
 
@@ -272,7 +272,7 @@ def refused(message: Reply, ask: Ask, via: str) -> str:
     return "CONF-037" if allowed is not None and "accept" not in allowed else ""
 
 
-def ill_typed(message: ClarificationReply, ask: Ask) -> str:
+def ill_typed(message: ClarificationReply, ask: PromptState) -> str:
     """CLAR-017, CLAR-018 §6.5.5: the rule an answer breaks by its JSON type or value, or nothing."""
     asked = ask.event
     if not isinstance(asked, AwaitingClarification):

@@ -18,7 +18,7 @@ from msgspec import UNSET
 
 from ..errors import Severity, Violation
 from .attend_extension import marked
-from .consent import Ask, Verdict, consequential, licence, refused, unfollowed, unlicensed, unproven
+from .consent import PromptState, Verdict, consequential, licence, refused, unfollowed, unlicensed, unproven
 from .events import (
     TERMINAL,
     AwaitingClarification,
@@ -36,7 +36,7 @@ from .messages import ClarificationReply, Reply
 from .states import ASK, ASTRAY, BREACHES, CALL, IMPLIED, LIFECYCLE, TOLD, Call, Output
 from .timestamps import later
 
-__all__ = ["ANY", "MOVES", "Agent", "Session"]
+__all__ = ["ANY", "MOVES", "Agent", "SessionState"]
 
 
 class Agent:
@@ -50,11 +50,11 @@ class Agent:
         self.implied: frozenset[str] = frozenset()
         self.moved = False
         self.timestamp = ""
-        self.after: tuple[Ask, ...] = ()  # prompts of this agent that just ended
+        self.after: tuple[PromptState, ...] = ()  # prompts of this agent that just ended
         self.outputs: dict[Any, Output] = {}
 
 
-class Session:
+class SessionState:
     """
     One session as one party sees it.
 
@@ -67,7 +67,7 @@ class Session:
     def __init__(self, session_id: str, *, whole: bool = True, late: bool = False, others: bool = False) -> None:
         self.session_id, self.whole, self.late, self.others = session_id, whole, late, others
         self.stage = "none"
-        self.asks: dict[str, Ask] = {}
+        self.asks: dict[str, PromptState] = {}
         self.deadline: float | None = None  # when the next pending prompt runs out
         self.parent = ""  # the session this one belongs to, if its start says so (A.9)
         self._joined = not whole  # the start was not seen
@@ -155,14 +155,14 @@ class Session:
 
     # -- prompts ---------------------------------------------------------------
 
-    def expire(self, now: float) -> list[Ask]:
+    def expire(self, now: float) -> list[PromptState]:
         """Prompts whose time ran out take their default. CONF-043 §6.4"""
         ended = [ask for ask in self.asks.values() if ask.outcome == "pending" and now >= ask.deadline]
         for ask in ended:
             self.resolve(ask, "timeout")
         return ended
 
-    def resolve(self, ask: Ask, how: str, *, via: str = "") -> None:
+    def resolve(self, ask: PromptState, how: str, *, via: str = "") -> None:
         """End a pending prompt; what is no longer pending stays as it is."""
         outcome = ASK.get((ask.outcome, how))
         if outcome is None:
@@ -291,7 +291,7 @@ class Session:
         if left == event.to_state:
             self._say(found, event, "STATE-002", f"Nothing changed: {left} to {left}.", "/to_state", "warning")
 
-    def _left_behind(self, event: StateChanged, agent: Agent) -> list[Ask]:
+    def _left_behind(self, event: StateChanged, agent: Agent) -> list[PromptState]:
         """Prompts of this agent that a state.changed away from awaiting_input ends without a visible answer."""
         if event.from_state != "awaiting_input" or event.to_state == "awaiting_input" or marked(event, "outcome"):
             return []
@@ -349,7 +349,7 @@ class Session:
         self._judge_token(event, found)
         if agent.state != "awaiting_input" and self._seen(agent):
             self._say(found, event, "HITL-021", "No state.changed to awaiting_input came before the question.")
-        call = Ask(event=event, deadline=0).call
+        call = PromptState(event=event, deadline=0).call
         for ask in self.asks.values():
             same = isinstance(ask.event, AwaitingConfirmation) and (
                 ask.event.action == event.action or (call and ask.call == call)
@@ -453,7 +453,7 @@ class Session:
 
     def _apply_ask(self, event: AwaitingConfirmation | AwaitingClarification, agent: Agent, now: float) -> None:
         agent.implied |= {IMPLIED[type(event)]}
-        ask = Ask(event=event, deadline=now + event.timeout_seconds)  # CF-029: by the caller's clock
+        ask = PromptState(event=event, deadline=now + event.timeout_seconds)  # CF-029: by the caller's clock
         if self.asks.setdefault(ask.token, ask) is not ask:
             return  # CONF-012: nobody could tell which of the two a reply answers, so none answers the second
         self.deadline = ask.deadline if self.deadline is None else min(self.deadline, ask.deadline)
@@ -488,13 +488,13 @@ class Session:
 # What a kind of event is to the session, how it is judged, and what it does.
 MOVES: Final[dict[type[Any], tuple[str, Callable[..., None] | None, Callable[..., None] | None]]] = {
     SessionStarted: ("started", None, None),
-    StateChanged: ("other", Session._judge_state, Session._apply_state),
-    ToolInvoked: ("other", Session._judge_invoked, Session._apply_invoked),
-    ToolCompleted: ("other", Session._judge_completed, Session._apply_completed),
-    OutputStreaming: ("other", Session._judge_chunk, Session._apply_chunk),
-    AwaitingConfirmation: ("other", Session._judge_confirmation, Session._apply_ask),
-    AwaitingClarification: ("other", Session._judge_clarification, Session._apply_ask),
-    HandoffRequested: ("other", None, Session._apply_handoff),
-    **dict.fromkeys(TERMINAL, ("terminal", Session._judge_terminal, Session._apply_terminal)),
+    StateChanged: ("other", SessionState._judge_state, SessionState._apply_state),
+    ToolInvoked: ("other", SessionState._judge_invoked, SessionState._apply_invoked),
+    ToolCompleted: ("other", SessionState._judge_completed, SessionState._apply_completed),
+    OutputStreaming: ("other", SessionState._judge_chunk, SessionState._apply_chunk),
+    AwaitingConfirmation: ("other", SessionState._judge_confirmation, SessionState._apply_ask),
+    AwaitingClarification: ("other", SessionState._judge_clarification, SessionState._apply_ask),
+    HandoffRequested: ("other", None, SessionState._apply_handoff),
+    **dict.fromkeys(TERMINAL, ("terminal", SessionState._judge_terminal, SessionState._apply_terminal)),
 }
 ANY: Final = ("other", None, None)

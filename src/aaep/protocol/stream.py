@@ -20,7 +20,7 @@ from .audit import MOST, TURNING, Audit, Finding, trim
 from .events import CORE_EVENTS, OutputStreaming
 from .fields import MAX_SAFE_INTEGER
 from .quick import PLANS, Plan, met
-from .session import ANY, MOVES, Agent, Session
+from .session import ANY, MOVES, Agent, SessionState
 from .states import Output
 from .timestamps import minute
 
@@ -67,7 +67,7 @@ class _Run:
         self.audit = audit
         self.scratch = bytearray(65_536)
         self.found: list[Violation] = []
-        self.session: Session | None = None
+        self.session: SessionState | None = None
         self.agent = Agent("")
         self.between = self.middle = b"\0"  # from the event_id to the time, and on to its seconds
         self.width = self.point = 0  # of the event_id behind its evt_; of that and the middle

@@ -19,7 +19,7 @@ from ..protocol.events import TERMINAL, Envelope, ProducerInfo
 from ..protocol.extensions import Extension, Registry
 from ..protocol.fields import Message, present
 from ..protocol.messages import ClarificationReply, ConfirmationReply, SubscriptionAccepted
-from ..protocol.session import Session
+from ..protocol.session import SessionState
 from ..protocol.timestamps import instant
 from ..subscriber.deduplicate import Arrivals
 from .capture import CaptureError, Line, read
@@ -123,7 +123,7 @@ class Script:
         producer: ProducerInfo | None = None
         languages: dict[str, None] = {}
         contexts: dict[str, None] = {}
-        voices, open_ = _Voices(), dict[str, Session]()
+        voices, open_ = _Voices(), dict[str, SessionState]()
         now = 0.0
         for number, (line, message) in enumerate(self._messages(self._fault), start=1):
             if number % STRIDE == 0:
@@ -153,21 +153,21 @@ class Script:
         self.languages = tuple(language for language in languages if language)
         return producer
 
-    def _follow(self, event: Envelope, open_: dict[str, Session], now: float) -> None:
+    def _follow(self, event: Envelope, open_: dict[str, SessionState], now: float) -> None:
         self.events += 1
         session = open_.get(event.session_id)
         if session is None:
             if event.session_id in self._over:  # sent again after a reconnect
                 return
             self.sessions += 1
-            session = open_[event.session_id] = Session(event.session_id, whole=False)
+            session = open_[event.session_id] = SessionState(event.session_id, whole=False)
         session.expire(now)
         session.apply(event, now)
         if isinstance(event, TERMINAL):
             self._over.add(event.session_id)
             self._ended(open_.pop(event.session_id))
 
-    def _ended(self, session: Session) -> None:
+    def _ended(self, session: SessionState) -> None:
         for token, ask in session.asks.items():
             self.endings[token] = Ending(ask.outcome, ask.response)
 

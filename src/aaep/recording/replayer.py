@@ -20,11 +20,11 @@ from msgspec import UNSET
 
 from ..hub.hub import CatchUp, Hub, Subscription
 from ..hub.recovery import endings
-from ..producer.emitter import Voice
+from ..producer.emitter import Emitter
 from ..producer.producer import Producer
 from ..protocol import codec
 from ..protocol.attend_extension import ATTEND, PREFIX, marked, marks
-from ..protocol.consent import Ask
+from ..protocol.consent import PromptState
 from ..protocol.events import (
     TERMINAL,
     AwaitingClarification,
@@ -38,7 +38,7 @@ from ..protocol.events import (
     ToolInvoked,
 )
 from ..protocol.messages import Reply
-from ..protocol.session import Session as Order
+from ..protocol.session import SessionState as Order
 from ..runtime.background import Later
 from ..runtime.ids import identifier, timestamp
 from ..text.summaries import Said, cancelled, outcome
@@ -82,7 +82,7 @@ class Part:
         producer = rehearsal.producer
         self._hub: Hub = producer.hub
         self._wall = rehearsal.wall
-        self._voice = Voice(
+        self._voice = Emitter(
             self,
             producer.info,
             self._hub.journal,
@@ -97,7 +97,7 @@ class Part:
         self.session_id = self._voice.session_id
         self.order = Order(self.session_id)
         self.over = False
-        self.asked: dict[str, tuple[Ask, Ending]] = {}  # prompts whose end was not played yet, and their recorded end
+        self.asked: dict[str, tuple[PromptState, Ending]] = {}  # prompts whose end was not played yet, and their recorded end
         self._lock = self._voice.lock
         self._opening: SessionStarted | None = None
         self._last: Envelope | None = None
@@ -110,7 +110,7 @@ class Part:
         """Whether a prompt has ended whose end is still to be played."""
         return any(ask.outcome != PENDING for ask, _ in self.asked.values())
 
-    def ended_by(self, event: Envelope) -> list[tuple[Ask, Ending]]:
+    def ended_by(self, event: Envelope) -> list[tuple[PromptState, Ending]]:
         """The prompts whose end a recorded event shows."""
         if isinstance(event, TERMINAL):
             return [*self.asked.values()]
@@ -143,13 +143,13 @@ class Part:
             if isinstance(new, TERMINAL):
                 self._shut()
 
-    def conclude(self, ask: Ask, how: Ending) -> None:
+    def conclude(self, ask: PromptState, how: Ending) -> None:
         """A prompt has ended, if nobody ended it then as the recording says."""
         with self._lock:
             self.order.resolve(ask, _VERBS.get(how.outcome, "withdraw"))
             self.asked.pop(ask.token, None)
 
-    def leave(self, ask: Ask, how: Ending) -> None:
+    def leave(self, ask: PromptState, how: Ending) -> None:
         """The recording has nothing for this answer: tell it, and stop."""
         self.conclude(ask, how)
         with self._lock:
@@ -427,7 +427,7 @@ class Rehearsal:
                 self._changed.wait(left)
         return min(due, self.clock())
 
-    def _concluded(self, part: Part, asked: list[tuple[Ask, Ending]]) -> bool:
+    def _concluded(self, part: Part, asked: list[tuple[PromptState, Ending]]) -> bool:
         """Wait for the prompts that an event shows the end of; whether the recording goes on from there."""
         for ask, recorded in asked:
             if recorded.outcome != "withdrawn":  # what the agent took back then, it takes back now
@@ -449,7 +449,7 @@ class Rehearsal:
             part.conclude(ask, recorded)
         return True
 
-    def _await(self, part: Part, ask: Ask) -> None:
+    def _await(self, part: Part, ask: PromptState) -> None:
         """Wait until a prompt is answered, its time is up, or nobody is left who could answer."""
         with self._changed:
             while ask.outcome == PENDING and ask.eligible and not part.over:

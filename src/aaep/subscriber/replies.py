@@ -19,7 +19,7 @@ from ..protocol import codec, timestamps
 from ..protocol.attend_extension import marked
 from ..protocol.audit import trim
 from ..protocol.catalogue import grade
-from ..protocol.consent import Ask, ill_typed
+from ..protocol.consent import PromptState, ill_typed
 from ..protocol.events import TERMINAL, AwaitingClarification, AwaitingConfirmation, Envelope, StateChanged
 from ..protocol.fields import Message, present
 from ..protocol.messages import Capabilities, ClarificationReply, ConfirmationReply, Reply
@@ -216,7 +216,7 @@ def answered(
         timestamp=timestamp,
         decided_by=decided_by,
     )
-    rule = ill_typed(reply, Ask(event=asked, deadline=0.0))
+    rule = ill_typed(reply, PromptState(event=asked, deadline=0.0))
     if rule:
         _refuse(rule, "The answer is not of a kind the question accepts.")
     return checked(reply)

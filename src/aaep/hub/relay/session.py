@@ -13,7 +13,7 @@ from ...protocol import codec as bytes_
 from ...protocol.events import Envelope, LocalizationHints, StateChanged
 from ...protocol.fields import AAEP_VERSION, present
 from ...protocol.messages import Reply
-from ...protocol.session import Session
+from ...protocol.session import SessionState
 from ...runtime.ids import identifier, timestamp
 from ...subscriber.replies import refuses
 from ...text.summaries import STATES
@@ -38,7 +38,7 @@ class Relayed:
         self.session_id, self.whose, self.audience = session_id, whose, audience
         self.last: Envelope | None = None
         self._hub, self._relay = hub, relay
-        self._order = Session(session_id, whole=False)
+        self._order = SessionState(session_id, whole=False)
         self._started: Envelope | None = None
         self._known: set[str] = set()  # what the journal had of it when this hub was started
         # What was answered before the agent was back: to each prompt, the last no and the last that is none.

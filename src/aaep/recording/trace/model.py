@@ -15,7 +15,7 @@ import msgspec
 
 from ...errors import Severity
 from ...protocol.audit import Finding
-from ...protocol.session import Session
+from ...protocol.session import SessionState
 from ...text.phrases import span
 from ...text.redaction import redact, suspicious
 from ...text.sanitize import cut, neutralise
@@ -142,7 +142,7 @@ class Track:
         self.grades: Counter[Severity] = Counter()
         self.rules: Counter[str] = Counter()
         # What is open:
-        self.session: Session | None = None
+        self.session: SessionState | None = None
         self.states: dict[str, Step] = {}
         self.calls: list[tuple[str, str, str, Step]] = []  # id, tool, agent
         self.written: dict[tuple[str, str], tuple[Step, str]] = {}  # by agent and output, with the beginning
