@@ -395,7 +395,7 @@ def numbers(hub: Hub) -> dict[str, int]:
 
 async def taken(hub: Hub, unsent: int) -> None:
     """Wait until the readers have taken nearly all."""
-    outlets = [one.outlet for one in hub.roster.everybody() if one.outlet is not None]
+    outlets = [one.writer for one in hub.subscriptions.all() if one.writer is not None]
     while sum(one.waiting() for one in outlets) > unsent * len(outlets):
         await asyncio.sleep(0)  # lets the sockets be served
 

@@ -43,7 +43,7 @@ import uvloop
 from msgspec import structs
 
 import aaep.transports
-from aaep.hub.sessions import CatchUp
+from aaep.hub.sessions import SessionSnapshot
 from aaep.hub.settings import Settings
 from aaep.hub.stream import Subscription
 from aaep.producer.producer import Producer
@@ -270,7 +270,7 @@ def serve_ours(name: str, reading: str, writing: str) -> None:
         address = producer.hub.serve(url, **more)
         session = block.enter_context(producer.session("Adding up."))
         events = cycle(ready_made(session))
-        producer.hub.open(Decided(producer))
+        producer.hub.open_session(Decided(producer))
         print(address, address, flush=True)
         while (line := sys.stdin.readline().split() or ["end"])[0] != "end":
             if line[0] == "spent":
@@ -310,18 +310,18 @@ class Decided:
         stamped = [structs.replace(said, event_id=identifier("evt_")) for _ in range(2000)]
         self._said = cycle([(event, encode(event)) for event in stamped])
 
-    def owns(self, token: str) -> bool:
+    def owns_token(self, token: str) -> bool:
         return token == TOKEN.decode()
 
     def reply(self, message: Reply, via: str) -> None:
         self._hub.publish(self, *next(self._said))
 
-    def catch_up(self, subscription: Subscription) -> CatchUp:
-        return CatchUp()
+    def join(self, subscription: Subscription) -> SessionSnapshot:
+        return SessionSnapshot()
 
-    def changed(self, subscription: Subscription) -> None: ...
+    def terms_changed(self, subscription: Subscription) -> None: ...
 
-    def left(self, subscription_id: str) -> None: ...
+    def subscription_ended(self, subscription_id: str) -> None: ...
 
     def cancel(self, *, by: Literal["user"], reason: str) -> None: ...
 
@@ -329,7 +329,7 @@ class Decided:
 async def feed(session: Session, events: Iterator[tuple[Envelope, bytes]], count: int, burst: int) -> None:
     """Publish events as an agent on the hub's own loop does."""
     hub = session.producer.hub
-    outlets = [one.outlet for one in hub.roster.everybody() if one.outlet is not None]
+    outlets = [one.writer for one in hub.subscriptions.all() if one.writer is not None]
     for number in range(0, count, burst):
         for event, data in islice(events, burst):
             hub.publish(session, event, data)

@@ -6,7 +6,7 @@ import threading
 from datetime import UTC, datetime
 from typing import Any, Literal
 
-from aaep.hub.hub import CatchUp, Hub
+from aaep.hub.hub import Hub, SessionSnapshot
 from aaep.hub.settings import Settings
 from aaep.hub.stream import Subscription
 from aaep.journal.memory import MemoryJournal
@@ -71,17 +71,17 @@ class Asker:
         self.replies: list[tuple[Reply, str]] = []
         self.heard = threading.Event()
         self.gone = threading.Event()
-        hub.open(self)
+        hub.open_session(self)
 
-    def catch_up(self, subscription: Subscription) -> CatchUp:
-        return CatchUp(started=None, pending=[], state=None)
+    def join(self, subscription: Subscription) -> SessionSnapshot:
+        return SessionSnapshot(started=None, pending=[], state=None)
 
-    def changed(self, subscription: Subscription) -> None: ...
+    def terms_changed(self, subscription: Subscription) -> None: ...
 
-    def left(self, subscription_id: str) -> None:
+    def subscription_ended(self, subscription_id: str) -> None:
         self.gone.set()
 
-    def owns(self, token: str) -> bool:
+    def owns_token(self, token: str) -> bool:
         return token.startswith("rpl_")
 
     def cancel(self, *, by: Literal["user"], reason: str) -> None:

@@ -147,7 +147,7 @@ class Listener:
             raise AssertionError(f"Expected in order: {', '.join(types)}. Heard: {', '.join(self.types)}.")
 
     def _wait_for(self, there: Callable[[], bool], timeout: float) -> bool:
-        if self._hub.here and not there():
+        if self._hub.is_on_loop and not there():
             raise RuntimeError(
                 "This would wait on the very loop that brings the events. "
                 "Use `await asyncio.to_thread(listener.wait, …)`."
@@ -306,7 +306,7 @@ class Listener:
         self._lines.append({"at": at, "dir": direction, "via": self.subscription_id, "message": raw})
 
     def _run(self, function: Callable[..., Any], *args: Any) -> Any:
-        if self._hub.here:
+        if self._hub.is_on_loop:
             return function(*args)
 
         async def on_the_loop() -> Any:

@@ -212,8 +212,8 @@ def test_a_connection_that_breaks_is_made_again_and_nothing_is_missing(tmp_path:
         one_session(producer)
 
     async def cut(hub: Hub) -> None:
-        for one in hub.roster.everybody():
-            outlet = one.outlet
+        for one in hub.subscriptions.all():
+            outlet = one.writer
             if outlet is not None:
                 hub.disconnect(one, outlet)
                 outlet.close(None)

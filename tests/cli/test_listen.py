@@ -184,7 +184,7 @@ class Bank:
     def _work(self) -> None:
         if self.risk is None:
             return
-        self.producer.hub.reader(replies=True).wait(60)
+        self.producer.hub.wait_for_reader(replies=True).wait(60)
 
         @self.producer.tool(
             risk=self.risk, irreversible=True, action="Transfer {amount}.", consequence="The money moves."
@@ -334,7 +334,7 @@ def test_the_agent_is_waited_for() -> None:
         listener.see("Waiting. This goes on by itself.")
         with Producer("bank", name="Bank", listen=f"http://127.0.0.1:{port}", journal=None) as producer:
             listener.see("Connected to Bank.")
-            producer.hub.reader(replies=True).wait(60)
+            producer.hub.wait_for_reader(replies=True).wait(60)
         assert listener.ends() == 0, "the producer said goodbye"
         assert "The producer ended the subscription. The agent's side is shutting down." in listener.seen
 
@@ -357,7 +357,7 @@ def test_with_nobody_to_answer_it_says_so_and_promises_no_answers(closed: bool) 
         with subprocess.Popen(
             [*ended, *PROGRAM, bank.url, "--once"], stdin=nothing, stdout=subprocess.PIPE, stderr=subprocess.STDOUT
         ) as process:
-            bank.producer.hub.reader(replies=False).wait(60)
+            bank.producer.hub.wait_for_reader(replies=False).wait(60)
             with bank.producer.session("Reading the balance."):
                 pass
             printed = process.communicate(timeout=60)[0].decode()

@@ -280,7 +280,7 @@ def test_a_reader_may_stop_the_session(accepted: Path) -> None:
         listener = Listener(producer, capabilities=ALL)
         with in_background(rehearsal.play):
             listener.wait("awaiting.confirmation")
-            [source] = producer.hub.sources.heard_by(listener._peer)
+            [source] = producer.hub.sessions.audible_to(listener._peer)
             source.cancel(by="user", reason="user_request")
             end = listener.wait_for_end()
     assert end.type.endswith("session.cancelled") and listener.findings() == []

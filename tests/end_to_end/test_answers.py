@@ -136,7 +136,7 @@ def scene(wire: Wire) -> Iterator[Scene]:
 
 
 async def _tick(producer: Producer) -> None:
-    producer.hub.tick()
+    producer.hub.run_due_timers()
 
 
 def _another_kind(scene: Scene) -> Answer:

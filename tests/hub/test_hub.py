@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 from msgspec import UNSET
 
 from aaep.errors import AaepError, RemoteProtocolError
-from aaep.hub.hub import CatchUp, Hub, Settings, Subscription, SubscriptionGone, UnknownSubscription
+from aaep.hub.hub import Hub, SessionSnapshot, Settings, Subscription, SubscriptionGone, UnknownSubscription
 from aaep.identity.peer import Peer
 from aaep.journal.memory import MemoryJournal
 from aaep.protocol import codec
@@ -144,7 +144,7 @@ class Agent:
         self.sent: list[Envelope] = []
         self.state = "idle"
         self.texts: dict[str, str] = {}
-        world.hub.open(self)
+        world.hub.open_session(self)
         self.emit(SessionStarted, summary_normal="Moving money.")
 
     def emit(self, kind: type[Any], *, withheld: bool = False, **members: Any) -> Any:
@@ -195,12 +195,12 @@ class Agent:
 
     def end(self) -> Any:
         event = self.emit(SessionCompleted, summary_normal="Done.")
-        self.world.hub.shut(self)
+        self.world.hub.end_session(self)
         return event
 
     # what the hub calls
 
-    def catch_up(self, subscription: Subscription) -> CatchUp:
+    def join(self, subscription: Subscription) -> SessionSnapshot:
         with self.lock:
             self.log.append(("joined", subscription.id))
             state = StateChanged(
@@ -213,18 +213,18 @@ class Agent:
                 context=("https://aaep-protocol.org/context/v1", ATTEND.context),
                 extensions={"attend": {"resync": True}},
             )
-            return CatchUp(self.sent[0], [*self.pending], state, self.sent[-1].event_id)
+            return SessionSnapshot(self.sent[0], [*self.pending], state, self.sent[-1].event_id)
 
-    def changed(self, subscription: Subscription) -> None:
+    def terms_changed(self, subscription: Subscription) -> None:
         self.log.append(("changed", subscription.id))
 
-    def left(self, subscription_id: str) -> None:
+    def subscription_ended(self, subscription_id: str) -> None:
         self.log.append(("left", subscription_id))
 
     def reply(self, message: Reply, via: str) -> None:
         self.replies.append((message.reply_token, via))
 
-    def owns(self, token: str) -> bool:
+    def owns_token(self, token: str) -> bool:
         return any(getattr(event, "reply_token", None) == token for event in self.sent)
 
     def cancel(self, *, by: Literal["user"], reason: str) -> None:
@@ -283,7 +283,7 @@ class World:
         until = self.clock.now + seconds
         while self.clock.now < until:
             self.clock.now = min(until, self.clock.now + (step or seconds))
-            self.hub.tick()
+            self.hub.run_due_timers()
             await self.settle()
 
 
@@ -456,15 +456,15 @@ async def test_what_the_catch_up_tells_already_does_not_follow_it() -> None:
     agent.move("thinking")
     world.join()  # so that there is a stream, and events wait for the loop
     await world.settle()
-    agent_state = agent.catch_up
+    agent_state = agent.join
 
-    def busy(subscription: Subscription) -> CatchUp:
+    def busy(subscription: Subscription) -> SessionSnapshot:
         agent.move("calling_tool")  # before the snapshot
         caught = agent_state(subscription)
         agent.move("thinking")  # after it
         return caught
 
-    agent.catch_up = busy  # type: ignore[method-assign]  # put in its place for this test
+    agent.join = busy  # type: ignore[method-assign]  # put in its place for this test
     reader = world.join()
     await world.settle()
     states = [(event.from_state, event.to_state) for event in reader.events if isinstance(event, StateChanged)]
@@ -491,7 +491,7 @@ async def test_what_is_held_for_others_does_not_follow_the_state_it_led_to() -> 
 async def test_a_source_that_fails_does_not_keep_a_reader_from_the_others() -> None:
     world = World()
     bad, good = Agent(world), Agent(world)
-    bad.catch_up = lambda _: 1 / 0  # type: ignore[method-assign,assignment,return-value]  # put in its place for this test
+    bad.join = lambda _: 1 / 0  # type: ignore[method-assign,assignment,return-value]  # put in its place for this test
     logging.disable()
     try:
         reader = world.join()
@@ -776,9 +776,9 @@ async def test_a_lost_reader_has_the_resume_window_and_no_more() -> None:
     reader = world.connect(id)
     world.hub.disconnect(world.last, reader)
     await world.pass_time(29.0)
-    assert ("left", id) not in agent.log and world.hub.repliers(agent, "confirmation") == {id}
+    assert ("left", id) not in agent.log and world.hub.eligible_repliers(agent, "confirmation") == {id}
     await world.pass_time(2.0)
-    assert ("left", id) in agent.log and world.hub.repliers(agent, "confirmation") == set()
+    assert ("left", id) in agent.log and world.hub.eligible_repliers(agent, "confirmation") == set()
     with pytest.raises(SubscriptionGone):
         world.connect(id)
 
@@ -869,7 +869,7 @@ async def test_a_bare_stream_is_read_only_and_ends_with_its_connection() -> None
     agent = Agent(world)
     reader = world.connect()
     assert reader.ids[0] == agent.sent[0].event_id
-    assert world.hub.repliers(agent, "confirmation") == set()
+    assert world.hub.eligible_repliers(agent, "confirmation") == set()
     token = agent.ask().reply_token
     world.hub.reply(replied(token, world.last.id), Peer())
     assert agent.replies == []
@@ -1221,7 +1221,7 @@ async def perform(world: World, listeners: list[Listener], agents: list[Agent], 
             if all(one.after for one in listeners):
                 world.begin()
                 for agent in agents:
-                    world.hub.open(agent)
+                    world.hub.open_session(agent)
                 for one in listeners:
                     one.anew()
             for one in listeners:
@@ -1246,7 +1246,10 @@ async def test_a_session_is_for_its_audience_only() -> None:
     await world.settle()
     assert set(mine.ids) == {event.event_id for event in [*agent.sent, *both.sent]}
     assert theirs.ids == [both.sent[0].event_id]
-    assert len(world.hub.repliers(agent, "confirmation")) == 1 and len(world.hub.repliers(both, "confirmation")) == 2
+    assert (
+        len(world.hub.eligible_repliers(agent, "confirmation")) == 1
+        and len(world.hub.eligible_repliers(both, "confirmation")) == 2
+    )
     late = world.join(bob, **WHOLE)
     assert {event.session_id for event in late.events} == {both.session_id}
     agent.end()
@@ -1312,7 +1315,7 @@ async def test_a_peer_without_the_right_to_reply_is_no_replier() -> None:
     world = World()
     agent = Agent(world)
     world.join(Peer(roles=frozenset({"listener"})), **REPLIES)
-    assert world.hub.repliers(agent, "confirmation") == set()
+    assert world.hub.eligible_repliers(agent, "confirmation") == set()
 
 
 @scene
@@ -1337,11 +1340,11 @@ async def test_refusing_a_reply_does_not_log_its_token() -> None:
 async def test_patience_is_the_longest_wish_of_those_who_may_answer() -> None:
     world = World()
     agent = Agent(world)
-    assert world.hub.patience(agent) == 0
+    assert world.hub.longest_requested_timeout(agent) == 0
     world.subscribe(**REPLIES, attend={"minimum_timeout_seconds": 120})
     world.subscribe(**REPLIES, attend={"minimum_timeout_seconds": 300})
     world.subscribe(attend={"minimum_timeout_seconds": 900})
-    assert world.hub.patience(agent) == 300
+    assert world.hub.longest_requested_timeout(agent) == 300
 
 
 @scene
@@ -1434,13 +1437,13 @@ async def test_giving_up_replies_and_taking_them_up_again() -> None:
     agent = Agent(world)
     id = world.subscribe(**WHOLE, **REPLIES)
     reader = world.connect(id)
-    waiting = world.hub.reader(replies=True)
+    waiting = world.hub.wait_for_reader(replies=True)
     assert waiting.done
     world.hub.renegotiate(change(id, supports_confirmation_reply=False, supported_conformance_levels=(1,)), Peer())
-    assert world.hub.repliers(agent, "confirmation") == set()
+    assert world.hub.eligible_repliers(agent, "confirmation") == set()
     prompt = agent.ask(withheld=True)
     await world.settle()
-    later = world.hub.reader(replies=True)
+    later = world.hub.wait_for_reader(replies=True)
     assert prompt.event_id not in reader.ids and not later.done
     world.hub.renegotiate(change(id, **REPLIES), Peer())
     await world.settle()
@@ -1473,7 +1476,7 @@ async def test_a_stalled_reader_keeps_what_it_missed_when_its_terms_change() -> 
 @scene
 async def test_waiting_for_a_reader() -> None:
     world = World()
-    anybody, replier = world.hub.reader(replies=False), world.hub.reader(replies=True)
+    anybody, replier = world.hub.wait_for_reader(replies=False), world.hub.wait_for_reader(replies=True)
     mute = world.subscribe()
     assert not anybody.done, "subscribed, and not yet reading"
     world.connect(mute)
@@ -1487,9 +1490,9 @@ async def test_waiting_for_a_reader() -> None:
 async def test_a_timed_call_comes_at_its_time_unless_taken_back() -> None:
     world = World()
     called: list[int] = []
-    world.hub.at(1005.0, lambda: called.append(5))
-    world.hub.at(1002.0, lambda: called.append(2))
-    world.hub.at(1001.0, lambda: called.append(1))()
+    world.hub.call_at(1005.0, lambda: called.append(5))
+    world.hub.call_at(1002.0, lambda: called.append(2))
+    world.hub.call_at(1001.0, lambda: called.append(1))()
     await world.pass_time(1.9)
     assert called == []
     await world.pass_time(0.1)
@@ -1579,7 +1582,7 @@ def test_many_threads_publish_and_each_session_arrives_in_order() -> None:
         agents.append(agent)
         for number in range(200):
             with agent.lock:  # as a session does that is about to ask
-                world.hub.repliers(agent, "confirmation")
+                world.hub.eligible_repliers(agent, "confirmation")
                 agent.say(f"{number} ")
         agent.end()
 
@@ -1622,7 +1625,7 @@ def test_a_hub_that_never_started_closes_too() -> None:
     hub = Hub(Offer(producer=PRODUCER), MemoryJournal())
     hub.close()
     with pytest.raises(AaepError):
-        hub.at(1.0, lambda: None)
+        hub.call_at(1.0, lambda: None)
 
 
 def test_a_hub_whose_loop_has_ended_closes_without_waiting_for_it() -> None:
@@ -1642,11 +1645,11 @@ def test_waiting_for_the_hub_on_its_own_loop_is_refused() -> None:
     hub = Hub(Offer(producer=PRODUCER), MemoryJournal())
 
     async def inside() -> None:
-        assert hub.here
+        assert hub.is_on_loop
         with pytest.raises(RuntimeError):
             hub.close()
 
-    assert not hub.here
+    assert not hub.is_on_loop
     hub.run(inside())
     hub.close()
 

@@ -243,8 +243,8 @@ def test_cf_149_an_agent_shows_its_hub_the_token_of_the_day() -> None:
         with Producer("bank", hub=url, journal=None, token=lambda: next(days, "later")) as agent:
             assert doorman.shown.get(timeout=LONG) == "monday"
             agent.reader(replies=False).wait(LONG)
-            (attachment,) = agent.hub.doors
-            agent.hub.call(cast(Any, attachment)._ended.set)  # the connection is lost
+            (attachment,) = agent.hub.servers
+            agent.hub.call_soon(cast(Any, attachment)._ended.set)  # the connection is lost
             assert doorman.shown.get(timeout=LONG) == "tuesday"
     finally:
         hub.run(relays.close())
@@ -329,8 +329,8 @@ def test_a_connection_that_breaks_loses_nothing(place: str) -> None:
             with agent.session("Working.") as session:
                 session.write("Before. ")
                 listener.wait(of(session, "output.streaming"))
-                (attachment,) = agent.hub.doors
-                agent.hub.call(cast(Any, attachment)._ended.set)  # the connection is lost
+                (attachment,) = agent.hub.servers
+                agent.hub.call_soon(cast(Any, attachment)._ended.set)  # the connection is lost
                 session.write("Meanwhile. ")
                 session.write("After. ")
             listener.wait(of(session, "session.completed"))
@@ -441,7 +441,7 @@ def test_an_agent_whose_name_is_taken_says_what_to_do_and_loses_nothing(
         listener = reader(hub)
         with closing(RawAgent(url)) as first, heard("aaep.attach", "does not take", times=2) as said:
             first.accept()
-            agent.hub.doors.append(agent.hub.run(attach.attach(agent.hub, url, instance="")))
+            agent.hub.servers.append(agent.hub.run(attach.attach(agent.hub, url, instance="")))
             assert said.wait(LONG)
             session = agent.session("Working.").start()
             session.complete("Done.")
@@ -460,7 +460,7 @@ def test_an_agent_that_does_not_come_back_is_told_to_have_stopped(place: str) ->
         session = agent.session("Working.").start()
         ask = session.clarify("Which?")
         prompt = listener.wait("awaiting.clarification")
-        (attachment,) = agent.hub.doors
+        (attachment,) = agent.hub.servers
         agent.hub.run(attachment.close())  # as if its process had died
         ended = listener.wait(of(session, "session.errored"))
         assert isinstance(ended, aaep.SessionErrored) and "stopped unexpectedly" in ended.summary_normal
@@ -653,8 +653,8 @@ def test_a_no_that_the_agent_has_not_heard_yet_is_no_yes_by_a_later_one(place: s
     with serving(place) as (hub, url), working(url, listener := reader(hub)) as (agent, session):
         asked = session.confirm("Wipe.", "All is gone.")
         prompt = listener.wait(of(session, "awaiting.confirmation"))
-        (attachment,) = agent.hub.doors
-        agent.hub.call(cast(Any, attachment)._ended.set)  # the connection is lost
+        (attachment,) = agent.hub.servers
+        agent.hub.call_soon(cast(Any, attachment)._ended.set)  # the connection is lost
         absence.begun.wait(LONG)
         listener.reply(prompt, "reject")
         reader(hub).reply(prompt, "accept")
@@ -671,8 +671,8 @@ def test_a_reader_of_the_hub_stops_a_session_of_an_agent(place: str) -> None:
 def test_what_is_to_be_stopped_while_the_agent_is_away_is_stopped_when_it_is_back(place: str, absence: Absence) -> None:
     """CF-147: whoever has asked for it need not ask again."""
     with serving(place) as (hub, url), working(url, listener := reader(hub)) as (agent, session):
-        (attachment,) = agent.hub.doors
-        agent.hub.call(cast(Any, attachment)._ended.set)  # the connection is lost
+        (attachment,) = agent.hub.servers
+        agent.hub.call_soon(cast(Any, attachment)._ended.set)  # the connection is lost
         absence.begun.wait(LONG)
         stop(hub, listener, session)
         absence.over.set()
@@ -797,7 +797,7 @@ def test_a_session_in_which_nothing_happens_outlives_a_restart_of_the_hub(tmp_pa
             listener = reader(hub)
             relays = cast(Relays, hub.relays)
             (key,) = relays._agents
-            hub.call(lambda: relays.unheard(key))  # the time is over
+            hub.call_soon(lambda: relays.unheard(key))  # the time is over
             session.write("After. ")
             session.complete()
             listener.wait(of(session, "session.completed"))

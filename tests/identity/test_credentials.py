@@ -701,7 +701,7 @@ async def test_an_auditor_hears_every_session_and_answers_none() -> None:
     token = agent.ask().reply_token
     await world.settle()
     assert heard.ids == [event.event_id for event in agent.sent]
-    assert world.hub.repliers(agent, "confirmation") == set()
+    assert world.hub.eligible_repliers(agent, "confirmation") == set()
     for who in (auditor, peer("eve", "auditor", "replier"), peer("eve", "replier")):
         world.hub.reply(replied(token, id), who)
     assert agent.replies == []
@@ -713,7 +713,7 @@ async def test_whose_answers_do_not_count_is_told_so_in_the_terms() -> None:
     for roles, counts in ((("listener",), False), (("auditor",), False), (("replier",), True)):
         world.connect(world.subscribe(peer("ada", *roles), **REPLIES), peer=peer("ada", *roles))
         assert world.last.terms.supports_confirmation_reply is counts
-        assert world.last.answers is counts
+        assert world.last.may_reply is counts
 
 
 def rejected(world: World, who: Peer) -> str:

@@ -612,7 +612,7 @@ def test_a_channel_cannot_fall_back() -> None:
 
 
 def close_door(producer: Producer, number: int) -> None:
-    producer.hub.run(producer.hub.doors[number].close())
+    producer.hub.run(producer.hub.servers[number].close())
 
 
 @pytest.mark.parametrize("other", ["http://127.0.0.1:0", "ws://127.0.0.1:0"])

@@ -205,7 +205,7 @@ class Home(SimpleNamespace):
         }
 
     def readers(self) -> int:
-        return len(self.producer.hub.roster)
+        return len(self.producer.hub.subscriptions)
 
 
 @contextmanager

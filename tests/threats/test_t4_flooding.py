@@ -192,7 +192,7 @@ class _Recorder:
 
 
 async def _left(producer: Producer) -> int:
-    return max((one.outlet.waiting() for one in producer.hub.roster.everybody() if one.outlet is not None), default=0)
+    return max((one.writer.waiting() for one in producer.hub.subscriptions.all() if one.writer is not None), default=0)
 
 
 @pytest.mark.parametrize("name", ["websocket", "asgi", "unix", "stdio"])  # gRPC has its own test

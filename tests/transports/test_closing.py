@@ -52,7 +52,7 @@ def test_on_asyncios_own_loop_who_comes_while_the_door_closes_is_let_go_of(
     async def come_and_close() -> bytes:
         hub = opened(asyncio.get_running_loop())
         await hub.open_door(address(scheme, tmp_path))
-        (door,) = hub.doors
+        (door,) = hub.servers
         with connected(door.url) as line:
             for _ in range(turns):
                 await asyncio.sleep(0)  # one more step on the way in
@@ -73,7 +73,7 @@ def test_who_was_accepted_and_not_yet_served_when_the_door_closed_is_let_go_of(s
     """Else the connection stays, and the other side waits for an answer; the loop may never come to its end."""
     hub = opened()
     hub.serve(address(scheme, tmp_path))
-    (door,) = hub.doors
+    (door,) = hub.servers
     ours, theirs = socket.socketpair()
 
     async def come_late() -> None:

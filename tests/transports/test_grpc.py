@@ -535,7 +535,7 @@ def test_an_identity_that_fails_lets_nobody_in(caplog: pytest.LogCaptureFixture)
 
 def test_the_end_of_the_agent_is_said_before_the_status() -> None:
     with serving() as server, server.reading() as (stream, _), server.stream() as silent:
-        door = server.hub.doors[0]
+        door = server.hub.servers[0]
         assert isinstance(door, GrpcDoor)
         late = time.monotonic() + WAIT
         while len(door.conversations) < 2 and time.monotonic() < late:
@@ -581,7 +581,7 @@ def test_who_never_reads_again_keeps_nothing(monkeypatch: pytest.MonkeyPatch) ->
             while "aaep_slow_consumers_total 1" not in server.hub.metrics():
                 event = server.agent.ask("x" * 4000)
                 assert said(quick)["event_id"] == event.event_id
-        door = server.hub.doors[0]
+        door = server.hub.servers[0]
         assert isinstance(door, GrpcDoor)
         for _ in range(5000):
             if not door.conversations:
@@ -985,7 +985,7 @@ def test_the_scheme_finds_this_transport(shared: Server) -> None:
 
 def test_a_subscriber_hears_and_answers(server: Server) -> None:
     with Subscriber(server.url) as subscriber:
-        server.hub.reader(replies=True).wait(WAIT)
+        server.hub.wait_for_reader(replies=True).wait(WAIT)
         server.agent.ask()
         event = next(iter(subscriber))
         subscriber.accept(event).wait(WAIT)

@@ -988,7 +988,7 @@ def test_curl_can_take_part(server: Server) -> None:
     name = json.loads(subprocess.run(posted, check=True, capture_output=True).stdout)["subscription_id"]
     with subprocess.Popen([*curl, f"{server.url}{EVENTS}?subscription_id={name}"], stdout=subprocess.PIPE) as listening:
         assert listening.stdout is not None
-        server.hub.reader(replies=True).wait(WAIT)
+        server.hub.wait_for_reader(replies=True).wait(WAIT)
         server.agent.ask("a\u2028b")
         lines = iter(listening.stdout.readline, b"")
         data = next(line for line in lines if line.startswith(b"data: "))
@@ -1055,7 +1055,7 @@ def test_the_producers_close_arrives_without_an_id_and_then_the_stream_ends(serv
         async with opened(connect(server.url)) as channel:
             name = json.loads(await channel.request(encoded(request())))["subscription_id"]
             asked = asyncio.create_task(collect(channel, name))
-            await server.hub.reader(replies=True)
+            await server.hub.wait_for_reader(replies=True)
             await asyncio.to_thread(server.hub.close)
             return await asked
 

@@ -140,7 +140,7 @@ def main(
                 with _Progress(rehearsal, audible=audible):
                     # A hub is there before its readers, and tells only of those who can answer.
                     rehearsal.play(rounds=None if loop else 1, wait=wait, replies=hub is not None)
-            if hub is not None and producer.hub.sources.untold():
+            if hub is not None and producer.hub.sessions.unheard_by_hub():
                 raise CannotRun("The hub was not there, so nobody heard it. Start it: aaep serve. Then play it again.")
             click.echo(f"Played {counted(rehearsal.played, 'event')}.", err=True)
     except KeyboardInterrupt:

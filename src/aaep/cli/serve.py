@@ -254,7 +254,7 @@ async def _serve(
             click.echo(f"Listening at {await hub.open_door(url, **_for(url, settings))}", err=True)
         if sign is not None and hub.offered.signed_manifest is None:
             raise CannotRun("A manifest is signed for addresses. Say what readers connect to: --reached-at https://…")
-        for door in hub.doors:
+        for door in hub.servers:
             if isinstance(door, StdioDoor):  # STDIO-010: who started us is gone, and nobody else would stop us
                 door.ended.add_done_callback(lambda _: stopped.set())
         click.echo("Agents and readers can come. Press Ctrl-C to stop.", err=True)

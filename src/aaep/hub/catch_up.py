@@ -23,14 +23,14 @@ from ..protocol.fields import PIECE, present
 from ..protocol.messages import Capabilities
 from ..shaping.shaper import Shaper
 from .delivery import Delivery
-from .sessions import CatchUp, Source, Sources
+from .sessions import SessionRegistry, SessionSnapshot, SessionSource
 from .stream import STORED, Item, Mark, Stream, Subscription
 
 __all__ = ["Welcome", "missed", "overtaken", "shaped"]
 
 _log: Final = logging.getLogger("aaep.hub")
 
-Caught = list[tuple[Source, CatchUp]]
+Caught = list[tuple[SessionSource, SessionSnapshot]]
 
 
 class Welcome:
@@ -39,7 +39,7 @@ class Welcome:
     def __init__(
         self,
         delivery: Delivery,
-        sources: Sources,
+        sources: SessionRegistry,
         journal: Journal,
         clock: Callable[[], float],
     ) -> None:
@@ -48,7 +48,7 @@ class Welcome:
         self._delivery, self._sources, self._journal = delivery, sources, journal
         self._clock = clock
 
-    def prepare(self, one: Subscription, after: str, sources: Iterable[Source]) -> None:
+    def prepare(self, one: Subscription, after: str, sources: Iterable[SessionSource]) -> None:
         """
         Queue what this reader gets before it is live.
 
@@ -86,7 +86,7 @@ class Welcome:
         told = {item.event.event_id for item in run if fresh and item.event.session_id in begun}
         pending = [event for _, catch in caught for event in catch.pending if event.event_id not in told]
         # CF-001: what is still withheld is not for those who cannot answer it.
-        prompts = [event for event in pending if not self._sources.withheld(event)]
+        prompts = [event for event in pending if not self._sources.is_withheld(event)]
         # Who begins is told idle by the start alone; who lost its place has to hear that it did (SSE-020).
         lost = bool(after) and after not in one.greeting and not known
         states = [catch.state for catch in joined if catch.state and (lost or catch.state.to_state != "idle")]
@@ -106,17 +106,17 @@ class Welcome:
             again = [item.event.event_id for item, _ in one.queue][:-1] if started or states else sent
             one.greeting = frozenset(again)
 
-    def release(self, one: Subscription, sources: Iterable[Source]) -> None:
+    def release(self, one: Subscription, sources: Iterable[SessionSource]) -> None:
         """Prompts that were withheld go to all, if this reader, whose terms have changed, can answer them."""
-        if one.answers:
-            keeping = [source for source in sources if self._sources.keeps(source)]
+        if one.may_reply:
+            keeping = [source for source in sources if self._sources.has_withheld(source)]
             self._let_go(one, self._catch_up(one, keeping))
 
-    def _catch_up(self, one: Subscription, sources: Iterable[Source]) -> Caught:
+    def _catch_up(self, one: Subscription, sources: Iterable[SessionSource]) -> Caught:
         caught = []
         for source in sources:
             try:
-                caught.append((source, source.catch_up(one)))
+                caught.append((source, source.join(one)))
             except Exception:
                 _log.exception("A session could not say how it stands; its readers go on without.")
         return caught
@@ -126,7 +126,7 @@ class Welcome:
         now = self._clock()
         for source, catch in caught:
             for event in catch.pending:
-                if self._sources.withheld(event) and one.replies(type(event)):
+                if self._sources.is_withheld(event) and one.may_answer(type(event)):
                     self._delivery.route(source, *self._sources.release(event), now)
         self._delivery.deliver(self._delivery.streams, now)
 
@@ -136,7 +136,7 @@ class Welcome:
 
         A hub is no person who needs only to know how things stand: its readers may have been there all the time.
         """
-        untold, settings = self._sources.untold(), self._delivery.settings
+        untold, settings = self._sources.unheard_by_hub(), self._delivery.settings
         begun = [kept.session_id for kept in self._journal.sessions(open_only=False) if kept.session_id in untold]
         first = [*self._journal.read(session=begun[0], limit=1)] if begun else []
         if not first:
@@ -150,7 +150,7 @@ class Welcome:
             return None
         events = [codec.decode(first[0].data, one.stream.known), *later]
         wanted = [one.stream.fit(event) for event in events if isinstance(event, Envelope)]
-        shown = [event for event in wanted if not self._sources.withheld(event)]
+        shown = [event for event in wanted if not self._sources.is_withheld(event)]
         return [one.stream.item(event, now) for event in shaped(shown, one.terms, one.stream.known, now)]
 
     def _stored(self, one: Subscription, after: str, now: float) -> list[Item] | None:
@@ -160,13 +160,13 @@ class Welcome:
 
         def heard(session_id: str) -> bool:
             # Before the first event of this run was everything of earlier ones.
-            return self._sources.audible(session_id, one.peer) and bool(after or self._sources.knows(session_id))
+            return self._sources.is_audible(session_id, one.peer) and bool(after or self._sources.is_known(session_id))
 
         try:
             events = missed(self._journal, after, one.terms, one.stream.known, bounds, heard)
         except EventNotKept:
             return None
-        wanted = [one.stream.fit(event) for event in events if not self._sources.withheld(event)]
+        wanted = [one.stream.fit(event) for event in events if not self._sources.is_withheld(event)]
         return [one.stream.item(event, now) for event in shaped(wanted, one.terms, one.stream.known, now)]
 
 

@@ -16,7 +16,7 @@ from ..protocol.events import Envelope
 from ..protocol.extensions import Registry
 from ..protocol.fields import present
 from ..text.sentences import Hint
-from .sessions import Source, Unread
+from .sessions import SessionSource, Unread
 from .settings import Settings
 from .stream import Readers, Stream, Subscription, TooSlow, spread
 
@@ -55,7 +55,7 @@ class Delivery:
         self._clock, self._call, self._at, self._lost, self._slow = clock, call, at, lost, slow
         self._journal = journal
         self._awaited: object = None  # the journal has yet to keep what was published
-        self._published: deque[tuple[Source, Envelope | Unread, bytes]] = deque()
+        self._published: deque[tuple[SessionSource, Envelope | Unread, bytes]] = deque()
         self._scheduled = False
         self._last = ""  # the id of the last event that was routed
         self._streams: dict[bytes, Stream] = {}
@@ -93,7 +93,7 @@ class Delivery:
         held = any(one.trailing or one.fresh or one.shaper.due is not None for one in self.streams)
         return not held and not self._published
 
-    def publish(self, source: Source, event: Envelope | Unread, data: bytes) -> None:
+    def publish(self, source: SessionSource, event: Envelope | Unread, data: bytes) -> None:
         """Have an event routed soon. From any thread."""
         self.events += 1
         if not self.streams:
@@ -172,14 +172,14 @@ class Delivery:
         if rest:
             self._call(self.drain)
 
-    def route(self, source: Source, event: Envelope | Unread, data: bytes, now: float) -> None:
+    def route(self, source: SessionSource, event: Envelope | Unread, data: bytes, now: float) -> None:
         """Give an event to the streams of those who may hear it (CF-145)."""
         self._last = event.event_id
         if isinstance(event, Unread):
             event = event.read(data)
         audience = source.audience
         for stream in self.streams:
-            if audience is None or stream.peer.hears(audience):
+            if audience is None or stream.peer.may_hear(audience):
                 stream.push(event, data, now)
                 if stream.size > self._most:  # more would make a batch too large for one write
                     self.deliver((stream,), now)
@@ -231,7 +231,7 @@ class Delivery:
     def _overdue(self, stream: Stream, now: float) -> None:
         """CF-073: the rate cannot keep up with the agent. Who comes back gets the rest, made short."""
         for one in [*stream.subscriptions]:
-            if one.outlet is not None:
+            if one.writer is not None:
                 self._slow(one)
         stream.flush(now)
         stream.send(now)

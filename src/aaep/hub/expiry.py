@@ -19,7 +19,7 @@ from ..protocol.messages import SubscriptionRejected
 from ..protocol.negotiation import Offer
 from .stream import Subscription
 
-__all__ = ["LAPSED", "MAY_NOT_LISTEN", "Standing", "open_to"]
+__all__ = ["LAPSED", "MAY_NOT_LISTEN", "CredentialExpiry", "offer_to"]
 
 LOOK: Final = 15.0  # seconds between two looks at a credential that can be taken back
 MAY_NOT_LISTEN: Final = "This credential is not for listening."
@@ -35,7 +35,7 @@ class Held(Protocol):
     look: Callable[[], None] | None  # takes back the next look at it
 
 
-class Standing:
+class CredentialExpiry:
     """The credentials of all subscriptions and agents. On the loop only."""
 
     def __init__(
@@ -48,21 +48,21 @@ class Standing:
         """``expired`` is told of a subscription whose credential counts no longer."""
         self._clock, self._wall, self._at, self._expired = clock, wall, at, expired
 
-    def holds(self, peer: Peer) -> bool:
+    def is_valid(self, peer: Peer) -> bool:
         """Whether somebody still is who they were when they came."""
         if peer.expires is not None and self._wall() >= peer.expires:
             return False
         return peer.stands is None or peer.stands()
 
-    def refused(self, peer: Peer) -> SubscriptionRejected | None:
+    def rejection_for(self, peer: Peer) -> SubscriptionRejected | None:
         """What somebody is told who may not subscribe."""
-        if self.holds(peer) and not peer.may_listen:
+        if self.is_valid(peer) and not peer.may_listen:
             return SubscriptionRejected(reason_code="authorization_denied", reason_message=MAY_NOT_LISTEN)
-        return self.lapsed(peer)
+        return self.lapse_of(peer)
 
-    def lapsed(self, peer: Peer) -> SubscriptionRejected | None:
+    def lapse_of(self, peer: Peer) -> SubscriptionRejected | None:
         """What somebody is told who is no longer who they were."""
-        return None if self.holds(peer) else LAPSED
+        return None if self.is_valid(peer) else LAPSED
 
     def watch(self, one: Subscription) -> None:
         """See to it that a subscription ends with its credential."""
@@ -79,7 +79,7 @@ class Standing:
         one.look = self._at(self._clock() + wait, lambda: self._look(one, over))
 
     def _look(self, one: Held, over: Callable[[], None]) -> None:
-        if self.holds(one.peer):
+        if self.is_valid(one.peer):
             self.bind(one, over)
         else:
             over()
@@ -88,7 +88,7 @@ class Standing:
         """The same principal has shown a credential again: the one that lasts longer counts, if the old one does."""
         mine, theirs = one.peer.expires, peer.expires
         longer = mine is not None and (theirs is None or theirs > mine)
-        if longer or not self.holds(one.peer):
+        if longer or not self.is_valid(one.peer):
             one.peer = msgspec.structs.replace(one.peer, expires=theirs, stands=peer.stands)
             self.watch(one)
 
@@ -99,6 +99,6 @@ class Standing:
             one.look = None
 
 
-def open_to(peer: Peer, offer: Offer) -> Offer:
+def offer_to(peer: Peer, offer: Offer) -> Offer:
     """What is offered to somebody: whose answers would not count is told so when the terms are made."""
     return offer if peer.may_reply else msgspec.structs.replace(offer, levels=(1,))

@@ -7,14 +7,14 @@ from typing import Protocol
 
 from ..protocol.messages import SubscriptionClose
 
-__all__ = ["Door", "Outlet"]
+__all__ = ["FrameWriter", "Server"]
 
 
-class Outlet(Protocol):
+class FrameWriter(Protocol):
     """
     One reader's connection, as the hub sees it. Called on the hub's loop only; nothing here waits.
 
-    ``frame`` is the same function for all outlets of a transport, so that a
+    ``frame`` is the same function for all writers of a transport, so that a
     frame is made once and written many times.
     """
 
@@ -30,7 +30,7 @@ class Outlet(Protocol):
         """End the connection, saying why if there is something to say."""
 
 
-class Door(Protocol):
+class Server(Protocol):
     """An address that is being served."""
 
     url: str

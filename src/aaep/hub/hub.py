@@ -53,16 +53,24 @@ from . import manifest as manifests
 from . import reception
 from .catch_up import Welcome
 from .delivery import Delivery
-from .expiry import MAY_NOT_LISTEN, Standing, open_to
-from .face import Door, Outlet
+from .expiry import MAY_NOT_LISTEN, CredentialExpiry, offer_to
+from .face import FrameWriter, Server
 from .metrics import metrics
-from .sessions import CatchUp, Relays, Source, Sources, Unread
+from .sessions import Relays, SessionRegistry, SessionSnapshot, SessionSource, Unread
 from .settings import Settings
 from .stream import Subscription
-from .subscriptions import Roster, SubscriptionGone, UnknownSubscription
+from .subscriptions import SubscriptionGone, SubscriptionRegistry, UnknownSubscription
 from .trimming import Trimming
 
-__all__ = ["CatchUp", "Hub", "Settings", "Source", "Subscription", "SubscriptionGone", "UnknownSubscription"]
+__all__ = [
+    "Hub",
+    "SessionSnapshot",
+    "SessionSource",
+    "Settings",
+    "Subscription",
+    "SubscriptionGone",
+    "UnknownSubscription",
+]
 
 KINDS: Final[dict[str, type[Envelope]]] = {"confirmation": AwaitingConfirmation, "clarification": AwaitingClarification}
 
@@ -93,28 +101,30 @@ class Hub:
         self.journal = journal
         self._clock, self.wall = clock, wall
         self._given = loop
-        self._timers = Timers(clock, self.call)
+        self._timers = Timers(clock, self.call_soon)
         self._trimming = Trimming(journal, clock, wall, self._timers, over=lambda: self._closed)
-        self.standing = Standing(clock, wall, self._timers.at, self._expired)
+        self.expiry = CredentialExpiry(clock, wall, self._timers.at, self._expired)
         self.delivery = Delivery(
             self.settings,
             self.offer.registry,
             clock,
-            call=self.call,
+            call=self.call_soon,
             at=self._timers.at,
             lost=self._lost,
             slow=self._slow,
             journal=journal,
         )
-        self.pass_on: Callable[[Source, Envelope | Unread, bytes], None] = self.delivery.publish  # never a prompt
-        self.sources = Sources(audience)
-        self._welcome = Welcome(self.delivery, self.sources, journal, clock)
-        self.roster = Roster()
+        self.pass_on: Callable[[SessionSource, Envelope | Unread, bytes], None] = (
+            self.delivery.publish
+        )  # never a prompt
+        self.sessions = SessionRegistry(audience)
+        self._welcome = Welcome(self.delivery, self.sessions, journal, clock)
+        self.subscriptions = SubscriptionRegistry()
         self.relays: Relays | None = None  # for agents that come from elsewhere
         self._lock = threading.Lock()  # over the next two
         self._background: Background | None = None
         self._closing = self._closed = False
-        self.doors: list[Door] = []
+        self.servers: list[Server] = []
         self._turns = count()
         self._counts = dict.fromkeys(("replies", "refusals", "slow"), 0)
 
@@ -130,15 +140,15 @@ class Hub:
             self._background = Background("aaep-hub", self._given)
         self._trimming.start()
 
-    def open(self, source: Source) -> None:
+    def open_session(self, source: SessionSource) -> None:
         """A session begins."""
-        self.sources.open(source)
+        self.sessions.open(source)
 
-    def shut(self, source: Source) -> None:
+    def end_session(self, source: SessionSource) -> None:
         """A session has ended, and its last event is published."""
-        self.sources.shut(source)
+        self.sessions.end(source)
 
-    def publish(self, source: Source, event: Envelope, data: bytes, *, withheld: bool = False) -> None:
+    def publish(self, source: SessionSource, event: Envelope, data: bytes, *, withheld: bool = False) -> None:
         """
         Send an event, which is in the journal already, to all who may hear its session.
 
@@ -146,31 +156,33 @@ class Hub:
         can, once there is somebody, and then to all (CF-001, CF-002).
         """
         if withheld:
-            self.sources.withhold(source, event, data)
+            self.sessions.withhold(source, event, data)
         else:
-            if self.sources.withholds:
-                self.sources.told(event)
+            if self.sessions.withheld:
+                self.sessions.discard_withheld(event)
             self.pass_on(source, event, data)
 
-    def repliers(self, source: Source, kind: Literal["confirmation", "clarification"]) -> set[str]:
+    def eligible_repliers(self, source: SessionSource, kind: Literal["confirmation", "clarification"]) -> set[str]:
         """The subscriptions that may answer a prompt of this session: connected, or expected (CF-003, CF-004)."""
-        return {one.id for one in self.roster.entitled(source) if one.replies(KINDS[kind])}
+        return {one.id for one in self.subscriptions.hearing(source) if one.may_answer(KINDS[kind])}
 
-    def patience(self, source: Source) -> int:
+    def longest_requested_timeout(self, source: SessionSource) -> int:
         """The longest time that one of those who may answer asks for, in seconds; 0 if none does (CF-028)."""
-        wishes = [one.wish("minimum_timeout_seconds") for one in self.roster.entitled(source) if one.answers]
+        wishes = [
+            one.requested("minimum_timeout_seconds") for one in self.subscriptions.hearing(source) if one.may_reply
+        ]
         return max((wish for wish in wishes if isinstance(wish, int)), default=0)
 
     @property
-    def boundary(self) -> Hint:
+    def finest_boundary(self) -> Hint:
         """The finest boundary at which somebody wants to have output: a sentence, or less."""
         return self.delivery.boundary
 
-    def reader(self, *, replies: bool = False) -> Later[str]:
+    def wait_for_reader(self, *, replies: bool = False) -> Later[str]:
         """The id of a subscription that somebody reads, and may answer if that is asked for; now or later."""
-        return self.roster.reader(replies=replies)
+        return self.subscriptions.wait_for_reader(replies=replies)
 
-    def at(self, when: float, call: Callable[[], None]) -> Callable[[], None]:
+    def call_at(self, when: float, call: Callable[[], None]) -> Callable[[], None]:
         """Have something called on the loop at a time of the hub's clock. Gives back what takes it back."""
         self.start()
         return self._timers.at(when, call)
@@ -182,7 +194,7 @@ class Hub:
     def asgi(self, **settings: Any) -> Any:
         """This hub as an ASGI application, to be mounted in another: ``app.mount("/", hub.asgi())``."""
         made: Any = cast(Any, transport("asgi+http:")).Application(self, **settings)
-        self.doors.append(made)
+        self.servers.append(made)
         return made
 
     def close(self, reason: str = "producer_shutdown") -> None:
@@ -196,12 +208,12 @@ class Hub:
         self._background.stop()
 
     @property
-    def started(self) -> bool:
+    def is_started(self) -> bool:
         """Whether there is a loop."""
         return self._background is not None
 
     @property
-    def here(self) -> bool:
+    def is_on_loop(self) -> bool:
         """Whether the caller is on the hub's loop, and so must not wait for it."""
         if self._background is not None:
             return self._background.here
@@ -216,12 +228,12 @@ class Hub:
         assert self._background is not None
         return self._background.run(work)
 
-    def call(self, function: Callable[[], None]) -> None:
+    def call_soon(self, function: Callable[[], None]) -> None:
         """Have the loop call something soon."""
         if self._background is not None:
             self._background.call(function)
 
-    def tick(self) -> None:
+    def run_due_timers(self) -> None:
         """Do what is due by the hub's clock. On the loop, which does it by itself; for clocks that are set by hand."""
         self._timers.run()
 
@@ -234,7 +246,7 @@ class Hub:
         if settings.get("identity") is not None:
             settings["identity"] = await prepared(settings["identity"])
         door = await transport(url).serve(self, url, **settings)
-        self.doors.append(door)
+        self.servers.append(door)
         return door.url
 
     async def aclose(self, reason: str = "producer_shutdown") -> None:
@@ -242,17 +254,17 @@ class Hub:
         if self._closing:
             return
         self._closing = True
-        await asyncio.gather(*[door.heard() for door in self.doors if hasattr(door, "heard")])
+        await asyncio.gather(*[door.heard() for door in self.servers if hasattr(door, "heard")])
         self.delivery.empty()
         for stream in self.delivery.streams:
             stream.flush(self._clock())
         self.delivery.deliver(self.delivery.streams, self._clock())
-        for one in self.roster.everybody():
+        for one in self.subscriptions.all():
             self._hang_up(one, reason)
             self._end(one)
         self._closed = True
         self._timers.stop()
-        closing = [asyncio.ensure_future(door.close()) for door in self.doors]
+        closing = [asyncio.ensure_future(door.close()) for door in self.servers]
         done, late = await asyncio.wait(closing, timeout=1.5) if closing else (set(), set())
         for task in late:
             task.cancel()
@@ -264,12 +276,12 @@ class Hub:
 
     def subscribe(self, message: SubscriptionRequest, peer: Peer) -> SubscriptionAccepted | SubscriptionRejected:
         """Answer a request. Who does not connect within the resume window is forgotten."""
-        refused = self.standing.refused(peer)
+        refused = self.expiry.rejection_for(peer)
         if refused is not None:
             return refused
         subscription_id = "sub_" + secrets.token_hex(16)
-        active = self.roster.taken(peer, self.offer.max_subscriptions or 0)
-        answer = negotiation.negotiate(message, open_to(peer, self.offered), subscription_id, active=active)
+        active = self.subscriptions.places_taken(peer, self.offer.max_subscriptions or 0)
+        answer = negotiation.negotiate(message, offer_to(peer, self.offered), subscription_id, active=active)
         if isinstance(answer, SubscriptionAccepted):
             terms = answer.honored_capabilities
             one = Subscription(subscription_id, peer, message.capabilities, terms, answer.aaep_version)
@@ -285,7 +297,7 @@ class Hub:
         one = self._own(message.subscription_id, peer)
         if one is None:
             return None
-        answer = negotiation.renegotiate(one.asked, message, open_to(peer, self.offered), version=one.version)
+        answer = negotiation.renegotiate(one.asked, message, offer_to(peer, self.offered), version=one.version)
         if isinstance(answer, SubscriptionRejected):
             self._hang_up(one, None)
             self._end(one)
@@ -293,11 +305,11 @@ class Hub:
         self.delivery.empty()
         one.asked, one.terms = negotiation.changed(one.asked, message), answer.honored_capabilities
         self._move(one)
-        sources = self.sources.heard_by(peer)
+        sources = self.sessions.audible_to(peer)
         for source in sources:
-            _tell(source.changed, one)
+            _tell(source.terms_changed, one)
         self._welcome.release(one, sources)
-        self.roster.settle(one)
+        self.subscriptions.reader_connected(one)
         return answer
 
     def _move(self, one: Subscription) -> None:
@@ -311,7 +323,7 @@ class Hub:
         self.delivery.deliver((old, new), now)
         new.succeed(old, one)
         self.delivery.sweep()
-        if one.outlet is not None:
+        if one.writer is not None:
             self.delivery.pump(one, now)
 
     def unsubscribe(self, message: SubscriptionClose, peer: Peer) -> None:
@@ -323,18 +335,18 @@ class Hub:
 
     def _own(self, subscription_id: str, peer: Peer) -> Subscription | None:
         """A subscription of this peer, which lives on with the credential that was shown now (CF-149)."""
-        one = self.roster.of(subscription_id, peer)
-        if one is None or not self.standing.holds(peer):
+        one = self.subscriptions.find(subscription_id, peer)
+        if one is None or not self.expiry.is_valid(peer):
             return None
         if one.peer is not peer:
-            self.standing.renew(one, peer)
+            self.expiry.renew(one, peer)
         return one
 
     def reply(self, message: Reply, peer: Peer) -> None:
         """Pass a reply on to its session. The same silence for all, whatever becomes of it (CF-012, CONF-040)."""
         one, source = self._own(message.subscription_id, peer), None
-        if one is not None and one.replies(type(message)) and (peer is one.peer or peer.may_reply):  # CF-008, CF-015
-            source = self.sources.owner(message.reply_token, peer)
+        if one is not None and one.may_answer(type(message)) and (peer is one.peer or peer.may_reply):  # CF-008, CF-015
+            source = self.sessions.find_owner(message.reply_token, peer)
         if source is None:
             self.refuse("it is not this peer's to give")
             return
@@ -364,7 +376,7 @@ class Hub:
 
     # -- on the loop: connections --------------------------------------------------------------
 
-    def connect(self, subscription_id: str, peer: Peer, outlet: Outlet, after: str = "") -> Subscription:
+    def connect(self, subscription_id: str, peer: Peer, writer: FrameWriter, after: str = "") -> Subscription:
         """
         Attach a reader and send it what it missed after an event, or what it needs to begin.
 
@@ -373,31 +385,31 @@ class Hub:
         :exc:`UnknownSubscription` and :exc:`SubscriptionGone`.
         """
         self.delivery.empty()
-        one = self.roster.known(subscription_id, peer) if subscription_id else self._bare(peer)
-        self.standing.renew(one, peer)
-        if one.outlet is not None:
+        one = self.subscriptions.get(subscription_id, peer) if subscription_id else self._bare(peer)
+        self.expiry.renew(one, peer)
+        if one.writer is not None:
             self._hang_up(one, "superseded")
         if not after and not one.connected:
-            after = one.wish("resume_after") or ""  # CF-084
+            after = one.requested("resume_after") or ""  # CF-084
         if one.expiry is not None:
             one.expiry()
-        one.outlet, one.connected, one.turn = outlet, True, next(self._turns)
-        self._welcome.prepare(one, after, self.sources.heard_by(peer))
+        one.writer, one.connected, one.turn = writer, True, next(self._turns)
+        self._welcome.prepare(one, after, self.sessions.audible_to(peer))
         self.delivery.pump(one, self._clock())
-        self.roster.settle(one)
+        self.subscriptions.reader_connected(one)
         return one
 
-    def disconnect(self, subscription: Subscription, outlet: Outlet) -> None:
+    def disconnect(self, subscription: Subscription, writer: FrameWriter) -> None:
         """A reader's connection ended: it has the resume window to come back (CF-004)."""
-        if subscription.outlet is outlet:
+        if subscription.writer is writer:
             self._lost(subscription)
 
     def _lost(self, one: Subscription) -> None:
-        if one.outlet is None:
+        if one.writer is None:
             return
         one.stream.leave(one)
-        one.outlet = None
-        if one.bare:
+        one.writer = None
+        if one.is_bare:
             self._end(one)
         else:
             self._expect(one)
@@ -409,23 +421,23 @@ class Hub:
 
     def _expired(self, one: Subscription) -> None:
         """CF-149: told why, and expected back with another credential, as after any other loss (CF-004)."""
-        if one.outlet is not None:
+        if one.writer is not None:
             self._let_go(one, "authentication_expired")
 
     def _let_go(self, one: Subscription, reason: str) -> None:
         self._hang_up(one, reason)
-        if one.bare:
+        if one.is_bare:
             self._end(one)
         else:
             self._expect(one)
 
     def _hang_up(self, one: Subscription, reason: str | None) -> None:
-        outlet = one.outlet
-        if outlet is None:
+        writer = one.writer
+        if writer is None:
             return
         one.stream.leave(one)
-        one.outlet = None
-        _tell(outlet.close, None if reason is None else self._parting(one, reason))
+        one.writer = None
+        _tell(writer.close, None if reason is None else self._parting(one, reason))
 
     def _parting(self, one: Subscription, reason: str) -> SubscriptionClose:
         """Why a subscription ends, in words that are true of this side."""
@@ -435,21 +447,23 @@ class Hub:
     def _begin(self, one: Subscription) -> None:
         self.start()
         self.delivery.empty()
-        self.roster.add(one)
+        self.subscriptions.add(one)
         self.delivery.stream(one).join(one)
-        self.standing.watch(one)
+        self.expiry.watch(one)
 
     def _bare(self, peer: Peer) -> Subscription:
         if not peer.may_listen:
             raise Unauthorised(MAY_NOT_LISTEN)
         if not self.settings.bare:
             raise UnknownSubscription("There is no stream without a subscription here. Subscribe first.")
-        if self.roster.taken(peer, self.offer.max_subscriptions or 0) >= (self.offer.max_subscriptions or 0):
+        if self.subscriptions.places_taken(peer, self.offer.max_subscriptions or 0) >= (
+            self.offer.max_subscriptions or 0
+        ):
             raise UnknownSubscription("There are too many readers. Try again later.")
         most = self.offer.max_events_per_second
         terms = msgspec.structs.replace(DEFAULTS, max_events_per_second=UNSET if most is None else most)
         one = Subscription("sub_" + secrets.token_hex(16), peer, DEFAULTS, terms, self.offer.versions[0])
-        one.bare = True
+        one.is_bare = True
         self._begin(one)
         return one
 
@@ -457,37 +471,37 @@ class Hub:
         """Wait for a reader as long as the resume window."""
 
         def expire() -> None:
-            if one.outlet is None:
+            if one.writer is None:
                 self._end(one)
 
         one.expiry = self._timers.at(self._clock() + self.settings.resume_window, expire)
 
     def _end(self, one: Subscription) -> None:
         """It is over: its sources are told, and its name is remembered (CF-092)."""
-        if not self.roster.remove(one):
+        if not self.subscriptions.remove(one):
             return
         if one.expiry is not None:
             one.expiry()
-        self.standing.drop(one)
+        self.expiry.drop(one)
         self.delivery.leave(one)
-        for source in self.sources.heard_by(one.peer):
-            _tell(source.left, one.id)
+        for source in self.sessions.audible_to(one.peer):
+            _tell(source.subscription_ended, one.id)
 
     # -- on the loop: what there is ---------------------------------------------------------------
 
     @property
     def offered(self) -> Offer:
         """The offer as it is now, with a signed manifest if there is a ``signer``."""
-        return manifests.signed(self.offer, self.doors, self.signer)
+        return manifests.signed(self.offer, self.servers, self.signer)
 
     def manifest(self) -> Manifest:
         """What is really offered (CF-119)."""
-        return manifests.manifest(self.offer, self.doors)
+        return manifests.manifest(self.offer, self.servers)
 
     def metrics(self) -> str:
         """Numbers for Prometheus, in its text format."""
-        subscriptions = self.roster.everybody()
-        unsent = [one.outlet.waiting() for one in subscriptions if one.outlet is not None]
+        subscriptions = self.subscriptions.all()
+        unsent = [one.writer.waiting() for one in subscriptions if one.writer is not None]
         return metrics(
             events=self.delivery.events,
             frames=self.delivery.frames,
@@ -497,7 +511,7 @@ class Hub:
             slow=self._counts["slow"],
             resumed=self._welcome.resumed,
             caught_up=self._welcome.caught_up,
-            sessions=len(self.sources),
+            sessions=len(self.sessions),
             subscriptions=len(subscriptions),
             readers=len(unsent),
             streams=len(self.delivery.streams),

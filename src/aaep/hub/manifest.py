@@ -14,7 +14,7 @@ from ..protocol.attend_extension import PREFIX
 from ..protocol.events import CORE_EVENTS
 from ..protocol.messages import Manifest
 from ..protocol.negotiation import Offer
-from .face import Door
+from .face import Server
 
 __all__ = ["manifest", "signed"]
 
@@ -23,7 +23,7 @@ FRAMINGS: Final = ("length-prefixed", "ndjson")  # MAN-030: both are taken on a 
 _PROMPTS: Final = ("aaep:agent.awaiting.confirmation", "aaep:agent.awaiting.clarification")
 
 
-def manifest(offer: Offer, doors: Sequence[Door]) -> Manifest:
+def manifest(offer: Offer, doors: Sequence[Server]) -> Manifest:
     """What is really offered (CF-119): the transports are those of the doors that are open."""
     named = {door.url: _name(door) for door in doors}
     # A door that we went through ourselves, to a hub, has no name: that address is the hub's, not ours to be found at.
@@ -49,11 +49,11 @@ def manifest(offer: Offer, doors: Sequence[Door]) -> Manifest:
     )
 
 
-def _name(door: Door) -> str:
+def _name(door: Server) -> str:
     """What a manifest calls its transport: what it says itself, or else what its URL says."""
     return str(getattr(door, "transport", TRANSPORTS.get(urlsplit(door.url).scheme.lower(), "")))
 
 
-def signed(offer: Offer, doors: Sequence[Door], signer: Callable[[Manifest], str | None] | None) -> Offer:
+def signed(offer: Offer, doors: Sequence[Server], signer: Callable[[Manifest], str | None] | None) -> Offer:
     """The offer with the manifest signed as it is now, if there is a key to sign it with (MAN-016)."""
     return offer if signer is None else msgspec.structs.replace(offer, signed_manifest=signer(manifest(offer, doors)))

@@ -27,7 +27,7 @@ from .subscriptions import UnknownSubscription
 if TYPE_CHECKING:
     from .hub import Hub
 
-__all__ = ["Unreadable", "receive"]
+__all__ = ["UnreadableRequest", "receive"]
 
 log: Final = logging.getLogger("aaep.hub")
 
@@ -36,7 +36,7 @@ _ANSWERS: Final = (ConfirmationReply, ClarificationReply)
 _LONGEST: Final = 500  # characters of what is wrong with a request
 
 
-class Unreadable(RemoteProtocolError):
+class UnreadableRequest(RemoteProtocolError):
     """
     What came in place of a request for a subscription.
 
@@ -61,7 +61,7 @@ def receive(hub: Hub, raw: bytes, peer: Peer, allowed: tuple[type[Message], ...]
     message, found = codec.read(raw, hub.offer.registry)
     if not isinstance(message, allowed):
         if SubscriptionRequest in allowed:
-            raise Unreadable(raw, found)
+            raise UnreadableRequest(raw, found)
         raise RemoteProtocolError("Malformed message.")
     if own and getattr(message, "subscription_id", own) != own:
         _elsewhere(hub, message)
@@ -94,11 +94,11 @@ def _usable(message: Message, found: Sequence[Violation]) -> None:
 
 def _stop(hub: Hub, message: SubscriptionRenegotiate, peer: Peer) -> None:
     """CF-147: stopping is for who could answer too, and is never guessed from a lost connection."""
-    one, wish = hub.roster.of(message.subscription_id, peer), message.capabilities.unknown.get(PREFIX)
+    one, wish = hub.subscriptions.find(message.subscription_id, peer), message.capabilities.unknown.get(PREFIX)
     wanted = wish.get("cancel") if isinstance(wish, dict) else None
-    if one is None or not one.answers or one.wish("cancel") != wanted or wanted is None:
+    if one is None or not one.may_reply or one.requested("cancel") != wanted or wanted is None:
         return
-    for source in hub.sources.heard_by(peer):
+    for source in hub.sessions.audible_to(peer):
         if source.session_id == wanted:
             log.info("A session is stopped, as %r wished.", peer.principal)
             source.cancel(by="user", reason="user_request")

@@ -29,7 +29,7 @@ from ..protocol.fields import present
 from ..protocol.messages import Capabilities, ConfirmationReply, Reply
 from ..protocol.subscription import admits, critical
 from ..shaping.shaper import Shaper, condense
-from .face import Outlet
+from .face import FrameWriter
 from .settings import Settings
 from .visibility import hidden, hidden_from, reduced
 
@@ -86,8 +86,8 @@ class Subscription:
         self.asked = asked
         self.terms = terms
         self.version = version
-        self.bare = False
-        self.outlet: Outlet | None = None
+        self.is_bare = False
+        self.writer: FrameWriter | None = None
         self.connected = False  # ever
         self.stream: Stream
         self.live = False
@@ -104,18 +104,18 @@ class Subscription:
         self.expiry: Callable[[], None] | None = None  # takes back the end of its resume window
         self.look: Callable[[], None] | None = None  # takes back the next look at its credential
 
-    def replies(self, kind: type[Envelope] | type[Reply]) -> bool:
+    def may_answer(self, kind: type[Envelope] | type[Reply]) -> bool:
         """Whether it may answer prompts of a kind (CF-008): by its terms, and by who it is."""
         terms = self.terms
         granted = terms.supports_confirmation_reply if kind in _CONFIRMS else terms.supports_clarification_reply
-        return granted is True and not self.bare and self.peer.may_reply
+        return granted is True and not self.is_bare and self.peer.may_reply
 
     @property
-    def answers(self) -> bool:
+    def may_reply(self) -> bool:
         """Whether it may answer prompts of any kind."""
-        return self.replies(AwaitingConfirmation) or self.replies(AwaitingClarification)
+        return self.may_answer(AwaitingConfirmation) or self.may_answer(AwaitingClarification)
 
-    def wish(self, name: str) -> Any:
+    def requested(self, name: str) -> Any:
         """What it asked for, and was granted, under our own extension; None if nothing."""
         entry = self.terms.unknown.get(attend_extension.PREFIX)
         return entry.get(name) if isinstance(entry, dict) else None
@@ -268,7 +268,7 @@ class Stream:
         """The live readers."""
         if self._stale:
             self._stale = False
-            live = [(one, one.outlet.frame) for one in self.subscriptions if one.live and one.outlet is not None]
+            live = [(one, one.writer.frame) for one in self.subscriptions if one.live and one.writer is not None]
             self._batches = {frame: Batch(frame) for _, frame in live}
             self._live = Readers([(one, self._batches[frame]) for one, frame in live])
             for batch, sink in zip(self._live.batches, self._live.sinks, strict=True):
@@ -286,7 +286,7 @@ class Stream:
         if subscription.live:
             subscription.live = False
             self._change()
-        if subscription.outlet is not None:
+        if subscription.writer is not None:
             self.trailing.add(subscription)
         subscription.queue.clear()
         subscription.position, subscription.written = mark[0], mark
@@ -303,13 +303,13 @@ class Stream:
         Gives back when to try again, or None when it has caught up and is live.
         Raises :exc:`TooSlow`.
         """
-        outlet = subscription.outlet
-        if outlet is None:
+        writer = subscription.writer
+        if writer is None:
             raise ValueError("There is nobody to write to.")
         while True:
             # Once full it has to become half empty, so that what it missed is worth condensing.
             high = self.settings.high_water >> (subscription.stalled is not None)
-            if outlet.waiting() > high:
+            if writer.waiting() > high:
                 self._endure(subscription, now)
                 return now + POLL
             subscription.stalled = None
@@ -326,7 +326,7 @@ class Stream:
             ready = self._ready(subscription, now)
             if not ready:
                 return subscription.due
-            self._write(subscription, outlet, ready, now)
+            self._write(subscription, writer, ready, now)
 
     def _endure(self, subscription: Subscription, now: float) -> None:
         if subscription.stalled is None:
@@ -381,7 +381,7 @@ class Stream:
                 return count
         return len(queue)
 
-    def _write(self, subscription: Subscription, outlet: Outlet, count: int, now: float) -> None:
+    def _write(self, subscription: Subscription, writer: FrameWriter, count: int, now: float) -> None:
         entries, subscription.queue[:count] = subscription.queue[:count], []
         for item, reached in entries:
             if reached is not None:
@@ -394,7 +394,7 @@ class Stream:
         subscription.due = max(subscription.due, now) + count * self._spacing
         self.frames += count
         self.writes += 1
-        outlet.write(b"".join([outlet.frame(item.event.event_id, item.data) for item, _ in entries]))
+        writer.write(b"".join([writer.frame(item.event.event_id, item.data) for item, _ in entries]))
 
     # -- coming and going ----------------------------------------------------------------
 
@@ -416,7 +416,7 @@ class Stream:
 
         The marks it has are of the other's ring; from here on only the journal knows those places.
         """
-        if not subscription.live and subscription.outlet is not None and other.holds(subscription.position):
+        if not subscription.live and subscription.writer is not None and other.holds(subscription.position):
             other.queue(subscription, [*other.after(subscription.position)], short=True)
         filters = present(subscription.terms, "event_filters")
         left = [
@@ -440,9 +440,9 @@ _log: Final = logging.getLogger("aaep.hub")
 
 class Sink(Protocol):
     """
-    What takes the bytes of one outlet and of nobody else: it has no more in it than was written here.
+    What takes the bytes of one writer and of nobody else: it has no more in it than was written here.
 
-    An outlet says so with its ``sink``. One without has to be looked at before each write.
+    A writer says so with its ``sink``. One without has to be looked at before each write.
     """
 
     def write(self, data: bytes) -> None: ...
@@ -474,8 +474,8 @@ class Readers:
         ordered = sorted(several, key=lambda one: one[0].turn)
         self.subscriptions = [subscription for subscription, _ in ordered]
         self.batches = [batch for _, batch in ordered]
-        self.sinks = [cast(Sink, getattr(one.outlet, "sink", one.outlet)) for one in self.subscriptions]
-        self.doubtful = [one for one in self.subscriptions if not hasattr(one.outlet, "sink")]
+        self.sinks = [cast(Sink, getattr(one.writer, "sink", one.writer)) for one in self.subscriptions]
+        self.doubtful = [one for one in self.subscriptions if not hasattr(one.writer, "sink")]
 
     def __iter__(self) -> Iterator[tuple[Subscription, Batch]]:
         return zip(self.subscriptions, self.batches, strict=True)
@@ -504,7 +504,7 @@ def pass_full(readers: Iterable[Subscription], high: int, now: float) -> list[Su
     failed = []
     for one in readers:
         try:
-            if one.outlet is not None and one.outlet.waiting() > high:
+            if one.writer is not None and one.writer.waiting() > high:
                 one.stream.pass_over(one)
                 one.stalled, one.behind = now, True
         except Exception:

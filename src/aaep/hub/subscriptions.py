@@ -15,10 +15,10 @@ from typing import Final
 from ..errors import AaepError
 from ..identity.peer import LOCAL, Peer
 from ..runtime.background import Later
-from .sessions import Source, remember
+from .sessions import SessionSource, remember_bounded
 from .stream import Subscription
 
-__all__ = ["Roster", "SubscriptionGone", "UnknownSubscription"]
+__all__ = ["SubscriptionGone", "SubscriptionRegistry", "UnknownSubscription"]
 
 _log: Final = logging.getLogger("aaep.hub")
 
@@ -31,7 +31,7 @@ class SubscriptionGone(UnknownSubscription):
     """The subscription has ended. Subscribe again (CF-092)."""
 
 
-class Roster:
+class SubscriptionRegistry:
     """The subscriptions of a hub. Changed on its loop; read from any thread."""
 
     def __init__(self) -> None:
@@ -44,7 +44,7 @@ class Roster:
     def __len__(self) -> int:
         return len(self._active)
 
-    def taken(self, peer: Peer, most: int) -> int:
+    def places_taken(self, peer: Peer, most: int) -> int:
         """
         How many places of ``most`` are taken, as this peer is told.
 
@@ -54,17 +54,17 @@ class Roster:
         spare = most // 10
         if spare == 0 or peer.principal == LOCAL:
             return len(self)
-        own = sum(one.peer.principal == peer.principal for one in self.everybody())
+        own = sum(one.peer.principal == peer.principal for one in self.all())
         return len(self) + (spare if own >= spare else 0)
 
-    def everybody(self) -> list[Subscription]:
+    def all(self) -> list[Subscription]:
         with self._lock:
             return [*self._active.values()]
 
-    def entitled(self, source: Source) -> list[Subscription]:
+    def hearing(self, source: SessionSource) -> list[Subscription]:
         """Those who may hear a session, and answer it if their terms say so (CF-145)."""
         audience = source.audience
-        return [one for one in self.everybody() if one.peer.hears(audience)]
+        return [one for one in self.all() if one.peer.may_hear(audience)]
 
     def add(self, one: Subscription) -> None:
         with self._lock:
@@ -77,50 +77,50 @@ class Roster:
         with self._lock:
             if self._active.pop(one.id, None) is None:
                 return False
-            if not one.bare:
-                remember(self._ended, one.id, one.peer.principal)
+            if not one.is_bare:
+                remember_bounded(self._ended, one.id, one.peer.principal)
         _log.info("A reader of %r is gone: %r.", one.peer.principal, one.subscriber_id)
         self._changed()
         return True
 
-    def of(self, subscription_id: str, peer: Peer) -> Subscription | None:
+    def find(self, subscription_id: str, peer: Peer) -> Subscription | None:
         """
         A subscription of this peer, by the principal that the transport has proved (CF-065).
 
         The same person in another role is somebody else: what one may hear, the other may not (CF-142).
         """
         one = self._active.get(subscription_id)
-        if one is None or one.bare:
+        if one is None or one.is_bare:
             return None
         its = one.peer
         return one if its is peer or (its.principal, its.roles) == (peer.principal, peer.roles) else None
 
-    def known(self, subscription_id: str, peer: Peer) -> Subscription:
+    def get(self, subscription_id: str, peer: Peer) -> Subscription:
         """The same, or an error that says whether there ever was one."""
-        one = self.of(subscription_id, peer)
+        one = self.find(subscription_id, peer)
         if one is not None:
             return one
         if self._ended.get(subscription_id) == peer.principal:
             raise SubscriptionGone("This subscription has ended. Subscribe again.")
         raise UnknownSubscription("There is no such subscription. Subscribe first.")
 
-    def reader(self, *, replies: bool) -> Later[str]:
+    def wait_for_reader(self, *, replies: bool) -> Later[str]:
         """The id of a subscription that somebody reads, and may answer if that is asked for; now or later."""
         later: Later[str] = Later()
         with self._lock:
             for one in self._active.values():
-                if one.outlet is not None and (one.answers or not replies):
+                if one.writer is not None and (one.may_reply or not replies):
                     later.settle(one.id)
                     return later
             self._awaited.append((replies, later))
         return later
 
-    def settle(self, one: Subscription) -> None:
+    def reader_connected(self, one: Subscription) -> None:
         """Tell those who wait for a reader, if this is one."""
-        if one.outlet is None:
+        if one.writer is None:
             return
         with self._lock:
-            ready = [later for replies, later in self._awaited if one.answers or not replies]
+            ready = [later for replies, later in self._awaited if one.may_reply or not replies]
             self._awaited = [pair for pair in self._awaited if pair[1] not in ready]
         for later in ready:
             later.settle(one.id)

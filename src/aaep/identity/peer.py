@@ -53,6 +53,6 @@ class Peer(msgspec.Struct, frozen=True):
         """Whoever hears what was not meant for them answers nothing, whatever else they are."""
         return REPLIER in self.roles and AUDITOR not in self.roles
 
-    def hears(self, audience: frozenset[str] | None) -> bool:
+    def may_hear(self, audience: frozenset[str] | None) -> bool:
         """Whether a session for these principals, or for all if None, is for this one too (CF-145)."""
         return audience is None or self.principal in audience or not self.roles.isdisjoint((AUDITOR, RELAY))

@@ -33,7 +33,7 @@ from ..runtime.ids import identifier, timestamp
 from ..text.summaries import Said, direction_of
 from .sending import Manner, Remembered, examine, manner, remembered
 
-__all__ = ["Publisher", "Emitter"]
+__all__ = ["Emitter", "Publisher"]
 
 E = TypeVar("E", bound=Envelope)
 

@@ -156,7 +156,7 @@ class Producer:
         return self
 
     async def __aenter__(self) -> Producer:
-        await asyncio.to_thread(self.start) if not self.hub.here else await self._start_here()
+        await asyncio.to_thread(self.start) if not self.hub.is_on_loop else await self._start_here()
         return self
 
     def __exit__(self, _type: type[BaseException] | None, error: BaseException | None, _: TracebackType | None) -> None:
@@ -165,7 +165,7 @@ class Producer:
     async def __aexit__(
         self, _type: type[BaseException] | None, error: BaseException | None, _: TracebackType | None
     ) -> None:
-        if self.hub.here:
+        if self.hub.is_on_loop:
             try:
                 self._end_sessions(error)
             finally:
@@ -208,7 +208,7 @@ class Producer:
 
     async def _go(self, url: str) -> None:
         """To a hub elsewhere, which readers of many agents use. It finds us again by the instance."""
-        self.hub.doors.append(await attach(self.hub, url, instance=identifier("inst_"), **self._away_settings))
+        self.hub.servers.append(await attach(self.hub, url, instance=identifier("inst_"), **self._away_settings))
 
     def _once(self) -> None:
         if self._closed or self._started:
@@ -238,7 +238,7 @@ class Producer:
 
     def fork(self) -> None:
         """In a process that was forked off, nothing that was begun before is ours: there is no loop to serve it."""
-        self._lock, self._closed = threading.RLock(), self._closed or self.hub.started
+        self._lock, self._closed = threading.RLock(), self._closed or self.hub.is_started
         for session in [*self._open.values()]:
             session.fork()
             self.shut(session)
@@ -280,12 +280,12 @@ class Producer:
             raise LocalProtocolError("The producer is closed, so the session did not start.")
         with self._lock:
             self._open[session.session_id] = session
-        self.hub.open(session)
+        self.hub.open_session(session)
 
     def shut(self, session: Session) -> None:
         with self._lock:
             self._open.pop(session.session_id, None)
-        self.hub.shut(session)
+        self.hub.end_session(session)
 
     def voice_for(self, session: Session, language: str | None) -> Emitter:
         return Emitter(
@@ -307,7 +307,7 @@ class Producer:
 
     def reader(self, *, replies: bool = True) -> Later[str]:
         """Settles when a reader, one that can answer, is connected: ``producer.reader().wait()``."""
-        return self.hub.reader(replies=replies)
+        return self.hub.wait_for_reader(replies=replies)
 
     # -- tools -------------------------------------------------------------------------------
 

@@ -84,13 +84,15 @@ class Questions:
 
     def _issue(self, ask: Ask) -> None:
         kind: Literal["confirmation", "clarification"] = ask.kind
-        repliers = self._hub.repliers(self._session, kind)
+        repliers = self._hub.eligible_repliers(self._session, kind)
         if not repliers and not ask.waits_for_time:
             self._unanswerable(ask)  # CF-001, CF-002
             return
         members = dict(ask.members)
         # CF-028: the one who needs longest decides.
-        members["timeout_seconds"] = max(members["timeout_seconds"], min(self._hub.patience(self._session), _LONGEST))
+        members["timeout_seconds"] = max(
+            members["timeout_seconds"], min(self._hub.longest_requested_timeout(self._session), _LONGEST)
+        )
         said = compose(ask.said, _asking(ask), english=self._session.english)
         self._session.settle_outputs()
         self._session.move("awaiting_input")
@@ -109,7 +111,7 @@ class Questions:
         ask.event, self.current, self._withheld = event, ask, not repliers
         prompt = self._voice.order.asks[event.reply_token]
         prompt.eligible = set(repliers)
-        ask.cancels.append(self._hub.at(prompt.deadline, self.expire))
+        ask.cancels.append(self._hub.call_at(prompt.deadline, self.expire))
         self._count_down(ask, prompt, event.timeout_seconds)
 
     def _unanswerable(self, ask: Ask) -> None:
@@ -133,7 +135,7 @@ class Questions:
         if seconds <= 60:
             return
         for left in (seconds / 2, seconds / 10):
-            ask.cancels.append(self._hub.at(prompt.deadline - left, _Countdown(self, ask, left)))
+            ask.cancels.append(self._hub.call_at(prompt.deadline - left, _Countdown(self, ask, left)))
 
     def tell_time(self, ask: Ask, left: float) -> None:
         with self._voice.lock:
@@ -151,7 +153,7 @@ class Questions:
 
     def may_wait(self, what: str) -> None:
         """Raise where who waits keeps away the answer that he waits for."""
-        if self._hub.here:
+        if self._hub.is_on_loop:
             raise LocalProtocolError(
                 f"{what} would wait for an answer on the very loop that brings it, so nothing ran. "
                 "Use an async function and `await`, or asyncio.to_thread()."
@@ -232,7 +234,7 @@ class Questions:
         if answer.granted and ask.call:
             self.granted = ask
             self._yeses.append(ask)
-            self._hub.at(self._voice.clock() + _GRACE, lambda: self._release(ask))
+            self._hub.call_at(self._voice.clock() + _GRACE, lambda: self._release(ask))
         state = "calling_tool" if self._session.calling or (answer.granted and ask.call) else "thinking"
         try:
             self._session.move(
@@ -275,7 +277,7 @@ class Questions:
         prompt = self.prompt
         if self.current is None or prompt is None:
             return []
-        if subscription.replies(type(prompt.event)):
+        if subscription.may_answer(type(prompt.event)):
             if prompt.eligible is not None:
                 prompt.eligible.add(subscription.id)
             if self._withheld:  # CF-001: now that somebody can answer, everybody is to know
@@ -301,12 +303,12 @@ class Questions:
             ask, prompt = self.current, self.prompt
             if ask is None or prompt is None:
                 return
-            if not subscription.replies(type(prompt.event)):
+            if not subscription.may_answer(type(prompt.event)):
                 self.left(subscription.id)
                 return
             if prompt.eligible is not None:
                 prompt.eligible.add(subscription.id)
-            wanted = subscription.wish("minimum_timeout_seconds")
+            wanted = subscription.requested("minimum_timeout_seconds")
             longer = isinstance(wanted, int) and wanted > prompt.event.timeout_seconds
             # More time cannot be given to a question that is out: it is taken back and asked anew.
             if longer and not ask.waits_for_time:

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, Final, Literal
 from msgspec import UNSET
 
 from ..errors import LocalProtocolError
-from ..hub.hub import CatchUp
+from ..hub.hub import SessionSnapshot
 from ..protocol.events import (
     Envelope,
     HandoffRequested,
@@ -286,7 +286,7 @@ class Session:
         """``with session.output() as out: out.write(text)`` — what the agent says to the user."""
         self.must_be_open()
         output = Output(
-            self, content_type=content_type, language=language, boundary=boundary or self.producer.hub.boundary
+            self, content_type=content_type, language=language, boundary=boundary or self.producer.hub.finest_boundary
         )
         self._outputs.append(output)
         return output
@@ -478,25 +478,25 @@ class Session:
         """Send an event that was built elsewhere, an extension's for instance; ``voice.stamp()`` gives its envelope."""
         self.voice.send(event)
 
-    def owns(self, token: str) -> bool:
+    def owns_token(self, token: str) -> bool:
         return token in self.voice.order.asks
 
     def reply(self, message: Reply, via: str) -> None:
         self.questions.reply(message, via)
 
-    def left(self, subscription_id: str) -> None:
+    def subscription_ended(self, subscription_id: str) -> None:
         self.questions.left(subscription_id)
 
-    def changed(self, subscription: Subscription) -> None:
+    def terms_changed(self, subscription: Subscription) -> None:
         self.questions.changed(subscription)
 
-    def catch_up(self, subscription: Subscription) -> CatchUp:
+    def join(self, subscription: Subscription) -> SessionSnapshot:
         """What a listener who comes now has to know: CF-007, CF-146, C-36."""
         with self.voice.lock:
             if not self.open:
-                return CatchUp()
+                return SessionSnapshot()
             state, pending = self.voice.resync(self.state), self.questions.join(subscription)
-            return CatchUp(self._opening, pending, state, self.voice.last_event_id)
+            return SessionSnapshot(self._opening, pending, state, self.voice.last_event_id)
 
 
 # -- ending --

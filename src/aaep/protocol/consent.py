@@ -30,8 +30,8 @@ from .states import NEXT, WORK
 
 __all__ = [
     "ANSWERS",
-    "PromptState",
     "Outcome",
+    "PromptState",
     "Verdict",
     "consequential",
     "ill_typed",

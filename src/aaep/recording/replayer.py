@@ -18,7 +18,7 @@ from typing import Any, Final, Literal, TypeAlias
 
 from msgspec import UNSET
 
-from ..hub.hub import CatchUp, Hub, Subscription
+from ..hub.hub import Hub, SessionSnapshot, Subscription
 from ..hub.recovery import endings
 from ..producer.emitter import Emitter
 from ..producer.producer import Producer
@@ -97,7 +97,9 @@ class Part:
         self.session_id = self._voice.session_id
         self.order = Order(self.session_id)
         self.over = False
-        self.asked: dict[str, tuple[PromptState, Ending]] = {}  # prompts whose end was not played yet, and their recorded end
+        self.asked: dict[
+            str, tuple[PromptState, Ending]
+        ] = {}  # prompts whose end was not played yet, and their recorded end
         self._lock = self._voice.lock
         self._opening: SessionStarted | None = None
         self._last: Envelope | None = None
@@ -191,13 +193,13 @@ class Part:
         if not self.over:
             self.over = True
             self.asked.clear()
-            self._hub.shut(self)
+            self._hub.end_session(self)
 
     def _send(self, event: Envelope) -> None:
         """Keep it and send it, legal or not: it is a recording, and may be of what went wrong."""
         data = codec.encode(event)
         if self._last is None:
-            self._hub.open(self)
+            self._hub.open_session(self)
         self._hub.journal.append(event.event_id, self.session_id, data, at=self._wall())
         self.order.apply(event, self._rehearsal.clock())
         self._last, self._voice.last_event_id = event, event.event_id
@@ -206,9 +208,9 @@ class Part:
     def _ask(self, event: AwaitingConfirmation | AwaitingClarification, recorded: Ending) -> None:
         kind: Literal["confirmation", "clarification"]
         kind = "confirmation" if isinstance(event, AwaitingConfirmation) else "clarification"
-        repliers = self._hub.repliers(self, kind)
+        repliers = self._hub.eligible_repliers(self, kind)
         # CF-028: the one who needs longest decides.
-        needed = min(self._hub.patience(self), _LONGEST)
+        needed = min(self._hub.longest_requested_timeout(self), _LONGEST)
         if needed > event.timeout_seconds:
             event = codec.replace(event, timeout_seconds=needed)
         # CF-001: where nobody can answer, the recording does, as whoever answered then.
@@ -216,7 +218,7 @@ class Part:
         ask = self.order.asks[event.reply_token]
         ask.eligible = repliers
         self.asked[ask.token] = (ask, recorded)
-        self._hub.at(ask.deadline, self._expire)
+        self._hub.call_at(ask.deadline, self._expire)
 
     # -- making it new ---------------------------------------------------------------------------
 
@@ -269,22 +271,22 @@ class Part:
 
     # -- for the hub -----------------------------------------------------------------------------
 
-    def catch_up(self, subscription: Subscription) -> CatchUp:
+    def join(self, subscription: Subscription) -> SessionSnapshot:
         """What a listener who comes now has to know: CF-007, CF-146, C-36."""
         with self._lock:
             last = self._last
             if self.over or last is None:
-                return CatchUp()
+                return SessionSnapshot()
             pending: list[Envelope] = []
             for ask, _ in self.asked.values():
                 if ask.outcome == PENDING:
                     pending.append(ask.event)
-                    if subscription.replies(type(ask.event)) and ask.eligible is not None:
+                    if subscription.may_answer(type(ask.event)) and ask.eligible is not None:
                         ask.eligible.add(subscription.id)
             resync = self._voice.resync(self._state(last.producer.agent_id))
-            return CatchUp(self._opening, pending, resync, self._voice.last_event_id)
+            return SessionSnapshot(self._opening, pending, resync, self._voice.last_event_id)
 
-    def owns(self, token: str) -> bool:
+    def owns_token(self, token: str) -> bool:
         return token in self.order.asks
 
     def reply(self, message: Reply, via: str) -> None:
@@ -293,16 +295,16 @@ class Part:
         if honoured:
             self._rehearsal.wake()
 
-    def changed(self, subscription: Subscription) -> None:
+    def terms_changed(self, subscription: Subscription) -> None:
         with self._lock:
             for ask, _ in self.asked.values():
-                if ask.eligible is not None and subscription.replies(type(ask.event)):
+                if ask.eligible is not None and subscription.may_answer(type(ask.event)):
                     ask.eligible.add(subscription.id)
                 elif ask.eligible is not None:
                     ask.eligible.discard(subscription.id)
         self._rehearsal.wake()
 
-    def left(self, subscription_id: str) -> None:
+    def subscription_ended(self, subscription_id: str) -> None:
         with self._lock:
             for ask, _ in self.asked.values():
                 if ask.eligible is not None:

@@ -16,7 +16,7 @@ from typing import Any, Final, Protocol, cast
 import msgspec
 
 from ..errors import AaepError
-from ..hub.face import Door
+from ..hub.face import Server
 from ..identity.origins import parts_of
 
 __all__ = [
@@ -127,7 +127,7 @@ class Transport(Protocol):
 
     def connect(self, url: str, **settings: Any) -> Channel: ...
 
-    async def serve(self, hub: Any, url: str, **settings: Any) -> Door: ...
+    async def serve(self, hub: Any, url: str, **settings: Any) -> Server: ...
 
 
 _FILES: Final = {
@@ -154,10 +154,10 @@ def transport(url: str) -> Transport:
     return cast(Transport, import_module(f"{__package__}.{_FILES[scheme]}"))
 
 
-async def attach(hub: Any, url: str, **settings: Any) -> Door:
+async def attach(hub: Any, url: str, **settings: Any) -> Server:
     """Have an agent's hub go to another one and stay there."""
     found = import_module("aaep.hub.relay.attach")
-    return cast(Door, await found.attach(hub, url, **settings))
+    return cast(Server, await found.attach(hub, url, **settings))
 
 
 # -- waiting, in threads and in tasks alike -------------------------------------------------

@@ -15,9 +15,9 @@ from typing import Final
 
 from ..errors import RemoteProtocolError
 from ..hub.expiry import LAPSED
-from ..hub.face import Outlet
+from ..hub.face import FrameWriter
 from ..hub.hub import Hub, UnknownSubscription
-from ..hub.reception import Unreadable
+from ..hub.reception import UnreadableRequest
 from ..hub.stream import Subscription
 from ..identity.peer import Peer
 from ..protocol import codec
@@ -65,9 +65,9 @@ class Exchange:
     """
 
     def __init__(
-        self, hub: Hub, peer: Peer, outlet: Outlet, say: Callable[[Message], None], end: Callable[[str], None]
+        self, hub: Hub, peer: Peer, writer: FrameWriter, say: Callable[[Message], None], end: Callable[[str], None]
     ) -> None:
-        self._hub, self._peer, self._outlet = hub, peer, outlet
+        self._hub, self._peer, self._writer = hub, peer, writer
         self._say, self._end = say, end
         self.subscription: Subscription | None = None
         self._agent: Handed | None = None  # it is not a reader that has come, but an agent
@@ -86,7 +86,7 @@ class Exchange:
             if self.subscription is None and self._hub.relays is not None and self._announces(raw):
                 return
             self.take(raw)
-        except Unreadable as error:
+        except UnreadableRequest as error:
             if not error.asked:
                 self.refuse()
                 return
@@ -107,14 +107,14 @@ class Exchange:
         answer = self._hub.receive(raw, self._peer, _in_time(kinds, one is None), "" if one is None else one.id)
         if answer is not None and self._settles(answer, first=one is None):
             return
-        if one is not None and one.outlet is not self._outlet:  # it was closed, by its subscriber or by us
+        if one is not None and one.writer is not self._writer:  # it was closed, by its subscriber or by us
             self._end("subscriber_shutdown")
 
     def _settles(self, answer: Message, *, first: bool) -> bool:
         """Give an answer; whether the connection begins or ends with it."""
         self._say(answer)
         if isinstance(answer, SubscriptionAccepted) and first:
-            self.subscription = self._hub.connect(answer.subscription_id, self._peer, self._outlet)
+            self.subscription = self._hub.connect(answer.subscription_id, self._peer, self._writer)
             return True
         if isinstance(answer, SubscriptionRejected):
             self.subscription = None
@@ -127,13 +127,13 @@ class Exchange:
         message = codec.read(raw, self._hub.offer.registry)[0]
         if not isinstance(message, Manifest) or self._hub.relays is None:
             return False
-        agent = Handed(self._peer, self._outlet, lambda: self._end("producer_shutdown"))
-        refused = self._hub.standing.lapsed(self._peer) or self._hub.relays.arrived(message, self._peer, agent)
+        agent = Handed(self._peer, self._writer, lambda: self._end("producer_shutdown"))
+        refused = self._hub.expiry.lapse_of(self._peer) or self._hub.relays.arrived(message, self._peer, agent)
         if refused is not None:
             self._turn_away(refused)
         else:
             self._agent = agent
-            self._hub.standing.bind(agent, self._lapse)
+            self._hub.expiry.bind(agent, self._lapse)
         return True
 
     def _lapse(self) -> None:
@@ -168,22 +168,22 @@ class Exchange:
     def lost(self) -> None:
         """The connection is gone; whoever comes back in time has missed nothing (CF-004)."""
         if self._agent is not None:
-            self._hub.standing.drop(self._agent)
+            self._hub.expiry.drop(self._agent)
             self._agent.feed(None)
         if self.subscription is not None:
-            self._hub.disconnect(self.subscription, self._outlet)
+            self._hub.disconnect(self.subscription, self._writer)
             self.subscription = None
 
 
 class Handed:
     """A connection that came to us, for who uses it as if we had gone to the other side: a Wire."""
 
-    def __init__(self, peer: Peer, outlet: Outlet, end: Callable[[], None]) -> None:
+    def __init__(self, peer: Peer, writer: FrameWriter, end: Callable[[], None]) -> None:
         self.peer = peer
         self.look: Callable[[], None] | None = None  # takes back the next look at its credential
         self.said = False  # whether anything came
         self.gone: Callable[[], None] = _nothing  # told when the connection is
-        self._outlet, self._end = outlet, end
+        self._writer, self._end = writer, end
         self._mail: asyncio.Queue[bytes | None] = asyncio.Queue()
         self._held = 0  # bytes of it
         self.over = False  # the connection is gone
@@ -210,7 +210,7 @@ class Handed:
     async def send(self, message: bytes) -> None:
         if self.over:
             raise ChannelLost("The agent is gone.")
-        self._outlet.write(self._outlet.frame("", message))
+        self._writer.write(self._writer.frame("", message))
 
     async def receive(self) -> bytes | None:
         raw = await self._mail.get()

@@ -17,7 +17,7 @@ from typing import Any, Final
 import msgspec
 
 from ...errors import RemoteProtocolError
-from ...hub.face import Door, Outlet
+from ...hub.face import FrameWriter, Server
 from ...hub.manifest import manifest as described
 from ...hub.settings import Settings
 from ...identity.peer import Peer
@@ -60,7 +60,7 @@ class Stream(msgspec.Struct):
 
     id: str
     after: str
-    outlet: Outlet | None
+    writer: FrameWriter | None
     known: bool  # whether the subscription was granted
     headers: Mapping[str, str] | None = None
 
@@ -100,7 +100,7 @@ class Player:
         self._asked: dict[str, Any] = {}
         self._said: list[tuple[str, bytes]] = []
         self._sent = 0  # how many of them were delivered to somebody
-        self._door: Door | None = None
+        self._door: Server | None = None
         self.address = ""  # where the subscriber finds it
         self._loop = asyncio.get_running_loop()
 
@@ -120,8 +120,8 @@ class Player:
 
     async def close(self) -> None:
         for stream in self.streams:
-            if stream.outlet is not None:
-                stream.outlet.close(None)
+            if stream.writer is not None:
+                stream.writer.close(None)
         if self._door is not None:
             await self._door.close()
 
@@ -160,12 +160,12 @@ class Player:
             raise RemoteProtocolError("Malformed message.")
         return None if answer is None else codec.read(json.dumps(answer).encode())[0]
 
-    def connect(self, name: str, peer: Peer, outlet: Outlet, after: str = "") -> Stream:
-        return self.attach(name, outlet, after or self._resumed(name))
+    def connect(self, name: str, peer: Peer, writer: FrameWriter, after: str = "") -> Stream:
+        return self.attach(name, writer, after or self._resumed(name))
 
-    def disconnect(self, stream: Stream, outlet: Outlet) -> None:
-        if stream.outlet is outlet:
-            stream.outlet = None
+    def disconnect(self, stream: Stream, writer: FrameWriter) -> None:
+        if stream.writer is writer:
+            stream.writer = None
             self.news.set()
 
     # -- what comes ----------------------------------------------------------------------------
@@ -217,9 +217,9 @@ class Player:
 
     def _closed(self, name: str) -> None:
         for stream in self.streams:
-            if stream.id == name and stream.outlet is not None:
-                outlet, stream.outlet = stream.outlet, None
-                outlet.close(None)
+            if stream.id == name and stream.writer is not None:
+                writer, stream.writer = stream.writer, None
+                writer.close(None)
 
     def _resumed(self, name: str) -> str:
         """CF-084: what a new request says was heard last."""
@@ -227,18 +227,20 @@ class Player:
         ours = asked.unknown.get("attend") if asked is not None else None
         return str(ours.get("resume_after", "")) if isinstance(ours, dict) else ""
 
-    def attach(self, name: str, outlet: Outlet, after: str = "", headers: Mapping[str, str] | None = None) -> Stream:
+    def attach(
+        self, name: str, writer: FrameWriter, after: str = "", headers: Mapping[str, str] | None = None
+    ) -> Stream:
         """A stream was opened: it gets what was said since it heard something last."""
         for stream in self.streams:  # one stream for a subscription
-            if stream.outlet is not None and stream.id == name:
-                old, stream.outlet = stream.outlet, None
+            if stream.writer is not None and stream.id == name:
+                old, stream.writer = stream.writer, None
                 old.close(None)
-        stream = Stream(name, after, outlet, name in self.seen, headers)
+        stream = Stream(name, after, writer, name in self.seen, headers)
         self.streams.append(stream)
         heard = [event_id for event_id, _ in self._said]
         place = heard.index(after) + 1 if after in heard else self._sent
         for event_id, data in self._said[place:]:
-            outlet.write(outlet.frame(event_id, data))
+            writer.write(writer.frame(event_id, data))
         self._sent = len(self._said)
         self.news.set()
         return stream
@@ -248,7 +250,7 @@ class Player:
     @property
     def stream(self) -> Stream | None:
         """The one that is open."""
-        return next((one for one in reversed(self.streams) if one.outlet is not None), None)
+        return next((one for one in reversed(self.streams) if one.writer is not None), None)
 
     def say(self, event: Json, raw: bytes | None = None) -> Json:
         """Send an event, as it is or in these bytes; to who is not there, when it comes back."""
@@ -264,30 +266,30 @@ class Player:
         stream = self.stream
         for _, data in said:
             self._record(data, stream.id if stream is not None else "", out=True)
-        if stream is not None and stream.outlet is not None:
+        if stream is not None and stream.writer is not None:
             self._sent = len(self._said)
-            stream.outlet.write(b"".join(stream.outlet.frame(event_id, data) for event_id, data in said))
+            stream.writer.write(b"".join(stream.writer.frame(event_id, data) for event_id, data in said))
 
     def again(self, event: Json) -> None:
         """Deliver an event once more."""
         stream = self.stream
-        if stream is not None and stream.outlet is not None:
-            stream.outlet.write(stream.outlet.frame(event["event_id"], _bytes(event)))
+        if stream is not None and stream.writer is not None:
+            stream.writer.write(stream.writer.frame(event["event_id"], _bytes(event)))
 
     def cut(self, piece: bytes = b"") -> None:
         """Let go of the subscriber without a word, after a piece of something if that can be."""
         stream = self.stream
-        if stream is None or stream.outlet is None:
+        if stream is None or stream.writer is None:
             return
-        outlet, stream.outlet = stream.outlet, None
+        writer, stream.writer = stream.writer, None
         if piece and self.raw:
-            outlet.write(piece)
-        outlet.close(None)
+            writer.write(piece)
+        writer.close(None)
 
     def framed(self, event: Json) -> bytes:
         """An event as it goes over the wire."""
-        outlet = None if self.stream is None else self.stream.outlet
-        return b"" if outlet is None else outlet.frame(event["event_id"], _bytes(event))
+        writer = None if self.stream is None else self.stream.writer
+        return b"" if writer is None else writer.frame(event["event_id"], _bytes(event))
 
     def _record(self, raw: bytes, via: str, *, out: bool) -> None:
         self.lines.append(Line(timestamp(time.time()), via, raw, out))

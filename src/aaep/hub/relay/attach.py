@@ -47,7 +47,7 @@ _REJECTED: Final = b"subscription.rejected"
 _pause: Final = asyncio.sleep
 
 
-class _Outlet:
+class _HubWriter:
     """The hub elsewhere as our own hub sees it: messages in a queue, and how much of it is left."""
 
     def __init__(self, hub: Hub, end: Callable[[], None]) -> None:
@@ -58,7 +58,7 @@ class _Outlet:
 
     def _line(self, _event_id: str, data: bytes) -> bytes:
         # Compact JSON has no line break of its own.
-        return addressed(data, self._hub.offer.registry, self._hub.sources.audience) + b"\n"
+        return addressed(data, self._hub.offer.registry, self._hub.sessions.audience_of) + b"\n"
 
     def write(self, data: bytes) -> None:
         for line in data.splitlines():
@@ -90,7 +90,7 @@ class Attachment:
         self._hub, self._channel, self._instance = hub, channel, instance
         self._ended = asyncio.Event()
         self._attached = asyncio.Event()
-        self._current: tuple[Exchange, _Outlet] | None = None
+        self._current: tuple[Exchange, _HubWriter] | None = None
         self._refusal = self._warned = ""
         self._leaving = asyncio.Event()
         self._task = asyncio.get_running_loop().create_task(self._run())
@@ -103,7 +103,7 @@ class Attachment:
 
     async def heard(self) -> None:
         """Wait, not for long, until the hub has what was said: who lives for a moment only is to be heard too."""
-        if self._task.done() or not (self._attached.is_set() or self._hub.sources.untold()):
+        if self._task.done() or not (self._attached.is_set() or self._hub.sessions.unheard_by_hub()):
             return
         with contextlib.suppress(TimeoutError):  # it is kept in the journal, and the hub is not there
             async with asyncio.timeout(FAREWELL):
@@ -111,14 +111,14 @@ class Attachment:
                 self._hub.delivery.empty()
                 while not self._through():
                     await asyncio.sleep(POLL)  # nobody tells when a socket has taken it
-                self._hub.sources.caught_up()
+                self._hub.sessions.mark_heard_by_hub()
 
     def _through(self) -> bool:
         """Whether the hub was sent everything."""
         if self._current is None or self._current[0].subscription is None:
             return False
-        one, outlet = self._current[0].subscription, self._current[1]
-        return one.live and not one.stream.fresh and not outlet.waiting()
+        one, writer = self._current[0].subscription, self._current[1]
+        return one.live and not one.stream.fresh and not writer.waiting()
 
     async def _run(self) -> None:
         tries = 0
@@ -152,22 +152,22 @@ class Attachment:
         """Be the hub's for one connection; whether it has subscribed."""
         self._refusal = ""
         ended = self._ended = asyncio.Event()
-        outlet = _Outlet(self._hub, ended.set)
+        writer = _HubWriter(self._hub, ended.set)
         peer = Peer("hub", "hub", roles=frozenset({REPLIER, RELAY}))
-        exchange = Exchange(self._hub, peer, outlet, outlet.say, lambda _reason: ended.set())
-        self._current = exchange, outlet
-        outlet.say(self._manifest())
-        work: list[Coroutine[Any, Any, object]] = [self._send(wire, outlet), self._read(wire, exchange), ended.wait()]
+        exchange = Exchange(self._hub, peer, writer, writer.say, lambda _reason: ended.set())
+        self._current = exchange, writer
+        writer.say(self._manifest())
+        work: list[Coroutine[Any, Any, object]] = [self._send(wire, writer), self._read(wire, exchange), ended.wait()]
         tasks = [asyncio.ensure_future(one) for one in work]
         try:
             await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
         finally:
-            self._hub.sources.attached = False
+            self._hub.sessions.attached = False
             if self._through():
-                self._hub.sources.caught_up()
+                self._hub.sessions.mark_heard_by_hub()
             self._current = None
             exchange.lost()
-            outlet.queue.put_nowait(None)
+            writer.queue.put_nowait(None)
             try:
                 with contextlib.suppress(TimeoutError):  # what was said last, if it can still be heard
                     async with asyncio.timeout(0.5):  # wait_for() may forget that its caller was cancelled
@@ -186,14 +186,14 @@ class Attachment:
         told = self._hub.manifest()
         return msgspec.structs.replace(told, extensions={PREFIX: {"instance": self._instance}})
 
-    async def _send(self, wire: Wire, outlet: _Outlet) -> None:
-        while (line := await outlet.queue.get()) is not None:
+    async def _send(self, wire: Wire, writer: _HubWriter) -> None:
+        while (line := await writer.queue.get()) is not None:
             try:
                 await wire.send(line)
             except ChannelLost:
                 return
             finally:
-                outlet.sent(line)
+                writer.sent(line)
 
     async def _read(self, wire: Wire, exchange: Exchange) -> None:
         try:
@@ -204,7 +204,7 @@ class Attachment:
                 if exchange.subscription is not None and not self._attached.is_set():
                     log.info("Attached to the hub at %s.", self.url)
                     self._attached.set()
-                    self._hub.sources.attached = True
+                    self._hub.sessions.attached = True
         except ChannelLost:
             return
         except ChannelRefused as error:

@@ -27,8 +27,8 @@ from ...subscriber.subscriber import Status, Subscriber
 from ...transports.base import ChannelLost, ChannelRefused
 from ...transports.duplex_client import Duplex, Wire
 from ...transports.duplex_server import Handed
-from ..hub import CatchUp, Hub, Source
-from ..sessions import remember
+from ..hub import Hub, SessionSnapshot, SessionSource
+from ..sessions import remember_bounded
 from ..stream import Subscription
 from .audience import Whose, named, whose
 from .session import Relayed
@@ -67,14 +67,14 @@ class Relays:
         """
         for kept in self._hub.journal.sessions():
             entries = self._hub.journal.read(session=kept.session_id, limit=kept.entries)
-            audience = self._hub.sources.earlier(kept.session_id)
+            audience = self._hub.sessions.earlier_audience(kept.session_id)
             one = Relayed(self._hub, kept.session_id, whose(entries), audience)
             one.recall(entries)
             if one.last is not None:
                 self._orphans[one.session_id] = one
-                self._hub.open(one)
+                self._hub.open_session(one)
         if self._orphans:
-            self._hub.at(time.monotonic() + self._hub.settings.resume_window, self._lapse)
+            self._hub.call_at(time.monotonic() + self._hub.settings.resume_window, self._lapse)
 
     def _lapse(self) -> None:
         """Who has come back by now has another resume window to speak of its sessions."""
@@ -84,7 +84,7 @@ class Relays:
         for one in [one for one in self._orphans.values() if over(one)]:
             del self._orphans[one.session_id]
             one.abandon()
-            self._hub.shut(one)
+            self._hub.end_session(one)
 
     def claim(self, session_id: str, relay: Relay) -> Relayed | None:
         """A session of an earlier run, for the agent whose it is, which speaks of it."""
@@ -135,7 +135,7 @@ class Relays:
     ) -> SubscriptionRejected:
         """Said to the agent each time, and in the log once: it will try again."""
         level = logging.DEBUG if (peer.principal, reason) in self._warned else logging.WARNING
-        remember(self._warned, (peer.principal, reason), None)
+        remember_bounded(self._warned, (peer.principal, reason), None)
         away = "The agent %r of %r over %s was turned away. %s"
         log.log(level, away, manifest.agent_id, peer.principal, peer.transport, text)
         return SubscriptionRejected(reason_code=reason, reason_message=text)
@@ -193,7 +193,7 @@ class Relay:
             tell=self._told,
         )
         self._task = self._loop.create_task(self._run())
-        hub.roster.watchers.add(self.refresh)
+        hub.subscriptions.watchers.add(self.refresh)
 
     @property
     def here(self) -> bool:
@@ -223,7 +223,7 @@ class Relay:
     async def close(self) -> None:
         """This hub goes away. The agent's sessions go on, and are taken up again when it comes back."""
         self._closing = True
-        self.hub.roster.watchers.discard(self.refresh)
+        self.hub.subscriptions.watchers.discard(self.refresh)
         if self._wire is not None:  # no goodbye: that would say that nobody here will answer any more (CF-003, CF-004)
             self._wire.feed(None)
         await self.subscriber.close()
@@ -285,7 +285,7 @@ class Relay:
             audience = of.audience(present(event, "requested_by"), several=self._relays.several)
             relayed = self._sessions[event.session_id] = Relayed(self.hub, event.session_id, of, audience, self)
             relayed.keep(self.manifest.agent_id)
-            self.hub.open(relayed)
+            self.hub.open_session(relayed)
             self.refresh()
         relayed.take(event)
         if isinstance(event, TERMINAL):
@@ -293,12 +293,12 @@ class Relay:
 
     def _known(self, session_id: str) -> bool:
         """T6: a session that is known here is another agent's, or was ended here, whatever its agent says later."""
-        return self.hub.sources.knows(session_id) or bool(self.hub.journal.read(session=session_id, limit=1))
+        return self.hub.sessions.is_known(session_id) or bool(self.hub.journal.read(session=session_id, limit=1))
 
     def _end(self, relayed: Relayed) -> None:
         self._sessions.pop(relayed.session_id, None)
         self._stops.discard(relayed.session_id)
-        self.hub.shut(relayed)
+        self.hub.end_session(relayed)
         self.refresh()
 
     def _abandoned(self) -> None:
@@ -312,7 +312,7 @@ class Relay:
         for relayed in [*self._sessions.values()]:
             relayed.abandon()
             self._end(relayed)
-        self.hub.roster.watchers.discard(self.refresh)
+        self.hub.subscriptions.watchers.discard(self.refresh)
         self._forget()
         self.subscriber.close()
 
@@ -328,9 +328,12 @@ class Relay:
 
     def _wanted(self) -> tuple[bool, int]:
         """Whether anybody here can answer, and the seconds that who can wants to have for it: one, if nobody says."""
-        of: Sequence[Source] = [*self._sessions.values()] or [self]
-        can = any(self.hub.repliers(one, "confirmation") or self.hub.repliers(one, "clarification") for one in of)
-        return can, max(1, *(self.hub.patience(one) for one in of))
+        of: Sequence[SessionSource] = [*self._sessions.values()] or [self]
+        can = any(
+            self.hub.eligible_repliers(one, "confirmation") or self.hub.eligible_repliers(one, "clarification")
+            for one in of
+        )
+        return can, max(1, *(self.hub.longest_requested_timeout(one) for one in of))
 
     def _told(self, status: Status) -> None:
         self._subscribed = self._subscribed or status.kind == "connected"
@@ -338,7 +341,7 @@ class Relay:
             self._loop.call_soon_threadsafe(self._rejoined)
         if status.kind == "connected":
             unheard = partial(self._relays.unheard, self.key)
-            self.hub.at(time.monotonic() + self.hub.settings.resume_window, unheard)
+            self.hub.call_at(time.monotonic() + self.hub.settings.resume_window, unheard)
 
     def _rejoined(self) -> None:
         """What the agent was told last may have been lost with the connection; what it has granted counts."""
@@ -358,19 +361,19 @@ class Relay:
         return True
 
     # A relay is asked for by the hub only as a source of prompts that may come; it has none of its own.
-    def catch_up(self, subscription: Subscription) -> CatchUp:
-        return CatchUp()
+    def join(self, subscription: Subscription) -> SessionSnapshot:
+        return SessionSnapshot()
 
-    def changed(self, subscription: Subscription) -> None:
+    def terms_changed(self, subscription: Subscription) -> None:
         self.refresh()
 
-    def left(self, subscription_id: str) -> None:
+    def subscription_ended(self, subscription_id: str) -> None:
         self.refresh()
 
     def reply(self, message: Reply, via: str) -> None:
         return None
 
-    def owns(self, token: str) -> bool:
+    def owns_token(self, token: str) -> bool:
         return False
 
     def cancel(self, *, by: Literal["user"], reason: str) -> None:

@@ -17,7 +17,7 @@ from ...protocol.session import SessionState
 from ...runtime.ids import identifier, timestamp
 from ...subscriber.replies import refuses
 from ...text.summaries import STATES
-from ..hub import CatchUp, Hub
+from ..hub import Hub, SessionSnapshot
 from ..recovery import caught_up, endings
 from ..stream import Subscription
 from .audience import Whose
@@ -85,21 +85,21 @@ class Relayed:
             for event in [*endings(self._order, self.last, time.time())]:
                 self.take(event)
 
-    def catch_up(self, subscription: Subscription) -> CatchUp:
+    def join(self, subscription: Subscription) -> SessionSnapshot:
         last = self.last
         if last is None:
-            return CatchUp()
+            return SessionSnapshot()
         agent = self._order.agents.get(last.producer.agent_id)
         pending = [ask.event for ask in self._order.asks.values() if ask.outcome == "pending"]
         state = None
         if agent is not None and agent.state in STATES:
             state = _resync(last, agent.state)
-        return CatchUp(self._started, [*pending], state, last.event_id)
+        return SessionSnapshot(self._started, [*pending], state, last.event_id)
 
-    def changed(self, subscription: Subscription) -> None:
+    def terms_changed(self, subscription: Subscription) -> None:
         self._refresh()
 
-    def left(self, subscription_id: str) -> None:
+    def subscription_ended(self, subscription_id: str) -> None:
         self._refresh()
 
     def reply(self, message: Reply, via: str) -> None:
@@ -117,7 +117,7 @@ class Relayed:
         if self._relay is not None:
             self._relay.refresh()
 
-    def owns(self, token: str) -> bool:
+    def owns_token(self, token: str) -> bool:
         return token in self._order.asks
 
     def cancel(self, *, by: Literal["user"], reason: str) -> None:

@@ -229,7 +229,7 @@ class Application:
     async def _done(self, function: Callable[..., T], *args: Any) -> T:
         """Have the hub's loop do something, and wait for it here."""
         self._hub.start()
-        if self._hub.here:
+        if self._hub.is_on_loop:
             return function(*args)
         loop = asyncio.get_running_loop()
         future: asyncio.Future[T] = loop.create_future()
@@ -251,7 +251,7 @@ class Application:
                 loop.call_soon_threadsafe(settle, value, None)
 
         self._asked.add(future)
-        self._hub.call(work)
+        self._hub.call_soon(work)
         try:
             return await future
         except asyncio.CancelledError:
@@ -320,7 +320,7 @@ class Application:
             await self._stream(pipe, receive, send)
         finally:  # also when the reader leaves (TR-017)
             pipe.end()
-            self._hub.call(lambda: self._left(pipe))
+            self._hub.call_soon(lambda: self._left(pipe))
 
     def _left(self, pipe: Pipe) -> None:
         """On the hub's loop, and after whatever was to be done there for this reader."""
@@ -370,7 +370,7 @@ class Application:
             await self._converse(talk, receive, send)
         finally:
             talk.pipe.end()
-            self._hub.call(talk.exchange.lost)
+            self._hub.call_soon(talk.exchange.lost)
 
     async def _converse(self, talk: Talk, receive: Receive, send: Send) -> None:
         async def passed() -> None:
@@ -510,7 +510,7 @@ class Talk:
     def _hung_up(self, message: SubscriptionClose | None) -> None:
         if message is None:
             # The exchange says why, if it was its subscriber; else the subscription was closed from elsewhere.
-            self._hub.call(lambda: self._end("subscriber_shutdown"))
+            self._hub.call_soon(lambda: self._end("subscriber_shutdown"))
             return
         self._say(message)  # CF-097: the message first
         self._finish(code_of(message.reason_code))

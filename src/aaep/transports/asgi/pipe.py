@@ -25,7 +25,7 @@ def _line(event_id: str, data: bytes) -> bytes:
 
 class Pipe:
     """
-    What the hub writes and the server has not taken yet: the hub's Outlet.
+    What the hub writes and the server has not taken yet: the hub's FrameWriter.
 
     The hub's methods are called on its loop, those after them on the server's.
     """

@@ -10,7 +10,7 @@ from msgspec import UNSET
 
 from ...errors import RemoteProtocolError
 from ...hub.hub import Hub, UnknownSubscription
-from ...hub.reception import Unreadable
+from ...hub.reception import UnreadableRequest
 from ...identity.peer import Peer
 from ...protocol.codec import encode
 from ...protocol.messages import (
@@ -126,7 +126,7 @@ def subscribed(hub: Hub, raw: bytes, peer: Peer) -> Said:
     """What a posted request for a subscription is answered."""
     try:
         answer = hub.receive(raw, peer, (SubscriptionRequest,))
-    except Unreadable as error:
+    except UnreadableRequest as error:
         return Said(400, encode(error.rejected))  # CF-087
     if isinstance(answer, SubscriptionAccepted):
         location = f"{EVENTS}?subscription_id={answer.subscription_id}"

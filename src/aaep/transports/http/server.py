@@ -101,7 +101,7 @@ def _chunk(data: bytes) -> bytes:
 
 class EventStream:
     """
-    One reader's stream: the hub's Outlet.
+    One reader's stream: the hub's FrameWriter.
 
     Frames go straight to the socket, so they bring their chunk header along.
     What is written before the head of the response is out waits for it.

@@ -86,7 +86,7 @@ class _Out(asyncio.BaseProtocol):
 
 
 class _Reader(asyncio.Protocol):
-    """The one reader: asyncio's Protocol on the pipe that is read, the hub's Outlet on the other."""
+    """The one reader: asyncio's Protocol on the pipe that is read, the hub's FrameWriter on the other."""
 
     def __init__(self, hub: Hub, peer: Peer, limit: int) -> None:
         self.frame: Callable[[str, bytes], bytes] = _event

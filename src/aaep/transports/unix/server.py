@@ -56,7 +56,7 @@ def _nowhere(data: bytes) -> None:
 
 
 class _Reader(asyncio.Protocol):
-    """One reader's connection: asyncio's Protocol on one side, the hub's Outlet on the other."""
+    """One reader's connection: asyncio's Protocol on one side, the hub's FrameWriter on the other."""
 
     def __init__(self, door: UnixDoor) -> None:
         self.frame: Callable[[str, bytes], bytes] = _prefixed
