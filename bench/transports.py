@@ -53,6 +53,7 @@ from aaep.protocol.events import Envelope, StateChanged
 from aaep.protocol.messages import ConfirmationReply, Reply
 from aaep.runtime.ids import identifier
 from aaep.text.summaries import outcome
+from tests.serving import served
 
 sys.path.insert(0, str(Path(__file__).parent.parent))
 from bench._bare import BARE, Bare
@@ -267,7 +268,7 @@ def serve_ours(name: str, reading: str, writing: str) -> None:
             url = f"unix://{folder}/ours.sock"
         elif name == "stdio":
             url, more = "stdio:", {"reading": int(reading), "writing": int(writing)}
-        address = producer.hub.serve(url, **more)
+        address = served(producer.hub, url, **more)
         session = block.enter_context(producer.session("Adding up."))
         events = cycle(ready_made(session))
         producer.hub.open_session(Decided(producer))

@@ -6,7 +6,8 @@ import threading
 from datetime import UTC, datetime
 from typing import Any, Literal
 
-from aaep.hub.hub import Hub, SessionSnapshot
+from aaep.hub.hub import Hub
+from aaep.hub.sessions import SessionSnapshot
 from aaep.hub.settings import Settings
 from aaep.hub.stream import Subscription
 from aaep.journal.memory import MemoryJournal

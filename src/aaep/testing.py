@@ -209,7 +209,7 @@ class Listener:
 
     def lose(self) -> None:
         """Lose the connection without a word, as a bad network does."""
-        self._run(self._hub.disconnect, self._subscription, self._outlet)
+        self._run(self._hub.disconnect, self._subscription_id, self._outlet)
 
     # -- for the hub -----------------------------------------------------------------------------
 
@@ -273,7 +273,7 @@ class Listener:
         self._note("in", request)
         self._note("out", answer)
         self._outlet = _Outlet(self)
-        self._subscription = self._hub.connect(answer.subscription_id, self._peer, self._outlet)
+        self._subscription_id = self._hub.connect(answer.subscription_id, self._peer, self._outlet)
         return answer.honored_capabilities, answer.subscription_id
 
     def _reply(self, prompt: Envelope, answer: Any) -> Reply:

@@ -215,7 +215,7 @@ def test_a_connection_that_breaks_is_made_again_and_nothing_is_missing(tmp_path:
         for one in hub.subscriptions.all():
             outlet = one.writer
             if outlet is not None:
-                hub.disconnect(one, outlet)
+                hub.disconnect(one.id, outlet)
                 outlet.close(None)
 
     with agent(breaking) as url:

@@ -16,7 +16,11 @@ from hypothesis import strategies as st
 from msgspec import UNSET
 
 from aaep.errors import AaepError, RemoteProtocolError
-from aaep.hub.hub import Hub, SessionSnapshot, Settings, Subscription, SubscriptionGone, UnknownSubscription
+from aaep.hub.face import SubscriptionGone, UnknownSubscription
+from aaep.hub.hub import Hub
+from aaep.hub.sessions import SessionSnapshot
+from aaep.hub.settings import Settings
+from aaep.hub.stream import Subscription
 from aaep.identity.peer import Peer
 from aaep.journal.memory import MemoryJournal
 from aaep.protocol import codec
@@ -268,7 +272,9 @@ class World:
         self, id: str = "", *, after: str = "", peer: Peer | None = None, outlet: Reader | None = None
     ) -> Reader:
         outlet = outlet or Reader()
-        self.last = self.hub.connect(id, peer or Peer(), outlet, after)
+        found = self.hub.subscriptions.by_id(self.hub.connect(id, peer or Peer(), outlet, after))
+        assert found is not None
+        self.last = found
         return outlet
 
     def join(self, peer: Peer | None = None, **terms: Any) -> Reader:
@@ -527,7 +533,7 @@ async def test_a_reader_goes_on_after_the_last_event_it_saw() -> None:
     for number in range(5):
         agent.say(f"{number} ")
     await world.settle()
-    world.hub.disconnect(world.last, first)
+    world.hub.disconnect(world.last.id, first)
     agent.say("away ")
     again = world.connect(id, after=agent.sent[2].event_id)
     agent.say("back ")
@@ -571,7 +577,7 @@ async def test_resuming_after_a_summary_of_the_state_loses_nothing() -> None:
     id = world.subscribe(**WHOLE)
     reader = world.connect(id)
     resync = reader.ids[-1]
-    world.hub.disconnect(world.last, reader)
+    world.hub.disconnect(world.last.id, reader)
     agent.say("Away. ")
     agent.end()
     again = world.connect(id, after=resync)
@@ -746,7 +752,7 @@ async def test_a_replay_keeps_to_the_rate_and_a_critical_event_does_not_wait_for
     agent = Agent(world)
     reader = world.connect(id)
     await world.settle()
-    world.hub.disconnect(world.last, reader)
+    world.hub.disconnect(world.last.id, reader)
     for _ in range(6):
         agent.emit(ToolInvoked, tool="look", summary_normal="Looking.")
         await world.pass_time(1.5)
@@ -774,7 +780,7 @@ async def test_a_lost_reader_has_the_resume_window_and_no_more() -> None:
     agent = Agent(world)
     id = world.subscribe(**REPLIES)
     reader = world.connect(id)
-    world.hub.disconnect(world.last, reader)
+    world.hub.disconnect(world.last.id, reader)
     await world.pass_time(29.0)
     assert ("left", id) not in agent.log and world.hub.eligible_repliers(agent, "confirmation") == {id}
     await world.pass_time(2.0)
@@ -789,7 +795,7 @@ async def test_who_comes_back_in_time_stays() -> None:
     agent = Agent(world)
     id = world.subscribe(**REPLIES)
     reader = world.connect(id)
-    world.hub.disconnect(world.last, reader)
+    world.hub.disconnect(world.last.id, reader)
     await world.pass_time(29.0)
     world.connect(id)
     await world.pass_time(60.0)
@@ -803,7 +809,7 @@ async def test_each_loss_begins_a_window_of_its_own() -> None:
     id = world.subscribe(**REPLIES)
     for _ in range(3):
         reader = world.connect(id)
-        world.hub.disconnect(world.last, reader)
+        world.hub.disconnect(world.last.id, reader)
         await world.pass_time(20.0)
     assert ("left", id) not in agent.log
 
@@ -828,7 +834,7 @@ async def test_the_newest_reader_wins() -> None:
     Agent(world)
     await world.settle()
     assert older.reason == "superseded" and older.ids == [] and len(newer.ids) == 1
-    world.hub.disconnect(former, older)  # comes late, and is about the older one
+    world.hub.disconnect(former.id, older)  # comes late, and is about the older one
     Agent(world)
     await world.settle()
     assert len(newer.ids) == 2
@@ -873,7 +879,7 @@ async def test_a_bare_stream_is_read_only_and_ends_with_its_connection() -> None
     token = agent.ask().reply_token
     world.hub.reply(replied(token, world.last.id), Peer())
     assert agent.replies == []
-    world.hub.disconnect(world.last, reader)
+    world.hub.disconnect(world.last.id, reader)
     assert "aaep_subscriptions 0\n" in world.hub.metrics()
     with pytest.raises(UnknownSubscription):
         World(bare=False).connect()
@@ -1149,7 +1155,7 @@ class Listener:
     def drop(self, lost: int) -> None:
         if self.outlet is not None and not self.outlet.closed:
             self.take(lost)
-            self.world.hub.disconnect(self.subscription, self.outlet)
+            self.world.hub.disconnect(self.subscription.id, self.outlet)
             self.outlet = None
 
 

@@ -23,9 +23,10 @@ import msgspec
 import pytest
 
 import aaep
-from aaep.hub.hub import Hub, Settings
+from aaep.hub.hub import Hub
 from aaep.hub.relay import attach
 from aaep.hub.relay.relay import Relays
+from aaep.hub.settings import Settings
 from aaep.identity.credentials import Credentials
 from aaep.identity.peer import AGENT, Peer
 from aaep.identity.tokens import Static, Tokens, add, new
@@ -43,6 +44,7 @@ from aaep.testing import Listener
 from aaep.transports.duplex_client import Duplex
 from aaep.transports.duplex_server import ALLOWED
 from tests.asking import ANSWERS, renegotiation, reply
+from tests.serving import served
 
 LONG = 60.0
 
@@ -51,11 +53,11 @@ LONG = 60.0
 def serving(url: str, journal: Journal | None = None, window: float = 30.0) -> Iterator[tuple[Hub, str]]:
     offer = Offer(producer=ProducerInfo(agent_id="hub"), registry=registry(), namespaces=(ATTEND.namespace,))
     hub = Hub(offer, journal or MemoryJournal(), settings=Settings(resume_window=window))
-    hub.relays = relays = Relays(hub)
+    hub.agents = relays = Relays(hub)
     hub.start()
     relays.recall()
     try:
-        yield hub, hub.serve(url)
+        yield hub, served(hub, url)
     finally:
         hub.run(relays.close())
         hub.close()
@@ -208,13 +210,13 @@ def patient(hub: Hub) -> Listener:
 def test_what_is_set_without_an_address_is_for_the_hub() -> None:
     """As one would write it, and as it has to be written beside an address."""
     hub = Hub(Offer(producer=ProducerInfo(agent_id="hub")), MemoryJournal())
-    hub.relays = relays = Relays(hub)
+    hub.agents = relays = Relays(hub)
     given: list[dict[str, Any]] = [
         {"token": "correct-horse"},
         {"hub_settings": {"token": "correct-horse"}, "listen": "http://127.0.0.1:0"},
     ]
     try:
-        url = hub.serve("ws://127.0.0.1:0", identity=Static("correct-horse", roles=AGENT))
+        url = served(hub, "ws://127.0.0.1:0", identity=Static("correct-horse", roles=AGENT))
         for settings in given:
             with Producer("bank", hub=url, journal=None, **settings) as agent:
                 agent.reader(replies=False).wait(LONG)
@@ -236,10 +238,10 @@ class Doorman:
 
 def test_cf_149_an_agent_shows_its_hub_the_token_of_the_day() -> None:
     hub = Hub(Offer(producer=ProducerInfo(agent_id="hub")), MemoryJournal())
-    hub.relays = relays = Relays(hub)
+    hub.agents = relays = Relays(hub)
     doorman, days = Doorman(), iter(["monday", "tuesday"])
     try:
-        url = hub.serve("ws://127.0.0.1:0", identity=doorman)
+        url = served(hub, "ws://127.0.0.1:0", identity=doorman)
         with Producer("bank", hub=url, journal=None, token=lambda: next(days, "later")) as agent:
             assert doorman.shown.get(timeout=LONG) == "monday"
             agent.reader(replies=False).wait(LONG)
@@ -254,7 +256,7 @@ def test_cf_149_an_agent_shows_its_hub_the_token_of_the_day() -> None:
 def test_an_agent_whose_token_cannot_be_had_tries_again(caplog: pytest.LogCaptureFixture) -> None:
     """Who gives tokens may be away too."""
     hub = Hub(Offer(producer=ProducerInfo(agent_id="hub")), MemoryJournal())
-    hub.relays = relays = Relays(hub)
+    hub.agents = relays = Relays(hub)
     tries = iter([OSError("away: secret")])
 
     def token() -> str:
@@ -263,7 +265,7 @@ def test_an_agent_whose_token_cannot_be_had_tries_again(caplog: pytest.LogCaptur
         return "correct-horse"
 
     try:
-        url = hub.serve("ws://127.0.0.1:0", identity=Static("correct-horse", roles=AGENT))
+        url = served(hub, "ws://127.0.0.1:0", identity=Static("correct-horse", roles=AGENT))
         with Producer("bank", hub=url, journal=None, token=token) as agent:
             agent.reader(replies=False).wait(LONG)
     finally:
@@ -274,7 +276,7 @@ def test_an_agent_whose_token_cannot_be_had_tries_again(caplog: pytest.LogCaptur
 
 def test_an_agent_with_a_wrong_token_is_told_that_it_is_the_token(caplog: pytest.LogCaptureFixture) -> None:
     hub = Hub(Offer(producer=ProducerInfo(agent_id="hub")), MemoryJournal())
-    hub.relays = relays = Relays(hub)
+    hub.agents = relays = Relays(hub)
     said = threading.Event()
 
     def tell(record: logging.LogRecord) -> bool:
@@ -283,7 +285,7 @@ def test_an_agent_with_a_wrong_token_is_told_that_it_is_the_token(caplog: pytest
 
     logging.getLogger("aaep.attach").addFilter(tell)
     try:
-        url = hub.serve("ws://127.0.0.1:0", identity=Static("correct-horse", roles=AGENT))
+        url = served(hub, "ws://127.0.0.1:0", identity=Static("correct-horse", roles=AGENT))
         with Producer("bank", hub=url, journal=None, token="wrong-horse"):
             assert said.wait(LONG)
     finally:
@@ -562,7 +564,7 @@ def test_a_hub_says_to_the_agent_why_it_is_turned_away_and_to_its_own_log_once(
         logging.getLogger(name).addHandler(watching)
     try:
         with serving("ws://127.0.0.1:0") as (hub, _):
-            url = hub.serve("ws://127.0.0.1:0", identity=Tokens(tokens))
+            url = served(hub, "ws://127.0.0.1:0", identity=Tokens(tokens))
             with Producer("bank", hub=url, hub_settings={"token": secret}, journal=None):
                 assert again.wait(LONG)
     finally:
@@ -795,7 +797,7 @@ def test_a_session_in_which_nothing_happens_outlives_a_restart_of_the_hub(tmp_pa
         with serving(url, second := SqliteJournal(journal)) as (hub, _):
             agent.reader(replies=False).wait(LONG)
             listener = reader(hub)
-            relays = cast(Relays, hub.relays)
+            relays = cast(Relays, hub.agents)
             (key,) = relays._agents
             hub.call_soon(lambda: relays.unheard(key))  # the time is over
             session.write("After. ")

@@ -22,7 +22,7 @@ from joserfc import jws
 from joserfc.jwk import ECKey, OKPKey, RSAKey
 
 from aaep.errors import AaepError
-from aaep.hub.hub import Settings
+from aaep.hub.settings import Settings
 from aaep.hub.visibility import hidden_from, reduced
 from aaep.identity.credentials import (
     Certificates,
@@ -766,7 +766,7 @@ async def test_sec_040_a_listener_hears_what_happens_and_not_the_words_live_late
     agent.pending = [asking(agent.session_id)]
     await world.settle()
     late = world.join(listener, **WHOLE)
-    world.hub.disconnect(world.last, late)
+    world.hub.disconnect(world.last.id, late)
     again = world.connect(id, after=live.ids[0], peer=listener)
     full = world.join(peer("bob", "replier"), **WHOLE)
     for reader in (live, late, again):

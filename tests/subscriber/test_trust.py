@@ -38,7 +38,7 @@ from aaep.protocol.negotiation import Offer, negotiate, renegotiate
 from aaep.subscriber.fallback import Ways, allowed
 from aaep.subscriber.status import SubscriptionRefused
 from aaep.subscriber.subscriber import Subscriber
-from aaep.transports.base import Arrival, Channel, ChannelLost, ChannelRefused
+from aaep.transports.base import Arrival, Channel, ChannelLost, ChannelRefused, serve
 
 LONG = 60.0  # seconds that nothing here should take
 NOW = 1_779_632_531.0
@@ -421,7 +421,7 @@ def test_the_signature_is_renewed_while_the_producer_runs(files: tuple[Path, Pat
 
 def test_a_door_that_is_opened_later_is_in_the_signed_manifest(files: tuple[Path, Path]) -> None:
     with served(signing_key=files[0]) as producer:
-        later = producer.hub.serve("http://127.0.0.1:0")
+        later = producer.hub.run(serve(producer.hub, "http://127.0.0.1:0")).url
         with Subscriber(later, trust=files[1]) as subscriber:
             subscriber.ready().wait(LONG)
 

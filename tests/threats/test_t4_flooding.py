@@ -232,7 +232,7 @@ def test_t4_a_reader_that_takes_nothing_is_let_go_and_the_others_hear_all(wire: 
 
 
 def _told(producer: Producer) -> str:
-    return f"slow {producer.hub._counts['slow']}"
+    return f"slow {producer.hub._slow_readers}"
 
 
 @pytest.fixture(params=["http", "websocket", "unix"])

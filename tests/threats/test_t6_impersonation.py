@@ -19,10 +19,11 @@ import pytest
 
 from aaep.errors import AaepError
 from aaep.hub import expiry
-from aaep.hub.hub import Hub, Settings
+from aaep.hub.hub import Hub
 from aaep.hub.relay import relay
 from aaep.hub.relay.audience import earlier
 from aaep.hub.relay.relay import Relays
+from aaep.hub.settings import Settings
 from aaep.identity.credentials import Credentials
 from aaep.identity.peer import Peer
 from aaep.journal.base import Journal
@@ -38,6 +39,7 @@ from aaep.transports import duplex_server
 from aaep.transports.unix.paths import folders, fresh, wanted
 from tests.end_to_end.readers import ANSWERS, ENDS, PROMPT, Raw, stamp
 from tests.end_to_end.wires import LONG, Http, Json, Line, Unix
+from tests.serving import served
 from tests.threats.hall import Doorman
 
 
@@ -59,8 +61,8 @@ class Place:
     def __init__(self, folder: Path, hub: Hub) -> None:
         self.hub, self.guests = hub, Guests()
         self.doorman = Doorman(folder / "tokens.jsonl")
-        self.socket = hub.serve(f"unix://{folder}/hub.sock", identity=self.guests)
-        self.url = hub.serve("http://127.0.0.1:0", identity=self.doorman)
+        self.socket = served(hub, f"unix://{folder}/hub.sock", identity=self.guests)
+        self.url = served(hub, "http://127.0.0.1:0", identity=self.doorman)
 
     def reader(self, who: str, role: str = "replier") -> Raw:
         return Raw(Http(self.doorman.headers(who, role)), self.url, **ANSWERS)
@@ -75,7 +77,7 @@ def place(folder: Path, journal: Journal | None = None, window: float = 30.0) ->
     offer = Offer(producer=ProducerInfo(agent_id="hub"), registry=registry(), namespaces=(ATTEND.namespace,))
     kept = MemoryJournal() if journal is None else journal
     hub = Hub(offer, kept, settings=Settings(resume_window=window), audience=earlier(kept, several=True))
-    hub.relays = relays = Relays(hub, several=True)
+    hub.agents = relays = Relays(hub, several=True)
     hub.start()
     hub.run(_recalled(relays))
     try:

@@ -33,9 +33,10 @@ from aaep.protocol.events import AwaitingConfirmation
 from aaep.protocol.negotiation import Offer
 from aaep.subscriber.subscriber import Subscriber
 from aaep.transports.asgi.pipe import EventPipe
-from aaep.transports.base import transport
+from aaep.transports.base import asgi_application, transport
 from tests.asking import Asker
 from tests.end_to_end.readers import reply
+from tests.serving import served
 from tests.transports.test_http import EVENTS, JSON, MANIFEST, PRODUCER, REPLIES, SUBSCRIPTIONS, TOKEN, UNKNOWN
 
 WAIT = 60.0  # how long a broken build may keep a test waiting
@@ -127,7 +128,7 @@ def test_it_is_mounted_beside_somebody_elses_pages(prefix: str) -> None:
         return PlainTextResponse("A page.")
 
     with hub() as made:
-        application = Starlette(routes=[Route("/page", page), Mount(prefix or "/", made.asgi())])
+        application = Starlette(routes=[Route("/page", page), Mount(prefix or "/", asgi_application(made))])
         agent = Asker(made)
         with running(application) as place, httpx.Client(base_url=f"http://{place}", trust_env=False) as client:
             assert client.get("/page").text == "A page."
@@ -178,7 +179,7 @@ def test_a_subscriber_hears_and_answers_through_it() -> None:
 def test_who_leaves_is_noticed() -> None:
     with hub() as made:
         agent = Asker(made)
-        with running(made.asgi()) as place:
+        with running(asgi_application(made)) as place:
             with closing(Events(place, EVENTS)):  # a bare stream ends with its connection
                 agent.gone.clear()
             assert agent.gone.wait(WAIT)
@@ -187,7 +188,7 @@ def test_who_leaves_is_noticed() -> None:
 def test_it_says_what_is_missing_where_there_is_no_server(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "uvicorn", None)
     with hub() as made, pytest.raises(AaepError, match="pip install uvicorn"):
-        made.serve("asgi+http://127.0.0.1:0")
+        served(made, "asgi+http://127.0.0.1:0")
 
 
 @pytest.mark.parametrize(
@@ -195,7 +196,7 @@ def test_it_says_what_is_missing_where_there_is_no_server(monkeypatch: pytest.Mo
 )
 def test_it_serves_this_machine_only(url: str) -> None:
     with hub() as made, pytest.raises(AaepError):
-        made.serve(url)
+        served(made, url)
 
 
 def test_seen_from_outside_it_is_http() -> None:
@@ -233,7 +234,7 @@ def test_seen_from_outside_it_is_http() -> None:
 )
 def test_every_request_has_its_answer(status: int, method: str, path: str, options: Json) -> None:
     with hub() as made:
-        answer = ask(made.asgi(), method, path, **options)
+        answer = ask(asgi_application(made), method, path, **options)
     assert answer.status_code == status, answer.text
     assert answer.headers["X-Content-Type-Options"] == "nosniff"
     if status >= 400:
@@ -244,7 +245,7 @@ def test_every_request_has_its_answer(status: int, method: str, path: str, optio
 def test_a_request_that_cannot_be_used_hears_which_member_is_wrong() -> None:
     """CF-087"""
     with hub() as made:
-        answer = ask(made.asgi(), "POST", SUBSCRIPTIONS, json={**REQUEST, "subscriber_id": ""})
+        answer = ask(asgi_application(made), "POST", SUBSCRIPTIONS, json={**REQUEST, "subscriber_id": ""})
     said = answer.json()
     assert (answer.status_code, said["type"], said["reason_code"]) == (400, "subscription.rejected", "unknown")
     assert said["reason_message"].startswith("This request cannot be used. subscriber_id should not be empty.")
@@ -256,12 +257,12 @@ def test_a_body_that_does_not_say_how_long_it_is_is_cut_off_all_the_same() -> No
             yield b"x" * 100_000
 
     with hub() as made:
-        assert ask(made.asgi(), "POST", SUBSCRIPTIONS, content=pieces(), headers=JSON).status_code == 413
+        assert ask(asgi_application(made), "POST", SUBSCRIPTIONS, content=pieces(), headers=JSON).status_code == 413
 
 
 def test_who_has_a_token_is_let_in_from_anywhere() -> None:
     with hub() as made:
-        application = made.asgi(token=TOKEN)
+        application = asgi_application(made, token=TOKEN)
         for headers, status in (({}, 401), ({"Authorization": "Bearer wrong"}, 401), (_bearer(), 200)):
             answer = ask(application, "GET", MANIFEST, client="10.0.0.7", headers={"Host": "agent.example", **headers})
             assert answer.status_code == status
@@ -269,7 +270,7 @@ def test_who_has_a_token_is_let_in_from_anywhere() -> None:
         assert rejected.status_code == 401
         assert rejected.json()["reason_code"] == "authentication_required"  # CF-087
         with pytest.raises(AaepError, match="either"):
-            made.asgi(token=TOKEN, identity=application)
+            asgi_application(made, token=TOKEN, identity=application)
 
 
 def _bearer() -> dict[str, str]:
@@ -278,20 +279,20 @@ def _bearer() -> dict[str, str]:
 
 def test_the_page_that_is_on_the_list_may_use_it() -> None:
     with hub() as made:
-        application = made.asgi(origins=["https://reader.example"])
+        application = asgi_application(made, origins=["https://reader.example"])
         origin = {"Origin": "https://reader.example"}
         answer = ask(application, "GET", MANIFEST, headers=origin)
         assert answer.headers["Access-Control-Allow-Origin"] == "https://reader.example"
         before = ask(application, "OPTIONS", SUBSCRIPTIONS, headers=origin)
         assert (before.status_code, before.headers["Access-Control-Allow-Methods"]) == (204, "POST")
         with pytest.raises(AaepError, match="origin"):
-            made.asgi(origins=["*"])
+            asgi_application(made, origins=["*"])
 
 
 def test_a_defect_is_answered_without_a_word_of_how(monkeypatch: pytest.MonkeyPatch) -> None:
     with hub() as made:
         monkeypatch.setattr(made, "metrics", lambda: 1 / 0)
-        answer = ask(made.asgi(), "GET", "/metrics")
+        answer = ask(asgi_application(made), "GET", "/metrics")
         assert answer.status_code == 500
         assert "zero" not in answer.text and "Traceback" not in answer.text
 
@@ -336,7 +337,7 @@ def test_nothing_that_is_asked_is_a_defect(body: bytes, path: str, method: str, 
         sent.append(message)
 
     with hub() as made:
-        asyncio.run(made.asgi()(scope, receive, send))
+        asyncio.run(asgi_application(made)(scope, receive, send))
     assert sent[0]["status"] < 500
 
 
@@ -368,7 +369,7 @@ def ending(line: Any) -> tuple[list[Json], int | None]:
 def place() -> Iterator[tuple[str, Asker]]:
     with hub() as made:
         agent = Asker(made)
-        with running(made.asgi()) as where:
+        with running(asgi_application(made)) as where:
             yield where, agent
 
 
@@ -423,7 +424,7 @@ def test_an_upgrade_that_is_not_in_order_is_refused(place: tuple[str, Asker], st
 
 
 def test_cf_096_a_page_gets_a_ticket_for_the_websocket() -> None:
-    with hub() as made, running(made.asgi(token=TOKEN, origins=["https://reader.example"])) as where:
+    with hub() as made, running(asgi_application(made, token=TOKEN, origins=["https://reader.example"])) as where:
         page, place = {"Origin": "https://reader.example"}, f"http://{where}/aaep/v1/tickets"
         assert httpx.post(place, headers=page).status_code == 401
         before = httpx.options(place, headers=page)
@@ -443,7 +444,7 @@ def test_cf_096_a_page_gets_a_ticket_for_the_websocket() -> None:
 def test_ws_006_who_asks_for_nothing_is_let_go_and_who_has_asked_is_not() -> None:
     with hub() as made:
         agent = Asker(made)
-        with running(made.asgi(patience=0.5)) as where, talking(where) as listening:
+        with running(asgi_application(made, patience=0.5)) as where, talking(where) as listening:
             listening.send(json.dumps(REQUEST))
             assert hear(listening)["type"] == "subscription.accepted"
             with talking(where) as silent:
@@ -457,12 +458,12 @@ def test_what_is_neither_is_said() -> None:
 
     with hub() as made, contextlib.ExitStack() as stack:
         stack.enter_context(pytest.raises(AaepError, match="smtp"))
-        asyncio.run(made.asgi()({"type": "smtp"}, nothing, nothing))
+        asyncio.run(asgi_application(made)({"type": "smtp"}, nothing, nothing))
 
 
 def test_its_address_is_real() -> None:
     with hub() as made:
-        url = made.serve("asgi+http://127.0.0.1:0")
+        url = served(made, "asgi+http://127.0.0.1:0")
         assert urlsplit(url).port
 
 

@@ -16,9 +16,11 @@ from aaep.journal.memory import MemoryJournal
 from aaep.protocol.attend_extension import registry
 from aaep.protocol.events import ProducerInfo
 from aaep.protocol.negotiation import Offer
+from aaep.transports.base import serve
 from aaep.transports.http.server import Connection, HttpConnection
 from aaep.transports.unix.server import _Reader
 from aaep.transports.websocket.server import log
+from tests.serving import served
 
 CONNECTIONS: dict[str, Callable[[Any], asyncio.Protocol]] = {
     "unix": _Reader,
@@ -51,7 +53,7 @@ def test_on_asyncios_own_loop_who_comes_while_the_door_closes_is_let_go_of(
 ) -> None:
     async def come_and_close() -> bytes:
         hub = opened(asyncio.get_running_loop())
-        await hub.open_door(address(scheme, tmp_path))
+        await serve(hub, address(scheme, tmp_path))
         (door,) = hub.servers
         with connected(door.url) as line:
             for _ in range(turns):
@@ -72,7 +74,7 @@ def test_on_asyncios_own_loop_who_comes_while_the_door_closes_is_let_go_of(
 def test_who_was_accepted_and_not_yet_served_when_the_door_closed_is_let_go_of(scheme: str, tmp_path: Path) -> None:
     """Else the connection stays, and the other side waits for an answer; the loop may never come to its end."""
     hub = opened()
-    hub.serve(address(scheme, tmp_path))
+    served(hub, address(scheme, tmp_path))
     (door,) = hub.servers
     ours, theirs = socket.socketpair()
 

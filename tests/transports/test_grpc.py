@@ -23,7 +23,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from aaep.errors import AaepError
-from aaep.hub.hub import Hub, Settings
+from aaep.hub.hub import Hub
+from aaep.hub.settings import Settings
 from aaep.identity.credentials import Certificates, Credentials, Local, TooManyGuesses, Unauthenticated, Unauthorised
 from aaep.identity.peer import LISTENER, Peer
 from aaep.journal.memory import MemoryJournal
@@ -40,6 +41,7 @@ from aaep.transports.grpc.client import GrpcChannel, connect
 from aaep.transports.grpc.messages import LENGTH, batch, each, pack, unpack
 from aaep.transports.grpc.server import GrpcDoor, serve
 from tests.asking import Asker
+from tests.serving import served
 from tests.stubs import Stream, generated, open_channel
 
 T = TypeVar("T")
@@ -59,7 +61,7 @@ class Server:
     ) -> None:
         self.hub = Hub(terms, MemoryJournal(), settings=options, loop=loop)
         try:
-            self.url = self.hub.serve(door.pop("url", "grpc://127.0.0.1:0"), **door)
+            self.url = served(self.hub, door.pop("url", "grpc://127.0.0.1:0"), **door)
         except BaseException:
             self.hub.close()
             raise
@@ -594,7 +596,7 @@ def test_who_never_reads_again_keeps_nothing(monkeypatch: pytest.MonkeyPatch) ->
 def test_a_reader_elsewhere_that_takes_over_is_an_abortion(server: Server) -> None:
     import http.client
 
-    where = urlsplit(server.hub.serve("http://127.0.0.1:0")).netloc
+    where = urlsplit(served(server.hub, "http://127.0.0.1:0")).netloc
     with server.reading() as (stream, subscription_id):
         line = http.client.HTTPConnection(where, timeout=WAIT)
         try:

@@ -24,7 +24,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from aaep.errors import AaepError
-from aaep.hub.hub import Hub, Settings
+from aaep.hub.hub import Hub
+from aaep.hub.settings import Settings
 from aaep.journal.memory import MemoryJournal
 from aaep.protocol import codec as wire
 from aaep.protocol.events import ProducerInfo
@@ -34,6 +35,7 @@ from aaep.transports.http.client import HttpChannel
 from aaep.transports.http.server import HttpConnection, connect, serve
 from aaep.transports.websocket.server import WebSocketDoor
 from tests.asking import Asker
+from tests.serving import served
 
 WAIT = 60.0  # how long a broken build may keep a test waiting
 EVENTS, REPLIES, SUBSCRIPTIONS = "/aaep/v1/events", "/aaep/v1/replies", "/aaep/v1/subscriptions"
@@ -50,7 +52,7 @@ class Server:
     def __init__(self, terms: Offer, options: Settings, **door: Any) -> None:
         self.hub = Hub(terms, MemoryJournal(), settings=options)
         try:
-            self.url = self.hub.serve(door.pop("url", "http://127.0.0.1:0"), **door)
+            self.url = served(self.hub, door.pop("url", "http://127.0.0.1:0"), **door)
         except BaseException:
             self.hub.close()
             raise

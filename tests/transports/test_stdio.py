@@ -24,10 +24,11 @@ from aaep.identity.credentials import Credentials, Unauthorised
 from aaep.identity.peer import Peer
 from aaep.protocol.events import AwaitingConfirmation, SessionCompleted
 from aaep.subscriber.subscriber import Subscriber
-from aaep.transports.base import ChannelLost, ChannelRefused
+from aaep.transports.base import ChannelLost, ChannelRefused, serve
 from aaep.transports.stdio import server as stdio
 from tests import asking
 from tests.asking import WAIT, Asker, parting, renegotiation, reply, request
+from tests.serving import served
 
 ROOT = Path(__file__).parents[2]
 UNKNOWN = "sub_" + "0" * 32
@@ -104,7 +105,7 @@ class Server:
         self.client = Client(our_start, our_end)
         self.agent = Asker(self.hub)
         try:
-            self.url = self.hub.serve("stdio:", reading=theirs, writing=theirs_too, **(door or {}))
+            self.url = served(self.hub, "stdio:", reading=theirs, writing=theirs_too, **(door or {}))
         except BaseException:
             self.hub.close()
             self.client.close()
@@ -454,16 +455,17 @@ def test_what_cannot_be_served_is_refused_in_words(url: str, door: dict[str, Any
     hub = asking.hub()
     try:
         with pytest.raises(AaepError):
-            hub.serve(url, **door)
+            served(hub, url, **door)
     finally:
         hub.close()
 
 
 SERVE = """
 from tests import asking
+from tests.serving import served
 hub = asking.hub()
 try:
-    hub.serve("stdio:")
+    served(hub, "stdio:")
 finally:
     hub.close()
 """
@@ -886,7 +888,7 @@ def test_it_works_on_the_loop_of_the_standard_library_too() -> None:
         hub = Hub(asking.OFFER, asking.hub().journal, loop=asyncio.get_running_loop())
         theirs, our_end = os.pipe()
         our_start, theirs_too = os.pipe()
-        await hub.open_door("stdio:", reading=theirs, writing=theirs_too)
+        await serve(hub, "stdio:", reading=theirs, writing=theirs_too)
         client, agent = Client(our_start, our_end), Asker(hub)
         await asyncio.to_thread(client.subscribe)
         asked = agent.ask()

@@ -30,10 +30,11 @@ from aaep.producer.producer import Producer
 from aaep.protocol.events import AwaitingConfirmation
 from aaep.subscriber.subscriber import Subscriber
 from aaep.transports import unix
-from aaep.transports.base import ChannelLost, ChannelRefused, transport
+from aaep.transports.base import ChannelLost, ChannelRefused, serve, transport
 from aaep.transports.unix.paths import LONGEST, bind, folders, fresh, peer_of
 from tests import asking
 from tests.asking import WAIT, Asker, parting, renegotiation, reply, request
+from tests.serving import served
 
 root = pytest.mark.skipif(os.geteuid() != 0, reason="only root may give files away")
 NOBODY = 65_534
@@ -102,7 +103,7 @@ class Server:
     def __init__(self, url: str, door: dict[str, Any] | None = None, **options: Any) -> None:
         self.hub = asking.hub(**options)
         try:
-            self.url = self.hub.serve(url, **(door or {}))
+            self.url = served(self.hub, url, **(door or {}))
         except BaseException:
             self.hub.close()
             raise
@@ -503,7 +504,7 @@ def test_cf_118_the_manifest_is_beside_the_socket_and_named(server: Server) -> N
     beside = server.path.with_name("bank.manifest.json")
     manifest = json.loads(beside.read_bytes())
     assert manifest["agent_id"] == "bank" and manifest["transports_supported"] == ["unix-socket"]
-    server.hub.serve("http://127.0.0.1:0")
+    served(server.hub, "http://127.0.0.1:0")
     with server.client() as client:
         client.subscribe()
         assert client.accepted["manifest_uri"] == beside.as_uri()
@@ -516,7 +517,7 @@ def test_a_manifest_that_cannot_be_written_is_not_named(server: Server) -> None:
     beside = server.path.with_name("bank.manifest.json")
     beside.unlink()
     beside.mkdir()
-    server.hub.serve("http://127.0.0.1:0")  # so that there is something new to write
+    served(server.hub, "http://127.0.0.1:0")  # so that there is something new to write
     with server.client() as client:
         client.subscribe()
         assert "manifest_uri" not in client.accepted
@@ -848,7 +849,7 @@ def test_a_refusal_reaches_the_subscriber(url: str) -> None:
 def test_it_works_on_the_loop_of_the_standard_library_too(url: str) -> None:
     async def both() -> None:
         hub = Hub(asking.OFFER, asking.hub().journal, loop=asyncio.get_running_loop())
-        address = await hub.open_door(url)
+        address = (await serve(hub, url)).url
         agent = Asker(hub)
         channel = unix.connect(address)
         accepted = json.loads(await channel.request(json.dumps(request()).encode()))

@@ -45,6 +45,7 @@ from aaep.transports.http.tickets import Tickets
 from aaep.transports.websocket.talk import code_of
 from tests.asking import Asker
 from tests.end_to_end.readers import reply
+from tests.serving import served
 from tests.transports.test_http import PRODUCER
 
 WAIT = 60.0  # how long a broken build may keep a test waiting
@@ -76,7 +77,7 @@ class Server:
     def __init__(self, options: Settings | None = None, offer: Offer = OFFER, **door: Any) -> None:
         self.hub = Hub(offer, MemoryJournal(), settings=options)
         try:
-            self.url = self.hub.serve("ws://127.0.0.1:0", **door)
+            self.url = served(self.hub, "ws://127.0.0.1:0", **door)
         except BaseException:
             self.hub.close()
             raise
@@ -351,7 +352,7 @@ def test_a_network_is_served_with_encryption_and_a_token(tmp_path: Path) -> None
     trust = ssl.create_default_context(cafile=cert)
     hub = Hub(OFFER, MemoryJournal())
     try:
-        port = urlsplit(hub.serve("wss://0.0.0.0:0", cert=cert, key=key, token="correct-horse")).port
+        port = urlsplit(served(hub, "wss://0.0.0.0:0", cert=cert, key=key, token="correct-horse")).port
         url = f"wss://127.0.0.1:{port}"
         assert b"subscription.accepted" in asked(url, token="correct-horse", ssl=trust)
         with pytest.raises(ChannelRefused, match="401: Who we are was not shown, or is not known there"):
@@ -390,9 +391,9 @@ def test_what_cannot_be_served_is_said(url: str) -> None:
     hub = Hub(OFFER, MemoryJournal())
     try:
         with pytest.raises(AaepError):
-            hub.serve(url)
+            served(hub, url)
         with pytest.raises(AaepError, match="wss://"):
-            hub.serve("ws://127.0.0.1:0", cert="nothing.pem")
+            served(hub, "ws://127.0.0.1:0", cert="nothing.pem")
     finally:
         hub.close()
 
@@ -546,7 +547,7 @@ def test_who_leaves_may_come_back_and_who_does_not_is_forgotten() -> None:
 def test_a_connection_whose_subscription_is_closed_elsewhere_ends() -> None:
     hub = Hub(OFFER, MemoryJournal())
     try:
-        url, other = hub.serve("ws://127.0.0.1:0"), hub.serve("http://127.0.0.1:0")
+        url, other = served(hub, "ws://127.0.0.1:0"), served(hub, "http://127.0.0.1:0")
         with dial_with(f"{url}{PLACE}", subprotocols=[Subprotocol("aaep.v1")], proxy=None) as line:
             line.send(request())
             name = hear(line)["subscription_id"]

@@ -27,6 +27,7 @@ from ..protocol.messages import Manifest
 from ..protocol.negotiation import Offer
 from ..runtime.files import path_for
 from ..runtime.ids import timestamp
+from ..transports.base import serve as open_server
 from ..transports.stdio.server import StdioDoor
 from ._command import CannotRun, Tag, Verb, plain
 from ._options import identity
@@ -243,7 +244,7 @@ async def _serve(
     kept_for = earlier(journal, several=several)
     hub = Hub(offer, journal, loop=asyncio.get_running_loop(), audience=kept_for)
     hub.signer = sign
-    hub.relays = relays = Relays(hub, several=several)
+    hub.agents = relays = Relays(hub, several=several)
     relays.recall()
     stopped = asyncio.Event()
     for number in (signal.SIGINT, signal.SIGTERM):
@@ -251,7 +252,7 @@ async def _serve(
     try:
         for url in urls or ("http://127.0.0.1:8137", "ws://127.0.0.1:8138"):
             # On standard error: standard output may be a reader's.
-            click.echo(f"Listening at {await hub.open_door(url, **_for(url, settings))}", err=True)
+            click.echo(f"Listening at {(await open_server(hub, url, **_for(url, settings))).url}", err=True)
         if sign is not None and hub.offered.signed_manifest is None:
             raise CannotRun("A manifest is signed for addresses. Say what readers connect to: --reached-at https://…")
         for door in hub.servers:

@@ -17,14 +17,13 @@ import msgspec
 from ..identity.peer import Peer
 from ..protocol.messages import SubscriptionRejected
 from ..protocol.negotiation import Offer
+from .face import CREDENTIAL_EXPIRED
 from .stream import Subscription
 
-__all__ = ["LAPSED", "MAY_NOT_LISTEN", "CredentialExpiry", "offer_to"]
+__all__ = ["MAY_NOT_LISTEN", "CredentialExpiry", "offer_to"]
 
 LOOK: Final = 15.0  # seconds between two looks at a credential that can be taken back
 MAY_NOT_LISTEN: Final = "This credential is not for listening."
-OVER: Final = "The credential of this connection counts no longer. Connect again with a new one."
-LAPSED: Final = SubscriptionRejected(reason_code="authentication_required", reason_message=OVER)
 LONGEST: Final = 3600.0  # a wall clock may be set: not to be slept through
 
 
@@ -32,7 +31,7 @@ class Held(Protocol):
     """What is bound to a credential."""
 
     peer: Peer
-    look: Callable[[], None] | None  # takes back the next look at it
+    cancel_expiry: Callable[[], None] | None  # takes back the next look at it
 
 
 class CredentialExpiry:
@@ -62,7 +61,7 @@ class CredentialExpiry:
 
     def lapse_of(self, peer: Peer) -> SubscriptionRejected | None:
         """What somebody is told who is no longer who they were."""
-        return None if self.is_valid(peer) else LAPSED
+        return None if self.is_valid(peer) else CREDENTIAL_EXPIRED
 
     def watch(self, one: Subscription) -> None:
         """See to it that a subscription ends with its credential."""
@@ -76,7 +75,7 @@ class CredentialExpiry:
         wait = LONGEST if one.peer.stands is None else LOOK
         if one.peer.expires is not None:
             wait = min(wait, max(0.0, one.peer.expires - self._wall()))
-        one.look = self._at(self._clock() + wait, lambda: self._look(one, over))
+        one.cancel_expiry = self._at(self._clock() + wait, lambda: self._look(one, over))
 
     def _look(self, one: Held, over: Callable[[], None]) -> None:
         if self.is_valid(one.peer):
@@ -94,9 +93,9 @@ class CredentialExpiry:
 
     def drop(self, one: Held) -> None:
         """It is over."""
-        if one.look is not None:
-            one.look()
-            one.look = None
+        if one.cancel_expiry is not None:
+            one.cancel_expiry()
+            one.cancel_expiry = None
 
 
 def offer_to(peer: Peer, offer: Offer) -> Offer:

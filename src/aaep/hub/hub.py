@@ -2,12 +2,13 @@
 Joins sessions, journal, shaping and readers. There are no rules of the protocol in it.
 
 A :class:`Hub` has a loop: its own in a thread, or the caller's. A session is a
-:class:`Source` to it. It calls no source while it holds its lock, so a source
-may call the hub while it holds its own.
+:class:`~aaep.hub.sessions.SessionSource` to it. It calls no session while it
+holds its lock, so a session may call the hub while it holds its own.
 
 Three groups of methods: from any thread (:meth:`Hub.publish` and what stands
-around it); on the loop only and never waiting, which is what transports call;
-and :meth:`Hub.open_door` and :meth:`Hub.aclose`, awaited on the loop.
+around it); :meth:`Hub.aclose`, awaited on the loop; and those of
+:class:`~aaep.hub.face.HubFace`, which transports call on the loop and which
+never wait.
 """
 
 from __future__ import annotations
@@ -17,22 +18,25 @@ import logging
 import secrets
 import threading
 import time
-from collections.abc import Callable, Coroutine
+from collections.abc import Callable, Coroutine, Sequence
 from itertools import count
-from typing import Any, Final, Literal, TypeVar, cast
+from typing import Any, Final, Literal, Protocol, TypeVar
 
 import msgspec
 from msgspec import UNSET
 
-from ..errors import AaepError
+from ..errors import AaepError, RemoteProtocolError, Violation
 from ..identity.credentials import Unauthorised
 from ..identity.peer import HUB_AGENT_ID, Peer
-from ..identity.rate_limit import prepared
 from ..journal.base import Journal
-from ..protocol import negotiation
+from ..protocol import codec, negotiation
+from ..protocol.attend_extension import PREFIX
+from ..protocol.catalogue import grade
 from ..protocol.events import AwaitingClarification, AwaitingConfirmation, Envelope
 from ..protocol.fields import Message
 from ..protocol.messages import (
+    ClarificationReply,
+    ConfirmationReply,
     Manifest,
     Reply,
     SubscriptionAccepted,
@@ -44,43 +48,50 @@ from ..protocol.messages import (
 from ..protocol.negotiation import Offer
 from ..protocol.subscription import DEFAULTS
 from ..runtime.background import Background, Later
-from ..runtime.loop_errors import hush
 from ..runtime.timers import Timers
 from ..text.phrases import close_reason
 from ..text.sentences import Hint
-from ..transports.base import transport
 from . import manifest as manifests
-from . import reception
 from .catch_up import Welcome
 from .delivery import Delivery
 from .expiry import MAY_NOT_LISTEN, CredentialExpiry, offer_to
-from .face import FrameWriter, Server
+from .face import AgentConnection, FrameWriter, Server, UnknownSubscription, UnreadableRequest
 from .metrics import metrics
-from .sessions import Relays, SessionRegistry, SessionSnapshot, SessionSource, Unread
+from .sessions import SessionRegistry, SessionSource, Unread
 from .settings import Settings
 from .stream import Subscription
-from .subscriptions import SubscriptionGone, SubscriptionRegistry, UnknownSubscription
-from .trimming import Trimming
+from .subscriptions import SubscriptionRegistry
 
-__all__ = [
-    "Hub",
-    "SessionSnapshot",
-    "SessionSource",
-    "Settings",
-    "Subscription",
-    "SubscriptionGone",
-    "UnknownSubscription",
-]
-
-KINDS: Final[dict[str, type[Envelope]]] = {"confirmation": AwaitingConfirmation, "clarification": AwaitingClarification}
+__all__ = ["Agents", "Hub"]
 
 T = TypeVar("T")
+
+_KINDS: Final[dict[str, type[Envelope]]] = {
+    "confirmation": AwaitingConfirmation,
+    "clarification": AwaitingClarification,
+}
+_REPLIES: Final = (ConfirmationReply, ClarificationReply)
+_TRIM_EVERY: Final = 3600.0  # seconds between two looks at what the journal may forget
+_CLOSING: Final = 1.5  # seconds for the servers to close
 
 _log: Final = logging.getLogger("aaep.hub")
 
 
+class Agents(Protocol):
+    """Takes agents that come to a hub from elsewhere."""
+
+    def arrived(self, manifest: Manifest, peer: Peer, connection: Any) -> SubscriptionRejected | None:
+        """Take an agent that has come, or has come back; return what it is told if it may not."""
+
+
 class Hub:
-    """See the module."""
+    """
+    Delivers what sessions publish to whoever may hear it, and brings back what is answered.
+
+    ``audience`` says who may hear what the journal has of a session of an
+    earlier run; without one that is the user of this machine. ``clock`` is
+    monotonic and measures deadlines, ``wall`` is for what outlives the process.
+    """
 
     def __init__(
         self,
@@ -93,40 +104,39 @@ class Hub:
         wall: Callable[[], float] = time.time,
         audience: Callable[[str], frozenset[str] | None] = lambda _: frozenset({Peer().principal}),
     ) -> None:
-        """``audience`` says who may hear what the journal has of a session of an earlier run: the local user."""
         self.settings = settings or Settings()
         most = offer.max_subscriptions or self.settings.max_subscriptions
         self.offer = msgspec.structs.replace(offer, max_subscriptions=most)
         self.signer: Callable[[Manifest], str | None] | None = None
         self.journal = journal
-        self._clock, self.wall = clock, wall
-        self._given = loop
+        self.agents: Agents | None = None  # takes those that come from elsewhere
+        self.servers: list[Server] = []
+        self.wall = wall
+        self._clock = clock
+        self._given_loop = loop
         self._timers = Timers(clock, self.call_soon)
-        self._trimming = Trimming(journal, clock, wall, self._timers, over=lambda: self._closed)
-        self.expiry = CredentialExpiry(clock, wall, self._timers.at, self._expired)
+        self.expiry = CredentialExpiry(clock, wall, self._timers.at, self._credential_expired)
         self.delivery = Delivery(
             self.settings,
             self.offer.registry,
             clock,
             call=self.call_soon,
             at=self._timers.at,
-            lost=self._lost,
-            slow=self._slow,
+            lost=self._reader_lost,
+            slow=self._reader_too_slow,
             journal=journal,
         )
-        self.pass_on: Callable[[SessionSource, Envelope | Unread, bytes], None] = (
-            self.delivery.publish
-        )  # never a prompt
         self.sessions = SessionRegistry(audience)
-        self._welcome = Welcome(self.delivery, self.sessions, journal, clock)
         self.subscriptions = SubscriptionRegistry()
-        self.relays: Relays | None = None  # for agents that come from elsewhere
+        self._catch_up = Welcome(self.delivery, self.sessions, journal, clock)
         self._lock = threading.Lock()  # over the next two
         self._background: Background | None = None
-        self._closing = self._closed = False
-        self.servers: list[Server] = []
+        self._closed = False
+        self._closing = False
         self._turns = count()
-        self._counts = dict.fromkeys(("replies", "refusals", "slow"), 0)
+        self._replies = 0
+        self._refused_replies = 0
+        self._slow_readers = 0
 
     # -- from any thread -----------------------------------------------------------------
 
@@ -137,18 +147,18 @@ class Hub:
                 raise AaepError("The hub is closed. Make a new one.")
             if self._background is not None:
                 return
-            self._background = Background("aaep-hub", self._given)
-        self._trimming.start()
+            self._background = Background("aaep-hub", self._given_loop)
+        self._trim_journal()
 
-    def open_session(self, source: SessionSource) -> None:
-        """A session begins."""
-        self.sessions.open(source)
+    def open_session(self, session: SessionSource) -> None:
+        """Serve a session that begins."""
+        self.sessions.open(session)
 
-    def end_session(self, source: SessionSource) -> None:
-        """A session has ended, and its last event is published."""
-        self.sessions.end(source)
+    def end_session(self, session: SessionSource) -> None:
+        """Forget a session that has ended, and whose last event is published."""
+        self.sessions.end(session)
 
-    def publish(self, source: SessionSource, event: Envelope, data: bytes, *, withheld: bool = False) -> None:
+    def publish(self, session: SessionSource, event: Envelope | Unread, data: bytes, *, withheld: bool = False) -> None:
         """
         Send an event, which is in the journal already, to all who may hear its session.
 
@@ -156,22 +166,23 @@ class Hub:
         can, once there is somebody, and then to all (CF-001, CF-002).
         """
         if withheld:
-            self.sessions.withhold(source, event, data)
-        else:
-            if self.sessions.withheld:
-                self.sessions.discard_withheld(event)
-            self.pass_on(source, event, data)
+            assert isinstance(event, Envelope)  # a prompt, which is never sent unread
+            self.sessions.withhold(session, event, data)
+            return
+        if self.sessions.withheld and isinstance(event, Envelope):
+            self.sessions.discard_withheld(event)
+        self.delivery.publish(session, event, data)
 
-    def eligible_repliers(self, source: SessionSource, kind: Literal["confirmation", "clarification"]) -> set[str]:
-        """The subscriptions that may answer a prompt of this session: connected, or expected (CF-003, CF-004)."""
-        return {one.id for one in self.subscriptions.hearing(source) if one.may_answer(KINDS[kind])}
+    def eligible_repliers(self, session: SessionSource, kind: Literal["confirmation", "clarification"]) -> set[str]:
+        """Return who may answer a prompt of this session, by subscription: connected, or expected (CF-003, CF-004)."""
+        hearing = self.subscriptions.hearing(session)
+        return {subscription.id for subscription in hearing if subscription.may_answer(_KINDS[kind])}
 
-    def longest_requested_timeout(self, source: SessionSource) -> int:
-        """The longest time that one of those who may answer asks for, in seconds; 0 if none does (CF-028)."""
-        wishes = [
-            one.requested("minimum_timeout_seconds") for one in self.subscriptions.hearing(source) if one.may_reply
-        ]
-        return max((wish for wish in wishes if isinstance(wish, int)), default=0)
+    def longest_requested_timeout(self, session: SessionSource) -> int:
+        """Return the longest time, in seconds, that somebody who may answer asks for; 0 if nobody does (CF-028)."""
+        hearing = [subscription for subscription in self.subscriptions.hearing(session) if subscription.may_reply]
+        asked = [subscription.requested("minimum_timeout_seconds") for subscription in hearing]
+        return max((seconds for seconds in asked if isinstance(seconds, int)), default=0)
 
     @property
     def finest_boundary(self) -> Hint:
@@ -179,23 +190,17 @@ class Hub:
         return self.delivery.boundary
 
     def wait_for_reader(self, *, replies: bool = False) -> Later[str]:
-        """The id of a subscription that somebody reads, and may answer if that is asked for; now or later."""
+        """Return the id of a subscription that somebody reads, and may answer if that is asked for; now or later."""
         return self.subscriptions.wait_for_reader(replies=replies)
 
     def call_at(self, when: float, call: Callable[[], None]) -> Callable[[], None]:
-        """Have something called on the loop at a time of the hub's clock. Gives back what takes it back."""
+        """Have something called on the loop at a time of the hub's clock. Returns what takes it back."""
         self.start()
         return self._timers.at(when, call)
 
-    def serve(self, url: str, **settings: Any) -> str:
-        """Open a door for readers and give back its real address. Waits; on the loop, await :meth:`open_door`."""
-        return self.run(self.open_door(url, **settings))
-
-    def asgi(self, **settings: Any) -> Any:
-        """This hub as an ASGI application, to be mounted in another: ``app.mount("/", hub.asgi())``."""
-        made: Any = cast(Any, transport("asgi+http:")).Application(self, **settings)
-        self.servers.append(made)
-        return made
+    def add_server(self, server: Server) -> None:
+        """Make a server part of the hub: it is named in the manifest, and closed with the hub."""
+        self.servers.append(server)
 
     def close(self, reason: str = "producer_shutdown") -> None:
         """Say goodbye to all readers and stop. Waits; on the loop, await :meth:`aclose`. Closing twice is fine."""
@@ -204,7 +209,9 @@ class Hub:
             return
         if not self._closing and self._background.loop.is_running():
             self._background.run(self.aclose(reason))
-        self._closing = self._closed = True  # the caller's loop may have ended before: then there is nobody to tell
+        # The caller's loop may have ended before: then there is nobody to tell.
+        self._closing = True
+        self._closed = True
         self._background.stop()
 
     @property
@@ -218,7 +225,7 @@ class Hub:
         if self._background is not None:
             return self._background.here
         try:
-            return asyncio.get_running_loop() is self._given
+            return asyncio.get_running_loop() is self._given_loop
         except RuntimeError:
             return False
 
@@ -237,255 +244,337 @@ class Hub:
         """Do what is due by the hub's clock. On the loop, which does it by itself; for clocks that are set by hand."""
         self._timers.run()
 
-    # -- awaited, on the loop --------------------------------------------------------------
+    def _trim_journal(self) -> None:
+        """Let the journal forget what it may, now and every hour, in a thread where nobody waits for it."""
+        threading.Thread(target=self._trim_once, name="aaep-trim", daemon=True).start()
+        self._timers.at(self._clock() + _TRIM_EVERY, self._trim_journal)
 
-    async def open_door(self, url: str, **settings: Any) -> str:
-        """Open a door for readers and give back its real address."""
-        self.start()
-        hush(asyncio.get_running_loop())
-        if settings.get("identity") is not None:
-            settings["identity"] = await prepared(settings["identity"])
-        door = await transport(url).serve(self, url, **settings)
-        self.servers.append(door)
-        return door.url
+    def _trim_once(self) -> None:
+        try:
+            self.journal.trim(self.wall())
+        except Exception:
+            if not self._closed:  # else the journal may be closed by now, which is no failure
+                _log.exception("The journal could not be trimmed.")
+
+    # -- awaited, on the loop --------------------------------------------------------------
 
     async def aclose(self, reason: str = "producer_shutdown") -> None:
         """Say goodbye to all readers: what is held is sent, then why it ends (CF-066)."""
         if self._closing:
             return
         self._closing = True
-        await asyncio.gather(*[door.heard() for door in self.servers if hasattr(door, "heard")])
+        await asyncio.gather(*[server.heard() for server in self.servers if hasattr(server, "heard")])
         self.delivery.empty()
         for stream in self.delivery.streams:
             stream.flush(self._clock())
         self.delivery.deliver(self.delivery.streams, self._clock())
-        for one in self.subscriptions.all():
-            self._hang_up(one, reason)
-            self._end(one)
+        for subscription in self.subscriptions.all():
+            self._close_writer(subscription, reason)
+            self._end(subscription)
         self._closed = True
         self._timers.stop()
-        closing = [asyncio.ensure_future(door.close()) for door in self.servers]
-        done, late = await asyncio.wait(closing, timeout=1.5) if closing else (set(), set())
+        closing = [asyncio.ensure_future(server.close()) for server in self.servers]
+        done, late = await asyncio.wait(closing, timeout=_CLOSING) if closing else (set(), set())
         for task in late:
             task.cancel()
         for task in done:
             if task.exception() is not None:
-                _log.warning("A door did not close cleanly.", exc_info=task.exception())
+                _log.warning("A server did not close cleanly.", exc_info=task.exception())
+
+    # -- on the loop: what comes over a connection -------------------------------------------
+
+    def receive(
+        self, raw: bytes, peer: Peer, allowed: tuple[type[Message], ...], own: str | None = None
+    ) -> Message | None:
+        """
+        Read a message, do what it asks, and return the answer if it has one.
+
+        Raises :exc:`~aaep.errors.RemoteProtocolError`, always with the same
+        words, for what is not a usable message of an allowed type; where a request
+        is allowed, :exc:`~aaep.hub.face.UnreadableRequest`; and
+        :exc:`~aaep.hub.face.UnknownSubscription` for a change of terms nobody has.
+        On a connection that is one subscription, ``own`` is its id, and a message
+        about any other is refused (CF-008).
+        """
+        message, violations = codec.read(raw, self.offer.registry)
+        if not isinstance(message, allowed):
+            if SubscriptionRequest in allowed:
+                raise UnreadableRequest(raw, violations)
+            raise RemoteProtocolError("Malformed message.")
+        if own and getattr(message, "subscription_id", own) != own:
+            self._refuse_foreign(message)
+            return None
+        match message:
+            case ConfirmationReply() | ClarificationReply():
+                _require_usable(message, violations)
+                self.reply(message, peer)
+                return None
+            case SubscriptionRequest():
+                return self.subscribe(message, peer)  # what cannot be used in it is answered, not refused
+            case SubscriptionRenegotiate():
+                answer = self.renegotiate(message, peer)
+                if answer is None:
+                    raise UnknownSubscription("There is no such subscription. Subscribe first.")
+                return answer
+            case SubscriptionClose():
+                self.unsubscribe(message, peer)  # CF-039: taken with whatever else it holds
+                return None
+        raise RemoteProtocolError("Malformed message.")
+
+    def _refuse_foreign(self, message: Message) -> None:
+        """A reply for another subscription is met with the silence that all replies are met with."""
+        if not isinstance(message, _REPLIES):
+            raise UnknownSubscription("This connection has another subscription.")
+        self._refuse_reply("it is not this connection's to give")
+
+    def reply(self, message: Reply, peer: Peer) -> None:
+        """Give a reply to its session. The same silence for all, whatever becomes of it (CF-012, CONF-040)."""
+        subscription, session = self._own(message.subscription_id, peer), None
+        if (
+            subscription is not None
+            and subscription.may_answer(type(message))
+            and (peer is subscription.peer or peer.may_reply)  # CF-008, CF-015
+        ):
+            session = self.sessions.find_owner(message.reply_token, peer)
+        if session is None:
+            self._refuse_reply("it is not this peer's to give")
+            return
+        self._replies += 1
+        _log.info("A reply of %r over %s was passed on. %s", peer.principal, peer.transport, peer.process)  # CF-141
+        # Somebody waits for the outcome.
+        self.delivery.after(session.reply, message, message.subscription_id)
+
+    def _refuse_reply(self, why: str) -> None:
+        """Count a reply that is passed on to nobody. The log does not name its token."""
+        self._refused_replies += 1
+        _log.info("A reply was refused: %s.", why)
 
     # -- on the loop: the handshake ----------------------------------------------------------
 
     def subscribe(self, message: SubscriptionRequest, peer: Peer) -> SubscriptionAccepted | SubscriptionRejected:
         """Answer a request. Who does not connect within the resume window is forgotten."""
-        refused = self.expiry.rejection_for(peer)
-        if refused is not None:
-            return refused
+        rejection = self.expiry.rejection_for(peer)
+        if rejection is not None:
+            return rejection
         subscription_id = "sub_" + secrets.token_hex(16)
         active = self.subscriptions.places_taken(peer, self.offer.max_subscriptions or 0)
         answer = negotiation.negotiate(message, offer_to(peer, self.offered), subscription_id, active=active)
         if isinstance(answer, SubscriptionAccepted):
             terms = answer.honored_capabilities
-            one = Subscription(subscription_id, peer, message.capabilities, terms, answer.aaep_version)
-            one.subscriber_id = message.subscriber_id
-            self._begin(one)
-            self._expect(one)
+            subscription = Subscription(subscription_id, peer, message.capabilities, terms, answer.aaep_version)
+            subscription.subscriber_id = message.subscriber_id
+            self._begin(subscription)
+            self._expect_reader(subscription)
         return answer
 
     def renegotiate(
         self, message: SubscriptionRenegotiate, peer: Peer
     ) -> SubscriptionAccepted | SubscriptionRejected | None:
         """Answer a change of terms; None if this peer has no such subscription. A rejection ends it (SUB-058)."""
-        one = self._own(message.subscription_id, peer)
-        if one is None:
+        subscription = self._own(message.subscription_id, peer)
+        if subscription is None:
             return None
-        answer = negotiation.renegotiate(one.asked, message, offer_to(peer, self.offered), version=one.version)
+        answer = negotiation.renegotiate(
+            subscription.asked, message, offer_to(peer, self.offered), version=subscription.version
+        )
         if isinstance(answer, SubscriptionRejected):
-            self._hang_up(one, None)
-            self._end(one)
+            self._close_writer(subscription, None)
+            self._end(subscription)
             return answer
         self.delivery.empty()
-        one.asked, one.terms = negotiation.changed(one.asked, message), answer.honored_capabilities
-        self._move(one)
-        sources = self.sessions.audible_to(peer)
-        for source in sources:
-            _tell(source.terms_changed, one)
-        self._welcome.release(one, sources)
-        self.subscriptions.reader_connected(one)
+        subscription.asked = negotiation.changed(subscription.asked, message)
+        subscription.terms = answer.honored_capabilities
+        self._move_to_stream_of_its_terms(subscription)
+        sessions = self.sessions.audible_to(peer)
+        for session in sessions:
+            _call_out(session.terms_changed, subscription)
+        self._catch_up.release(subscription, sessions)
+        self.subscriptions.reader_connected(subscription)
+        self._cancel_session(subscription, message, peer)
         return answer
 
-    def _move(self, one: Subscription) -> None:
-        """To the stream for its new terms. Neither may hold anything: what one held the other has not seen."""
-        now, old = self._clock(), one.stream
-        new = self.delivery.stream(one)
+    def _move_to_stream_of_its_terms(self, subscription: Subscription) -> None:
+        """Neither stream may hold anything: what one held the other has not seen."""
+        now, old = self._clock(), subscription.stream
+        new = self.delivery.stream(subscription)
         if new is old:
             return
         for stream in (old, new):
             stream.flush(now)
         self.delivery.deliver((old, new), now)
-        new.succeed(old, one)
+        new.succeed(old, subscription)
         self.delivery.sweep()
-        if one.writer is not None:
-            self.delivery.pump(one, now)
+        if subscription.writer is not None:
+            self.delivery.pump(subscription, now)
+
+    def _cancel_session(self, subscription: Subscription, message: SubscriptionRenegotiate, peer: Peer) -> None:
+        """CF-147: stopping is for who could answer too, and is never guessed from a lost connection."""
+        extension = message.capabilities.unknown.get(PREFIX)
+        session_id = extension.get("cancel") if isinstance(extension, dict) else None
+        if session_id is None or not subscription.may_reply or subscription.requested("cancel") != session_id:
+            return
+        for session in self.sessions.audible_to(peer):
+            if session.session_id == session_id:
+                _log.info("A session is stopped, as %r wished.", peer.principal)
+                session.cancel(by="user", reason="user_request")
 
     def unsubscribe(self, message: SubscriptionClose, peer: Peer) -> None:
         """End a subscription of this peer; of others, nothing happens."""
-        one = self._own(message.subscription_id, peer)
-        if one is not None:
-            self._hang_up(one, None)
-            self._end(one)
+        subscription = self._own(message.subscription_id, peer)
+        if subscription is not None:
+            self._close_writer(subscription, None)
+            self._end(subscription)
 
     def _own(self, subscription_id: str, peer: Peer) -> Subscription | None:
-        """A subscription of this peer, which lives on with the credential that was shown now (CF-149)."""
-        one = self.subscriptions.find(subscription_id, peer)
-        if one is None or not self.expiry.is_valid(peer):
+        """Find a subscription of this peer, which lives on with the credential that was shown now (CF-149)."""
+        subscription = self.subscriptions.find(subscription_id, peer)
+        if subscription is None or not self.expiry.is_valid(peer):
             return None
-        if one.peer is not peer:
-            self.expiry.renew(one, peer)
-        return one
-
-    def reply(self, message: Reply, peer: Peer) -> None:
-        """Pass a reply on to its session. The same silence for all, whatever becomes of it (CF-012, CONF-040)."""
-        one, source = self._own(message.subscription_id, peer), None
-        if one is not None and one.may_answer(type(message)) and (peer is one.peer or peer.may_reply):  # CF-008, CF-015
-            source = self.sessions.find_owner(message.reply_token, peer)
-        if source is None:
-            self.refuse("it is not this peer's to give")
-            return
-        self._counts["replies"] += 1
-        _log.info("A reply of %r over %s was passed on. %s", peer.principal, peer.transport, peer.process)  # CF-141
-        # Somebody waits for the outcome.
-        self.delivery.after(source.reply, message, message.subscription_id)
-
-    def receive(
-        self, raw: bytes, peer: Peer, allowed: tuple[type[Message], ...], own: str | None = None
-    ) -> Message | None:
-        """
-        Read a message, do what it asks, and give back the answer if it has one.
-
-        Raises :exc:`~aaep.errors.RemoteProtocolError`, always with the same
-        words, for what is not a usable message of an allowed type; where a request
-        is allowed, :exc:`~aaep.hub.reception.Unreadable`; and :exc:`UnknownSubscription` for
-        a change of terms nobody has. On a connection that is one subscription,
-        ``own`` is its id, and a message about any other is refused (CF-008).
-        """
-        return reception.receive(self, raw, peer, allowed, own)
-
-    def refuse(self, why: str) -> None:
-        """Count a reply that is passed on to nobody. The log does not name its token."""
-        self._counts["refusals"] += 1
-        _log.info("A reply was refused: %s.", why)
+        if subscription.peer is not peer:
+            self.expiry.renew(subscription, peer)
+        return subscription
 
     # -- on the loop: connections --------------------------------------------------------------
 
-    def connect(self, subscription_id: str, peer: Peer, writer: FrameWriter, after: str = "") -> Subscription:
+    def connect(self, subscription_id: str, peer: Peer, writer: FrameWriter, after: str = "") -> str:
         """
         Attach a reader and send it what it missed after an event, or what it needs to begin.
 
-        Without an id it is a bare stream, read only and on default terms
-        (CF-093). The newest reader of a subscription wins (CF-094). Raises
-        :exc:`UnknownSubscription` and :exc:`SubscriptionGone`.
+        Returns the id of its subscription; without one it is a bare stream, read
+        only and on default terms (CF-093). The newest reader of a subscription
+        wins (CF-094). Raises :exc:`~aaep.hub.face.UnknownSubscription` and
+        :exc:`~aaep.hub.face.SubscriptionGone`.
         """
         self.delivery.empty()
-        one = self.subscriptions.get(subscription_id, peer) if subscription_id else self._bare(peer)
-        self.expiry.renew(one, peer)
-        if one.writer is not None:
-            self._hang_up(one, "superseded")
-        if not after and not one.connected:
-            after = one.requested("resume_after") or ""  # CF-084
-        if one.expiry is not None:
-            one.expiry()
-        one.writer, one.connected, one.turn = writer, True, next(self._turns)
-        self._welcome.prepare(one, after, self.sessions.audible_to(peer))
-        self.delivery.pump(one, self._clock())
-        self.subscriptions.reader_connected(one)
-        return one
+        subscription = self.subscriptions.get(subscription_id, peer) if subscription_id else self._begin_bare(peer)
+        self.expiry.renew(subscription, peer)
+        if subscription.writer is not None:
+            self._close_writer(subscription, "superseded")
+        if not after and not subscription.connected:
+            after = subscription.requested("resume_after") or ""  # CF-084
+        if subscription.expiry is not None:
+            subscription.expiry()
+        subscription.writer = writer
+        subscription.connected = True
+        subscription.turn = next(self._turns)
+        self._catch_up.prepare(subscription, after, self.sessions.audible_to(peer))
+        self.delivery.pump(subscription, self._clock())
+        self.subscriptions.reader_connected(subscription)
+        return subscription.id
 
-    def disconnect(self, subscription: Subscription, writer: FrameWriter) -> None:
-        """A reader's connection ended: it has the resume window to come back (CF-004)."""
-        if subscription.writer is writer:
-            self._lost(subscription)
+    def is_connected(self, subscription_id: str, writer: FrameWriter) -> bool:
+        """Whether a connection is still the one that reads a subscription."""
+        subscription = self.subscriptions.by_id(subscription_id)
+        return subscription is not None and subscription.writer is writer
 
-    def _lost(self, one: Subscription) -> None:
-        if one.writer is None:
+    def disconnect(self, subscription_id: str, writer: FrameWriter) -> None:
+        """Note that a reader's connection ended: it has the resume window to come back (CF-004)."""
+        subscription = self.subscriptions.by_id(subscription_id)
+        if subscription is not None and subscription.writer is writer:
+            self._reader_lost(subscription)
+
+    def _reader_lost(self, subscription: Subscription) -> None:
+        if subscription.writer is None:
             return
-        one.stream.leave(one)
-        one.writer = None
-        if one.is_bare:
-            self._end(one)
-        else:
-            self._expect(one)
+        subscription.stream.leave(subscription)
+        subscription.writer = None
+        self._end_or_expect(subscription)
 
-    def _slow(self, one: Subscription) -> None:
+    def _reader_too_slow(self, subscription: Subscription) -> None:
         """CF-073, CF-083: told why, and free to resume."""
-        self._counts["slow"] += 1
-        self._let_go(one, "slow_consumer")
+        self._slow_readers += 1
+        self._close_writer(subscription, "slow_consumer")
+        self._end_or_expect(subscription)
 
-    def _expired(self, one: Subscription) -> None:
+    def _credential_expired(self, subscription: Subscription) -> None:
         """CF-149: told why, and expected back with another credential, as after any other loss (CF-004)."""
-        if one.writer is not None:
-            self._let_go(one, "authentication_expired")
+        if subscription.writer is not None:
+            self._close_writer(subscription, "authentication_expired")
+            self._end_or_expect(subscription)
 
-    def _let_go(self, one: Subscription, reason: str) -> None:
-        self._hang_up(one, reason)
-        if one.is_bare:
-            self._end(one)
+    def _end_or_expect(self, subscription: Subscription) -> None:
+        if subscription.is_bare:
+            self._end(subscription)
         else:
-            self._expect(one)
+            self._expect_reader(subscription)
 
-    def _hang_up(self, one: Subscription, reason: str | None) -> None:
-        writer = one.writer
+    def _close_writer(self, subscription: Subscription, reason: str | None) -> None:
+        """End a reader's connection, saying why if there is a reason to name."""
+        writer = subscription.writer
         if writer is None:
             return
-        one.stream.leave(one)
-        one.writer = None
-        _tell(writer.close, None if reason is None else self._parting(one, reason))
+        subscription.stream.leave(subscription)
+        subscription.writer = None
+        _call_out(writer.close, None if reason is None else self._closing_message(subscription, reason))
 
-    def _parting(self, one: Subscription, reason: str) -> SubscriptionClose:
-        """Why a subscription ends, in words that are true of this side."""
+    def _closing_message(self, subscription: Subscription, reason: str) -> SubscriptionClose:
+        """Say why a subscription ends, in words that are true of this side."""
         text = close_reason(reason, of_hub=self.offer.producer.agent_id == HUB_AGENT_ID)
-        return SubscriptionClose(subscription_id=one.id, reason_code=reason, reason_message=text or UNSET)
+        return SubscriptionClose(subscription_id=subscription.id, reason_code=reason, reason_message=text or UNSET)
 
-    def _begin(self, one: Subscription) -> None:
+    def _begin(self, subscription: Subscription) -> None:
         self.start()
         self.delivery.empty()
-        self.subscriptions.add(one)
-        self.delivery.stream(one).join(one)
-        self.expiry.watch(one)
+        self.subscriptions.add(subscription)
+        self.delivery.stream(subscription).join(subscription)
+        self.expiry.watch(subscription)
 
-    def _bare(self, peer: Peer) -> Subscription:
+    def _begin_bare(self, peer: Peer) -> Subscription:
+        """Begin a Level 1 stream, for who asks for no terms (CF-093)."""
         if not peer.may_listen:
             raise Unauthorised(MAY_NOT_LISTEN)
         if not self.settings.bare:
             raise UnknownSubscription("There is no stream without a subscription here. Subscribe first.")
-        if self.subscriptions.places_taken(peer, self.offer.max_subscriptions or 0) >= (
-            self.offer.max_subscriptions or 0
-        ):
+        places = self.offer.max_subscriptions or 0
+        if self.subscriptions.places_taken(peer, places) >= places:
             raise UnknownSubscription("There are too many readers. Try again later.")
-        most = self.offer.max_events_per_second
-        terms = msgspec.structs.replace(DEFAULTS, max_events_per_second=UNSET if most is None else most)
-        one = Subscription("sub_" + secrets.token_hex(16), peer, DEFAULTS, terms, self.offer.versions[0])
-        one.is_bare = True
-        self._begin(one)
-        return one
+        rate = self.offer.max_events_per_second
+        terms = msgspec.structs.replace(DEFAULTS, max_events_per_second=UNSET if rate is None else rate)
+        subscription = Subscription("sub_" + secrets.token_hex(16), peer, DEFAULTS, terms, self.offer.versions[0])
+        subscription.is_bare = True
+        self._begin(subscription)
+        return subscription
 
-    def _expect(self, one: Subscription) -> None:
+    def _expect_reader(self, subscription: Subscription) -> None:
         """Wait for a reader as long as the resume window."""
 
         def expire() -> None:
-            if one.writer is None:
-                self._end(one)
+            if subscription.writer is None:
+                self._end(subscription)
 
-        one.expiry = self._timers.at(self._clock() + self.settings.resume_window, expire)
+        subscription.expiry = self._timers.at(self._clock() + self.settings.resume_window, expire)
 
-    def _end(self, one: Subscription) -> None:
-        """It is over: its sources are told, and its name is remembered (CF-092)."""
-        if not self.subscriptions.remove(one):
+    def _end(self, subscription: Subscription) -> None:
+        """End a subscription: the sessions it heard are told, and its name is remembered (CF-092)."""
+        if not self.subscriptions.remove(subscription):
             return
-        if one.expiry is not None:
-            one.expiry()
-        self.expiry.drop(one)
-        self.delivery.leave(one)
-        for source in self.sessions.audible_to(one.peer):
-            _tell(source.subscription_ended, one.id)
+        if subscription.expiry is not None:
+            subscription.expiry()
+        self.expiry.drop(subscription)
+        self.delivery.leave(subscription)
+        for session in self.sessions.audible_to(subscription.peer):
+            _call_out(session.subscription_ended, subscription.id)
+
+    # -- on the loop: agents from elsewhere ------------------------------------------------------
+
+    @property
+    def takes_agents(self) -> bool:
+        """Whether agents may come to it from elsewhere."""
+        return self.agents is not None
+
+    def accept_agent(self, manifest: Manifest, connection: AgentConnection) -> SubscriptionRejected | None:
+        """Take an agent that has come, or has come back; return what it is told if it may not."""
+        if self.agents is None:
+            raise UnknownSubscription("Agents do not come here.")
+        rejection = self.expiry.lapse_of(connection.peer)
+        rejection = rejection or self.agents.arrived(manifest, connection.peer, connection)
+        if rejection is None:
+            self.expiry.bind(connection, connection.expire)
+        return rejection
+
+    def release_agent(self, connection: AgentConnection) -> None:
+        """Note that an agent's connection ended."""
+        self.expiry.drop(connection)
 
     # -- on the loop: what there is ---------------------------------------------------------------
 
@@ -495,22 +584,22 @@ class Hub:
         return manifests.signed(self.offer, self.servers, self.signer)
 
     def manifest(self) -> Manifest:
-        """What is really offered (CF-119)."""
+        """Describe what is really offered (CF-119)."""
         return manifests.manifest(self.offer, self.servers)
 
     def metrics(self) -> str:
-        """Numbers for Prometheus, in its text format."""
+        """Return numbers for Prometheus, in its text format."""
         subscriptions = self.subscriptions.all()
-        unsent = [one.writer.waiting() for one in subscriptions if one.writer is not None]
+        unsent = [subscription.writer.waiting() for subscription in subscriptions if subscription.writer is not None]
         return metrics(
             events=self.delivery.events,
             frames=self.delivery.frames,
             writes=self.delivery.writes,
-            replies=self._counts["replies"],
-            refusals=self._counts["refusals"],
-            slow=self._counts["slow"],
-            resumed=self._welcome.resumed,
-            caught_up=self._welcome.caught_up,
+            replies=self._replies,
+            refusals=self._refused_replies,
+            slow=self._slow_readers,
+            resumed=self._catch_up.resumed,
+            caught_up=self._catch_up.caught_up,
             sessions=len(self.sessions),
             subscriptions=len(subscriptions),
             readers=len(unsent),
@@ -519,7 +608,14 @@ class Hub:
         )
 
 
-def _tell(call: Callable[..., object], *args: object) -> None:
+def _require_usable(message: Reply, violations: Sequence[Violation]) -> None:
+    """Raise for a reply with an error in it, unless it can only refuse (CF-020)."""
+    refuses = isinstance(message, ConfirmationReply) and message.decision == "reject"
+    if not refuses and any(grade(violation) == "error" for violation in violations):
+        raise RemoteProtocolError("Malformed message.")
+
+
+def _call_out(call: Callable[..., object], *args: object) -> None:
     """Call out of the hub. What fails there must not take the others along."""
     try:
         call(*args)

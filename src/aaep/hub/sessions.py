@@ -4,16 +4,16 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable
-from typing import Any, Final, Literal, Protocol, TypeVar
+from typing import Final, Literal, Protocol, TypeVar
 
 import msgspec
 
 from ..identity.peer import Peer
 from ..protocol.events import CORE_EVENTS, Envelope, StateChanged
-from ..protocol.messages import Manifest, Reply, SubscriptionRejected
+from ..protocol.messages import Reply
 from .stream import Subscription
 
-__all__ = ["Relays", "SessionRegistry", "SessionSnapshot", "SessionSource", "Unread", "remember_bounded"]
+__all__ = ["SessionRegistry", "SessionSnapshot", "SessionSource", "Unread", "remember_bounded"]
 
 REMEMBERED: Final = 10_000
 
@@ -79,13 +79,6 @@ class SessionSource(Protocol):
 
     def cancel(self, *, by: Literal["user"], reason: str) -> None:
         """Somebody who may answer its prompts wants it stopped (CF-147)."""
-
-
-class Relays(Protocol):
-    """Takes agents that come to a hub from elsewhere."""
-
-    def arrived(self, manifest: Manifest, peer: Peer, wire: Any) -> SubscriptionRejected | None:
-        """An agent has come, or has come back, with a connection of its own; what it is told if it may not."""
 
 
 class SessionRegistry:

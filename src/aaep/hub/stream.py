@@ -102,7 +102,7 @@ class Subscription:
         self.stalled: float | None = None  # since when its buffer has been full
         self.behind = False  # it has been passed over
         self.expiry: Callable[[], None] | None = None  # takes back the end of its resume window
-        self.look: Callable[[], None] | None = None  # takes back the next look at its credential
+        self.cancel_expiry: Callable[[], None] | None = None  # takes back the next look at its credential
 
     def may_answer(self, kind: type[Envelope] | type[Reply]) -> bool:
         """Whether it may answer prompts of a kind (CF-008): by its terms, and by who it is."""

@@ -1,9 +1,4 @@
-"""
-Which subscriptions there are, and whose.
-
-* :exc:`UnknownSubscription`: there is none of that name for this peer
-    * :exc:`SubscriptionGone`: there was
-"""
+"""Which subscriptions there are, and whose."""
 
 from __future__ import annotations
 
@@ -12,23 +7,15 @@ import threading
 from collections.abc import Callable
 from typing import Final
 
-from ..errors import AaepError
 from ..identity.peer import LOCAL, Peer
 from ..runtime.background import Later
+from .face import SubscriptionGone, UnknownSubscription
 from .sessions import SessionSource, remember_bounded
 from .stream import Subscription
 
-__all__ = ["SubscriptionGone", "SubscriptionRegistry", "UnknownSubscription"]
+__all__ = ["SubscriptionRegistry"]
 
 _log: Final = logging.getLogger("aaep.hub")
-
-
-class UnknownSubscription(AaepError):
-    """There is no such subscription for this peer. Subscribe first."""
-
-
-class SubscriptionGone(UnknownSubscription):
-    """The subscription has ended. Subscribe again (CF-092)."""
 
 
 class SubscriptionRegistry:
@@ -56,6 +43,10 @@ class SubscriptionRegistry:
             return len(self)
         own = sum(one.peer.principal == peer.principal for one in self.all())
         return len(self) + (spare if own >= spare else 0)
+
+    def by_id(self, subscription_id: str) -> Subscription | None:
+        """Find a subscription, whoever asks."""
+        return self._active.get(subscription_id)
 
     def all(self) -> list[Subscription]:
         with self._lock:

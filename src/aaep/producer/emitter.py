@@ -44,11 +44,7 @@ _OURS: Final = (CORE_CONTEXT, ATTEND.context)
 class Publisher(Protocol):
     """Where events go once they are kept."""
 
-    def publish(self, source: Any, event: Envelope, data: bytes, *, withheld: bool = False) -> None: ...
-
-    @property
-    def pass_on(self) -> Callable[[Any, Unread, bytes], None]:
-        """The same for what is neither a prompt nor read yet."""
+    def publish(self, session: Any, event: Envelope | Unread, data: bytes, *, withheld: bool = False) -> None: ...
 
 
 class Emitter:
@@ -79,7 +75,6 @@ class Emitter:
         self.language = language
         self._source, self._producer = source, producer
         self._journal, self._hub, self._tell = journal, hub, tell
-        self._pass_on = hub.pass_on
         self._known = known
         self._last = 0.0
         self.last_event_id = ""
@@ -187,7 +182,7 @@ class Emitter:
             agent.timestamp = order.last = stamp
             if applied is not None:
                 applied(order, rest, agent, 0.0)  # only questions have to do with time
-            self._pass_on(self._source, Unread(event_id, cls), data)
+            self._hub.publish(self._source, Unread(event_id, cls), data)
             self.last_event_id = event_id
         except JournalError:  # as in _send
             self._saying = False

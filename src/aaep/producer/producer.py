@@ -14,8 +14,10 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Any, Final, Literal, TypeVar, overload
 
 from ..errors import AaepError, LocalProtocolError
-from ..hub.hub import Hub, Settings
+from ..hub.hub import Hub
 from ..hub.recovery import recover
+from ..hub.relay.attach import attach
+from ..hub.settings import Settings
 from ..identity.credentials import Identity
 from ..identity.credentials import audience as audience_of
 from ..journal.base import Journal, JournalInUse
@@ -33,7 +35,7 @@ from ..runtime.background import Later
 from ..runtime.files import path_for
 from ..runtime.ids import identifier
 from ..text.summaries import Text
-from ..transports.base import attach
+from ..transports.base import asgi_application, serve
 from .emitter import Emitter
 from .session import Session, stop
 from .tools import Tool, decorate
@@ -178,7 +180,7 @@ class Producer:
         """Open the doors; the same as entering the block."""
         self._once()
         try:
-            self.addresses = tuple(self.hub.serve(url, **self._settings) for url in self._addresses)
+            self.addresses = tuple(self.hub.run(serve(self.hub, url, **self._settings)).url for url in self._addresses)
             if self._away is not None:
                 self.hub.run(self._go(self._away))
             self._signed()
@@ -189,7 +191,8 @@ class Producer:
     async def _start_here(self) -> None:
         self._once()
         try:
-            self.addresses = tuple([await self.hub.open_door(url, **self._settings) for url in self._addresses])
+            servers = [await serve(self.hub, url, **self._settings) for url in self._addresses]
+            self.addresses = tuple(server.url for server in servers)
             if self._away is not None:
                 await self._go(self._away)
             self._signed()
@@ -208,7 +211,7 @@ class Producer:
 
     async def _go(self, url: str) -> None:
         """To a hub elsewhere, which readers of many agents use. It finds us again by the instance."""
-        self.hub.servers.append(await attach(self.hub, url, instance=identifier("inst_"), **self._away_settings))
+        self.hub.add_server(await attach(self.hub, url, instance=identifier("inst_"), **self._away_settings))
 
     def _once(self) -> None:
         if self._closed or self._started:
@@ -308,6 +311,10 @@ class Producer:
     def reader(self, *, replies: bool = True) -> Later[str]:
         """Settles when a reader, one that can answer, is connected: ``producer.reader().wait()``."""
         return self.hub.wait_for_reader(replies=replies)
+
+    def asgi(self, **options: Any) -> Any:
+        """Return this agent as an ASGI application, to be mounted in another: ``app.mount("/", producer.asgi())``."""
+        return asgi_application(self.hub, **options)
 
     # -- tools -------------------------------------------------------------------------------
 

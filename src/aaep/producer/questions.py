@@ -29,7 +29,8 @@ from ..text.phrases import span
 from ..text.summaries import Said, Text, brief, compose, outcome, plain, plainly
 
 if TYPE_CHECKING:
-    from ..hub.hub import Hub, Subscription
+    from ..hub.hub import Hub
+    from ..hub.stream import Subscription
     from .session import Session
 
 __all__ = ["TIMEOUTS", "Answer", "Ask", "Questions", "clarification", "confirmation"]

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, Final, Literal
 from msgspec import UNSET
 
 from ..errors import LocalProtocolError
-from ..hub.hub import SessionSnapshot
+from ..hub.sessions import SessionSnapshot
 from ..protocol.events import (
     Envelope,
     HandoffRequested,
@@ -40,7 +40,7 @@ from .sending import advance, change, moved
 from .tool_call import Call, classified, stopped
 
 if TYPE_CHECKING:
-    from ..hub.hub import Subscription
+    from ..hub.stream import Subscription
     from .producer import Producer
 
 __all__ = ["CURRENT", "Session", "break_off", "leave", "stop"]

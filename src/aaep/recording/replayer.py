@@ -18,8 +18,10 @@ from typing import Any, Final, Literal, TypeAlias
 
 from msgspec import UNSET
 
-from ..hub.hub import Hub, SessionSnapshot, Subscription
+from ..hub.hub import Hub
 from ..hub.recovery import endings
+from ..hub.sessions import SessionSnapshot
+from ..hub.stream import Subscription
 from ..producer.emitter import Emitter
 from ..producer.producer import Producer
 from ..protocol import codec

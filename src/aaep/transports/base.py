@@ -8,6 +8,7 @@ listens; nothing else in this package knows how bytes travel.
 
 from __future__ import annotations
 
+import asyncio
 import re
 from collections.abc import AsyncIterator, Callable
 from importlib import import_module
@@ -16,8 +17,10 @@ from typing import Any, Final, Protocol, cast
 import msgspec
 
 from ..errors import AaepError
-from ..hub.face import Server
+from ..hub.face import HubFace, Server
 from ..identity.origins import parts_of
+from ..identity.rate_limit import prepared
+from ..runtime.loop_errors import hush
 
 __all__ = [
     "AgentEnded",
@@ -28,8 +31,9 @@ __all__ = [
     "Reachable",
     "Token",
     "Transport",
-    "attach",
+    "asgi_application",
     "authorization",
+    "serve",
     "transport",
     "type_of",
 ]
@@ -127,7 +131,7 @@ class Transport(Protocol):
 
     def connect(self, url: str, **settings: Any) -> Channel: ...
 
-    async def serve(self, hub: Any, url: str, **settings: Any) -> Server: ...
+    async def serve(self, hub: HubFace, url: str, **settings: Any) -> Server: ...
 
 
 _FILES: Final = {
@@ -154,10 +158,22 @@ def transport(url: str) -> Transport:
     return cast(Transport, import_module(f"{__package__}.{_FILES[scheme]}"))
 
 
-async def attach(hub: Any, url: str, **settings: Any) -> Server:
-    """Have an agent's hub go to another one and stay there."""
-    found = import_module("aaep.hub.relay.attach")
-    return cast(Server, await found.attach(hub, url, **settings))
+def asgi_application(hub: HubFace, **options: Any) -> Any:
+    """A hub as an ASGI application, to be mounted in another."""
+    application: Any = cast(Any, transport("asgi+http:")).Application(hub, **options)
+    hub.add_server(application)
+    return application
+
+
+async def serve(hub: HubFace, url: str, **options: Any) -> Server:
+    """Serve a hub at a URL, by the transport that the URL asks for. On the hub's loop."""
+    hub.start()
+    hush(asyncio.get_running_loop())
+    if options.get("identity") is not None:
+        options["identity"] = await prepared(options["identity"])
+    server = await transport(url).serve(hub, url, **options)
+    hub.add_server(server)
+    return server
 
 
 # -- waiting, in threads and in tasks alike -------------------------------------------------

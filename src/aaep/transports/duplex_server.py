@@ -14,11 +14,7 @@ from functools import lru_cache
 from typing import Final
 
 from ..errors import RemoteProtocolError
-from ..hub.expiry import LAPSED
-from ..hub.face import FrameWriter
-from ..hub.hub import Hub, UnknownSubscription
-from ..hub.reception import UnreadableRequest
-from ..hub.stream import Subscription
+from ..hub.face import CREDENTIAL_EXPIRED, FrameWriter, HubFace, UnknownSubscription, UnreadableRequest
 from ..identity.peer import Peer
 from ..protocol import codec
 from ..protocol.fields import Message
@@ -65,17 +61,17 @@ class Exchange:
     """
 
     def __init__(
-        self, hub: Hub, peer: Peer, writer: FrameWriter, say: Callable[[Message], None], end: Callable[[str], None]
+        self, hub: HubFace, peer: Peer, writer: FrameWriter, say: Callable[[Message], None], end: Callable[[str], None]
     ) -> None:
         self._hub, self._peer, self._writer = hub, peer, writer
         self._say, self._end = say, end
-        self.subscription: Subscription | None = None
+        self.subscription_id: str | None = None
         self._agent: Handed | None = None  # it is not a reader that has come, but an agent
 
     @property
     def settled(self) -> bool:
         """Whether it is clear what the connection is for."""
-        return self.subscription is not None or self._agent is not None
+        return self.subscription_id is not None or self._agent is not None
 
     def receive(self, raw: bytes) -> None:
         """Take one message; what is none ends the connection."""
@@ -83,11 +79,11 @@ class Exchange:
             self._agent.feed(raw)
             return
         try:
-            if self.subscription is None and self._hub.relays is not None and self._announces(raw):
+            if self.subscription_id is None and self._hub.takes_agents and self._announces(raw):
                 return
             self.take(raw)
         except UnreadableRequest as error:
-            if not error.asked:
+            if not error.is_request:
                 self.refuse()
                 return
             self._say(error.rejected)  # SUB-039: who asks is answered, here too (CF-097, CF-108)
@@ -102,22 +98,24 @@ class Exchange:
         Raises :exc:`~aaep.errors.RemoteProtocolError` for what is none, or none that may
         come now, and :exc:`~aaep.hub.hub.UnknownSubscription`.
         """
-        one = self.subscription
+        own = self.subscription_id
         # By the hub's own method, for the conformance suite plays a hub that answers otherwise.
-        answer = self._hub.receive(raw, self._peer, _in_time(kinds, one is None), "" if one is None else one.id)
-        if answer is not None and self._settles(answer, first=one is None):
+        answer = self._hub.receive(raw, self._peer, _in_time(kinds, own is None), own or "")
+        if answer is not None and self._settles(answer, first=own is None):
             return
-        if one is not None and one.writer is not self._writer:  # it was closed, by its subscriber or by us
+        if own is not None and not self._hub.is_connected(
+            own, self._writer
+        ):  # it was closed, by its subscriber or by us
             self._end("subscriber_shutdown")
 
     def _settles(self, answer: Message, *, first: bool) -> bool:
         """Give an answer; whether the connection begins or ends with it."""
         self._say(answer)
         if isinstance(answer, SubscriptionAccepted) and first:
-            self.subscription = self._hub.connect(answer.subscription_id, self._peer, self._writer)
+            self.subscription_id = self._hub.connect(answer.subscription_id, self._peer, self._writer)
             return True
         if isinstance(answer, SubscriptionRejected):
-            self.subscription = None
+            self.subscription_id = None
             self._end(answer.reason_code)
             return True
         return False
@@ -125,15 +123,14 @@ class Exchange:
     def _announces(self, raw: bytes) -> bool:
         """Whether this is an agent, which says so with its manifest; then the connection is its own from here on."""
         message = codec.read(raw, self._hub.offer.registry)[0]
-        if not isinstance(message, Manifest) or self._hub.relays is None:
+        if not isinstance(message, Manifest):
             return False
-        agent = Handed(self._peer, self._writer, lambda: self._end("producer_shutdown"))
-        refused = self._hub.expiry.lapse_of(self._peer) or self._hub.relays.arrived(message, self._peer, agent)
+        agent = Handed(self._peer, self._writer, lambda: self._end("producer_shutdown"), self._lapse)
+        refused = self._hub.accept_agent(message, agent)
         if refused is not None:
             self._turn_away(refused)
         else:
             self._agent = agent
-            self._hub.expiry.bind(agent, self._lapse)
         return True
 
     def _lapse(self) -> None:
@@ -141,7 +138,7 @@ class Exchange:
         if self._agent is not None:
             log.warning("The credential of an agent of %r counts no longer. It is let go of.", self._peer.principal)
             self._agent.feed(None)
-            self._turn_away(LAPSED)
+            self._turn_away(CREDENTIAL_EXPIRED)
 
     def _turn_away(self, refused: SubscriptionRejected) -> None:
         """In the words that answer a request, for an agent that will not be asked for its events."""
@@ -156,10 +153,10 @@ class Exchange:
     def complain(self) -> None:
         """The words alone, where the transport closes in its own way."""
         log.info("A connection sent what is no message, and is closed.")
-        if self.subscription is not None:
+        if self.subscription_id is not None:
             self._say(
                 SubscriptionClose(
-                    subscription_id=self.subscription.id,
+                    subscription_id=self.subscription_id,
                     reason_code="protocol_error",
                     reason_message="Malformed message.",
                 )
@@ -168,19 +165,20 @@ class Exchange:
     def lost(self) -> None:
         """The connection is gone; whoever comes back in time has missed nothing (CF-004)."""
         if self._agent is not None:
-            self._hub.expiry.drop(self._agent)
+            self._hub.release_agent(self._agent)
             self._agent.feed(None)
-        if self.subscription is not None:
-            self._hub.disconnect(self.subscription, self._writer)
-            self.subscription = None
+        if self.subscription_id is not None:
+            self._hub.disconnect(self.subscription_id, self._writer)
+            self.subscription_id = None
 
 
 class Handed:
     """A connection that came to us, for who uses it as if we had gone to the other side: a Wire."""
 
-    def __init__(self, peer: Peer, writer: FrameWriter, end: Callable[[], None]) -> None:
+    def __init__(self, peer: Peer, writer: FrameWriter, end: Callable[[], None], expire: Callable[[], None]) -> None:
         self.peer = peer
-        self.look: Callable[[], None] | None = None  # takes back the next look at its credential
+        self.cancel_expiry: Callable[[], None] | None = None  # takes back the next look at its credential
+        self.expire = expire  # its credential is no longer valid
         self.said = False  # whether anything came
         self.gone: Callable[[], None] = _nothing  # told when the connection is
         self._writer, self._end = writer, end

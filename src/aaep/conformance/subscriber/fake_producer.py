@@ -17,7 +17,7 @@ from typing import Any, Final
 import msgspec
 
 from ...errors import RemoteProtocolError
-from ...hub.face import FrameWriter, Server
+from ...hub.face import AgentConnection, FrameWriter, Server
 from ...hub.manifest import manifest as described
 from ...hub.settings import Settings
 from ...identity.peer import Peer
@@ -27,7 +27,13 @@ from ...protocol import codec
 from ...protocol.attend_extension import ATTEND
 from ...protocol.events import ProducerInfo
 from ...protocol.fields import AAEP_VERSION, CORE_CONTEXT, Message
-from ...protocol.messages import Manifest, SubscriptionClose, SubscriptionRenegotiate, SubscriptionRequest
+from ...protocol.messages import (
+    Manifest,
+    SubscriptionClose,
+    SubscriptionRejected,
+    SubscriptionRenegotiate,
+    SubscriptionRequest,
+)
 from ...protocol.negotiation import Offer, changed, negotiate, renegotiate
 from ...runtime.ids import identifier, timestamp
 from ...transports.base import transport
@@ -73,7 +79,7 @@ class Player:
     that was signed. With ``refusal`` every request is rejected with these members.
     """
 
-    relays = None
+    takes_agents = False
 
     def __init__(
         self,
@@ -131,11 +137,20 @@ class Player:
         """It runs already."""
 
     @property
-    def here(self) -> bool:
+    def is_on_loop(self) -> bool:
         return asyncio.get_running_loop() is self._loop
 
-    def call(self, function: Callable[[], object]) -> None:
+    def call_soon(self, function: Callable[[], None]) -> None:
         self._loop.call_soon_threadsafe(function)
+
+    def add_server(self, server: Server) -> None:
+        self._door = server
+
+    def accept_agent(self, manifest: Manifest, connection: AgentConnection) -> SubscriptionRejected | None:
+        raise RemoteProtocolError("No agent comes here.")
+
+    def release_agent(self, connection: AgentConnection) -> None:
+        """No agent comes here."""
 
     def metrics(self) -> str:
         return ""
@@ -160,13 +175,17 @@ class Player:
             raise RemoteProtocolError("Malformed message.")
         return None if answer is None else codec.read(json.dumps(answer).encode())[0]
 
-    def connect(self, name: str, peer: Peer, writer: FrameWriter, after: str = "") -> Stream:
-        return self.attach(name, writer, after or self._resumed(name))
+    def connect(self, subscription_id: str, peer: Peer, writer: FrameWriter, after: str = "") -> str:
+        return self.attach(subscription_id, writer, after or self._resumed(subscription_id)).id
 
-    def disconnect(self, stream: Stream, writer: FrameWriter) -> None:
-        if stream.writer is writer:
-            stream.writer = None
-            self.news.set()
+    def is_connected(self, subscription_id: str, writer: FrameWriter) -> bool:
+        return any(stream.id == subscription_id and stream.writer is writer for stream in self.streams)
+
+    def disconnect(self, subscription_id: str, writer: FrameWriter) -> None:
+        for stream in self.streams:
+            if stream.id == subscription_id and stream.writer is writer:
+                stream.writer = None
+                self.news.set()
 
     # -- what comes ----------------------------------------------------------------------------
 

@@ -206,4 +206,4 @@ class RawDoor:
                 while await reader.read(65_536):
                     pass
         finally:
-            self._player.disconnect(stream, outlet)
+            self._player.disconnect(stream.id, outlet)

@@ -115,10 +115,13 @@ class Attachment:
 
     def _through(self) -> bool:
         """Whether the hub was sent everything."""
-        if self._current is None or self._current[0].subscription is None:
+        if self._current is None or self._current[0].subscription_id is None:
             return False
-        one, writer = self._current[0].subscription, self._current[1]
-        return one.live and not one.stream.fresh and not writer.waiting()
+        exchange, writer = self._current
+        subscription = self._hub.subscriptions.by_id(exchange.subscription_id or "")
+        if subscription is None:
+            return False
+        return subscription.live and not subscription.stream.fresh and not writer.waiting()
 
     async def _run(self) -> None:
         tries = 0
@@ -201,7 +204,7 @@ class Attachment:
                 if not isinstance(raw, bytes) or not raw or self._refused(raw):
                     continue
                 exchange.receive(raw)
-                if exchange.subscription is not None and not self._attached.is_set():
+                if exchange.subscription_id is not None and not self._attached.is_set():
                     log.info("Attached to the hub at %s.", self.url)
                     self._attached.set()
                     self._hub.sessions.attached = True

@@ -1,5 +1,5 @@
 """
-A hub inside somebody else's web application: ``app.mount("/", hub.asgi())``.
+A hub inside somebody else's web application: ``app.mount("/", producer.asgi())``.
 
 The same places as over HTTP (Appendix B.1), and the WebSocket of Appendix B.2,
 for whatever speaks ASGI 3: Starlette, FastAPI, uvicorn, hypercorn. The server
@@ -19,7 +19,7 @@ from aiohttp import web
 from multidict import CIMultiDict
 
 from ...errors import AaepError
-from ...hub.hub import Hub, SubscriptionGone, UnknownSubscription
+from ...hub.face import HubFace, SubscriptionGone, UnknownSubscription
 from ...identity.credentials import Credentials, Identity, Local, Unauthorised
 from ...identity.origins import DEFAULT_PORTS, is_loopback, over_http
 from ...identity.peer import Peer
@@ -114,7 +114,7 @@ class Application:
 
     def __init__(
         self,
-        hub: Hub,
+        hub: HubFace,
         *,
         identity: Identity | None = None,
         token: str | None = None,
@@ -304,7 +304,7 @@ class Application:
         pipe = EventPipe()
 
         def join() -> None:
-            pipe.subscription = self._hub.connect(name, peer, pipe, after)
+            pipe.subscription_id = self._hub.connect(name, peer, pipe, after)
 
         try:
             try:
@@ -324,8 +324,8 @@ class Application:
 
     def _left(self, pipe: Pipe) -> None:
         """On the hub's loop, and after whatever was to be done there for this reader."""
-        if pipe.subscription is not None:
-            self._hub.disconnect(pipe.subscription, pipe)
+        if pipe.subscription_id is not None:
+            self._hub.disconnect(pipe.subscription_id, pipe)
 
     async def _stream(self, pipe: Pipe, receive: Receive, send: Send) -> None:
         async def passed() -> None:
@@ -477,11 +477,11 @@ def connect(url: str, **settings: Any) -> Channel:
     return connect_over_http(url.removeprefix("asgi+"), **settings)
 
 
-async def serve(hub: Hub, url: str, **settings: Any) -> ServedDoor:
+async def serve(hub: HubFace, url: str, **settings: Any) -> ServedDoor:
     """
     Serve a hub at a URL like ``asgi+http://127.0.0.1:0``, on this machine only. Needs uvicorn.
 
-    In an application of your own, mount ``hub.asgi()``.
+    In an application of your own, mount ``producer.asgi()``.
     """
     return await served(url, Application(hub, **settings))
 
@@ -492,7 +492,7 @@ async def serve(hub: Hub, url: str, **settings: Any) -> ServedDoor:
 class Talk:
     """Made on the server's loop; used on the hub's."""
 
-    def __init__(self, hub: Hub, peer: Peer) -> None:
+    def __init__(self, hub: HubFace, peer: Peer) -> None:
         self._hub = hub
         self.pipe = TalkPipe(self._hung_up)
         self.exchange = Exchange(hub, peer, self.pipe, self._say, self._end)

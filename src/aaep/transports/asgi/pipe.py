@@ -7,7 +7,6 @@ import contextlib
 import threading
 from collections.abc import Callable
 
-from ...hub.stream import Subscription
 from ...protocol.codec import encode
 from ...protocol.framing import ndjson, sse
 from ...protocol.messages import SubscriptionClose
@@ -33,7 +32,7 @@ class Pipe:
     frame: Callable[[str, bytes], bytes]
 
     def __init__(self) -> None:
-        self.subscription: Subscription | None = None  # of the hub's loop
+        self.subscription_id: str | None = None  # of the hub's loop
         self._loop = asyncio.get_running_loop()
         self._lock = threading.Lock()  # over the next three
         self._parts: list[bytes] = []

@@ -53,7 +53,7 @@ async def served(url: str, application: Any) -> ServedDoor:
         uvicorn = importlib.import_module("uvicorn")
     except ImportError as error:
         raise AaepError(
-            f"{url!r} needs uvicorn: pip install uvicorn. Without it, use http://, or mount hub.asgi() where you serve."
+            f"{url!r} needs uvicorn: pip install uvicorn. Without it, use http://, or mount producer.asgi() where you serve."
         ) from error
     parts, port = split(url.removeprefix("asgi+"))
     host = parts.hostname or "127.0.0.1"

@@ -13,7 +13,7 @@ import grpc
 from cryptography.x509 import load_pem_x509_certificate
 
 from ...errors import AaepError
-from ...hub.hub import Hub
+from ...hub.face import HubFace
 from ...identity.credentials import Credentials, Identity, TooManyGuesses, Unauthenticated, Unauthorised, admitted
 from ...identity.origins import split
 from ...identity.peer import Peer
@@ -43,7 +43,7 @@ class GrpcDoor:
 
     transport: Final = "grpc"  # its name in a manifest (CF-119)
 
-    def __init__(self, hub: Hub, identity: Identity, *, local: bool, limit: int, patience: float) -> None:
+    def __init__(self, hub: HubFace, identity: Identity, *, local: bool, limit: int, patience: float) -> None:
         self.url = ""
         self._hub, self._identity, self._local = hub, identity, local
         self._limit, self._patience = limit, patience
@@ -192,7 +192,7 @@ def _address(peer: str) -> str:
 
 
 async def serve(
-    hub: Hub,
+    hub: HubFace,
     url: str,
     *,
     identity: Identity | None = None,
@@ -278,7 +278,7 @@ class Conversation:
 
     frame: Callable[[str, bytes], bytes] = staticmethod(batch)
 
-    def __init__(self, hub: Hub, peer: Peer, context: Context, *, limit: int, patience: float) -> None:
+    def __init__(self, hub: HubFace, peer: Peer, context: Context, *, limit: int, patience: float) -> None:
         self._loop = asyncio.get_running_loop()
         self._context = context
         self._limit, self._patience = limit, patience
@@ -383,7 +383,7 @@ class Conversation:
             log.exception("A message could not be taken. This is a bug.")
             self._finish(grpc.StatusCode.INTERNAL, "The server failed, which is a defect.")
         # Whoever has no more to say may still listen.
-        if self._open and self._exchange.subscription is None:
+        if self._open and self._exchange.subscription_id is None:
             self._exchange.refuse()
 
     def _take(self, raw: bytes) -> None:
@@ -419,5 +419,5 @@ class Conversation:
 
     def _shake_hands(self) -> None:
         """GRPC-006: whoever has said nothing by now does not mean to."""
-        if self._exchange.subscription is None:
+        if self._exchange.subscription_id is None:
             self._finish(grpc.StatusCode.DEADLINE_EXCEEDED, "No subscription.request came in time.")

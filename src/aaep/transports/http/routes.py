@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import Final, NamedTuple
 
 import msgspec
 from msgspec import UNSET
 
 from ...errors import RemoteProtocolError
-from ...hub.hub import Hub, UnknownSubscription
-from ...hub.reception import UnreadableRequest
+from ...hub.face import HubFace, UnknownSubscription, UnreadableRequest
 from ...identity.peer import Peer
 from ...protocol.codec import encode
 from ...protocol.messages import (
@@ -24,9 +23,6 @@ from ...protocol.messages import (
 )
 from ...protocol.rules import pattern
 from .guard import CHALLENGE, Refusal, media_type_is_json
-
-if TYPE_CHECKING:
-    from ...hub.hub import Hub
 
 __all__ = [
     "ACCEPT",
@@ -122,7 +118,7 @@ def too_large(limit: int) -> Refusal:
     return Refusal(413, "too_large", f"A message may have {limit} bytes at most.")  # CF-114
 
 
-def subscribed(hub: Hub, raw: bytes, peer: Peer) -> Said:
+def subscribed(hub: HubFace, raw: bytes, peer: Peer) -> Said:
     """What a posted request for a subscription is answered."""
     try:
         answer = hub.receive(raw, peer, (SubscriptionRequest,))
@@ -138,7 +134,7 @@ def subscribed(hub: Hub, raw: bytes, peer: Peer) -> Said:
     return Said(STATUS.get(answer.reason_code, 500), encode(answer), headers)
 
 
-def replied(hub: Hub, raw: bytes, peer: Peer) -> Said:
+def replied(hub: HubFace, raw: bytes, peer: Peer) -> Said:
     """What a posted reply, renegotiation or close is answered."""
     try:
         answer = hub.receive(raw, peer, _REPLIES)
@@ -179,7 +175,7 @@ VARY: Final = {"Vary": "Accept"}
 ACCEPT: Final = f"{JOSE}, application/json;q=0.9"  # what a subscriber says that can read both
 
 
-def manifest(hub: Hub, headers: Mapping[str, str]) -> tuple[bytes, str]:
+def manifest(hub: HubFace, headers: Mapping[str, str]) -> tuple[bytes, str]:
     """The body and its media type, for the headers of a request. Without a signature it is always JSON."""
     signed = hub.offered.signed_manifest if _prefers_jose(headers.get("Accept", "")) else None
     return (encode(hub.manifest()), "application/json") if signed is None else (signed.encode("ascii"), JOSE)

@@ -22,7 +22,7 @@ from typing import Final, Protocol, cast
 from aiohttp import HttpVersion11, web
 from aiohttp.http_exceptions import HttpProcessingError
 
-from ...hub.hub import Hub, SubscriptionGone, UnknownSubscription
+from ...hub.face import HubFace, SubscriptionGone, UnknownSubscription
 from ...identity.credentials import Identity, Unauthorised
 from ...identity.origins import split
 from ...identity.peer import Peer
@@ -317,7 +317,9 @@ class HttpDoor:
 
     transport: Final = "sse"  # its name in a manifest (CF-119)
 
-    def __init__(self, hub: Hub, guard: Guard, identity: Identity, url: str, *, limit: int, patience: float) -> None:
+    def __init__(
+        self, hub: HubFace, guard: Guard, identity: Identity, url: str, *, limit: int, patience: float
+    ) -> None:
         self.url = url
         self.wires: set[asyncio.Transport] = set()
         self.closed = False
@@ -476,7 +478,7 @@ class HttpDoor:
         try:
             name = wanted(request.query.getall("subscription_id", []))
             after = last(request.headers.get("Last-Event-ID", ""), request.query.get("last_event_id", ""))
-            subscription = self._hub.connect(name, connection.peer, stream, after)
+            subscription_id = self._hub.connect(name, connection.peer, stream, after)
         except SubscriptionGone:
             return web.Response(status=204, headers=ALWAYS)  # CF-092: stops EventSource
         except UnknownSubscription as error:
@@ -484,7 +486,7 @@ class HttpDoor:
         except Unauthorised as error:
             raise Refusal(403, "authorization_denied", str(error)) from None
         self._streams.add(stream)
-        stream.lost = lambda: self._hub.disconnect(subscription, stream)
+        stream.lost = lambda: self._hub.disconnect(subscription_id, stream)
         connection.stream = stream
         try:
             response = web.StreamResponse(headers={**STREAM, **self._guard.sharing(request)})
@@ -497,7 +499,7 @@ class HttpDoor:
         finally:  # also when the reader leaves, which cancels us (TR-017)
             connection.stream = None
             self._streams.discard(stream)
-            self._hub.disconnect(subscription, stream)
+            self._hub.disconnect(subscription_id, stream)
         return response
 
     # -- about the server ------------------------------------------------------------------
@@ -518,7 +520,7 @@ class HttpDoor:
 
 
 async def serve(
-    hub: Hub,
+    hub: HubFace,
     url: str,
     *,
     identity: Identity | None = None,

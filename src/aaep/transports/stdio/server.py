@@ -19,7 +19,7 @@ from collections.abc import Callable
 from typing import Final, cast
 
 from ...errors import AaepError, FrameError, RemoteProtocolError
-from ...hub.hub import Hub, UnknownSubscription
+from ...hub.face import HubFace, UnknownSubscription
 from ...identity.credentials import Credentials, Identity, Local
 from ...identity.peer import Peer
 from ...protocol.codec import encode
@@ -88,7 +88,7 @@ class _Out(asyncio.BaseProtocol):
 class _Reader(asyncio.Protocol):
     """The one reader: asyncio's Protocol on the pipe that is read, the hub's FrameWriter on the other."""
 
-    def __init__(self, hub: Hub, peer: Peer, limit: int) -> None:
+    def __init__(self, hub: HubFace, peer: Peer, limit: int) -> None:
         self.frame: Callable[[str, bytes], bytes] = _event
         self.ended: asyncio.Future[None] = asyncio.get_running_loop().create_future()
         self._most = 2 * hub.settings.high_water
@@ -173,7 +173,7 @@ class _Reader(asyncio.Protocol):
     def close(self, message: SubscriptionClose | None) -> None:
         if message is not None:
             self._say(message)
-        self._exchange.subscription = None
+        self._exchange.subscription_id = None
 
     # -- lines -----------------------------------------------------------------------------
 
@@ -250,7 +250,7 @@ class StdioDoor:
 
 
 async def serve(
-    hub: Hub,
+    hub: HubFace,
     url: str,
     *,
     identity: Identity | None = None,

@@ -21,7 +21,7 @@ import msgspec
 from msgspec import UNSET
 
 from ...errors import FrameError
-from ...hub.hub import Hub
+from ...hub.face import HubFace
 from ...identity.credentials import Credentials, Identity, Local, Unauthenticated, Unauthorised
 from ...protocol.codec import encode, replace
 from ...protocol.fields import Message
@@ -101,7 +101,7 @@ class _Reader(asyncio.Protocol):
         exchange, decoder = self._exchange, self._decoder
         if exchange is None:
             return
-        if decoder is not None and exchange.subscription is not None:
+        if decoder is not None and exchange.subscription_id is not None:
             message = decoder.whole(data)
             if message and message.isascii():  # what is no JSON is refused there too
                 exchange.receive(message)
@@ -201,7 +201,7 @@ class UnixDoor:
 
     transport: Final = TRANSPORT
 
-    def __init__(self, hub: Hub, identity: Identity, path: Path, *, limit: int, patience: float) -> None:
+    def __init__(self, hub: HubFace, identity: Identity, path: Path, *, limit: int, patience: float) -> None:
         self.url = f"unix://{quote(os.fspath(path))}"
         self.hub, self.identity = hub, identity
         self.limit, self.patience = limit, patience
@@ -266,7 +266,7 @@ class UnixDoor:
 
 
 async def serve(
-    hub: Hub, url: str, *, identity: Identity | None = None, limit: int = LIMIT, patience: float = 30.0
+    hub: HubFace, url: str, *, identity: Identity | None = None, limit: int = LIMIT, patience: float = 30.0
 ) -> UnixDoor:
     """
     Serve a hub at a socket; ``unix:`` alone is the place for its agent.

@@ -21,7 +21,7 @@ from typing import Final
 import msgspec
 from aiohttp import web
 
-from ...hub.hub import Hub
+from ...hub.face import HubFace
 from ...identity.credentials import Identity
 from ...identity.origins import over_http, split
 from ...identity.peer import Peer
@@ -48,7 +48,9 @@ class WebSocketDoor:
 
     transport: Final = "websocket"  # its name in a manifest (CF-119)
 
-    def __init__(self, hub: Hub, guard: Guard, identity: Identity, url: str, *, limit: int, patience: float) -> None:
+    def __init__(
+        self, hub: HubFace, guard: Guard, identity: Identity, url: str, *, limit: int, patience: float
+    ) -> None:
         self.url = url
         self._hub, self._guard, self._identity = hub, guard, identity
         self._limit, self._patience = limit, patience
@@ -125,7 +127,7 @@ class WebSocketDoor:
 
 
 async def serve(
-    hub: Hub,
+    hub: HubFace,
     url: str,
     *,
     identity: Identity | None = None,

@@ -15,7 +15,7 @@ from typing import Final
 
 from aiohttp import WSMsgType, web
 
-from ...hub.hub import Hub
+from ...hub.face import HubFace
 from ...identity.peer import Peer
 from ...protocol.codec import encode
 from ...protocol.fields import Message
@@ -82,7 +82,7 @@ class _Upgrade(web.WebSocketResponse):
 class Conversation:
     """A connection, as the hub and the :class:`Exchange` see it. On the hub's loop; only :meth:`listen` waits."""
 
-    def __init__(self, hub: Hub, peer: Peer, wire: asyncio.Transport, socket: _Upgrade, patience: float) -> None:
+    def __init__(self, hub: HubFace, peer: Peer, wire: asyncio.Transport, socket: _Upgrade, patience: float) -> None:
         self.frame: Callable[[str, bytes], bytes] = _text
         self._loop = asyncio.get_running_loop()
         self._wire, self._socket = wire, socket
@@ -205,7 +205,7 @@ class Conversation:
 
 
 async def talk(
-    hub: Hub,
+    hub: HubFace,
     request: web.BaseRequest,
     peer: Peer,
     open_: set[Conversation],
