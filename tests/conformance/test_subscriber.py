@@ -25,7 +25,7 @@ from aaep.conformance import Result
 from aaep.conformance.judge import granted
 from aaep.conformance.producer.run import UNDECIDABLE, Scenario
 from aaep.conformance.subscriber.fake_producer import Player
-from aaep.conformance.subscriber.raw_http import RawDoor
+from aaep.conformance.subscriber.raw_http import RawHttpServer
 from aaep.conformance.subscriber.run import SUBSCRIBER, Begin, Listened, judge_subscriber, live
 from aaep.identity.signing_keys import SigningKey
 from aaep.protocol.catalogue import rules
@@ -212,7 +212,7 @@ def test_who_comes_while_the_played_producer_leaves_is_let_go_of(turns: int) -> 
     """Else a connection stays behind that nobody closes."""
 
     async def come() -> socket.socket:
-        door = await RawDoor.serve(cast(Player, None), "http://127.0.0.1:0")  # nobody asks it anything
+        door = await RawHttpServer.serve(cast(Player, None), "http://127.0.0.1:0")  # nobody asks it anything
         comer = socket.create_connection(("127.0.0.1", int(door.url.rpartition(":")[2])))
         for _ in range(turns):
             await asyncio.sleep(0)  # the loop goes on so far

@@ -523,7 +523,7 @@ def test_a_file_that_is_not_there_is_told() -> None:
         ("https://agent.example.:8443", "https://agent.example:8443"),
         ("http://localhost:8137", "http://127.0.0.1:8137"),
         ("wss://agent.example/aaep/v1/ws", "wss://agent.example"),
-        ("grpcs://agent.example:443", "grpcs://agent.example:443"),
+        ("grpcs://agent.example:443", "grpcs://agent.example"),
         ("http://[::1]:80", "http://[::1]"),
         ("asgi+http://127.0.0.1:5", "http://127.0.0.1:5"),
         ("unix:///run/user/1/aaep/x.sock", "local"),

@@ -11,7 +11,7 @@ from typing import Any, Final
 import click
 
 from ..identity.credentials import Certificates, First, Grant, Identity, as_roles, as_stranger
-from ..identity.origins import ENCRYPTED
+from ..identity.origins import ENCRYPTED, scheme_of
 from ._command import CannotRun, plain
 
 __all__ = ["CA", "CERT", "TOKEN", "Own", "bearer", "connecting", "identity", "quiet"]
@@ -72,14 +72,14 @@ def connecting(url: str, token: str | None, ca: Path | None, own: Own) -> dict[s
 
 def bearer(url: str, token: str | None) -> dict[str, Any]:
     """A token as a transport takes it. Pipes and Unix sockets take none: there the system says who it is."""
-    return {} if token is None or _scheme(url) in ("stdio", "unix") else {"token": token}
+    return {} if token is None or scheme_of(url) in ("stdio", "unix") else {"token": token}
 
 
 def _trusting(url: str, ca: Path | None, own: Own) -> dict[str, Any]:
     """gRPC has its own TLS, and reads the files itself."""
     if ca is None and own is None:
         return {}
-    if _scheme(url) not in ENCRYPTED:
+    if scheme_of(url) not in ENCRYPTED:
         option = "--cert" if ca is None else "--ca"
         raise CannotRun(f"{option} is for an encrypted address, and {plain(url)} is none. Leave it out.")
     try:
@@ -92,14 +92,10 @@ def _trusting(url: str, ca: Path | None, own: Own) -> dict[str, Any]:
         except OSError as error:
             files = " and ".join(plain(str(one)) for one in own)
             raise CannotRun(f"{files} are not a certificate and its key in PEM format.") from error
-    if _scheme(url) != "grpcs":
+    if scheme_of(url) != "grpcs":
         return {"ssl": context}
     shown = {} if own is None else {"cert": str(own[0]), "key": str(own[1])}
     return shown if ca is None else {"ca": str(ca), **shown}
-
-
-def _scheme(url: str) -> str:
-    return url.partition(":")[0].lower()  # that it may be no URL at all is told elsewhere
 
 
 # -- _identities --

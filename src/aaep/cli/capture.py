@@ -14,7 +14,7 @@ from urllib.parse import urlsplit
 import click
 
 from ..errors import AaepError
-from ..identity.origins import TRANSPORTS
+from ..identity.origins import TRANSPORTS, scheme_of
 from ..outputs.terminal import Nobody, Page, Reader, Source, Terminal, source
 from ..protocol.codec import canonical
 from ..protocol.events import CORE_EVENTS
@@ -130,7 +130,7 @@ def main(
         lines = Lines(sys.stdout.fileno() if path == "-" else path, append=append)
         if lines.cut:
             click.echo("aaep: The last line of the capture was cut, and was taken away.", err=True)
-        way = TRANSPORTS.get(urlsplit(url).scheme.lower(), "")
+        way = TRANSPORTS.get(scheme_of(url), "")
         with Capture(lines, source=_shown(url), transport=way, session=session, most=most, over=over.set) as capture:
 
             def connect(tell: Callable[[Status], None]) -> Subscriber:

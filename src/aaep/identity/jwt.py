@@ -24,7 +24,7 @@ from joserfc.jws import JWSRegistry
 from ..errors import AaepError
 from ..runtime.files import regular
 from .credentials import ROLES, Credentials, Grant, Unauthenticated, Unauthorised, Unsettled, as_roles, as_stranger
-from .origins import on_this_machine, parts_of
+from .origins import is_on_this_machine, split_url
 from .peer import AUDITOR, REPLIER, Peer
 from .signing_keys import KeyUnusable, TrustedKey, TrustedKeys
 
@@ -265,14 +265,14 @@ class KeyUrl:
     def __init__(
         self, url: str, *, ssl: tls.SSLContext | None = None, clock: Callable[[], float] = time.monotonic
     ) -> None:
-        parts = parts_of(url)
+        parts = split_url(url)
         host = parts.hostname or ""
         if not host or parts.username is not None or parts.password is not None:
             raise AaepError(f"{url!r} is not the address of a set of keys. Write it like https://login.example/jwks.")
-        if parts.scheme != "https" and not (parts.scheme == "http" and on_this_machine(url)):
+        if parts.scheme != "https" and not (parts.scheme == "http" and is_on_this_machine(url)):
             raise AaepError(f"Keys from {host} could be swapped on the way. Use https://.")
         self._url, self._ssl, self._clock = url, ssl, clock
-        self._trust_env = not on_this_machine(url)
+        self._trust_env = not is_on_this_machine(url)
         self._keys: tuple[TrustedKey, ...] = ()
         self._fetched: float | None = None
         self._tried: float | None = None

@@ -18,7 +18,7 @@ from urllib.parse import urlsplit
 
 from ..errors import AaepError
 from ..identity.manifests import origins, read
-from ..identity.origins import ENCRYPTED, LOCAL_ORIGIN, on_this_machine, origin, same_origin
+from ..identity.origins import ENCRYPTED, LOCAL_ORIGIN, is_on_this_machine, origin, same_origin
 from ..protocol.messages import Manifest
 from ..transports.base import Arrival, Channel, ChannelLost, ChannelRefused, type_of
 
@@ -124,8 +124,8 @@ def allowed(first: str, other: str) -> bool:
         return origin(other) == LOCAL_ORIGIN  # CF-104, T6
     if one.scheme.lower() in ENCRYPTED and two.scheme.lower() not in ENCRYPTED and origin(other) != LOCAL_ORIGIN:
         return False  # also on this machine: who has taken a port proves nothing, and is shown the token
-    if on_this_machine(first):
-        return on_this_machine(other)
+    if is_on_this_machine(first):
+        return is_on_this_machine(other)
     return bool(two.hostname) and one.hostname == two.hostname
 
 

@@ -11,7 +11,7 @@ import msgspec
 from msgspec import UNSET
 
 from ..identity.manifests import ManifestInvalid, consistent
-from ..identity.origins import ENCRYPTED, LOCAL_ORIGIN, TRANSPORTS, on_this_machine, origin
+from ..identity.origins import ENCRYPTED, LOCAL_ORIGIN, TRANSPORTS, is_on_this_machine, origin
 from ..identity.signatures import Signed, verify
 from ..identity.signing_keys import TrustedKeys
 from ..protocol.messages import Capabilities, SubscriptionAccepted
@@ -65,7 +65,7 @@ class Trust:
         who = f"{neutralise(signed.manifest.agent_id)}, signed with the key {neutralise(signed.kid)}"
         if where == LOCAL_ORIGIN or (scheme in ENCRYPTED and self._checked):
             return Proof(True, f"This is {who}.", signed)
-        if not on_this_machine(place):
+        if not is_on_this_machine(place):
             raise ManifestInvalid(
                 "origin", f"The connection to {where} is not protected, so anybody on the way can answer. Use TLS."
             )

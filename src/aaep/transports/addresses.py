@@ -11,7 +11,7 @@ from urllib.parse import SplitResult
 
 from ..errors import AaepError
 from ..identity.credentials import Identity, Local
-from ..identity.origins import DEFAULT_PORTS, ENCRYPTED_SCHEMES, is_loopback, over_http
+from ..identity.origins import SCHEMES, canonical_host, encrypted_scheme, format_host, is_loopback
 from ..identity.rate_limit import Guessing
 from ..identity.tokens import Static
 from ..runtime.files import regular
@@ -36,12 +36,12 @@ class Place(NamedTuple):
 
     def answers_to(self, port: int) -> tuple[str, str]:
         """What the Host header of a request says that goes to that URL; a usual port is left out there."""
-        usual = port == DEFAULT_PORTS[over_http(self.scheme)]
+        usual = port == SCHEMES[self.scheme].default_port
         return f"{self._name}:{port}", self._name if usual else f"{self._name}:{port}"
 
     @property
     def _name(self) -> str:
-        return f"[{self.host}]" if ":" in self.host else self.host
+        return format_host(self.host)
 
 
 def admitting(identity: Identity | None, token: str | None) -> Identity | None:
@@ -66,7 +66,7 @@ async def placed(
         raise Reachable(
             url,
             f"{url!r} can be reached from other machines, so it needs TLS and a credential: "
-            f"use {ENCRYPTED_SCHEMES.get(parts.scheme, parts.scheme)}:// with cert= and key=, and identity= or token=. "
+            f"use {encrypted_scheme(parts.scheme) or parts.scheme}:// with cert= and key=, and identity= or token=. "
             "For this machine only, listen on 127.0.0.1.",
         )
     return Place(parts.scheme, host, port, numeric, local, Local() if identity is None else identity)
@@ -89,7 +89,7 @@ def context(
     """What to encrypt with, if the URL says so. Who shows a certificate of ``client_ca`` has proved who they are."""
     settings = (("ssl", ssl), ("cert", cert), ("key", key), ("client_ca", client_ca))
     given = [name for name, value in settings if value is not None]
-    encrypted = ENCRYPTED_SCHEMES.get(scheme)
+    encrypted = encrypted_scheme(scheme)
     if encrypted is not None:
         if given:
             raise AaepError(f"{url!r} would not be encrypted although {given[0]}= is given. Use {encrypted}://.")
@@ -143,10 +143,8 @@ def _load(made: tls.SSLContext, cert: str, key: str | None) -> None:
 
 async def address(host: str, port: int) -> str:
     """The one address to listen on. Its own resolution, so that what is checked is what is bound."""
-    if host.lower() == "localhost":
-        return "127.0.0.1"
     try:
-        found = await asyncio.get_running_loop().getaddrinfo(host, port, type=socket.SOCK_STREAM)
+        found = await asyncio.get_running_loop().getaddrinfo(canonical_host(host), port, type=socket.SOCK_STREAM)
     except OSError as error:
         raise AaepError(f"No address was found for {host!r}: {error}. Try 127.0.0.1.") from error
     addresses = [str(one[4][0]) for one in found]

@@ -13,12 +13,13 @@ import re
 from collections.abc import AsyncIterator, Callable
 from importlib import import_module
 from typing import Any, Final, Protocol, cast
+from urllib.parse import SplitResult
 
 import msgspec
 
 from ..errors import AaepError
 from ..hub.face import HubFace, Server
-from ..identity.origins import parts_of
+from ..identity.origins import encrypted_scheme, is_loopback, split_server_url, split_url
 from ..identity.rate_limit import prepared
 from ..runtime.loop_errors import hush
 
@@ -33,6 +34,7 @@ __all__ = [
     "Transport",
     "asgi_application",
     "authorization",
+    "connection_target",
     "serve",
     "transport",
     "type_of",
@@ -149,7 +151,7 @@ _FILES: Final = {
 
 def transport(url: str) -> Transport:
     """The transport that a URL asks for."""
-    scheme = parts_of(url).scheme.lower()
+    scheme = split_url(url).scheme.lower()
     if scheme not in _FILES:
         known = ", ".join(
             sorted(name for name in _FILES if "+" not in name)
@@ -203,6 +205,17 @@ def authorization(token: Token, name: str = "Authorization") -> dict[str, str]:
         why = "holds what no token holds, such as a space, a line break or a letter with an accent"
         raise AaepError(f"The token {why if given else 'is empty'}. Give it as it was made, or leave it out.")
     return {name: f"Bearer {given}"}
+
+
+def connection_target(url: str, schemes: tuple[str, ...], token: Token) -> tuple[SplitResult, int]:
+    """Return the parts and the port of a URL to connect to; one that a token would travel to unencrypted is refused."""
+    parts, port = split_server_url(url, schemes)
+    if not parts.hostname:
+        raise AaepError(f"{url!r} names no host. Write it like {parts.scheme}://127.0.0.1:8137.")
+    encrypted = encrypted_scheme(parts.scheme)
+    if token is not None and encrypted is not None and not is_loopback(parts.hostname):  # TR-027
+        raise AaepError(f"The token would travel unencrypted to {parts.hostname}. Use {encrypted}://.")
+    return parts, port
 
 
 def _asked(token: Callable[[], str]) -> str:

@@ -18,7 +18,7 @@ import aiohttp
 import msgspec
 
 from ...errors import AaepError
-from ...identity.origins import parts_of
+from ...identity.origins import split_url
 from ...protocol.attend_extension import ATTEND
 from ...runtime.ids import identifier, timestamp
 from ...transports.base import AgentEnded, Arrival, Channel, ChannelLost, ChannelRefused, transport
@@ -96,7 +96,7 @@ class Stage:
 
     @property
     def scheme(self) -> str:
-        return parts_of(self.url).scheme.lower()
+        return split_url(self.url).scheme.lower()
 
     @property
     def posts(self) -> bool:

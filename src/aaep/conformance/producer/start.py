@@ -10,7 +10,7 @@ from typing import Final
 import aiohttp
 
 from ...errors import AaepError
-from ...identity.origins import parts_of
+from ...identity.origins import split_url
 from ..scenario import apart
 from .harness import Start
 
@@ -67,7 +67,7 @@ def by_url(url: str, body: str) -> Start:
         json.loads(body.replace(_MARK, "confirm"))
     except ValueError as error:
         raise AaepError(f"The body that starts a session is not JSON: {error}.") from error
-    parts_of(url.replace(_MARK, "confirm"))  # what is none is told before anything begins
+    split_url(url.replace(_MARK, "confirm"))  # what is none is told before anything begins
 
     async def start(task: str) -> None:
         timeout = aiohttp.ClientTimeout(total=_PATIENCE)

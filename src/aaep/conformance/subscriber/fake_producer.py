@@ -2,7 +2,7 @@
 Producers that are played: they answer as they are told to, and keep all that comes.
 
 A player is no hub. It has a hub's face, so that every transport can carry it;
-over plain HTTP it is served by :mod:`._raw_http`, which can do wrong even below
+over plain HTTP it is served by :mod:`.raw_http`, which can do wrong even below
 that. What it says by itself is right: it is wrong only where a scenario asks for it.
 """
 
@@ -39,7 +39,7 @@ from ...runtime.ids import identifier, timestamp
 from ...transports.base import transport
 from ..judge import Line
 from ..producer.harness import PREFIX, Json, content
-from .raw_http import RawDoor
+from .raw_http import RawHttpServer
 
 __all__ = ["PRODUCER", "Came", "Change", "Player", "Session", "Stream"]
 
@@ -115,14 +115,14 @@ class Player:
     async def open(self, url: str) -> str:
         """Serve at a URL, and give back the real one."""
         raw = url.lower().startswith("http:")
-        self._door = await (RawDoor.serve(self, url) if raw else transport(url).serve(self, url))
+        self._door = await (RawHttpServer.serve(self, url) if raw else transport(url).serve(self, url))
         self.address = self._door.url
         return self.address
 
     @property
     def raw(self) -> bool:
         """Whether what is below messages can be seen, and done wrong."""
-        return isinstance(self._door, RawDoor)
+        return isinstance(self._door, RawHttpServer)
 
     async def close(self) -> None:
         for stream in self.streams:

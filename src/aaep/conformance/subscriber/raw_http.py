@@ -1,47 +1,42 @@
 """
-HTTP with nothing between us and the bytes: what a played producer is served with.
+An HTTP server with no library between it and the bytes, for the producers that the conformance suite plays.
 
-It reads any request, however odd, and writes whatever it is told to: also half
-an event. A subscriber that depends on more than the protocol promises shows it here.
+It reads any request, however odd, and writes whatever it is given: also half an
+event. A subscriber that depends on more than the protocol promises shows it here.
 """
 
 from __future__ import annotations
 
 import asyncio
-import ipaddress
 import json
-import socket
 from collections.abc import Callable, Mapping
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any, Final
 from urllib.parse import parse_qs, urlsplit
 
-from ...errors import AaepError
-from ...identity.origins import parts_of
+from ...identity.origins import format_host, is_loopback, split_url
 from ...protocol.codec import encode
 from ...protocol.framing import sse
 from ...protocol.messages import SubscriptionClose
 from ...runtime.background import shut
+from ...transports.addresses import address, listening
 from ...transports.base import Reachable
+from ...transports.http.routes import EVENTS, JOSE, MANIFEST, REPLIES, SUBSCRIPTIONS
 
 if TYPE_CHECKING:
     from .fake_producer import Player
 
-__all__ = ["RawDoor"]
+__all__ = ["RawHttpServer"]
 
-_MOST: Final = 1_048_576
-_STATUS: Final = {200: "OK", 201: "Created", 204: "No Content", 400: "Bad Request", 403: "Forbidden", 404: "Not Found"}
-_EVENTS: Final = "/aaep/v1/events"
-_SUBSCRIPTIONS: Final = "/aaep/v1/subscriptions"
-_REPLIES: Final = "/aaep/v1/replies"
-_MANIFEST: Final = "/.well-known/aaep-manifest.json"
+_MAX_BODY: Final = 1_048_576  # bytes
+_REASONS: Final = {200: "OK", 201: "Created", 204: "No Content", 400: "Bad Request", 403: "Forbidden", 404: "Not Found"}
 
 
 def _frame(event_id: str, data: bytes) -> bytes:
     return sse(data, id=event_id)
 
 
-class _Outlet:
+class _StreamWriter:
     """One stream: what is written goes out as it is."""
 
     def __init__(self, writer: asyncio.StreamWriter) -> None:
@@ -49,142 +44,139 @@ class _Outlet:
         self._writer = writer
 
     def write(self, data: bytes) -> None:
+        """Send bytes, unless the connection is being closed."""
         if not self._writer.is_closing():
             self._writer.write(data)
 
     def waiting(self) -> int:
+        """Return 0: a played producer does not care how slow its reader is."""
         return 0
 
     def close(self, message: SubscriptionClose | None) -> None:
+        """End the stream, after a close message if there is one."""
         if message is not None:
             self.write(sse(encode(message), event="aaep.close"))
         self._writer.close()
 
 
-async def _here(url: str, host: str) -> str:
-    """The one address that a host has, if only this machine can reach it: nobody is asked here who they are. TR-024"""
-    found = await asyncio.get_running_loop().getaddrinfo(host, None, type=socket.SOCK_STREAM)
-    place = min((str(one[4][0]) for one in found), key=lambda one: ":" in one)
-    if not ipaddress.ip_address(place).is_loopback:
-        raise Reachable(url, f"{url!r} can be reached from other machines. Play it on this one: 127.0.0.1.")
-    return place
-
-
-class RawDoor:
-    """An address at which a player is served."""
+class RawHttpServer:
+    """An address on this machine at which a played producer is served."""
 
     transport = "sse"
 
     def __init__(self, player: Player) -> None:
         self._player = player
         self._server: asyncio.Server | None = None
-        self._busy: set[asyncio.Task[None]] = set()
-        self._lines: list[asyncio.StreamWriter] = []
+        self._tasks: set[asyncio.Task[None]] = set()
+        self._writers: list[asyncio.StreamWriter] = []
         self.url = ""
 
     @classmethod
-    async def serve(cls, player: Player, url: str) -> RawDoor:
-        parts = parts_of(url)
-        host, door = parts.hostname or "127.0.0.1", cls(player)
+    async def serve(cls, player: Player, url: str) -> RawHttpServer:
+        """Serve a played producer at a URL. Port 0, or none, takes any free one."""
+        parts = split_url(url)
+        host = parts.hostname or "127.0.0.1"
+        port = parts.port or 0
+        numeric = await address(host, port)
+        if not is_loopback(numeric):  # TR-024: no client is asked who it is
+            raise Reachable(url, f"{url!r} can be reached from other machines. Play it on this one: 127.0.0.1.")
+        bound = listening(url, numeric, port)
+        server = cls(player)
         try:
-            place = await _here(url, host)
-            family = socket.AF_INET6 if ":" in place else socket.AF_INET
-            listening = socket.create_server((place, parts.port or 0), family=family)
-        except OSError as error:
-            raise AaepError(f"Nobody can be served at {url}: {error.strerror or error}.") from error
-        try:
-            door._server = await asyncio.start_server(door._greet, sock=listening)
+            server._server = await asyncio.start_server(server._accept, sock=bound)
         except BaseException:  # cancelled, most likely, and asyncio would forget what it has begun
-            asyncio.get_running_loop().remove_reader(listening.fileno())
-            listening.close()
+            asyncio.get_running_loop().remove_reader(bound.fileno())
+            bound.close()
             raise
-        port = door._server.sockets[0].getsockname()[1]
-        door.url = f"http://[{host}]:{port}" if ":" in host else f"http://{host}:{port}"
-        return door
+        server.url = f"http://{format_host(host)}:{bound.getsockname()[1]}"
+        return server
 
     async def close(self) -> None:
+        """Stop listening and end every connection."""
         if self._server is not None:
             await shut(self._server)
-        for task in [*self._busy]:
+        for task in [*self._tasks]:
             task.cancel()
-        await asyncio.gather(*self._busy, return_exceptions=True)
-        for line in self._lines:
-            line.transport.abort()  # who has not taken what was said last never will
+        await asyncio.gather(*self._tasks, return_exceptions=True)
+        for writer in self._writers:
+            writer.transport.abort()  # a reader that has not taken what was sent last never will
         await asyncio.sleep(0)  # in which they end
 
-    async def _greet(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+    async def _accept(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         task = asyncio.current_task()
         assert task is not None
-        self._busy.add(task)
-        self._lines.append(writer)
+        self._tasks.add(task)
+        self._writers.append(writer)
         try:
-            while await self._exchange(reader, writer):
+            while await self._answer_request(reader, writer):
                 pass
         except (OSError, asyncio.IncompleteReadError, asyncio.LimitOverrunError, ValueError):
-            pass  # it has left, or speaks no HTTP
+            pass  # the client has left, or speaks no HTTP
         except asyncio.CancelledError:
-            pass  # the door is closed
+            pass  # the server is closed
         finally:
-            self._busy.discard(task)
+            self._tasks.discard(task)
             writer.close()
 
-    async def _exchange(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> bool:
-        """One request and its answer; whether another may follow."""
+    async def _answer_request(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> bool:
+        """Answer one request; return whether another may follow."""
         head = (await reader.readuntil(b"\r\n\r\n")).decode("latin-1").split("\r\n")
         method, target, version = head[0].split(" ", 2)
         headers = {name.strip().lower(): value.strip() for name, _, value in (line.partition(":") for line in head[1:])}
-        body = await self._body(reader, writer, headers)
+        body = await self._read_body(reader, writer, headers)
         parts = urlsplit(target)
-        if method == "GET" and parts.path == _EVENTS:
+        if method == "GET" and parts.path == EVENTS:
             await self._stream(reader, writer, headers, parse_qs(parts.query))
             return False
-        status, answer, more = self._answered(method, parts.path, headers, body)
-        self._write(writer, status, answer, more)
+        status, answer, more_headers = self._answer(method, parts.path, headers, body)
+        self._write(writer, status, answer, more_headers)
         await writer.drain()
         return version == "HTTP/1.1" and headers.get("connection", "").lower() != "close"
 
     @staticmethod
-    async def _body(reader: asyncio.StreamReader, writer: asyncio.StreamWriter, headers: Mapping[str, str]) -> bytes:
+    async def _read_body(
+        reader: asyncio.StreamReader, writer: asyncio.StreamWriter, headers: Mapping[str, str]
+    ) -> bytes:
         if headers.get("expect", "").lower() == "100-continue":
             writer.write(b"HTTP/1.1 100 Continue\r\n\r\n")
         if "chunked" not in headers.get("transfer-encoding", "").lower():
-            return await reader.readexactly(min(int(headers.get("content-length", "0")), _MOST))
+            return await reader.readexactly(min(int(headers.get("content-length", "0")), _MAX_BODY))
         body = b""
         while size := int((await reader.readuntil(b"\r\n")).split(b";")[0], 16):
             body += (await reader.readexactly(size + 2))[:-2]
         await reader.readuntil(b"\r\n")
         return body
 
-    def _answered(
+    def _answer(
         self, method: str, path: str, headers: Mapping[str, str], body: bytes
     ) -> tuple[int, bytes, dict[str, str]]:
-        if method == "GET" and path == _MANIFEST:
+        if method == "GET" and path == MANIFEST:
             signed = self._player.offered.signed_manifest
             if signed is not None and "jose" in headers.get("accept", ""):
-                return 200, signed.encode(), {"Content-Type": "application/jose"}
+                return 200, signed.encode(), {"Content-Type": JOSE}
             return 200, encode(self._player.manifest()), {}
-        if method != "POST" or path not in (_SUBSCRIPTIONS, _REPLIES):
+        if method != "POST" or path not in (SUBSCRIPTIONS, REPLIES):
             return 404, b'{"error":"not_found","message":"Nothing is here."}', {}
         answer = self._player.answer(body, headers=headers)
         if answer is None:
             return 204, b"", {}
         if isinstance(answer, int):
             return answer, b'{"error":"invalid_request","message":"Malformed message."}', {}
-        return self._handshake(answer)
+        return self._answer_handshake(answer)
 
     @staticmethod
-    def _handshake(answer: dict[str, Any]) -> tuple[int, bytes, dict[str, str]]:
+    def _answer_handshake(answer: dict[str, Any]) -> tuple[int, bytes, dict[str, str]]:
         data = json.dumps(answer).encode()
         if answer["type"] == "subscription.accepted":
-            return 201, data, {"Location": f"{_EVENTS}?subscription_id={answer['subscription_id']}"}
+            return 201, data, {"Location": f"{EVENTS}?subscription_id={answer['subscription_id']}"}
         return 403, data, {}
 
     @staticmethod
-    def _write(writer: asyncio.StreamWriter, status: int, body: bytes, more: Mapping[str, str]) -> None:
-        headers = {"Content-Type": "application/json", "Content-Length": str(len(body)), **more}
+    def _write(writer: asyncio.StreamWriter, status: int, body: bytes, more_headers: Mapping[str, str]) -> None:
+        headers = {"Content-Type": "application/json", "Content-Length": str(len(body)), **more_headers}
         if status == 204:
             headers = {}
-        lines = [f"HTTP/1.1 {status} {_STATUS[status]}", *(f"{name}: {value}" for name, value in headers.items())]
+        lines = [f"HTTP/1.1 {status} {_REASONS[status]}", *(f"{name}: {value}" for name, value in headers.items())]
         writer.write("\r\n".join([*lines, "", ""]).encode() + body)
 
     async def _stream(
@@ -198,12 +190,12 @@ class RawDoor:
             b"HTTP/1.1 200 OK\r\nContent-Type: text/event-stream; charset=utf-8\r\n"
             b"Cache-Control: no-store\r\nConnection: close\r\n\r\n:\n\n"
         )
-        outlet = _Outlet(writer)
-        name = query.get("subscription_id", [""])[0]
-        stream = self._player.attach(name, outlet, headers.get("last-event-id", ""), headers)
+        stream_writer = _StreamWriter(writer)
+        subscription_id = query.get("subscription_id", [""])[0]
+        stream = self._player.attach(subscription_id, stream_writer, headers.get("last-event-id", ""), headers)
         try:
             with suppress(OSError):  # the reader is gone, one way or another
                 while await reader.read(65_536):
                     pass
         finally:
-            self._player.disconnect(stream.id, outlet)
+            self._player.disconnect(stream.id, stream_writer)

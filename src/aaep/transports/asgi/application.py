@@ -21,7 +21,7 @@ from multidict import CIMultiDict
 from ...errors import AaepError
 from ...hub.face import HubFace, SubscriptionGone, UnknownSubscription
 from ...identity.credentials import Credentials, Identity, Local, Unauthorised
-from ...identity.origins import DEFAULT_PORTS, is_loopback, over_http
+from ...identity.origins import SCHEMES, http_url, is_loopback
 from ...identity.peer import Peer
 from ...identity.rate_limit import prepared
 from ...protocol.codec import encode
@@ -88,8 +88,8 @@ class _Head:
         path, self.root = str(scope["path"]), str(scope.get("root_path", "")).rstrip("/")
         self.path = path[len(self.root) :] if self.root and path.startswith(f"{self.root}/") else path
         self.raw_path = "/"  # the server has read the request line; only its Host is left to check
-        self.scheme = over_http(str(scope.get("scheme", "http")))
-        self.port = int((scope.get("server") or ("", None))[1] or DEFAULT_PORTS[self.scheme])
+        self.scheme = http_url(str(scope.get("scheme", "http")))
+        self.port = int((scope.get("server") or ("", None))[1] or SCHEMES[self.scheme].default_port or 0)
         self.client = str((scope.get("client") or ("",))[0])
 
     @property

@@ -9,7 +9,7 @@ import socket
 from typing import Any, Final
 
 from ...errors import AaepError
-from ...identity.origins import is_loopback, split
+from ...identity.origins import format_host, is_loopback, split_server_url
 from ...protocol.framing import LIMIT
 from ..addresses import address, listening
 
@@ -53,9 +53,10 @@ async def served(url: str, application: Any) -> ServedDoor:
         uvicorn = importlib.import_module("uvicorn")
     except ImportError as error:
         raise AaepError(
-            f"{url!r} needs uvicorn: pip install uvicorn. Without it, use http://, or mount producer.asgi() where you serve."
+            f"{url!r} needs uvicorn: pip install uvicorn. "
+            "Without it, use http://, or mount producer.asgi() where you serve."
         ) from error
-    parts, port = split(url.removeprefix("asgi+"))
+    parts, port = split_server_url(url.removeprefix("asgi+"), ("http", "https"))
     host = parts.hostname or "127.0.0.1"
     numeric = await address(host, port)
     if parts.scheme != "http" or parts.path not in ("", "/") or not is_loopback(numeric):  # TR-024, TR-027
@@ -72,8 +73,7 @@ async def served(url: str, application: Any) -> ServedDoor:
             ws_max_size=LIMIT,
             timeout_graceful_shutdown=1,
         )
-        shown = f"[{host}]" if ":" in host else host
-        where = f"asgi+http://{shown}:{opened.getsockname()[1]}"
+        where = f"asgi+http://{format_host(host)}:{opened.getsockname()[1]}"
         door = ServedDoor(where, application, uvicorn.Server(config), opened)
         await door.open()
     except BaseException:

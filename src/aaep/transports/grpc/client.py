@@ -16,12 +16,12 @@ import grpc
 
 from ... import __version__
 from ...errors import AaepError
-from ...identity.origins import is_loopback, split
+from ...identity.origins import format_host, is_loopback
 from ...protocol.framing import LIMIT
 from ...runtime.loop_errors import hush
 from ...text.phrases import sentence
 from ...text.sanitize import neutralise
-from ..base import ChannelLost, ChannelRefused, Token, authorization
+from ..base import ChannelLost, ChannelRefused, Token, authorization, connection_target
 from ..duplex_client import Duplex
 from .messages import ENVELOPE, METHODS, SERVICE, pack, unpack
 
@@ -62,18 +62,15 @@ def connect(
     files that show who we are; all in PEM format. ``patience`` is how long, in seconds,
     a connection may take; after ``silence`` without a sign of life it counts as lost.
     """
-    parts, port = split(url, ("grpc", "grpcs"))
-    host = parts.hostname
-    if not host or parts.path not in ("", "/"):
+    parts, port = connection_target(url, ("grpc", "grpcs"), token)
+    if parts.path not in ("", "/"):
         raise AaepError(f"{url!r} is not the address of a gRPC server. Write it like grpc://127.0.0.1:8138.")
     credentials = None
     if parts.scheme == "grpcs":
         credentials = _credentials(ca, cert, key)
     elif ca is not None or cert is not None or key is not None:
         raise AaepError(f"{url!r} would not be encrypted although certificates are given. Use grpcs://.")
-    elif token is not None and not is_loopback(host):  # TR-027
-        raise AaepError(f"The token would travel unencrypted to {host}. Use grpcs://.")
-    place = f"[{host}]:{port}" if ":" in host else f"{host}:{port}"
+    place = f"{format_host(parts.hostname or '')}:{port}"
     return GrpcChannel(url, place, credentials, token=token, patience=patience, silence=silence)
 
 

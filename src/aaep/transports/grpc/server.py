@@ -15,7 +15,7 @@ from cryptography.x509 import load_pem_x509_certificate
 from ...errors import AaepError
 from ...hub.face import HubFace
 from ...identity.credentials import Credentials, Identity, TooManyGuesses, Unauthenticated, Unauthorised, admitted
-from ...identity.origins import split
+from ...identity.origins import format_host, split_server_url
 from ...identity.peer import Peer
 from ...protocol.codec import encode
 from ...protocol.fields import Message
@@ -212,12 +212,12 @@ async def serve(
     gets as far as the identity who does not show a certificate of that authority.
     ``patience`` is how long, in seconds, a subscription.request may take to come.
     """
-    parts, port = split(url, ("grpc", "grpcs"))
+    parts, port = split_server_url(url, ("grpc", "grpcs"))
     encryption = _encryption(url, parts.scheme, cert, key, client_ca)
     place = await placed(url, parts, port, admitting(identity, token), encrypted=encryption is not None)
     listening(url, place.numeric, port).close()  # what is wrong with it is said better here
     door = GrpcDoor(hub, place.admits, local=place.local, limit=limit, patience=patience)
-    where = f"[{place.numeric}]:{port}" if ":" in place.numeric else f"{place.numeric}:{port}"
+    where = f"{format_host(place.numeric)}:{port}"
     door.url = place.at(await door.open(url, where, encryption))
     return door
 

@@ -20,10 +20,10 @@ import msgspec
 
 from ... import __version__
 from ...errors import AaepError, FrameError
-from ...identity.origins import is_loopback, origin_of, parts_of, split
+from ...identity.origins import is_loopback, split_url, web_origin
 from ...protocol.framing import LIMIT, SseDecoder
 from ...text.phrases import sentence
-from ..base import Arrival, ChannelLost, ChannelRefused, Token, authorization, type_of
+from ..base import Arrival, ChannelLost, ChannelRefused, Token, authorization, connection_target, type_of
 from .routes import ACCEPT
 
 __all__ = ["LATER", "HttpChannel", "broken", "connect", "proxy_for"]
@@ -62,11 +62,7 @@ def connect(
     take; after ``silence`` without even a heartbeat
     the connection counts as lost.
     """
-    parts, _ = split(url)
-    if not parts.hostname:
-        raise AaepError(f"{url!r} names no host. Write it like http://127.0.0.1:8137.")
-    if token is not None and parts.scheme == "http" and not is_loopback(parts.hostname):  # TR-027
-        raise AaepError(f"The token would travel unencrypted to {parts.hostname}. Use https://.")
+    connection_target(url, ("http", "https"), token)
     return HttpChannel(url, token=token, ssl=ssl, patience=patience, silence=silence)
 
 
@@ -83,7 +79,7 @@ class HttpChannel:
         silence: float,
     ) -> None:
         self.url = url.rstrip("/")
-        self._origin = origin_of(url)
+        self._origin = web_origin(url)
         self._token = token
         self._ssl = ssl
         self._proxy = proxy_for(url)
@@ -159,7 +155,7 @@ class HttpChannel:
     def _remember(self, accepted: bytes, location: str) -> None:
         """Where its stream is. Only below our own URL: what stands in front of a server may not rewrite the path."""
         place = _joined(f"{self.url}/", location) if location else ""
-        if place.startswith(f"{self.url}/") and origin_of(place) == self._origin:
+        if place.startswith(f"{self.url}/") and web_origin(place) == self._origin:
             self._streams[msgspec.json.decode(accepted)["subscription_id"]] = place
 
     @asynccontextmanager
@@ -217,7 +213,7 @@ class HttpChannel:
         """Where to go instead (CF-116)."""
         target = _joined(url, response.headers.get("Location", ""))
         kept = response.status in (307, 308) or (method == "GET" and response.status in (301, 302))
-        if not kept or urlsplit(target).scheme != "https" or origin_of(target) != self._origin:
+        if not kept or urlsplit(target).scheme != "https" or web_origin(target) != self._origin:
             raise ChannelRefused(
                 f"{self._origin} sends us elsewhere, to {target or 'no address'}. That is not followed: "
                 "credentials and replies stay with the server they are meant for. Use that address if you trust it."
@@ -252,7 +248,7 @@ def broken(place: str, error: aiohttp.ClientError | OSError) -> str:
 def _joined(base: str, location: str) -> str:
     """Where a Location header leads; empty if nowhere."""
     try:
-        return parts_of(urljoin(base, location)).geturl()
+        return split_url(urljoin(base, location)).geturl()
     except (ValueError, AaepError):
         return ""
 

@@ -13,7 +13,6 @@ import re
 from collections.abc import Iterable, Mapping
 from functools import lru_cache
 from typing import Any, Final
-from urllib.parse import urlsplit
 
 import msgspec
 from aiohttp import web
@@ -21,7 +20,7 @@ from multidict import MultiMapping
 
 from ...errors import AaepError
 from ...identity.credentials import Credentials, Identity, TooManyGuesses, Unauthenticated, Unauthorised, admitted
-from ...identity.origins import DEFAULT_PORTS, is_loopback, origin_of, parts_of
+from ...identity.origins import SCHEMES, authority_of, is_loopback, is_web_origin, split_authority
 from ...identity.peer import Peer
 
 __all__ = [
@@ -57,25 +56,6 @@ def media_type_is_json(header: str) -> bool:
     return kind == "application/json" and all(one in ("charset=utf-8", 'charset="utf-8"', "") for one in parameters)
 
 
-def _authority(target: str) -> str:
-    try:
-        return urlsplit(target).netloc.lower()
-    except ValueError:
-        return ""
-
-
-@lru_cache(maxsize=256)  # nearly all say the same
-def _loopback(host: str) -> tuple[bool, int | None]:
-    """Whether a Host header names this machine as only this machine does, and the port in it."""
-    try:
-        parts = urlsplit(f"//{host}")
-        name, port = parts.hostname or "", parts.port
-    except ValueError:
-        return False, None
-    more = parts.username is not None or parts.path or parts.query or parts.fragment
-    return not more and is_loopback(name), port
-
-
 def named(hosts: Iterable[str]) -> frozenset[str]:
     """Further values of the Host header that are ours. A misspelt one, or a wildcard, would silently match nothing."""
     found = frozenset(one.lower() for one in hosts)
@@ -97,7 +77,7 @@ class Guard(msgspec.Struct, frozen=True, kw_only=True):
     def __post_init__(self) -> None:
         for origin in self.origins:
             # CF-089: no wildcard; a misspelt origin would silently match nothing.
-            if parts_of(origin).scheme not in DEFAULT_PORTS or origin_of(origin) != origin:
+            if not is_web_origin(origin):
                 raise AaepError(f"{origin!r} is not an origin. Write each like https://reader.example, without a path.")
 
     # -- from where ------------------------------------------------------------------------
@@ -105,7 +85,7 @@ class Guard(msgspec.Struct, frozen=True, kw_only=True):
     def check(self, request: web.BaseRequest) -> None:
         """Refuse what is meant for somebody else, or comes from a web page that was not allowed."""
         host = self._host(request)
-        if not request.raw_path.startswith("/") and _authority(request.raw_path) != host:
+        if not request.raw_path.startswith("/") and authority_of(request.raw_path) != host:
             raise Refusal(400, "bad_request", "The address in the request line and the Host header differ.")
         if self.loopback and host and not self._ours(host):
             message = "This server answers to loopback names only. Use the address it printed, or list the host."
@@ -128,8 +108,8 @@ class Guard(msgspec.Struct, frozen=True, kw_only=True):
     def _ours(self, host: str) -> bool:
         if host in self.hosts:
             return True
-        here, port = _loopback(host)
-        return here and self.port == (DEFAULT_PORTS[self.scheme] if port is None else port)
+        name, port = split_authority(host)
+        return is_loopback(name) and self.port == (SCHEMES[self.scheme].default_port if port is None else port)
 
     def sharing(self, request: web.BaseRequest) -> dict[str, str]:
         """What lets the script of an allowed page read the answer: that page and no other."""

@@ -24,7 +24,7 @@ from aiohttp.http_exceptions import HttpProcessingError
 
 from ...hub.face import HubFace, SubscriptionGone, UnknownSubscription
 from ...identity.credentials import Identity, Unauthorised
-from ...identity.origins import split
+from ...identity.origins import split_server_url
 from ...identity.peer import Peer
 from ...protocol.codec import encode
 from ...protocol.framing import LIMIT, sse
@@ -545,7 +545,7 @@ async def serve(
     header that are ours, such as the end of a tunnel. ``patience`` is how long, in
     seconds, a request may take to arrive.
     """
-    parts, port = split(url)
+    parts, port = split_server_url(url, ("http", "https"))
     encryption = context(url, parts.scheme, ssl, cert, key, client_ca)
     place = await placed(url, parts, port, admitting(identity, token), encrypted=encryption is not None)
     opened = listening(url, place.numeric, port)

@@ -15,11 +15,10 @@ import aiohttp
 from aiohttp import WSMsgType
 
 from ... import __version__
-from ...errors import AaepError
-from ...identity.origins import is_loopback, over_http, split
+from ...identity.origins import http_url
 from ...protocol.framing import LIMIT
 from ...text.phrases import sentence
-from ..base import ChannelLost, ChannelRefused, Token, authorization
+from ..base import ChannelLost, ChannelRefused, Token, authorization, connection_target
 from ..duplex_client import Duplex
 from ..http.client import LATER, HttpChannel, broken, proxy_for
 from ..http.client import connect as connect_over_http
@@ -59,13 +58,9 @@ def connect(
     certificate authority. ``patience`` is how long, in seconds, an answer may take;
     after ``silence`` without even a heartbeat the connection counts as lost.
     """
-    parts, _ = split(url, ("ws", "wss"))
-    if not parts.hostname:
-        raise AaepError(f"{url!r} names no host. Write it like ws://127.0.0.1:8137.")
-    if token is not None and parts.scheme == "ws" and not is_loopback(parts.hostname):  # TR-027
-        raise AaepError(f"The token would travel unencrypted to {parts.hostname}. Use wss://.")
+    parts, _ = connection_target(url, ("ws", "wss"), token)
     place = f"{parts.scheme}://{parts.netloc}{PLACE if parts.path in ('', '/') else parts.path}"
-    about = connect_over_http(over_http(f"{parts.scheme}://{parts.netloc}"), token=token, ssl=ssl, patience=patience)
+    about = connect_over_http(http_url(f"{parts.scheme}://{parts.netloc}"), token=token, ssl=ssl, patience=patience)
     return WebSocketChannel(place, about, token=token, ssl=ssl, patience=patience, silence=silence)
 
 
@@ -152,7 +147,7 @@ class WebSocketChannel(Duplex):
                 timeout=self._limits,
                 max_msg_size=LIMIT + 1,  # CF-114; aiohttp's is the first size that is too large
                 compress=0,
-                proxy=proxy_for(over_http(self.url)),
+                proxy=proxy_for(http_url(self.url)),
                 ssl=self._ssl or True,
             )
         except aiohttp.WSServerHandshakeError as error:

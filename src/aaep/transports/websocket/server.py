@@ -23,7 +23,7 @@ from aiohttp import web
 
 from ...hub.face import HubFace
 from ...identity.credentials import Identity
-from ...identity.origins import over_http, split
+from ...identity.origins import http_url, split_server_url
 from ...identity.peer import Peer
 from ...protocol.framing import LIMIT
 from ...runtime.background import shut
@@ -152,14 +152,14 @@ async def serve(
     header that are ours, such as the end of a tunnel. ``patience`` is how long, in
     seconds, a request may take to arrive, and then a subscription.request.
     """
-    parts, port = split(url, ("ws", "wss"))
+    parts, port = split_server_url(url, ("ws", "wss"))
     encryption = context(url, parts.scheme, ssl, cert, key, client_ca)
     place = await placed(url, parts, port, admitting(identity, token), encrypted=encryption is not None, path=PLACE)
     opened = listening(url, place.numeric, port)
     port = opened.getsockname()[1]
     try:
         guard = Guard(
-            scheme=over_http(parts.scheme),
+            scheme=http_url(parts.scheme),
             port=port,
             loopback=place.local,
             origins=frozenset(origins),
