@@ -29,7 +29,6 @@ from aaep.conformance.report import Report, junit, text, to_json
 from aaep.conformance.report_html import html
 from aaep.producer.producer import Producer
 from aaep.protocol.catalogue import rules
-from aaep.transports.base import transport
 from tests.broken.good_plain import OneAtATime, OneTool, Plain, Subscription
 from tests.broken.producers import (
     ALL,
@@ -40,7 +39,7 @@ from tests.broken.producers import (
     SaysYesToEverything,
     ShortTokens,
 )
-from tests.end_to_end.wires import transports
+from tests.end_to_end.wires import name_of, transports
 
 # A place for each transport; what stands for a path is filled in.
 ADDRESSES = [
@@ -464,5 +463,5 @@ def test_what_follows_a_recorded_loss_is_not_failed(tmp_path: Path) -> None:
 
 
 def test_every_transport_is_judged() -> None:
-    judged = {Path(str(transport(url).__file__)).parent.name for url in ADDRESSES}  # type: ignore[attr-defined]  # a transport is a module
+    judged = {name_of(url) for url in ADDRESSES}
     assert judged - {"end_to_end"} | {"stdio"} == set(transports())  # the pipes of the tests stand for stdio

@@ -29,10 +29,9 @@ from aaep.conformance.subscriber.raw_http import RawHttpServer
 from aaep.conformance.subscriber.run import SUBSCRIBER, Begin, Listened, judge_subscriber, live
 from aaep.identity.signing_keys import SigningKey
 from aaep.protocol.catalogue import rules
-from aaep.transports.base import transport
 from tests.broken.good_reader import Reader
 from tests.broken.subscribers import ALL, Broken
-from tests.end_to_end.wires import transports
+from tests.end_to_end.wires import name_of, transports
 from tests.listening import ours, plain
 
 # A place for each transport; what stands for a path is filled in.
@@ -130,7 +129,7 @@ def test_who_is_judged_is_known_by_what_it_says_of_itself(good: dict[str, Listen
 
 
 def test_every_transport_is_judged() -> None:
-    judged = {Path(str(transport(url).__file__)).parent.name for url in ADDRESSES}  # type: ignore[attr-defined]  # a transport is a module
+    judged = {name_of(url) for url in ADDRESSES}
     assert judged - {"end_to_end"} | {"stdio"} == set(transports())  # the pipes of the tests stand for stdio
 
 

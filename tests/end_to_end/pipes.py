@@ -21,10 +21,10 @@ from aaep.transports import base
 from aaep.transports.stdio import server
 
 
-class PipesDoor:
-    """A socket, and a door for each connection to it."""
+class PipesServer:
+    """A socket, and a server for each connection to it."""
 
-    transport = server.TRANSPORT
+    transports = (server.TRANSPORT,)
 
     def __init__(self, hub: Hub, url: str, settings: dict[str, Any]) -> None:
         self.url, self._hub, self._settings = url, hub, settings
@@ -34,7 +34,7 @@ class PipesDoor:
         self._socket.bind(str(self._path))
         self._socket.listen(100)
         self._socket.setblocking(False)
-        self._doors: list[server.StdioDoor] = []
+        self._servers: list[server.StdioServer] = []
         self._loop = asyncio.get_running_loop()
         self._accepting = self._loop.create_task(self._accept())
 
@@ -42,18 +42,18 @@ class PipesDoor:
         while True:
             line, _ = await self._loop.sock_accept(self._socket)
             ends: Any = {"reading": os.dup(line.fileno()), "writing": line.detach()}
-            self._doors.append(await server.serve(self._hub, "stdio:", **ends, **self._settings))
+            self._servers.append(await server.serve(self._hub, "stdio:", **ends, **self._settings))
 
     async def close(self) -> None:
         self._accepting.cancel()
         await asyncio.gather(self._accepting, return_exceptions=True)
         self._socket.close()
-        await asyncio.gather(*(door.close() for door in self._doors))
+        await asyncio.gather(*(one.close() for one in self._servers))
 
 
-async def serve(hub: Hub, url: str, **settings: Any) -> PipesDoor:
-    return PipesDoor(hub, url, settings)
+async def serve(hub: Hub, url: str, **settings: Any) -> PipesServer:
+    return PipesServer(hub, url, settings)
 
 
 sys.modules["aaep.transports.pipes"] = sys.modules[__name__]
-base._FILES["pipes"] = "pipes"
+base._PACKAGES["pipes"] = "pipes"

@@ -1,8 +1,8 @@
 """
 How somebody without our library talks to a producer, for each transport there is.
 
-A transport is a file; a file without an entry in :data:`WIRES` fails a test, and
-an entry is all it takes to meet every test of this folder.
+A transport is a package, and a package may serve several; one without an entry in
+:data:`WIRES` fails a test, and an entry is all it takes to meet every test of this folder.
 """
 
 from __future__ import annotations
@@ -26,6 +26,7 @@ from urllib.parse import urlsplit
 
 import aaep
 import tests.end_to_end.pipes  # noqa: F401  # which makes an address known
+from aaep.transports.base import transport
 from tests import stubs
 
 LONG: Final = 60.0  # seconds that nothing here should take
@@ -35,9 +36,19 @@ Answer = tuple[Any, ...]  # everything a sender can see of what it was answered,
 _TRANSPORTS: Final = Path(aaep.__file__).parent / "transports"
 
 
+_SERVED_BY: Final = {"http": ["http", "websocket"]}  # what a package serves, if not just what it is called
+
+
 def transports() -> list[str]:
     """The transports there are."""
-    return sorted(path.parent.name for path in _TRANSPORTS.glob("*/__init__.py"))
+    packages = [path.parent.name for path in _TRANSPORTS.glob("*/__init__.py")]
+    return sorted(name for package in packages for name in _SERVED_BY.get(package, [package]))
+
+
+def name_of(url: str) -> str:
+    """The name of a URL's transport among them."""
+    package = Path(str(transport(url).__file__)).parent.name  # type: ignore[attr-defined]  # a transport is a module
+    return "websocket" if urlsplit(url).scheme in ("ws", "wss") else package
 
 
 class Gone(Exception):

@@ -246,7 +246,7 @@ def test_cf_149_an_agent_shows_its_hub_the_token_of_the_day() -> None:
             assert doorman.shown.get(timeout=LONG) == "monday"
             agent.reader(replies=False).wait(LONG)
             (attachment,) = agent.hub.servers
-            agent.hub.call_soon(cast(Any, attachment)._ended.set)  # the connection is lost
+            agent.hub.call_soon(cast(Any, attachment)._current.ended.set)  # the connection is lost
             assert doorman.shown.get(timeout=LONG) == "tuesday"
     finally:
         hub.run(relays.close())
@@ -332,7 +332,7 @@ def test_a_connection_that_breaks_loses_nothing(place: str) -> None:
                 session.write("Before. ")
                 listener.wait(of(session, "output.streaming"))
                 (attachment,) = agent.hub.servers
-                agent.hub.call_soon(cast(Any, attachment)._ended.set)  # the connection is lost
+                agent.hub.call_soon(cast(Any, attachment)._current.ended.set)  # the connection is lost
                 session.write("Meanwhile. ")
                 session.write("After. ")
             listener.wait(of(session, "session.completed"))
@@ -656,7 +656,7 @@ def test_a_no_that_the_agent_has_not_heard_yet_is_no_yes_by_a_later_one(place: s
         asked = session.confirm("Wipe.", "All is gone.")
         prompt = listener.wait(of(session, "awaiting.confirmation"))
         (attachment,) = agent.hub.servers
-        agent.hub.call_soon(cast(Any, attachment)._ended.set)  # the connection is lost
+        agent.hub.call_soon(cast(Any, attachment)._current.ended.set)  # the connection is lost
         absence.begun.wait(LONG)
         listener.reply(prompt, "reject")
         reader(hub).reply(prompt, "accept")
@@ -674,7 +674,7 @@ def test_what_is_to_be_stopped_while_the_agent_is_away_is_stopped_when_it_is_bac
     """CF-147: whoever has asked for it need not ask again."""
     with serving(place) as (hub, url), working(url, listener := reader(hub)) as (agent, session):
         (attachment,) = agent.hub.servers
-        agent.hub.call_soon(cast(Any, attachment)._ended.set)  # the connection is lost
+        agent.hub.call_soon(cast(Any, attachment)._current.ended.set)  # the connection is lost
         absence.begun.wait(LONG)
         stop(hub, listener, session)
         absence.over.set()

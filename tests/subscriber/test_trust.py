@@ -26,7 +26,7 @@ from cryptography.x509.oid import NameOID
 from msgspec import UNSET
 
 from aaep.errors import AaepError
-from aaep.hub.manifest import manifest
+from aaep.hub.manifest import build_manifest
 from aaep.identity.manifests import ManifestInvalid
 from aaep.identity.signatures import sign, verify
 from aaep.identity.signing_keys import KeyUnusable, SigningKey, TrustedKeys
@@ -382,7 +382,8 @@ def test_the_manifest_is_json_and_on_demand_a_jws(files: tuple[Path, Path]) -> N
             kind, raw = manifest_at(url, accept)
             assert kind == "application/jose", accept
             found = verify(raw, TRUSTED, agent_id="bank", origin=url, now=time.time())
-            assert found.origins == (url,) and found.manifest.transports_supported == ("sse",)
+            assert found.origins == (url, url.replace("http:", "ws:"))
+            assert found.manifest.transports_supported == ("sse", "websocket")
 
 
 def test_without_a_key_it_is_json_whatever_is_asked() -> None:
@@ -447,12 +448,13 @@ def test_over_a_socket_of_the_user_a_producer_with_a_key_is_trusted(files: tuple
 
 def test_a_door_that_leads_out_to_a_hub_is_no_address_of_ours() -> None:
     class Outward:
-        url, transport = "wss://hub.example", ""
+        url = "wss://hub.example"
+        transports = ()
 
         async def close(self) -> None:
             pass
 
-    told = manifest(OFFER, [Outward()])
+    told = build_manifest(OFFER, [Outward()])
     assert told.transports_supported == () and told.extensions is UNSET
 
 

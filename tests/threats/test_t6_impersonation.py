@@ -450,7 +450,7 @@ def test_t4_an_agent_that_says_more_than_can_be_passed_on_is_cut_off(
     folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """What it said and nobody has taken is bounded; other agents go on."""
-    monkeypatch.setattr(duplex_server, "MOST", 1_000_000)
+    monkeypatch.setattr(duplex_server, "MAX_AGENT_BACKLOG", 1_000_000)
     with place(folder) as hub:
         reader = hub.reader("ada")
         with reader.connect() as stream:

@@ -32,7 +32,7 @@ from aaep.producer.producer import Producer
 from aaep.protocol.events import AwaitingConfirmation
 from aaep.protocol.negotiation import Offer
 from aaep.subscriber.subscriber import Subscriber
-from aaep.transports.asgi.pipe import EventPipe
+from aaep.transports.asgi.pipe import Pipe
 from aaep.transports.base import asgi_application, transport
 from tests.asking import Asker
 from tests.end_to_end.readers import reply
@@ -472,7 +472,7 @@ def test_its_address_is_real() -> None:
 
 def test_who_waits_for_more_is_not_woken_by_what_was_taken_before() -> None:
     async def taken() -> tuple[bytes, bool]:
-        pipe = EventPipe()
+        pipe = Pipe()
         thread = threading.Thread(target=pipe.write, args=[b"first"])  # which has this loop called later
         thread.start()
         thread.join()
@@ -489,7 +489,7 @@ def test_who_waits_for_more_is_not_woken_by_what_was_taken_before() -> None:
 
 def test_what_comes_before_the_end_is_taken_with_it() -> None:
     async def taken() -> tuple[bytes, bool]:
-        pipe = EventPipe()
+        pipe = Pipe()
         waiting = asyncio.ensure_future(pipe.take(WAIT))
         await asyncio.sleep(0)  # lets it begin to wait
         pipe.write(b"last")
@@ -502,6 +502,6 @@ def test_what_comes_before_the_end_is_taken_with_it() -> None:
 
 def test_nothing_in_time_is_an_answer() -> None:
     async def taken() -> tuple[bytes, bool]:
-        return await EventPipe().take(0.0)
+        return await Pipe().take(0.0)
 
     assert asyncio.run(taken()) == (b"", False)

@@ -1,4 +1,4 @@
-"""A door that closes while somebody is on the way through it."""
+"""A server that closes while a client connects."""
 
 from __future__ import annotations
 
@@ -17,15 +17,14 @@ from aaep.protocol.attend_extension import registry
 from aaep.protocol.events import ProducerInfo
 from aaep.protocol.negotiation import Offer
 from aaep.transports.base import serve
-from aaep.transports.http.server import Connection, HttpConnection
-from aaep.transports.unix.server import _Reader
-from aaep.transports.websocket.server import log
+from aaep.transports.http.server import HttpConnection
+from aaep.transports.unix.server import UnixConversation
 from tests.serving import served
 
 CONNECTIONS: dict[str, Callable[[Any], asyncio.Protocol]] = {
-    "unix": _Reader,
-    "http": lambda door: HttpConnection(door, door._server, 1.0),
-    "ws": lambda door: Connection(door, door._server, log, 1.0),
+    "unix": UnixConversation,
+    "http": lambda server: HttpConnection(server, server._aiohttp_server, 1.0),
+    "ws": lambda server: HttpConnection(server, server._aiohttp_server, 1.0),
 }
 
 
@@ -54,11 +53,11 @@ def test_on_asyncios_own_loop_who_comes_while_the_door_closes_is_let_go_of(
     async def come_and_close() -> bytes:
         hub = opened(asyncio.get_running_loop())
         await serve(hub, address(scheme, tmp_path))
-        (door,) = hub.servers
-        with connected(door.url) as line:
+        (server,) = hub.servers
+        with connected(server.url) as line:
             for _ in range(turns):
                 await asyncio.sleep(0)  # one more step on the way in
-            await door.close()
+            await server.close()
             line.settimeout(20.0)
             try:
                 came = await asyncio.to_thread(line.recv, 1)
@@ -75,12 +74,12 @@ def test_who_was_accepted_and_not_yet_served_when_the_door_closed_is_let_go_of(s
     """Else the connection stays, and the other side waits for an answer; the loop may never come to its end."""
     hub = opened()
     served(hub, address(scheme, tmp_path))
-    (door,) = hub.servers
+    (server,) = hub.servers
     ours, theirs = socket.socketpair()
 
     async def come_late() -> None:
-        await door.close()
-        await asyncio.get_running_loop().connect_accepted_socket(lambda: CONNECTIONS[scheme](door), sock=ours)
+        await server.close()
+        await asyncio.get_running_loop().connect_accepted_socket(lambda: CONNECTIONS[scheme](server), sock=ours)
 
     with theirs:
         hub.run(come_late())

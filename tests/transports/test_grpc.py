@@ -35,11 +35,11 @@ from aaep.protocol.negotiation import Offer
 from aaep.runtime import loop_errors
 from aaep.runtime.background import Background
 from aaep.subscriber.subscriber import Subscriber
+from aaep.transports import duplex_server
 from aaep.transports.base import ChannelLost, ChannelRefused, transport
-from aaep.transports.grpc import server as grpc_server
 from aaep.transports.grpc.client import GrpcChannel, connect
 from aaep.transports.grpc.messages import LENGTH, batch, each, pack, unpack
-from aaep.transports.grpc.server import GrpcDoor, serve
+from aaep.transports.grpc.server import GrpcServer, serve
 from tests.asking import Asker
 from tests.serving import served
 from tests.stubs import Stream, generated, open_channel
@@ -538,7 +538,7 @@ def test_an_identity_that_fails_lets_nobody_in(caplog: pytest.LogCaptureFixture)
 def test_the_end_of_the_agent_is_said_before_the_status() -> None:
     with serving() as server, server.reading() as (stream, _), server.stream() as silent:
         door = server.hub.servers[0]
-        assert isinstance(door, GrpcDoor)
+        assert isinstance(door, GrpcServer)
         late = time.monotonic() + WAIT
         while len(door.conversations) < 2 and time.monotonic() < late:
             server.hub.run(asyncio.sleep(0))  # a turn of the loop: a call begins when it has arrived
@@ -576,7 +576,7 @@ def test_who_does_not_read_is_let_go_and_the_others_are_not_delayed() -> None:
 
 def test_who_never_reads_again_keeps_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
     """TR-018"""
-    monkeypatch.setattr(grpc_server, "_LINGER", 0.05)
+    monkeypatch.setattr(duplex_server, "LINGER", 0.05)
     options = Settings(lag=0.1, high_water=64 * 1024)
     with serving(options=options) as server, server.reading() as (slow, _):
         with server.reading() as (quick, _):
@@ -584,7 +584,7 @@ def test_who_never_reads_again_keeps_nothing(monkeypatch: pytest.MonkeyPatch) ->
                 event = server.agent.ask("x" * 4000)
                 assert said(quick)["event_id"] == event.event_id
         door = server.hub.servers[0]
-        assert isinstance(door, GrpcDoor)
+        assert isinstance(door, GrpcServer)
         for _ in range(5000):
             if not door.conversations:
                 break

@@ -31,9 +31,9 @@ from aaep.protocol import codec as wire
 from aaep.protocol.events import ProducerInfo
 from aaep.protocol.negotiation import Offer
 from aaep.transports.base import Arrival, ChannelLost, ChannelRefused, transport
-from aaep.transports.http.client import HttpChannel
-from aaep.transports.http.server import HttpConnection, connect, serve
-from aaep.transports.websocket.server import WebSocketDoor
+from aaep.transports.http.client import HttpChannel, connect
+from aaep.transports.http.server import HttpConnection, HttpServer, serve
+from aaep.transports.http.websocket_client import WebSocketChannel
 from tests.asking import Asker
 from tests.serving import served
 
@@ -488,7 +488,7 @@ def test_manifest_health_and_metrics(shared: Server) -> None:
     manifest = shared.ask("GET", MANIFEST)
     assert (manifest.status, manifest.headers["Content-Type"]) == (200, "application/json")
     assert manifest.json["agent_id"] == "bank-assistant"
-    assert manifest.json["transports_supported"] == ["sse"]
+    assert manifest.json["transports_supported"] == ["sse", "websocket"]
     assert shared.ask("GET", "/healthz").json == {"status": "ok"}
     metrics = shared.ask("GET", "/metrics")
     assert metrics.headers["Content-Type"] == "text/plain; version=0.0.4; charset=utf-8"
@@ -897,11 +897,14 @@ class Forgetful(asyncio.Transport):
     def close(self) -> None:
         self.forgot = True
 
+    def abort(self) -> None:
+        self.forgot = True
+
 
 def test_the_end_of_an_encrypted_connection_is_taken_after_it_was_closed() -> None:
     async def ended() -> bool:
-        wire, door = Forgetful(), SimpleNamespace(closed=False, wires=set(), left=lambda wire: None)
-        connection = HttpConnection(cast(Any, door), web.Server(cast(Any, None)), 1.0)
+        wire, server = Forgetful(), SimpleNamespace(is_closed=False, connections=set(), forget=lambda connection: None)
+        connection = HttpConnection(cast(Any, server), web.Server(cast(Any, None)), 1.0)
         connection.connection_made(wire)
         wire.close()
         stay = connection.eof_received()
@@ -911,14 +914,14 @@ def test_the_end_of_an_encrypted_connection_is_taken_after_it_was_closed() -> No
     assert run(ended) is False
 
 
-def test_a_websocket_door_closes_after_its_encrypted_connections() -> None:
+def test_a_server_closes_after_its_encrypted_connections() -> None:
     async def closed() -> None:
         unused = cast(Any, None)
-        door = WebSocketDoor(unused, unused, unused, "wss://127.0.0.1:1", limit=1, patience=1.0)
-        cast(Any, door)._listening = SimpleNamespace(close=lambda: None)
-        connection = web.RequestHandler(door._server, loop=asyncio.get_running_loop())
+        server = HttpServer(unused, unused, "wss://127.0.0.1:1", port=1, is_local=True, limit=1, patience=1.0)
+        cast(Any, server)._listening = SimpleNamespace(close=lambda: None)
+        connection = server.make_connection()
         connection.connection_made(Forgetful())
-        await door.close()
+        await server.close()
         connection.connection_lost(None)
 
     run(closed)
@@ -1129,9 +1132,13 @@ def test_a_token_is_not_sent_over_a_network_in_the_clear() -> None:
         connect("http://agent.example:8137", token=TOKEN)
 
 
-def test_both_schemes_find_this_transport() -> None:
-    assert transport("http://x").connect is connect
-    assert transport("https://x").serve is serve
+@pytest.mark.parametrize(
+    ("scheme", "channel"),
+    [("http", HttpChannel), ("https", HttpChannel), ("ws", WebSocketChannel), ("wss", WebSocketChannel)],
+)
+def test_four_schemes_find_this_transport(scheme: str, channel: type) -> None:
+    assert transport(f"{scheme}://x").serve is serve
+    assert isinstance(transport(f"{scheme}://x").connect(f"{scheme}://x"), channel)
 
 
 def test_proxies_of_the_environment_are_not_for_this_machine(shared: Server, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -23,7 +23,7 @@ from aaep.identity.tokens import Tokens, add, new, revoke
 from aaep.producer.producer import Producer
 from aaep.subscriber.status import Status
 from aaep.subscriber.subscriber import Subscriber
-from aaep.transports.addresses import context
+from aaep.transports.addresses import make_ssl_context
 from aaep.transports.base import ChannelRefused
 from tests.transports.test_http import (
     EVENTS,
@@ -240,16 +240,18 @@ def test_sec_013_a_certificate_shows_who_somebody_is(tls: Path, file: Path) -> N
 
 
 def test_tr_027_no_tls_older_than_1_2(tls: Path) -> None:
-    made = context("https://x", "https", None, str(tls / "server.pem"), str(tls / "server.key"), str(tls / "ca.pem"))
+    made = make_ssl_context(
+        "https://x", "https", None, str(tls / "server.pem"), str(tls / "server.key"), str(tls / "ca.pem")
+    )
     assert made is not None and made.minimum_version >= ssl.TLSVersion.TLSv1_2
     assert made.verify_mode is ssl.CERT_OPTIONAL
     for bad, said in (({"client_ca": "/nowhere.pem"}, "client_ca"), ({"client_ca": str(tls / "ca.key")}, "client_ca")):
         with pytest.raises(AaepError, match=said):
-            context("https://x", "https", None, str(tls / "server.pem"), str(tls / "server.key"), **bad)
+            make_ssl_context("https://x", "https", None, str(tls / "server.pem"), str(tls / "server.key"), **bad)
     with pytest.raises(AaepError, match="client_ca"):
-        context("https://x", "https", ssl.create_default_context(), None, None, "ca.pem")
+        make_ssl_context("https://x", "https", ssl.create_default_context(), None, None, "ca.pem")
     with pytest.raises(AaepError, match="https://"):
-        context("http://x", "http", None, None, None, "ca.pem")
+        make_ssl_context("http://x", "http", None, None, None, "ca.pem")
 
 
 # -- a producer --------------------------------------------------------------------------------

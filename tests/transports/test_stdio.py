@@ -906,6 +906,6 @@ def test_it_works_on_the_loop_of_the_standard_library_too() -> None:
 
 @pytest.mark.parametrize("data", [b'{"a":"b","c":[1,2]}', b'{"a":\n"b"}', b'{"a":"b",\r\n"c":1}', '{"ü":1}'.encode()])
 def test_an_event_is_one_line_however_it_was_written(data: bytes) -> None:
-    line = stdio._event("evt_1", data)
+    line = stdio._frame_event("evt_1", data)
     assert line.count(b"\n") == 1 and line.endswith(b"\n") and b"\r" not in line
     assert json.loads(line) == {"jsonrpc": "2.0", "method": "aaep.event", "params": json.loads(data)}

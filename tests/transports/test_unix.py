@@ -508,7 +508,7 @@ def test_cf_118_the_manifest_is_beside_the_socket_and_named(server: Server) -> N
     with server.client() as client:
         client.subscribe()
         assert client.accepted["manifest_uri"] == beside.as_uri()
-    assert json.loads(beside.read_bytes())["transports_supported"] == ["unix-socket", "sse"]
+    assert json.loads(beside.read_bytes())["transports_supported"] == ["unix-socket", "sse", "websocket"]
     server.hub.close()
     assert [*server.path.parent.iterdir()] == []
 

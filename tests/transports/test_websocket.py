@@ -37,12 +37,13 @@ from aaep.journal.memory import MemoryJournal
 from aaep.producer.producer import Producer
 from aaep.protocol.attend_extension import ATTEND
 from aaep.protocol.events import AwaitingConfirmation, SessionCompleted
+from aaep.protocol.messages import SubscriptionClose
 from aaep.protocol.negotiation import Offer
 from aaep.subscriber.subscriber import Subscriber
 from aaep.transports.base import ChannelLost, ChannelRefused, transport
 from aaep.transports.http.guard import Refusal
 from aaep.transports.http.tickets import Tickets
-from aaep.transports.websocket.talk import code_of
+from aaep.transports.http.websocket_server import close_code
 from tests.asking import Asker
 from tests.end_to_end.readers import reply
 from tests.serving import served
@@ -275,7 +276,7 @@ def test_other_methods_are_refused_and_plain_questions_answered(server: Server) 
     assert server.ask("/healthz") == (200, {"status": "ok"})
     status, manifest = server.ask("/.well-known/aaep-manifest.json")
     assert status == 200
-    assert manifest["transports_supported"] == ["websocket"]  # CF-119
+    assert manifest["transports_supported"] == ["sse", "websocket"]  # CF-119
 
 
 def test_what_is_no_http_is_answered_in_json(server: Server) -> None:
@@ -441,7 +442,8 @@ def test_4003_the_role_is_not_one_that_listens() -> None:
     ],
 )
 def test_cf_097_every_reason_has_its_code(reason: str, code: int) -> None:
-    assert code_of(reason) == code
+    message = SubscriptionClose(subscription_id="sub_" + "0" * 32, reason_code="unknown")
+    assert close_code(reason, message) == code
 
 
 WRONG = [

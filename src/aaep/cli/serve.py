@@ -28,7 +28,7 @@ from ..protocol.negotiation import Offer
 from ..runtime.files import path_for
 from ..runtime.ids import timestamp
 from ..transports.base import serve as open_server
-from ..transports.stdio.server import StdioDoor
+from ..transports.stdio.server import StdioServer
 from ._command import CannotRun, Tag, Verb, plain
 from ._options import identity
 
@@ -255,9 +255,9 @@ async def _serve(
             click.echo(f"Listening at {(await open_server(hub, url, **_for(url, settings))).url}", err=True)
         if sign is not None and hub.offered.signed_manifest is None:
             raise CannotRun("A manifest is signed for addresses. Say what readers connect to: --reached-at https://…")
-        for door in hub.servers:
-            if isinstance(door, StdioDoor):  # STDIO-010: who started us is gone, and nobody else would stop us
-                door.ended.add_done_callback(lambda _: stopped.set())
+        for server in hub.servers:
+            if isinstance(server, StdioServer):  # STDIO-010: who started us is gone, and nobody else would stop us
+                server.ended.add_done_callback(lambda _: stopped.set())
         click.echo("Agents and readers can come. Press Ctrl-C to stop.", err=True)
         await stopped.wait()
     finally:

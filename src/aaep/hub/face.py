@@ -109,6 +109,10 @@ class Server(Protocol):
 
     url: str
 
+    @property
+    def transports(self) -> tuple[str, ...]:
+        """The names in a manifest of the transports it offers (CF-119); none if no client can connect to it."""
+
     async def close(self) -> None:
         """Stop listening and let go of every connection."""
 

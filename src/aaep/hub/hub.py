@@ -581,11 +581,11 @@ class Hub:
     @property
     def offered(self) -> Offer:
         """The offer as it is now, with a signed manifest if there is a ``signer``."""
-        return manifests.signed(self.offer, self.servers, self.signer)
+        return manifests.sign_offer(self.offer, self.servers, self.signer)
 
     def manifest(self) -> Manifest:
         """Describe what is really offered (CF-119)."""
-        return manifests.manifest(self.offer, self.servers)
+        return manifests.build_manifest(self.offer, self.servers)
 
     def metrics(self) -> str:
         """Return numbers for Prometheus, in its text format."""

@@ -1,6 +1,6 @@
 """
-How messages travel: one file for each transport, found by the scheme of a URL (:func:`aaep.transports.base.transport`).
+How messages travel: one package for each kind of server, found by the scheme of a URL.
 
-Each offers ``serve(hub, url, **settings)``, which opens a :class:`~aaep.transports.base.Door`,
+Each offers ``serve(hub, url, **settings)``, which opens a :class:`~aaep.hub.face.Server`,
 and ``connect(url, **settings)``, which gives a :class:`~aaep.transports.base.Channel`.
 """

@@ -1,9 +1,9 @@
 """
-What stands between a hub and a subscriber: the two ends of a connection, and a loop in a thread to serve them.
+What every transport offers, and how one is found by the scheme of a URL.
 
-A transport is one file in ``transports/``, found by the scheme of its URL. It
-gives a :class:`Door` to whoever serves and a :class:`Channel` to whoever
-listens; nothing else in this package knows how bytes travel.
+A transport is a package in ``transports/``. It gives a hub a
+:class:`~aaep.hub.face.Server` and a subscriber a :class:`Channel`; nothing outside
+``transports/`` knows how bytes travel.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ class ChannelLost(AaepError):
 
 class ChannelRefused(AaepError):
     """
-    The other side answered and will not have us. Trying again as we are will not help.
+    The server answered and refuses us. Trying again as we are will not help.
 
     ``gone``: it does not know the subscription, or not any more. A new one may help (CF-092).
     """
@@ -66,20 +66,17 @@ class Reachable(AaepError):
 
 
 class AgentEnded(ChannelRefused):
-    """The agent's process has ended, or never began. So there is nobody left who could answer."""
+    """The agent's process has ended, or never began, so no answer can come."""
 
 
-# -- the serving side ----------------------------------------------------------------------
-
-
-# -- the listening side --------------------------------------------------------------------
+# -- the subscriber's side -----------------------------------------------------------------
 
 
 class Arrival(msgspec.Struct, frozen=True):
     """
     A message that came: its bytes, and the id to resume after, if it has one.
 
-    No bytes stand for something that was no message, of which nobody knows what it was meant to be.
+    No bytes stand for something that was no message at all.
     """
 
     data: bytes
@@ -90,57 +87,59 @@ class _Typed(msgspec.Struct):
     type: str = ""
 
 
-_typed: Final = msgspec.json.Decoder(_Typed).decode
+_decode_type: Final = msgspec.json.Decoder(_Typed).decode
 
 
 def type_of(message: bytes) -> str:
-    """The type that a message names, whatever else is wrong with it; empty if it names none."""
+    """Return the type that a message names, whatever else is wrong with it; empty if it names none."""
     try:
-        return _typed(message).type
+        return _decode_type(message).type
     except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError):
         return ""
 
 
 class Channel(Protocol):
     """
-    A subscriber's way to a producer.
+    A subscriber's channel to a producer.
 
     Everything raises :exc:`ChannelLost` when the connection is gone and
     :exc:`ChannelRefused` when the other side says no.
     """
 
     async def manifest(self) -> bytes:
-        """The producer's manifest, as a JWS where it is signed and the transport can give one, else JSON (CF-124)."""
+        """Return the manifest, as a JWS where it is signed and the transport can give one, else JSON (CF-124)."""
 
     async def request(self, message: bytes) -> bytes:
-        """Send a handshake message and give back its answer, accepted or rejected."""
+        """Send a handshake message and return its answer, accepted or rejected."""
 
     async def send(self, message: bytes) -> None:
         """Send what is not answered: a reply, a close."""
 
     def arrivals(self, subscription_id: str, after: str = "") -> AsyncIterator[Arrival]:
-        """What the producer sends, after an event if one is named, until the connection ends."""
+        """Yield what the producer sends, after an event if one is named, until the connection ends."""
 
     async def close(self) -> None:
-        """Let go. Closing twice is fine."""
+        """Close the connection. Closing twice is fine."""
 
 
 # -- finding a transport -------------------------------------------------------------------
 
 
 class Transport(Protocol):
-    """What each file of ``transports/`` offers."""
+    """What each package of ``transports/`` offers."""
 
-    def connect(self, url: str, **settings: Any) -> Channel: ...
+    def connect(self, url: str, **settings: Any) -> Channel:
+        """Return a channel to the producer at a URL. Nothing is sent yet."""
 
-    async def serve(self, hub: HubFace, url: str, **settings: Any) -> Server: ...
+    async def serve(self, hub: HubFace, url: str, **settings: Any) -> Server:
+        """Serve a hub at a URL."""
 
 
-_FILES: Final = {
+_PACKAGES: Final = {
     "http": "http",
     "https": "http",
-    "ws": "websocket",
-    "wss": "websocket",
+    "ws": "http",
+    "wss": "http",
     "asgi+http": "asgi",
     "unix": "unix",
     "stdio": "stdio",
@@ -150,18 +149,16 @@ _FILES: Final = {
 
 
 def transport(url: str) -> Transport:
-    """The transport that a URL asks for."""
+    """Return the transport that a URL asks for."""
     scheme = split_url(url).scheme.lower()
-    if scheme not in _FILES:
-        known = ", ".join(
-            sorted(name for name in _FILES if "+" not in name)
-        )  # that one is not in an address one writes
+    if scheme not in _PACKAGES:
+        known = ", ".join(sorted(name for name in _PACKAGES if "+" not in name))  # those that people write
         raise AaepError(f"There is no transport for {url!r}. Known: {known}. Write it like http://127.0.0.1:8137.")
-    return cast(Transport, import_module(f"{__package__}.{_FILES[scheme]}"))
+    return cast(Transport, import_module(f"{__package__}.{_PACKAGES[scheme]}"))
 
 
 def asgi_application(hub: HubFace, **options: Any) -> Any:
-    """A hub as an ASGI application, to be mounted in another."""
+    """Return a hub as an ASGI application, to be mounted in another."""
     application: Any = cast(Any, transport("asgi+http:")).Application(hub, **options)
     hub.add_server(application)
     return application
@@ -178,33 +175,27 @@ async def serve(hub: HubFace, url: str, **options: Any) -> Server:
     return server
 
 
-# -- waiting, in threads and in tasks alike -------------------------------------------------
-
-
-# -- a loop in a thread --------------------------------------------------------------------
-
-
-# -- bearer --
+# -- tokens and addresses of a client ------------------------------------------------------
 
 Token = str | Callable[[], str] | None
 
-_SHOWN: Final = re.compile(r"[!-~]+")  # what can stand in a header, and more than any token has
+_HEADER_TEXT: Final = re.compile(r"[!-~]+")  # what can stand in a header, and more than any token has
 
 
 def authorization(token: Token, name: str = "Authorization") -> dict[str, str]:
     """
-    The header that shows a token; none without one. A function is asked each time, and must not wait.
+    Return the header that shows a token; none without one. A function is called each time, and must not wait.
 
-    One that fails is asked again with the next try: who gives tokens may be away, as anybody may.
+    One that fails is called again with the next try: the service that gives tokens may be away.
     """
     if token is None:
         return {}
     # The line break that a token has from the file it was read from is not part of it.
-    given = _asked(token).strip() if callable(token) else token.strip()
-    if _SHOWN.fullmatch(given) is None:
+    value = _call_for_token(token).strip() if callable(token) else token.strip()
+    if _HEADER_TEXT.fullmatch(value) is None:
         why = "holds what no token holds, such as a space, a line break or a letter with an accent"
-        raise AaepError(f"The token {why if given else 'is empty'}. Give it as it was made, or leave it out.")
-    return {name: f"Bearer {given}"}
+        raise AaepError(f"The token {why if value else 'is empty'}. Give it as it was made, or leave it out.")
+    return {name: f"Bearer {value}"}
 
 
 def connection_target(url: str, schemes: tuple[str, ...], token: Token) -> tuple[SplitResult, int]:
@@ -218,7 +209,7 @@ def connection_target(url: str, schemes: tuple[str, ...], token: Token) -> tuple
     return parts, port
 
 
-def _asked(token: Callable[[], str]) -> str:
+def _call_for_token(token: Callable[[], str]) -> str:
     try:
         return str(token())
     except Exception as error:

@@ -18,7 +18,7 @@ import msgspec
 
 from ...errors import RemoteProtocolError
 from ...hub.face import AgentConnection, FrameWriter, Server
-from ...hub.manifest import manifest as described
+from ...hub.manifest import build_manifest
 from ...hub.settings import Settings
 from ...identity.peer import Peer
 from ...identity.signatures import sign
@@ -156,7 +156,7 @@ class Player:
         return ""
 
     def manifest(self) -> Manifest:
-        return described(self.offer, [] if self._door is None else [self._door])
+        return build_manifest(self.offer, [] if self._door is None else [self._door])
 
     @property
     def offered(self) -> Offer:

@@ -19,7 +19,7 @@ from ...protocol.codec import encode
 from ...protocol.framing import sse
 from ...protocol.messages import SubscriptionClose
 from ...runtime.background import shut
-from ...transports.addresses import address, listening
+from ...transports.addresses import bind_socket, resolve_host
 from ...transports.base import Reachable
 from ...transports.http.routes import EVENTS, JOSE, MANIFEST, REPLIES, SUBSCRIPTIONS
 
@@ -62,7 +62,7 @@ class _StreamWriter:
 class RawHttpServer:
     """An address on this machine at which a played producer is served."""
 
-    transport = "sse"
+    transports: Final = ("sse",)
 
     def __init__(self, player: Player) -> None:
         self._player = player
@@ -77,10 +77,10 @@ class RawHttpServer:
         parts = split_url(url)
         host = parts.hostname or "127.0.0.1"
         port = parts.port or 0
-        numeric = await address(host, port)
+        numeric = await resolve_host(host, port)
         if not is_loopback(numeric):  # TR-024: no client is asked who it is
             raise Reachable(url, f"{url!r} can be reached from other machines. Play it on this one: 127.0.0.1.")
-        bound = listening(url, numeric, port)
+        bound = bind_socket(url, numeric, port)
         server = cls(player)
         try:
             server._server = await asyncio.start_server(server._accept, sock=bound)

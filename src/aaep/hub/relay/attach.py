@@ -13,7 +13,7 @@ import asyncio
 import contextlib
 import logging
 import random
-from collections.abc import Callable, Coroutine
+from collections.abc import Coroutine
 from typing import Any, Final
 
 import msgspec
@@ -27,7 +27,7 @@ from ...protocol.messages import Manifest, SubscriptionClose, SubscriptionReject
 from ...text.sanitize import neutralise
 from ...transports.base import ChannelLost, ChannelRefused, transport
 from ...transports.duplex_client import Duplex, Wire
-from ...transports.duplex_server import Exchange
+from ...transports.duplex_server import Conversation
 from ..hub import Hub
 from .audience import addressed
 
@@ -47,50 +47,58 @@ _REJECTED: Final = b"subscription.rejected"
 _pause: Final = asyncio.sleep
 
 
-class _HubWriter:
+class _HubConversation(Conversation):
     """The hub elsewhere as our own hub sees it: messages in a queue, and how much of it is left."""
 
-    def __init__(self, hub: Hub, end: Callable[[], None]) -> None:
-        self.frame: Callable[[str, bytes], bytes] = self._line
-        self._hub = hub
+    def __init__(self, hub: Hub) -> None:
+        super().__init__(hub, Peer("hub", "hub", roles=frozenset({REPLIER, RELAY})))
+        self.frame = self._frame_line
         self.queue: asyncio.Queue[bytes | None] = asyncio.Queue()
-        self._bytes, self._end = 0, end
+        self.ended = asyncio.Event()
+        self._sessions = hub.sessions
+        self._bytes = 0
 
-    def _line(self, _event_id: str, data: bytes) -> bytes:
+    def _frame_line(self, _event_id: str, data: bytes) -> bytes:
         # Compact JSON has no line break of its own.
-        return addressed(data, self._hub.offer.registry, self._hub.sessions.audience_of) + b"\n"
+        return addressed(data, self._hub.offer.registry, self._sessions.audience_of) + b"\n"
 
     def write(self, data: bytes) -> None:
+        """Queue messages."""
         for line in data.splitlines():
             self._bytes += len(line)
             self.queue.put_nowait(line)
 
     def say(self, message: Message) -> None:
+        """Queue a message that is no event, and so has no audience."""
         self.write(encode(message))
 
     def waiting(self) -> int:
+        """Return how many bytes were not sent yet."""
         return self._bytes
 
     def sent(self, line: bytes) -> None:
+        """Note that a message was sent."""
         self._bytes -= len(line)
 
-    def close(self, message: SubscriptionClose | None) -> None:
-        if message is not None:
-            self.say(message)
-        self._end()
+    def hang_up(self, reason: str, message: SubscriptionClose | None) -> None:
+        """Have the connection ended, after what is queued."""
+        self.ended.set()
+
+    def abort(self) -> None:
+        """Have the connection ended."""
+        self.ended.set()
 
 
 class Attachment:
-    """A :class:`~aaep.transports.base.Door` that we went through ourselves."""
+    """A connection of ours to a hub elsewhere; to our own hub, a :class:`~aaep.hub.face.Server` of no transport."""
 
-    transport: Final = ""  # nobody can connect here
+    transports: Final = ()  # no client can connect here
 
     def __init__(self, hub: Hub, url: str, channel: Duplex, instance: str) -> None:
         self.url = url
         self._hub, self._channel, self._instance = hub, channel, instance
-        self._ended = asyncio.Event()
         self._attached = asyncio.Event()
-        self._current: tuple[Exchange, _HubWriter] | None = None
+        self._current: _HubConversation | None = None
         self._refusal = self._warned = ""
         self._leaving = asyncio.Event()
         self._task = asyncio.get_running_loop().create_task(self._run())
@@ -115,13 +123,13 @@ class Attachment:
 
     def _through(self) -> bool:
         """Whether the hub was sent everything."""
-        if self._current is None or self._current[0].subscription_id is None:
+        conversation = self._current
+        if conversation is None or conversation.subscription_id is None:
             return False
-        exchange, writer = self._current
-        subscription = self._hub.subscriptions.by_id(exchange.subscription_id or "")
+        subscription = self._hub.subscriptions.by_id(conversation.subscription_id)
         if subscription is None:
             return False
-        return subscription.live and not subscription.stream.fresh and not writer.waiting()
+        return subscription.live and not subscription.stream.fresh and not conversation.waiting()
 
     async def _run(self) -> None:
         tries = 0
@@ -154,13 +162,13 @@ class Attachment:
     async def _serve(self, wire: Wire) -> bool:
         """Be the hub's for one connection; whether it has subscribed."""
         self._refusal = ""
-        ended = self._ended = asyncio.Event()
-        writer = _HubWriter(self._hub, ended.set)
-        peer = Peer("hub", "hub", roles=frozenset({REPLIER, RELAY}))
-        exchange = Exchange(self._hub, peer, writer, writer.say, lambda _reason: ended.set())
-        self._current = exchange, writer
-        writer.say(self._manifest())
-        work: list[Coroutine[Any, Any, object]] = [self._send(wire, writer), self._read(wire, exchange), ended.wait()]
+        self._current = conversation = _HubConversation(self._hub)
+        conversation.say(self._manifest())
+        work: list[Coroutine[Any, Any, object]] = [
+            self._send(wire, conversation),
+            self._read(wire, conversation),
+            conversation.ended.wait(),
+        ]
         tasks = [asyncio.ensure_future(one) for one in work]
         try:
             await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
@@ -169,8 +177,8 @@ class Attachment:
             if self._through():
                 self._hub.sessions.mark_heard_by_hub()
             self._current = None
-            exchange.lost()
-            writer.queue.put_nowait(None)
+            conversation.lost()
+            conversation.queue.put_nowait(None)
             try:
                 with contextlib.suppress(TimeoutError):  # what was said last, if it can still be heard
                     async with asyncio.timeout(0.5):  # wait_for() may forget that its caller was cancelled
@@ -189,22 +197,22 @@ class Attachment:
         told = self._hub.manifest()
         return msgspec.structs.replace(told, extensions={PREFIX: {"instance": self._instance}})
 
-    async def _send(self, wire: Wire, writer: _HubWriter) -> None:
-        while (line := await writer.queue.get()) is not None:
+    async def _send(self, wire: Wire, conversation: _HubConversation) -> None:
+        while (line := await conversation.queue.get()) is not None:
             try:
                 await wire.send(line)
             except ChannelLost:
                 return
             finally:
-                writer.sent(line)
+                conversation.sent(line)
 
-    async def _read(self, wire: Wire, exchange: Exchange) -> None:
+    async def _read(self, wire: Wire, conversation: _HubConversation) -> None:
         try:
             while (raw := await wire.receive()) is not None:
                 if not isinstance(raw, bytes) or not raw or self._refused(raw):
                     continue
-                exchange.receive(raw)
-                if exchange.subscription_id is not None and not self._attached.is_set():
+                conversation.receive(raw)
+                if conversation.subscription_id is not None and not self._attached.is_set():
                     log.info("Attached to the hub at %s.", self.url)
                     self._attached.set()
                     self._hub.sessions.attached = True

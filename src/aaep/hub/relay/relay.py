@@ -31,7 +31,7 @@ from ...subscriber.subscriber import Status, Subscriber
 from ...text.summaries import STATES
 from ...transports.base import ChannelLost, ChannelRefused
 from ...transports.duplex_client import Duplex, Wire
-from ...transports.duplex_server import Handed
+from ...transports.duplex_server import IncomingAgentConnection
 from ..hub import Hub
 from ..recovery import caught_up, endings
 from ..sessions import SessionSnapshot, SessionSource, remember_bounded
@@ -55,7 +55,7 @@ _session_id: Final = pattern(SessionStarted, "session_id")
 
 
 class Relays:
-    """The agents of a hub. A connection that begins with a manifest is one; see ``Exchange``."""
+    """The agents of a hub. A connection that begins with a manifest is one; see ``Conversation``."""
 
     def __init__(self, hub: Hub, *, several: bool = False) -> None:
         """``several``: those who are let in are more than one person, so a session is only for whose it is (CF-145)."""
@@ -108,7 +108,7 @@ class Relays:
         found = [one.last for one in self._orphans.values() if one.whose.key == key and one.last is not None]
         return max(found, key=_when, default=None)
 
-    def arrived(self, manifest: Manifest, peer: Peer, wire: Handed) -> SubscriptionRejected | None:
+    def arrived(self, manifest: Manifest, peer: Peer, wire: IncomingAgentConnection) -> SubscriptionRejected | None:
         """An agent has come, or has come back; what it is told if it may not."""
         if AGENT not in peer.roles:
             return self._refused(manifest, peer, "authorization_denied", MAY_NOT_PUBLISH)
@@ -172,9 +172,9 @@ class Relay:
         self.audience = None if key[0] == LOCAL else frozenset({key[0]})  # whom it can speak to at all
         self.session_id = ""  # to the hub, a source that asks who could answer
         self._relays, self._forget = relays, forget
-        self._wires: asyncio.Queue[Handed] = asyncio.Queue()
-        self._wire: Handed | None = None  # the one in use
-        self._newest: Handed | None = None  # the one that came last
+        self._wires: asyncio.Queue[IncomingAgentConnection] = asyncio.Queue()
+        self._wire: IncomingAgentConnection | None = None  # the one in use
+        self._newest: IncomingAgentConnection | None = None  # the one that came last
         self._dialled = self._subscribed = False  # ever
         self._sessions: dict[str, Relayed] = {}
         self._stops: set[str] = set()  # sessions that are to be stopped, and whose end was not heard yet
@@ -203,26 +203,26 @@ class Relay:
     @property
     def here(self) -> bool:
         """Whether a connection of it is open, as far as is known."""
-        return self._newest is not None and not self._newest.over
+        return self._newest is not None and not self._newest.is_closed
 
-    def take(self, wire: Handed, *, instead: bool = False) -> None:
+    def take(self, wire: IncomingAgentConnection, *, instead: bool = False) -> None:
         """
         Another connection of the same agent; of those that wait to be used, the newest counts.
 
         ``instead``: it is the same process, which has lost the one in use, whether we have noticed or not (CF-094).
         """
         while not self._wires.empty():
-            self._wires.get_nowait().drop()
-        wire.gone = partial(self._left, wire)
+            self._wires.get_nowait().hang_up()
+        wire.on_close = partial(self._left, wire)
         self._wires.put_nowait(wire)
         self._newest = wire
         if instead and self._wire is not None:
-            self._wire.gone = lambda: None  # it is not the agent that leaves
-            self._wire.drop()
+            self._wire.on_close = lambda: None  # it is not the agent that leaves
+            self._wire.hang_up()
 
-    def _left(self, wire: Handed) -> None:
+    def _left(self, wire: IncomingAgentConnection) -> None:
         """Who only said a name and left is no agent, and is not waited for."""
-        if not wire.said and not self._subscribed:
+        if not wire.has_received and not self._subscribed:
             self._abandoned()
 
     async def close(self) -> None:

@@ -1,4 +1,4 @@
-"""From the hub's loop to that of an ASGI server, which may be another one in another thread."""
+"""Bytes from the hub's loop to that of an ASGI server, which may be another one in another thread."""
 
 from __future__ import annotations
 
@@ -7,71 +7,55 @@ import contextlib
 import threading
 from collections.abc import Callable
 
-from ...protocol.codec import encode
-from ...protocol.framing import ndjson, sse
-from ...protocol.messages import SubscriptionClose
-
-__all__ = ["EventPipe", "Pipe", "TalkPipe"]
-
-
-def _event(event_id: str, data: bytes) -> bytes:
-    return sse(data, id=event_id)  # SSE-009, SSE-011, SSE-012
-
-
-def _line(event_id: str, data: bytes) -> bytes:
-    return ndjson(data)  # JSON has no line ends of its own, so what was joined can be parted again
+__all__ = ["Pipe"]
 
 
 class Pipe:
     """
-    What the hub writes and the server has not taken yet: the hub's FrameWriter.
+    What the hub has written and the server has not taken yet.
 
-    The hub's methods are called on its loop, those after them on the server's.
+    ``write``, ``waiting`` and ``abort`` are called on the hub's loop, ``end`` from any
+    thread, the others on the server's loop, where it is made.
     """
 
-    frame: Callable[[str, bytes], bytes]
-
     def __init__(self) -> None:
-        self.subscription_id: str | None = None  # of the hub's loop
+        self.is_ended = False
+        self.aborted = asyncio.Event()  # of the server's loop: nothing of what is left is to be sent
         self._loop = asyncio.get_running_loop()
-        self._lock = threading.Lock()  # over the next three
+        self._lock = threading.Lock()  # over the next two and is_ended
         self._parts: list[bytes] = []
         self._size = 0
-        self.ended = False
-        # Of the server's loop: who waits for something to take, and that nothing more is written.
-        self._taking: asyncio.Future[None] | None = None
-        self.over = asyncio.Event()
+        self._taking: asyncio.Future[None] | None = None  # of the server's loop: done when there is something to take
 
     def write(self, data: bytes) -> None:
+        """Add bytes for the server to take."""
         with self._lock:
-            if self.ended:
+            if self.is_ended:
                 return
-            waking = not self._parts
+            was_empty = not self._parts
             self._parts.append(data)
             self._size += len(data)
-        if waking:
-            self._wake()
+        if was_empty:
+            self._call(self._wake)
 
     def waiting(self) -> int:
+        """Return how many bytes the server has not passed on yet."""
         return self._size
 
-    def close(self, message: SubscriptionClose | None) -> None:
-        raise NotImplementedError
-
     def end(self) -> None:
-        """Nothing more is written. From any thread."""
+        """Say that nothing more is written."""
         with self._lock:
-            if self.ended:
+            if self.is_ended:
                 return
-            self.ended = True
-        self._wake()
-        self._call(self.over.set)
+            self.is_ended = True
+        self._call(self._wake)
+
+    def abort(self) -> None:
+        """Have the server drop the connection, with whatever it has not passed on."""
+        self._call(self.aborted.set)
 
     def _wake(self) -> None:
-        self._call(self._go_on)
-
-    def _go_on(self) -> None:
-        if self._parts or self.ended:  # else somebody has it already, and who waits now waits for the next
+        if self._parts or self.is_ended:  # else it was taken already, and the next take waits for what comes next
             self._stop_waiting()
 
     def _stop_waiting(self) -> None:
@@ -79,58 +63,32 @@ class Pipe:
             self._taking.set_result(None)
 
     def _call(self, function: Callable[[], None]) -> None:
-        """On the server's loop; at once, where that is the hub's own."""
+        """Call a function on the server's loop; at once, where that is the hub's own."""
         try:
-            here = asyncio.get_running_loop() is self._loop
+            is_here = asyncio.get_running_loop() is self._loop
         except RuntimeError:
-            here = False
-        if here:
+            is_here = False
+        if is_here:
             function()
             return
-        with contextlib.suppress(RuntimeError):  # the server's loop has ended: there is nobody to tell
+        with contextlib.suppress(RuntimeError):  # the server's loop has ended, and its connections with it
             self._loop.call_soon_threadsafe(function)
 
-    async def take(self, seconds: float) -> tuple[bytes, bool]:
-        """What there is, as soon as there is something, or nothing after a while; and whether that was all."""
-        if not self._parts and not self.ended:
+    async def take(self, timeout: float) -> tuple[bytes, bool]:
+        """Return what there is, as soon as there is something, or nothing after a while; and whether that was all."""
+        if not self._parts and not self.is_ended:
             self._taking = self._loop.create_future()
-            late = self._loop.call_later(seconds, self._stop_waiting)
+            timer = self._loop.call_later(timeout, self._stop_waiting)
             try:
                 await self._taking
             finally:
-                late.cancel()
+                timer.cancel()
                 self._taking = None
         with self._lock:
             parts, self._parts = self._parts, []
-            return b"".join(parts), self.ended
+            return b"".join(parts), self.is_ended
 
     def taken(self, size: int) -> None:
-        """The server has passed so many bytes on."""
+        """Note that the server has passed so many bytes on."""
         with self._lock:
             self._size -= size
-
-
-class EventPipe(Pipe):
-    """Server-sent events."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.frame = _event
-
-    def close(self, message: SubscriptionClose | None) -> None:
-        if message is not None:
-            self.write(sse(encode(message), event="aaep.close"))  # CF-088: without an id
-        self.end()
-
-
-class TalkPipe(Pipe):
-    """Messages of a WebSocket, a line for each; ``close`` of the hub is left to whoever talks."""
-
-    def __init__(self, hung_up: Callable[[SubscriptionClose | None], None]) -> None:
-        super().__init__()
-        self.frame = _line
-        self.code = 1000
-        self._hung_up = hung_up
-
-    def close(self, message: SubscriptionClose | None) -> None:
-        self._hung_up(message)

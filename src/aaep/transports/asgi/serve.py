@@ -11,19 +11,22 @@ from typing import Any, Final
 from ...errors import AaepError
 from ...identity.origins import format_host, is_loopback, split_server_url
 from ...protocol.framing import LIMIT
-from ..addresses import address, listening
+from ..addresses import bind_socket, resolve_host
+from ..http.routes import TRANSPORTS
 
-__all__ = ["ServedDoor", "served"]
+__all__ = ["AsgiServer", "serve_application"]
 
 
-class ServedDoor:
+class AsgiServer:
     """An application of a hub, served by uvicorn on the hub's loop."""
 
-    transport: Final = "sse"
+    transports: Final = TRANSPORTS
 
-    def __init__(self, url: str, application: Any, server: Any, opened: socket.socket) -> None:
+    def __init__(self, url: str, application: Any, uvicorn_server: Any, bound: socket.socket) -> None:
         self.url = url
-        self._application, self._server, self._socket = application, server, opened
+        self._application = application
+        self._server = uvicorn_server
+        self._socket = bound
         self._serving: asyncio.Task[None] | None = None
 
     async def open(self) -> None:
@@ -34,7 +37,7 @@ class ServedDoor:
         self._serving = asyncio.get_running_loop().create_task(self._server.main_loop())
 
     async def close(self) -> None:
-        """Stop listening and let go of every connection. Closing twice is fine."""
+        """Stop listening and end every connection. Closing twice is fine."""
         if self._serving is None:
             return
         serving, self._serving = self._serving, None
@@ -47,8 +50,8 @@ class ServedDoor:
         self._socket.close()
 
 
-async def served(url: str, application: Any) -> ServedDoor:
-    """Serve an application at a URL of this machine."""
+async def serve_application(url: str, application: Any) -> AsgiServer:
+    """Serve an application at a URL of this machine. Needs uvicorn."""
     try:
         uvicorn = importlib.import_module("uvicorn")
     except ImportError as error:
@@ -58,10 +61,10 @@ async def served(url: str, application: Any) -> ServedDoor:
         ) from error
     parts, port = split_server_url(url.removeprefix("asgi+"), ("http", "https"))
     host = parts.hostname or "127.0.0.1"
-    numeric = await address(host, port)
+    numeric = await resolve_host(host, port)
     if parts.scheme != "http" or parts.path not in ("", "/") or not is_loopback(numeric):  # TR-024, TR-027
         raise AaepError(f"{url!r} cannot be served. It is for this machine only; write asgi+http://127.0.0.1:0.")
-    opened = listening(url, numeric, port)
+    bound = bind_socket(url, numeric, port)
     try:
         config = uvicorn.Config(
             application,
@@ -73,10 +76,10 @@ async def served(url: str, application: Any) -> ServedDoor:
             ws_max_size=LIMIT,
             timeout_graceful_shutdown=1,
         )
-        where = f"asgi+http://{format_host(host)}:{opened.getsockname()[1]}"
-        door = ServedDoor(where, application, uvicorn.Server(config), opened)
-        await door.open()
+        real_url = f"asgi+http://{format_host(host)}:{bound.getsockname()[1]}"
+        server = AsgiServer(real_url, application, uvicorn.Server(config), bound)
+        await server.open()
     except BaseException:
-        opened.close()
+        bound.close()
         raise
-    return door
+    return server

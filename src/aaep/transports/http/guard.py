@@ -1,8 +1,8 @@
 """
-Who may talk to an HTTP door, decided from the head of a request, before its body is read (CF-015).
+Who may use an HTTP server, decided from the head of a request, before its body is read (CF-015).
 
-A door on a loopback address serves whoever sits at this machine. Web pages are
-open on the same machine, so what comes from a page is told apart and refused:
+A server on a loopback address serves the user of this machine. Web pages are
+open on the same machine, so what comes from a page is recognised and refused:
 by its Origin, by the browser's own Sec-Fetch-Site, and by a Host that is not
 ours, which is how a page whose name was pointed at a loopback address shows.
 """
@@ -12,30 +12,22 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping
 from functools import lru_cache
-from typing import Any, Final
+from typing import Final
 
 import msgspec
-from aiohttp import web
 from multidict import MultiMapping
 
 from ...errors import AaepError
 from ...identity.credentials import Credentials, Identity, TooManyGuesses, Unauthenticated, Unauthorised, admitted
 from ...identity.origins import SCHEMES, authority_of, is_loopback, is_web_origin, split_authority
 from ...identity.peer import Peer
+from .request import RequestHead
 
-__all__ = [
-    "CHALLENGE",
-    "Guard",
-    "Refusal",
-    "admission",
-    "bearer_of",
-    "forwarded",
-    "media_type_is_json",
-    "named",
-    "shown",
-]
+__all__ = ["CHALLENGE", "Guard", "Refusal", "admit", "credentials_of", "is_json_media_type", "normalize_hosts"]
 
+CHALLENGE: Final = 'Bearer realm="aaep"'
 _HOST: Final = re.compile(r"([a-z0-9._-]+|\[[0-9a-f:.]+\])(:[0-9]{1,5})?")
+_FORWARDING: Final = ("Forwarded", "X-Forwarded-For", "X-Real-IP", "Via")  # headers by which a proxy shows itself
 
 
 class Refusal(Exception):
@@ -49,122 +41,110 @@ class Refusal(Exception):
         self.headers = {} if headers is None else headers
 
 
-@lru_cache(maxsize=256)  # nearly all send the same
-def media_type_is_json(header: str) -> bool:
-    """``application/json``, with no parameter but the charset it has anyway. A page's form cannot send it (CF-089)."""
-    kind, *parameters = (part.strip().lower() for part in header.split(";"))
-    return kind == "application/json" and all(one in ("charset=utf-8", 'charset="utf-8"', "") for one in parameters)
+# -- from where ----------------------------------------------------------------------------
 
 
-def named(hosts: Iterable[str]) -> frozenset[str]:
-    """Further values of the Host header that are ours. A misspelt one, or a wildcard, would silently match nothing."""
-    found = frozenset(one.lower() for one in hosts)
-    for host in found:
+def normalize_hosts(hosts: Iterable[str]) -> frozenset[str]:
+    """Return Host headers in lower case. A misspelt one, or a wildcard, is refused: it would silently match nothing."""
+    normalized = frozenset(host.lower() for host in hosts)
+    for host in normalized:
         if not _HOST.fullmatch(host):
             raise AaepError(f"{host!r} is not the name of a host. Write it like hub.example, or hub.example:8443.")
-    return found
+    return normalized
 
 
 class Guard(msgspec.Struct, frozen=True, kw_only=True):
-    """The rules of one door."""
+    """Which requests a server takes, by the host they are meant for and the web page they come from."""
 
-    scheme: str
-    port: int
-    loopback: bool
-    origins: frozenset[str] = frozenset()
-    hosts: frozenset[str] = frozenset()
+    is_local: bool  # whether the server is for this machine only
+    origins: frozenset[str] = frozenset()  # web pages that may use it
+    hosts: frozenset[str] = frozenset()  # further values of the Host header that are ours
 
     def __post_init__(self) -> None:
         for origin in self.origins:
-            # CF-089: no wildcard; a misspelt origin would silently match nothing.
-            if not is_web_origin(origin):
+            if not is_web_origin(origin):  # CF-089: no wildcard; a misspelt origin would silently match nothing
                 raise AaepError(f"{origin!r} is not an origin. Write each like https://reader.example, without a path.")
 
-    # -- from where ------------------------------------------------------------------------
-
-    def check(self, request: web.BaseRequest) -> None:
-        """Refuse what is meant for somebody else, or comes from a web page that was not allowed."""
-        host = self._host(request)
-        if not request.raw_path.startswith("/") and authority_of(request.raw_path) != host:
+    def check(self, head: RequestHead) -> None:
+        """Refuse what is meant for another server, or comes from a web page that was not allowed."""
+        host = _host_header(head)
+        if not head.target.startswith("/") and authority_of(head.target) != host:
             raise Refusal(400, "bad_request", "The address in the request line and the Host header differ.")
-        if self.loopback and host and not self._ours(host):
+        if self.is_local and host and not self._is_ours(host, head):
             message = "This server answers to loopback names only. Use the address it printed, or list the host."
             raise Refusal(421, "misdirected_request", message)
-        if "Origin" in request.headers:
-            allowed = {f"{self.scheme}://{host}", *self.origins}
-            if not allowed.issuperset(request.headers.getall("Origin")):
+        if "Origin" in head.headers:
+            allowed = {f"{head.scheme}://{host}", *self.origins}
+            if not allowed.issuperset(head.headers.getall("Origin")):
                 message = "This web page may not use this server. List its origin to let it."
                 raise Refusal(403, "forbidden_origin", message)
         # A page's <img> or <script> sends no Origin, but every browser says where it stands.
-        elif request.headers.get("Sec-Fetch-Site", "none") not in ("same-origin", "none"):
+        elif head.headers.get("Sec-Fetch-Site", "none") not in ("same-origin", "none"):
             raise Refusal(403, "forbidden_origin", "Requests from other web pages are refused.")
 
-    def _host(self, request: web.BaseRequest) -> str:
-        hosts = request.headers.getall("Host", [])
-        if len(hosts) > 1 or (not hosts and request.version >= (1, 1)):
-            raise Refusal(400, "bad_request", "Send exactly one Host header.")
-        return hosts[0].strip().lower() if hosts else ""
-
-    def _ours(self, host: str) -> bool:
+    def _is_ours(self, host: str, head: RequestHead) -> bool:
         if host in self.hosts:
             return True
         name, port = split_authority(host)
-        return is_loopback(name) and self.port == (SCHEMES[self.scheme].default_port if port is None else port)
+        return is_loopback(name) and head.port == (SCHEMES[head.scheme].default_port if port is None else port)
 
-    def sharing(self, request: web.BaseRequest) -> dict[str, str]:
-        """What lets the script of an allowed page read the answer: that page and no other."""
-        origin = request.headers.get("Origin", "")
+    def cors_headers(self, head: RequestHead) -> dict[str, str]:
+        """Return what lets the script of an allowed page read the answer: that page and no other."""
+        origin = head.headers.get("Origin", "")
         if origin not in self.origins:
             return {}
         return {"Access-Control-Allow-Origin": origin, "Access-Control-Expose-Headers": "Location", "Vary": "Origin"}
 
 
-# -- admission --
-
-CHALLENGE: Final = 'Bearer realm="aaep"'
-
-
-def bearer_of(headers: MultiMapping[str]) -> str:
-    """The token that a request shows; nothing if it shows none, or several."""
-    # Two would leave it to chance who is believed, us or whoever stands in front of us.
-    given = headers.getall("Authorization", [])
-    kind, _, token = (given[0] if len(given) == 1 else "").partition(" ")
-    return token.strip() if kind.lower() == "bearer" else ""
+def _host_header(head: RequestHead) -> str:
+    hosts = head.headers.getall("Host", [])
+    if len(hosts) > 1 or (not hosts and head.version >= (1, 1)):
+        raise Refusal(400, "bad_request", "Send exactly one Host header.")
+    return hosts[0].strip().lower() if hosts else ""
 
 
-def forwarded(headers: MultiMapping[str]) -> bool:
-    """Whether a proxy says that it stands there for somebody else."""
-    return "Forwarded" in headers or "X-Forwarded-For" in headers or "X-Real-IP" in headers or "Via" in headers
+@lru_cache(maxsize=256)  # nearly all send the same
+def is_json_media_type(header: str) -> bool:
+    """Whether a Content-Type is ``application/json`` in UTF-8. A page's form cannot send it (CF-089)."""
+    kind, *parameters = (part.strip().lower() for part in header.split(";"))
+    return kind == "application/json" and {*parameters} <= {"charset=utf-8", 'charset="utf-8"', ""}
 
 
-def shown(request: web.BaseRequest, transport: str, *, loopback: bool) -> Credentials:
+# -- by whom -------------------------------------------------------------------------------
+
+
+def credentials_of(head: RequestHead, transport: str) -> Credentials:
     """
-    What a request shows of who sent it.
+    Return what a request shows of the client that sent it.
 
-    ``loopback``: it came to an address that only this machine has. That it
-    came from one says less: a proxy stands there for others, and says so.
+    That it came from this machine says little if a proxy sent it, which says so.
     """
-    wire = request.transport
-    name: Any = None if wire is None else wire.get_extra_info("peername")
-    encrypted: Any = None if wire is None else wire.get_extra_info("ssl_object")
     return Credentials(
         transport=transport,
-        bearer=bearer_of(request.headers),
-        certificate=(encrypted.getpeercert() or None) if encrypted is not None else None,
-        loopback=loopback and not forwarded(request.headers),
-        address=str(name[0]) if name else "",
+        bearer=_bearer_token(head.headers),
+        certificate=head.certificate,
+        loopback=head.is_loopback and not any(name in head.headers for name in _FORWARDING),
+        address=head.address,
     )
 
 
-async def admission(identity: Identity, given: Credentials) -> Peer:
-    """The peer, or the refusal that says why not: 401, 403 or 429."""
+def _bearer_token(headers: MultiMapping[str]) -> str:
+    """Return the token that a request shows; nothing if it shows none, or several."""
+    # Two would leave it to chance which one counts, ours or that of a proxy in front of us.
+    values = headers.getall("Authorization", [])
+    kind, _, token = (values[0] if len(values) == 1 else "").partition(" ")
+    return token.strip() if kind.lower() == "bearer" else ""
+
+
+async def admit(identity: Identity, credentials: Credentials) -> Peer:
+    """Return the peer, or raise the refusal that says why not: 401, 403 or 429."""
     try:
-        return await admitted(identity, given)
+        return await admitted(identity, credentials)
     except TooManyGuesses as error:
         headers = {"Retry-After": str(error.seconds), "Connection": "close"}
         raise Refusal(429, "rate_limit", str(error), headers) from None
     except Unauthenticated as error:
-        wrong = ', error="invalid_token"' if given.bearer else ""  # RFC 6750 §3
+        wrong = ', error="invalid_token"' if credentials.bearer else ""  # RFC 6750 §3
         headers = {"WWW-Authenticate": CHALLENGE + wrong}
         raise Refusal(401, "authentication_required", str(error), headers) from None
     except Unauthorised as error:

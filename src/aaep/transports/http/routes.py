@@ -1,16 +1,28 @@
-"""The places of Appendix B.1 and what is answered there, whoever carries the bytes."""
+"""
+The paths of an HTTP server and what is answered there, whichever server reads the requests.
+
+``POST /aaep/v1/subscriptions`` shakes hands, ``GET /aaep/v1/events`` is the
+stream, ``POST /aaep/v1/replies`` takes replies, renegotiations and closes
+(Appendix B.1). ``GET /aaep/v1/ws`` is the WebSocket (Appendix B.2), for which
+``POST /aaep/v1/tickets`` gives tickets to web pages. The manifest is at
+``/.well-known/aaep-manifest.json``; ``/healthz`` and ``/metrics`` are for those
+who run the server.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import Final, NamedTuple
+from abc import ABC, abstractmethod
+from collections.abc import Awaitable, Callable, Mapping
+from typing import Any, Final, NamedTuple, TypeVar
 
 import msgspec
 from msgspec import UNSET
 
 from ...errors import RemoteProtocolError
-from ...hub.face import HubFace, UnknownSubscription, UnreadableRequest
+from ...hub.face import HubFace, SubscriptionGone, UnknownSubscription, UnreadableRequest
+from ...identity.credentials import Identity, Unauthorised
 from ...identity.peer import Peer
+from ...identity.rate_limit import prepared
 from ...protocol.codec import encode
 from ...protocol.messages import (
     ClarificationReply,
@@ -22,41 +34,52 @@ from ...protocol.messages import (
     SubscriptionRequest,
 )
 from ...protocol.rules import pattern
-from .guard import CHALLENGE, Refusal, media_type_is_json
+from ..duplex_server import NO_PEER
+from .guard import CHALLENGE, Guard, Refusal, admit, credentials_of, is_json_media_type
+from .request import RequestHead
+from .tickets import LIFETIME, TICKETS, Tickets
 
 __all__ = [
     "ACCEPT",
-    "ALWAYS",
     "EVENTS",
     "HEALTH",
     "JOSE",
     "MANIFEST",
     "METRICS",
     "REPLIES",
-    "STREAM",
+    "SERVER_FAILED",
+    "STREAM_HEADERS",
+    "SUBPROTOCOL",
     "SUBSCRIPTIONS",
-    "VARY",
-    "Said",
-    "check_head",
-    "denied",
-    "last",
-    "manifest",
-    "refused",
-    "replied",
-    "subscribed",
-    "too_large",
-    "wanted",
+    "TICKETS",
+    "TRANSPORTS",
+    "WEBSOCKET",
+    "Request",
+    "Response",
+    "Router",
+    "body_incomplete",
+    "body_timed_out",
+    "body_too_large",
+    "refusal_response",
+    "shutting_down",
+    "upgrade_required",
 ]
 
 SUBSCRIPTIONS: Final = "/aaep/v1/subscriptions"  # SSE-003
 EVENTS: Final = "/aaep/v1/events"  # SSE-001
 REPLIES: Final = "/aaep/v1/replies"  # SSE-002
+WEBSOCKET: Final = "/aaep/v1/ws"  # WS-001
 MANIFEST: Final = "/.well-known/aaep-manifest.json"
 HEALTH: Final = "/healthz"
 METRICS: Final = "/metrics"
 
+SUBPROTOCOL: Final = "aaep.v1"  # WS-002
+TRANSPORTS: Final = ("sse", "websocket")  # their names in a manifest (CF-119)
+JOSE: Final = "application/jose"
+ACCEPT: Final = f"{JOSE}, application/json;q=0.9"  # of a client that reads signed and plain manifests
+
 # CF-087: ordinary HTTP meaning. Clients go by the body.
-STATUS: Final = {
+_STATUS: Final = {
     "authentication_required": 401,
     "authorization_denied": 403,
     "rate_limit": 429,
@@ -66,134 +89,326 @@ STATUS: Final = {
     "manifest_signature_required": 422,
     "unknown": 500,
 }
-ALWAYS: Final = {"Server": "aaep", "X-Content-Type-Options": "nosniff", "Cache-Control": "no-store"}
-STREAM: Final = {**ALWAYS, "Content-Type": "text/event-stream; charset=utf-8", "X-Accel-Buffering": "no"}  # CF-090
-_CHALLENGE: Final = {"WWW-Authenticate": CHALLENGE}
+_COMMON_HEADERS: Final = {"Server": "aaep", "X-Content-Type-Options": "nosniff", "Cache-Control": "no-store"}
+STREAM_HEADERS: Final = {  # CF-090
+    **_COMMON_HEADERS,
+    "Content-Type": "text/event-stream; charset=utf-8",
+    "X-Accel-Buffering": "no",
+}
+_CORS_REQUEST_HEADERS: Final = "Authorization, Cache-Control, Content-Type, Last-Event-ID"
 # CF-085: a subscription.request is malformed where replies go.
 _REPLIES: Final = (SubscriptionRenegotiate, SubscriptionClose, ConfirmationReply, ClarificationReply)
-_subscription_id: Final = pattern(SubscriptionAccepted, "subscription_id")  # SUB-018
+_MAX_EVENT_ID: Final = 128  # characters
+_MAX_LENGTH_DIGITS: Final = 18  # of a Content-Length that is looked at
+_is_subscription_id: Final = pattern(SubscriptionAccepted, "subscription_id")  # SUB-018
+
+T = TypeVar("T")
 
 
-class Said(NamedTuple):
-    """An answer: JSON, unless its headers say otherwise."""
+class Response(NamedTuple):
+    """An answer that is sent as a whole: JSON, unless its headers say otherwise."""
 
     status: int
     body: bytes = b""
     headers: Mapping[str, str] = {}
 
+    def complete(self, cors_headers: Mapping[str, str]) -> Response:
+        """Return the same with the headers that every answer has, and those for the web page that asked."""
+        content_type = {"Content-Type": "application/json"} if self.body else {}
+        return self._replace(headers={**_COMMON_HEADERS, **content_type, **self.headers, **cors_headers})
 
-def refused(refusal: Refusal) -> Said:
-    """What a refusal says."""
-    body = msgspec.json.encode({"error": refusal.error, "message": refusal.message})
-    return Said(refusal.status, body, refusal.headers)
+
+class Request(ABC):
+    """One request while it is answered. Each server says how a body is read and a long answer sent."""
+
+    def __init__(self, head: RequestHead) -> None:
+        self.head = head
+        self.peer = NO_PEER
+        self.cors_headers: Mapping[str, str] = {}
+
+    @abstractmethod
+    async def read_body(self, limit: int) -> bytes:
+        """Return the whole body, of so many bytes at most."""
+
+    @abstractmethod
+    async def call_hub(self, function: Callable[..., T], *args: Any) -> T:
+        """Call a function on the hub's loop and return its result."""
+
+    @abstractmethod
+    async def stream_events(self, subscription_id: str, after: str) -> None:
+        """Send the events of a subscription until the stream ends. Raises what ``hub.connect`` does before that."""
+
+    @abstractmethod
+    async def run_websocket(self) -> None:
+        """Upgrade to a WebSocket, and talk until it ends."""
 
 
-def denied(path: str, refusal: Refusal) -> Said:
-    """The same; CF-087: who may not subscribe hears it as a rejection, also before the body was read."""
-    if path != SUBSCRIPTIONS or STATUS.get(refusal.error) != refusal.status:
-        return refused(refusal)
-    wait = refusal.headers.get("Retry-After")
-    body = SubscriptionRejected(
+Handler = Callable[[Request], Awaitable[Response | None]]
+
+
+class Route(NamedTuple):
+    """A path: what answers each method there, and what a client needs to come there."""
+
+    handlers: Mapping[str, Handler]  # by method
+    transport: str = "sse"  # that a client there is recorded to have come over
+    is_public: bool = False  # whether it needs no credential
+
+
+_NO_ROUTE: Final = Route({})
+
+
+# -- refusals --------------------------------------------------------------------------------
+
+SERVER_FAILED: Final = Refusal(500, "internal_error", "The server failed, which is a defect.")
+
+
+def body_too_large(limit: int) -> Refusal:
+    """Return the refusal of a body that is too long (CF-114)."""
+    return Refusal(413, "too_large", f"A message may have {limit} bytes at most.")
+
+
+def body_incomplete() -> Refusal:
+    """Return the refusal of a body that ended early."""
+    return Refusal(400, "bad_request", "The body was not sent as its head announced.")
+
+
+def body_timed_out() -> Refusal:
+    """Return the refusal of a body that is sent too slowly."""
+    return Refusal(408, "timeout", "The body did not come in time.", {"Connection": "close"})
+
+
+def shutting_down() -> Refusal:
+    """Return the refusal of a request that came too late."""
+    return Refusal(503, "unavailable", "The agent's side is shutting down.")
+
+
+def upgrade_required() -> Refusal:
+    """Return the refusal of a request at the WebSocket's path that is no upgrade (WS-003)."""
+    message = "This is the place for WebSocket connections: GET with Upgrade: websocket, version 13."
+    return Refusal(426, "upgrade_required", message, {"Upgrade": "websocket", "Sec-WebSocket-Version": "13"})
+
+
+def refusal_response(refusal: Refusal, path: str = "") -> Response:
+    """Return the answer for a refusal; a client that may not subscribe hears it as a rejection (CF-087)."""
+    if path != SUBSCRIPTIONS or _STATUS.get(refusal.error) != refusal.status:
+        body = msgspec.json.encode({"error": refusal.error, "message": refusal.message})
+        return Response(refusal.status, body, refusal.headers)
+    retry_after = refusal.headers.get("Retry-After")
+    rejection = SubscriptionRejected(
         reason_code=refusal.error,  # type: ignore[arg-type]  # the table holds nothing else
         reason_message=refusal.message,
-        retry_after_seconds=UNSET if wait is None else int(wait),
+        retry_after_seconds=UNSET if retry_after is None else int(retry_after),
     )
-    return Said(refusal.status, encode(body), refusal.headers)
+    return Response(refusal.status, encode(rejection), refusal.headers)
 
 
-# -- handshake and replies -----------------------------------------------------------------
+# -- the table -------------------------------------------------------------------------------
 
 
-def check_head(types: Sequence[str], encoding: str, length: int, limit: int) -> None:
-    """Refuse a body by what its head says of it."""
-    if len(types) != 1 or not media_type_is_json(types[0]):
+class Router:
+    """Answers every request of a server: guard, preflight, admission and then the one table of paths."""
+
+    def __init__(self, hub: HubFace, guard: Guard, identity: Identity, *, limit: int) -> None:
+        self.is_closed = False  # whether nothing but health is answered any more
+        self._hub = hub
+        self._guard = guard
+        self._identity = identity
+        self._is_identity_prepared = False
+        self._limit = limit
+        self._tickets = Tickets()
+        self._routes = {
+            SUBSCRIPTIONS: Route({"POST": self._subscribe}),
+            EVENTS: Route({"GET": self._stream_events}),
+            REPLIES: Route({"POST": self._reply}),
+            WEBSOCKET: Route({"GET": self._run_websocket}, transport="websocket"),
+            TICKETS: Route({"POST": self._issue_ticket}, transport="websocket"),
+            MANIFEST: Route({"GET": self._show_manifest, "HEAD": self._show_manifest}),
+            HEALTH: Route({"GET": self._show_health, "HEAD": self._show_health}, is_public=True),
+            METRICS: Route({"GET": self._show_metrics, "HEAD": self._show_metrics}),
+        }
+
+    async def answer(self, request: Request) -> Response | None:
+        """Answer a request; None if the request has sent its answer itself, as a stream or a WebSocket."""
+        head = request.head
+        try:
+            self._guard.check(head)
+            request.cors_headers = self._guard.cors_headers(head)
+            if request.cors_headers and head.method == "OPTIONS":
+                response: Response | None = self._preflight(head)
+            else:
+                route = self._routes.get(head.path, _NO_ROUTE)
+                if not route.is_public:
+                    request.peer = await self._admit(head, route.transport)
+                response = await _find_handler(head, route)(request)
+        except Refusal as refusal:
+            response = refusal_response(refusal, head.path)
+        return None if response is None else response.complete(request.cors_headers)
+
+    async def _admit(self, head: RequestHead, transport: str) -> Peer:
+        """Return who the client is. Before an upgrade it is HTTP that says no (CF-097)."""
+        if self.is_closed:
+            raise shutting_down()
+        if head.path == WEBSOCKET:
+            peer = self._tickets.redeem(head.subprotocols)  # CF-096
+            if peer is not None:
+                return peer
+        if not self._is_identity_prepared:
+            self._identity = await prepared(self._identity)
+            self._is_identity_prepared = True
+        return await admit(self._identity, credentials_of(head, transport))
+
+    def _preflight(self, head: RequestHead) -> Response:
+        """Tell a browser, for a page on the list, which requests the page's script may send to a path."""
+        methods = self._routes.get(head.path, _NO_ROUTE).handlers
+        allowed = {
+            "Access-Control-Allow-Methods": ", ".join(methods) or "GET",
+            "Access-Control-Allow-Headers": _CORS_REQUEST_HEADERS,
+        }
+        return Response(204, headers=allowed)
+
+    # -- handshake and replies ---------------------------------------------------------------
+
+    async def _read_body(self, request: Request) -> bytes:
+        _check_body(request.head, self._limit)
+        return await request.read_body(self._limit)
+
+    async def _subscribe(self, request: Request) -> Response:
+        raw = await self._read_body(request)
+        return await request.call_hub(self._answer_subscription, raw, request)
+
+    def _answer_subscription(self, raw: bytes, request: Request) -> Response:
+        try:
+            answer = self._hub.receive(raw, request.peer, (SubscriptionRequest,))
+        except UnreadableRequest as error:
+            return Response(400, encode(error.rejected))  # CF-087
+        if isinstance(answer, SubscriptionAccepted):
+            location = f"{request.head.root}{EVENTS}?subscription_id={answer.subscription_id}"
+            return Response(201, encode(answer), {"Location": location})  # SSE-006
+        assert isinstance(answer, SubscriptionRejected)
+        headers = {"WWW-Authenticate": CHALLENGE} if answer.reason_code == "authentication_required" else {}
+        if isinstance(answer.retry_after_seconds, int):
+            headers["Retry-After"] = str(answer.retry_after_seconds)
+        return Response(_STATUS.get(answer.reason_code, 500), encode(answer), headers)
+
+    async def _reply(self, request: Request) -> Response:
+        raw = await self._read_body(request)
+        return await request.call_hub(self._answer_reply, raw, request.peer)
+
+    def _answer_reply(self, raw: bytes, peer: Peer) -> Response:
+        try:
+            answer = self._hub.receive(raw, peer, _REPLIES)
+        except UnknownSubscription as error:
+            raise Refusal(404, "unknown_subscription", str(error)) from None
+        except RemoteProtocolError:
+            # CF-012: one fixed text.
+            raise Refusal(400, "invalid_request", "Malformed message.") from None
+        if answer is None:
+            return Response(204)  # SSE-016, CF-012: whatever became of it
+        return Response(200, encode(answer))  # CF-086
+
+    # -- the stream and the WebSocket --------------------------------------------------------
+
+    async def _stream_events(self, request: Request) -> Response | None:
+        query = request.head.query
+        subscription_id = _subscription_id(query.getall("subscription_id", []))
+        after = _resume_after(request.head.headers.get("Last-Event-ID", ""), query.get("last_event_id", ""))
+        try:
+            await request.stream_events(subscription_id, after)
+        except SubscriptionGone:
+            return Response(204)  # CF-092: stops EventSource
+        except UnknownSubscription as error:
+            raise Refusal(404, "unknown_subscription", f"{error} That is POST {SUBSCRIPTIONS}.") from None
+        except Unauthorised as error:
+            raise Refusal(403, "authorization_denied", str(error)) from None
+        return None
+
+    async def _run_websocket(self, request: Request) -> None:
+        if SUBPROTOCOL not in request.head.subprotocols:  # CF-096
+            message = f"Offer the subprotocol {SUBPROTOCOL} in Sec-WebSocket-Protocol."
+            raise Refusal(400, "subprotocol_required", message)
+        await request.run_websocket()
+
+    async def _issue_ticket(self, request: Request) -> Response:
+        ticket = self._tickets.issue(request.peer)
+        return Response(201, msgspec.json.encode({"ticket": ticket, "expires_in": LIFETIME}))
+
+    # -- about the server --------------------------------------------------------------------
+
+    async def _show_manifest(self, request: Request) -> Response:
+        is_jose = _prefers_jose(request.head.headers.get("Accept", ""))  # CF-124
+        return await request.call_hub(self._manifest, is_jose)
+
+    def _manifest(self, is_jose: bool) -> Response:
+        """Return the manifest, as a JWS if that is asked for and there is one."""
+        signed = self._hub.offered.signed_manifest if is_jose else None
+        if signed is not None:
+            return Response(200, signed.encode("ascii"), {"Content-Type": JOSE, "Vary": "Accept"})
+        return Response(200, encode(self._hub.manifest()), {"Vary": "Accept"})
+
+    async def _show_health(self, request: Request) -> Response:
+        return Response(200, b'{"status":"ok"}')
+
+    async def _show_metrics(self, request: Request) -> Response:
+        text = await request.call_hub(self._hub.metrics)
+        return Response(200, text.encode(), {"Content-Type": "text/plain; version=0.0.4; charset=utf-8"})
+
+
+def _find_handler(head: RequestHead, route: Route) -> Handler:
+    """Return what answers a method at a path; a WebSocket is nowhere but at its own."""
+    if not route.handlers or (head.is_websocket_upgrade and head.path != WEBSOCKET):
+        message = f"There is nothing here. Events are at {EVENTS}, and the WebSocket is at {WEBSOCKET}."
+        raise Refusal(404, "not_found", message)
+    if head.method not in route.handlers:
+        allowed = ", ".join(route.handlers)
+        raise Refusal(405, "method_not_allowed", f"Use {allowed} here.", {"Allow": allowed})
+    return route.handlers[head.method]
+
+
+# -- parts of a request ----------------------------------------------------------------------
+
+
+def _check_body(head: RequestHead, limit: int) -> None:
+    """Refuse a body by what the head says of it."""
+    content_types = head.headers.getall("Content-Type", [])
+    if len(content_types) != 1 or not is_json_media_type(content_types[0]):
         raise Refusal(415, "unsupported_media_type", "Send Content-Type: application/json.")
-    if encoding.lower() != "identity":
+    if head.headers.get("Content-Encoding", "identity").lower() != "identity":
         raise Refusal(415, "unsupported_media_type", "Send it without Content-Encoding.")
-    if length > limit:
-        raise too_large(limit)
+    length = head.headers.get("Content-Length", "0")
+    if length.isdecimal() and (len(length) > _MAX_LENGTH_DIGITS or int(length) > limit):
+        raise body_too_large(limit)
 
 
-def too_large(limit: int) -> Refusal:
-    return Refusal(413, "too_large", f"A message may have {limit} bytes at most.")  # CF-114
-
-
-def subscribed(hub: HubFace, raw: bytes, peer: Peer) -> Said:
-    """What a posted request for a subscription is answered."""
-    try:
-        answer = hub.receive(raw, peer, (SubscriptionRequest,))
-    except UnreadableRequest as error:
-        return Said(400, encode(error.rejected))  # CF-087
-    if isinstance(answer, SubscriptionAccepted):
-        location = f"{EVENTS}?subscription_id={answer.subscription_id}"
-        return Said(201, encode(answer), {"Location": location})  # SSE-006
-    assert isinstance(answer, SubscriptionRejected)
-    headers = {**_CHALLENGE} if answer.reason_code == "authentication_required" else {}
-    if isinstance(answer.retry_after_seconds, int):
-        headers["Retry-After"] = str(answer.retry_after_seconds)
-    return Said(STATUS.get(answer.reason_code, 500), encode(answer), headers)
-
-
-def replied(hub: HubFace, raw: bytes, peer: Peer) -> Said:
-    """What a posted reply, renegotiation or close is answered."""
-    try:
-        answer = hub.receive(raw, peer, _REPLIES)
-    except UnknownSubscription as error:
-        raise Refusal(404, "unknown_subscription", str(error)) from None
-    except RemoteProtocolError:
-        # CF-012: one fixed text.
-        raise Refusal(400, "invalid_request", "Malformed message.") from None
-    if answer is None:
-        return Said(204)  # SSE-016, CF-012: whatever became of it
-    return Said(200, encode(answer))  # CF-086
-
-
-# -- the stream ----------------------------------------------------------------------------
-
-
-def wanted(named: Sequence[str]) -> str:
-    """The subscription whose stream is asked for; empty for a Level 1 stream without one (CF-093)."""
-    if not named:
+def _subscription_id(values: list[str]) -> str:
+    """Return the subscription whose stream is asked for; empty for a Level 1 stream without one (CF-093)."""
+    if not values:
         return ""
-    if len(named) > 1 or not _subscription_id(named[0]):
+    if len(values) > 1 or not _is_subscription_id(values[0]):
         raise Refusal(
             404, "unknown_subscription", f"There is no such subscription. Subscribe with POST {SUBSCRIPTIONS}."
         )
-    return named[0]
+    return values[0]
 
 
-def last(header: str, query: str) -> str:
-    """The event to resume after (SSE-018). What cannot be an id is passed on as one that is unknown (SSE-020)."""
+def _resume_after(header: str, query: str) -> str:
+    """Return the event to resume after (SSE-018); what cannot be an id is passed on as an unknown one (SSE-020)."""
     # The query is for clients that cannot set a header on their first request; the header is newer where both are.
-    return (header or query)[:128].encode("ascii", "replace").decode()
-
-
-# -- manifest --
-
-JOSE: Final = "application/jose"
-VARY: Final = {"Vary": "Accept"}
-ACCEPT: Final = f"{JOSE}, application/json;q=0.9"  # what a subscriber says that can read both
-
-
-def manifest(hub: HubFace, headers: Mapping[str, str]) -> tuple[bytes, str]:
-    """The body and its media type, for the headers of a request. Without a signature it is always JSON."""
-    signed = hub.offered.signed_manifest if _prefers_jose(headers.get("Accept", "")) else None
-    return (encode(hub.manifest()), "application/json") if signed is None else (signed.encode("ascii"), JOSE)
+    return (header or query)[:_MAX_EVENT_ID].encode("ascii", "replace").decode()
 
 
 def _prefers_jose(accept: str) -> bool:
     """Whether a JWS is asked for by name, and not less than JSON."""
     weights = {JOSE: 0.0, "application/json": 0.0}
     for part in accept.split(","):
-        name, *parameters = (one.strip().lower() for one in part.split(";"))
+        name, *parameters = (item.strip().lower() for item in part.split(";"))
         if name in weights:
             weights[name] = _weight(parameters)
     return weights[JOSE] > 0 and weights[JOSE] >= weights["application/json"]
 
 
 def _weight(parameters: list[str]) -> float:
-    for one in parameters:
-        name, _, value = one.partition("=")
+    for parameter in parameters:
+        name, _, value = parameter.partition("=")
         if name.strip() == "q":
             try:
                 return float(value)

@@ -32,11 +32,11 @@ from ...protocol.messages import (
     SubscriptionRenegotiate,
     SubscriptionRequest,
 )
-from ..duplex_server import Exchange
+from ..duplex_server import Conversation
 from .client import connect
 from .lines import CLOSE, EVENT, PING, RENEGOTIATE, REPLY, SUBSCRIBE, Broken, Lines, error
 
-__all__ = ["StdioDoor", "connect", "serve"]
+__all__ = ["StdioServer", "connect", "serve"]
 
 log: Final = logging.getLogger("aaep.stdio")
 
@@ -45,208 +45,216 @@ _CALLS: Final[dict[str, tuple[type[Message], ...]]] = {  # STDIO-004, STDIO-006
     SUBSCRIBE: (SubscriptionRequest,),
     RENEGOTIATE: (SubscriptionRenegotiate,),
 }
-_NOTICES: Final[dict[str, tuple[type[Message], ...]]] = {  # STDIO-007, STDIO-008
+_NOTIFICATIONS: Final[dict[str, tuple[type[Message], ...]]] = {  # STDIO-007, STDIO-008
     REPLY: (ConfirmationReply, ClarificationReply),
     CLOSE: (SubscriptionClose,),
 }
-_LINGER: Final = 10.0  # seconds for a reader to take what was written before its connection ended
-_GRACE: Final = 0.4  # seconds for what is under way when a door closes
+_GRACE: Final = 0.4  # seconds for what is under way when a server closes
+_EVENT_HEAD: Final = jsonrpc(b"{}", method=EVENT).partition(b"{}")[0]  # of a line with an event
 
 
-_HEAD: Final = jsonrpc(b"{}", method=EVENT).partition(b"{}")[0]  # of a line with an event
-
-
-def _event(event_id: str, data: bytes) -> bytes:
+def _frame_event(event_id: str, data: bytes) -> bytes:
     if 10 in data or 13 in data:  # nearly none has a line end of its own
         return jsonrpc(data, method=EVENT)
-    return b"%b%b}\n" % (_HEAD, data)  # STDIO-003
+    return b"%b%b}\n" % (_EVENT_HEAD, data)  # STDIO-003
+
+
+def _discard(data: bytes) -> None:
+    """Write nothing: the pipe has ended, and the hub is about to hear of it."""
 
 
 # -- the pipes -----------------------------------------------------------------------------
 
 
-def _nowhere(data: bytes) -> None:
-    """The pipe has ended; the hub is about to hear of it."""
-
-
-class _Out(asyncio.BaseProtocol):
+class _OutputProtocol(asyncio.BaseProtocol):
     """The pipe that is written to."""
 
-    def __init__(self, reader: _Reader) -> None:
-        self._reader = reader
+    def __init__(self, conversation: StdioConversation) -> None:
+        self._conversation = conversation
 
     def pause_writing(self) -> None:
-        self._reader.pause_writing()
+        self._conversation.pause_writing()
 
     def resume_writing(self) -> None:
-        self._reader.resume_writing()
+        self._conversation.resume_writing()
 
     def connection_lost(self, exc: BaseException | None) -> None:
-        self._reader.gone()
+        self._conversation.output_lost()
 
 
-class _Reader(asyncio.Protocol):
-    """The one reader: asyncio's Protocol on the pipe that is read, the hub's FrameWriter on the other."""
+class StdioConversation(Conversation, asyncio.Protocol):
+    """The one client: asyncio's Protocol on the pipe that is read, the hub's FrameWriter on the other."""
 
     def __init__(self, hub: HubFace, peer: Peer, limit: int) -> None:
-        self.frame: Callable[[str, bytes], bytes] = _event
-        self.ended: asyncio.Future[None] = asyncio.get_running_loop().create_future()
-        self._most = 2 * hub.settings.high_water
-        self._lines = Lines(limit)
-        self._exchange = Exchange(hub, peer, self, self._say, self._end)
-        self._in: asyncio.ReadTransport | None = None
-        self._out: asyncio.WriteTransport
-        self._call: int | str | None = None  # what is being answered
-        self._one = self._over = False
-        # Once it is connected these are the pipe's own, for they are called each time.
-        self.write: Callable[[bytes], None] = _nowhere
+        super().__init__(hub, peer)
+        self.frame = _frame_event
+        # Once it is connected these are the pipe's own.
+        self.write: Callable[[bytes], None] = _discard
         self.waiting: Callable[[], int] = int
         self.sink: asyncio.WriteTransport
+        self.ended: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+        self._max_unsent = 2 * hub.settings.high_water
+        self._lines = Lines(limit)
+        self._input: asyncio.ReadTransport | None = None
+        self._output: asyncio.WriteTransport
+        self._call: int | str | None = None  # the id of the call that is being answered
+        self._has_one_socket = False
 
     async def open(self, reading: int, writing: int) -> None:
-        """Begin. The pipes are closed in the end."""
+        """Begin on two file descriptors, which are closed in the end."""
         loop = asyncio.get_running_loop()
-        if _same(reading, writing):  # one socket for both, as from inetd
-            self._one = True
+        if _is_same_file(reading, writing):  # one socket for both, as from inetd
+            self._has_one_socket = True
             os.close(writing)
             await loop.create_connection(lambda: self, sock=socket.socket(fileno=reading))
         else:
-            self._out, _ = await loop.connect_write_pipe(lambda: _Out(self), os.fdopen(writing, "wb", 0))
+            self._output, _ = await loop.connect_write_pipe(lambda: _OutputProtocol(self), os.fdopen(writing, "wb", 0))
             await loop.connect_read_pipe(lambda: self, os.fdopen(reading, "rb", 0))
-
-    def finish(self) -> None:
-        """Nothing more is read or written, but for what is written already."""
-        if self._over:
-            return
-        self._over = True
-        self.write = _nowhere
-        self._exchange.lost()
-        if self._in is not None:
-            self._in.close()
-        self._out.close()
-        # A reader that takes nothing would keep its pipe, and what waits in it, for ever.
-        asyncio.get_running_loop().call_later(_LINGER, self.drop)
-
-    def drop(self) -> None:
-        if not self.ended.done():
-            self._out.abort()
 
     # -- what asyncio calls ----------------------------------------------------------------
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
-        self._in = cast(asyncio.ReadTransport, transport)
-        if self._one:
-            self._out = cast(asyncio.WriteTransport, transport)
-        self.write, self.waiting, self.sink = self._out.write, self._out.get_write_buffer_size, self._out
-        # Events stop at high_water. What goes beyond it are answers that nobody takes.
-        self._out.set_write_buffer_limits(high=self._most)
+        """Take the pipe that is read; the other one is there already."""
+        self._input = cast(asyncio.ReadTransport, transport)
+        if self._has_one_socket:
+            self._output = cast(asyncio.WriteTransport, transport)
+        self.write = self._output.write
+        self.waiting = self._output.get_write_buffer_size
+        self.sink = self._output
+        # Events stop at high_water. What goes beyond it are answers that the client does not take.
+        self._output.set_write_buffer_limits(high=self._max_unsent)
 
     def data_received(self, data: bytes) -> None:
+        """Take the lines that are complete."""
         for item in self._lines.feed(data):
-            if not self._over:
-                self._take(item)
+            if self.is_open:
+                self._take_line(item)
 
     def eof_received(self) -> None:
-        self.finish()  # whoever has no more to say has left, and half a line was not said
+        """End: a client that sends no more has left, and half a line was not said."""
+        self.leave()
 
     def connection_lost(self, exc: BaseException | None) -> None:
-        if self._one:
-            self.gone()
-        self.finish()
+        """End, for nothing more can be read."""
+        if self._has_one_socket:
+            self.output_lost()
+        self.leave()
 
     def pause_writing(self) -> None:
-        if self._in is not None and not self._over:
-            self._in.pause_reading()
+        """Read nothing from a client that does not take its answers."""
+        if self._input is not None and self.is_open:
+            self._input.pause_reading()
 
     def resume_writing(self) -> None:
-        if self._in is not None and not self._over:
-            self._in.resume_reading()
+        """Read again from a client that takes its answers."""
+        if self._input is not None and self.is_open:
+            self._input.resume_reading()
 
-    def gone(self) -> None:
-        """Nobody reads any more."""
+    def output_lost(self) -> None:
+        """Note that what is written has no reader any more."""
         if not self.ended.done():
             self.ended.set_result(None)
-        self.finish()
+        self.leave()
+        self.lost()
 
-    # -- what the hub calls ----------------------------------------------------------------
+    # -- the end ---------------------------------------------------------------------------
 
     def close(self, message: SubscriptionClose | None) -> None:
+        """End the subscription. The pipes stay, for another one."""
         if message is not None:
-            self._say(message)
-        self._exchange.subscription_id = None
+            self.say(message)
+        self.subscription_id = None
+
+    def end(self, reason: str, message: SubscriptionClose | None = None) -> None:
+        """End the pipes if they cannot be read any more; they outlive a subscription that was closed or rejected."""
+        if reason == "protocol_error":
+            self.leave()
+
+    def leave(self) -> None:
+        """Read nothing more, and write nothing but what is written already."""
+        super().end("server_closing")
+
+    def hang_up(self, reason: str, message: SubscriptionClose | None) -> None:
+        """Close both pipes."""
+        self.write = _discard
+        if self._input is not None:
+            self._input.close()
+        self._output.close()
+
+    def abort(self) -> None:
+        """Drop what the client has not taken."""
+        if not self.ended.done():
+            self._output.abort()
 
     # -- lines -----------------------------------------------------------------------------
 
-    def _take(self, item: Frame | FrameError) -> None:
+    def _take_line(self, item: Frame | FrameError) -> None:
         if isinstance(item, Broken):
             log.info("A line was refused: it is no call that is known here.")
             if item.code:
                 self.write(error(item.code, item.call))
         if isinstance(item, FrameError):
             if item.fatal:  # CF-114
-                self._exchange.refuse()
-        elif item.method in _NOTICES:
-            self._notice(item)
+                self.refuse()
+        elif item.method in _NOTIFICATIONS:
+            self._take_notification(item)
         elif item.method == PING:
-            self._done(item)
+            self._acknowledge(item)
         elif item.call is None:
             log.info("A notification was ignored: it has no meaning here.")  # JSON-RPC 2.0 §4.1: nothing answers it
         elif item.method in _CALLS:
-            self._answer(item, item.call)
+            self._take_call(item, item.call)
         elif item.method:
             self.write(error(-32601, item.call))
         else:
             log.info("An answer was ignored: nothing was asked.")
 
-    def _notice(self, item: Frame) -> None:
+    def _take_notification(self, item: Frame) -> None:
         try:
-            self._exchange.take(item.data, _NOTICES[item.method])
+            self.take(item.data, _NOTIFICATIONS[item.method])
         except (RemoteProtocolError, UnknownSubscription):
             log.info("A notification was refused.")  # CF-110: and nothing is said of it
-        self._done(item)
+        self._acknowledge(item)
 
-    def _done(self, item: Frame) -> None:
-        """Who asks for an answer where none is due gets the same one always; ``ping`` has no other (CF-012, CF-110)."""
+    def _acknowledge(self, item: Frame) -> None:
+        """Answer, always alike, what needs no answer but asks for one; ``ping`` has no other (CF-012, CF-110)."""
         if item.call is not None:
             self.write(jsonrpc(b"{}", call=item.call))
 
-    def _answer(self, item: Frame, call: int | str) -> None:
+    def _take_call(self, item: Frame, call: int | str) -> None:
         self._call = call
         try:
-            self._exchange.take(item.data, _CALLS[item.method])
+            self.take(item.data, _CALLS[item.method])
         except (RemoteProtocolError, UnknownSubscription):
             self.write(error(-32602, call))
 
-    def _say(self, message: Message) -> None:
+    def say(self, message: Message) -> None:
+        """Send a message that is no event: a close as a notification, an answer as the result of its call."""
         if isinstance(message, SubscriptionClose):
             self.write(jsonrpc(encode(message), method=CLOSE))  # STDIO-008
         else:
             self.write(jsonrpc(encode(message), call=self._call))  # STDIO-005, CF-110: a rejection too is a result
 
-    def _end(self, reason: str) -> None:
-        if reason == "protocol_error":
-            self.finish()
+
+# -- the server ----------------------------------------------------------------------------
 
 
-# -- the door ------------------------------------------------------------------------------
+class StdioServer:
+    """The pipes of this process, where a hub is served. ``ended`` is done when the client has left."""
 
+    transports: Final = (TRANSPORT,)
 
-class StdioDoor:
-    """The pipes of this process, where a hub is served. ``ended`` is done when the reader has left."""
-
-    transport: Final = TRANSPORT
-
-    def __init__(self, reader: _Reader) -> None:
+    def __init__(self, conversation: StdioConversation) -> None:
         self.url = "stdio:"
-        self._reader = reader
-        self.ended = reader.ended
+        self.ended = conversation.ended
+        self._conversation = conversation
 
     async def close(self) -> None:
-        """Let go of the pipes. Closing twice is fine."""
-        self._reader.finish()
+        """Close the pipes. Closing twice is fine."""
+        self._conversation.leave()
         if not self.ended.done():
             await asyncio.wait([self.ended], timeout=_GRACE)
-        self._reader.drop()
+        self._conversation.abort()
 
 
 async def serve(
@@ -257,9 +265,9 @@ async def serve(
     limit: int = LIMIT,
     reading: int | None = None,
     writing: int | None = None,
-) -> StdioDoor:
+) -> StdioServer:
     """
-    Serve a hub on this process's standard input and output, to whoever started it.
+    Serve a hub on this process's standard input and output, to the process that started it.
 
     From then on what is printed goes to standard error, so that it cannot get
     between the messages (STDIO-011). ``reading`` and ``writing`` are two pipes to use instead.
@@ -268,36 +276,36 @@ async def serve(
         raise AaepError("An agent serves on the pipes it was started with. Write stdio: and nothing after it.")
     if (reading is None) != (writing is None):
         raise AaepError("Give both reading= and writing=, or none of them.")
-    admits = Local() if identity is None else identity
-    peer = admits.admit(Credentials(transport=TRANSPORT, parent=True))
-    reader = _Reader(hub, peer, limit)
+    identity = Local() if identity is None else identity
+    peer = identity.admit(Credentials(transport=TRANSPORT, parent=True))
+    conversation = StdioConversation(hub, peer, limit)
     if reading is None or writing is None:
-        reading, writing = _taken()
-    await reader.open(reading, writing)
-    return StdioDoor(reader)
+        reading, writing = _take_standard_streams()
+    await conversation.open(reading, writing)
+    return StdioServer(conversation)
 
 
-def _taken() -> tuple[int, int]:
-    """This process's standard input and output, moved to where nobody else finds them."""
+def _take_standard_streams() -> tuple[int, int]:
+    """Return this process's standard input and output, moved to where no other code finds them."""
     for number, name in enumerate(("input", "output")):
         if not _is_pipe(number):
             raise AaepError(
                 f"Standard {name} is not a pipe. stdio: is for agents that a reader starts: "
                 "aaep listen 'stdio:COMMAND ARGS'."
             )
-    if _same(1, 2):
+    if _is_same_file(1, 2):
         raise AaepError(
             "Standard output and standard error are one pipe, so that what is printed would get between "
             "the messages. Keep them apart."
         )
     reading, writing = os.dup(0), os.dup(1)
-    nothing = os.open(os.devnull, os.O_RDWR)
-    os.dup2(nothing, 0)
+    devnull = os.open(os.devnull, os.O_RDWR)
+    os.dup2(devnull, 0)
     try:
         os.dup2(2, 1)
     except OSError:  # it has no standard error
-        os.dup2(nothing, 1)
-    os.close(nothing)
+        os.dup2(devnull, 1)
+    os.close(devnull)
     if sys.stdout is not None:
         sys.stdout.flush()  # what was printed before, and has not left yet
     return reading, writing
@@ -311,8 +319,8 @@ def _is_pipe(number: int) -> bool:
     return stat.S_ISFIFO(mode) or stat.S_ISSOCK(mode)
 
 
-def _same(one: int, other: int) -> bool:
+def _is_same_file(first: int, second: int) -> bool:
     try:
-        return os.path.samestat(os.fstat(one), os.fstat(other))
+        return os.path.samestat(os.fstat(first), os.fstat(second))
     except OSError:
         return False

@@ -1,8 +1,7 @@
 """
-The subscriber's end of Appendix B.2.
+The subscriber's end of a WebSocket: Appendix B.2.
 
-Credentials and replies go to the address they were meant for: a server that
-sends us elsewhere is not followed (CF-116).
+Credentials and replies go to the address they were meant for: a redirect is not followed (CF-116).
 """
 
 from __future__ import annotations
@@ -20,23 +19,23 @@ from ...protocol.framing import LIMIT
 from ...text.phrases import sentence
 from ..base import ChannelLost, ChannelRefused, Token, authorization, connection_target
 from ..duplex_client import Duplex
-from ..http.client import LATER, HttpChannel, broken, proxy_for
-from ..http.client import connect as connect_over_http
-from .talk import PLACE, SUBPROTOCOL
+from .client import TRANSIENT_STATUSES, HttpChannel, describe_broken_connection, proxy_for
+from .client import connect as connect_sse
+from .routes import SUBPROTOCOL, WEBSOCKET
 
 __all__ = ["WebSocketChannel", "connect"]
 
-_SILENCE: Final = 45.0  # seconds: three heartbeats (CF-090)
-_PATIENCE: Final = 30.0
-_PARTING: Final = 0.5  # seconds for the other side to say that it has seen the end
-_REFUSED: Final = {  # CF-097: for those who send only the code
+_MAX_SILENCE: Final = 45.0  # seconds: three heartbeats (CF-090)
+_TIMEOUT: Final = 30.0  # seconds for a connection to be made
+_CLOSE_TIMEOUT: Final = 0.5  # seconds for the server to answer a close
+_CLOSE_REASONS: Final = {  # CF-097: for servers that send only the code
     4000: "The producer has closed the subscription.",
     4001: "The producer refused the subscription.",
     4002: "The producer does not know who we are. Check the token.",
     4003: "The producer knows who we are, and does not let us in.",
 }
 
-_DENIED: Final = {  # aiohttp keeps from us what was said
+_STATUS_REASONS: Final = {  # aiohttp keeps the body of the answer from us
     401: "Who we are was not shown, or is not known there. Check the token.",
     403: "It does not let us in. Perhaps the token is for another role.",
 }
@@ -47,113 +46,118 @@ def connect(
     *,
     token: Token = None,
     ssl: tls.SSLContext | None = None,
-    patience: float = _PATIENCE,
-    silence: float = _SILENCE,
+    patience: float = _TIMEOUT,
+    silence: float = _MAX_SILENCE,
 ) -> WebSocketChannel:
     """
-    A way to the producer at a URL. Nothing is sent yet.
+    Return a channel to the producer at a ws or wss URL. Nothing is sent yet.
 
-    Without a path the protocol's own is used. ``token`` may be a function, see HTTP's; it
+    Without a path the protocol's own is used. ``token`` may be a function, which
     is called for each connection. ``ssl`` is a context that knows the server's
     certificate authority. ``patience`` is how long, in seconds, an answer may take;
     after ``silence`` without even a heartbeat the connection counts as lost.
     """
     parts, _ = connection_target(url, ("ws", "wss"), token)
-    place = f"{parts.scheme}://{parts.netloc}{PLACE if parts.path in ('', '/') else parts.path}"
-    about = connect_over_http(http_url(f"{parts.scheme}://{parts.netloc}"), token=token, ssl=ssl, patience=patience)
-    return WebSocketChannel(place, about, token=token, ssl=ssl, patience=patience, silence=silence)
+    server = f"{parts.scheme}://{parts.netloc}"
+    path = WEBSOCKET if parts.path in ("", "/") else parts.path
+    http_channel = connect_sse(http_url(server), token=token, ssl=ssl, patience=patience)
+    return WebSocketChannel(server + path, http_channel, token=token, ssl=ssl, patience=patience, silence=silence)
 
 
-class _Socket(aiohttp.ClientWebSocketResponse):
-    """aiohttp's, which knows what it is carried by."""
+class _WebSocket(aiohttp.ClientWebSocketResponse):
+    """aiohttp's WebSocket, which also knows the transport that carries it."""
 
     def __init__(
-        self, reader: Any, writer: Any, protocol: Any, response: aiohttp.ClientResponse, *rest: Any, **more: Any
+        self, reader: Any, writer: Any, protocol: Any, response: aiohttp.ClientResponse, *args: Any, **kwargs: Any
     ):
-        super().__init__(reader, writer, protocol, response, *rest, **more)
-        self.wire = None if response.connection is None else response.connection.transport
+        super().__init__(reader, writer, protocol, response, *args, **kwargs)
+        self.transport = None if response.connection is None else response.connection.transport
 
 
-class _Line:
+class _WebSocketConnection:
     """One open WebSocket."""
 
     def __init__(self, socket: aiohttp.ClientWebSocketResponse) -> None:
         self._socket = socket
 
     async def send(self, message: bytes) -> None:
+        """Send a message as text."""
         try:
             await self._socket.send_str(message.decode())  # WS-004, WS-005
         except (aiohttp.ClientError, OSError) as error:
             raise ChannelLost("The connection broke, and this may not have arrived.") from error
 
     async def receive(self) -> bytes | None:
+        """Return the next message; None when the server has closed the WebSocket."""
         try:
-            came = await self._socket.receive()
+            message = await self._socket.receive()
         except TimeoutError as error:
             raise ChannelLost("Nothing was heard from the producer for too long.") from error
-        if came.type is WSMsgType.TEXT:
-            return str(came.data).encode()
-        if came.type is WSMsgType.BINARY:  # CF-099
-            return bytes(came.data)
+        if message.type is WSMsgType.TEXT:
+            return str(message.data).encode()
+        if message.type is WSMsgType.BINARY:  # CF-099
+            return bytes(message.data)
         code = self._socket.close_code or 0
-        if code in _REFUSED:
-            raise ChannelRefused(_REFUSED[code])
+        if code in _CLOSE_REASONS:
+            raise ChannelRefused(_CLOSE_REASONS[code])
         return None
 
     async def close(self) -> None:
+        """Close the WebSocket, without waiting for the goodbye of TLS."""
         await self._socket.close()
-        wire = self._socket.wire if isinstance(self._socket, _Socket) else None
-        if wire is not None:  # whoever stops listening waits for nothing, not even for a goodbye of TLS
-            wire.abort()
+        transport = self._socket.transport if isinstance(self._socket, _WebSocket) else None
+        if transport is not None:
+            transport.abort()
 
 
 class WebSocketChannel(Duplex):
-    """A subscriber's way to a producer over a WebSocket. Used on one event loop."""
+    """A subscriber's channel to a producer over a WebSocket. Used on one event loop."""
 
     def __init__(
         self,
         url: str,
-        about: HttpChannel,
+        http_channel: HttpChannel,
         *,
         token: Token,
         ssl: tls.SSLContext | None,
         patience: float,
         silence: float,
     ) -> None:
-        super().__init__(self._dialled, about.manifest)
+        super().__init__(self._open_connection, http_channel.manifest)
         self.url = url
-        self._about = about
+        self._http_channel = http_channel
         self._token = token
         self._ssl = ssl
-        self._patience = aiohttp.ClientTimeout(total=None, connect=patience, sock_connect=patience)
-        self._limits = aiohttp.ClientWSTimeout(ws_receive=silence, ws_close=_PARTING)
+        self._connect_timeout = aiohttp.ClientTimeout(total=None, connect=patience, sock_connect=patience)
+        self._websocket_timeout = aiohttp.ClientWSTimeout(ws_receive=silence, ws_close=_CLOSE_TIMEOUT)
         self._session: aiohttp.ClientSession | None = None
         self._closed = False
 
     async def close(self) -> None:
+        """Close the WebSocket and everything it needed. Closing twice is fine."""
         self._closed = True
         await super().close()
         session, self._session = self._session, None
         if session is not None:
             await session.close()
-        await self._about.close()
+        await self._http_channel.close()
 
-    async def _dialled(self) -> _Line:
+    async def _open_connection(self) -> _WebSocketConnection:
         try:
-            socket = await self._ready().ws_connect(
+            socket = await self._open_session().ws_connect(
                 self.url,
                 headers=authorization(self._token),  # WS-003
                 protocols=(SUBPROTOCOL,),  # WS-002
-                timeout=self._limits,
+                timeout=self._websocket_timeout,
                 max_msg_size=LIMIT + 1,  # CF-114; aiohttp's is the first size that is too large
                 compress=0,
                 proxy=proxy_for(http_url(self.url)),
                 ssl=self._ssl or True,
             )
         except aiohttp.WSServerHandshakeError as error:
-            why = _DENIED.get(error.status, error.message[:500])
+            why = _STATUS_REASONS.get(error.status, error.message[:500])
             text = sentence(f"{self.url} answered {error.status}: {why}")
-            raise (ChannelLost if error.status in LATER else ChannelRefused)(text) from error
+            raise (ChannelLost if error.status in TRANSIENT_STATUSES else ChannelRefused)(text) from error
         except aiohttp.ClientConnectorCertificateError as error:
             text = f"The certificate of {self.url} is not trusted: {error}."
             message = f"{text} Give its authority with --ca, or ssl= in Python."
@@ -163,33 +167,33 @@ class WebSocketChannel(Duplex):
         except TimeoutError as error:
             raise ChannelLost(f"{self.url} did not answer in time.") from error
         except (aiohttp.ClientError, OSError) as error:
-            raise ChannelLost(broken(self.url, error)) from error
+            raise ChannelLost(describe_broken_connection(self.url, error)) from error
         if socket.protocol != SUBPROTOCOL:  # CF-096
             await socket.close(code=1002)
             raise ChannelRefused(f"{self.url} is a WebSocket, but not one that speaks {SUBPROTOCOL}.")
-        return _Line(socket)
+        return _WebSocketConnection(socket)
 
-    def _ready(self) -> aiohttp.ClientSession:
+    def _open_session(self) -> aiohttp.ClientSession:
         if self._closed:
             raise ChannelLost("This channel is closed. Connect again.")
         if self._session is None:
-            watching = aiohttp.TraceConfig()
-            watching.on_request_redirect.append(self._sent_elsewhere)
+            tracing = aiohttp.TraceConfig()
+            tracing.on_request_redirect.append(self._refuse_redirect)
             # No cookies: they are no credential here (CF-089).
             self._session = aiohttp.ClientSession(
                 headers={"User-Agent": f"aaep/{__version__}"},
                 cookie_jar=aiohttp.DummyCookieJar(),
-                trace_configs=[watching],
-                ws_response_class=_Socket,
-                timeout=self._patience,
+                trace_configs=[tracing],
+                ws_response_class=_WebSocket,
+                timeout=self._connect_timeout,
             )
         return self._session
 
-    async def _sent_elsewhere(
+    async def _refuse_redirect(
         self, session: aiohttp.ClientSession, context: SimpleNamespace, params: aiohttp.TraceRequestRedirectParams
     ) -> None:
-        where = params.response.headers.get("Location", "nowhere")
+        location = params.response.headers.get("Location", "nowhere")
         raise ChannelRefused(
-            f"{self.url} sends us elsewhere, to {where[:500]}. That is not followed: "
+            f"{self.url} sends us elsewhere, to {location[:500]}. That is not followed: "
             "credentials and replies stay with the server they are meant for. Use that address if you trust it."
         )

@@ -1,8 +1,0 @@
-"""WebSocket."""
-
-from __future__ import annotations
-
-from .client import connect
-from .server import serve
-
-__all__ = ["connect", "serve"]
