@@ -10,7 +10,7 @@ takes to make one is in bench/emit.py. Ours puts what is ready at the same time
 into one write; the bare server does what its library does. Told is how many
 frames there were for each second of the server's processor, so that a busy
 machine does not count. Where there is one reader, what a hub does once for each
-event, whoever listens, stands against a single write.
+event, whoever listens, stands against a single write: that has no bound.
 
 Replies: a reader answers a confirmation and waits for the outcome, which comes
 as an event; over HTTP for the answer to its request as well. The bare server
@@ -53,13 +53,14 @@ from aaep.protocol.events import Envelope, StateChanged
 from aaep.protocol.messages import ConfirmationReply, Reply
 from aaep.runtime.ids import identifier
 from aaep.text.summaries import outcome
-from tests.serving import served
 
 sys.path.insert(0, str(Path(__file__).parent.parent))
 from bench._bare import BARE, Bare
 from bench._readers import READERS, Reader, Taken
+from tests.serving import served
 
-NAMES: Final = sorted(path.parent.name for path in Path(aaep.transports.__path__[0]).glob("*/__init__.py"))
+PACKAGES: Final = [path.parent.name for path in Path(aaep.transports.__path__[0]).glob("*/__init__.py")]
+NAMES: Final = sorted([*PACKAGES, "websocket"])  # which the server of http serves too
 URLS: Final = {"asgi": "asgi+http", "websocket": "ws"}
 PROCESSORS: Final = sorted(os.sched_getaffinity(0))  # the first is for servers
 MANY: Final = 50
@@ -70,7 +71,8 @@ REPLIES: Final = 20  # in a round
 UNSENT: Final = 64 * 1024  # bytes that a reader may leave while the next are sent
 PAUSE: Final = 0.001  # seconds until it is looked at again
 LOOK: Final = 16  # events between two looks at that
-LEAST: Final = 0.7
+LEAST_FRAMES: Final = 0.8  # of the bare server's, to many readers
+LEAST_REPLIES: Final = 0.6
 TEXT: Final = "Reading the statements of last year."
 TOKEN: Final = b"rpl_" + b"0" * 32
 
@@ -81,9 +83,10 @@ def main() -> None:
         serve_ours(name, *more) if side == "ours" else serve_bare(name, *more)
         return
     os.sched_setaffinity(0, {PROCESSORS[-1]})
-    print(f"Ours beside the library alone. The bound for each ratio is {LEAST}.", flush=True)
+    bounds = f"{LEAST_REPLIES} for replies and {LEAST_FRAMES} for frames to {MANY} readers"
+    print(f"Ours beside the library alone. The bounds for the ratios are {bounds}.", flush=True)
     if not all([fast for name in sys.argv[1:] or NAMES for fast in compared(name)]):
-        raise SystemExit(f"Something is slower than {LEAST} of its library.")
+        raise SystemExit("Something is slower than its bound.")
 
 
 def compared(name: str) -> Iterator[bool]:
@@ -100,19 +103,21 @@ def measured(what: str, ours: Side, bare: Side) -> Iterator[bool]:
     if bare.answers:
         trips = [(ours.trips(), bare.trips()) for _ in range(ROUNDS)]
         times = [statistics.quantiles(chain(*each), n=10)[0] * 1e6 for each in zip(*trips, strict=True)]
-        yield told(f"{what}: a reply, microseconds", *times, ratio=times[1] / times[0])
+        yield told(f"{what}: a reply, microseconds", *times, ratio=times[1] / times[0], least=LEAST_REPLIES)
     for readers in (1, MANY) if not what.startswith("stdio") else (1,):  # a process has one standard output
         ours.join(readers)
         bare.join(readers)
         for burst in BURSTS:
             pairs = [(ours.rate(burst), bare.rate(burst)) for _ in range(ROUNDS)]
             best = [max(each) for each in zip(*pairs, strict=True)]
-            yield told(f"{what}: frames a second to {readers}, {burst} at a time", *best, ratio=best[0] / best[1])
+            bound = LEAST_FRAMES if readers == MANY else 0.0
+            what_is = f"{what}: frames a second to {readers}, {burst} at a time"
+            yield told(what_is, *best, ratio=best[0] / best[1], least=bound)
 
 
-def told(what: str, ours: float, bare: float, *, ratio: float) -> bool:
+def told(what: str, ours: float, bare: float, *, ratio: float, least: float) -> bool:
     """Print one line; whether the bound is kept."""
-    missed = ratio < LEAST
+    missed = ratio < least
     print(f"  {what}: {ours:.0f}; bare {bare:.0f}; ratio {ratio:.2f}.{' Too slow.' * missed}", flush=True)
     return not missed
 
