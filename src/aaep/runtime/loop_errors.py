@@ -3,7 +3,9 @@ Alarms of an event loop, as far as they are for a person.
 
 Where a process may open no more files, asyncio tells of each caller it could
 not take, with a traceback, a thousand at a time: whoever only connects could
-fill a disk. That is said once a minute, with what to do.
+fill a disk. That is said once a minute, with what to do. A second later asyncio
+tries again as often, and fails as often if the server was closed meanwhile;
+that is not said at all.
 
 grpc.aio has one queue for all loops of a process. Every loop is woken for
 what is in it, and all but the fastest find nothing and fail; and what comes
@@ -45,13 +47,20 @@ class _Alarms:
     def __call__(self, loop: asyncio.AbstractEventLoop, context: dict[str, Any]) -> None:
         if context.get("message") == _ACCEPT:
             self._full(loop.time())
-        elif not _false(context):
+        elif not _false(context) and not _accepts_late(context):
             loop.default_exception_handler(context)
 
     def _full(self, now: float) -> None:
         if now - self._told >= PAUSE:
             self._told = now
             _log.error("%s", FULL)
+
+
+def _accepts_late(context: dict[str, Any]) -> bool:
+    """Whether asyncio tries again to accept connections for a server that was closed meanwhile."""
+    error = context.get("exception")
+    is_closed = isinstance(error, ValueError) and "Invalid file descriptor" in str(error)
+    return is_closed and "._start_serving" in repr(context.get("handle"))
 
 
 def _false(context: dict[str, Any]) -> bool:
