@@ -172,15 +172,16 @@ def test_a_hub_is_run_beyond_this_machine_as_the_guide_says(tmp_path: Path) -> N
     tokens = {one: shell(one, tmp_path).stdout.strip() for one in (reader, agent)}
     path = f"{Path(sys.executable).parent}:{os.environ['PATH']}"
     environment = {**os.environ, "PATH": path, "XDG_STATE_HOME": str(tmp_path), "SSL_CERT_FILE": "cert.pem"}
-    words = shlex.split(hub.replace(":8443", ":0").replace(":8444", ":0"))
+    words = shlex.split(hub.replace(":8443", ":0"))
     with subprocess.Popen(words, cwd=tmp_path, env=environment, stderr=subprocess.PIPE, text=True) as serving:
         try:
             assert serving.stderr is not None
-            https, wss = (serving.stderr.readline().split()[-1].replace("0.0.0.0", "localhost") for _ in range(2))
+            https = serving.stderr.readline().split()[-1].replace("0.0.0.0", "localhost")
+            wss = https.replace("https:", "wss:")  # which the same server serves
             shown, words = listen.strip().replace("…", tokens[reader]).split(" ", 1)[0], shlex.split(listen)[1:]
             command = [*words[:-1], https, "--once"]
             own = {**environment, "AAEP_TOKEN": shown.partition("=")[2]}
-            working = [sys.executable, "-c", code.replace("wss://hub.example:8444", wss)]
+            working = [sys.executable, "-c", code.replace("wss://hub.example:8443", wss)]
             with (
                 subprocess.Popen(
                     command, cwd=tmp_path, env=own, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True

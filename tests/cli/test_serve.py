@@ -6,6 +6,7 @@ import json
 import os
 import re
 import signal
+import socket
 import ssl
 import subprocess
 import sys
@@ -229,6 +230,43 @@ def test_whoever_goes_to_the_address_that_was_printed_is_answered(scheme: str) -
             with closing(HTTPConnection("127.0.0.1", port, timeout=LONG)) as line:
                 line.request("GET", "/healthz", headers={"Host": host})
                 assert line.getresponse().status == status
+
+
+def free_port() -> int:
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        return int(taken.getsockname()[1])
+
+
+@pytest.mark.parametrize(("first", "second"), [("http", "ws"), ("ws", "http")])
+def test_http_and_websocket_on_one_port_are_one_server(first: str, second: str) -> None:
+    port = free_port()
+    places = [f"{scheme}://127.0.0.1:{port}" for scheme in (first, second)]
+    listening = ["--listen", places[0], "--listen", places[1]]
+    command = [*PROGRAM, "serve", "--journal", "memory", *listening]
+    with subprocess.Popen(command, stdin=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True) as process:
+        try:
+            assert process.stderr is not None
+            assert process.stderr.readline() == f"Listening at {places[0]}\n"
+            assert process.stderr.readline() == f"The server at {places[0]} also listens at {places[1]}\n"
+            assert heard(f"http://127.0.0.1:{port}", f"ws://127.0.0.1:{port}", reader={}, agent={}).endswith("started")
+            process.send_signal(signal.SIGTERM)
+            assert process.wait(LONG) == 0
+        finally:
+            process.kill()
+
+
+def test_one_address_is_for_readers_and_agents_over_http_and_websocket() -> None:
+    with hub("--listen", "http://127.0.0.1:0", listening=1) as (place,):
+        assert heard(place, place.replace("http:", "ws:"), reader={}, agent={}) == "aaep:agent.session.started"
+        show = CliRunner().invoke(main, ["manifest", "show", place])
+        assert show.exit_code == 0 and place.replace("http:", "ws:") in show.stdout
+
+
+def test_encrypted_and_plain_addresses_do_not_share_a_port(folder: Path) -> None:
+    port = free_port()
+    tls = ["--tls-cert", f"{folder}/cert.pem", "--tls-key", f"{folder}/cert.key"]
+    result = served("--listen", f"http://127.0.0.1:{port}", "--listen", f"wss://127.0.0.1:{port}", *tls)
+    assert result.exit_code == 2 and f"Port {port} is in use" in result.stderr
 
 
 @pytest.mark.parametrize("scheme", ["http", "ws", "asgi+http"])

@@ -27,6 +27,7 @@ from ..protocol.messages import Manifest
 from ..protocol.negotiation import Offer
 from ..runtime.files import path_for
 from ..runtime.ids import timestamp
+from ..transports.base import SharedServer
 from ..transports.base import serve as open_server
 from ..transports.stdio.server import StdioServer
 from ._command import CannotRun, Tag, Verb, plain
@@ -56,7 +57,7 @@ _OPTIONS: Final = (
     metavar="URL",
     multiple=True,
     help="Where readers and agents may come: http, ws, unix and others. May be repeated. "
-    "Default: http://127.0.0.1:8137 and ws://127.0.0.1:8138.",
+    "Default: http://127.0.0.1:8137 and ws://127.0.0.1:8137, which are one server.",
 )
 @click.option(
     "--stdio", is_flag=True, help="Serve who started this process, over standard input and output, and end with it."
@@ -140,7 +141,7 @@ def main(
 ) -> int:
     """Run a hub: one place for many agents, and for everybody who listens to them.
 
-    Agents come to it with Producer(hub="ws://127.0.0.1:8138"), readers with aaep listen.
+    Agents come to it with Producer(hub="ws://127.0.0.1:8137"), readers with aaep listen.
 
     An agent keeps the authority over its sessions and its questions. If it does not come back, its sessions are ended
     here and everybody is told.
@@ -250,9 +251,13 @@ async def _serve(
     for number in (signal.SIGINT, signal.SIGTERM):
         asyncio.get_running_loop().add_signal_handler(number, stopped.set)
     try:
-        for url in urls or ("http://127.0.0.1:8137", "ws://127.0.0.1:8138"):
+        for url in urls or ("http://127.0.0.1:8137", "ws://127.0.0.1:8137"):
+            server = await open_server(hub, url, **_for(url, settings))
             # On standard error: standard output may be a reader's.
-            click.echo(f"Listening at {(await open_server(hub, url, **_for(url, settings))).url}", err=True)
+            if isinstance(server, SharedServer):
+                click.echo(f"The server at {server.server.url} also listens at {server.url}", err=True)
+            else:
+                click.echo(f"Listening at {server.url}", err=True)
         if sign is not None and hub.offered.signed_manifest is None:
             raise CannotRun("A manifest is signed for addresses. Say what readers connect to: --reached-at https://…")
         for server in hub.servers:

@@ -11,7 +11,7 @@ served, as the producers do that the conformance suite plays.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from typing import Final, Protocol
 
 from ..errors import AaepError, RemoteProtocolError, Violation
@@ -114,7 +114,7 @@ class Server(Protocol):
         """The names in a manifest of the transports it offers (CF-119); none if no client can connect to it."""
 
     async def close(self) -> None:
-        """Stop listening and let go of every connection."""
+        """Stop listening and end every connection."""
 
 
 # -- what a hub offers -----------------------------------------------------------------------
@@ -147,6 +147,10 @@ class HubFace(Protocol):
     @property
     def takes_agents(self) -> bool:
         """Whether agents may come to it from elsewhere."""
+
+    @property
+    def servers(self) -> Sequence[Server]:
+        """The servers that were made part of it."""
 
     def start(self) -> None:
         """Start its loop, if it does not run yet."""

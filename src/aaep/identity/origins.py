@@ -30,6 +30,7 @@ __all__ = [
     "is_on_this_machine",
     "is_web_origin",
     "origin",
+    "same_listener",
     "same_origin",
     "scheme_of",
     "split_authority",
@@ -139,6 +140,21 @@ def http_url(url: str) -> str:
     scheme, colon, rest = url.partition(":")
     known = SCHEMES.get(scheme)
     return (known.http if known is not None and known.http else scheme) + colon + rest
+
+
+def same_listener(first: str, second: str) -> bool:
+    """Whether two URLs to listen at name one HTTP server: http and ws, or https and wss, at one host and port."""
+    return _listener(first) is not None and _listener(first) == _listener(second)
+
+
+def _listener(url: str) -> tuple[str, str, int] | None:
+    """Return what tells an HTTP server from others: its scheme, host and port; None if the port is any free one."""
+    parts = split_url(url)
+    scheme = SCHEMES.get(parts.scheme)
+    port = scheme.default_port if scheme is not None and parts.port is None else parts.port
+    if scheme is None or not scheme.http or not port or parts.path not in ("", "/"):
+        return None
+    return scheme.http, canonical_host(parts.hostname or "127.0.0.1"), port
 
 
 def url_for_transport(url: str, transport: str) -> str:

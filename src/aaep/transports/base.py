@@ -14,12 +14,22 @@ from collections.abc import AsyncIterator, Callable
 from importlib import import_module
 from typing import Any, Final, Protocol, cast
 from urllib.parse import SplitResult
+from weakref import WeakKeyDictionary
 
 import msgspec
 
 from ..errors import AaepError
 from ..hub.face import HubFace, Server
-from ..identity.origins import encrypted_scheme, is_loopback, split_server_url, split_url
+from ..identity.origins import (
+    TRANSPORTS,
+    encrypted_scheme,
+    is_loopback,
+    same_listener,
+    scheme_of,
+    split_server_url,
+    split_url,
+    url_for_transport,
+)
 from ..identity.rate_limit import prepared
 from ..runtime.loop_errors import hush
 
@@ -30,6 +40,7 @@ __all__ = [
     "ChannelLost",
     "ChannelRefused",
     "Reachable",
+    "SharedServer",
     "Token",
     "Transport",
     "asgi_application",
@@ -164,15 +175,47 @@ def asgi_application(hub: HubFace, **options: Any) -> Any:
     return application
 
 
+class SharedServer:
+    """Another URL of a server that is open already, such as ``ws:`` beside ``http:``; it is closed with that one."""
+
+    transports: Final = ()  # the other server names them
+
+    def __init__(self, url: str, server: Server) -> None:
+        self.url = url
+        self.server = server
+
+    async def close(self) -> None:
+        """Leave the server open."""
+
+
+_options: Final[WeakKeyDictionary[Server, dict[str, Any]]] = WeakKeyDictionary()  # that each server was opened with
+
+
 async def serve(hub: HubFace, url: str, **options: Any) -> Server:
-    """Serve a hub at a URL, by the transport that the URL asks for. On the hub's loop."""
+    """
+    Serve a hub at a URL, by the transport that the URL asks for. On the hub's loop.
+
+    A URL of a server that was opened with the same options is served by that one: a :class:`SharedServer`.
+    """
     hub.start()
     hush(asyncio.get_running_loop())
-    if options.get("identity") is not None:
-        options["identity"] = await prepared(options["identity"])
-    server = await transport(url).serve(hub, url, **options)
+    open_server = _find_open_server(hub, url, options)
+    if open_server is not None:
+        return SharedServer(url_for_transport(open_server.url, TRANSPORTS[scheme_of(url)]), open_server)
+    identity = options.get("identity")
+    settings = options if identity is None else {**options, "identity": await prepared(identity)}
+    server = await transport(url).serve(hub, url, **settings)
     hub.add_server(server)
+    _options[server] = options
     return server
+
+
+def _find_open_server(hub: HubFace, url: str, options: dict[str, Any]) -> Server | None:
+    for server in hub.servers:
+        offers_it = TRANSPORTS.get(scheme_of(url)) in server.transports and not getattr(server, "is_closed", False)
+        if offers_it and same_listener(server.url, url) and _options.get(server) == options:
+            return server
+    return None
 
 
 # -- tokens and addresses of a client ------------------------------------------------------

@@ -106,7 +106,7 @@ class Player:
         self._asked: dict[str, Any] = {}
         self._said: list[tuple[str, bytes]] = []
         self._sent = 0  # how many of them were delivered to somebody
-        self._door: Server | None = None
+        self._server: Server | None = None
         self.address = ""  # where the subscriber finds it
         self._loop = asyncio.get_running_loop()
 
@@ -115,21 +115,21 @@ class Player:
     async def open(self, url: str) -> str:
         """Serve at a URL, and give back the real one."""
         raw = url.lower().startswith("http:")
-        self._door = await (RawHttpServer.serve(self, url) if raw else transport(url).serve(self, url))
-        self.address = self._door.url
+        self._server = await (RawHttpServer.serve(self, url) if raw else transport(url).serve(self, url))
+        self.address = self._server.url
         return self.address
 
     @property
     def raw(self) -> bool:
         """Whether what is below messages can be seen, and done wrong."""
-        return isinstance(self._door, RawHttpServer)
+        return isinstance(self._server, RawHttpServer)
 
     async def close(self) -> None:
         for stream in self.streams:
             if stream.writer is not None:
                 stream.writer.close(None)
-        if self._door is not None:
-            await self._door.close()
+        if self._server is not None:
+            await self._server.close()
 
     # -- what a transport calls --------------------------------------------------------------
 
@@ -143,8 +143,12 @@ class Player:
     def call_soon(self, function: Callable[[], None]) -> None:
         self._loop.call_soon_threadsafe(function)
 
+    @property
+    def servers(self) -> list[Server]:
+        return [] if self._server is None else [self._server]
+
     def add_server(self, server: Server) -> None:
-        self._door = server
+        self._server = server
 
     def accept_agent(self, manifest: Manifest, connection: AgentConnection) -> SubscriptionRejected | None:
         raise RemoteProtocolError("No agent comes here.")
@@ -156,12 +160,12 @@ class Player:
         return ""
 
     def manifest(self) -> Manifest:
-        return build_manifest(self.offer, [] if self._door is None else [self._door])
+        return build_manifest(self.offer, self.servers)
 
     @property
     def offered(self) -> Offer:
         """With a signed manifest, if it has one to show."""
-        if self._key is None or self._door is None:
+        if self._key is None or self._server is None:
             return self.offer
         claimed = msgspec.convert(self._claims(msgspec.to_builtins(self.manifest())), Manifest)
         signed = self._seal(sign(claimed, self._key, now=time.time(), origins=[self.address]))

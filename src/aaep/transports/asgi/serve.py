@@ -24,6 +24,7 @@ class AsgiServer:
 
     def __init__(self, url: str, application: Any, uvicorn_server: Any, bound: socket.socket) -> None:
         self.url = url
+        self.is_closed = False
         self._application = application
         self._server = uvicorn_server
         self._socket = bound
@@ -41,6 +42,7 @@ class AsgiServer:
         if self._serving is None:
             return
         serving, self._serving = self._serving, None
+        self.is_closed = True
         await self._application.close()
         serving.cancel()
         await asyncio.gather(serving, return_exceptions=True)

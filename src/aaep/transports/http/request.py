@@ -57,14 +57,15 @@ class RequestHead(msgspec.Struct, frozen=True, kw_only=True):
             is_loopback=is_loopback,
             address=str(peername[0]) if peername else "",
             certificate=None if ssl_object is None else ssl_object.getpeercert() or None,
-            subprotocols=_listed(headers, "Sec-WebSocket-Protocol") if "Sec-WebSocket-Protocol" in headers else (),
+            subprotocols=_subprotocols(headers),
             is_websocket_upgrade="Upgrade" in headers and _asks_for_websocket(headers),
         )
 
     @classmethod
     def from_asgi(cls, scope: Mapping[str, Any]) -> RequestHead:
         """Return the head of an ASGI scope for HTTP or WebSocket."""
-        pairs = [(name.decode("latin-1"), value.decode("latin-1")) for name, value in scope["headers"]]
+        headers = CIMultiDict((name.decode("latin-1"), value.decode("latin-1")) for name, value in scope["headers"])
+        is_websocket = scope["type"] == "websocket"
         major, _, minor = scope.get("http_version", "1.1").partition(".")
         # A mounted application is told where; what is left is our own path.
         path, root = str(scope["path"]), str(scope.get("root_path", "")).rstrip("/")
@@ -75,21 +76,25 @@ class RequestHead(msgspec.Struct, frozen=True, kw_only=True):
             path=path[len(root) :] if root and path.startswith(f"{root}/") else path,
             target="/",
             version=(int(major), int(minor or 0)),
-            headers=CIMultiDict(pairs),
+            headers=headers,
             query_string=scope.get("query_string", b"").decode("latin-1"),
             scheme=scheme,
             port=int((scope.get("server") or ("", None))[1] or SCHEMES[scheme].default_port or 0),
             is_loopback=is_loopback(address),
             address=address,
             root=root,
-            subprotocols=tuple(scope.get("subprotocols", ())),
-            is_websocket_upgrade=scope["type"] == "websocket",
+            subprotocols=tuple(scope.get("subprotocols", ())) if is_websocket else _subprotocols(headers),
+            is_websocket_upgrade=is_websocket,
         )
 
 
 def _listed(headers: MultiMapping[str], name: str) -> tuple[str, ...]:
     """Return the items of a header that is a list, wherever it was cut into several."""
     return tuple(item.strip() for line in headers.getall(name, []) for item in line.split(","))
+
+
+def _subprotocols(headers: MultiMapping[str]) -> tuple[str, ...]:
+    return _listed(headers, "Sec-WebSocket-Protocol") if "Sec-WebSocket-Protocol" in headers else ()
 
 
 def _asks_for_websocket(headers: MultiMapping[str]) -> bool:
