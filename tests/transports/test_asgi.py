@@ -30,6 +30,7 @@ from aaep.hub.hub import Hub
 from aaep.journal.memory import MemoryJournal
 from aaep.producer.producer import Producer
 from aaep.protocol.events import AwaitingConfirmation
+from aaep.protocol.messages import SubscriptionClose
 from aaep.protocol.negotiation import Offer
 from aaep.subscriber.subscriber import Subscriber
 from aaep.transports.asgi.pipe import Pipe
@@ -48,6 +49,15 @@ REQUEST = {
     "capabilities": {"supports_confirmation_reply": True, "supported_conformance_levels": [1, 2, 3]},
 }
 Json = dict[str, Any]
+SCOPE = {
+    "http_version": "1.1",
+    "scheme": "http",
+    "query_string": b"",
+    "root_path": "",
+    "server": ("127.0.0.1", 80),
+    "client": ("127.0.0.1", 1),
+    "headers": [(b"host", b"127.0.0.1")],
+}
 
 
 @contextmanager
@@ -465,6 +475,60 @@ def test_its_address_is_real() -> None:
     with hub() as made:
         url = served(made, "asgi+http://127.0.0.1:0")
         assert urlsplit(url).port
+
+
+def test_a_reader_that_takes_nothing_more_is_not_waited_for(monkeypatch: pytest.MonkeyPatch) -> None:
+    """TR-018: of an application that is served, the server keeps the connection as long as the call lasts."""
+    monkeypatch.setattr("aaep.transports.duplex_server.LINGER", 0.05)
+    stuck = asyncio.Event
+
+    async def stream(made: Hub, application: Any) -> None:
+        connected = asyncio.Event()
+
+        async def send(message: Any) -> None:
+            connected.set()
+            if message["type"] == "http.response.body":
+                await stuck().wait()
+
+        async def receive() -> Json:
+            await stuck().wait()
+            return {}
+
+        scope = {**SCOPE, "type": "http", "method": "GET", "path": EVENTS}
+        call = asyncio.ensure_future(application(scope, receive, send))
+        await connected.wait()
+        made.close()
+        await asyncio.wait_for(call, WAIT)
+
+    async def websocket(made: Hub, application: Any) -> None:
+        connected = asyncio.Event()
+        coming = [{"type": "websocket.connect"}, {"type": "websocket.receive", "text": json.dumps(REQUEST)}]
+
+        async def send(message: Any) -> None:
+            if message["type"] == "websocket.send":
+                connected.set()
+                await stuck().wait()
+
+        async def receive() -> Json:
+            if not coming:
+                await stuck().wait()
+            return coming.pop(0)
+
+        scope = {**SCOPE, "type": "websocket", "path": "/aaep/v1/ws", "subprotocols": ["aaep.v1"]}
+        call = asyncio.ensure_future(application(scope, receive, send))
+        await connected.wait()
+        await asyncio.to_thread(made.run, ended(made))
+        await asyncio.wait_for(call, WAIT)
+
+    async def ended(made: Hub) -> None:
+        (subscription,) = made.subscriptions.all()
+        assert subscription.writer is not None
+        name = subscription.id
+        subscription.writer.close(SubscriptionClose(subscription_id=name, reason_code="producer_shutdown"))
+
+    for talk in (stream, websocket):
+        with hub() as made:
+            asyncio.run(talk(made, asgi_application(made)))
 
 
 # -- the pipe between the two loops ----------------------------------------------------------

@@ -31,7 +31,7 @@ from ..protocol.messages import (
 )
 from .base import ChannelLost
 
-__all__ = ["ALLOWED", "NO_PEER", "Conversation", "IncomingAgentConnection"]
+__all__ = ["ALLOWED", "LINGER", "NO_PEER", "Conversation", "IncomingAgentConnection", "abort_when_stuck"]
 
 log: Final = logging.getLogger("aaep.transports")
 
@@ -51,6 +51,23 @@ ALLOWED: Final = (
 def _allowed_now(kinds: tuple[type[Message], ...], is_first: bool) -> tuple[type[Message], ...]:
     """Return which of these kinds may come: a request first (CF-010), and after it everything but a request."""
     return tuple(kind for kind in kinds if (kind is SubscriptionRequest) == is_first)
+
+
+def abort_when_stuck(
+    waiting: Callable[[], int],
+    abort: Callable[[], None],
+    call_later: Callable[[float, Callable[[], None]], object],
+) -> None:
+    """Abort a client that takes nothing more: it would keep its socket, and what waits in it, for ever."""
+
+    def check(unsent_before: int) -> None:
+        unsent = waiting()
+        if unsent < unsent_before:
+            call_later(LINGER, lambda: check(unsent))
+        else:
+            abort()
+
+    check(waiting() + 1)
 
 
 class Conversation(ABC):
@@ -127,7 +144,7 @@ class Conversation(ABC):
         self._cancel_timers()
         self._detach()
         self.hang_up(reason, message)
-        self._linger(self.waiting() + 1)
+        self.linger()
 
     def leave(self) -> None:
         """End the connection because its server closes."""
@@ -147,13 +164,9 @@ class Conversation(ABC):
             self._hub.disconnect(self.subscription_id, self)
             self.subscription_id = None
 
-    def _linger(self, unsent_before: int) -> None:
-        """Abort a client that takes nothing more: it would keep its socket, and what waits in it, for ever."""
-        unsent = self.waiting()
-        if unsent < unsent_before:
-            self.call_later(LINGER, lambda: self._linger(unsent))
-        else:
-            self.abort()
+    def linger(self) -> None:
+        """Leave the connection open as long as the client takes what was sent before its end."""
+        abort_when_stuck(self.waiting, self.abort, self.call_later)
 
     def call_later(self, seconds: float, function: Callable[[], None]) -> None:
         """Call a function later, unless the connection has ended by then."""

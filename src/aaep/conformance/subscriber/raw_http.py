@@ -28,19 +28,26 @@ if TYPE_CHECKING:
 
 __all__ = ["RawHttpServer"]
 
-_MAX_BODY: Final = 1_048_576  # bytes
-_REASONS: Final = {200: "OK", 201: "Created", 204: "No Content", 400: "Bad Request", 403: "Forbidden", 404: "Not Found"}
+_MAX_BODY_BYTES: Final = 1_048_576
+_REASON_PHRASES: Final = {
+    200: "OK",
+    201: "Created",
+    204: "No Content",
+    400: "Bad Request",
+    403: "Forbidden",
+    404: "Not Found",
+}
 
 
-def _frame(event_id: str, data: bytes) -> bytes:
+def _frame_event(event_id: str, data: bytes) -> bytes:
     return sse(data, id=event_id)
 
 
-class _StreamWriter:
+class _RawFrameWriter:
     """One stream: what is written goes out as it is."""
 
     def __init__(self, writer: asyncio.StreamWriter) -> None:
-        self.frame: Callable[[str, bytes], bytes] = _frame
+        self.frame: Callable[[str, bytes], bytes] = _frame_event
         self._writer = writer
 
     def write(self, data: bytes) -> None:
@@ -65,7 +72,7 @@ class RawHttpServer:
     transports: Final = ("sse",)
 
     def __init__(self, player: Player) -> None:
-        self._player = player
+        self._producer = player
         self._server: asyncio.Server | None = None
         self._tasks: set[asyncio.Task[None]] = set()
         self._writers: list[asyncio.StreamWriter] = []
@@ -83,7 +90,7 @@ class RawHttpServer:
         bound = bind_socket(url, numeric, port)
         server = cls(player)
         try:
-            server._server = await asyncio.start_server(server._accept, sock=bound)
+            server._server = await asyncio.start_server(server._handle_connection, sock=bound)
         except BaseException:  # cancelled, most likely, and asyncio would forget what it has begun
             asyncio.get_running_loop().remove_reader(bound.fileno())
             bound.close()
@@ -102,13 +109,13 @@ class RawHttpServer:
             writer.transport.abort()  # a reader that has not taken what was sent last never will
         await asyncio.sleep(0)  # in which they end
 
-    async def _accept(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+    async def _handle_connection(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         task = asyncio.current_task()
         assert task is not None
         self._tasks.add(task)
         self._writers.append(writer)
         try:
-            while await self._answer_request(reader, writer):
+            while await self._handle_request(reader, writer):
                 pass
         except (OSError, asyncio.IncompleteReadError, asyncio.LimitOverrunError, ValueError):
             pass  # the client has left, or speaks no HTTP
@@ -118,7 +125,7 @@ class RawHttpServer:
             self._tasks.discard(task)
             writer.close()
 
-    async def _answer_request(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> bool:
+    async def _handle_request(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> bool:
         """Answer one request; return whether another may follow."""
         head = (await reader.readuntil(b"\r\n\r\n")).decode("latin-1").split("\r\n")
         method, target, version = head[0].split(" ", 2)
@@ -126,10 +133,10 @@ class RawHttpServer:
         body = await self._read_body(reader, writer, headers)
         parts = urlsplit(target)
         if method == "GET" and parts.path == EVENTS:
-            await self._stream(reader, writer, headers, parse_qs(parts.query))
+            await self._serve_stream(reader, writer, headers, parse_qs(parts.query))
             return False
-        status, answer, more_headers = self._answer(method, parts.path, headers, body)
-        self._write(writer, status, answer, more_headers)
+        status, answer, more_headers = self._build_response(method, parts.path, headers, body)
+        self._write_response(writer, status, answer, more_headers)
         await writer.drain()
         return version == "HTTP/1.1" and headers.get("connection", "").lower() != "close"
 
@@ -140,46 +147,51 @@ class RawHttpServer:
         if headers.get("expect", "").lower() == "100-continue":
             writer.write(b"HTTP/1.1 100 Continue\r\n\r\n")
         if "chunked" not in headers.get("transfer-encoding", "").lower():
-            return await reader.readexactly(min(int(headers.get("content-length", "0")), _MAX_BODY))
+            return await reader.readexactly(min(int(headers.get("content-length", "0")), _MAX_BODY_BYTES))
         body = b""
         while size := int((await reader.readuntil(b"\r\n")).split(b";")[0], 16):
             body += (await reader.readexactly(size + 2))[:-2]
         await reader.readuntil(b"\r\n")
         return body
 
-    def _answer(
+    def _build_response(
         self, method: str, path: str, headers: Mapping[str, str], body: bytes
     ) -> tuple[int, bytes, dict[str, str]]:
         if method == "GET" and path == MANIFEST:
-            signed = self._player.offered.signed_manifest
+            signed = self._producer.offered.signed_manifest
             if signed is not None and "jose" in headers.get("accept", ""):
                 return 200, signed.encode(), {"Content-Type": JOSE}
-            return 200, encode(self._player.manifest()), {}
+            return 200, encode(self._producer.manifest()), {}
         if method != "POST" or path not in (SUBSCRIPTIONS, REPLIES):
             return 404, b'{"error":"not_found","message":"Nothing is here."}', {}
-        answer = self._player.answer(body, headers=headers)
+        answer = self._producer.answer(body, headers=headers)
         if answer is None:
             return 204, b"", {}
         if isinstance(answer, int):
             return answer, b'{"error":"invalid_request","message":"Malformed message."}', {}
-        return self._answer_handshake(answer)
+        return self._build_handshake_response(answer)
 
     @staticmethod
-    def _answer_handshake(answer: dict[str, Any]) -> tuple[int, bytes, dict[str, str]]:
+    def _build_handshake_response(answer: dict[str, Any]) -> tuple[int, bytes, dict[str, str]]:
         data = json.dumps(answer).encode()
         if answer["type"] == "subscription.accepted":
             return 201, data, {"Location": f"{EVENTS}?subscription_id={answer['subscription_id']}"}
         return 403, data, {}
 
     @staticmethod
-    def _write(writer: asyncio.StreamWriter, status: int, body: bytes, more_headers: Mapping[str, str]) -> None:
+    def _write_response(
+        writer: asyncio.StreamWriter, status: int, body: bytes, more_headers: Mapping[str, str]
+    ) -> None:
         headers = {"Content-Type": "application/json", "Content-Length": str(len(body)), **more_headers}
         if status == 204:
             headers = {}
-        lines = [f"HTTP/1.1 {status} {_REASONS[status]}", *(f"{name}: {value}" for name, value in headers.items())]
+        lines = [
+            f"HTTP/1.1 {status} {_REASON_PHRASES[status]}",
+            *(f"{name}: {value}" for name, value in headers.items()),
+        ]
         writer.write("\r\n".join([*lines, "", ""]).encode() + body)
 
-    async def _stream(
+    async def _serve_stream(
         self,
         reader: asyncio.StreamReader,
         writer: asyncio.StreamWriter,
@@ -190,12 +202,12 @@ class RawHttpServer:
             b"HTTP/1.1 200 OK\r\nContent-Type: text/event-stream; charset=utf-8\r\n"
             b"Cache-Control: no-store\r\nConnection: close\r\n\r\n:\n\n"
         )
-        stream_writer = _StreamWriter(writer)
+        stream_writer = _RawFrameWriter(writer)
         subscription_id = query.get("subscription_id", [""])[0]
-        stream = self._player.attach(subscription_id, stream_writer, headers.get("last-event-id", ""), headers)
+        stream = self._producer.attach(subscription_id, stream_writer, headers.get("last-event-id", ""), headers)
         try:
             with suppress(OSError):  # the reader is gone, one way or another
                 while await reader.read(65_536):
                     pass
         finally:
-            self._player.disconnect(stream.id, stream_writer)
+            self._producer.disconnect(stream.id, stream_writer)

@@ -23,7 +23,7 @@ from ...protocol.framing import LIMIT, ndjson
 from ...protocol.messages import SubscriptionClose
 from ..addresses import choose_identity
 from ..base import Channel
-from ..duplex_server import LINGER, Conversation
+from ..duplex_server import Conversation
 from ..http.client import connect as connect_sse
 from ..http.event_stream import HEARTBEAT, frame_close, frame_event
 from ..http.guard import Guard, Refusal, normalize_hosts
@@ -312,8 +312,7 @@ class EventStream:
         if message is not None:
             self.write(frame_close(message))
         self.pipe.end()
-        # A reader that takes nothing would keep its connection, and what waits for it, for ever.
-        asyncio.get_running_loop().call_later(LINGER, self.pipe.abort)
+        self.pipe.linger()
 
 
 def _frame_line(event_id: str, data: bytes) -> bytes:
@@ -335,6 +334,10 @@ class AsgiConversation(Conversation):
         """Have the WebSocket closed with the code for a reason."""
         self.close_code = close_code(reason, message)
         self.pipe.end()
+
+    def linger(self) -> None:
+        """Linger on the server's loop, which may outlive the hub's."""
+        self.pipe.linger()
 
     def abort(self) -> None:
         """Have the connection dropped."""

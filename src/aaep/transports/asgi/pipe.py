@@ -7,6 +7,8 @@ import contextlib
 import threading
 from collections.abc import Callable
 
+from ..duplex_server import abort_when_stuck
+
 __all__ = ["Pipe"]
 
 
@@ -14,8 +16,8 @@ class Pipe:
     """
     What the hub has written and the server has not taken yet.
 
-    ``write``, ``waiting`` and ``abort`` are called on the hub's loop, ``end`` from any
-    thread, the others on the server's loop, where it is made.
+    ``write``, ``linger`` and ``abort`` are called on the hub's loop, ``waiting`` and
+    ``end`` from any thread, the others on the server's loop, where it is made.
     """
 
     def __init__(self) -> None:
@@ -53,6 +55,11 @@ class Pipe:
     def abort(self) -> None:
         """Have the server drop the connection, with whatever it has not passed on."""
         self._call(self.aborted.set)
+
+    def linger(self) -> None:
+        """Have the server drop the connection once the client takes nothing of what is left."""
+        # On the server's loop, for the hub's may end before that.
+        self._call(lambda: abort_when_stuck(self.waiting, self.aborted.set, self._loop.call_later))
 
     def _wake(self) -> None:
         if self._parts or self.is_ended:  # else it was taken already, and the next take waits for what comes next
