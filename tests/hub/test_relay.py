@@ -41,7 +41,7 @@ from aaep.protocol.messages import Capabilities, Reply, SubscriptionRejected
 from aaep.protocol.negotiation import Offer
 from aaep.subscriber.status import Status
 from aaep.testing import Listener
-from aaep.transports.duplex_client import Duplex
+from aaep.transports.duplex_client import DuplexChannel
 from aaep.transports.duplex_server import ALLOWED
 from tests.asking import ANSWERS, renegotiation, reply
 from tests.serving import served
@@ -509,7 +509,7 @@ def test_an_agent_that_is_turned_away_waits_longer_each_time_and_says_why_once(
     async def manifest() -> bytes:
         return b""
 
-    channel = SimpleNamespace(connect=lambda _url: Duplex(dial, manifest))
+    channel = SimpleNamespace(connect=lambda _url: DuplexChannel(dial, manifest))
     monkeypatch.setattr(attach, "_pause", pause)
     monkeypatch.setattr(attach, "transport", lambda _url: channel)
     monkeypatch.setattr(attach._chance, "random", lambda: 1.0)
@@ -535,7 +535,7 @@ def test_a_defect_on_the_way_to_a_hub_is_told_and_not_the_end(
     async def manifest() -> bytes:
         return b""
 
-    channel = SimpleNamespace(connect=lambda _url: Duplex(dial, manifest))
+    channel = SimpleNamespace(connect=lambda _url: DuplexChannel(dial, manifest))
     monkeypatch.setattr(attach, "transport", lambda _url: channel)
     with Producer("bank", hub="unix:nowhere", journal=None):
         assert again.wait(LONG)

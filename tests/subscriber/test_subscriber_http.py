@@ -332,9 +332,9 @@ def test_an_answer_that_was_lost_with_its_connection_is_given_again(tmp_path: Pa
 
             async def swallowed(message: bytes) -> None:
                 sent.append(message)
-                channel._wire._writer.transport.abort()
+                channel._connection._writer.transport.abort()
 
-            channel._wire.send = swallowed
+            channel._connection.send = swallowed
             subscriber.reject(prompt)
             assert ask.wait(LONG).outcome == "rejected"
             assert len(sent) == 1

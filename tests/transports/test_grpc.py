@@ -1102,16 +1102,16 @@ def test_what_cannot_be_connected_to_is_said_plainly(url: str, own: dict[str, An
 def test_what_a_server_says_cannot_play_tricks_on_a_terminal() -> None:
     channel = connect("grpc://127.0.0.1:1")
     status = grpc.aio.AioRpcError(Code.UNKNOWN, details="\x1b]0;evil\x07 " + "x" * 10_000)
-    text = str(channel.problem(status))
+    text = str(channel.error_for(status))
     assert "\x1b" not in text and "\x07" not in text and len(text) < 1000
 
 
 def test_a_server_that_is_asked_too_often_is_asked_less_often() -> None:
     channel = connect("grpc://127.0.0.1:1", silence=45)
     for _ in range(10):
-        problem = channel.problem(grpc.aio.AioRpcError(Code.UNAVAILABLE, details="GOAWAY: too_many_pings"))
+        problem = channel.error_for(grpc.aio.AioRpcError(Code.UNAVAILABLE, details="GOAWAY: too_many_pings"))
         assert isinstance(problem, ChannelLost)
-    assert channel._silence == 900
+    assert channel._max_silence == 900
 
 
 def test_a_closed_channel_stays_closed(shared: Server) -> None:

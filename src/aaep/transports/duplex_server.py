@@ -275,7 +275,7 @@ class IncomingAgentConnection:
     A connection that an agent opened, used as if we had opened it.
 
     To the hub it is an :class:`~aaep.hub.face.AgentConnection`, to the subscriber
-    that reads the agent a :class:`~aaep.transports.duplex_client.Wire`.
+    that reads the agent a :class:`~aaep.transports.duplex_client.DuplexConnection`.
     """
 
     def __init__(self, conversation: Conversation) -> None:

@@ -26,7 +26,7 @@ from ...protocol.fields import Message
 from ...protocol.messages import Manifest, SubscriptionClose, SubscriptionRejected
 from ...text.sanitize import neutralise
 from ...transports.base import ChannelLost, ChannelRefused, transport
-from ...transports.duplex_client import Duplex, Wire
+from ...transports.duplex_client import DuplexChannel, DuplexConnection
 from ...transports.duplex_server import Conversation
 from ..hub import Hub
 from .audience import addressed
@@ -94,7 +94,7 @@ class Attachment:
 
     transports: Final = ()  # no client can connect here
 
-    def __init__(self, hub: Hub, url: str, channel: Duplex, instance: str) -> None:
+    def __init__(self, hub: Hub, url: str, channel: DuplexChannel, instance: str) -> None:
         self.url = url
         self._hub, self._channel, self._instance = hub, channel, instance
         self._attached = asyncio.Event()
@@ -159,7 +159,7 @@ class Attachment:
         log.log(logging.DEBUG if why == self._warned else logging.WARNING, "%s", why)
         self._warned = why
 
-    async def _serve(self, wire: Wire) -> bool:
+    async def _serve(self, wire: DuplexConnection) -> bool:
         """Be the hub's for one connection; whether it has subscribed."""
         self._refusal = ""
         self._current = conversation = _HubConversation(self._hub)
@@ -197,7 +197,7 @@ class Attachment:
         told = self._hub.manifest()
         return msgspec.structs.replace(told, extensions={PREFIX: {"instance": self._instance}})
 
-    async def _send(self, wire: Wire, conversation: _HubConversation) -> None:
+    async def _send(self, wire: DuplexConnection, conversation: _HubConversation) -> None:
         while (line := await conversation.queue.get()) is not None:
             try:
                 await wire.send(line)
@@ -206,7 +206,7 @@ class Attachment:
             finally:
                 conversation.sent(line)
 
-    async def _read(self, wire: Wire, conversation: _HubConversation) -> None:
+    async def _read(self, wire: DuplexConnection, conversation: _HubConversation) -> None:
         try:
             while (raw := await wire.receive()) is not None:
                 if not isinstance(raw, bytes) or not raw or self._refused(raw):
@@ -234,7 +234,7 @@ class Attachment:
 async def attach(hub: Hub, url: str, *, instance: str, **settings: Any) -> Attachment:
     """Go to a hub and stay there; when it is away, come back. Does not wait until it is there."""
     channel = transport(url).connect(url, **settings)
-    if not isinstance(channel, Duplex):
+    if not isinstance(channel, DuplexChannel):
         await channel.close()
         raise AaepError(f"An agent cannot go to a hub at {url!r}. Use ws://, wss:// or unix:.")
     return Attachment(hub, url, channel, instance)

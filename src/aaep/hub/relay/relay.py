@@ -30,7 +30,7 @@ from ...subscriber.replies import refuses
 from ...subscriber.subscriber import Status, Subscriber
 from ...text.summaries import STATES
 from ...transports.base import ChannelLost, ChannelRefused
-from ...transports.duplex_client import Duplex, Wire
+from ...transports.duplex_client import DuplexChannel, DuplexConnection
 from ...transports.duplex_server import IncomingAgentConnection
 from ..hub import Hub
 from ..recovery import caught_up, endings
@@ -183,7 +183,7 @@ class Relay:
         self._agreed = self._wanted()
         self._closing = self._over = False
         self.subscriber = Subscriber(
-            Duplex(self._dial, self._manifest),
+            DuplexChannel(self._dial, self._manifest),
             subscriber_id="aaep-hub",
             name="AAEP hub",
             replies=self._agreed[0],
@@ -244,13 +244,13 @@ class Relay:
 
     # -- the agent -----------------------------------------------------------------------------
 
-    async def _dial(self) -> Wire:
+    async def _dial(self) -> DuplexConnection:
         """The agent's next connection. On the subscriber's own loop."""
         work = asyncio.run_coroutine_threadsafe(self._next(), self._loop)
         wire = await asyncio.wrap_future(work)
         return _Elsewhere(wire, self._loop)
 
-    async def _next(self) -> Wire:
+    async def _next(self) -> DuplexConnection:
         again, self._dialled = self._dialled, True
         if again and not self._subscribed and self._wires.empty():  # nor who never let us subscribe
             self._abandoned()
@@ -397,7 +397,7 @@ class Relay:
 class _Elsewhere:
     """A connection of the hub's loop, used from the subscriber's."""
 
-    def __init__(self, wire: Wire, loop: asyncio.AbstractEventLoop) -> None:
+    def __init__(self, wire: DuplexConnection, loop: asyncio.AbstractEventLoop) -> None:
         self._wire, self._loop = wire, loop
 
     async def send(self, message: bytes) -> None:

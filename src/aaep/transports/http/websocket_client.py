@@ -18,7 +18,7 @@ from ...identity.origins import http_url
 from ...protocol.framing import LIMIT
 from ...text.phrases import sentence
 from ..base import ChannelLost, ChannelRefused, Token, authorization, connection_target
-from ..duplex_client import Duplex
+from ..duplex_client import DuplexChannel
 from .client import TRANSIENT_STATUSES, HttpChannel, describe_broken_connection, proxy_for
 from .client import connect as connect_sse
 from .routes import SUBPROTOCOL, WEBSOCKET
@@ -110,7 +110,7 @@ class _WebSocketConnection:
             transport.abort()
 
 
-class WebSocketChannel(Duplex):
+class WebSocketChannel(DuplexChannel):
     """A subscriber's channel to a producer over a WebSocket. Used on one event loop."""
 
     def __init__(

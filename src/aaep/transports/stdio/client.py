@@ -15,7 +15,7 @@ from ...protocol.framing import Frame, jsonrpc
 from ...protocol.messages import SubscriptionClose
 from ...text.sanitize import neutralise
 from ..base import ChannelRefused
-from ..duplex_client import Duplex
+from ..duplex_client import DuplexChannel
 from .lines import CLOSE, EVENT, PING, RENEGOTIATE, REPLY, SUBSCRIBE, error
 from .process import Agent, start
 
@@ -47,82 +47,89 @@ _DECODERS: Final[dict[type[Any], Callable[[bytes], Any]]] = {
 }
 
 
-class _Talk:
+class _StdioConnection:
     """One subscription on an agent's pipes, which outlive it."""
 
     def __init__(self, agent: Agent) -> None:
         self._agent = agent
-        self._call = 0  # what waits for an answer
-        self._id = ""  # of the subscription
-        self._over = False
+        self._call = 0  # the id of the call that waits for an answer
+        self._subscription_id = ""
+        self._is_over = False
 
     async def send(self, message: bytes) -> None:
+        """Send a message, as a call or a notification."""
         method = _METHODS[_read(message, _Head).type]
         if method in (SUBSCRIBE, RENEGOTIATE):
             self._call = next(self._agent.calls)
             self._agent.write(jsonrpc(message, method=method, call=self._call))
         else:
-            self._over = self._over or method == CLOSE
+            self._is_over = self._is_over or method == CLOSE
             self._agent.write(jsonrpc(message, method=method))
 
     async def receive(self) -> bytes | ChannelRefused | None:
-        while not self._over or self._call:
+        """Return the next message of the subscription; None when that is over."""
+        while not self._is_over or self._call:
             item = await self._agent.next()
             if not item.method:
                 if self._call and (item.call == self._call or (item.error and item.call is None)):
-                    return self._answered(item)
+                    return self._take_answer(item)
             elif item.call is not None:
                 # STDIO-009: it may ask whether we are there, and nothing else.
                 self._agent.write(jsonrpc(b"{}", call=item.call) if item.method == PING else error(-32601, item.call))
-            elif self._id and item.method in (EVENT, CLOSE):  # before that, what is left of an earlier subscription
-                self._over = item.method == CLOSE and _read(item.data, _Head).subscription_id == self._id
+            elif self._subscription_id and item.method in (EVENT, CLOSE):
+                # Without a subscription they are left of an earlier one.
+                is_close = item.method == CLOSE
+                self._is_over = is_close and _read(item.data, _Head).subscription_id == self._subscription_id
                 return item.data
         return None
 
-    def _answered(self, item: Frame) -> bytes | ChannelRefused:
+    def _take_answer(self, item: Frame) -> bytes | ChannelRefused:
         self._call = 0
         if item.error:
             problem = _read(item.data, _Problem)
             return ChannelRefused(f"The agent refused that: {neutralise(problem.message)[:500]} ({problem.code}).")
         head = _read(item.data, _Head)
         if head.type == "subscription.accepted":
-            self._id = head.subscription_id
+            self._subscription_id = head.subscription_id
         return item.data
 
     async def close(self) -> None:
-        if self._id and not self._over:
-            parting = SubscriptionClose(subscription_id=self._id, reason_code="subscriber_shutdown")
+        """End the subscription. The pipes stay open."""
+        if self._subscription_id and not self._is_over:
+            message = SubscriptionClose(subscription_id=self._subscription_id, reason_code="subscriber_shutdown")
             with contextlib.suppress(ChannelRefused):  # it has ended before
-                await self.send(encode(parting))
+                await self.send(encode(message))
 
 
-class StdioChannel(Duplex):
-    """A subscriber's way to an agent that is started for it, once, with the first request."""
+class StdioChannel(DuplexChannel):
+    """A subscriber's channel to an agent that is started for it, once, with the first request."""
 
     def __init__(self, command: Sequence[str], patience: float) -> None:
-        super().__init__(self._dialled, self._nowhere)
-        self._command, self._patience = command, patience
+        super().__init__(self._open_connection, self._refuse_manifest)
+        self._command = command
+        self._timeout = patience
         self._agent: Agent | None = None
 
     async def close(self) -> None:
+        """End the subscription, and the agent."""
         try:
             await super().close()
         finally:
             if self._agent is not None:
-                await self._agent.end(self._patience)
+                await self._agent.end(self._timeout)
 
-    async def _dialled(self) -> _Talk:
+    async def _open_connection(self) -> _StdioConnection:
         if self._agent is None:
             self._agent = await start(self._command)
-        return _Talk(self._agent)
+        return _StdioConnection(self._agent)
 
-    async def _nowhere(self) -> bytes:
+    async def _refuse_manifest(self) -> bytes:
         raise ChannelRefused("An agent on pipes has no place for a manifest. Ask for a signed one.")  # CF-118
 
 
 def connect(url: str, *, patience: float = 5.0) -> StdioChannel:
     """
-    A way to the agent that a command starts. It is started with the first request, without a shell.
+    Return a channel to the agent that a command starts, with the first request and without a shell.
 
     When the channel is closed, so is the agent's input. An agent that goes on for ``patience``
     seconds is told to end (SIGTERM), and after as many more is made to. One that has ended is

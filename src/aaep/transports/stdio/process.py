@@ -15,7 +15,7 @@ from typing import IO, Final
 from ...errors import FrameError
 from ...protocol.framing import Frame
 from ..base import AgentEnded
-from ..duplex_client import Incoming
+from ..duplex_client import FrameReader
 from .lines import Printed, Strays
 
 __all__ = ["Agent", "start"]
@@ -29,7 +29,7 @@ class Agent:
     def __init__(
         self,
         process: subprocess.Popen[bytes],
-        incoming: Incoming,
+        incoming: FrameReader,
         out: asyncio.WriteTransport,
         into: asyncio.ReadTransport,
     ) -> None:
@@ -105,4 +105,4 @@ async def start(command: Sequence[str]) -> Agent:
     pipes: tuple[IO[bytes], IO[bytes]] = process.stdin, process.stdout
     out, _ = await loop.connect_write_pipe(asyncio.BaseProtocol, pipes[0])
     into, _ = await loop.connect_read_pipe(lambda: asyncio.StreamReaderProtocol(reader, loop=loop), pipes[1])
-    return Agent(process, Incoming(reader, lambda _: Printed()), out, into)
+    return Agent(process, FrameReader(reader, lambda _: Printed()), out, into)

@@ -10,28 +10,28 @@ from typing import Final, Literal
 from ...errors import AaepError, FrameError
 from ...protocol.framing import LIMIT, length_prefixed, ndjson, sniff
 from ..base import ChannelLost
-from ..duplex_client import Duplex, Incoming
+from ..duplex_client import DuplexChannel, FrameReader
 from .paths import dial, read, wanted
 
 __all__ = ["connect"]
 
-_GRACE: Final = 0.4  # seconds for what was said last
-_TRIES: Final = 50  # of a caller, while the agent has too many
+_GRACE: Final = 0.4  # seconds for what was sent last
+_MAX_TRIES: Final = 50  # while the agent has too many clients
+_RETRY_DELAY: Final = 0.02  # seconds
 
 
-_BETWEEN: Final = 0.02  # seconds
-
-
-class _Line:
+class _UnixConnection:
     """One open connection."""
 
     def __init__(
         self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter, frame: Callable[[bytes], bytes]
     ) -> None:
-        self._incoming = Incoming(reader, lambda first: sniff(first)(LIMIT))  # CF-106
-        self._writer, self._frame = writer, frame
+        self._frames = FrameReader(reader, lambda first: sniff(first)(LIMIT))  # CF-106
+        self._writer = writer
+        self._frame = frame
 
     async def send(self, message: bytes) -> None:
+        """Send a message."""
         if self._writer.is_closing():
             raise ChannelLost("The connection is gone.")
         self._writer.write(self._frame(message))
@@ -41,8 +41,9 @@ class _Line:
             raise ChannelLost("The connection broke, and this may not have arrived.") from error
 
     async def receive(self) -> bytes | None:
+        """Return the next message; None when the agent has ended the connection."""
         try:
-            item = await self._incoming.next()
+            item = await self._frames.next()
         except FrameError as error:
             raise ChannelLost("What answers does not speak AAEP.") from error
         if not isinstance(item, FrameError):
@@ -52,15 +53,16 @@ class _Line:
         return b""
 
     async def close(self) -> None:
+        """End the connection, after what was sent last."""
         self._writer.close()
         with contextlib.suppress(OSError, TimeoutError):  # what was said last, if it is still taken
             async with asyncio.timeout(_GRACE):
                 await self._writer.wait_closed()
 
 
-def connect(url: str, *, framing: Literal["length", "ndjson"] = "length") -> Duplex:
+def connect(url: str, *, framing: Literal["length", "ndjson"] = "length") -> DuplexChannel:
     """
-    A way to the agent at a URL. Nothing is sent yet.
+    Return a channel to the agent at a URL. Nothing is sent yet.
 
     The socket and what answers at it have to be the user's own (CF-104). ``framing``
     is for agents that know only one of the two.
@@ -70,15 +72,15 @@ def connect(url: str, *, framing: Literal["length", "ndjson"] = "length") -> Dup
     if frame is None:
         raise AaepError(f"There is no framing {framing!r}. Known: length, ndjson.")
 
-    async def dialled() -> _Line:
-        for _ in range(_TRIES):
-            made = dial(url)
-            if made is not None:
-                return _Line(*await asyncio.open_unix_connection(sock=made), frame)
-            await asyncio.sleep(_BETWEEN)  # the kernel does not tell when there is room
+    async def open_connection() -> _UnixConnection:
+        for _ in range(_MAX_TRIES):
+            connected = dial(url)
+            if connected is not None:
+                return _UnixConnection(*await asyncio.open_unix_connection(sock=connected), frame)
+            await asyncio.sleep(_RETRY_DELAY)  # the kernel does not tell when there is room
         raise ChannelLost("The agent has too many callers at the moment.")
 
     async def manifest() -> bytes:
         return read(url)
 
-    return Duplex(dialled, manifest)
+    return DuplexChannel(open_connection, manifest)
