@@ -44,15 +44,15 @@ from msgspec import structs
 
 import aaep.transports
 from aaep.hub.sessions import SessionSnapshot
-from aaep.hub.settings import Settings
+from aaep.hub.settings import HubSettings
 from aaep.hub.stream import Subscription
 from aaep.producer.producer import Producer
 from aaep.producer.session import Session
 from aaep.protocol.codec import decode, encode
 from aaep.protocol.events import Envelope, StateChanged
 from aaep.protocol.messages import ConfirmationReply, Reply
-from aaep.runtime.ids import identifier
-from aaep.text.summaries import outcome
+from aaep.runtime.ids import new_id
+from aaep.text.summaries import summarize_outcome
 
 sys.path.insert(0, str(Path(__file__).parent.parent))
 from bench._bare import BARE, Bare
@@ -266,7 +266,7 @@ def quiet(*readers: Reader) -> bytes:
 def serve_ours(name: str, reading: str, writing: str) -> None:
     with tempfile.TemporaryDirectory() as folder, ExitStack() as block:
         producer = block.enter_context(Producer("bank-assistant", name="Bank Assistant", journal=None))
-        producer.hub.settings = Settings(heartbeat=3600)  # nothing but what is counted
+        producer.hub.settings = HubSettings(heartbeat_interval=3600)  # nothing but what is counted
         more: dict[str, Any] = {}
         url = f"{URLS.get(name, name)}://127.0.0.1:0"
         if name == "unix":
@@ -305,7 +305,7 @@ class Decided:
         with producer.session("Paying.") as session:
             said = session.voice.say(
                 StateChanged,
-                outcome("accepted", "Pay the rent."),
+                summarize_outcome("accepted", "Pay the rent."),
                 urgency="critical",
                 from_state="idle",
                 to_state="thinking",
@@ -313,7 +313,7 @@ class Decided:
             )
         self.session_id = session.session_id
         self._hub = producer.hub
-        stamped = [structs.replace(said, event_id=identifier("evt_")) for _ in range(2000)]
+        stamped = [structs.replace(said, event_id=new_id("evt_")) for _ in range(2000)]
         self._said = cycle([(event, encode(event)) for event in stamped])
 
     def owns_token(self, token: str) -> bool:

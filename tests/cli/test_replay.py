@@ -19,15 +19,15 @@ from click.testing import CliRunner
 
 import aaep
 from aaep.cli import main
-from aaep.cli._demo_agent import play
+from aaep.cli._demo_agent import run_scenario
 from aaep.producer.producer import Producer
 from aaep.protocol import timestamps
-from aaep.protocol.attend_extension import ATTEND, marked, registry
+from aaep.protocol.attend_extension import ATTEND, attend_member, attend_registry
 from aaep.protocol.events import AwaitingConfirmation, Envelope, OutputStreaming, SessionStarted, StateChanged
 from aaep.protocol.messages import Capabilities
 from aaep.recording.capture import CaptureError
-from aaep.recording.replay_plan import Ending, Script
-from aaep.recording.replayer import Rehearsal
+from aaep.recording.replay_plan import PromptResult, ReplayPlan
+from aaep.recording.replayer import Replayer
 from aaep.testing import Listener
 from tests import vectors
 from tests.driving import AAEP, LONG, answered, demo_at
@@ -56,20 +56,20 @@ def recorded(path: Path, scenario: str, answer: str, timeout: int | None = None)
     """A live run of the demo's agent, recorded; who listened to it."""
     with Producer("bank", name="Bank", journal=None) as producer:
         listener = Listener(producer, answer, capabilities=ALL)
-        play(producer, scenario, lambda: None, timeout)
+        run_scenario(producer, scenario, lambda: None, timeout)
         listener.wait_for_end()
-        listener.capture(path)
+        listener.write_capture(path)
     return listener
 
 
-def script(path: Path) -> Script:
-    return Script(lambda: path.open("rb"), registry())
+def script(path: Path) -> ReplayPlan:
+    return ReplayPlan(lambda: path.open("rb"), attend_registry())
 
 
 @contextmanager
-def playing(path: Path, **settings: Any) -> Iterator[tuple[Producer, Rehearsal]]:
+def playing(path: Path, **settings: Any) -> Iterator[tuple[Producer, Replayer]]:
     with Producer("bank", name="Bank", journal=None) as producer:
-        yield producer, Rehearsal(producer, script(path), **{"speed": None, **settings})
+        yield producer, Replayer(producer, script(path), **{"speed": None, **settings})
 
 
 def played(path: Path, answer: Any = "silence", capabilities: Capabilities = ALL, **settings: Any) -> Listener:
@@ -159,12 +159,12 @@ def test_everything_is_new_and_says_what_it_was(accepted: Path) -> None:
     assert len(tokens) == 2 and not tokens & {one.get("reply_token") for one in before.values()}
     for event in listener.events:
         assert event.event_id not in before
-        moment = timestamps.instant(event.timestamp)
+        moment = timestamps.parse_instant(event.timestamp)
         assert moment is not None and moment >= began - 0.001, "never backdated (C-66)"
         if not isinstance(event, (StateChanged, OutputStreaming)):
-            assert before[marked(event, "replay_of")]["type"] == event.type
-    outcomes = [event for event in listener.events if marked(event, "outcome")]
-    assert {marked(event, "reply_token") for event in outcomes} == tokens
+            assert before[attend_member(event, "replay_of")]["type"] == event.type
+    outcomes = [event for event in listener.events if attend_member(event, "outcome")]
+    assert {attend_member(event, "reply_token") for event in outcomes} == tokens
 
 
 def test_ids_may_be_kept_but_neither_times_nor_tokens(accepted: Path) -> None:
@@ -173,7 +173,7 @@ def test_ids_may_be_kept_but_neither_times_nor_tokens(accepted: Path) -> None:
     assert [event.event_id for event in listener.events] == [one["event_id"] for one in before]
     assert listener.events[0].session_id == before[0]["session_id"]
     assert listener.prompts[0].reply_token not in {one.get("reply_token") for one in before}
-    assert not any(marked(event, "replay_of") for event in listener.events)
+    assert not any(attend_member(event, "replay_of") for event in listener.events)
 
 
 def test_an_answer_of_then_does_not_count_now(accepted: Path) -> None:
@@ -221,8 +221,8 @@ def test_which_way_it_goes_on(on_reply: Any, answer: str, runs: bool, accepted: 
     assert listener.types[-1] == ("session.completed" if runs else "session.cancelled")
     assert bool(told) is ((on_reply, answer) not in (("recorded", "accept"), ("given", "accept")))
     if not runs:
-        outcome = next(event for event in listener.events if marked(event, "outcome"))
-        assert marked(outcome, "outcome") == "rejected"
+        outcome = next(event for event in listener.events if attend_member(event, "outcome"))
+        assert attend_member(outcome, "outcome") == "rejected"
         assert listener.findings() == [], "what stops early is legal too"
         taken = {"given": "rejected", "reject": "accepted, and is taken as rejected"}[on_reply]
         assert told == [f"The answer was {taken}, for which the recording has nothing. The session stops."]
@@ -270,7 +270,7 @@ def test_what_the_agent_took_back_it_takes_back_again(tmp_path: Path) -> None:
         with producer.session("Asking.") as session:
             session.withdraw(session.confirm("Do it.", "It is done."))
         listener.wait_for_end()
-        listener.capture(path)
+        listener.write_capture(path)
     again = played(path)
     assert again.types == listener.types and again.findings() == []
 
@@ -305,7 +305,7 @@ def test_only_a_reader_can_have_answered(sender: str | None, outcome: str, tmp_p
     messages = [json.loads(vectors.message({"base": base}, number)) for number, base in enumerate(bases)]
     lines = [{"dir": "out", "message": one} for one in messages[:2]] + [{"dir": sender, "message": messages[2]}]
     path = written(tmp_path / "c.ndjson", messages if sender is None else lines)
-    assert [ending.outcome for ending in script(path).endings.values()] == [outcome]
+    assert [ending.outcome for ending in script(path).prompt_results.values()] == [outcome]
 
 
 def test_what_was_sent_again_after_a_reconnect_is_played_once(accepted: Path, tmp_path: Path) -> None:
@@ -322,7 +322,7 @@ def test_the_state_that_a_late_reader_was_told_is_played_as_a_change(accepted: P
     joined = json.loads(json.dumps(events[1]))
     joined["message"]["extensions"] = {"attend": {"resync": True}}
     listener = played(written(tmp_path / "late.ndjson", [header, events[0], joined, *events[2:]]), "accept")
-    assert listener.findings() == [] and not any(marked(event, "resync") for event in listener.events)
+    assert listener.findings() == [] and not any(attend_member(event, "resync") for event in listener.events)
 
 
 def test_of_several_subscriptions_at_the_same_time_one_is_played(accepted: Path, tmp_path: Path) -> None:
@@ -330,17 +330,17 @@ def test_of_several_subscriptions_at_the_same_time_one_is_played(accepted: Path,
     both = [one for line in lines for one in (line, {**line, "via": "sub_other"})]
     path = written(tmp_path / "two.ndjson", [header, *both[:-2]])
     found = script(path)
-    assert found.via == lines[0]["via"] or found.via == "sub_other"
-    assert len([*found.cues()]) <= len(lines)
+    assert found.subscription_id == lines[0]["via"] or found.subscription_id == "sub_other"
+    assert len([*found.iter_steps()]) <= len(lines)
     after = [{**line, "via": "sub_other"} for line in lines]
-    assert script(written(tmp_path / "after.ndjson", [header, *lines, *after])).via is None
+    assert script(written(tmp_path / "after.ndjson", [header, *lines, *after])).subscription_id is None
 
 
 def test_bare_events_are_played_in_their_own_time(accepted: Path, tmp_path: Path) -> None:
     events = [line["message"] for line in entries(accepted) if "event_id" in line.get("message", {})]
     path = written(tmp_path / "bare.ndjson", events)
-    moments = [cue.at for cue in script(path).cues()]
-    assert moments == sorted(moments) and moments[0] == timestamps.instant(events[0]["timestamp"])
+    moments = [cue.at for cue in script(path).iter_steps()]
+    assert moments == sorted(moments) and moments[0] == timestamps.parse_instant(events[0]["timestamp"])
     assert played(path, "accept").types == [one["type"].removeprefix("aaep:agent.") for one in events]
 
 
@@ -355,18 +355,20 @@ def test_the_time_between_is_kept_at_some_speed(accepted: Path) -> None:
             return True
 
     with playing(accepted, speed=4.0, clock=lambda: now[0]) as (producer, rehearsal):
-        rehearsal._changed = Changed()
+        rehearsal._condition = Changed()
         Listener(producer, capabilities=EARS)
         rehearsal.play()
-        moments = [cue.at for cue in rehearsal.script.cues()]
+        moments = [cue.at for cue in rehearsal.plan.iter_steps()]
     assert sum(waits) == pytest.approx((moments[-1] - moments[0]) / 4)
 
 
 def test_what_follows_which_answer() -> None:
-    assert Ending("accepted").meets(Ending("unseen")) and Ending("answered", 1).meets(Ending("answered"))
-    assert not Ending("accepted").meets(Ending("rejected"))
-    assert not Ending("answered", 1).meets(Ending("answered", 2))
-    assert not Ending("pending").meets(Ending("pending"))
+    assert PromptResult("accepted").is_compatible_with(PromptResult("unseen")) and PromptResult(
+        "answered", 1
+    ).is_compatible_with(PromptResult("answered"))
+    assert not PromptResult("accepted").is_compatible_with(PromptResult("rejected"))
+    assert not PromptResult("answered", 1).is_compatible_with(PromptResult("answered", 2))
+    assert not PromptResult("pending").is_compatible_with(PromptResult("pending"))
 
 
 def test_it_plays_what_broke_a_rule_as_it_was(accepted: Path, tmp_path: Path) -> None:
@@ -379,7 +381,7 @@ def test_it_plays_what_broke_a_rule_as_it_was(accepted: Path, tmp_path: Path) ->
 def test_the_agents_own_name_and_languages_are_offered(accepted: Path) -> None:
     found = script(accepted)
     assert found.producer.agent_name == "Bank" and found.languages[0] == "en-US"
-    assert (found.sessions, found.faults) == (1, 0)
+    assert (found.session_count, found.fault_count) == (1, 0)
     with pytest.raises(CaptureError, match="no event"):
         script(Path(os.devnull))
 
@@ -395,7 +397,7 @@ def test_what_was_captured_is_played_and_captured_again(
     monkeypatch.setenv("XDG_RUNTIME_DIR", str(tmp_path))
     path = tmp_path / "again.ndjson"
     with Producer("bank", name="Bank", journal=None, listen=url) as producer:
-        rehearsal = Rehearsal(producer, script(accepted), speed=None)
+        rehearsal = Replayer(producer, script(accepted), speed=None)
         with in_background(rehearsal.play):
             again = ["capture", producer.addresses[0], "-o", str(path), "--max-events", "17"]
             result = CliRunner().invoke(main, again)

@@ -19,7 +19,7 @@ from click.testing import CliRunner, Result
 
 from aaep import Audit, ExtensionError, Finding, Profile, Registry, Violation
 from aaep.cli import main, validate
-from aaep.cli._report import Prose
+from aaep.cli._report import TextReport
 from aaep.protocol.attend_extension import ATTEND
 from aaep.protocol.audit import Direction
 from aaep.recording import reader
@@ -345,11 +345,11 @@ def test_reading_and_telling_take_the_same_memory_however_long_the_recording() -
 
     peaks = []
     for lines in (3_000, 30_000):
-        report = Prose(None, notes=True)
-        report.open("-")
+        report = TextReport(None, notes=True)
+        report.start_file("-")
         tracemalloc.start()
-        recording = reader.begin(Endless(lines))  # type: ignore[arg-type]  # not a whole stream
-        assert reader.judge(recording, Deaf(), report.say, lambda _: None) == lines
+        recording = reader.open_recording(Endless(lines))  # type: ignore[arg-type]  # not a whole stream
+        assert reader.audit_recording(recording, Deaf(), report.add_finding, lambda _: None) == lines
         peaks.append(tracemalloc.get_traced_memory()[1])
         tracemalloc.stop()
     assert peaks[1] < peaks[0] * 1.1
@@ -524,7 +524,7 @@ def test_progress_is_told_in_plain_lines_and_only_on_demand_or_to_a_terminal(mon
 def test_progress_is_told_after_some_time_however_little_was_read(
     data: bytes, noun: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    seconds = count(step=validate.SECONDS / 2)
+    seconds = count(step=validate.PROGRESS_SECONDS / 2)
     monkeypatch.setattr(validate, "monotonic", lambda: next(seconds))
     monkeypatch.setattr(reader, "STRIDE", 2)
     told_on = run("--progress", "-", data=data).stderr.splitlines()

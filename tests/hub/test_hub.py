@@ -19,7 +19,7 @@ from aaep.errors import AaepError, RemoteProtocolError
 from aaep.hub.face import SubscriptionGone, UnknownSubscription
 from aaep.hub.hub import Hub
 from aaep.hub.sessions import SessionSnapshot
-from aaep.hub.settings import Settings
+from aaep.hub.settings import HubSettings
 from aaep.hub.stream import Subscription
 from aaep.identity.peer import Peer
 from aaep.journal.memory import MemoryJournal
@@ -50,8 +50,8 @@ from aaep.protocol.messages import (
 )
 from aaep.protocol.negotiation import Offer
 from aaep.protocol.session import SessionState
-from aaep.protocol.subscription import critical
-from aaep.runtime.background import Background, Later
+from aaep.protocol.subscription import is_critical
+from aaep.runtime.background import BackgroundLoop, Waitable
 
 PRODUCER = ProducerInfo(agent_id="bank")
 REPLIES: dict[str, Any] = {"supports_confirmation_reply": True, "supported_conformance_levels": (1, 2)}
@@ -241,7 +241,7 @@ class World:
     def __init__(self, **settings: Any) -> None:
         self.clock = Clock()
         self.journal = MemoryJournal()
-        self.settings = Settings(**settings)
+        self.settings = HubSettings(**settings)
         self.hub = self.begin()
 
     def begin(self) -> Hub:
@@ -355,7 +355,7 @@ class Slow(MemoryJournal):
         super().__init__()
         self.calls: list[Callable[[], None]] = []
 
-    def when_kept(self, call: Callable[[], None]) -> bool:
+    def call_when_committed(self, call: Callable[[], None]) -> bool:
         self.calls.append(call)
         return True
 
@@ -603,7 +603,7 @@ async def test_a_merged_event_is_a_place_to_resume_after() -> None:
 
 @scene
 async def test_an_older_place_is_read_from_the_journal() -> None:
-    world = World(ring=3)
+    world = World(ring_size=3)
     id = world.subscribe(**WHOLE)
     agent = Agent(world)
     reader = world.connect(id)
@@ -680,7 +680,7 @@ async def test_a_prompt_that_nobody_could_answer_is_not_shown_afterwards() -> No
 async def test_who_has_seen_nothing_gets_everything_since_it_subscribed() -> None:
     """What was written to a connection that broke may never have arrived."""
     for ring in (2, 1000):
-        world = World(ring=ring)
+        world = World(ring_size=ring)
         earlier = Agent(world)
         earlier.end()
         id = world.subscribe(**WHOLE)
@@ -695,7 +695,7 @@ async def test_who_has_seen_nothing_gets_everything_since_it_subscribed() -> Non
 
 @scene
 async def test_the_first_subscriber_of_a_run_does_not_get_what_was_before_it() -> None:
-    world = World(ring=2)
+    world = World(ring_size=2)
     Agent(world).end()
     world.begin()
     id = world.subscribe(**WHOLE)
@@ -734,7 +734,7 @@ async def test_an_unknown_place_means_catching_up_with_an_idle_session_too() -> 
 
 @scene
 async def test_more_than_may_be_read_at_once_means_catching_up() -> None:
-    world = World(ring=3, replay=10)
+    world = World(ring_size=3, max_replay_entries=10)
     id = world.subscribe(**WHOLE)
     agent = Agent(world)
     world.connect(id)
@@ -882,7 +882,7 @@ async def test_a_bare_stream_is_read_only_and_ends_with_its_connection() -> None
     world.hub.disconnect(world.last.id, reader)
     assert "aaep_subscriptions 0\n" in world.hub.metrics()
     with pytest.raises(UnknownSubscription):
-        World(bare=False).connect()
+        World(allow_bare=False).connect()
 
 
 # -- slow readers ----------------------------------------------------------------------------------
@@ -915,7 +915,7 @@ async def test_a_stalled_reader_does_not_delay_a_healthy_one_and_gets_what_it_mi
 
 @scene
 async def test_a_sink_is_looked_at_now_and_then_and_never_holds_much_more_than_it_may() -> None:
-    world = World(high_water=40_000)
+    world = World(high_water_bytes=40_000)
     agent = Agent(world)
     stuck = Socket()
     healthy = world.join(**WHOLE)
@@ -974,7 +974,7 @@ async def test_a_reader_that_stays_stalled_is_let_go_and_may_resume() -> None:
 
 @scene
 async def test_a_reader_that_falls_out_of_the_ring_resumes_from_the_journal_with_every_critical_event() -> None:
-    world = World(ring=10)
+    world = World(ring_size=10)
     agent = Agent(world)
     id = world.subscribe(**WHOLE)
     reader = world.connect(id)
@@ -991,7 +991,7 @@ async def test_a_reader_that_falls_out_of_the_ring_resumes_from_the_journal_with
     assert reader.reason == "slow_consumer"
     again = world.connect(id, after=seen)
     assert again.ids == [event.event_id for event in agent.sent[2:]]
-    assert sum(critical(event) for event in again.events) == 3
+    assert sum(is_critical(event) for event in again.events) == 3
 
 
 @scene
@@ -1168,7 +1168,7 @@ def test_whatever_happens_to_a_connection_nothing_is_lost(
     acts: list[tuple[Any, ...]], terms: dict[str, Any], ring: int
 ) -> None:
     async def play() -> None:
-        world = World(ring=ring)
+        world = World(ring_size=ring)
         healthy, listener = Listener(world, terms), Listener(world, terms)
         agents = [Agent(world), Agent(world)]
         for act in acts:
@@ -1188,7 +1188,9 @@ def test_whatever_happens_to_a_connection_nothing_is_lost(
         for agent in agents:
             for one in (healthy, listener):
                 assert heard_of([*one.seen.values()], agent) == agent.texts
-                kept = {e.event_id for e in agent.sent if isinstance(e, (ToolInvoked, SessionCompleted)) or critical(e)}
+                kept = {
+                    e.event_id for e in agent.sent if isinstance(e, (ToolInvoked, SessionCompleted)) or is_critical(e)
+                }
                 assert kept <= one.seen.keys()
 
     played(play)
@@ -1243,7 +1245,7 @@ def replied(token: str, id: str) -> ConfirmationReply:
 
 @scene
 async def test_a_session_is_for_its_audience_only() -> None:
-    world = World(ring=1)
+    world = World(ring_size=1)
     ada, bob = Peer(principal="ada"), Peer(principal="bob")
     mine, theirs = world.join(ada, **WHOLE, **REPLIES), world.join(bob, **WHOLE, **REPLIES)
     agent = Agent(world, audience=frozenset({"ada"}))
@@ -1382,7 +1384,7 @@ async def test_a_withheld_prompt_that_the_session_sends_itself_is_sent_once() ->
 
 @scene
 async def test_a_withheld_prompt_is_not_read_from_the_journal() -> None:
-    world = World(ring=1)
+    world = World(ring_size=1)
     agent = Agent(world)
     prompt = agent.ask(withheld=True)
     agent.say("One. ")
@@ -1563,9 +1565,9 @@ async def test_the_manifest_says_what_is_offered() -> None:
 
 def test_many_threads_publish_and_each_session_arrives_in_order() -> None:
     world = object.__new__(World)
-    world.clock, world.journal, world.settings = Clock(), MemoryJournal(), Settings()
+    world.clock, world.journal, world.settings = Clock(), MemoryJournal(), HubSettings()
     world.hub = Hub(Offer(producer=PRODUCER), world.journal)
-    reader, everything = Reader(), Later[None]()
+    reader, everything = Reader(), Waitable[None]()
     wanted = 8 * 202
 
     async def join() -> None:
@@ -1577,7 +1579,7 @@ def test_many_threads_publish_and_each_session_arrives_in_order() -> None:
     def watched(data: bytes) -> None:
         Reader.write(reader, data)
         if data.count(b"\n") and len(reader.ids) >= wanted:
-            everything.settle(None)
+            everything.set_result(None)
 
     reader.write = watched  # type: ignore[method-assign]  # put in its place for this test
     world.hub.run(join())
@@ -1662,7 +1664,7 @@ def test_waiting_for_the_hub_on_its_own_loop_is_refused() -> None:
 
 def test_a_task_that_does_not_notice_its_end_holds_nobody_up() -> None:
     """As who waited for what came in this very moment: he has to be told again."""
-    background, waiting = Background("test"), threading.Event()
+    background, waiting = BackgroundLoop("test"), threading.Event()
     times: list[int] = []
 
     async def stubborn() -> None:
@@ -1673,7 +1675,7 @@ def test_a_task_that_does_not_notice_its_end_holds_nobody_up() -> None:
             except asyncio.CancelledError:
                 times.append(1)
 
-    background.call(asyncio.run_coroutine_threadsafe, stubborn(), background.loop)
+    background.call_soon(asyncio.run_coroutine_threadsafe, stubborn(), background.loop)
     assert waiting.wait(30)
     stopping = threading.Thread(target=background.stop, daemon=True)
     stopping.start()

@@ -289,7 +289,7 @@ def test_a_session_that_ends_while_everything_is_closed_stops_nothing() -> None:
     producer.close()
     thread.join(10)
     assert ended(listener) == ["session.started", "session.completed"]
-    assert listener.closed is not None
+    assert listener.close_message is not None
 
 
 def test_a_journal_that_fails_keeps_nobody_from_hearing_goodbye() -> None:
@@ -311,7 +311,7 @@ def test_a_journal_that_fails_keeps_nobody_from_hearing_goodbye() -> None:
     with pytest.raises(JournalError):
         producer.close()
     assert ran == []
-    assert listener.closed is not None and producer.hub._closed
+    assert listener.close_message is not None and producer.hub._closed
 
 
 def test_who_stopped_it_is_told_by_the_error() -> None:

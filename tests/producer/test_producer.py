@@ -236,16 +236,16 @@ def test_timestamps_never_go_back_and_ids_are_never_the_same() -> None:
 
 
 def test_a_child_process_makes_its_own_ids() -> None:
-    from aaep.runtime.ids import identifier
+    from aaep.runtime.ids import new_id
 
-    identifier("evt_")
+    new_id("evt_")
     reading, writing = os.pipe()
     child = os.fork()
     if child == 0:
-        os.write(writing, identifier("evt_").encode())
+        os.write(writing, new_id("evt_").encode())
         os._exit(0)
     os.waitpid(child, 0)
-    assert os.read(reading, 100).decode() != identifier("evt_")
+    assert os.read(reading, 100).decode() != new_id("evt_")
     os.close(reading)
     os.close(writing)
 

@@ -18,7 +18,7 @@ from aaep.producer.tool_call import Call
 from aaep.protocol.catalogue import grade
 from aaep.protocol.codec import read
 from aaep.protocol.events import OutputStreaming, ToolCompleted, ToolInvoked
-from aaep.runtime.ids import identifier
+from aaep.runtime.ids import new_id
 from aaep.testing import Listener
 
 SAID = {"summary_terse": "Look.", "summary_normal": "Calling look.", "summary_detailed": "Calling look."}
@@ -200,7 +200,7 @@ def test_what_equals_a_yes_to_being_irreversible_is_not_taken_for_one() -> None:
                 with session.tool("pay", risk="low", irreversible=True, ask=ask):
                     pass
             with pytest.raises(AaepError):
-                Call(session, "pay", identifier("call_"), risk="low", irreversible=cast(bool, 1)).begin()
+                Call(session, "pay", new_id("call_"), risk="low", irreversible=cast(bool, 1)).begin()
         listener.wait_for_end()
 
 

@@ -95,7 +95,7 @@ def test_c_22_the_end_of_a_long_argument_is_heard_before_it_can_be_accepted(prod
     assert said is not None and "rm -rf" not in said.text and "a" not in dict(said.keys)
     queue = Queue()
     queue.push(said, 0.0)
-    [spoken] = [one for one in queue.more(1.0) if isinstance(one, Speak)]
+    [spoken] = [one for one in queue.speak_detail(1.0) if isinstance(one, Speak)]
     assert "; rm -rf ~" in spoken.text and "a" in dict(spoken.announcement.keys)
 
 

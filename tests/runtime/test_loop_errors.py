@@ -8,7 +8,7 @@ import socket
 
 import pytest
 
-from aaep.runtime.loop_errors import hush
+from aaep.runtime.loop_errors import install_loop_error_handler
 
 
 def test_a_server_that_is_closed_before_asyncio_tries_again_to_accept_is_not_told(
@@ -18,7 +18,7 @@ def test_a_server_that_is_closed_before_asyncio_tries_again_to_accept_is_not_tol
 
     async def close_early() -> None:
         loop = asyncio.get_running_loop()
-        hush(loop)
+        install_loop_error_handler(loop)
         bound = socket.create_server(("127.0.0.1", 0))
         server = await loop.create_server(asyncio.Protocol, sock=bound)
         server.close()

@@ -28,14 +28,14 @@ from msgspec import UNSET
 from aaep.errors import AaepError
 from aaep.hub.manifest import build_manifest
 from aaep.identity.manifests import ManifestInvalid
-from aaep.identity.signatures import sign, verify
+from aaep.identity.signatures import sign_manifest, verify_manifest
 from aaep.identity.signing_keys import KeyUnusable, SigningKey, TrustedKeys
 from aaep.producer.producer import Producer
 from aaep.protocol import codec
 from aaep.protocol.events import Envelope, ProducerInfo, ProgressUpdated
 from aaep.protocol.messages import Manifest, SubscriptionClose, SubscriptionRenegotiate, SubscriptionRequest
 from aaep.protocol.negotiation import Offer, negotiate, renegotiate
-from aaep.subscriber.fallback import Ways, allowed
+from aaep.subscriber.fallback import FallbackChannel, may_fall_back
 from aaep.subscriber.status import SubscriptionRefused
 from aaep.subscriber.subscriber import Subscriber
 from aaep.transports.base import Arrival, Channel, ChannelLost, ChannelRefused, serve
@@ -43,8 +43,8 @@ from aaep.transports.base import Arrival, Channel, ChannelLost, ChannelRefused, 
 LONG = 60.0  # seconds that nothing here should take
 NOW = 1_779_632_531.0
 HERE = "https://agent.example"
-KEY = SigningKey.new(kid="bank-2026")
-TRUSTED = TrustedKeys([KEY.public])
+KEY = SigningKey.generate(kid="bank-2026")
+TRUSTED = TrustedKeys([KEY.public_key])
 ATTEND = "https://aaep.readthedocs.io/extensions/attend/v1"
 OFFER = Offer(producer=ProducerInfo(agent_id="bank"), namespaces=(ATTEND,))
 MANIFEST = Manifest(
@@ -57,7 +57,7 @@ MANIFEST = Manifest(
 
 
 def signed(manifest: Manifest = MANIFEST, key: SigningKey = KEY, **more: Any) -> str:
-    return sign(manifest, key, **{"now": NOW, "origins": [HERE], **more})
+    return sign_manifest(manifest, key, **{"now": NOW, "origins": [HERE], **more})
 
 
 @pytest.fixture(autouse=True)
@@ -177,8 +177,8 @@ OTHER = codec.replace(MANIFEST, agent_id="bank2")
 @pytest.mark.parametrize(
     ("script", "reason"),
     [
-        (lambda: Script(signed(key=SigningKey.new(kid="bank-2026"))), "signature"),
-        (lambda: Script(signed(key=SigningKey.new())), "key"),
+        (lambda: Script(signed(key=SigningKey.generate(kid="bank-2026"))), "signature"),
+        (lambda: Script(signed(key=SigningKey.generate())), "key"),
         (lambda: Script(signed(now=NOW - 31 * 86_400)), "date"),
         (lambda: Script(signed(now=NOW + 86_400)), "date"),
         (lambda: Script(signed(origins=["https://other.example"])), "origin"),
@@ -222,7 +222,7 @@ def test_a_manifest_that_could_not_be_fetched_now_is_fetched_again_before_anythi
 
 
 def test_a_subscriber_that_does_not_require_it_is_told_what_is_not_proven() -> None:
-    script = Script(signed(key=SigningKey.new()))
+    script = Script(signed(key=SigningKey.generate()))
     with connected(script, require_signed=False) as subscriber:
         subscriber.ready().wait(LONG)
         assert not subscriber.trusted
@@ -342,9 +342,9 @@ def manifest_at(url: str, accept: str | None = None) -> tuple[str, bytes]:
 def files(tmp_path: Path) -> tuple[Path, Path]:
     """A private key and the public one, as ``aaep manifest key new`` writes them."""
     private, public = tmp_path / "bank.json", tmp_path / "bank.public.json"
-    private.write_text(json.dumps(KEY.jwk(private=True)))
+    private.write_text(json.dumps(KEY.to_jwk(private=True)))
     private.chmod(0o600)
-    public.write_text(json.dumps({"keys": [KEY.jwk()]}))
+    public.write_text(json.dumps({"keys": [KEY.to_jwk()]}))
     return private, public
 
 
@@ -381,7 +381,7 @@ def test_the_manifest_is_json_and_on_demand_a_jws(files: tuple[Path, Path]) -> N
         for accept in ("application/jose", "application/json;q=0.9, Application/JOSE", "application/jose, */*"):
             kind, raw = manifest_at(url, accept)
             assert kind == "application/jose", accept
-            found = verify(raw, TRUSTED, agent_id="bank", origin=url, now=time.time())
+            found = verify_manifest(raw, TRUSTED, agent_id="bank", origin=url, now=time.time())
             assert found.origins == (url, url.replace("http:", "ws:"))
             assert found.manifest.transports_supported == ("sse", "websocket")
 
@@ -417,7 +417,7 @@ def test_the_signature_is_renewed_while_the_producer_runs(files: tuple[Path, Pat
         assert manifest_at(url, "application/jose")[1] == first
         now[0] += 29 * 86_400
         second = manifest_at(url, "application/jose")[1]
-        assert verify(second, TRUSTED, agent_id="bank", origin=url, now=now[0]).issued == now[0]
+        assert verify_manifest(second, TRUSTED, agent_id="bank", origin=url, now=now[0]).issued_at == now[0]
 
 
 def test_a_door_that_is_opened_later_is_in_the_signed_manifest(files: tuple[Path, Path]) -> None:
@@ -430,7 +430,7 @@ def test_a_door_that_is_opened_later_is_in_the_signed_manifest(files: tuple[Path
 def test_addresses_beside_those_that_are_listened_on_are_signed_too(files: tuple[Path, Path]) -> None:
     with served(signing_key=files[0], reached_at="https://agent.example/") as producer:
         raw = manifest_at(producer.addresses[0], "application/jose")[1]
-        assert verify(raw, TRUSTED, agent_id="bank", origin=HERE, now=time.time()).kid == KEY.kid
+        assert verify_manifest(raw, TRUSTED, agent_id="bank", origin=HERE, now=time.time()).kid == KEY.kid
 
 
 def test_over_a_socket_of_the_user_a_producer_with_a_key_is_trusted(files: tuple[Path, Path], short: Path) -> None:
@@ -508,7 +508,7 @@ def test_a_key_that_cannot_be_used_is_told_before_anything_is_served(tmp_path: P
 )
 def test_what_was_meant_for_one_host_goes_to_no_other(first: str, other: str, may: bool) -> None:
     """CF-116"""
-    assert allowed(first, other) is may
+    assert may_fall_back(first, other) is may
 
 
 class Way(Script):
@@ -529,7 +529,7 @@ def places(*given: str) -> bytes:
 REQUEST = b'{"type":"subscription.request","aaep_version":"1.0.0","subscriber_id":"x","capabilities":{}}'
 
 
-def ways(works: set[str], listed: bytes) -> tuple[Ways, list[str]]:
+def ways(works: set[str], listed: bytes) -> tuple[FallbackChannel, list[str]]:
     tried: list[str] = []
 
     def connect(url: str) -> Channel:
@@ -538,7 +538,7 @@ def ways(works: set[str], listed: bytes) -> tuple[Ways, list[str]]:
         made.works = works
         return made
 
-    return Ways("https://a.example", connect), tried
+    return FallbackChannel("https://a.example", connect), tried
 
 
 def test_ways_are_tried_in_the_order_of_the_manifest_and_around() -> None:
@@ -578,7 +578,7 @@ def test_an_agent_whose_id_is_a_path_leads_to_no_socket() -> None:
             tried.clear()
             given = codec.replace(MANIFEST, agent_id=agent, extensions={"attend": {"origins": ["local"]}})
             listed = codec.encode(given)
-            channel = Ways("http://127.0.0.1:1", connect)
+            channel = FallbackChannel("http://127.0.0.1:1", connect)
             await channel.request(REQUEST)
             channel._channel.works = set()  # type: ignore[union-attr]  # the channel of this test
             with pytest.raises(ChannelLost):
@@ -639,7 +639,7 @@ def test_when_one_door_closes_the_person_goes_on_hearing_by_another(other: str, 
                 got.append(one)
                 if one.type == "aaep:agent.session.completed":
                     break
-            assert subscriber._link.channel.url == producer.addresses[1]  # type: ignore[attr-defined]  # the channel of this test
+            assert subscriber._connection.channel.url == producer.addresses[1]  # type: ignore[attr-defined]  # the channel of this test
             assert subscriber.proof is not None and subscriber.proof.signed is not None
         assert [one.progress.percent for one in got if isinstance(one, ProgressUpdated)] == [1, 2]
         assert len({one.event_id for one in got}) == len(got)

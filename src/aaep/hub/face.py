@@ -17,12 +17,12 @@ from typing import Final, Protocol
 from ..errors import AaepError, RemoteProtocolError, Violation
 from ..identity.peer import Peer
 from ..protocol.catalogue import grade
-from ..protocol.codec import parse
+from ..protocol.codec import parse_json
 from ..protocol.fields import Message
 from ..protocol.messages import Manifest, SubscriptionClose, SubscriptionRejected
 from ..protocol.negotiation import Offer
-from ..text.sanitize import cut, neutralise
-from .settings import Settings
+from ..text.sanitize import sanitize, truncate
+from .settings import HubSettings
 
 __all__ = [
     "CREDENTIAL_EXPIRED",
@@ -61,13 +61,13 @@ class UnreadableRequest(RemoteProtocolError):
 
     def __init__(self, raw: bytes, violations: Iterable[Violation]) -> None:
         super().__init__("Malformed message.")
-        value = parse(raw)[0]
+        value = parse_json(raw)[0]
         kind = value.get("type") if isinstance(value, dict) else _REQUEST
         errors = [violation.message for violation in violations if grade(violation) == "error"]
         text = " ".join(errors) if kind == _REQUEST else f"type should be {_REQUEST}."
         self.is_request = isinstance(value, dict) and kind == _REQUEST
         self.rejected = SubscriptionRejected(
-            reason_code="unknown", reason_message=cut(neutralise(f"This request cannot be used. {text}"), _LONGEST)
+            reason_code="unknown", reason_message=truncate(sanitize(f"This request cannot be used. {text}"), _LONGEST)
         )
 
 
@@ -129,7 +129,7 @@ class HubFace(Protocol):
     """
 
     @property
-    def settings(self) -> Settings:
+    def settings(self) -> HubSettings:
         """What its owner has set."""
 
     @property

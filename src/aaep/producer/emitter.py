@@ -27,10 +27,10 @@ from ..protocol.events import Envelope, LocalizationHints, ProducerInfo, StateCh
 from ..protocol.extensions import Registry
 from ..protocol.fields import AAEP_VERSION, CORE_CONTEXT
 from ..protocol.quick import Rest
-from ..protocol.session import Agent
+from ..protocol.session import AgentState
 from ..protocol.session import SessionState as Order
-from ..runtime.ids import identifier, timestamp
-from ..text.summaries import Said, direction_of
+from ..runtime.ids import format_timestamp, new_id
+from ..text.summaries import Summaries, detect_direction
 from .sending import Manner, Remembered, examine, manner, remembered
 
 __all__ = ["Emitter", "Publisher"]
@@ -68,7 +68,7 @@ class Emitter:
         wall: Callable[[], float],
         tell: Callable[[Envelope], None] | None = None,
     ) -> None:
-        self.session_id = identifier("sess_")
+        self.session_id = new_id("sess_")
         self.order = Order(self.session_id)
         self.lock = threading.RLock()
         self.clock, self.wall = clock, wall
@@ -82,14 +82,14 @@ class Emitter:
         # By language and direction, the hints and what was found sound on the events that have them.
         self._hints: dict[tuple[str, str], tuple[LocalizationHints, Remembered]] = {}
         self._usual: tuple[LocalizationHints, Remembered] | None = None  # for ASCII, unless it would run the other way
-        self._agent: Agent | None = None  # the order's idea of us
+        self._agent: AgentState | None = None  # the order's idea of us
         self._torn = self._saying = self._forked = False
         self._manners: dict[tuple[type[Envelope], str], Manner] = {}  # with the usual hints
 
     def say(
         self,
         cls: type[E],
-        said: Said | None = None,
+        said: Summaries | None = None,
         *,
         urgency: str = "normal",
         primary: str | None = None,
@@ -108,7 +108,7 @@ class Emitter:
             hints, sound = self._language(primary or self.language, members)
             event = cls(
                 aaep_version=AAEP_VERSION,
-                event_id=identifier("evt_"),
+                event_id=new_id("evt_"),
                 session_id=self.session_id,
                 timestamp=self._timestamp(),
                 producer=self._producer,
@@ -147,7 +147,7 @@ class Emitter:
             self.say(cls, urgency=urgency, **{name: value for name, value in given.items() if value is not UNSET})
             self._agent = self.order.agents.get(self._producer.agent_id)
 
-    def _add(self, known: Manner, order: Order, agent: Agent, rest: Rest) -> bool:
+    def _add(self, known: Manner, order: Order, agent: AgentState, rest: Rest) -> bool:
         """Whether it could be sent in the manner of others. If not, nothing has happened."""
         cls, fits, judge, applied, sound, head, middle, tail, again = known
         pieces = new = None
@@ -161,8 +161,8 @@ class Emitter:
                 again.keep(rest, head, middle, tail, payload)
         wall = self.wall()
         late = wall if wall > self._last else self._last
-        stamp = timestamp(late)
-        if stamp < order.last:
+        stamp = format_timestamp(late)
+        if stamp < order.last_timestamp:
             return False
         self._saying = True
         try:
@@ -172,14 +172,14 @@ class Emitter:
                 if wrong:
                     self._saying = False
                     return False
-            event_id = identifier("evt_")
+            event_id = new_id("evt_")
             if again is None or pieces is None or new is None:
                 data = f"{head}{event_id}{middle}{stamp}{tail}".encode() + payload[1:]
             else:
                 data = again.write(pieces, event_id, stamp, new).encode()
             self._journal.append(event_id, self.session_id, data, at=wall)
             self._last = late
-            agent.timestamp = order.last = stamp
+            agent.timestamp = order.last_timestamp = stamp
             if applied is not None:
                 applied(order, rest, agent, 0.0)  # only questions have to do with time
             self._hub.publish(self._source, Unread(event_id, cls), data)
@@ -198,7 +198,7 @@ class Emitter:
         with self.lock:
             return {
                 "aaep_version": AAEP_VERSION,
-                "event_id": identifier("evt_"),
+                "event_id": new_id("evt_"),
                 "session_id": self.session_id,
                 "timestamp": self._timestamp(),
                 "producer": self._producer,
@@ -272,7 +272,7 @@ class Emitter:
         """Learn from the journal what was said, and send what did not get out; gives the last of it."""
         with self.lock:
             last: Envelope | None = None
-            now, out, asks = self.clock(), not self.last_event_id, self.order.asks
+            now, out, asks = self.clock(), not self.last_event_id, self.order.prompts
             self.order, self._agent, self._torn, self._saying = Order(self.session_id), None, False, False
             for entry in self._journal.read(session=self.session_id, limit=sys.maxsize):
                 event = decode(entry.data, self._known)
@@ -303,7 +303,7 @@ class Emitter:
     def _timestamp(self) -> str:
         """ENV-027 §3.2.5: never before the last one, whatever the clock does."""
         self._last = max(self._last, self.wall())
-        return timestamp(self._last)
+        return format_timestamp(self._last)
 
     def _language(self, language: str, members: dict[str, Any]) -> tuple[LocalizationHints, Remembered]:
         """C-17: on every event, the language of its text and its direction."""
@@ -313,7 +313,7 @@ class Emitter:
                     break
             else:
                 return self._usual
-        key = (language, direction_of(language, [one for one in members.values() if type(one) is str]))
+        key = (language, detect_direction(language, [one for one in members.values() if type(one) is str]))
         known = self._hints.get(key)
         if known is None:
             hints = LocalizationHints(
@@ -330,11 +330,11 @@ class Emitter:
 def _carry(asks: Mapping[str, PromptState], order: Order) -> None:
     """Who may answer a prompt, and what was answered, is not in the journal."""
     for token, ask in asks.items():
-        told = order.asks.get(token)
+        told = order.prompts.get(token)
         if told is not None and (ask.outcome != "pending" or told.outcome == "pending"):
-            ask.used, ask.followed = ask.used or told.used, ask.followed or told.followed
-            order.asks[token] = ask
-    order.deadline = min((ask.deadline for ask in order.asks.values() if ask.outcome == "pending"), default=None)
+            ask.is_used, ask.is_followed = ask.is_used or told.is_used, ask.is_followed or told.is_followed
+            order.prompts[token] = ask
+    order.deadline = min((ask.deadline for ask in order.prompts.values() if ask.outcome == "pending"), default=None)
     order.plain = False  # the next event finds out
 
 

@@ -10,9 +10,9 @@ from msgspec import UNSET
 
 from ..errors import LocalProtocolError
 from ..protocol.events import OutputStreaming
-from ..runtime.ids import identifier
-from ..text.redaction import ENDED, find, redact, settled, suspicious
-from ..text.sentences import Boundary, Hint, cut, portions
+from ..runtime.ids import new_id
+from ..text.redaction import SAFE_ENDINGS, find_safe_length, find_secrets, may_contain_secret, redact
+from ..text.sentences import Boundary, CoalesceHint, find_boundary, split_with_hints
 from .sending import REST
 
 if TYPE_CHECKING:
@@ -33,8 +33,10 @@ class Output:
     a tool runs or a question is open it waits, and nothing of it is lost.
     """
 
-    def __init__(self, session: Session, *, content_type: str | None, language: str | None, boundary: Hint) -> None:
-        self.id = identifier("out_")
+    def __init__(
+        self, session: Session, *, content_type: str | None, language: str | None, boundary: CoalesceHint
+    ) -> None:
+        self.id = new_id("out_")
         self.text_length = 0
         self.complete = False
         self._session, self._voice = session, session.voice
@@ -94,11 +96,11 @@ class Output:
             text = unicodedata.normalize("NFC", text.encode(errors="replace").decode())
         size, reached = len(text), None
         if not (boundary == "none" or final or everything):
-            size, reached = cut(text, boundary, language=self._tongue), boundary
+            size, reached = find_boundary(text, boundary, language=self._tongue), boundary
         before = self._before
         # SEC-023: a secret that came in pieces would be none.
-        if size and not final and (text[size - 2 : size] not in ENDED or "BEGIN" in text):
-            safe = settled(text, size, before, sure=everything)
+        if size and not final and (text[size - 2 : size] not in SAFE_ENDINGS or "BEGIN" in text):
+            safe = find_safe_length(text, size, before, complete_only=everything)
             if safe != size:
                 size, reached = safe, None
         ready, self._waiting = text[:size], text[size:]
@@ -107,9 +109,11 @@ class Output:
         if self._session.state != "writing_output":
             self._session.move("writing_output")
         harmless = ready
-        if suspicious(ready):
+        if may_contain_secret(ready):
             harmless = _redacted(before, ready)
-            while next(find(harmless), None) is not None:  # it goes on in the middle of a word: only alone it looks so
+            while (
+                next(find_secrets(harmless), None) is not None
+            ):  # it goes on in the middle of a word: only alone it looks so
                 self._say(harmless[0], "none")
                 harmless = harmless[1:]
             reached = reached if harmless is ready else None
@@ -119,8 +123,8 @@ class Output:
         else:
             self._say_in_portions(harmless, reached, final=final)
 
-    def _say_in_portions(self, text: str, reached: Hint | None, *, final: bool) -> None:
-        said = portions(text, _LONGEST, self._tongue)
+    def _say_in_portions(self, text: str, reached: CoalesceHint | None, *, final: bool) -> None:
+        said = split_with_hints(text, _LONGEST, self._tongue)
         for chunk, hint in said[:-1] if final else said:
             self._say(chunk, hint if hint != "completion" else self._hint(chunk, reached))
         if final:
@@ -128,7 +132,7 @@ class Output:
             self.complete = True
             self._session.wrote(self)
 
-    def _hint(self, chunk: str, reached: Hint | None) -> Hint:
+    def _hint(self, chunk: str, reached: CoalesceHint | None) -> CoalesceHint:
         """The boundary that a chunk ends at: the one it was cut at, if that is ``reached``, or a coarser one."""
         if self._boundary == "none":
             return "none"
@@ -136,11 +140,11 @@ class Output:
             return reached
         for boundary in _BOUNDARIES:
             # With a letter behind it, for a boundary is sure only when something follows.
-            if boundary == reached or cut(f"{chunk}X", boundary, language=self._tongue) == len(chunk):
+            if boundary == reached or find_boundary(f"{chunk}X", boundary, language=self._tongue) == len(chunk):
                 return boundary
         return "none"
 
-    def _say(self, chunk: str, hint: Hint, *, last: bool = False) -> None:
+    def _say(self, chunk: str, hint: CoalesceHint, *, last: bool = False) -> None:
         self._voice.add(
             OutputStreaming,
             _CHUNK(

@@ -17,24 +17,24 @@ from ..errors import AaepError, LocalProtocolError
 from ..hub.hub import Hub
 from ..hub.recovery import recover
 from ..hub.relay.attach import attach
-from ..hub.settings import Settings
+from ..hub.settings import HubSettings
 from ..identity.credentials import Identity
-from ..identity.credentials import audience as audience_of
+from ..identity.credentials import resolve_audience as audience_of
 from ..journal.base import Journal, JournalInUse
 from ..journal.memory import MemoryJournal
 from ..journal.sqlite import SqliteJournal
 from ..presentation.announce import Outputs
 from ..presentation.preferences import Preferences
 from ..protocol.attend_extension import ATTEND
-from ..protocol.attend_extension import registry as attending
+from ..protocol.attend_extension import attend_registry as attending
 from ..protocol.events import Envelope, ProducerInfo
 from ..protocol.extensions import Extension, Registry
 from ..protocol.messages import Manifest
 from ..protocol.negotiation import Offer
-from ..runtime.background import Later
-from ..runtime.files import path_for
-from ..runtime.ids import identifier
-from ..text.summaries import Text
+from ..runtime.background import Waitable
+from ..runtime.files import default_journal_path
+from ..runtime.ids import new_id
+from ..text.summaries import SummaryLike
 from ..transports.base import asgi_application, serve
 from .emitter import Emitter
 from .session import Session, stop
@@ -119,7 +119,7 @@ class Producer:
         if settings and not self._addresses:
             settings, self._away_settings = {}, {**_for_hub(settings, hub), **self._away_settings}
         self._settings = settings if identity is None else {**settings, "identity": identity}
-        self._several = identity is not None and getattr(identity, "several", True)
+        self._several = identity is not None and getattr(identity, "is_multi_user", True)
         self._audience = audience if audience is None or isinstance(audience, str) else frozenset(audience)
         self._clock, self._wall = clock, wall
         self._telling = _Telling(tell) if tell is not None else None
@@ -140,7 +140,7 @@ class Producer:
                 namespaces=(ATTEND.namespace, *(one.namespace for one in extensions)),
                 origins=(reached_at,) if isinstance(reached_at, str) else tuple(reached_at),
             )
-            own = Settings() if hidden is None else Settings(hidden=hidden)
+            own = HubSettings() if hidden is None else HubSettings(hidden_members=hidden)
             self.hub = Hub(offer, self._journal, settings=own, loop=loop, clock=clock, wall=wall)
             if signing_key is not None:
                 self.hub.signer = _signer(signing_key, wall)
@@ -211,7 +211,7 @@ class Producer:
 
     async def _go(self, url: str) -> None:
         """To a hub elsewhere, which readers of many agents use. It finds us again by the instance."""
-        self.hub.add_server(await attach(self.hub, url, instance=identifier("inst_"), **self._away_settings))
+        self.hub.add_server(await attach(self.hub, url, instance=new_id("inst_"), **self._away_settings))
 
     def _once(self) -> None:
         if self._closed or self._started:
@@ -263,7 +263,7 @@ class Producer:
         with self._lock:
             return [*self._open.values()]
 
-    def session(self, summary: Text = None, **more: Any) -> Session:
+    def session(self, summary: SummaryLike = None, **more: Any) -> Session:
         """
         A piece of work: ``with producer.session("Moving money to your savings.") as session:``.
 
@@ -276,7 +276,7 @@ class Producer:
 
     def audience_for(self, given: str | Iterable[str] | None, requested_by: str | None) -> frozenset[str] | None:
         """The principals that a session is for; None: all who are let in."""
-        return audience_of(self._audience if given is None else given, requested_by, several=self._several)
+        return audience_of(self._audience if given is None else given, requested_by, is_multi_user=self._several)
 
     def opened(self, session: Session) -> None:
         if self._closed:
@@ -308,7 +308,7 @@ class Producer:
         """Whether the caller was called by ``tell``."""
         return self._telling is not None and self._telling.here
 
-    def reader(self, *, replies: bool = True) -> Later[str]:
+    def reader(self, *, replies: bool = True) -> Waitable[str]:
         """Settles when a reader, one that can answer, is connected: ``producer.reader().wait()``."""
         return self.hub.wait_for_reader(replies=replies)
 
@@ -401,7 +401,7 @@ class _Telling:
                 self._lock.release()
 
     def _tell(self, event: Envelope) -> None:
-        for one in self._outputs.tell(event):
+        for one in self._outputs.announce(event):
             if one.text and not one.redundant:
                 try:
                     self._say(one.text)
@@ -420,10 +420,10 @@ def _for_hub(settings: dict[str, Any], hub: str | None) -> dict[str, Any]:
 
 
 def _signer(given: SigningKey | str | os.PathLike[str], wall: Callable[[], float]) -> Callable[[Manifest], str | None]:
-    from ..identity.signatures import Signer  # noqa: PLC0415  # brings in cryptography, which few need
+    from ..identity.signatures import ManifestSigner  # noqa: PLC0415  # brings in cryptography, which few need
     from ..identity.signing_keys import SigningKey  # noqa: PLC0415  # brings in cryptography, which few need
 
-    return Signer(given if isinstance(given, SigningKey) else SigningKey.load(given), wall=wall)
+    return ManifestSigner(given if isinstance(given, SigningKey) else SigningKey.load(given), wall=wall)
 
 
 def _journal(given: Journal | str | os.PathLike[str] | None, agent_id: str) -> Journal:
@@ -433,7 +433,7 @@ def _journal(given: Journal | str | os.PathLike[str] | None, agent_id: str) -> J
         return given
     if given != _OWN:
         return SqliteJournal(given)
-    place = path_for(agent_id)
+    place = default_journal_path(agent_id)
     for number in range(1, _FILES + 1):
         try:
             return SqliteJournal(place if number == 1 else place.with_name(f"{place.stem}.{number}{place.suffix}"))

@@ -23,10 +23,18 @@ from ..protocol.consent import PromptState as Prompt
 from ..protocol.events import AwaitingClarification, AwaitingConfirmation, Choice, Envelope, ProgressUpdated
 from ..protocol.events import Progress as ProgressMade
 from ..protocol.messages import Reply
-from ..runtime.background import Later
-from ..runtime.ids import identifier
-from ..text.phrases import span
-from ..text.summaries import Said, Text, brief, compose, outcome, plain, plainly
+from ..runtime.background import Waitable
+from ..runtime.ids import new_id
+from ..text.phrases import format_duration
+from ..text.summaries import (
+    Summaries,
+    SummaryLike,
+    clean_structure,
+    clean_text,
+    complete_summaries,
+    summarize_outcome,
+    truncate_with_ellipsis,
+)
 
 if TYPE_CHECKING:
     from ..hub.hub import Hub
@@ -61,7 +69,7 @@ class Questions:
     def prompt(self) -> Prompt | None:
         """The current question as the order of the session knows it."""
         event = self.current.event if self.current is not None else None
-        return self._voice.order.asks.get(event.reply_token) if event is not None else None
+        return self._voice.order.prompts.get(event.reply_token) if event is not None else None
 
     # -- asking ----------------------------------------------------------------------------
 
@@ -79,7 +87,7 @@ class Questions:
             try:
                 self._issue(ask)
             except BaseException as error:
-                ask.arrived.fail(error)  # whoever waits for it would wait for ever
+                ask.arrived.set_exception(error)  # whoever waits for it would wait for ever
                 if ask is mine or not isinstance(error, AaepError):
                     raise
 
@@ -94,7 +102,7 @@ class Questions:
         members["timeout_seconds"] = max(
             members["timeout_seconds"], min(self._hub.longest_requested_timeout(self._session), _LONGEST)
         )
-        said = compose(ask.said, _asking(ask), english=self._session.english)
+        said = complete_summaries(ask.said, _asking(ask), english=self._session.english)
         self._session.settle_outputs()
         self._session.move("awaiting_input")
         try:
@@ -103,14 +111,14 @@ class Questions:
                 said,
                 urgency="critical",
                 withheld=not repliers,
-                reply_token=identifier("rpl_"),
+                reply_token=new_id("rpl_"),
                 **members,
             )
         except LocalProtocolError:
             self._session.move("thinking")
             raise
         ask.event, self.current, self._withheld = event, ask, not repliers
-        prompt = self._voice.order.asks[event.reply_token]
+        prompt = self._voice.order.prompts[event.reply_token]
         prompt.eligible = set(repliers)
         ask.cancels.append(self._hub.call_at(prompt.deadline, self.expire))
         self._count_down(ask, prompt, event.timeout_seconds)
@@ -119,7 +127,7 @@ class Questions:
         """Nobody could answer, so nothing is asked and nothing done. CF-001, CF-006"""
         default = ask.members.get("default_response")
         how = "defaulted" if default is not None else "unavailable" if ask.kind == "clarification" else ""
-        said = outcome(how or "no_reply_channel", ask.about)
+        said = summarize_outcome(how or "no_reply_channel", ask.about)
         state = "thinking" if self._session.state != "thinking" else "deciding"
         if not self._session.calling:
             self._session.move(state, said, urgency="normal", attend={"outcome": "no_reply_channel"})
@@ -143,10 +151,10 @@ class Questions:
             self.expire()  # where time has passed all at once, as when a machine wakes up
             if self.current is not ask or self._withheld:  # CF-001: who was not asked has no time to answer
                 return
-            said = f"{span(left).capitalize()} left to answer."
+            said = f"{format_duration(left).capitalize()} left to answer."
             self._voice.say(
                 ProgressUpdated,
-                Said(said, said, f"{said} {brief(ask.about)}"),
+                Summaries(said, said, f"{said} {truncate_with_ellipsis(ask.about)}"),
                 urgency="normal",
                 progress=ProgressMade(description=said),
                 eta_ms=int(left * 1000),
@@ -172,7 +180,7 @@ class Questions:
         with self._voice.lock:
             self.expire()
             verdict = self._voice.order.reply(message, self._voice.clock(), via)
-            if verdict.honoured:
+            if verdict.is_honoured:
                 self._conclude()
 
     def expire(self) -> None:
@@ -198,8 +206,8 @@ class Questions:
 
     def _forgo(self, ask: Ask) -> None:
         """A yes came when nobody waited for it any more: what it was for does not run, and who agreed is told."""
-        prompt = self._voice.order.asks.get(ask.event.reply_token) if ask.event is not None else None
-        if ask.call and prompt is not None and prompt.granted and not prompt.used and self._session.open:
+        prompt = self._voice.order.prompts.get(ask.event.reply_token) if ask.event is not None else None
+        if ask.call and prompt is not None and prompt.is_granted and not prompt.is_used and self._session.open:
             with suppress(LocalProtocolError):  # nothing may be said of it any more, as after a handoff
                 self._session.tool(ask.tool or "action", risk="low", ask=ask).forgo()  # nothing happens: no risk
 
@@ -240,7 +248,7 @@ class Questions:
         try:
             self._session.move(
                 "deciding" if longer and state == "thinking" else state,
-                outcome(how, ask.about),
+                summarize_outcome(how, ask.about),
                 urgency="critical",
                 attend={"reply_token": prompt.token, "outcome": _OUTCOMES.get(answer.outcome, answer.outcome)},
             )
@@ -309,7 +317,7 @@ class Questions:
                 return
             if prompt.eligible is not None:
                 prompt.eligible.add(subscription.id)
-            wanted = subscription.requested("minimum_timeout_seconds")
+            wanted = subscription.get_requested("minimum_timeout_seconds")
             longer = isinstance(wanted, int) and wanted > prompt.event.timeout_seconds
             # More time cannot be given to a question that is out: it is taken back and asked anew.
             if longer and not ask.waits_for_time:
@@ -326,11 +334,11 @@ class _Countdown:
         self._questions.tell_time(self._ask, self._left)
 
 
-def _asking(ask: Ask) -> Said:
-    about = brief(ask.about)  # the action or question itself is told whole
+def _asking(ask: Ask) -> Summaries:
+    about = truncate_with_ellipsis(ask.about)  # the action or question itself is told whole
     if ask.kind == "confirmation":
-        return Said("Confirm.", about, f"{about} {brief(ask.members['consequence'])}")
-    return Said("Question.", about, about)
+        return Summaries("Confirm.", about, f"{about} {truncate_with_ellipsis(ask.members['consequence'])}")
+    return Summaries("Question.", about, about)
 
 
 _OUTCOMES: Final = {"unavailable": "timed_out"}  # to a listener, an answer that did not come is time that ran out
@@ -344,9 +352,9 @@ def _answer(ask: Ask, prompt: Prompt) -> Answer:
         return Answer(outcome="timed_out" if given else "unavailable", granted=granted, response=ask.default)
     return Answer(
         outcome=prompt.outcome,  # type: ignore[arg-type]  # it is not pending, and here nothing is unseen
-        granted=prompt.granted and prompt.response is not False,  # whoever asked for a yes was told no
+        granted=prompt.is_granted and prompt.response is not False,  # whoever asked for a yes was told no
         response=prompt.response,
-        modified=prompt.modified,
+        modified=prompt.is_modified,
     )
 
 
@@ -424,7 +432,7 @@ class Ask:
         kind: Literal["confirmation", "clarification"],
         members: dict[str, Any],
         *,
-        said: Text,
+        said: SummaryLike,
         about: str,
         call: str = "",
         tool: str = "",
@@ -433,7 +441,7 @@ class Ask:
         self.kind, self.members, self.said, self.about = kind, members, said, about
         self.call, self.tool, self.default = call, tool, default
         self.event: AwaitingConfirmation | AwaitingClarification | None = None  # None until it is its turn
-        self.arrived: Later[Answer] = Later()
+        self.arrived: Waitable[Answer] = Waitable()
         self.cancels: list[Callable[[], None]] = []
         self.taken = False  # somebody has seen the answer, and may act on it
         self._questions = questions
@@ -489,7 +497,7 @@ class Ask:
         for cancel in self.cancels:
             cancel()
         self.cancels.clear()
-        self.arrived.settle(answer)
+        self.arrived.set_result(answer)
 
 
 def whole(name: str, text: object, most: int = _MOST) -> str:
@@ -498,7 +506,7 @@ def whole(name: str, text: object, most: int = _MOST) -> str:
 
     Nobody says yes to what was cut off here, so what is too long is not asked (CF-019).
     """
-    said = plain(text, sys.maxsize)
+    said = clean_text(text, sys.maxsize)
     if len(said) > most or len(said.encode()) > _MOST:
         raise LocalProtocolError(
             f"The {name} is too long to be asked whole: {len(said)} characters, {len(said.encode())} bytes. At most "
@@ -535,7 +543,7 @@ def confirmation(
         "reversibility": reversibility or ("irreversible" if irreversible else "reversible"),
         "allowed_replies": ("accept", "reject"),  # CF-018: there is always a way to refuse
         # SEC-023; C-38: but a call is named as it is.
-        "extra_context": {key: one if key in _NAMES else plainly(one) for key, one in (context or {}).items()},
+        "extra_context": {key: one if key in _NAMES else clean_structure(one) for key, one in (context or {}).items()},
     }
 
 

@@ -37,9 +37,9 @@ from ..protocol.events import (
 from ..protocol.extensions import Registry
 from ..protocol.fields import per_type
 from ..protocol.quick import PLANS, Rest, check
-from ..protocol.rules import TEXTS, pattern
+from ..protocol.rules import TEXTS, pattern_test
 from ..protocol.session import MOVES
-from ..text.redaction import HARMLESS, suspicious
+from ..text.redaction import HARMLESS_TEXTS, may_contain_secret
 
 __all__ = ["REST", "Manner", "Remembered", "advance", "change", "examine", "manner", "moved", "remembered"]
 
@@ -49,7 +49,7 @@ _MOST_BYTES: Final = 65_536  # of one event: CF-114
 _SHAPES: Final = {cls: msgspec.json.Decoder(cls).decode for cls in CORE_EVENTS.values()}
 _encode: Final = msgspec.json.Encoder().encode
 
-_call_id: Final = pattern(ToolInvoked, "tool_call_id")
+_call_id: Final = pattern_test(ToolInvoked, "tool_call_id")
 
 Remembered = dict[tuple[type[Envelope], str], set[object]]
 
@@ -153,7 +153,7 @@ def _piece(rest: Any) -> tuple[str, ...] | None:
     if type(chunk) is not str or not chunk or type(position) is not int or position < 0:
         return None
     text = _encode(chunk)
-    if not _ordinary(text) or (chunk not in HARMLESS and suspicious(chunk)):
+    if not _ordinary(text) or (chunk not in HARMLESS_TEXTS and may_contain_secret(chunk)):
         return None
     return text.decode(), str(position)
 
@@ -227,8 +227,8 @@ def _fits(
         return False
     before = None
     for text in said(rest):
-        if text is not UNSET and text is not before and text not in HARMLESS:
-            if suspicious(text):
+        if text is not UNSET and text is not before and text not in HARMLESS_TEXTS:
+            if may_contain_secret(text):
                 return False
             before = text
     try:

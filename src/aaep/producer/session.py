@@ -29,10 +29,10 @@ from ..protocol.events import (
     StateChanged,
 )
 from ..protocol.messages import Reply
-from ..runtime.ids import identifier
+from ..runtime.ids import new_id
 from ..text import summaries
-from ..text.sentences import Hint
-from ..text.summaries import STATES, Said, Text, compose, plain, plainly
+from ..text.sentences import CoalesceHint
+from ..text.summaries import STATE_SUMMARIES, Summaries, SummaryLike, clean_structure, clean_text, complete_summaries
 from .emitter import Emitter
 from .output import Output
 from .questions import Ask, Questions, clarification, confirmation
@@ -58,7 +58,7 @@ class Session:
     def __init__(
         self,
         producer: Producer,
-        summary: Text,
+        summary: SummaryLike,
         *,
         request: str | None = None,
         requested_by: str | None = None,
@@ -82,7 +82,7 @@ class Session:
         self._began = 0.0
         self._token: contextvars.Token[tuple[Session, ...]] | None = None
         self.handed: bool | None = None  # None: not handed over; then whether somebody took it
-        self._result: Text = None
+        self._result: SummaryLike = None
 
     # -- the block ---------------------------------------------------------------------------
 
@@ -118,12 +118,12 @@ class Session:
     def _open(self) -> None:
         self._began = self.voice.clock()
         name = self.producer.info.agent_name
-        said = summaries.started(name if isinstance(name, str) else "The agent")
+        said = summaries.summarize_start(name if isinstance(name, str) else "The agent")
         self._opening = self.voice.say(
             SessionStarted,
-            compose(self._summary, said, english=self.english),
+            complete_summaries(self._summary, said, english=self.english),
             attend=None if self._parent is None else {"parent_session_id": self._parent.session_id},
-            request_text=UNSET if self._request is None else plain(self._request),
+            request_text=UNSET if self._request is None else clean_text(self._request),
             requested_by=UNSET if self._requested_by is None else self._requested_by,
             expected_duration_ms=UNSET if self._expected is None else int(self._expected * 1000),
             tools_available=self.producer.tool_names or UNSET,
@@ -182,13 +182,17 @@ class Session:
         return bool(self.running)
 
     def move(
-        self, to: str, said: Text = None, *, urgency: str | None = None, attend: dict[str, Any] | None = None
+        self, to: str, said: SummaryLike = None, *, urgency: str | None = None, attend: dict[str, Any] | None = None
     ) -> None:
         """Tell a change of state, if it is one. C-31: every transition is explicit."""
         with self.voice.lock:
             if (state := self.state) == to:
                 return
-            told = STATES[to] if said is None else compose(said, STATES[to], english=self.english)
+            told = (
+                STATE_SUMMARIES[to]
+                if said is None
+                else complete_summaries(said, STATE_SUMMARIES[to], english=self.english)
+            )
             urgency = urgency or ("normal" if to in _LOUD else "background")
             language = None if self.english or said is not None else "en"
             if attend is None and language is None:
@@ -202,7 +206,9 @@ class Session:
         if not self.english:
             self.move(to)
         elif (state := self.state) != to:
-            self.voice.add(StateChanged, moved(state, to, STATES[to]), "normal" if to in _LOUD else "background")
+            self.voice.add(
+                StateChanged, moved(state, to, STATE_SUMMARIES[to]), "normal" if to in _LOUD else "background"
+            )
 
     def rest(self, to: str) -> None:
         """Something ended: unless something else goes on, the agent is in this state now."""
@@ -211,7 +217,7 @@ class Session:
         self.settle_outputs()
 
     @contextmanager
-    def _in(self, state: State, summary: Text) -> Iterator[Session]:
+    def _in(self, state: State, summary: SummaryLike) -> Iterator[Session]:
         with self.voice.lock:
             self.must_be_open()
             if not self.running and self.questions.current is None:
@@ -219,11 +225,11 @@ class Session:
                 self.move(state, summary)
         yield self
 
-    def thinking(self, summary: Text = None) -> AbstractContextManager[Session]:
+    def thinking(self, summary: SummaryLike = None) -> AbstractContextManager[Session]:
         """``with session.thinking():`` — the agent thinks, until something else begins."""
         return self._in("thinking", summary)
 
-    def deciding(self, summary: Text = None) -> AbstractContextManager[Session]:
+    def deciding(self, summary: SummaryLike = None) -> AbstractContextManager[Session]:
         """``with session.deciding():`` — the agent weighs what to do."""
         return self._in("deciding", summary)
 
@@ -237,8 +243,8 @@ class Session:
         left_seconds: float | None = None,
     ) -> None:
         """Say how far the work has come. §4.2.2"""
-        said = compose(description, summaries.made(percent, step, total), english=self.english)
-        text = None if description is None else plain(description, 4096)
+        said = complete_summaries(description, summaries.summarize_progress(percent, step, total), english=self.english)
+        text = None if description is None else clean_text(description, 4096)
         left = None if left_seconds is None else int(left_seconds * 1000)
         with self.voice.lock:
             self.voice.add(ProgressUpdated, advance(percent, step, total, text, left, said), "background")
@@ -252,7 +258,7 @@ class Session:
         risk: Literal["low", "medium", "high"] | None = None,
         irreversible: bool | None = None,
         ask: Ask | None = None,
-        summary: Text = None,
+        summary: SummaryLike = None,
         args: str = "",
         description: str | None = None,
         expected_seconds: float | None = None,
@@ -262,7 +268,7 @@ class Session:
         return Call(
             self,
             name,
-            (ask.call if ask is not None else "") or identifier("call_"),
+            (ask.call if ask is not None else "") or new_id("call_"),
             risk=level,
             irreversible=final,
             ask=ask,
@@ -281,7 +287,7 @@ class Session:
     # -- output ------------------------------------------------------------------------------
 
     def output(
-        self, *, content_type: str | None = None, language: str | None = None, boundary: Hint | None = None
+        self, *, content_type: str | None = None, language: str | None = None, boundary: CoalesceHint | None = None
     ) -> Output:
         """``with session.output() as out: out.write(text)`` — what the agent says to the user."""
         self.must_be_open()
@@ -325,12 +331,12 @@ class Session:
         reversibility: Literal["reversible", "reversible_with_effort", "irreversible"] | None = None,
         default: Literal["accept", "reject"] = "reject",
         timeout: int | None = None,
-        summary: Text = None,
+        summary: SummaryLike = None,
         context: dict[str, str] | None = None,
     ) -> Ask:
         """Ask for a yes; then act inside ``with session.tool(name, ask=ask):``, which the answer covers once."""
         classified(risk, irreversible)  # raises for what is none
-        call = identifier("call_")
+        call = new_id("call_")
         named = {} if tool is None else {"tool": tool}
         about = {**(context or {}), **named, "tool_call_id": call}  # C-38
         members = confirmation(
@@ -356,7 +362,7 @@ class Session:
         why: str | None = None,
         default: Any = None,
         timeout: int | None = None,
-        summary: Text = None,
+        summary: SummaryLike = None,
     ) -> Ask:
         """Ask something. ``answer.response`` holds what was said, of the JSON type its kind has."""
         members = clarification(question, choices=choices, kinds=kinds, why=why, default=default, timeout=timeout)
@@ -375,7 +381,7 @@ class Session:
         uri: str | None = None,
         context: dict[str, Any] | None = None,
         priority: Literal["low", "medium", "high"] | None = None,
-        summary: Text = None,
+        summary: SummaryLike = None,
     ) -> None:
         """Ask somebody else to go on. No tool runs after it; say with :meth:`handed_over` that it was taken. §4.4.3"""
         with self.voice.lock:
@@ -386,17 +392,17 @@ class Session:
             self.move("handing_off")
             self.voice.say(
                 HandoffRequested,
-                compose(summary, summaries.handed(to), english=self.english),
+                complete_summaries(summary, summaries.summarize_handoff(to), english=self.english),
                 urgency="critical",
-                reason=plain(reason),
+                reason=clean_text(reason),
                 target_kind=to,
                 target_uri=UNSET if uri is None else uri,
-                packaged_context=UNSET if context is None else plainly(context),
+                packaged_context=UNSET if context is None else clean_structure(context),
                 urgency_for_handoff=UNSET if priority is None else priority,
             )
             self.handed = False
 
-    def handed_over(self, summary: Text = None) -> None:
+    def handed_over(self, summary: SummaryLike = None) -> None:
         """Somebody has taken over: the session may end well."""
         if self.handed is None:
             raise LocalProtocolError("Nothing was handed over. Use handoff() first.")
@@ -404,16 +410,18 @@ class Session:
 
     # -- the end -----------------------------------------------------------------------------
 
-    def result(self, summary: Text) -> None:
+    def result(self, summary: SummaryLike) -> None:
         """What to say when the session ends well; told at the end of the block."""
         self._result = summary
 
-    def complete(self, summary: Text = None, *, result_uri: str | None = None) -> None:
+    def complete(self, summary: SummaryLike = None, *, result_uri: str | None = None) -> None:
         """The work is done."""
         with self.voice.lock:
             seconds = self._close()
             calls = self.voice.order.invocations
-            said = compose(summary or self._result, summaries.completed(seconds, calls), english=self.english)
+            said = complete_summaries(
+                summary or self._result, summaries.summarize_completion(seconds, calls), english=self.english
+            )
             self._last(
                 SessionCompleted,
                 said,
@@ -423,24 +431,24 @@ class Session:
             )
 
     def fail(
-        self, summary: Text = None, *, category: str = "unknown", name: str = "an error", hint: str | None = None
+        self, summary: SummaryLike = None, *, category: str = "unknown", name: str = "an error", hint: str | None = None
     ) -> None:
         """The work failed. What the error itself says is not told: it may hold anything."""
         with self.voice.lock:
             self._close()
-            said, advice = summaries.errored(name, category)
+            said, advice = summaries.summarize_error(name, category)
             self._last(
                 SessionErrored,
-                compose(summary, said, english=self.english),
+                complete_summaries(summary, said, english=self.english),
                 urgency="critical",
                 error_category=category,
                 recoverable=category in ("transient", "requires_user"),
-                remediation_hint=plain(hint or advice, 4096),
+                remediation_hint=clean_text(hint or advice, 4096),
             )
 
     def cancel(
         self,
-        summary: Text = None,
+        summary: SummaryLike = None,
         *,
         by: Literal["user", "producer", "timeout", "system"] = "user",
         reason: str | None = None,
@@ -450,7 +458,7 @@ class Session:
             self._close()
             self._last(
                 SessionCancelled,
-                compose(summary, summaries.cancelled(by), english=self.english),
+                complete_summaries(summary, summaries.summarize_cancellation(by), english=self.english),
                 cancelled_by=by,
                 cancellation_reason=UNSET if reason is None else reason,
             )
@@ -466,7 +474,7 @@ class Session:
             output.close()
         return max(0.0, self.voice.clock() - self._began)
 
-    def _last(self, cls: Any, said: Said, **members: Any) -> None:
+    def _last(self, cls: Any, said: Summaries, **members: Any) -> None:
         if self.handed is None:  # A.2: handing over is an end in itself
             self.move("idle")
         self.voice.say(cls, said, **members)
@@ -479,7 +487,7 @@ class Session:
         self.voice.send(event)
 
     def owns_token(self, token: str) -> bool:
-        return token in self.voice.order.asks
+        return token in self.voice.order.prompts
 
     def reply(self, message: Reply, via: str) -> None:
         self.questions.reply(message, via)
@@ -540,7 +548,7 @@ def _end(session: Session, error: BaseException | None) -> None:
     elif (by := stopped(error)) is not None:
         session.cancel(by=by)
     else:
-        category, name = summaries.failure(error)
+        category, name = summaries.classify_error(error)
         session.fail(category=category, name=name)
 
 

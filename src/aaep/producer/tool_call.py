@@ -12,23 +12,23 @@ from typing import TYPE_CHECKING, Any, Final, Literal
 from msgspec import UNSET
 
 from ..errors import LocalProtocolError, Violation
-from ..protocol.consent import consequential
+from ..protocol.consent import needs_consent
 from ..protocol.events import (
     ToolCompleted,
     ToolInvoked,
 )
-from ..runtime.background import in_asyncio
+from ..runtime.background import is_in_event_loop
 from ..text.summaries import (
-    Said,
-    Text,
-    abandoned,
-    compose,
-    failed,
-    failure,
-    forgone,
-    invoked,
-    plain,
-    returned,
+    Summaries,
+    SummaryLike,
+    classify_error,
+    clean_text,
+    complete_summaries,
+    summarize_abandoned_call,
+    summarize_call,
+    summarize_call_failure,
+    summarize_call_result,
+    summarize_skipped_call,
 )
 from .questions import Ask
 from .sending import REST
@@ -79,7 +79,7 @@ class Call:
         irreversible: bool,
         ask: Ask | None = None,
         ready: Callable[[], None] | None = None,
-        summary: Text = None,
+        summary: SummaryLike = None,
         args: str = "",
         description: str | None = None,
         expected_seconds: float | None = None,
@@ -88,13 +88,13 @@ class Call:
         self.name, self.id = name, call_id
         self._session, self._ask, self._ready = session, ask, ready
         self._risk, self._irreversible = risk, irreversible
-        self._summary, self._args, self._description = summary, plain(args) if args else "", description
+        self._summary, self._args, self._description = summary, clean_text(args) if args else "", description
         self._expected = expected_seconds
-        self._result: Text = None
+        self._result: SummaryLike = None
         self._began = 0.0
         self.running = False
 
-    def result(self, summary: Text) -> None:
+    def result(self, summary: SummaryLike) -> None:
         """Say what came out of it; told when it ends."""
         self._result = summary
 
@@ -108,7 +108,7 @@ class Call:
     def begin(self) -> None:
         """Announce the tool, as soon as it may run."""
         while (waiting := self._begin()) is not None:
-            if in_asyncio():
+            if is_in_event_loop():
                 raise LocalProtocolError(
                     f"{self.name} cannot start while a question is open. Use `async with`, or wait for the answer."
                 )
@@ -138,15 +138,15 @@ class Call:
             session.may_act(self.name)
             if self._ready is not None:
                 self._ready()
-            said = invoked(self.name, self._args)
+            said = summarize_call(self.name, self._args)
             if self._summary is not None:
-                said = compose(self._summary, said, english=session.english)
+                said = complete_summaries(self._summary, said, english=session.english)
             rest = _INVOKED(
                 tool=self.name,
                 tool_call_id=self.id,
                 risk_level=self._risk,
                 irreversible=self._irreversible,
-                description=UNSET if self._description is None else plain(self._description, 4096),
+                description=UNSET if self._description is None else clean_text(self._description, 4096),
                 args_summary=self._args or UNSET,
                 expected_duration_ms=UNSET if self._expected is None else int(self._expected * 1000),
                 summary_terse=said.terse,
@@ -154,7 +154,7 @@ class Call:
                 summary_detailed=said.detailed,
             )
             order = session.voice.order
-            if order.asks or consequential(rest):  # else there is nothing to judge
+            if order.prompts or needs_consent(rest):  # else there is nothing to judge
                 wrong: list[Violation] = []
                 order.judge_consent(rest, wrong)  # before the state is told, which would promise a call
                 if wrong:
@@ -188,13 +188,15 @@ class Call:
     def _end(self, error: BaseException | None) -> None:
         if error is None:
             seconds, result = self._seconds(), self._result
-            said = returned(self.name, seconds)
-            self._complete("success", said if result is None else compose(result, said), seconds)
+            said = summarize_call_result(self.name, seconds)
+            self._complete("success", said if result is None else complete_summaries(result, said), seconds)
         elif stopped(error) is not None:
-            self._complete("error", failed(self.name, "cancelled"), error_message="cancelled")  # C-42: it has stopped
+            self._complete(
+                "error", summarize_call_failure(self.name, "cancelled"), error_message="cancelled"
+            )  # C-42: it has stopped
         else:
-            _, name = failure(error)
-            self._complete("error", failed(self.name, name), error_message=f"The tool failed: {name}.")
+            _, name = classify_error(error)
+            self._complete("error", summarize_call_failure(self.name, name), error_message=f"The tool failed: {name}.")
 
     # -- what is not done at once ------------------------------------------------------------
 
@@ -266,17 +268,17 @@ class Call:
 
     def forgo(self) -> None:
         """It was agreed to and will not run. HITL-018: it is announced all the same, and that it did not run."""
-        self._summary, said = forgone(self.name)
+        self._summary, said = summarize_skipped_call(self.name)
         if self._begin() is None:
             self._complete("error", said, error_message=said.normal)
 
     def abandon(self) -> None:
         """Its session ends while it runs: what it did is not known. C-42"""
-        said = abandoned(self.name)
+        said = summarize_abandoned_call(self.name)
         self._complete("timeout", said, error_message=said.normal)
 
     def _complete(
-        self, status: str, said: Said, seconds: float | None = None, error_message: str | None = None
+        self, status: str, said: Summaries, seconds: float | None = None, error_message: str | None = None
     ) -> None:
         session = self._session
         with session.voice.lock:
@@ -291,7 +293,7 @@ class Call:
                     tool_call_id=self.id,
                     status=status,
                     duration_ms=min(int((self._seconds() if seconds is None else seconds) * 1000), 86_400_000),
-                    error_message=UNSET if error_message is None else plain(error_message, 4096),
+                    error_message=UNSET if error_message is None else clean_text(error_message, 4096),
                     summary_terse=said.terse,
                     summary_normal=said.normal,
                     summary_detailed=said.detailed,

@@ -19,12 +19,12 @@ from typing import TYPE_CHECKING, Any, Final, Literal, TypeVar, cast
 
 from ..errors import AaepError, LocalProtocolError
 from ..protocol.events import ToolInvoked
-from ..protocol.rules import pattern
-from ..runtime.ids import identifier
-from ..text.summaries import Text, plain, title
+from ..protocol.rules import pattern_test
+from ..runtime.ids import new_id
+from ..text.summaries import SummaryLike, clean_text, humanize_name
 from .questions import Answer, Ask, confirmation
 from .session import CURRENT, Session
-from .tool_arguments import State, arguments, filled, state, whole
+from .tool_arguments import Snapshot, describe_all, describe_briefly, fill_template, take_snapshot
 from .tool_call import Call, classified, decided
 
 if TYPE_CHECKING:
@@ -34,7 +34,7 @@ __all__ = ["Refused", "Tool", "decorate"]
 
 F = TypeVar("F", bound=Callable[..., Any])
 
-_is_name: Final = pattern(ToolInvoked, "tool")
+_is_name: Final = pattern_test(ToolInvoked, "tool")
 _MEMBER: Final = re.compile(r"[.\[]")
 
 
@@ -115,8 +115,8 @@ class Tool:
         return given
 
     def ask(self, session: Session, given: dict[str, Any], call: str, args: str) -> Ask:
-        named = title(self.name)
-        action = self._filled(self._action, given) or f"Use {named}. With {whole(given) or 'nothing more'}."
+        named = humanize_name(self.name)
+        action = self._filled(self._action, given) or f"Use {named}. With {describe_all(given) or 'nothing more'}."
         unknown = "What this changes is not stated." + (" It cannot be undone." if self.irreversible else "")
         members = confirmation(
             action,
@@ -132,7 +132,7 @@ class Tool:
         return session.questions.put(ask)
 
     def call(
-        self, session: Session, call: str, ask: Ask | None, said: tuple[Text, str], ready: Callable[[], None]
+        self, session: Session, call: str, ask: Ask | None, said: tuple[SummaryLike, str], ready: Callable[[], None]
     ) -> Call:
         summary, args = said
         return Call(
@@ -153,10 +153,10 @@ class Tool:
             raise Refused(answer)
         return answer.refusal
 
-    def unchanged(self, before: State, given: dict[str, Any]) -> None:
+    def unchanged(self, before: Snapshot, given: dict[str, Any]) -> None:
         """One consent is for one call with those arguments: what was read out is what runs (CF-019)."""
         try:
-            same = state(given) == before
+            same = take_snapshot(given) == before
         except LocalProtocolError:  # it could be compared before
             same = False
         if not same:
@@ -176,15 +176,15 @@ class Tool:
                     f"The text {template!r} of {self.name} cannot be filled in: {name!r} is none of its parameters."
                 )
 
-    def said(self, given: dict[str, Any]) -> tuple[Text, str]:
+    def said(self, given: dict[str, Any]) -> tuple[SummaryLike, str]:
         """What is told when it runs: the author's words, and the arguments."""
-        return plain(self._filled(self._summary, given, complete=False)) or None, arguments(given)
+        return clean_text(self._filled(self._summary, given, complete=False)) or None, describe_briefly(given)
 
     def _filled(self, template: str | None, given: dict[str, Any], *, complete: bool = True) -> str:
         if template is None:
             return ""
         try:
-            return filled(template, given, complete=complete)
+            return fill_template(template, given, complete=complete)
         except (LookupError, TypeError, ValueError, AttributeError) as error:
             raise LocalProtocolError(
                 f"The text {template!r} of {self.name} cannot be filled in: {error}. Use the names of its parameters."
@@ -196,8 +196,8 @@ class Attempt:
 
     def __init__(self, tool: Tool, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
         self._tool, self._session = tool, tool.session()
-        self._given, self._call = tool.bind(args, kwargs), identifier("call_")
-        self._before = state(self._given) if tool.asks else ()
+        self._given, self._call = tool.bind(args, kwargs), new_id("call_")
+        self._before = take_snapshot(self._given) if tool.asks else ()
         self._said = tool.said(self._given)  # first: nobody agrees to what then cannot be announced
         self.ask = tool.ask(self._session, self._given, self._call, self._said[1]) if tool.asks else None
 

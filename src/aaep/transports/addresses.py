@@ -12,9 +12,9 @@ from urllib.parse import SplitResult
 from ..errors import AaepError
 from ..identity.credentials import Identity, Local
 from ..identity.origins import SCHEMES, canonical_host, encrypted_scheme, format_host, is_loopback
-from ..identity.rate_limit import Guessing
-from ..identity.tokens import Static
-from ..runtime.files import regular
+from ..identity.rate_limit import RateLimitedIdentity
+from ..identity.tokens import StaticToken
+from ..runtime.files import open_regular_file
 from .base import Reachable
 
 __all__ = [
@@ -53,7 +53,7 @@ def choose_identity(identity: Identity | None, token: str | None) -> Identity | 
         return identity
     if identity is not None:
         raise AaepError("Give either token= or identity=. First(...) joins several identities.")
-    return Guessing(Static(token))
+    return RateLimitedIdentity(StaticToken(token))
 
 
 async def resolve_listen_address(
@@ -107,7 +107,7 @@ def make_ssl_context(
     _load_certificate(context, cert, key)
     if client_ca is not None:
         try:
-            regular(client_ca).close()
+            open_regular_file(client_ca).close()
             context.load_verify_locations(client_ca)
         except OSError as error:  # SSLError is one
             raise AaepError(f"The file client_ca={client_ca!r} cannot be used: {error.strerror or error}.") from error
@@ -126,7 +126,7 @@ def _load_certificate(context: tls.SSLContext, cert: str, key: str | None) -> No
     for name, path in (("cert", cert), ("key", key)):
         try:
             if path is not None:
-                regular(path).close()
+                open_regular_file(path).close()
         except OSError as error:
             raise AaepError(f"{name}={path!r} cannot be used: {error.strerror or error}.") from error
     try:

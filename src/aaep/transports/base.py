@@ -30,8 +30,8 @@ from ..identity.origins import (
     split_url,
     url_for_transport,
 )
-from ..identity.rate_limit import prepared
-from ..runtime.loop_errors import hush
+from ..identity.rate_limit import prepare_identity
+from ..runtime.loop_errors import install_loop_error_handler
 
 __all__ = [
     "AgentEnded",
@@ -198,12 +198,12 @@ async def serve(hub: HubFace, url: str, **options: Any) -> Server:
     A URL of a server that was opened with the same options is served by that one: a :class:`SharedServer`.
     """
     hub.start()
-    hush(asyncio.get_running_loop())
+    install_loop_error_handler(asyncio.get_running_loop())
     open_server = _find_open_server(hub, url, options)
     if open_server is not None:
         return SharedServer(url_for_transport(open_server.url, TRANSPORTS[scheme_of(url)]), open_server)
     identity = options.get("identity")
-    settings = options if identity is None else {**options, "identity": await prepared(identity)}
+    settings = options if identity is None else {**options, "identity": await prepare_identity(identity)}
     server = await transport(url).serve(hub, url, **settings)
     hub.add_server(server)
     _options[server] = options

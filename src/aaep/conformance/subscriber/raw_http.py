@@ -16,15 +16,15 @@ from urllib.parse import parse_qs, urlsplit
 
 from ...identity.origins import format_host, is_loopback, split_url
 from ...protocol.codec import encode
-from ...protocol.framing import sse
+from ...protocol.framing import encode_sse
 from ...protocol.messages import SubscriptionClose
-from ...runtime.background import shut
+from ...runtime.background import close_server
 from ...transports.addresses import bind_socket, resolve_host
 from ...transports.base import Reachable
 from ...transports.http.routes import EVENTS, JOSE, MANIFEST, REPLIES, SUBSCRIPTIONS
 
 if TYPE_CHECKING:
-    from .fake_producer import Player
+    from .fake_producer import FakeProducer
 
 __all__ = ["RawHttpServer"]
 
@@ -40,7 +40,7 @@ _REASON_PHRASES: Final = {
 
 
 def _frame_event(event_id: str, data: bytes) -> bytes:
-    return sse(data, id=event_id)
+    return encode_sse(data, id=event_id)
 
 
 class _RawFrameWriter:
@@ -62,7 +62,7 @@ class _RawFrameWriter:
     def close(self, message: SubscriptionClose | None) -> None:
         """End the stream, after a close message if there is one."""
         if message is not None:
-            self.write(sse(encode(message), event="aaep.close"))
+            self.write(encode_sse(encode(message), event="aaep.close"))
         self._writer.close()
 
 
@@ -71,7 +71,7 @@ class RawHttpServer:
 
     transports: Final = ("sse",)
 
-    def __init__(self, player: Player) -> None:
+    def __init__(self, player: FakeProducer) -> None:
         self._producer = player
         self._server: asyncio.Server | None = None
         self._tasks: set[asyncio.Task[None]] = set()
@@ -79,7 +79,7 @@ class RawHttpServer:
         self.url = ""
 
     @classmethod
-    async def serve(cls, player: Player, url: str) -> RawHttpServer:
+    async def serve(cls, player: FakeProducer, url: str) -> RawHttpServer:
         """Serve a played producer at a URL. Port 0, or none, takes any free one."""
         parts = split_url(url)
         host = parts.hostname or "127.0.0.1"
@@ -101,7 +101,7 @@ class RawHttpServer:
     async def close(self) -> None:
         """Stop listening and end every connection."""
         if self._server is not None:
-            await shut(self._server)
+            await close_server(self._server)
         for task in [*self._tasks]:
             task.cancel()
         await asyncio.gather(*self._tasks, return_exceptions=True)
@@ -164,7 +164,7 @@ class RawHttpServer:
             return 200, encode(self._producer.manifest()), {}
         if method != "POST" or path not in (SUBSCRIPTIONS, REPLIES):
             return 404, b'{"error":"not_found","message":"Nothing is here."}', {}
-        answer = self._producer.answer(body, headers=headers)
+        answer = self._producer.handle_message(body, headers=headers)
         if answer is None:
             return 204, b"", {}
         if isinstance(answer, int):
@@ -204,10 +204,10 @@ class RawHttpServer:
         )
         stream_writer = _RawFrameWriter(writer)
         subscription_id = query.get("subscription_id", [""])[0]
-        stream = self._producer.attach(subscription_id, stream_writer, headers.get("last-event-id", ""), headers)
+        stream = self._producer.attach_stream(subscription_id, stream_writer, headers.get("last-event-id", ""), headers)
         try:
             with suppress(OSError):  # the reader is gone, one way or another
                 while await reader.read(65_536):
                     pass
         finally:
-            self._producer.disconnect(stream.id, stream_writer)
+            self._producer.disconnect(stream.subscription_id, stream_writer)

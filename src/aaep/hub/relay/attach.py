@@ -24,23 +24,23 @@ from ...protocol.attend_extension import PREFIX
 from ...protocol.codec import encode, read
 from ...protocol.fields import Message
 from ...protocol.messages import Manifest, SubscriptionClose, SubscriptionRejected
-from ...text.sanitize import neutralise
+from ...text.sanitize import sanitize
 from ...transports.base import ChannelLost, ChannelRefused, transport
 from ...transports.duplex_client import DuplexChannel, DuplexConnection
 from ...transports.duplex_server import Conversation
 from ..hub import Hub
-from .audience import addressed
+from .audience import add_audience
 
-__all__ = ["Attachment", "attach"]
+__all__ = ["HubAttachment", "attach"]
 
 log: Final = logging.getLogger("aaep.attach")
 
 _chance: Final = random.SystemRandom()
 
-FIRST: Final = 0.5  # seconds between tries, at first
-LONGEST: Final = 15.0  # and at most
-FAREWELL: Final = 2.0  # seconds for the hub to hear what was said before we leave
-POLL: Final = 0.01  # seconds between two looks at how much of it is left
+FIRST_RETRY_DELAY: Final = 0.5  # seconds between tries, at first
+MAX_RETRY_DELAY: Final = 15.0  # and at most
+FAREWELL_TIMEOUT: Final = 2.0  # seconds for the hub to hear what was said before we leave
+POLL_INTERVAL: Final = 0.01  # seconds between two looks at how much of it is left
 
 
 _REJECTED: Final = b"subscription.rejected"
@@ -60,7 +60,7 @@ class _HubConversation(Conversation):
 
     def _frame_line(self, _event_id: str, data: bytes) -> bytes:
         # Compact JSON has no line break of its own.
-        return addressed(data, self._hub.offer.registry, self._sessions.audience_of) + b"\n"
+        return add_audience(data, self._hub.offer.registry, self._sessions.audience_of) + b"\n"
 
     def write(self, data: bytes) -> None:
         """Queue messages."""
@@ -89,7 +89,7 @@ class _HubConversation(Conversation):
         self.ended.set()
 
 
-class Attachment:
+class HubAttachment:
     """A connection of ours to a hub elsewhere; to our own hub, a :class:`~aaep.hub.face.Server` of no transport."""
 
     transports: Final = ()  # no client can connect here
@@ -109,19 +109,19 @@ class Attachment:
         await asyncio.gather(self._task, return_exceptions=True)
         await self._channel.close()
 
-    async def heard(self) -> None:
+    async def wait_until_heard(self) -> None:
         """Wait, not for long, until the hub has what was said: who lives for a moment only is to be heard too."""
         if self._task.done() or not (self._attached.is_set() or self._hub.sessions.unheard_by_hub()):
             return
         with contextlib.suppress(TimeoutError):  # it is kept in the journal, and the hub is not there
-            async with asyncio.timeout(FAREWELL):
+            async with asyncio.timeout(FAREWELL_TIMEOUT):
                 await self._attached.wait()
-                self._hub.delivery.empty()
-                while not self._through():
-                    await asyncio.sleep(POLL)  # nobody tells when a socket has taken it
+                self._hub.delivery.route_all()
+                while not self._is_all_sent():
+                    await asyncio.sleep(POLL_INTERVAL)  # nobody tells when a socket has taken it
                 self._hub.sessions.mark_heard_by_hub()
 
-    def _through(self) -> bool:
+    def _is_all_sent(self) -> bool:
         """Whether the hub was sent everything."""
         conversation = self._current
         if conversation is None or conversation.subscription_id is None:
@@ -129,7 +129,7 @@ class Attachment:
         subscription = self._hub.subscriptions.by_id(conversation.subscription_id)
         if subscription is None:
             return False
-        return subscription.live and not subscription.stream.fresh and not conversation.waiting()
+        return subscription.is_live and not subscription.stream.new_events and not conversation.waiting()
 
     async def _run(self) -> None:
         tries = 0
@@ -150,7 +150,7 @@ class Attachment:
                 self._warn(f"{refused if self._refusal else lost} What happens meanwhile is kept for it.")
             if self._leaving.is_set():
                 return
-            delay = min(LONGEST, FIRST * 2 ** min(tries, 10))
+            delay = min(MAX_RETRY_DELAY, FIRST_RETRY_DELAY * 2 ** min(tries, 10))
             tries += 1
             await _pause(delay * (0.5 + _chance.random() / 2))
 
@@ -173,8 +173,8 @@ class Attachment:
         try:
             await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
         finally:
-            self._hub.sessions.attached = False
-            if self._through():
+            self._hub.sessions.has_attached_hub = False
+            if self._is_all_sent():
                 self._hub.sessions.mark_heard_by_hub()
             self._current = None
             conversation.lost()
@@ -215,7 +215,7 @@ class Attachment:
                 if conversation.subscription_id is not None and not self._attached.is_set():
                     log.info("Attached to the hub at %s.", self.url)
                     self._attached.set()
-                    self._hub.sessions.attached = True
+                    self._hub.sessions.has_attached_hub = True
         except ChannelLost:
             return
         except ChannelRefused as error:
@@ -227,14 +227,14 @@ class Attachment:
         if not isinstance(message, SubscriptionRejected):
             return False
         code = "" if message.reason_code == "unknown" else f"{message.reason_code}: "  # that is no word for a person
-        self._refusal = f"{code}{neutralise(message.reason_message)}"
+        self._refusal = f"{code}{sanitize(message.reason_message)}"
         return True
 
 
-async def attach(hub: Hub, url: str, *, instance: str, **settings: Any) -> Attachment:
+async def attach(hub: Hub, url: str, *, instance: str, **settings: Any) -> HubAttachment:
     """Go to a hub and stay there; when it is away, come back. Does not wait until it is there."""
     channel = transport(url).connect(url, **settings)
     if not isinstance(channel, DuplexChannel):
         await channel.close()
         raise AaepError(f"An agent cannot go to a hub at {url!r}. Use ws://, wss:// or unix:.")
-    return Attachment(hub, url, channel, instance)
+    return HubAttachment(hub, url, channel, instance)

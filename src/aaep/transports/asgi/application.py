@@ -19,7 +19,7 @@ from ...hub.face import HubFace
 from ...identity.credentials import Identity, Local
 from ...identity.origins import http_url
 from ...identity.peer import Peer
-from ...protocol.framing import LIMIT, ndjson
+from ...protocol.framing import MAX_MESSAGE_BYTES, encode_ndjson
 from ...protocol.messages import SubscriptionClose
 from ..addresses import choose_identity
 from ..base import Channel
@@ -72,7 +72,7 @@ class Application:
         token: str | None = None,
         origins: Iterable[str] = (),
         hosts: Iterable[str] = (),
-        limit: int = LIMIT,
+        limit: int = MAX_MESSAGE_BYTES,
         patience: float = 30.0,
     ) -> None:
         """
@@ -231,7 +231,7 @@ class HttpRequest(AsgiRequest):
         await self.send(_body_part(HEARTBEAT))
         is_ended = False
         while not is_ended:
-            data, is_ended = await pipe.take(self._hub.settings.heartbeat)
+            data, is_ended = await pipe.take(self._hub.settings.heartbeat_interval)
             await self.send(_body_part(data if data or is_ended else HEARTBEAT))
             pipe.taken(len(data))
         await self.send({"type": "http.response.body", "body": b"", "more_body": False})
@@ -275,7 +275,7 @@ class WebSocketRequest(AsgiRequest):
     async def _send_messages(self, conversation: AsgiConversation) -> None:
         is_ended = False
         while not is_ended:
-            data, is_ended = await conversation.pipe.take(self._hub.settings.heartbeat)
+            data, is_ended = await conversation.pipe.take(self._hub.settings.heartbeat_interval)
             for line in data.splitlines():
                 await self.send({"type": "websocket.send", "text": line.decode()})  # WS-004, WS-005
             conversation.pipe.taken(len(data))
@@ -290,7 +290,7 @@ class WebSocketRequest(AsgiRequest):
             except Refusal:  # the hub closes; what it has said last is still sent
                 await conversation.pipe.aborted.wait()
             # Events stop at high_water. A client that takes no answers beyond it is not read before it does.
-            while not conversation.pipe.is_ended and conversation.waiting() > 2 * self._hub.settings.high_water:
+            while not conversation.pipe.is_ended and conversation.waiting() > 2 * self._hub.settings.high_water_bytes:
                 await asyncio.sleep(_POLL_INTERVAL)  # nothing tells when a client has taken something
 
 
@@ -316,7 +316,7 @@ class EventStream:
 
 
 def _frame_line(event_id: str, data: bytes) -> bytes:
-    return ndjson(data)  # JSON has no line ends of its own, so what was joined can be parted again
+    return encode_ndjson(data)  # JSON has no line ends of its own, so what was joined can be parted again
 
 
 class AsgiConversation(Conversation):

@@ -10,7 +10,7 @@ from typing import Any, Final
 
 from ...errors import AaepError
 from ...identity.origins import format_host, is_loopback, split_server_url
-from ...protocol.framing import LIMIT
+from ...protocol.framing import MAX_MESSAGE_BYTES
 from ..addresses import bind_socket, resolve_host
 from ..http.routes import TRANSPORTS
 
@@ -75,7 +75,7 @@ async def serve_application(url: str, application: Any) -> AsgiServer:
             server_header=False,
             lifespan="off",
             ws="websockets-sansio",
-            ws_max_size=LIMIT,
+            ws_max_size=MAX_MESSAGE_BYTES,
             timeout_graceful_shutdown=1,
         )
         real_url = f"asgi+http://{format_host(host)}:{bound.getsockname()[1]}"

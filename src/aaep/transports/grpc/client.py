@@ -17,10 +17,10 @@ import grpc
 from ... import __version__
 from ...errors import AaepError
 from ...identity.origins import format_host, is_loopback
-from ...protocol.framing import LIMIT
-from ...runtime.loop_errors import hush
-from ...text.phrases import sentence
-from ...text.sanitize import neutralise
+from ...protocol.framing import MAX_MESSAGE_BYTES
+from ...runtime.loop_errors import install_loop_error_handler
+from ...text.phrases import ensure_full_stop
+from ...text.sanitize import sanitize
 from ..base import ChannelLost, ChannelRefused, Token, authorization, connection_target
 from ..duplex_client import DuplexChannel
 from .messages import ENVELOPE, METHODS, SERVICE, pack, unpack
@@ -178,10 +178,10 @@ class GrpcChannel(DuplexChannel):
     def _open_channel(self) -> grpc.aio.Channel:
         if self._is_closed:
             raise ChannelLost("This channel is closed. Connect again.")
-        hush(asyncio.get_running_loop())
+        install_loop_error_handler(asyncio.get_running_loop())
         options = (
             ("grpc.use_local_subchannel_pool", 1),
-            ("grpc.max_receive_message_length", LIMIT + ENVELOPE),  # CF-114
+            ("grpc.max_receive_message_length", MAX_MESSAGE_BYTES + ENVELOPE),  # CF-114
             ("grpc.enable_http_proxy", int(not self._is_local)),
             ("grpc.enable_retries", 0),  # a reply is said once; what to do when it is lost is for others to decide
             ("grpc.keepalive_time_ms", int(self._max_silence * 1000 / 3)),
@@ -199,7 +199,7 @@ class GrpcChannel(DuplexChannel):
 
         Once something was received it is about a subscription that we had: then a new one may help.
         """
-        code, details = error.code(), neutralise((error.details() or "")[:500])
+        code, details = error.code(), sanitize((error.details() or "")[:500])
         if "CERTIFICATE_VERIFY_FAILED" in details:
             why = "is not trusted. Give its authority with --ca, or ca= in Python."
             return ChannelRefused(f"The certificate of {self.url} {why}")
@@ -207,7 +207,7 @@ class GrpcChannel(DuplexChannel):
             return ChannelRefused(f"The certificate of {self.url} is for another name. Use the name it is for.")
         if "too_many_pings" in f"{details} {error.debug_error_string()}":
             self._max_silence = min(2 * self._max_silence, _MAX_PING_SILENCE)
-        text = sentence(f"{self.url} answered {code.name}: {details or 'no reason given'}")
+        text = ensure_full_stop(f"{self.url} answered {code.name}: {details or 'no reason given'}")
         if code in _REFUSALS:
             return ChannelRefused(text, gone=gone)
         if code is grpc.StatusCode.UNAVAILABLE and "connect" in details:

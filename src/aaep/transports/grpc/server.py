@@ -14,11 +14,18 @@ from cryptography.x509 import load_pem_x509_certificate
 
 from ...errors import AaepError
 from ...hub.face import HubFace
-from ...identity.credentials import Credentials, Identity, TooManyGuesses, Unauthenticated, Unauthorised, admitted
+from ...identity.credentials import (
+    Credentials,
+    Identity,
+    TooManyAttempts,
+    Unauthenticated,
+    Unauthorised,
+    authenticate_peer,
+)
 from ...identity.origins import format_host, split_server_url
 from ...identity.peer import Peer
 from ...protocol.codec import encode
-from ...protocol.framing import LIMIT
+from ...protocol.framing import MAX_MESSAGE_BYTES
 from ...protocol.messages import SubscriptionClose, SubscriptionRejected
 from ..addresses import bind_socket, choose_identity, make_ssl_context, resolve_listen_address
 from ..duplex_server import Conversation
@@ -84,7 +91,7 @@ class GrpcServer:
         await server.stop(_GRACE)
 
     def _options(self) -> list[tuple[str, int]]:
-        heartbeat = max(1, int(self._hub.settings.heartbeat * 1000))  # milliseconds
+        heartbeat = max(1, int(self._hub.settings.heartbeat_interval * 1000))  # milliseconds
         return [
             ("grpc.so_reuseport", 0),  # else two agents could share one port without knowing
             ("grpc.max_receive_message_length", self._limit + ENVELOPE),  # CF-114
@@ -138,7 +145,7 @@ class GrpcServer:
         if any(key in ("origin", "sec-fetch-site") for key, _ in metadata):
             # Only browsers send these, and no web page has a reason to speak gRPC.
             raise Unauthorised("Web pages may not use this server.")
-        return await admitted(self._identity, credentials_of(context, metadata, is_local=self._is_local))
+        return await authenticate_peer(self._identity, credentials_of(context, metadata, is_local=self._is_local))
 
 
 def _set_failed(context: Context) -> None:
@@ -151,9 +158,9 @@ def _set_failed(context: Context) -> None:
 
 def rejection_for(refused: Unauthenticated | Unauthorised) -> SubscriptionRejected:
     """Return what a client is told that is not let in."""
-    if isinstance(refused, TooManyGuesses):
+    if isinstance(refused, TooManyAttempts):
         return SubscriptionRejected(
-            reason_code="rate_limit", reason_message=str(refused), retry_after_seconds=refused.seconds
+            reason_code="rate_limit", reason_message=str(refused), retry_after_seconds=refused.retry_after
         )
     if isinstance(refused, Unauthenticated):
         return SubscriptionRejected(reason_code="authentication_required", reason_message=str(refused))
@@ -168,7 +175,7 @@ def credentials_of(context: Context, metadata: list[tuple[str, str]], *, is_loca
         transport=TRANSPORT,
         bearer=bearer.strip() if kind.lower() == "bearer" else "",
         certificate=_certificate(context.auth_context()),
-        loopback=is_local and not any(key in _FORWARDED for key, _ in metadata),
+        is_loopback=is_local and not any(key in _FORWARDED for key, _ in metadata),
         address=_address(context.peer()),
     )
 
@@ -208,7 +215,7 @@ async def serve(
     cert: str | None = None,
     key: str | None = None,
     client_ca: str | None = None,
-    limit: int = LIMIT,
+    limit: int = MAX_MESSAGE_BYTES,
     patience: float = 30.0,
 ) -> GrpcServer:
     """
@@ -300,7 +307,7 @@ class GrpcConversation(Conversation):
         self.sink = self  # nothing waits here but what was written
         self._context = context
         self._limit = limit
-        self._high_water = hub.settings.high_water
+        self._high_water = hub.settings.high_water_bytes
         self._queue: deque[bytes] = deque()
         self._size = 0  # bytes of it, with what the library is about to take
         self._is_taking = False

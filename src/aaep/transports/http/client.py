@@ -21,8 +21,8 @@ import msgspec
 from ... import __version__
 from ...errors import AaepError, FrameError
 from ...identity.origins import is_loopback, split_url, web_origin
-from ...protocol.framing import LIMIT, SseDecoder
-from ...text.phrases import sentence
+from ...protocol.framing import MAX_MESSAGE_BYTES, SseDecoder
+from ...text.phrases import ensure_full_stop
 from ..base import Arrival, ChannelLost, ChannelRefused, Token, authorization, connection_target, type_of
 from .routes import ACCEPT, EVENTS, MANIFEST, REPLIES, SUBSCRIPTIONS
 
@@ -230,7 +230,7 @@ class HttpChannel:
         except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError):
             message = ""
         why = message[:500] or response.reason or "no reason given"
-        text = sentence(f"{self._origin} answered {response.status}: {why}")
+        text = ensure_full_stop(f"{self._origin} answered {response.status}: {why}")
         if response.status in TRANSIENT_STATUSES:
             return ChannelLost(text)
         return ChannelRefused(text, gone=response.status in (204, 404, 410))  # CF-092
@@ -260,8 +260,8 @@ async def _read_body(response: aiohttp.ClientResponse) -> bytes:
     body = bytearray()
     async for piece in response.content.iter_any():
         body += piece
-        if len(body) > LIMIT:
-            raise ChannelRefused(f"The answer of {response.url.origin()} is longer than {LIMIT} bytes.")
+        if len(body) > MAX_MESSAGE_BYTES:
+            raise ChannelRefused(f"The answer of {response.url.origin()} is longer than {MAX_MESSAGE_BYTES} bytes.")
     return bytes(body)
 
 

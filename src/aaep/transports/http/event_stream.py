@@ -13,7 +13,7 @@ from functools import lru_cache
 from typing import Final
 
 from ...protocol.codec import encode
-from ...protocol.framing import sse
+from ...protocol.framing import encode_sse
 from ...protocol.messages import SubscriptionClose
 from ..duplex_server import LINGER
 
@@ -26,19 +26,19 @@ def frame_event(event_id: str, data: bytes) -> bytes:
     """Return an event as lines of a stream (SSE-009, SSE-011, SSE-012)."""
     if _is_one_line(event_id, data):
         return b"event: aaep.event\nid: %b\ndata: %b\n\n" % (event_id.encode(), data)
-    return sse(data, id=event_id)
+    return encode_sse(data, id=event_id)
 
 
 def frame_close(message: SubscriptionClose) -> bytes:
     """Return a close as lines of a stream: without an id, for there is nothing to resume after it (CF-088)."""
-    return sse(encode(message), event="aaep.close")
+    return encode_sse(encode(message), event="aaep.close")
 
 
 def _frame_chunk(event_id: str, data: bytes) -> bytes:
     if _is_one_line(event_id, data):
         name = event_id.encode()
         return b"".join((_chunk_head(len(name) + len(data)), name, b"\ndata: ", data, b"\n\n\r\n"))
-    return _chunk(sse(data, id=event_id))
+    return _chunk(encode_sse(data, id=event_id))
 
 
 def _is_one_line(event_id: str, data: bytes) -> bool:

@@ -18,7 +18,14 @@ import msgspec
 from multidict import MultiMapping
 
 from ...errors import AaepError
-from ...identity.credentials import Credentials, Identity, TooManyGuesses, Unauthenticated, Unauthorised, admitted
+from ...identity.credentials import (
+    Credentials,
+    Identity,
+    TooManyAttempts,
+    Unauthenticated,
+    Unauthorised,
+    authenticate_peer,
+)
 from ...identity.origins import SCHEMES, authority_of, is_loopback, is_web_origin, split_authority
 from ...identity.peer import Peer
 from .request import RequestHead
@@ -123,7 +130,7 @@ def credentials_of(head: RequestHead, transport: str) -> Credentials:
         transport=transport,
         bearer=_bearer_token(head.headers),
         certificate=head.certificate,
-        loopback=head.is_loopback and not any(name in head.headers for name in _FORWARDING),
+        is_loopback=head.is_loopback and not any(name in head.headers for name in _FORWARDING),
         address=head.address,
     )
 
@@ -139,9 +146,9 @@ def _bearer_token(headers: MultiMapping[str]) -> str:
 async def admit(identity: Identity, credentials: Credentials) -> Peer:
     """Return the peer, or raise the refusal that says why not: 401, 403 or 429."""
     try:
-        return await admitted(identity, credentials)
-    except TooManyGuesses as error:
-        headers = {"Retry-After": str(error.seconds), "Connection": "close"}
+        return await authenticate_peer(identity, credentials)
+    except TooManyAttempts as error:
+        headers = {"Retry-After": str(error.retry_after), "Connection": "close"}
         raise Refusal(429, "rate_limit", str(error), headers) from None
     except Unauthenticated as error:
         wrong = ', error="invalid_token"' if credentials.bearer else ""  # RFC 6750 §3

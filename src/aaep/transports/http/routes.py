@@ -22,7 +22,7 @@ from ...errors import RemoteProtocolError
 from ...hub.face import HubFace, SubscriptionGone, UnknownSubscription, UnreadableRequest
 from ...identity.credentials import Identity, Unauthorised
 from ...identity.peer import Peer
-from ...identity.rate_limit import prepared
+from ...identity.rate_limit import prepare_identity
 from ...protocol.codec import encode
 from ...protocol.messages import (
     ClarificationReply,
@@ -33,7 +33,7 @@ from ...protocol.messages import (
     SubscriptionRenegotiate,
     SubscriptionRequest,
 )
-from ...protocol.rules import pattern
+from ...protocol.rules import pattern_test
 from ..duplex_server import NO_PEER
 from .guard import CHALLENGE, Guard, Refusal, admit, credentials_of, is_json_media_type
 from .request import RequestHead
@@ -100,7 +100,7 @@ _CORS_REQUEST_HEADERS: Final = "Authorization, Cache-Control, Content-Type, Last
 _REPLIES: Final = (SubscriptionRenegotiate, SubscriptionClose, ConfirmationReply, ClarificationReply)
 _MAX_EVENT_ID: Final = 128  # characters
 _MAX_LENGTH_DIGITS: Final = 18  # of a Content-Length that is looked at
-_is_subscription_id: Final = pattern(SubscriptionAccepted, "subscription_id")  # SUB-018
+_is_subscription_id: Final = pattern_test(SubscriptionAccepted, "subscription_id")  # SUB-018
 
 T = TypeVar("T")
 
@@ -253,7 +253,7 @@ class Router:
             if peer is not None:
                 return peer
         if not self._is_identity_prepared:
-            self._identity = await prepared(self._identity)
+            self._identity = await prepare_identity(self._identity)
             self._is_identity_prepared = True
         return await admit(self._identity, credentials_of(head, transport))
 

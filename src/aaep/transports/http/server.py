@@ -21,8 +21,8 @@ from aiohttp.http_exceptions import HttpProcessingError
 from ...hub.face import HubFace
 from ...identity.credentials import Identity
 from ...identity.origins import http_url, split_server_url
-from ...protocol.framing import LIMIT
-from ...runtime.background import shut
+from ...protocol.framing import MAX_MESSAGE_BYTES
+from ...runtime.background import close_server
 from ..addresses import bind_socket, choose_identity, make_ssl_context, resolve_listen_address
 from .event_stream import EventStream
 from .guard import Guard, Refusal, normalize_hosts
@@ -301,7 +301,7 @@ class HttpServer:
             return
         listening, self._listening = self._listening, None
         self.is_closed = True
-        await shut(listening)
+        await close_server(listening)
         if self._heartbeat is not None:
             self._heartbeat.cancel()
         for stream in [*self.streams]:
@@ -323,7 +323,9 @@ class HttpServer:
             self._all_gone.set_result(None)
 
     def _schedule_heartbeat(self) -> None:
-        self._heartbeat = asyncio.get_running_loop().call_later(self.hub.settings.heartbeat, self._send_heartbeats)
+        self._heartbeat = asyncio.get_running_loop().call_later(
+            self.hub.settings.heartbeat_interval, self._send_heartbeats
+        )
 
     def _send_heartbeats(self) -> None:
         for stream in self.streams:
@@ -356,7 +358,7 @@ async def serve(
     client_ca: str | None = None,
     origins: Iterable[str] = (),
     hosts: Iterable[str] = (),
-    limit: int = LIMIT,
+    limit: int = MAX_MESSAGE_BYTES,
     patience: float = 30.0,
 ) -> HttpServer:
     """

@@ -15,8 +15,8 @@ from aiohttp import WSMsgType
 
 from ... import __version__
 from ...identity.origins import http_url
-from ...protocol.framing import LIMIT
-from ...text.phrases import sentence
+from ...protocol.framing import MAX_MESSAGE_BYTES
+from ...text.phrases import ensure_full_stop
 from ..base import ChannelLost, ChannelRefused, Token, authorization, connection_target
 from ..duplex_client import DuplexChannel
 from .client import TRANSIENT_STATUSES, HttpChannel, describe_broken_connection, proxy_for
@@ -149,14 +149,14 @@ class WebSocketChannel(DuplexChannel):
                 headers=authorization(self._token),  # WS-003
                 protocols=(SUBPROTOCOL,),  # WS-002
                 timeout=self._websocket_timeout,
-                max_msg_size=LIMIT + 1,  # CF-114; aiohttp's is the first size that is too large
+                max_msg_size=MAX_MESSAGE_BYTES + 1,  # CF-114; aiohttp's is the first size that is too large
                 compress=0,
                 proxy=proxy_for(http_url(self.url)),
                 ssl=self._ssl or True,
             )
         except aiohttp.WSServerHandshakeError as error:
             why = _STATUS_REASONS.get(error.status, error.message[:500])
-            text = sentence(f"{self.url} answered {error.status}: {why}")
+            text = ensure_full_stop(f"{self.url} answered {error.status}: {why}")
             raise (ChannelLost if error.status in TRANSIENT_STATUSES else ChannelRefused)(text) from error
         except aiohttp.ClientConnectorCertificateError as error:
             text = f"The certificate of {self.url} is not trusted: {error}."

@@ -81,8 +81,8 @@ class WebSocketConversation(Conversation):
         self._transport = transport
         self._is_closing = transport.is_closing
         self._socket = socket
-        self._heartbeat = hub.settings.heartbeat
-        self._high_water = hub.settings.high_water
+        self._heartbeat = hub.settings.heartbeat_interval
+        self._high_water = hub.settings.high_water_bytes
         self._unanswered_pings = 0
         self._closes_itself = False  # whether aiohttp closes the connection
         self._closing: asyncio.Task[bool] | None = None

@@ -11,9 +11,9 @@ import msgspec
 
 from ...errors import AaepError
 from ...protocol.codec import encode
-from ...protocol.framing import Frame, jsonrpc
+from ...protocol.framing import Frame, encode_jsonrpc
 from ...protocol.messages import SubscriptionClose
-from ...text.sanitize import neutralise
+from ...text.sanitize import sanitize
 from ..base import ChannelRefused
 from ..duplex_client import DuplexChannel
 from .lines import CLOSE, EVENT, PING, RENEGOTIATE, REPLY, SUBSCRIBE, error
@@ -61,10 +61,10 @@ class _StdioConnection:
         method = _METHODS[_read(message, _Head).type]
         if method in (SUBSCRIBE, RENEGOTIATE):
             self._call = next(self._agent.calls)
-            self._agent.write(jsonrpc(message, method=method, call=self._call))
+            self._agent.write(encode_jsonrpc(message, method=method, call=self._call))
         else:
             self._is_over = self._is_over or method == CLOSE
-            self._agent.write(jsonrpc(message, method=method))
+            self._agent.write(encode_jsonrpc(message, method=method))
 
     async def receive(self) -> bytes | ChannelRefused | None:
         """Return the next message of the subscription; None when that is over."""
@@ -75,7 +75,9 @@ class _StdioConnection:
                     return self._take_answer(item)
             elif item.call is not None:
                 # STDIO-009: it may ask whether we are there, and nothing else.
-                self._agent.write(jsonrpc(b"{}", call=item.call) if item.method == PING else error(-32601, item.call))
+                self._agent.write(
+                    encode_jsonrpc(b"{}", call=item.call) if item.method == PING else error(-32601, item.call)
+                )
             elif self._subscription_id and item.method in (EVENT, CLOSE):
                 # Without a subscription they are left of an earlier one.
                 is_close = item.method == CLOSE
@@ -87,7 +89,7 @@ class _StdioConnection:
         self._call = 0
         if item.error:
             problem = _read(item.data, _Problem)
-            return ChannelRefused(f"The agent refused that: {neutralise(problem.message)[:500]} ({problem.code}).")
+            return ChannelRefused(f"The agent refused that: {sanitize(problem.message)[:500]} ({problem.code}).")
         head = _read(item.data, _Head)
         if head.type == "subscription.accepted":
             self._subscription_id = head.subscription_id

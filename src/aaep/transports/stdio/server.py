@@ -24,7 +24,7 @@ from ...identity.credentials import Credentials, Identity, Local
 from ...identity.peer import Peer
 from ...protocol.codec import encode
 from ...protocol.fields import Message
-from ...protocol.framing import LIMIT, Frame, jsonrpc
+from ...protocol.framing import MAX_MESSAGE_BYTES, Frame, encode_jsonrpc
 from ...protocol.messages import (
     ClarificationReply,
     ConfirmationReply,
@@ -50,12 +50,12 @@ _NOTIFICATIONS: Final[dict[str, tuple[type[Message], ...]]] = {  # STDIO-007, ST
     CLOSE: (SubscriptionClose,),
 }
 _GRACE: Final = 0.4  # seconds for what is under way when a server closes
-_EVENT_HEAD: Final = jsonrpc(b"{}", method=EVENT).partition(b"{}")[0]  # of a line with an event
+_EVENT_HEAD: Final = encode_jsonrpc(b"{}", method=EVENT).partition(b"{}")[0]  # of a line with an event
 
 
 def _frame_event(event_id: str, data: bytes) -> bytes:
     if 10 in data or 13 in data:  # nearly none has a line end of its own
-        return jsonrpc(data, method=EVENT)
+        return encode_jsonrpc(data, method=EVENT)
     return b"%b%b}\n" % (_EVENT_HEAD, data)  # STDIO-003
 
 
@@ -93,7 +93,7 @@ class StdioConversation(Conversation, asyncio.Protocol):
         self.waiting: Callable[[], int] = int
         self.sink: asyncio.WriteTransport
         self.ended: asyncio.Future[None] = asyncio.get_running_loop().create_future()
-        self._max_unsent = 2 * hub.settings.high_water
+        self._max_unsent = 2 * hub.settings.high_water_bytes
         self._lines = Lines(limit)
         self._input: asyncio.ReadTransport | None = None
         self._output: asyncio.WriteTransport
@@ -219,7 +219,7 @@ class StdioConversation(Conversation, asyncio.Protocol):
     def _acknowledge(self, item: Frame) -> None:
         """Answer, always alike, what needs no answer but asks for one; ``ping`` has no other (CF-012, CF-110)."""
         if item.call is not None:
-            self.write(jsonrpc(b"{}", call=item.call))
+            self.write(encode_jsonrpc(b"{}", call=item.call))
 
     def _take_call(self, item: Frame, call: int | str) -> None:
         self._call = call
@@ -231,9 +231,11 @@ class StdioConversation(Conversation, asyncio.Protocol):
     def say(self, message: Message) -> None:
         """Send a message that is no event: a close as a notification, an answer as the result of its call."""
         if isinstance(message, SubscriptionClose):
-            self.write(jsonrpc(encode(message), method=CLOSE))  # STDIO-008
+            self.write(encode_jsonrpc(encode(message), method=CLOSE))  # STDIO-008
         else:
-            self.write(jsonrpc(encode(message), call=self._call))  # STDIO-005, CF-110: a rejection too is a result
+            self.write(
+                encode_jsonrpc(encode(message), call=self._call)
+            )  # STDIO-005, CF-110: a rejection too is a result
 
 
 # -- the server ----------------------------------------------------------------------------
@@ -262,7 +264,7 @@ async def serve(
     url: str,
     *,
     identity: Identity | None = None,
-    limit: int = LIMIT,
+    limit: int = MAX_MESSAGE_BYTES,
     reading: int | None = None,
     writing: int | None = None,
 ) -> StdioServer:
@@ -277,7 +279,7 @@ async def serve(
     if (reading is None) != (writing is None):
         raise AaepError("Give both reading= and writing=, or none of them.")
     identity = Local() if identity is None else identity
-    peer = identity.admit(Credentials(transport=TRANSPORT, parent=True))
+    peer = identity.authenticate(Credentials(transport=TRANSPORT, is_over_pipes=True))
     conversation = StdioConversation(hub, peer, limit)
     if reading is None or writing is None:
         reading, writing = _take_standard_streams()

@@ -25,9 +25,16 @@ from ...hub.face import HubFace
 from ...identity.credentials import Credentials, Identity, Local, Unauthenticated, Unauthorised
 from ...protocol.codec import encode, replace
 from ...protocol.fields import Message
-from ...protocol.framing import LIMIT, Decoder, NdjsonDecoder, length_prefixed, ndjson, sniff
+from ...protocol.framing import (
+    MAX_MESSAGE_BYTES,
+    Decoder,
+    NdjsonDecoder,
+    choose_decoder,
+    encode_length_prefixed,
+    encode_ndjson,
+)
 from ...protocol.messages import SubscriptionAccepted, SubscriptionClose, SubscriptionRejected
-from ...runtime.background import shut
+from ...runtime.background import close_server
 from ..duplex_server import NO_PEER, Conversation
 from .paths import BACKLOG, claim, fresh, manifest_beside, peer_of, put, release
 
@@ -40,11 +47,11 @@ _GRACE: Final = 0.4  # seconds for what is under way when a server closes
 
 
 def _frame_length_prefixed(event_id: str, data: bytes) -> bytes:
-    return length_prefixed(data)  # UDS-007
+    return encode_length_prefixed(data)  # UDS-007
 
 
 def _frame_line(event_id: str, data: bytes) -> bytes:
-    return ndjson(data)  # UDS-008
+    return encode_ndjson(data)  # UDS-008
 
 
 def _discard(data: bytes) -> None:
@@ -80,12 +87,12 @@ class UnixConversation(Conversation, asyncio.Protocol):
         self.waiting = self._transport.get_write_buffer_size
         self.sink = self._transport
         # Events stop at high_water. What goes beyond it are answers that the client does not take.
-        self._transport.set_write_buffer_limits(high=2 * self._server.hub.settings.high_water)
+        self._transport.set_write_buffer_limits(high=2 * self._server.hub.settings.high_water_bytes)
         self._server.conversations.add(self)
         uid, pid = peer_of(self._transport.get_extra_info("socket"))  # CF-107: of every connection
         credentials = Credentials(transport=TRANSPORT, uid=uid, pid=pid, address=f"uid {uid}")
         try:
-            self.peer = self._server.identity.admit(credentials)
+            self.peer = self._server.identity.authenticate(credentials)
         except Unauthenticated as refused:
             self._reject_client("authentication_required", str(refused))
         except Unauthorised as refused:
@@ -110,7 +117,7 @@ class UnixConversation(Conversation, asyncio.Protocol):
     def _decode(self, data: bytes) -> None:
         try:
             if self._decoder is None:
-                self._decoder = sniff(data)(self._server.limit)  # CF-106, UDS-009
+                self._decoder = choose_decoder(data)(self._server.limit)  # CF-106, UDS-009
                 if isinstance(self._decoder, NdjsonDecoder):
                     self.frame = _frame_line
             frames = self._decoder.feed(data)
@@ -209,7 +216,7 @@ class UnixServer:
         server, self._server = self._server, None
         self.is_closed = True
         release(self._path, self._inode)
-        await shut(server)
+        await close_server(server)
         for conversation in [*self.conversations]:
             conversation.leave()
         if self.conversations:
@@ -252,7 +259,7 @@ class UnixServer:
 
 
 async def serve(
-    hub: HubFace, url: str, *, identity: Identity | None = None, limit: int = LIMIT, patience: float = 30.0
+    hub: HubFace, url: str, *, identity: Identity | None = None, limit: int = MAX_MESSAGE_BYTES, patience: float = 30.0
 ) -> UnixServer:
     """
     Serve a hub at a socket; ``unix:`` alone is the place for its agent.
