@@ -18,9 +18,9 @@ from pathlib import Path
 from aaep.hub.hub import Hub
 from aaep.identity.peer import Peer
 from aaep.producer.producer import Producer
-from aaep.protocol.attend_extension import registry
+from aaep.protocol.attend_extension import attend_registry
 from aaep.protocol.audit import Audit
-from aaep.protocol.framing import ndjson
+from aaep.protocol.framing import encode_ndjson
 from aaep.protocol.messages import Capabilities, SubscriptionClose, SubscriptionRequest
 from aaep.recording import reader as recordings
 from aaep.recording.capture import Capture, Lines
@@ -83,7 +83,7 @@ class Reader:
 
 
 def _frame(_id: str, data: bytes) -> bytes:
-    return ndjson(data)
+    return encode_ndjson(data)
 
 
 def main() -> None:
@@ -132,7 +132,7 @@ def _replay(_lines: list[bytes], path: Path) -> float:
     with Producer("bench", journal=None) as producer:
         reader = Reader()
         _join(producer.hub, reader)
-        rehearsal = Rehearsal(producer, Script(lambda: path.open("rb"), registry()), speed=None)
+        rehearsal = Rehearsal(producer, Script(lambda: path.open("rb"), attend_registry()), speed=None)
         start = time.perf_counter()
         rehearsal.play()
         seconds = time.perf_counter() - start

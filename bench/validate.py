@@ -49,7 +49,7 @@ def main() -> None:
     lines = [*recording(EVENTS)]
     foreign = [json.dumps(orjson.loads(line), sort_keys=True).encode() for line in lines]
     sample = lines[:: EVENTS // SAMPLE]
-    validators = {type_: Draft202012Validator(schema.document(type_)) for type_ in SHAPES}
+    validators = {type_: Draft202012Validator(schema.schema_document(type_)) for type_ in SHAPES}
     contenders: dict[str, tuple[list[bytes], Callable[[], Run]]] = {
         "parse": (lines, lambda: _parse),
         "validate": (lines, _validation),

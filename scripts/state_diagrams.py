@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Final
 
 from aaep.protocol import states
-from aaep.protocol.catalogue import rule
+from aaep.protocol.catalogue import find_rule
 from aaep.protocol.events import CORE_EVENTS, Envelope
 
 try:
@@ -43,7 +43,7 @@ MACHINES: Final[tuple[tuple[str, Table, str, str], ...]] = (  # title, table, fi
     ),
     (
         "A prompt",
-        states.ASK,
+        states.PROMPT,
         "pending",
         "One confirmation or clarification, from the moment it is asked. The first thing that happens decides. Nothing "
         "leads out of an outcome: whatever comes later is ignored and breaks no rule of its own. `end` is the end of "
@@ -73,7 +73,7 @@ def _machine(title: str, table: Table, first: str, paragraph: str) -> Iterator[s
     known = {first, *table.values(), *(old for old, _ in table)}
     moves = {move for _, move in table}
     forbidden = [
-        (old, move, id_, rule(id_).statement)
+        (old, move, id_, find_rule(id_).statement)
         for (old, move), id_ in states.BREACHES.items()
         if old in known and move in moves
     ]
@@ -107,17 +107,19 @@ def _name(event: type[Envelope]) -> str:
 
 def _after() -> Iterator[str]:
     yield from ("## What may follow a prompt", "")
-    work = [_name(event) for event in states.WORK]
+    work = [_name(event) for event in states.FURTHER_WORK]
     yield "When a prompt has ended, the next event of its agent should be an agent.state.changed that says so, or the"
     yield "end of the session. A tool.completed of an earlier call may come in between. Any other event breaks these"
     yield "rules. Further work means: " + ", ".join(work[:-1]) + f" or {work[-1]}."
     yield ""
     rows = []
-    for (kind, granted), rules in states.NEXT.items():
+    for (kind, granted), rules in states.AFTER_PROMPT.items():
         if kind == "clarification" and not granted:
             continue  # the same rules, however the question ended
         ended = ("accepted" if granted else "not accepted") if kind == "confirmation" else "ended in any way"
-        rows.append((f"{kind}, {ended}", *(f"{id_}: {rule(id_).statement}" if id_ else "allowed" for id_ in rules)))
+        rows.append(
+            (f"{kind}, {ended}", *(f"{id_}: {find_rule(id_).statement}" if id_ else "allowed" for id_ in rules))
+        )
     yield from _rows(("Prompt", "Further work", "Anything else"), rows)
     yield ""
 

@@ -8,7 +8,7 @@ import random
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from aaep.protocol.codec import canonical, parse
+from aaep.protocol.codec import canonical_type, parse_json
 from aaep.protocol.events import CORE_EVENTS
 from aaep.protocol.messages import SHAPES
 from tests.vectors import BASES, cases, message
@@ -57,11 +57,11 @@ def sources() -> dict[str, list[dict[str, Any]]]:
     found: dict[str, list[dict[str, Any]]] = {type_: [] for type_ in SHAPES}
     given = [*BASES.values()]
     for case in cases("message"):
-        value, broken = parse(message(case["message"]))
+        value, broken = parse_json(message(case["message"]))
         if isinstance(value, dict) and not broken:
             given.append(value)
     for value in given:
-        type_ = canonical(value["type"]) if isinstance(value.get("type"), str) else ""
+        type_ = canonical_type(value["type"]) if isinstance(value.get("type"), str) else ""
         # Very large ones are made for the size limits; the limits of members are drawn below.
         if type_ in found and len(json.dumps(value)) < 8192:
             found[type_].append(value)

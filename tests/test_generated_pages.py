@@ -10,7 +10,7 @@ import pytest
 
 import aaep
 from aaep.protocol import states
-from aaep.protocol.catalogue import merged, rules
+from aaep.protocol.catalogue import all_rules, merged_rules
 from scripts import api_page, rules_page, state_diagrams
 
 PAGES = [
@@ -47,19 +47,19 @@ def test_a_changed_table_makes_the_page_stale(monkeypatch: pytest.MonkeyPatch) -
 
 def test_every_move_and_breach_is_on_the_page() -> None:
     page = state_diagrams.page()
-    for table in (states.LIFECYCLE, states.CALL, states.OUTPUT, states.ASK, states.HANDSHAKE):
+    for table in (states.LIFECYCLE, states.CALL, states.OUTPUT, states.PROMPT, states.HANDSHAKE):
         for (old, move), new in table.items():
             assert f"| {old} | {move} | {new} |" in page
             assert f"    {old} --> {new}: {move}" in page
     for (old, move), rule in states.BREACHES.items():
-        assert page.count(f"| {old} | {move} | {rule} | {rules()[rule].statement} |") == 1
+        assert page.count(f"| {old} | {move} | {rule} | {all_rules()[rule].statement} |") == 1
 
 
 def test_every_rule_is_on_the_page_once() -> None:
     page = rules_page.page()
-    for rule in rules():
+    for rule in all_rules():
         assert page.count(f'<a id="{rule.lower()}"></a>{rule} |') == 1
-    for retired in merged():
+    for retired in merged_rules():
         assert f"| {retired} | " in page
 
 
@@ -75,7 +75,7 @@ def test_every_public_name_is_on_the_page_once_and_all_that_is_said_of_it_is_tru
 def test_links_lead_somewhere() -> None:
     """Every reading a rule cites has a place, and every anchor of this page exists."""
     page = rules_page.page()
-    cited = {reading for rule in rules().values() for reading in rule.readings}
+    cited = {reading for rule in all_rules().values() for reading in rule.readings}
     assert sorted(cited - set(rules_page.readings())) == []
     here = set(re.findall(r'<a id="([^"]+)">', page)) | {
         rules_page.anchor(heading) for heading in re.findall(r"^## (.+)$", page, re.MULTILINE)

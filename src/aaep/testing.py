@@ -26,9 +26,9 @@ from .presentation.announce import Announcement, Outputs
 from .presentation.preferences import Preferences
 from .producer.producer import Producer
 from .protocol import codec, framing
-from .protocol.attend_extension import marked
+from .protocol.attend_extension import attend_member
 from .protocol.audit import Audit, Finding
-from .protocol.consent import PromptState, ill_typed
+from .protocol.consent import PromptState, response_violation
 from .protocol.events import (
     TERMINAL,
     AwaitingClarification,
@@ -215,7 +215,7 @@ class Listener:
 
     @staticmethod
     def frame(_event_id: str, data: bytes) -> bytes:
-        return framing.ndjson(data)
+        return framing.encode_ndjson(data)
 
     def waiting(self) -> int:
         return 0
@@ -241,7 +241,9 @@ class Listener:
             answer = self._answer(prompt) if callable(self._answer) else self._answer
             if answer not in ("silence", None):
                 reply = self._reply(prompt, answer)
-                if isinstance(reply, ClarificationReply) and ill_typed(reply, PromptState(event=prompt, deadline=0.0)):
+                if isinstance(reply, ClarificationReply) and response_violation(
+                    reply, PromptState(event=prompt, deadline=0.0)
+                ):
                     raise ValueError(f"This question does not take the answer {answer!r}.")
                 self._send(reply)
         except Exception as error:  # the test's own; it is raised where the test looks
@@ -298,7 +300,11 @@ class Listener:
         raw = msgspec.json.decode(codec.encode(message))
         at = timestamp(self._wall())
         # What the agent had said when a reply came is heard after it; the reply counts where its outcome is told.
-        told = isinstance(message, Envelope) and marked(message, "outcome") and marked(message, "reply_token")
+        told = (
+            isinstance(message, Envelope)
+            and attend_member(message, "outcome")
+            and attend_member(message, "reply_token")
+        )
         reply = self._sent.pop(str(told), None)
         if reply is not None:
             self._lines.remove(reply)

@@ -22,7 +22,7 @@ from aaep.cli import main
 from aaep.cli._demo_agent import play
 from aaep.producer.producer import Producer
 from aaep.protocol import timestamps
-from aaep.protocol.attend_extension import ATTEND, marked, registry
+from aaep.protocol.attend_extension import ATTEND, attend_member, attend_registry
 from aaep.protocol.events import AwaitingConfirmation, Envelope, OutputStreaming, SessionStarted, StateChanged
 from aaep.protocol.messages import Capabilities
 from aaep.recording.capture import CaptureError
@@ -63,7 +63,7 @@ def recorded(path: Path, scenario: str, answer: str, timeout: int | None = None)
 
 
 def script(path: Path) -> Script:
-    return Script(lambda: path.open("rb"), registry())
+    return Script(lambda: path.open("rb"), attend_registry())
 
 
 @contextmanager
@@ -159,12 +159,12 @@ def test_everything_is_new_and_says_what_it_was(accepted: Path) -> None:
     assert len(tokens) == 2 and not tokens & {one.get("reply_token") for one in before.values()}
     for event in listener.events:
         assert event.event_id not in before
-        moment = timestamps.instant(event.timestamp)
+        moment = timestamps.parse_instant(event.timestamp)
         assert moment is not None and moment >= began - 0.001, "never backdated (C-66)"
         if not isinstance(event, (StateChanged, OutputStreaming)):
-            assert before[marked(event, "replay_of")]["type"] == event.type
-    outcomes = [event for event in listener.events if marked(event, "outcome")]
-    assert {marked(event, "reply_token") for event in outcomes} == tokens
+            assert before[attend_member(event, "replay_of")]["type"] == event.type
+    outcomes = [event for event in listener.events if attend_member(event, "outcome")]
+    assert {attend_member(event, "reply_token") for event in outcomes} == tokens
 
 
 def test_ids_may_be_kept_but_neither_times_nor_tokens(accepted: Path) -> None:
@@ -173,7 +173,7 @@ def test_ids_may_be_kept_but_neither_times_nor_tokens(accepted: Path) -> None:
     assert [event.event_id for event in listener.events] == [one["event_id"] for one in before]
     assert listener.events[0].session_id == before[0]["session_id"]
     assert listener.prompts[0].reply_token not in {one.get("reply_token") for one in before}
-    assert not any(marked(event, "replay_of") for event in listener.events)
+    assert not any(attend_member(event, "replay_of") for event in listener.events)
 
 
 def test_an_answer_of_then_does_not_count_now(accepted: Path) -> None:
@@ -221,8 +221,8 @@ def test_which_way_it_goes_on(on_reply: Any, answer: str, runs: bool, accepted: 
     assert listener.types[-1] == ("session.completed" if runs else "session.cancelled")
     assert bool(told) is ((on_reply, answer) not in (("recorded", "accept"), ("given", "accept")))
     if not runs:
-        outcome = next(event for event in listener.events if marked(event, "outcome"))
-        assert marked(outcome, "outcome") == "rejected"
+        outcome = next(event for event in listener.events if attend_member(event, "outcome"))
+        assert attend_member(outcome, "outcome") == "rejected"
         assert listener.findings() == [], "what stops early is legal too"
         taken = {"given": "rejected", "reject": "accepted, and is taken as rejected"}[on_reply]
         assert told == [f"The answer was {taken}, for which the recording has nothing. The session stops."]
@@ -322,7 +322,7 @@ def test_the_state_that_a_late_reader_was_told_is_played_as_a_change(accepted: P
     joined = json.loads(json.dumps(events[1]))
     joined["message"]["extensions"] = {"attend": {"resync": True}}
     listener = played(written(tmp_path / "late.ndjson", [header, events[0], joined, *events[2:]]), "accept")
-    assert listener.findings() == [] and not any(marked(event, "resync") for event in listener.events)
+    assert listener.findings() == [] and not any(attend_member(event, "resync") for event in listener.events)
 
 
 def test_of_several_subscriptions_at_the_same_time_one_is_played(accepted: Path, tmp_path: Path) -> None:
@@ -340,7 +340,7 @@ def test_bare_events_are_played_in_their_own_time(accepted: Path, tmp_path: Path
     events = [line["message"] for line in entries(accepted) if "event_id" in line.get("message", {})]
     path = written(tmp_path / "bare.ndjson", events)
     moments = [cue.at for cue in script(path).cues()]
-    assert moments == sorted(moments) and moments[0] == timestamps.instant(events[0]["timestamp"])
+    assert moments == sorted(moments) and moments[0] == timestamps.parse_instant(events[0]["timestamp"])
     assert played(path, "accept").types == [one["type"].removeprefix("aaep:agent.") for one in events]
 
 

@@ -11,7 +11,7 @@ from click.testing import CliRunner, Result
 from aaep.cli import main
 from aaep.cli._coverage import Covered, covered
 from aaep.conformance.producer.run import UNDECIDABLE
-from aaep.protocol.catalogue import merged, rules
+from aaep.protocol.catalogue import all_rules, merged_rules
 
 ROOT = Path(__file__).parents[2]
 
@@ -22,14 +22,14 @@ def run(*args: str | Path) -> Result:
 
 def test_all_rules_are_listed_one_per_line() -> None:
     lines = run().stdout.splitlines()
-    assert [line.split(",")[0] for line in lines[:-1]] == [*rules()]
-    assert lines[-1] == f"{len(rules())} rules."
+    assert [line.split(",")[0] for line in lines[:-1]] == [*all_rules()]
+    assert lines[-1] == f"{len(all_rules())} rules."
 
 
 @pytest.mark.parametrize("given", ["SEC-023", "sec-023"])
 def test_one_rule_is_a_paragraph_that_tells_everything(given: str) -> None:
     result = run(given)
-    rule = rules()["SEC-023"]
+    rule = all_rules()["SEC-023"]
     assert result.exit_code == 0
     for part in (
         "SEC-023, section 10.2.2",
@@ -45,14 +45,14 @@ def test_one_rule_is_a_paragraph_that_tells_everything(given: str) -> None:
 
 
 def test_every_rule_can_be_told_and_its_note_is_there() -> None:
-    text = run(*rules()).stdout
-    for rule in rules().values():
+    text = run(*all_rules()).stdout
+    for rule in all_rules().values():
         assert f"{rule.id}, " in text
-    assert text.count("Note: ") >= sum(bool(rule.note) for rule in rules().values())
+    assert text.count("Note: ") >= sum(bool(rule.note) for rule in all_rules().values())
 
 
 def test_a_retired_id_names_the_rules_it_went_into() -> None:
-    for old, into in [*merged().items()][:10]:
+    for old, into in [*merged_rules().items()][:10]:
         result = run(old)
         assert result.exit_code == 0
         assert result.stdout.startswith(f"{old} is retired.")
@@ -78,9 +78,9 @@ def test_a_family_is_no_rule_and_one_that_is_not_there_is_told() -> None:
 
 def test_json_lines_hold_the_whole_rule() -> None:
     lines = [json.loads(line) for line in run("--json").stdout.splitlines()]
-    assert [line["id"] for line in lines] == [*rules()]
+    assert [line["id"] for line in lines] == [*all_rules()]
     for line in lines:
-        rule = rules()[line["id"]]
+        rule = all_rules()[line["id"]]
         assert (line["statement"], line["readings"]) == (rule.statement, [*rule.readings])
         assert (line["severity"], line["severity_strict"]) == (rule.severity(), rule.severity(strict=True))
 
@@ -90,15 +90,15 @@ def chosen(*args: str) -> list[str]:
 
 
 def test_filters_choose_by_family_kind_level_and_role() -> None:
-    assert chosen("--family", "env") == [id_ for id_ in rules() if id_.startswith("ENV-")]
-    assert chosen("--kind", "sequence") == [rule.id for rule in rules().values() if rule.kind == "sequence"]
-    assert chosen("--level", "1") == [rule.id for rule in rules().values() if rule.level == 1]
-    assert chosen("--level", "3") == [*rules()]
+    assert chosen("--family", "env") == [id_ for id_ in all_rules() if id_.startswith("ENV-")]
+    assert chosen("--kind", "sequence") == [rule.id for rule in all_rules().values() if rule.kind == "sequence"]
+    assert chosen("--level", "1") == [rule.id for rule in all_rules().values() if rule.level == 1]
+    assert chosen("--level", "3") == [*all_rules()]
     producer = chosen("--role", "producer")
-    assert producer == [rule.id for rule in rules().values() if rule.role in ("producer", "both")]
+    assert producer == [rule.id for rule in all_rules().values() if rule.role in ("producer", "both")]
     assert chosen("--family", "ENV", "--role", "subscriber", "--kind", "schema") == [
         rule.id
-        for rule in rules().values()
+        for rule in all_rules().values()
         if rule.id.startswith("ENV-") and rule.role in ("subscriber", "both") and rule.kind == "schema"
     ]
 
@@ -172,7 +172,7 @@ def test_coverage_counts_cases_and_names_tests(tmp_path: Path) -> None:
 
 def test_a_test_cites_a_rule_in_its_docstring_or_in_a_comment_and_not_by_what_it_feeds(tmp_path: Path) -> None:
     ids = ("TERM-018", "TERM-019", "SEC-007", "SEC-008", "SEC-009", "LIM-001")
-    found = {one.id: one.tests for one in covered([rules()[id_] for id_ in ids], sources(tmp_path))}
+    found = {one.id: one.tests for one in covered([all_rules()[id_] for id_ in ids], sources(tmp_path))}
     assert found == dict(zip(ids, [[ONE]] * 3 + [[]] * 3, strict=True))
 
 
@@ -194,16 +194,16 @@ def test_a_rule_about_behaviour_is_tried_live_or_tested_or_it_is_said_why_not(tm
 
 @pytest.fixture(scope="module")
 def here() -> list[Covered]:
-    return [*covered(rules().values(), ROOT)]
+    return [*covered(all_rules().values(), ROOT)]
 
 
 def test_coverage_of_the_sources_here_leaves_nothing_out(here: list[Covered]) -> None:
-    assert [one.id for one in here] == [*rules()]
+    assert [one.id for one in here] == [*all_rules()]
     assert [one.id for one in here if one.lacking] == []
 
 
 def test_what_no_program_can_decide_is_decided_by_none(here: list[Covered]) -> None:
-    assert {*UNDECIDABLE} <= {*rules()}
+    assert {*UNDECIDABLE} <= {*all_rules()}
     assert [str(one) for one in here if one.undecidable and (one.live or one.tests or one.passing)] == []
 
 

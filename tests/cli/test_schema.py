@@ -11,7 +11,7 @@ from click.testing import CliRunner, Result
 from aaep.cli import main
 from aaep.protocol import jsonld
 from aaep.protocol.messages import SHAPES
-from aaep.protocol.schema import document, documents
+from aaep.protocol.schema import all_documents, schema_document
 
 CONTEXT = "aaep-v1.context.jsonld"
 
@@ -30,14 +30,14 @@ def test_without_a_type_the_types_are_listed() -> None:
 def test_a_type_prints_its_document(given: str) -> None:
     result = run(given)
     assert result.exit_code == 0
-    assert json.loads(result.stdout) == document("aaep:agent.tool.invoked")
+    assert json.loads(result.stdout) == schema_document("aaep:agent.tool.invoked")
     assert result.stdout.startswith('{\n  "$schema"')
 
 
 def test_every_listed_type_can_be_printed() -> None:
     for name in run().stdout.splitlines():
         assert isinstance(json.loads(run(name).stdout), dict)
-    assert json.loads(run("context").stdout) == jsonld.document()
+    assert json.loads(run("context").stdout) == jsonld.context_document()
 
 
 def test_an_unknown_type_is_status_two_and_the_nearest_are_named() -> None:
@@ -49,10 +49,10 @@ def test_an_unknown_type_is_status_two_and_the_nearest_are_named() -> None:
 def test_what_is_written_passes_the_check(tmp_path: Path) -> None:
     assert run("--write", "--root", tmp_path).exit_code == 0
     files = {path.name for path in (tmp_path / "schemas").iterdir()}
-    assert files == {CONTEXT, *(name for name, _ in documents())}
+    assert files == {CONTEXT, *(name for name, _ in all_documents())}
     assert run("--check", "--root", tmp_path).exit_code == 0
     assert run("--write", "--root", tmp_path).stdout == "Everything was up to date.\n"
-    for name, expected in documents():
+    for name, expected in all_documents():
         text = (tmp_path / "schemas" / name).read_text(encoding="utf-8")
         assert json.loads(text) == expected
         assert text.endswith("}\n")

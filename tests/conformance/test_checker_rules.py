@@ -18,9 +18,9 @@ from aaep.conformance.producer.run import PRODUCER, live
 from aaep.conformance.subscriber.run import SUBSCRIBER
 from aaep.protocol import schema
 from aaep.protocol.audit import Audit, explain
-from aaep.protocol.catalogue import rules
+from aaep.protocol.catalogue import all_rules
 from aaep.protocol.events import CORE_EVENTS, UnknownEvent
-from aaep.protocol.rules import required
+from aaep.protocol.rules import required_members
 from tests import vectors
 from tests.broken.producers import ALL
 from tests.sessions import event, outcome, token
@@ -47,7 +47,7 @@ def lacking() -> list[Any]:
     for case in vectors.cases("sequence"):
         for number, step in enumerate(case["steps"]) if case["id"] in SOUND else ():
             cls = CORE_EVENTS.get("aaep:" + step["base"], UnknownEvent)
-            for name in sorted(required(cls) - required(UnknownEvent) - BEARING):
+            for name in sorted(required_members(cls) - required_members(UnknownEvent) - BEARING):
                 less = {**step, "remove": [*step.get("remove", ()), f"/{name}"], "set": {**step.get("set", {})}}
                 less["set"].pop(f"/{name}", None)
                 steps = [*case["steps"][:number], less, *case["steps"][number + 1 :]]
@@ -191,7 +191,7 @@ def test_where_a_schema_and_the_text_differ_the_text_decides(
 ) -> None:
     """ENV-065, C-72"""
     raw = event(name, **members)
-    document = schema.document(f"aaep:agent.{name}")
+    document = schema.schema_document(f"aaep:agent.{name}")
     assert jsonschema_rs.Draft202012Validator(document).is_valid(json.loads(raw)) is shape
     assert ([one for one in explain(raw) if one.severity == "error"] == []) is sound
 
@@ -223,7 +223,7 @@ Level = Literal[1, 2, 3]
 @pytest.mark.parametrize("role", ["producer", "subscriber"])
 def test_a_level_is_not_granted_without_those_below_it(role: str, level: Level) -> None:
     """LVL-002, LVL-025, LVL-035, LVL-044, LVL-054: whatever is kept of a higher one."""
-    of = [one for one in rules().values() if one.role in (role, "both") and one.keyword == "MUST"]
+    of = [one for one in all_rules().values() if one.role in (role, "both") and one.keyword == "MUST"]
     kept = [Result(one.id, "passed", required=one.level) for one in of]
     assert granted(kept) == 3
     for one in of:
@@ -276,4 +276,4 @@ def test_the_suite_checks_what_a_suite_of_its_level_has_to(level: int) -> None:
     for what, rules_of_it in LEVELS[level].items():
         for side, _, rule in (one.partition(":") for one in rules_of_it.split()):
             assert rule in sides[side], f"{what}: {rule}"
-            assert rules()[rule].level <= level
+            assert all_rules()[rule].level <= level

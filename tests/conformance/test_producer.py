@@ -28,7 +28,7 @@ from aaep.conformance.producer.run import PRODUCER, Played, Scenario, judge_prod
 from aaep.conformance.report import Report, junit, text, to_json
 from aaep.conformance.report_html import html
 from aaep.producer.producer import Producer
-from aaep.protocol.catalogue import rules
+from aaep.protocol.catalogue import all_rules
 from aaep.transports.base import transport
 from tests.broken.good_plain import OneAtATime, OneTool, Plain, Subscription
 from tests.broken.producers import (
@@ -231,7 +231,7 @@ def test_a_producer_without_subscriptions_earns_level_1_and_no_more() -> None:
     """LVL-023"""
     played = asyncio.run(judge_plain(WithoutSubscriptions))
     assert granted(played.results) == 1
-    assert {rules()[rule].level for rule in failed(played)} <= {3}
+    assert {all_rules()[rule].level for rule in failed(played)} <= {3}
     assert any("without a subscription" in one for one in played.remarks)
 
 
@@ -259,19 +259,23 @@ def test_a_broken_producer_is_failed_for_its_own_rule_and_no_other(
     played = bad[broken.__name__]
     assert broken.breaks in failed(played)
     assert failed(played) <= {broken.breaks, *broken.with_it}
-    assert granted(played.results) < max(rules()[broken.breaks].level, 1)
+    assert granted(played.results) < max(all_rules()[broken.breaks].level, 1)
     assert result(played, broken.breaks).advice
 
 
 def test_for_every_must_that_is_tried_there_is_somebody_who_is_failed_for_it(bad: dict[str, Played]) -> None:
     broken = {rule for played in bad.values() for rule in failed(played)}
-    untried = {rule for rule in {*live(PRODUCER)} - broken if rules()[rule].keyword == "MUST"}
+    untried = {rule for rule in {*live(PRODUCER)} - broken if all_rules()[rule].keyword == "MUST"}
     assert untried == set()
 
 
 def test_for_every_should_about_behaviour_there_is_somebody_who_is_warned_of(bad: dict[str, Played]) -> None:
     told = {one.rule for each in bad.values() for one in each.results if one.verdict in ("failed", "warning")}
-    tried = {rule for rule in live(PRODUCER) if rules()[rule].keyword == "SHOULD" and rules()[rule].kind == "behaviour"}
+    tried = {
+        rule
+        for rule in live(PRODUCER)
+        if all_rules()[rule].keyword == "SHOULD" and all_rules()[rule].kind == "behaviour"
+    }
     assert tried and tried - told == set()
 
 

@@ -14,7 +14,7 @@ from aaep.conformance.producer.run import judge_recording
 from aaep.conformance.report import Report, text
 from aaep.conformance.report_html import html
 from aaep.protocol.audit import Audit
-from aaep.protocol.catalogue import rules
+from aaep.protocol.catalogue import all_rules
 from tests.browser import Tab, needed, tab
 
 BANK = Path(__file__).parents[2] / "examples" / "bank.ndjson"
@@ -120,7 +120,7 @@ def test_a_level_says_what_stands_against_it_and_not_again_what_stood_against_th
 def test_what_to_do_is_said_and_the_rule_not_twice() -> None:
     told = "\n".join(text(REPORTS["bad"]))
     assert "To do: Say something else." in told
-    statement = rules()["TOOL-002"].statement
+    statement = all_rules()["TOOL-002"].statement
     assert told.count(statement) == 1
     assert "To do: Do what the rule asks. aaep rules TOOL-002 says more." in told
 

@@ -28,7 +28,7 @@ from aaep.conformance.subscriber.fake_producer import Player
 from aaep.conformance.subscriber.raw_http import RawDoor
 from aaep.conformance.subscriber.run import SUBSCRIBER, Begin, Listened, judge_subscriber, live
 from aaep.identity.signing_keys import SigningKey
-from aaep.protocol.catalogue import rules
+from aaep.protocol.catalogue import all_rules
 from aaep.transports.base import transport
 from tests.broken.good_reader import Reader
 from tests.broken.subscribers import ALL, Broken
@@ -170,20 +170,20 @@ def test_a_broken_subscriber_is_failed_for_its_own_rule_and_no_other(
     listened = bad[broken.__name__]
     assert broken.breaks in failed(listened)
     assert failed(listened) <= {broken.breaks, *broken.with_it}
-    assert granted(listened.results) < max(rules()[broken.breaks].level, 1)
+    assert granted(listened.results) < max(all_rules()[broken.breaks].level, 1)
     assert result(listened, broken.breaks).advice
 
 
 def test_for_every_must_that_is_tried_there_is_somebody_who_is_failed_for_it(bad: dict[str, Listened]) -> None:
     broken = {rule for listened in bad.values() for rule in failed(listened)}
     waited_for = {rule for rule, level in live(SUBSCRIBER).items() if level is not None}
-    tried = {rule for rule in live(SUBSCRIBER) if rules()[rule].keyword == "MUST"}
+    tried = {rule for rule in live(SUBSCRIBER) if all_rules()[rule].keyword == "MUST"}
     assert (waited_for | tried) - broken == set()
 
 
 def test_for_every_should_that_is_tried_there_is_somebody_who_is_warned_of(bad: dict[str, Listened]) -> None:
     told = {one.rule for each in bad.values() for one in each.results if one.verdict in ("failed", "warning")}
-    tried = {rule for rule in live(SUBSCRIBER) if rules()[rule].keyword == "SHOULD"}
+    tried = {rule for rule in live(SUBSCRIBER) if all_rules()[rule].keyword == "SHOULD"}
     assert tried and tried - told == set()
 
 
@@ -203,7 +203,7 @@ def test_what_should_not_be_is_warned_of_and_costs_no_level() -> None:
 
 
 def test_the_rules_that_are_tried_are_a_subscribers() -> None:
-    assert {rules()[rule].role for rule in live(SUBSCRIBER)} <= {"subscriber", "both"}
+    assert {all_rules()[rule].role for rule in live(SUBSCRIBER)} <= {"subscriber", "both"}
     assert not {*UNDECIDABLE} & {*live(SUBSCRIBER)}
 
 

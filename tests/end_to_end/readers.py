@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable
 from datetime import UTC, datetime
 from typing import Any
 
-from aaep.protocol.attend_extension import ATTEND, registry
+from aaep.protocol.attend_extension import ATTEND, attend_registry
 from aaep.protocol.audit import Audit
 from tests.end_to_end.wires import Answer, Gone, Json, Stream, Wire
 
@@ -88,7 +88,7 @@ class Raw:
 
     def errors(self) -> list[str]:
         """What is wrong with what came, as somebody judges it who listens."""
-        audit = Audit(registry())
+        audit = Audit(attend_registry())
         found = [one for raw in (json.dumps(self.accepted).encode(), *self.raw) for one in audit.feed(raw)]
         return [str(one) for one in found if one.severity == "error"]
 

@@ -50,7 +50,7 @@ from aaep.protocol.messages import (
 )
 from aaep.protocol.negotiation import Offer
 from aaep.protocol.session import SessionState
-from aaep.protocol.subscription import critical
+from aaep.protocol.subscription import is_critical
 from aaep.runtime.background import Background, Later
 
 PRODUCER = ProducerInfo(agent_id="bank")
@@ -991,7 +991,7 @@ async def test_a_reader_that_falls_out_of_the_ring_resumes_from_the_journal_with
     assert reader.reason == "slow_consumer"
     again = world.connect(id, after=seen)
     assert again.ids == [event.event_id for event in agent.sent[2:]]
-    assert sum(critical(event) for event in again.events) == 3
+    assert sum(is_critical(event) for event in again.events) == 3
 
 
 @scene
@@ -1188,7 +1188,9 @@ def test_whatever_happens_to_a_connection_nothing_is_lost(
         for agent in agents:
             for one in (healthy, listener):
                 assert heard_of([*one.seen.values()], agent) == agent.texts
-                kept = {e.event_id for e in agent.sent if isinstance(e, (ToolInvoked, SessionCompleted)) or critical(e)}
+                kept = {
+                    e.event_id for e in agent.sent if isinstance(e, (ToolInvoked, SessionCompleted)) or is_critical(e)
+                }
                 assert kept <= one.seen.keys()
 
     played(play)

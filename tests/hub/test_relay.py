@@ -34,7 +34,7 @@ from aaep.journal.base import Journal
 from aaep.journal.memory import MemoryJournal
 from aaep.journal.sqlite import SqliteJournal
 from aaep.producer.producer import Producer
-from aaep.protocol.attend_extension import ATTEND, registry
+from aaep.protocol.attend_extension import ATTEND, attend_registry
 from aaep.protocol.codec import encode
 from aaep.protocol.events import Envelope, ProducerInfo
 from aaep.protocol.messages import Capabilities, Reply, SubscriptionRejected
@@ -51,7 +51,7 @@ LONG = 60.0
 
 @contextmanager
 def serving(url: str, journal: Journal | None = None, window: float = 30.0) -> Iterator[tuple[Hub, str]]:
-    offer = Offer(producer=ProducerInfo(agent_id="hub"), registry=registry(), namespaces=(ATTEND.namespace,))
+    offer = Offer(producer=ProducerInfo(agent_id="hub"), registry=attend_registry(), namespaces=(ATTEND.namespace,))
     hub = Hub(offer, journal or MemoryJournal(), settings=Settings(resume_window=window))
     hub.agents = relays = Relays(hub)
     hub.start()

@@ -15,7 +15,7 @@ FEW = 4
 
 @pytest.fixture(autouse=True)
 def few(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(module, "MOST", FEW)
+    monkeypatch.setattr(module, "MAX_REMEMBERED", FEW)
 
 
 def opened(count: int) -> list[bytes]:

@@ -26,7 +26,7 @@ from aaep.protocol.events import (
     ToolCompleted,
     UnknownEvent,
 )
-from aaep.protocol.fields import members
+from aaep.protocol.fields import struct_fields
 from aaep.protocol.messages import SHAPES, ConfirmationReply, SubscriptionRejected
 from tests.strategies import EVENTS, MESSAGES, enriched, extension_events, strange_names, unknown_events, valid, values
 from tests.vectors import BASES
@@ -240,7 +240,7 @@ def test_what_is_not_a_json_object_is_a_frame_error(message: bytes) -> None:
 @pytest.mark.parametrize("type_", EVERY)
 def test_a_member_that_is_missing_hides_no_second_one(type_: str) -> None:
     """What the decoder fills in has colons of its own, and these must not make up for those of a second name."""
-    defaulted = [field for field in members(SHAPES[type_]) if field.default not in (UNSET, msgspec.NODEFAULT)]
+    defaulted = [field for field in struct_fields(SHAPES[type_]) if field.default not in (UNSET, msgspec.NODEFAULT)]
     assert "type" in {field.encode_name for field in defaulted}
     sound = BASES[type_.removeprefix("aaep:")]
     for field in defaulted:
@@ -260,7 +260,7 @@ def test_a_member_that_is_missing_hides_no_second_one(type_: str) -> None:
 def test_nothing_inside_a_message_is_filled_in() -> None:
     """Or a member that is missing there could hide a second one."""
     for shape in NESTED.values():
-        assert all(field.default in (UNSET, msgspec.NODEFAULT) for field in members(shape))
+        assert all(field.default in (UNSET, msgspec.NODEFAULT) for field in struct_fields(shape))
 
 
 @pytest.mark.parametrize("text", [b'{"type":"aaep', b'{"a":"\x00"}', b'{"a":', b'{"a" 1}', b"{]"])

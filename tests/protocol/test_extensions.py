@@ -16,7 +16,7 @@ from aaep.protocol import codec, extensions
 from aaep.protocol.attend_extension import ATTEND
 from aaep.protocol.audit import Audit
 from aaep.protocol.catalogue import grade
-from aaep.protocol.extensions import Extension, Profile, Registry, installed
+from aaep.protocol.extensions import Extension, Profile, Registry, add_installed
 from examples import medical_extension
 from examples.medical_extension import MEDICAL, PROFILE, reading, registry
 from tests import vectors
@@ -312,7 +312,7 @@ def test_installed_packages_are_found_by_their_entry_points(monkeypatch: pytest.
     groups = {"aaep.extensions": [Point(MEDICAL)], "aaep.profiles": [Point(PROFILE)]}
     monkeypatch.setattr(extensions, "entry_points", lambda *, group: groups[group])
     known = Registry([ATTEND])
-    assert installed(known) is known
+    assert add_installed(known) is known
     assert known.prefix("medical") is MEDICAL
     assert known.profiles == {PROFILE.uri: PROFILE}
 
@@ -321,11 +321,11 @@ def test_an_installed_extension_that_breaks_the_rules_is_refused(monkeypatch: py
     points = [Point(extension(prefix="aaep"))]
     monkeypatch.setattr(extensions, "entry_points", lambda *, group: points if group == "aaep.extensions" else [])
     with pytest.raises(ExtensionError, match="EXT-022"):
-        installed(Registry())
+        add_installed(Registry())
 
 
 def test_the_package_itself_registers_nothing() -> None:
-    known = installed(Registry())
+    known = add_installed(Registry())
     assert known.profiles == {}
     assert known.prefix("medical") is None
 

@@ -21,20 +21,20 @@ from aaep.protocol.framing import (
     LengthDecoder,
     NdjsonDecoder,
     SseDecoder,
-    jsonrpc,
-    length_prefixed,
-    ndjson,
-    sniff,
-    sse,
+    choose_decoder,
+    encode_jsonrpc,
+    encode_length_prefixed,
+    encode_ndjson,
+    encode_sse,
 )
 
 Item = Frame | FrameError
 
 ENCODERS: dict[str, Callable[[bytes], bytes]] = {
-    "sse": lambda data: sse(data, id="evt_1"),
-    "ndjson": ndjson,
-    "length": length_prefixed,
-    "jsonrpc": lambda data: jsonrpc(data, method="aaep.event"),
+    "sse": lambda data: encode_sse(data, id="evt_1"),
+    "ndjson": encode_ndjson,
+    "length": encode_length_prefixed,
+    "jsonrpc": lambda data: encode_jsonrpc(data, method="aaep.event"),
 }
 # One frame around data that nobody has checked, as a careless peer would write it.
 CARELESS: dict[str, Callable[[bytes], bytes]] = {
@@ -187,9 +187,9 @@ def test_what_is_not_an_object_is_refused(name: str, data: bytes) -> None:
 
 
 def test_a_message_delimited_by_something_else() -> None:
-    assert framing.frame(b' {"a": 1}\n') == Frame(b' {"a": 1}\n')
-    assert refused(framing.frame(b"{}{}")).violations[0].rule == "WS-004"
-    assert refused(framing.frame(b"", "TR-006")).violations[0].rule == "TR-006"
+    assert framing.check_frame(b' {"a": 1}\n') == Frame(b' {"a": 1}\n')
+    assert refused(framing.check_frame(b"{}{}")).violations[0].rule == "WS-004"
+    assert refused(framing.check_frame(b"", "TR-006")).violations[0].rule == "TR-006"
 
 
 # Size. CF-114
@@ -240,18 +240,18 @@ def test_many_data_lines_are_one_message() -> None:
 @given(st.integers(101, 2**32 - 1), st.integers(0, 8))
 def test_a_length_over_the_limit_is_fatal_before_anything_is_kept(size: int, place: int) -> None:
     decoder = LengthDecoder(100)
-    stream = length_prefixed(b"{}") + size.to_bytes(4, "big") + b"whatever"
+    stream = encode_length_prefixed(b"{}") + size.to_bytes(4, "big") + b"whatever"
     items = decode(decoder, stream[:place], stream[place:])
     assert shape(items) == ".X"
     assert refused(items[1]).violations[0].rule == "UDS-006"
     assert len(decoder._rest) == 0
-    assert decoder.feed(length_prefixed(b"{}")) == []
+    assert decoder.feed(encode_length_prefixed(b"{}")) == []
     assert decoder.finish() == []
 
 
 @every_framing
 def test_a_whole_mebibyte_byte_by_byte(name: str) -> None:
-    stream = ENCODERS[name](sized(framing.LIMIT - 100))
+    stream = ENCODERS[name](sized(framing.MAX_MESSAGE_BYTES - 100))
     decoder = FRAMINGS[name]()
     items = [item for i in range(len(stream)) for item in decoder.feed(stream[i : i + 1])]
     assert shape(items) == "."
@@ -351,7 +351,7 @@ def test_sse_event_names_are_optional_and_free() -> None:
 
 def test_sse_close_leaves_the_last_event_id() -> None:
     decoder = SseDecoder()
-    items = decoder.feed(sse(b"{}", id="evt_1") + sse(b"{}", event="aaep.close"))
+    items = decoder.feed(encode_sse(b"{}", id="evt_1") + encode_sse(b"{}", event="aaep.close"))
     assert items == [Frame(b"{}", event="aaep.event", id="evt_1"), Frame(b"{}", event="aaep.close")]
     assert decoder.last_event_id == "evt_1"
 
@@ -455,7 +455,7 @@ def test_jsonrpc_envelopes(line: bytes, frame: Frame) -> None:
     ],
 )
 def test_jsonrpc_lines_that_are_refused(line: bytes) -> None:
-    items = decode(JsonRpcDecoder(), line + b"\n" + jsonrpc(b"{}", call=1))
+    items = decode(JsonRpcDecoder(), line + b"\n" + encode_jsonrpc(b"{}", call=1))
     assert shape(items) == "!."
     assert refused(items[0]).violations[0].rule == "STDIO-001"
 
@@ -464,17 +464,17 @@ def test_jsonrpc_lines_that_are_refused(line: bytes) -> None:
 
 
 def test_an_empty_length_is_skipped() -> None:
-    items = decode(LengthDecoder(), b"\0\0\0\0" + length_prefixed(b"{}"))
+    items = decode(LengthDecoder(), b"\0\0\0\0" + encode_length_prefixed(b"{}"))
     assert shape(items) == "!."
     assert "empty" in str(items[0])
 
 
 def test_sniff() -> None:
-    assert sniff(length_prefixed(b"{}")) is LengthDecoder
-    assert sniff(ndjson(b"{}")) is NdjsonDecoder
+    assert choose_decoder(encode_length_prefixed(b"{}")) is LengthDecoder
+    assert choose_decoder(encode_ndjson(b"{}")) is NdjsonDecoder
     for first in (b"", b"G", b"[", b"\x01"):
         with pytest.raises(FrameError) as caught:
-            sniff(first)
+            choose_decoder(first)
         assert caught.value.fatal
         assert caught.value.violations[0].rule == "UDS-006"
 
@@ -483,22 +483,22 @@ def test_sniff() -> None:
 
 
 def test_sse_bytes() -> None:
-    assert sse(b'{"a":1}', id="evt_1") == b'event: aaep.event\nid: evt_1\ndata: {"a":1}\n\n'
-    assert sse(b'{"a":\r\n1}', event="") == b'data: {"a":\ndata: 1}\n\n'
+    assert encode_sse(b'{"a":1}', id="evt_1") == b'event: aaep.event\nid: evt_1\ndata: {"a":1}\n\n'
+    assert encode_sse(b'{"a":\r\n1}', event="") == b'data: {"a":\ndata: 1}\n\n'
 
 
 @pytest.mark.parametrize("bad", ["x\ndata: {}", "x\r", "\n", "x\0"])
 def test_sse_refuses_line_ends_in_fields(bad: str) -> None:
     with pytest.raises(ValueError, match="must not contain"):
-        sse(b"{}", id=bad)
+        encode_sse(b"{}", id=bad)
     with pytest.raises(ValueError, match="must not contain"):
-        sse(b"{}", event=bad)
+        encode_sse(b"{}", event=bad)
 
 
 @given(st.text(), st.text())
 def test_sse_fields_inject_nothing(event: str, id: str) -> None:
     try:
-        stream = sse(b"{}", event=event, id=id)
+        stream = encode_sse(b"{}", event=event, id=id)
     except ValueError:
         return
     assert decode(SseDecoder(), stream) == [Frame(b"{}", event=event, id=id)]
@@ -506,23 +506,23 @@ def test_sse_fields_inject_nothing(event: str, id: str) -> None:
 
 @given(st.text(min_size=1), st.one_of(st.none(), st.text(), st.integers(-(2**63), 2**63)))
 def test_jsonrpc_fields_inject_nothing(method: str, call: str | int | None) -> None:
-    stream = jsonrpc(b"{}", method=method, call=call)
+    stream = encode_jsonrpc(b"{}", method=method, call=call)
     assert stream.count(b"\n") == 1
     assert decode(JsonRpcDecoder(), stream) == [Frame(b"{}", method=method, call=call)]
 
 
 def test_jsonrpc_bytes() -> None:
-    assert jsonrpc(b"{}", method="m") == b'{"jsonrpc":"2.0","method":"m","params":{}}\n'
-    assert jsonrpc(b"{}", method="m", call=0) == b'{"jsonrpc":"2.0","method":"m","params":{},"id":0}\n'
-    assert jsonrpc(b"{}", call="x") == b'{"jsonrpc":"2.0","result":{},"id":"x"}\n'
-    assert jsonrpc(ERROR, error=True) == b'{"jsonrpc":"2.0","error":' + ERROR + b',"id":null}\n'
+    assert encode_jsonrpc(b"{}", method="m") == b'{"jsonrpc":"2.0","method":"m","params":{}}\n'
+    assert encode_jsonrpc(b"{}", method="m", call=0) == b'{"jsonrpc":"2.0","method":"m","params":{},"id":0}\n'
+    assert encode_jsonrpc(b"{}", call="x") == b'{"jsonrpc":"2.0","result":{},"id":"x"}\n'
+    assert encode_jsonrpc(ERROR, error=True) == b'{"jsonrpc":"2.0","error":' + ERROR + b',"id":null}\n'
     with pytest.raises(ValueError, match="result with its call"):
-        jsonrpc(b"{}")
+        encode_jsonrpc(b"{}")
     with pytest.raises(ValueError, match="result with its call"):
-        jsonrpc(b"{}", method="m", error=True)
+        encode_jsonrpc(b"{}", method="m", error=True)
 
 
-@pytest.mark.parametrize("encode", [ndjson, lambda data: jsonrpc(data, method="m")])
+@pytest.mark.parametrize("encode", [encode_ndjson, lambda data: encode_jsonrpc(data, method="m")])
 def test_raw_newlines_never_leave(encode: Callable[[bytes], bytes]) -> None:
     assert encode(b'{\r\n "a":\n1.0}\n') == encode(b'{"a":1.0}')  # CF-112: the number keeps its spelling.
     for data in (b'{"a":"\n"}', b"{}\n{}", b'{"a":' + b"[\n" * 5000 + b"]" * 5000 + b"}"):
@@ -531,7 +531,7 @@ def test_raw_newlines_never_leave(encode: Callable[[bytes], bytes]) -> None:
 
 
 def test_a_length_fits_its_prefix() -> None:
-    assert length_prefixed(b"{}") == b"\0\0\0\2{}"
+    assert encode_length_prefixed(b"{}") == b"\0\0\0\2{}"
     for data in (b"", b" " * (1 << 24)):
         with pytest.raises(ValueError, match="16 MiB"):
-            length_prefixed(data)
+            encode_length_prefixed(data)

@@ -16,7 +16,7 @@ from msgspec import UNSET
 from aaep.errors import Violation
 from aaep.protocol import codec, negotiation
 from aaep.protocol.attend_extension import ATTEND
-from aaep.protocol.codec import canonical
+from aaep.protocol.codec import canonical_type
 from aaep.protocol.events import CORE_EVENTS, ProducerInfo
 from aaep.protocol.extensions import Extension, Registry
 from aaep.protocol.fields import Message
@@ -28,8 +28,8 @@ from aaep.protocol.messages import (
     SubscriptionRenegotiate,
     SubscriptionRequest,
 )
-from aaep.protocol.negotiation import Offer, changed, tighter, usable
-from aaep.protocol.subscription import Handshake, admits, effective, merged, wider
+from aaep.protocol.negotiation import Offer, apply_change, tighten, usable_capabilities
+from aaep.protocol.subscription import Handshake, admits, find_wider, merge_capabilities, with_defaults
 
 HEADER = base64.urlsafe_b64encode(b'{"alg":"ES256"}').rstrip(b"=").decode()
 SIGNED = f"{HEADER}.e30.c2ln"
@@ -413,7 +413,7 @@ def test_items_that_are_not_understood_are_left_out_of_a_list() -> None:
 
 def test_cap_009_more_languages_than_a_list_may_hold_are_cut_in_order() -> None:
     asked = ["en", *(f"en-x-a{index}" for index in range(40))]
-    assert usable(received({"languages": asked}).capabilities)[0].languages == (*asked[:32],)
+    assert usable_capabilities(received({"languages": asked}).capabilities)[0].languages == (*asked[:32],)
 
 
 # -- renegotiation -------------------------------------------------------------------------
@@ -450,7 +450,7 @@ def test_cf_042_null_resets_a_member_to_its_default() -> None:
     answer = terms(renegotiated(asked, new))
     assert answer["preferred_verbosity"] == "normal" and answer["pace_wpm"] == 90
     assert not {"max_events_per_second", "plain"} & {*answer}
-    assert changed(asked, new).preferred_verbosity == "normal"
+    assert apply_change(asked, new).preferred_verbosity == "normal"
 
 
 def test_cf_041_cf_045_a_language_that_is_not_offered_does_not_end_a_live_subscription() -> None:
@@ -526,7 +526,7 @@ def test_cf_148_the_tighter_of_the_two_member_by_member() -> None:
         cognitive_load="low",
         accept_signed_manifests_only=False,
     )
-    assert tighter(asked, honoured) == effective(
+    assert tighten(asked, honoured) == with_defaults(
         Capabilities(
             max_events_per_second=5,
             languages=("yo",),
@@ -544,7 +544,7 @@ def test_cf_148_the_tighter_of_the_two_member_by_member() -> None:
 def test_cf_148_terms_that_make_no_sense_are_as_requested() -> None:
     asked = Capabilities(preferred_verbosity="terse", max_events_per_second=5)
     nonsense = received({"preferred_verbosity": "loud", "max_events_per_second": 0}).capabilities
-    assert tighter(asked, nonsense) == effective(asked)
+    assert tighten(asked, nonsense) == with_defaults(asked)
 
 
 # -- properties ----------------------------------------------------------------------------
@@ -626,11 +626,11 @@ def test_the_members_tested_here_are_all_there_are() -> None:
 
 def spelt_out(asked: Capabilities) -> Capabilities:
     """The request with its defaults, and its filters in their short form."""
-    whole = effective(asked)
+    whole = with_defaults(asked)
     assert isinstance(whole.event_filters, EventFilters)
     include = ("aaep:agent.*",) if whole.event_filters.include is UNSET else whole.event_filters.include
     exclude = () if whole.event_filters.exclude is UNSET else whole.event_filters.exclude
-    short = [tuple(dict.fromkeys(map(canonical, each))) for each in (include, exclude)]
+    short = [tuple(dict.fromkeys(map(canonical_type, each))) for each in (include, exclude)]
     return msgspec.structs.replace(whole, event_filters=EventFilters(include=short[0], exclude=short[1]))
 
 
@@ -651,14 +651,14 @@ def test_sub_028_nothing_is_ever_granted_wider_and_every_answer_is_sound(
     for new in [None, *later]:
         if new is not None:
             assert not [*judge.feed(new)]
-            baseline = merged(baseline, new.capabilities)
+            baseline = merge_capabilities(baseline, new.capabilities)
             answer = negotiation.renegotiate(kept, new, offer)
-            kept = changed(kept, new)
+            kept = apply_change(kept, new)
         sound(answer)
         assert not [*judge.feed(answer)]
         if isinstance(answer, SubscriptionRejected):
             return
-        assert not [*wider(baseline, answer.honored_capabilities)]
+        assert not [*find_wider(baseline, answer.honored_capabilities)]
         assert answer.negotiation_notes is not UNSET or answer.honored_capabilities == spelt_out(kept)
 
 
@@ -682,10 +682,10 @@ def test_sub_060_a_renegotiation_of_nothing_changes_nothing(asked: SubscriptionR
 
 @given(capabilities(), capabilities(), st.sampled_from([*CORE_EVENTS, "chart:drawn", "chart:x", "strange:y"]))
 def test_cf_148_the_tighter_is_wider_than_neither(asked: Capabilities, honoured: Capabilities, type_: str) -> None:
-    tight = tighter(asked, honoured)
-    granted = merged(effective(asked), honoured)  # absent is as requested
-    assert not [*wider(asked, tight)] and not [*wider(granted, tight)]
-    both = (effective(asked).event_filters, granted.event_filters, tight.event_filters)
+    tight = tighten(asked, honoured)
+    granted = merge_capabilities(with_defaults(asked), honoured)  # absent is as requested
+    assert not [*find_wider(asked, tight)] and not [*find_wider(granted, tight)]
+    both = (with_defaults(asked).event_filters, granted.event_filters, tight.event_filters)
     one, other, common = (each for each in both if isinstance(each, EventFilters))
     assert admits(common, type_) == (admits(one, type_) and admits(other, type_))
 
@@ -695,8 +695,8 @@ def test_cf_148_what_we_grant_is_what_our_subscriber_goes_on_with(asked: Subscri
     answer = negotiation.negotiate(asked, offer, "sub_1")
     if isinstance(answer, SubscriptionAccepted):
         granted = answer.honored_capabilities
-        assert tighter(asked.capabilities, granted).languages == granted.languages
-        assert not [*wider(granted, tighter(asked.capabilities, granted))]
+        assert tighten(asked.capabilities, granted).languages == granted.languages
+        assert not [*find_wider(granted, tighten(asked.capabilities, granted))]
 
 
 junk = st.recursive(
@@ -726,9 +726,9 @@ def test_whatever_a_peer_sends_the_answer_is_sound_and_none_is_an_exception(
             new = received(given_later, "subscription.renegotiate")
             assert not [*judge.feed(new)]
             answer = negotiation.renegotiate(kept, new, offer)
-            kept = changed(kept, new)
+            kept = apply_change(kept, new)
         sound(answer)
         [*judge.feed(answer)]  # it may find the answer wider than nonsense, but it never fails
         if isinstance(answer, SubscriptionRejected):
             return
-        assert not [*wider(kept, answer.honored_capabilities)]
+        assert not [*find_wider(kept, answer.honored_capabilities)]

@@ -13,14 +13,14 @@ from jsonschema import Draft202012Validator
 
 from aaep.errors import Violation
 from aaep.protocol import codec, quick, schema
-from aaep.protocol.catalogue import rules as catalogue
+from aaep.protocol.catalogue import all_rules as catalogue
 from aaep.protocol.events import CORE_EVENTS
 from aaep.protocol.fields import pointer
 from aaep.protocol.messages import SHAPES
 from tests import vectors
 from tests.mutations import mutated, sources
 
-DOCUMENTS = dict(schema.documents())
+DOCUMENTS = dict(schema.all_documents())
 PER_TYPE = 1_050  # times twenty types
 
 # Members of events whose name says what a description would.
@@ -55,7 +55,7 @@ def test_the_examples_of_a_document_are_valid(name: str) -> None:
 
 def test_the_examples_break_no_rule_at_all() -> None:
     for type_ in SHAPES:
-        for one in schema.document(type_)["examples"]:
+        for one in schema.schema_document(type_)["examples"]:
             found = codec.find_violations(msgspec.json.encode(one))
             assert [str(v) for v in found if v.severity != "info"] == [], type_
 
@@ -76,7 +76,7 @@ def test_every_document_and_every_part_of_one_is_described() -> None:
 def test_every_member_of_an_event_is_described_or_has_an_obvious_name() -> None:
     bare = set()
     for type_ in CORE_EVENTS:
-        document = schema.document(type_)
+        document = schema.schema_document(type_)
         for shape in (document, *document["$defs"].values()):
             bare |= {name for name, drawn in shape["properties"].items() if "description" not in drawn}
     assert bare == OBVIOUS
@@ -179,7 +179,7 @@ def _whole(node: Any) -> Any:
     return changed
 
 
-ORACLES = {type_: Draft202012Validator(_whole(schema.document(type_))) for type_ in SHAPES}
+ORACLES = {type_: Draft202012Validator(_whole(schema.schema_document(type_))) for type_ in SHAPES}
 
 
 def faults(type_: str, value: dict[str, Any]) -> set[Fault]:
@@ -195,7 +195,7 @@ def _fault(error: Any) -> Iterator[Fault]:
         known = {*error.schema["properties"]}
         if error.validator == "unevaluatedProperties":
             # Where anything in the envelope is wrong, the validator no longer counts its members as known.
-            known |= {*schema.envelope()["properties"]}
+            known |= {*schema.envelope_document()["properties"]}
         for name in error.instance:
             if name not in known and not any(re.search(one, name) for one in patterns):
                 yield pointer(*path, name), "additionalProperties", name
@@ -241,7 +241,7 @@ def disagreements(raw: bytes, value: dict[str, Any]) -> Iterator[str]:
 
 
 def fast_path(raw: bytes, found: Iterable[Violation], expected: Iterable[Fault]) -> Iterator[str]:
-    message = codec._exact(raw, bytearray())
+    message = codec._decode_exact(raw, bytearray())
     if message is None:
         return
     checked = quick.check(message, raw)
@@ -281,7 +281,7 @@ def test_the_rules_that_go_beyond_shape_exist() -> None:
 def test_both_spellings_of_a_core_type_have_one_shape(type_: str) -> None:
     """C-04: the full URI is the same type, and at most not preferred."""
     value = {
-        **schema.document(type_)["examples"][0],
+        **schema.schema_document(type_)["examples"][0],
         "type": type_.replace("aaep:", "https://aaep-protocol.org/types/"),
     }
     assert not faults(type_, value)
@@ -297,13 +297,13 @@ def test_both_spellings_of_a_core_type_have_one_shape(type_: str) -> None:
 )
 def test_whole_numbers_are_exact_in_the_exchange(type_: str, member: str, rule: str) -> None:
     """CF-070: a deliberate difference to the schema, for which 3.0 is an integer."""
-    value = {**schema.document(type_)["examples"][0], member: 3.0}
+    value = {**schema.schema_document(type_)["examples"][0], member: 3.0}
     assert not faults(type_, value)
     assert [one.rule for one in codec.find_violations(json.dumps(value))] == [rule]
 
 
 def test_a_whole_number_with_a_point_is_fine_in_an_event() -> None:
-    value = {**schema.document("aaep:agent.output.streaming")["examples"][0], "position": 0.0}
+    value = {**schema.schema_document("aaep:agent.output.streaming")["examples"][0], "position": 0.0}
     assert [str(one) for one in codec.find_violations(json.dumps(value)) if one.severity != "info"] == []
 
 

@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 
 from aaep.protocol import codec, states
-from aaep.protocol.catalogue import grade, rules
-from aaep.protocol.consent import PromptState, ill_typed, refused
+from aaep.protocol.catalogue import all_rules, grade
+from aaep.protocol.consent import PromptState, reply_violation, response_violation
 from aaep.protocol.events import AwaitingClarification, AwaitingConfirmation, Envelope
 from aaep.protocol.messages import ClarificationReply, ConfirmationReply
 from aaep.protocol.session import SessionState
@@ -24,7 +24,7 @@ MACHINES: dict[str, tuple[Mapping[tuple[str, str], str], str]] = {  # table, fir
     "lifecycle": (states.LIFECYCLE, "none"),
     "call": (states.CALL, "new"),
     "output": (states.OUTPUT, "new"),
-    "ask": (states.ASK, "pending"),
+    "ask": (states.PROMPT, "pending"),
     "handshake": (states.HANDSHAKE, "bare"),
 }
 # Not named as breaches: a message that changes nothing. An ended prompt ignores everything (CONF-034, CONF-041),
@@ -83,8 +83,8 @@ def test_every_move_is_legal_or_named_a_breach_or_inert(name: str) -> None:
 def test_breaches_belong_to_a_machine_and_cite_the_catalogue() -> None:
     pairs = {(state, move) for name in MACHINES for state in said(name)[0] for move in said(name)[1]}
     assert sorted(set(states.BREACHES) - pairs) == []
-    assert sorted(set(states.BREACHES.values()) - set(rules())) == []
-    assert {rule for both in states.NEXT.values() for rule in both if rule} <= set(rules())
+    assert sorted(set(states.BREACHES.values()) - set(all_rules())) == []
+    assert {rule for both in states.AFTER_PROMPT.values() for rule in both if rule} <= set(all_rules())
 
 
 # -- building ----------------------------------------------------------------------
@@ -131,7 +131,7 @@ def asked(event: AwaitingConfirmation | AwaitingClarification) -> SessionState:
     session = SessionState(event.session_id)
     session.feed(message("agent.session.started", 0), NOW)
     session.feed(event, NOW)
-    session.asks[TOKEN].eligible = {vectors.VIA}
+    session.prompts[TOKEN].eligible = {vectors.VIA}
     return session
 
 
@@ -149,17 +149,21 @@ def errors(session: SessionState, event: Envelope, now: float = NOW + 2) -> list
 def test_a_sound_accept_counts() -> None:
     session = asked(confirmation())
     verdict = session.reply(reply(), NOW + 1, vectors.VIA)
-    assert verdict.honoured
-    assert verdict.ask is session.asks[TOKEN]
-    assert (verdict.ask.outcome, verdict.ask.granted, verdict.ask.decided_via) == ("accepted", True, vectors.VIA)
+    assert verdict.is_honoured
+    assert verdict.prompt is session.prompts[TOKEN]
+    assert (verdict.prompt.outcome, verdict.prompt.is_granted, verdict.prompt.decided_via) == (
+        "accepted",
+        True,
+        vectors.VIA,
+    )
     assert session.deadline is None
 
 
 def test_a_forged_token_counts_for_nothing() -> None:
     session = asked(confirmation())
     forged = reply(reply_token="rpl_00000000000000000000000000000078")
-    assert not session.reply(forged, NOW + 1, vectors.VIA).honoured
-    assert session.asks[TOKEN].outcome == "pending"
+    assert not session.reply(forged, NOW + 1, vectors.VIA).is_honoured
+    assert session.prompts[TOKEN].outcome == "pending"
 
 
 @pytest.mark.parametrize("text", ["accept", "yes", True])
@@ -167,43 +171,43 @@ def test_a_clarification_reply_never_grants_a_confirmation(text: object) -> None
     """CLAR-020: a token answers only the kind of prompt it was issued for."""
     session = asked(confirmation())
     verdict = session.reply(answer(text), NOW + 1, vectors.VIA)
-    assert (verdict.honoured, verdict.rule) == (False, "CLAR-020")
-    assert session.asks[TOKEN].outcome == "pending"
+    assert (verdict.is_honoured, verdict.rule) == (False, "CLAR-020")
+    assert session.prompts[TOKEN].outcome == "pending"
 
 
 def test_a_confirmation_reply_never_answers_a_question() -> None:
     session = asked(clarification())
     assert session.reply(reply(), NOW + 1, vectors.VIA).rule == "CLAR-020"
-    assert session.asks[TOKEN].outcome == "pending"
+    assert session.prompts[TOKEN].outcome == "pending"
 
 
 @pytest.mark.parametrize("decision", ["accept", "reject"])
 def test_a_token_alone_is_no_authority(decision: str) -> None:
     """SEC-011, CF-008: the reply has to come on, and name, a subscription that may answer. Rejects too."""
     one = ask(confirmation(), vectors.VIA)
-    assert refused(reply(decision=decision), one, vectors.VIA) == ""
-    assert refused(reply(decision=decision), one, OTHER) == "SEC-011"
-    assert refused(reply(decision=decision, subscription_id=OTHER), one, vectors.VIA) == "SEC-011"
-    assert refused(reply(decision=decision, subscription_id=OTHER), one, OTHER) == "SEC-011"
+    assert reply_violation(reply(decision=decision), one, vectors.VIA) == ""
+    assert reply_violation(reply(decision=decision), one, OTHER) == "SEC-011"
+    assert reply_violation(reply(decision=decision, subscription_id=OTHER), one, vectors.VIA) == "SEC-011"
+    assert reply_violation(reply(decision=decision, subscription_id=OTHER), one, OTHER) == "SEC-011"
 
 
 def test_a_recording_keeps_no_count_of_who_may_answer() -> None:
-    assert refused(reply(subscription_id=OTHER), ask(confirmation()), vectors.VIA) == ""
+    assert reply_violation(reply(subscription_id=OTHER), ask(confirmation()), vectors.VIA) == ""
 
 
 def test_an_accept_that_claims_to_be_late_is_late() -> None:
     """CONF-035, CF-014: by its own timestamp, though it arrived in time. The deadline itself is too late (CF-030)."""
     one = ask(confirmation())
-    assert refused(reply(59), one, vectors.VIA) == ""
-    assert refused(reply(60), one, vectors.VIA) == "CONF-035"
-    assert refused(reply(61), one, vectors.VIA) == "CONF-035"
+    assert reply_violation(reply(59), one, vectors.VIA) == ""
+    assert reply_violation(reply(60), one, vectors.VIA) == "CONF-035"
+    assert reply_violation(reply(61), one, vectors.VIA) == "CONF-035"
 
 
 def test_a_reject_with_a_fast_clock_still_counts() -> None:
     """CF-014: ignoring a user's no because of clock skew would be unsafe."""
     session = asked(confirmation(default_decision="accept"))
-    assert session.reply(reply(600, decision="reject"), NOW + 1, vectors.VIA).honoured
-    assert session.asks[TOKEN].outcome == "rejected"
+    assert session.reply(reply(600, decision="reject"), NOW + 1, vectors.VIA).is_honoured
+    assert session.prompts[TOKEN].outcome == "rejected"
 
 
 @pytest.mark.parametrize("decision", ["accept", "reject"])
@@ -211,8 +215,8 @@ def test_a_reject_with_a_fast_clock_still_counts() -> None:
 def test_receipt_decides_what_is_in_time(decision: str, seconds: float, honoured: bool) -> None:
     """CF-014, CF-030: a backdated reply does not pass; one at the deadline is too late."""
     session = asked(confirmation())
-    assert session.reply(reply(1, decision=decision), NOW + seconds, vectors.VIA).honoured is honoured
-    assert (session.asks[TOKEN].outcome == "timed_out") is not honoured
+    assert session.reply(reply(1, decision=decision), NOW + seconds, vectors.VIA).is_honoured is honoured
+    assert (session.prompts[TOKEN].outcome == "timed_out") is not honoured
 
 
 @pytest.mark.parametrize("first", ["accept", "reject"])
@@ -220,32 +224,32 @@ def test_receipt_decides_what_is_in_time(decision: str, seconds: float, honoured
 def test_only_the_first_reply_counts(first: str, second: str) -> None:
     """CONF-034, CONF-041: a replay changes nothing, whatever it says."""
     session = asked(confirmation())
-    assert session.reply(reply(decision=first), NOW + 1, vectors.VIA).honoured
-    outcome = session.asks[TOKEN].outcome
+    assert session.reply(reply(decision=first), NOW + 1, vectors.VIA).is_honoured
+    outcome = session.prompts[TOKEN].outcome
     assert session.reply(reply(2, decision=second), NOW + 2, vectors.VIA).rule == "CONF-034"
-    assert session.asks[TOKEN].outcome == outcome
+    assert session.prompts[TOKEN].outcome == outcome
 
 
 def test_unknown_members_void_an_accept_but_not_a_reject() -> None:
     """CF-020: an unknown member could be a condition; on a reject it cannot hurt."""
     session = asked(confirmation())
     assert session.reply(reply(unless="it rains"), NOW + 1, vectors.VIA).rule == "CONF-031"
-    assert session.asks[TOKEN].outcome == "pending"
-    assert session.reply(reply(unless="it rains", decision="reject"), NOW + 1, vectors.VIA).honoured
-    assert session.asks[TOKEN].outcome == "rejected"
+    assert session.prompts[TOKEN].outcome == "pending"
+    assert session.reply(reply(unless="it rains", decision="reject"), NOW + 1, vectors.VIA).is_honoured
+    assert session.prompts[TOKEN].outcome == "rejected"
 
 
 def test_unknown_members_void_an_answer() -> None:
     one = ask(clarification(accepted_response_kinds=["freetext"]))
-    assert refused(answer("Savings.", unless="it rains"), one, vectors.VIA) == "CLAR-015"
+    assert reply_violation(answer("Savings.", unless="it rains"), one, vectors.VIA) == "CLAR-015"
 
 
 def test_an_accept_of_something_else_is_a_refusal() -> None:
     """CF-019: the action that was asked about must not run, and nobody may take it for a plain no."""
     session = asked(confirmation())
-    assert session.reply(reply(modified_action={"amount": 5}), NOW + 1, vectors.VIA).honoured
-    one = session.asks[TOKEN]
-    assert (one.outcome, one.granted, one.modified) == ("rejected", False, True)
+    assert session.reply(reply(modified_action={"amount": 5}), NOW + 1, vectors.VIA).is_honoured
+    one = session.prompts[TOKEN]
+    assert (one.outcome, one.is_granted, one.is_modified) == ("rejected", False, True)
 
 
 @pytest.mark.parametrize("member", ["modified_action", "decided_by", "correlation_id"])
@@ -253,21 +257,21 @@ def test_an_accept_with_an_ill_formed_member_never_grants(member: str) -> None:
     """CF-020: what can start an action has to pass every check; a member we could not read could be a condition."""
     session = asked(confirmation())
     session.reply(reply(**{member: ["Send 5 dollars."]}), NOW + 1, vectors.VIA)
-    assert session.asks[TOKEN].granted is False
+    assert session.prompts[TOKEN].is_granted is False
 
 
 def test_a_plain_reject_is_not_a_modification() -> None:
     session = asked(confirmation())
     session.reply(reply(decision="reject", modified_action={"amount": 5}), NOW + 1, vectors.VIA)
-    assert session.asks[TOKEN].modified is False
+    assert session.prompts[TOKEN].is_modified is False
 
 
 def test_an_accept_needs_to_be_among_the_allowed_replies() -> None:
     """CONF-037; a reject is always allowed."""
     one = ask(confirmation(allowed_replies=["reject"]))
-    assert refused(reply(), one, vectors.VIA) == "CONF-037"
-    assert refused(reply(decision="reject"), one, vectors.VIA) == ""
-    assert refused(reply(), ask(confirmation(allowed_replies=["accept", "reject"])), vectors.VIA) == ""
+    assert reply_violation(reply(), one, vectors.VIA) == "CONF-037"
+    assert reply_violation(reply(decision="reject"), one, vectors.VIA) == ""
+    assert reply_violation(reply(), ask(confirmation(allowed_replies=["accept", "reject"])), vectors.VIA) == ""
 
 
 # -- answers -----------------------------------------------------------------------
@@ -300,33 +304,33 @@ CHOICES = [{"value": "a", "label": "First"}, {"value": "b", "label": "Second"}]
 def test_an_answer_has_to_be_of_an_accepted_kind(kinds: list[str], response: object, rule: str) -> None:
     """CLAR-006 to CLAR-009: when none fits, the first kind's rule is broken."""
     question = clarification(accepted_response_kinds=kinds, choices=CHOICES)
-    assert ill_typed(answer(response), ask(question)) == rule
-    assert refused(answer(response), ask(question), vectors.VIA) == rule
+    assert response_violation(answer(response), ask(question)) == rule
+    assert reply_violation(answer(response), ask(question), vectors.VIA) == rule
 
 
 def test_kinds_that_are_not_said_are_not_assumed() -> None:
     """CF-031: text, or one of the choices where there are any; never numbers or booleans."""
     bare = vectors.BASES["agent.awaiting.clarification"]
     gone = tuple(f"/{name}" for name in ("accepted_response_kinds", "choices") if name in bare)
-    assert ill_typed(answer("Text."), ask(clarification(gone))) == ""
-    assert ill_typed(answer(True), ask(clarification(gone))) == "CLAR-006"
+    assert response_violation(answer("Text."), ask(clarification(gone))) == ""
+    assert response_violation(answer(True), ask(clarification(gone))) == "CLAR-006"
     kinds = tuple(name for name in gone if name.endswith("kinds"))
     with_choices = clarification(kinds, choices=CHOICES)
-    assert ill_typed(answer("a"), ask(with_choices)) == ""
-    assert ill_typed(answer("c"), ask(with_choices)) == "CLAR-008"
+    assert response_violation(answer("a"), ask(with_choices)) == ""
+    assert response_violation(answer("c"), ask(with_choices)) == "CLAR-008"
 
 
 def test_an_answer_is_kept() -> None:
     session = asked(clarification(accepted_response_kinds=["freetext"]))
-    assert session.reply(answer("Savings."), NOW + 1, vectors.VIA).honoured
-    one = session.asks[TOKEN]
+    assert session.reply(answer("Savings."), NOW + 1, vectors.VIA).is_honoured
+    one = session.prompts[TOKEN]
     assert (one.outcome, one.response) == ("answered", "Savings.")
 
 
 def test_an_ill_typed_answer_leaves_the_question_open() -> None:
     session = asked(clarification(accepted_response_kinds=["yes_no"]))
     assert session.reply(answer("yes"), NOW + 1, vectors.VIA).rule == "CLAR-007"
-    assert session.reply(answer(True), NOW + 1, vectors.VIA).honoured
+    assert session.reply(answer(True), NOW + 1, vectors.VIA).is_honoured
 
 
 # -- time --------------------------------------------------------------------------
@@ -338,7 +342,7 @@ def test_silence_takes_the_default(default: str, granted: bool) -> None:
     assert due(session) == NOW + 60
     assert session.expire(NOW + 59.999) == []
     (ended,) = session.expire(NOW + 60)
-    assert (ended.outcome, ended.granted) == ("timed_out", granted)
+    assert (ended.outcome, ended.is_granted) == ("timed_out", granted)
     assert session.deadline is None
     assert session.expire(NOW + 61) == []
 
@@ -355,7 +359,7 @@ def test_the_deadline_is_that_of_the_next_prompt_to_run_out() -> None:
 def test_a_silent_question_grants_nothing() -> None:
     session = asked(clarification(timeout_seconds=60))
     (ended,) = session.expire(NOW + 60)
-    assert (ended.outcome, ended.granted, ended.response) == ("timed_out", False, None)
+    assert (ended.outcome, ended.is_granted, ended.response) == ("timed_out", False, None)
 
 
 # -- withdrawal --------------------------------------------------------------------
@@ -367,8 +371,8 @@ def test_leaving_awaiting_input_withdraws_the_prompt(entered: str, broken: list[
     session.feed(message("agent.state.changed", 1, from_state="idle", to_state="awaiting_input"), NOW + 1)
     left = message("agent.state.changed", 2, from_state="awaiting_input", to_state=entered)
     assert errors(session, left) == broken
-    assert session.asks[TOKEN].outcome == "withdrawn"
-    assert not session.reply(reply(3), NOW + 3, vectors.VIA).honoured
+    assert session.prompts[TOKEN].outcome == "withdrawn"
+    assert not session.reply(reply(3), NOW + 3, vectors.VIA).is_honoured
 
 
 @pytest.mark.parametrize("ending", ["completed", "errored", "cancelled"])
@@ -376,11 +380,11 @@ def test_any_ending_voids_every_token(ending: str) -> None:
     """CF-027"""
     session = asked(confirmation(default_decision="accept"))
     assert errors(session, message(f"agent.session.{ending}", 1)) == []
-    assert session.asks[TOKEN].outcome == "withdrawn"
+    assert session.prompts[TOKEN].outcome == "withdrawn"
     assert session.deadline is None
     assert session.reply(reply(2), NOW + 2, vectors.VIA).rule == "CONF-034"
     assert session.expire(NOW + 100) == []
-    assert session.asks[TOKEN].granted is False
+    assert session.prompts[TOKEN].is_granted is False
 
 
 # -- consent -----------------------------------------------------------------------
@@ -444,7 +448,7 @@ def test_what_the_agent_says_of_an_answer_is_no_proof(
 ) -> None:
     """C-38: without the reply it is undetermined; with it there is nothing to say."""
     session = asked(confirmation())
-    session.whole = whole
+    session.is_whole = whole
     if replied:
         session.reply(reply(1), NOW + 1, vectors.VIA)
     ours = {"attend": {"reply_token": TOKEN, "outcome": "accepted"}}
@@ -461,7 +465,7 @@ def test_what_the_agent_says_of_an_answer_is_no_proof(
 def test_an_answer_that_the_recording_does_not_show_proves_nothing(irreversible: bool, risk: str, rule: str) -> None:
     """C-38: neither that the user agreed nor that they refused."""
     session = asked(confirmation(extra_context={"tool_call_id": "call_1"}))
-    session.whole = False
+    session.is_whole = False
     session.feed(message("agent.state.changed", 1, from_state="awaiting_input", to_state="calling_tool"), NOW + 1)
     found = session.feed(call(2, "call_1", irreversible=irreversible, risk_level=risk), NOW + 2)
     assert [(one.rule, grade(one)) for one in found] == [(rule, "info")]
@@ -473,7 +477,7 @@ def test_a_consent_that_names_the_tool_goes_before_one_that_names_none() -> None
     named = confirmation(reply_token="rpl_2", event_id="evt_2", action="Pay.", extra_context={"tool": "pay"})
     session.feed(named, NOW + 1)
     for token in (TOKEN, "rpl_2"):
-        assert session.reply(reply(2, reply_token=token), NOW + 2, vectors.VIA).honoured
+        assert session.reply(reply(2, reply_token=token), NOW + 2, vectors.VIA).is_honoured
     session.feed(message("agent.state.changed", 3, from_state="idle", to_state="calling_tool"), NOW + 3)
     assert errors(session, call(4, "call_1", tool="pay"), NOW + 4) == []
     assert errors(session, call(5, "call_2", tool="move"), NOW + 5) == []
@@ -497,7 +501,7 @@ def test_a_call_that_ends_meanwhile_does_not_tell_how_a_prompt_ended(between: bo
     """HITL-022: that is still to be told by a state.changed before anything else is."""
     session = asked(confirmation())
     session.feed(call(1, "call_1", irreversible=False, risk_level="low", tool="look"), NOW + 1)
-    assert session.reply(reply(2), NOW + 2, vectors.VIA).honoured
+    assert session.reply(reply(2), NOW + 2, vectors.VIA).is_honoured
     if between:
         done = message("agent.tool.completed", 3, tool="look", tool_call_id="call_1")
         assert session.feed(done, NOW + 3) == []
@@ -538,7 +542,7 @@ def test_a_session_knows_its_parent(extensions: dict[str, Any]) -> None:
     assert isinstance(started, Envelope)
     session = SessionState(started.session_id)
     session.feed(started, 0.0)
-    assert session.parent == "sess_parent"
+    assert session.parent_session_id == "sess_parent"
 
 
 def test_an_accept_with_escaped_letters_counts() -> None:

@@ -13,7 +13,15 @@ from aaep.protocol import codec
 from aaep.protocol.events import CORE_EVENTS, Envelope
 from aaep.protocol.fields import Message
 from aaep.protocol.messages import Capabilities, EventFilters, SubscriptionRequest
-from aaep.protocol.subscription import DEFAULTS, Handshake, admits, admitting, effective, merged, wider
+from aaep.protocol.subscription import (
+    DEFAULTS,
+    Handshake,
+    admits,
+    admitting,
+    find_wider,
+    merge_capabilities,
+    with_defaults,
+)
 from tests import vectors
 
 VERBOSITY = ("terse", "normal", "detailed")
@@ -53,7 +61,7 @@ capabilities = st.fixed_dictionaries({}, optional=MEMBERS).map(lambda given: Cap
 
 
 def rules(asked: Capabilities, honoured: Capabilities) -> list[tuple[str, str]]:
-    return [(violation.rule, violation.path) for violation in wider(asked, honoured)]
+    return [(violation.rule, violation.path) for violation in find_wider(asked, honoured)]
 
 
 def test_the_members_tested_here_are_all_there_are() -> None:
@@ -66,14 +74,14 @@ def test_the_members_tested_here_are_all_there_are() -> None:
 @given(capabilities)
 def test_as_requested_is_never_wider(asked: Capabilities) -> None:
     assert rules(asked, asked) == []
-    assert rules(asked, effective(asked)) == []
+    assert rules(asked, with_defaults(asked)) == []
     assert rules(asked, Capabilities()) == []  # CF-043: absent is as requested
 
 
 @given(capabilities, st.data())
 def test_narrower_is_never_wider(asked: Capabilities, data: st.DataObject) -> None:
     """Whatever is taken away from a request, nothing is reported."""
-    want = effective(asked)
+    want = with_defaults(asked)
     less: dict[str, Any] = {}
     for name, scale in (("preferred_verbosity", VERBOSITY), ("cognitive_load", LOAD)):
         less[name] = scale[data.draw(st.integers(0, scale.index(getattr(want, name))), name)]
@@ -208,7 +216,7 @@ def test_filters_not_called_wider_admit_no_further_type(asked: EventFilters, got
 @given(capabilities, capabilities)
 def test_merged_replaces_whole_members(base: Capabilities, changes: Capabilities) -> None:
     """CF-042: a member that is given replaces the old one, one that is absent changes nothing."""
-    both = merged(base, changes)
+    both = merge_capabilities(base, changes)
     for name in Capabilities.__struct_fields__:
         new = getattr(changes, name)
         assert getattr(both, name) == (getattr(base, name) if new is msgspec.UNSET else new)
@@ -216,8 +224,8 @@ def test_merged_replaces_whole_members(base: Capabilities, changes: Capabilities
 
 @given(capabilities)
 def test_effective_fills_in_the_defaults_once(asked: Capabilities) -> None:
-    full = effective(asked)
-    assert effective(full) == full
+    full = with_defaults(asked)
+    assert with_defaults(full) == full
     for name in Capabilities.__struct_fields__:
         if getattr(asked, name) is msgspec.UNSET:
             assert getattr(full, name) == getattr(DEFAULTS, name)
@@ -232,7 +240,7 @@ def test_merged_keeps_unknown_capabilities() -> None:
         assert isinstance(request, SubscriptionRequest)
         return request.capabilities
 
-    both = merged(read(haptics={"a": 1}, colour={"b": 1}), read(colour={"b": 2}))
+    both = merge_capabilities(read(haptics={"a": 1}, colour={"b": 1}), read(colour={"b": 2}))
     assert both.unknown == {"haptics": {"a": 1}, "colour": {"b": 2}}
 
 

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from aaep.protocol.timestamps import clean, defect, instant
+from aaep.protocol.timestamps import find_defect, is_clean, parse_instant
 
 
 @pytest.mark.parametrize(
@@ -21,7 +21,7 @@ from aaep.protocol.timestamps import clean, defect, instant
     ],
 )
 def test_three_digits_are_sound(value: str) -> None:
-    assert defect(value) is None
+    assert find_defect(value) is None
 
 
 @pytest.mark.parametrize(
@@ -61,13 +61,13 @@ def test_three_digits_are_sound(value: str) -> None:
     ],
 )
 def test_what_is_wrong_is_told_by_its_rule(value: str, rule: str, severity: str) -> None:
-    found = defect(value)
+    found = find_defect(value)
     assert found is not None
     assert found[:2] == (rule, severity)
 
 
 def test_the_first_millisecond_of_the_epoch_is_a_moment_like_any_other() -> None:
-    assert defect("1970-01-01T00:00:00.001Z") is None
+    assert find_defect("1970-01-01T00:00:00.001Z") is None
 
 
 @given(st.datetimes(datetime(2, 1, 2), datetime(9998, 12, 30)), st.integers(-23 * 60, 23 * 60))
@@ -75,7 +75,7 @@ def test_an_instant_is_the_moment_that_was_written(moment: datetime, minutes: in
     zone = timezone(timedelta(minutes=minutes))
     written = moment.replace(tzinfo=zone).isoformat(timespec="milliseconds")
     exact = moment.replace(tzinfo=zone, microsecond=moment.microsecond // 1000 * 1000)
-    assert instant(written) == pytest.approx((exact - datetime(1970, 1, 1, tzinfo=UTC)).total_seconds(), abs=1e-4)
+    assert parse_instant(written) == pytest.approx((exact - datetime(1970, 1, 1, tzinfo=UTC)).total_seconds(), abs=1e-4)
 
 
 @pytest.mark.parametrize(
@@ -89,12 +89,12 @@ def test_an_instant_is_the_moment_that_was_written(moment: datetime, minutes: in
     ],
 )
 def test_reading_is_lenient(lenient: str, strict: str) -> None:
-    assert instant(lenient) == pytest.approx(instant(strict))
+    assert parse_instant(lenient) == pytest.approx(parse_instant(strict))
 
 
 @pytest.mark.parametrize("value", ["", "yesterday", "2026-02-30T00:00:00Z", "2026-05-24T14:22:11.342Z\n"])
 def test_what_names_no_moment_is_none(value: str) -> None:
-    assert instant(value) is None
+    assert parse_instant(value) is None
 
 
 @given(
@@ -103,20 +103,20 @@ def test_what_names_no_moment_is_none(value: str) -> None:
     )
 )
 def test_nothing_is_raised_and_clean_never_says_more_than_defect(value: str) -> None:
-    instant(value)
+    parse_instant(value)
     for _ in range(2):  # the second time from memory
-        if clean(value):
-            assert defect(value) is None
+        if is_clean(value):
+            assert find_defect(value) is None
 
 
 @given(st.datetimes(datetime(2, 1, 2), datetime(9998, 12, 30)))
 def test_the_usual_form_is_clean(moment: datetime) -> None:
     value = moment.isoformat(timespec="milliseconds") + "Z"
     if not value.startswith("1970-01-01T00:00:00.000"):
-        assert clean(value) and clean(value)
+        assert is_clean(value) and is_clean(value)
 
 
 def test_a_placeholder_is_never_clean_even_when_its_date_is_known() -> None:
     """clean() remembers dates; the epoch is a placeholder only at its first moment."""
-    assert clean("1970-01-01T12:00:00.000Z")
-    assert not clean("1970-01-01T00:00:00.000Z")
+    assert is_clean("1970-01-01T12:00:00.000Z")
+    assert not is_clean("1970-01-01T00:00:00.000Z")

@@ -16,9 +16,9 @@ import pytest
 from aaep.errors import FrameError, Violation
 from aaep.protocol import codec
 from aaep.protocol.audit import Audit, Direction
-from aaep.protocol.catalogue import grade, merged, rules
-from aaep.protocol.extensions import Registry, declaration
-from aaep.protocol.framing import FRAMINGS, Frame, frame
+from aaep.protocol.catalogue import all_rules, grade, merged_rules
+from aaep.protocol.extensions import Registry, check_declaration
+from aaep.protocol.framing import FRAMINGS, Frame, check_frame
 from examples.medical_extension import registry
 from tests import vectors
 
@@ -88,7 +88,7 @@ def came_out(case: dict[str, Any], pieces: Iterable[bytes]) -> tuple[list[Any], 
     """The messages and the rules broken when the stream arrives in these pieces."""
     items: list[Frame | FrameError] = []
     if case["framing"] == "websocket":
-        items = [frame(piece) for piece in pieces]
+        items = [check_frame(piece) for piece in pieces]
     else:
         decoder = FRAMINGS[case["framing"]]()
         for piece in pieces:
@@ -126,7 +126,7 @@ def test_frames(case: dict[str, Any]) -> None:
 @pytest.mark.parametrize("case", each("extension"))
 def test_extension(case: dict[str, Any]) -> None:
     given = case["extension"]
-    violations = declaration(
+    violations = check_declaration(
         namespace=given.get("namespace"),
         prefix=given.get("prefix"),
         context=given.get("context"),
@@ -137,9 +137,9 @@ def test_extension(case: dict[str, Any]) -> None:
 
 @pytest.mark.parametrize("case", each("context"))
 def test_context(case: dict[str, Any]) -> None:
-    from aaep.protocol.jsonld import violations
+    from aaep.protocol.jsonld import find_context_violations
 
-    compare(case, graded(violations(case["context"]), case.get("strict", False)))
+    compare(case, graded(find_context_violations(case["context"]), case.get("strict", False)))
 
 
 # -- the vectors themselves -----------------------------------------------------
@@ -168,12 +168,12 @@ def test_used_rules_exist_and_are_not_retired() -> None:
         for case in vectors.cases()
         for rule in (case["rule"], *case.get("also", ()), *(one["rule"] for one in case["findings"]))
     }
-    assert sorted(used - set(rules())) == []
-    assert sorted(used & set(merged())) == []
+    assert sorted(used - set(all_rules())) == []
+    assert sorted(used & set(merged_rules())) == []
 
 
 CHECKABLE = sorted(
-    rule.id for rule in rules().values() if rule.keyword == "MUST" and rule.kind in ("schema", "sequence")
+    rule.id for rule in all_rules().values() if rule.keyword == "MUST" and rule.kind in ("schema", "sequence")
 )
 
 
@@ -208,6 +208,6 @@ def test_rules_named_in_the_source_exist() -> None:
     unknown = set()
     for path in sorted(SOURCE.rglob("*.py")):
         for rule in literal.findall(path.read_text()):
-            if rule not in rules() and rule != "P-256":  # which is a curve
+            if rule not in all_rules() and rule != "P-256":  # which is a curve
                 unknown.add(f"{rule} in {path.relative_to(SOURCE)}")
     assert sorted(unknown) == []

@@ -20,7 +20,7 @@ from aaep.protocol.events import TERMINAL, Envelope, OutputStreaming, ProgressUp
 from aaep.protocol.fields import CORE_CONTEXT
 from aaep.protocol.messages import Capabilities, ClarificationReply, ConfirmationReply, EventFilters, Reply
 from aaep.protocol.session import SessionState
-from aaep.protocol.subscription import admits, critical, effective
+from aaep.protocol.subscription import admits, is_critical, with_defaults
 from aaep.shaping.shaper import Shaper, condense
 from tests import model, vectors
 from tests.protocol.test_session_model import modelled, rendered, traces
@@ -268,7 +268,7 @@ def terms(draw: st.DrawFn) -> Capabilities:
         st.just(UNSET), st.just(UNSET), st.builds(EventFilters, include=st.just(("*",)), exclude=patterns),
         st.builds(EventFilters, include=patterns),
     )  # fmt: skip
-    return effective(
+    return with_defaults(
         Capabilities(
             max_events_per_second=draw(rates),
             preferred_verbosity=draw(st.sampled_from(["terse", "normal", "normal", "detailed"])),
@@ -360,7 +360,7 @@ def judged(stream: Sequence[Envelope], original: Original) -> list[tuple[Violati
         session = sessions.setdefault(one.session_id, SessionState(one.session_id))
         agent = (one.session_id, one.producer.agent_id)
         for at, message in original.steps[heard.get(agent, 0) : last]:
-            ask = session.asks.get(getattr(message, "reply_token", ""))
+            ask = session.prompts.get(getattr(message, "reply_token", ""))
             if not isinstance(message, Envelope) and ask is not None and ask.event.producer == one.producer:
                 session.reply(message, at, vectors.VIA)
         heard[agent] = max(heard.get(agent, 0), last)
@@ -439,7 +439,7 @@ def check_rate(calls: Iterable[Call], rate: Any) -> None:
         return
     free = float("-inf")
     for call in calls:
-        if call.pushed is not None and (critical(call.pushed) or isinstance(call.pushed, TERMINAL)) and call.out:
+        if call.pushed is not None and (is_critical(call.pushed) or isinstance(call.pushed, TERMINAL)) and call.out:
             assert {one.session_id for one in call.out} == {call.pushed.session_id}
             free = max(call.at, free) + len(call.out) / rate
         else:
@@ -452,7 +452,7 @@ def check_critical(calls: Iterable[Call], low: bool) -> None:
     """Each comes out of the very call that brought it, last, and says what it said."""
     for call in calls:
         pushed = call.pushed
-        if pushed is None or not critical(pushed):
+        if pushed is None or not is_critical(pushed):
             continue
         told = call.out[-1]
         assert told.event_id == pushed.event_id and type(told) is type(pushed)
@@ -476,7 +476,7 @@ def check(stream: list[Envelope], recording: Recording, given_terms: Capabilitie
     check_order(stream, original, given_terms.cognitive_load == "low")
     check_ids(stream, original)
     for one in stream:
-        assert critical(one) or admits(filters, one.type)  # type: ignore[arg-type]  # full terms have filters
+        assert is_critical(one) or admits(filters, one.type)  # type: ignore[arg-type]  # full terms have filters
 
 
 def check_nothing_lost(stream: Sequence[Envelope], recording: Recording, given_terms: Capabilities) -> None:
@@ -485,7 +485,7 @@ def check_nothing_lost(stream: Sequence[Envelope], recording: Recording, given_t
     for _, one in recording.events:
         if isinstance(one, (ProgressUpdated, StateChanged, OutputStreaming)):
             continue
-        if critical(one) or admits(given_terms.event_filters, one.type):  # type: ignore[arg-type]  # full terms have filters
+        if is_critical(one) or admits(given_terms.event_filters, one.type):  # type: ignore[arg-type]  # full terms have filters
             assert one.event_id in told
 
 
@@ -522,7 +522,7 @@ def test_a_condensed_stream_is_legal_and_whole(
         run, stream = stream[:length], stream[length:]
         shorter = condense(run)
         assert len(shorter) <= len(run)
-        assert [one for one in shorter if critical(one)] == [one for one in run if critical(one)]
+        assert [one for one in shorter if is_critical(one)] == [one for one in run if is_critical(one)]
         fewer += shorter
     check(fewer, recording, given_terms)
     check_nothing_lost(fewer, recording, given_terms)
@@ -560,7 +560,7 @@ def test_sessions_that_leave_states_to_be_inferred_stay_legal_too(
         raw = rendered(step, number, int(now - vectors.START.timestamp()))
         recording.steps.append((now, codec.decode(raw)))  # type: ignore[arg-type]  # an event or a reply
     original = Original(recording)
-    given_terms = effective(Capabilities(max_events_per_second=rate, cognitive_load=load))
+    given_terms = with_defaults(Capabilities(max_events_per_second=rate, cognitive_load=load))
     shaper, stream = Shaper(given_terms), list[Envelope]()
     for at, one in recording.events:
         stream += shaper.push(one, at)

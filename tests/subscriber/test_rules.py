@@ -22,7 +22,7 @@ from aaep.presentation.announce import announce
 from aaep.protocol import codec
 from aaep.protocol.events import AwaitingClarification, AwaitingConfirmation
 from aaep.protocol.extensions import Extension
-from aaep.protocol.framing import LIMIT
+from aaep.protocol.framing import MAX_MESSAGE_BYTES
 from aaep.protocol.messages import Capabilities, SubscriptionRejected
 from aaep.subscriber.replies import answered, decided
 from aaep.subscriber.subscriber import Subscriber, SubscriptionRefused
@@ -291,7 +291,7 @@ def test_what_is_dropped_for_its_size_is_logged_with_the_reason(caplog: pytest.L
 
     class Swollen(Requests):
         def stream(self) -> bytes:
-            long = b'{"summary_normal":"' + b"x" * LIMIT + b'"}'
+            long = b'{"summary_normal":"' + b"x" * MAX_MESSAGE_BYTES + b'"}'
             return b"event: aaep.event\nid: evt_0\ndata: " + long + b"\n\n" + super().stream()
 
     with (
@@ -301,7 +301,7 @@ def test_what_is_dropped_for_its_size_is_logged_with_the_reason(caplog: pytest.L
     ):
         assert isinstance(next(subscriber), AwaitingConfirmation)
     (line,) = (one.getMessage() for one in caplog.records if "skipped" in one.getMessage())
-    assert str(LIMIT) in line
+    assert str(MAX_MESSAGE_BYTES) in line
 
 
 def test_after_a_websocket_is_lost_a_new_subscription_is_asked_for() -> None:

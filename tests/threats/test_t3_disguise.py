@@ -22,7 +22,7 @@ from aaep.presentation.announce import Announcement, Outputs, announce
 from aaep.presentation.preferences import Preferences
 from aaep.producer.producer import Producer
 from aaep.protocol import codec as lenient
-from aaep.protocol.attend_extension import registry
+from aaep.protocol.attend_extension import attend_registry
 from aaep.testing import Listener
 from tests.end_to_end.readers import ANSWERS, ENDS, PROMPT, Raw, kinds, outcomes
 from tests.end_to_end.wires import LONG, WIRES, Json
@@ -111,7 +111,7 @@ def _messed(value: Any, within: str = "") -> Any:
 @pytest.mark.parametrize("messed", [_messed, lambda event: _messed(event) | {"urgency": "critical"}])
 @pytest.mark.parametrize("example", EXAMPLES, ids=lambda event: event["type"])
 def test_t3_what_is_said_hides_nothing_and_moves_nothing(example: Json, messed: Any) -> None:
-    event = lenient.read(json.dumps(messed(example)).encode(errors="surrogatepass"), registry())[0]
+    event = lenient.read(json.dumps(messed(example)).encode(errors="surrogatepass"), attend_registry())[0]
     assert isinstance(event, aaep.Envelope)
     verbosities: tuple[Any, ...] = ("terse", "normal", "detailed")
     for verbosity in verbosities:

@@ -28,7 +28,7 @@ import pytest
 from aaep.hub.settings import Settings
 from aaep.producer.producer import Producer
 from aaep.protocol.fields import CORE_CONTEXT
-from aaep.protocol.framing import LIMIT
+from aaep.protocol.framing import MAX_MESSAGE_BYTES
 from aaep.subscriber.subscriber import Subscriber
 from tests import vectors
 from tests.end_to_end.readers import ANSWERS, ENDS, PROMPT, Raw, stamp
@@ -86,7 +86,7 @@ HOSTILE: dict[str, Callable[[], bytes]] = {
 def test_t4_no_message_keeps_its_judge_busy(what: str) -> None:
     """Judging takes as long as a message is, whatever it holds. With the square of that it would be hours here."""
     request, raw = _base("subscription.request"), HOSTILE[what]()
-    assert LIMIT // 2 < len(raw) <= LIMIT
+    assert MAX_MESSAGE_BYTES // 2 < len(raw) <= MAX_MESSAGE_BYTES
     code = "import sys, aaep; audit = aaep.Audit(); [audit.feed(line) for line in sys.stdin.buffer.read().splitlines()]"
     subprocess.run([sys.executable, "-c", code], input=request + b"\n" + raw, timeout=LONG, check=True)
 
@@ -341,7 +341,7 @@ def test_t4_a_reader_takes_no_more_than_it_can_pass_on() -> None:
         assert heard == [f"evt_{number}" for number in range(100)]
 
 
-@pytest.mark.parametrize("size", [LIMIT + 1, 8 * LIMIT])
+@pytest.mark.parametrize("size", [MAX_MESSAGE_BYTES + 1, 8 * MAX_MESSAGE_BYTES])
 def test_t4_one_message_without_end_is_not_kept_and_the_next_one_is_heard(size: int) -> None:
     """LIM-008"""
 
@@ -433,9 +433,9 @@ def _deep(inner: str, opening: str, closing: str) -> str:
 
 BOMBS: dict[str, Callable[[str], bytes]] = {
     "lists": lambda _: _deep("", "[", "]").encode(),
-    "lists without an end": lambda _: b"[" * LIMIT,
+    "lists without an end": lambda _: b"[" * MAX_MESSAGE_BYTES,
     "objects": lambda _: _deep("1", '{"a":', "}").encode(),
-    "objects without an end": lambda _: b'{"a":' * (LIMIT // 5),
+    "objects without an end": lambda _: b'{"a":' * (MAX_MESSAGE_BYTES // 5),
     "a reply with a deep wish": lambda good: (
         good[:-1].encode() + b',"modified_action":' + b"[" * DEEP + b"]" * DEEP + b"}"
     ),
@@ -443,8 +443,10 @@ BOMBS: dict[str, Callable[[str], bytes]] = {
         good[:-1].encode() + b',"x":' + b'{"a":' * DEEP + b"1" + b"}" * DEEP + b"}"
     ),
     "a reply in a list": lambda good: b"[" * DEEP + good.encode() + b"]" * DEEP,
-    "a megabyte and more": lambda good: good.encode() + b" " * LIMIT,
-    "a long text": lambda good: good[:-1].encode() + b',"decided_by":"' + b"x" * (LIMIT - len(good) - 20) + b'"}',
+    "a megabyte and more": lambda good: good.encode() + b" " * MAX_MESSAGE_BYTES,
+    "a long text": lambda good: (
+        good[:-1].encode() + b',"decided_by":"' + b"x" * (MAX_MESSAGE_BYTES - len(good) - 20) + b'"}'
+    ),
     "a large number": lambda good: good[:-1].encode() + b',"x":' + b"9" * 100_000 + b"}",
     "a small number": lambda good: good[:-1].encode() + b',"x":1e-' + b"9" * 100_000 + b"}",
     "many members": lambda good: (

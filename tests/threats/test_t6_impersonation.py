@@ -30,7 +30,7 @@ from aaep.journal.base import Journal
 from aaep.journal.memory import MemoryJournal
 from aaep.journal.sqlite import SqliteJournal
 from aaep.producer.producer import Producer
-from aaep.protocol.attend_extension import ATTEND, registry
+from aaep.protocol.attend_extension import ATTEND, attend_registry
 from aaep.protocol.codec import encode
 from aaep.protocol.events import ProducerInfo
 from aaep.protocol.negotiation import Offer
@@ -74,7 +74,7 @@ class Place:
 
 @contextmanager
 def place(folder: Path, journal: Journal | None = None, window: float = 30.0) -> Iterator[Place]:
-    offer = Offer(producer=ProducerInfo(agent_id="hub"), registry=registry(), namespaces=(ATTEND.namespace,))
+    offer = Offer(producer=ProducerInfo(agent_id="hub"), registry=attend_registry(), namespaces=(ATTEND.namespace,))
     kept = MemoryJournal() if journal is None else journal
     hub = Hub(offer, kept, settings=Settings(resume_window=window), audience=earlier(kept, several=True))
     hub.agents = relays = Relays(hub, several=True)

@@ -12,7 +12,7 @@ import pytest
 from aaep.errors import AaepError
 from aaep.presentation.announce import announce
 from aaep.producer.producer import Producer
-from aaep.protocol.attend_extension import ATTEND, registry
+from aaep.protocol.attend_extension import ATTEND, attend_registry
 from aaep.protocol.codec import read
 from aaep.protocol.extensions import Extension
 from tests.end_to_end.readers import ANSWERS, outcomes
@@ -50,7 +50,7 @@ class _Fields(msgspec.Struct):
 
 @pytest.mark.parametrize("prefix", PREFIXES)
 def test_t7_a_prefix_that_is_taken_or_no_name_cannot_be_registered(prefix: str) -> None:
-    known = registry()
+    known = attend_registry()
     extension = Extension(
         namespace="https://evil.example/v1", prefix=prefix, context="https://evil.example/context/v1", fields=_Fields
     )
@@ -65,7 +65,7 @@ def test_t7_the_namespace_of_the_core_cannot_be_taken(namespace: str) -> None:
     """TERM-025"""
     extension = Extension(namespace=namespace, prefix="evil", context="https://evil.example/context/v1")
     with pytest.raises(AaepError):
-        registry().add(extension)
+        attend_registry().add(extension)
 
 
 @pytest.mark.parametrize("type_", ["aaep:agent.awaiting.confirmation", "aaep:agent.evil", "aaep:evil"])
@@ -79,7 +79,7 @@ def test_t7_an_extension_adds_no_event_to_the_core(type_: str) -> None:
         urgencies={type_: "critical"},
     )
     with pytest.raises(AaepError):
-        registry().add(extension)
+        attend_registry().add(extension)
 
 
 HOSTILE: list[dict[str, Any]] = [
@@ -133,7 +133,7 @@ def test_t7_an_event_of_an_extension_that_looks_like_a_prompt_is_none() -> None:
         "timeout_seconds": 60,
         "default_decision": "accept",
     }
-    found = read(json.dumps(event).encode(), registry())[0]
+    found = read(json.dumps(event).encode(), attend_registry())[0]
     said = announce(found)  # type: ignore[arg-type]  # it was found to be an event
     assert said is not None and not said.asks and not said.prompt and not said.keys
 

@@ -13,7 +13,7 @@ import pytest
 
 from aaep.hub.hub import Hub
 from aaep.journal.memory import MemoryJournal
-from aaep.protocol.attend_extension import registry
+from aaep.protocol.attend_extension import attend_registry
 from aaep.protocol.events import ProducerInfo
 from aaep.protocol.negotiation import Offer
 from aaep.transports.base import serve
@@ -30,7 +30,7 @@ CONNECTIONS: dict[str, Callable[[Any], asyncio.Protocol]] = {
 
 
 def opened(loop: asyncio.AbstractEventLoop | None = None) -> Hub:
-    return Hub(Offer(producer=ProducerInfo(agent_id="agent"), registry=registry()), MemoryJournal(), loop=loop)
+    return Hub(Offer(producer=ProducerInfo(agent_id="agent"), registry=attend_registry()), MemoryJournal(), loop=loop)
 
 
 def address(scheme: str, folder: Path) -> str:

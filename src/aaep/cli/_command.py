@@ -25,8 +25,8 @@ from typing import IO, Any, Final
 import click
 
 from ..errors import ExtensionError
-from ..protocol.attend_extension import registry
-from ..protocol.extensions import Registry, installed
+from ..protocol.attend_extension import attend_registry
+from ..protocol.extensions import Registry, add_installed
 from ..recording.reader import Unreadable
 from ..text.languages import well_formed
 
@@ -284,7 +284,7 @@ def interruptible() -> Iterator[None]:
 def extensions() -> Registry:
     """What a recording may hold: our own extension, and those of other installed packages."""
     try:
-        return installed(registry())
+        return add_installed(attend_registry())
     except ExtensionError as error:
         raise CannotRun(f"An installed extension is refused: {error}") from error
 

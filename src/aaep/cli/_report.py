@@ -15,7 +15,7 @@ import click
 import msgspec
 
 from ..protocol.audit import Audit, Finding
-from ..protocol.catalogue import spoken
+from ..protocol.catalogue import speak_section
 from ._command import counted, jsonl, plain
 
 __all__ = ["JsonLines", "Prose"]
@@ -117,8 +117,8 @@ class Prose:
         if not messages and not self._sessions:
             return
         held = counted(audit.events, "event")
-        followed = audit.events - audit.unfollowed
-        if audit.unfollowed:
+        followed = audit.events - audit.outside_sessions
+        if audit.outside_sessions:
             held += f", {followed or 'none'} of them followed"
         if followed:
             held += f" in {counted(audit.sessions, 'session')}"
@@ -152,7 +152,7 @@ def _told(row: _Row) -> str:
     if finding.path and finding.path[1:] not in finding.message:
         where += f", at {finding.path}"
     grade = "note" if finding.severity == "info" else finding.severity
-    source = f", {plain(spoken(finding.section))}" if finding.section else ""
+    source = f", {plain(speak_section(finding.section))}" if finding.section else ""
     text = f"{where}: {grade} {plain(finding.rule)}{source}. {finding.message}"
     if row.times > 1:
         last = f", last on line {row.last}" if row.last is not None else ""

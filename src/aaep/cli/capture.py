@@ -16,9 +16,9 @@ import click
 from ..errors import AaepError
 from ..identity.origins import TRANSPORTS
 from ..outputs.terminal import Nobody, Page, Reader, Source, Terminal, source
-from ..protocol.codec import canonical
+from ..protocol.codec import canonical_type
 from ..protocol.events import CORE_EVENTS
-from ..protocol.subscription import matches
+from ..protocol.subscription import matches_pattern
 from ..recording.capture import Capture, Lines
 from ..subscriber.status import Status
 from ..subscriber.subscriber import Subscriber
@@ -36,12 +36,12 @@ _PATTERN: Final = re.compile(r"[^\s:*]+:[^\s*]*\*?")  # a prefix, and of the nam
 def _spelled(_context: click.Context, _option: click.Parameter, types: tuple[str, ...]) -> tuple[str, ...]:
     """CAP-026 §5.3.1.7: a whole type, or its beginning and a star. What can match nothing would record nothing."""
     for given in types:
-        if given == "*" or _PATTERN.fullmatch(canonical(given)):
+        if given == "*" or _PATTERN.fullmatch(canonical_type(given)):
             continue
         meant = [
             start + given
             for start in ("aaep:agent.", "aaep:")
-            if any(matches(start + given, one) for one in CORE_EVENTS)
+            if any(matches_pattern(start + given, one) for one in CORE_EVENTS)
         ]
         right = (
             meant[0]

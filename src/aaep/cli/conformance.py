@@ -19,9 +19,9 @@ from ..conformance.report_html import html
 from ..conformance.subscriber import run as subscribers
 from ..errors import AaepError
 from ..producer.producer import Producer
-from ..protocol.attend_extension import registry
+from ..protocol.attend_extension import attend_registry
 from ..protocol.audit import Audit
-from ..protocol.catalogue import rules
+from ..protocol.catalogue import all_rules
 from ..recording import reader as recordings
 from ..transports.base import Reachable
 from ._command import SETTINGS, CannotRun, Finite, Group, Verb, Whole, opened, plain
@@ -294,7 +294,7 @@ def _capture(
 def _heard(stream: IO[bytes], *, strict: bool, level: int) -> Judged:
     judged = Judged([], {})
     recording = recordings.begin(stream)
-    audit = Audit(registry(), whole=recording.whole, strict=strict, level=level)
+    audit = Audit(attend_registry(), whole=recording.whole, strict=strict, level=level)
     for one in recordings.hear(recording):
         if one.gap == "missed":
             audit.missed(one.via)
@@ -303,7 +303,7 @@ def _heard(stream: IO[bytes], *, strict: bool, level: int) -> Judged:
         elif one.raw:
             found = audit.feed(one.raw, one.at, one.via, one.dir)
             if one.dir == "in":  # of what a reader sent, what makes it no message is not the producer's fault
-                found = [finding for finding in found if rules()[finding.rule].role != "validator"]
+                found = [finding for finding in found if all_rules()[finding.rule].role != "validator"]
             judged.findings += ((finding, f"Line {one.line}: {excerpt(one.raw)}") for finding in found)
             judged.count(one.raw)
     judged.findings += ((finding, "At the end.") for finding in audit.finish())

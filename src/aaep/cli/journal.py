@@ -19,7 +19,7 @@ from ..journal.sqlite import SqliteJournal, folder, path_for
 from ..presentation.announce import Outputs, Preferences
 from ..protocol.codec import read
 from ..protocol.events import Envelope
-from ..protocol.fields import present
+from ..protocol.fields import get_member
 from ._command import SETTINGS, CannotRun, Group, Verb, counted, jsonl, plain
 
 __all__ = ["main"]
@@ -82,7 +82,7 @@ def _told(found: Iterable[Entry]) -> Iterator[str]:
 
 
 def _speaker(event: object) -> str:
-    name = present(event.producer, "agent_name") or event.producer.agent_id if isinstance(event, Envelope) else ""
+    name = get_member(event.producer, "agent_name") or event.producer.agent_id if isinstance(event, Envelope) else ""
     return f" of {name}" if name else ""
 
 

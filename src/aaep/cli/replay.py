@@ -18,7 +18,7 @@ from ..errors import AaepError
 from ..journal.base import Retention
 from ..journal.memory import MemoryJournal
 from ..producer.producer import Producer
-from ..protocol.fields import present
+from ..protocol.fields import get_member
 from ..recording.capture import CaptureError
 from ..recording.replay_plan import Script
 from ..recording.replayer import OnReply, Rehearsal
@@ -218,9 +218,9 @@ def _producer(script: Script, urls: tuple[str, ...], hub: str | None, settings: 
     info, languages = script.producer, script.languages or ("en-US",)
     return Producer(
         info.agent_id,
-        name=present(info, "agent_name"),
-        version=present(info, "agent_version"),
-        model=present(info, "model"),
+        name=get_member(info, "agent_name"),
+        version=get_member(info, "agent_version"),
+        model=get_member(info, "model"),
         listen=urls or (() if hub else ("http://127.0.0.1:0",)),
         hub=hub,
         hub_settings=settings or None,

@@ -12,7 +12,7 @@ from typing import Any, Final
 import click
 import msgspec
 
-from ..protocol.catalogue import Rule, merged, rules, spoken
+from ..protocol.catalogue import Rule, all_rules, merged_rules, speak_section
 from ._command import CannotRun, Verb, Whole, counted, jsonl, plain
 
 __all__ = ["main"]
@@ -50,7 +50,7 @@ def main(
     passes or none that fails, or if a MUST about behaviour is neither tried
     live nor checked by a test, and nothing says why no program can decide it.
     """
-    chosen = [*_named(ids)] if ids else [*rules().values()]
+    chosen = [*_named(ids)] if ids else [*all_rules().values()]
     chosen = [
         rule
         for rule in chosen
@@ -59,8 +59,8 @@ def main(
         and (level is None or rule.level <= level)
         and (role is None or rule.role == role or (rule.role == "both" and role in ("producer", "subscriber")))
     ]
-    if family is not None and not any(one.startswith(_prefix(family)) for one in rules()):
-        families = dict.fromkeys(one.partition("-")[0] for one in rules())
+    if family is not None and not any(one.startswith(_prefix(family)) for one in all_rules()):
+        families = dict.fromkeys(one.partition("-")[0] for one in all_rules())
         raise CannotRun(f"There is no family {family}. There are: {', '.join(families)}.")
     if coverage:
         context.exit(_coverage(chosen, root, as_json=as_json))
@@ -69,13 +69,13 @@ def main(
             sys.stdout.buffer.write(jsonl(_members(rule)))
         return
     for id_ in ids:
-        if id_.upper() in merged():
-            click.echo(f"{id_.upper()} is retired. What it said is in {_and(merged()[id_.upper()])}.\n")
+        if id_.upper() in merged_rules():
+            click.echo(f"{id_.upper()} is retired. What it said is in {_and(merged_rules()[id_.upper()])}.\n")
     if ids:
         click.echo("\n\n".join(map(_paragraph, chosen)))
         return
     for rule in chosen:
-        click.echo(f"{rule.id}, {rule.keyword}, {spoken(rule.section)}: {plain(rule.statement)}")
+        click.echo(f"{rule.id}, {rule.keyword}, {speak_section(rule.section)}: {plain(rule.statement)}")
     click.echo(f"{counted(len(chosen), 'rule')}.".capitalize())
 
 
@@ -85,7 +85,7 @@ def _prefix(family: str) -> str:
 
 def _named(ids: Iterable[str]) -> Iterator[Rule]:
     """The rules of these ids; a retired id stands for the rules it went into."""
-    known = {*rules(), *merged()}
+    known = {*all_rules(), *merged_rules()}
     told = set()
     for given in ids:
         id_ = given.upper()
@@ -95,10 +95,10 @@ def _named(ids: Iterable[str]) -> Iterator[Rule]:
                 raise CannotRun(f"{id_} is a family of rules. aaep rules --family {id_} lists them.")
             hint = f"Near to it: {', '.join(near)}." if near else "aaep rules lists all of them."
             raise CannotRun(f"There is no rule {given}. {hint}")
-        for one in merged().get(id_, (id_,)):
-            if one not in told and one in rules():
+        for one in merged_rules().get(id_, (id_,)):
+            if one not in told and one in all_rules():
                 told.add(one)
-                yield rules()[one]
+                yield all_rules()[one]
 
 
 def _and(names: Iterable[str]) -> str:
@@ -114,7 +114,7 @@ def _paragraph(rule: Rule) -> str:
     who = {"both": "producers and subscribers", "transport": "transports"}.get(rule.role, rule.role + "s")
     always = ", and checked at every level" if rule.always and rule.level > 1 else ""
     lines = [
-        f"{rule.id}, {spoken(rule.section)}.",
+        f"{rule.id}, {speak_section(rule.section)}.",
         plain(rule.statement),
         f"A {rule.keyword} for {who}, from level {rule.level} on{always}. Its kind is {rule.kind}.",
         f"Breaking it is {graded}.",
@@ -123,7 +123,7 @@ def _paragraph(rule: Rule) -> str:
         lines.append(f"Read as decided in {_and(rule.readings)}.")
     if rule.note:
         lines.append(f"Note: {plain(rule.note)}")
-    retired = sorted(old for old, into in merged().items() if rule.id in into)
+    retired = sorted(old for old, into in merged_rules().items() if rule.id in into)
     if retired:
         lines.append(f"It also says what {_and(retired)} said.")
     return "\n".join(lines)
@@ -133,7 +133,7 @@ def _members(rule: Rule) -> dict[str, Any]:
     built: dict[str, Any] = msgspec.to_builtins(rule)
     built["severity"] = rule.severity()
     built["severity_strict"] = rule.severity(strict=True)
-    built["merged"] = sorted(old for old, into in merged().items() if rule.id in into)
+    built["merged"] = sorted(old for old, into in merged_rules().items() if rule.id in into)
     return built
 
 

@@ -11,7 +11,7 @@ from typing import Any, Final
 import click
 
 from ..protocol import jsonld as ld
-from ..protocol.schema import documents
+from ..protocol.schema import all_documents
 from ._command import CannotRun, Verb, plain
 
 __all__ = ["main"]
@@ -47,8 +47,8 @@ def main(context: click.Context, *, type_: str | None, write: bool, check: bool,
 
 
 def _all() -> Iterator[tuple[str, dict[str, Any]]]:
-    yield from documents()
-    yield CONTEXT, ld.document()
+    yield from all_documents()
+    yield CONTEXT, ld.context_document()
 
 
 def _short(file: str) -> str:

@@ -21,7 +21,7 @@ from ..identity.peer import HUB_AGENT_ID
 from ..journal.base import Journal
 from ..journal.memory import MemoryJournal
 from ..journal.sqlite import SqliteJournal
-from ..protocol.attend_extension import ATTEND, registry
+from ..protocol.attend_extension import ATTEND, attend_registry
 from ..protocol.events import ProducerInfo
 from ..protocol.messages import Manifest
 from ..protocol.negotiation import Offer
@@ -227,7 +227,7 @@ def _offer(name: str, languages: tuple[str, ...], reached_at: tuple[str, ...]) -
     return Offer(
         producer=ProducerInfo(agent_id=HUB_AGENT_ID, agent_name=name),
         languages=languages or ("en-US",),
-        registry=registry(),
+        registry=attend_registry(),
         namespaces=(ATTEND.namespace,),
         origins=reached_at,
     )

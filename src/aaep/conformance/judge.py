@@ -15,9 +15,9 @@ from typing import Any, Final
 
 import msgspec
 
-from ..protocol.attend_extension import registry
+from ..protocol.attend_extension import attend_registry
 from ..protocol.audit import Audit, Finding
-from ..protocol.catalogue import Rule, rules
+from ..protocol.catalogue import Rule, all_rules
 from ..transports.base import type_of
 from . import Result, Verdict
 from .scenario import Level
@@ -67,7 +67,7 @@ class Ledger:
 
         A reading that is lenient with other people's recordings does not apply: this was seen to happen.
         """
-        soft = rules()[rule].keyword == "SHOULD" and not firm
+        soft = all_rules()[rule].keyword == "SHOULD" and not firm
         self._note(rule, _Note("warning" if soft else "failed", text, advice))
 
     def exempt(self, rule: str, text: str) -> None:
@@ -185,8 +185,8 @@ class Judged(msgspec.Struct):
 
 def audited(lines: Iterable[Line], *, strict: bool) -> Judged:
     """Judge every message of a run in the order it was seen."""
-    whole = Audit(registry(), whole=True, strict=strict)
-    partial = Audit(registry(), whole=False, strict=False)
+    whole = Audit(attend_registry(), whole=True, strict=strict)
+    partial = Audit(attend_registry(), whole=False, strict=False)
     judged = Judged([], {})
     for line in lines:
         if not line.out and not line.true:
@@ -212,7 +212,7 @@ def _by_itself(finding: Finding) -> bool:
     Filters, a late arrival and a lost connection leave a session full of holes,
     of which nobody is guilty; each message, and the handshake, are still judged.
     """
-    known = rules().get(finding.rule)
+    known = all_rules().get(finding.rule)
     return known is not None and (known.kind == "schema" or finding.rule.startswith("SUB-"))
 
 
@@ -241,7 +241,7 @@ def judge(
     for finding, text in judged.findings:
         found.setdefault(finding.rule, []).append((finding, text))
     results = []
-    for rule in rules().values():
+    for rule in all_rules().values():
         complaints = _complaints(found.get(rule.id, []))
         # What a validator refuses is the fault of who sent it.
         concerned = rule.role in roles or (rule.role == "validator" and complaints)
@@ -320,7 +320,7 @@ def granted(results: Iterable[Result]) -> int:
     """
     held = 3
     for result in results:
-        rule = rules()[result.rule]
+        rule = all_rules()[result.rule]
         if result.verdict == "failed" and (rule.keyword != "SHOULD" or result.required is not None):
             held = min(held, 0 if rule.always else rule.level - 1)
         elif result.verdict == "not shown" and result.required is not None:

@@ -14,7 +14,7 @@ from typing import Any, Final, Literal
 
 import msgspec
 
-from ..protocol.catalogue import rules, spoken
+from ..protocol.catalogue import all_rules, speak_section
 from ..protocol.fields import AAEP_VERSION
 from ..text.html_page import safe
 from . import SUITE, VERDICTS, Result
@@ -55,8 +55,8 @@ def _count(many: int, verdict: str) -> str:
 
 
 def _paragraph(result: Result) -> Iterator[str]:
-    rule = rules()[result.rule]
-    yield f"  {rule.id}, {rule.keyword}, {spoken(rule.section)}: {rule.statement}"
+    rule = all_rules()[result.rule]
+    yield f"  {rule.id}, {rule.keyword}, {speak_section(rule.section)}: {rule.statement}"
     for seen in result.evidence:
         yield f"    Seen: {seen}"
     if advice := todo(result):
@@ -90,7 +90,7 @@ def to_json(report: Report) -> bytes:
 
 
 def _members(result: Result) -> dict[str, Any]:
-    rule = rules()[result.rule]
+    rule = all_rules()[result.rule]
     return {
         "rule": rule.id,
         "keyword": rule.keyword,
@@ -136,7 +136,7 @@ def junit(report: Report) -> str:
 
 
 def _case(result: Result, *, hindering: bool) -> Iterator[str]:
-    rule = rules()[result.rule]
+    rule = all_rules()[result.rule]
     yield f'<testcase classname="aaep.{rule.id.partition("-")[0]}" name="{safe(f"{rule.id} {rule.statement}")}">'
     seen = safe("\n".join([*result.evidence, result.advice]))
     if result.verdict == "failed" or hindering:
@@ -216,8 +216,8 @@ class Report(msgspec.Struct):
         return [
             one
             for one in (self.results if self.live else ())
-            if (one.verdict == "failed" and rules()[one.rule].level <= self.wanted)
-            or (one.verdict == "failed" and rules()[one.rule].always)
+            if (one.verdict == "failed" and all_rules()[one.rule].level <= self.wanted)
+            or (one.verdict == "failed" and all_rules()[one.rule].always)
             or (one.verdict == "not shown" and one.required is not None and one.required <= self.wanted)
         ]
 
@@ -240,7 +240,7 @@ def todo(result: Result) -> str:
     """What to do about it; what the rule says itself is not said again."""
     if result.verdict not in OPEN:
         return ""
-    advice = result.advice.removeprefix(rules()[result.rule].statement).strip()
+    advice = result.advice.removeprefix(all_rules()[result.rule].statement).strip()
     if advice != result.advice:  # nobody had more to say than the rule itself
         do = "See that it happens in the run" if result.verdict == "not shown" else "Do what the rule asks"
         advice = f"{do}. {advice}"

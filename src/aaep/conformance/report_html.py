@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable, Iterator
 from typing import Final
 
-from ..protocol.catalogue import Rule, rules, spoken
+from ..protocol.catalogue import Rule, all_rules, speak_section
 from ..text.html_page import document, foreign, safe
 from . import VERDICTS, Result
 from .report import NAMES, OPEN, WORDS, Report, todo
@@ -117,7 +117,7 @@ def _reasons(report: Report, level: int, told: set[str]) -> str:
 
 
 def _stands(result: Result, level: int) -> bool:
-    rule = rules()[result.rule]
+    rule = all_rules()[result.rule]
     if result.verdict == "failed":
         return rule.always or rule.level <= level
     return result.required is not None and result.required <= level
@@ -151,7 +151,7 @@ def _table(verdict: str, results: Iterable[Result]) -> Iterator[str]:
         yield f'<th scope="col" role="columnheader">{name}</th>'
     yield '</tr></thead>\n<tbody role="rowgroup">\n'
     for one in listed:
-        yield _row(one, rules()[one.rule])
+        yield _row(one, all_rules()[one.rule])
     yield "</tbody>\n</table>\n"
     yield "</details>\n</section>\n" if folded else "</section>\n"
 
@@ -161,7 +161,7 @@ def _row(result: Result, rule: Rule) -> str:
     seen = "".join(map(_evidence, result.evidence))
     if advice := todo(result):
         seen += f"<p><strong>To do:</strong> {safe(advice)}</p>"
-    about = f"{rule.keyword}, {safe(spoken(rule.section))}, from level {rule.level} on.{needed}"
+    about = f"{rule.keyword}, {safe(speak_section(rule.section))}, from level {rule.level} on.{needed}"
     return (
         f'<tr role="row" id="{rule.id}"><th scope="row" role="rowheader">{rule.id}</th>'
         f'<td role="cell" class="what"><p>{safe(rule.statement)}</p><p class="small">{about}</p></td>'

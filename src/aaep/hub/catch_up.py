@@ -16,10 +16,10 @@ from ..errors import ProtocolError
 from ..identity.peer import RELAY
 from ..journal.base import Entry, EventNotKept, Journal, names, not_kept
 from ..protocol import codec
-from ..protocol.attend_extension import marked
+from ..protocol.attend_extension import attend_member
 from ..protocol.events import AwaitingClarification, AwaitingConfirmation, Envelope, OutputStreaming, SessionStarted
 from ..protocol.extensions import Registry
-from ..protocol.fields import PIECE, present
+from ..protocol.fields import PIECE, get_member
 from ..protocol.messages import Capabilities
 from ..shaping.shaper import Shaper
 from .delivery import Delivery
@@ -248,7 +248,7 @@ def overtaken(before: Iterable[Stored], at: Stored, terms: Capabilities, lag: fl
     that is looked for.
     """
     entry, event = at
-    paced = present(terms, "max_events_per_second") is not None or terms.cognitive_load == "low"
+    paced = get_member(terms, "max_events_per_second") is not None or terms.cognitive_load == "low"
     since = entry.at - (lag if paced else MARGIN)
     found: list[tuple[float, int, Envelope]] = []
     outputs: dict[tuple[object, ...], list[tuple[float, int, Envelope]]] = {}
@@ -318,7 +318,9 @@ def _decoded(entries: Iterable[Entry], known: Registry, heard: Callable[[str], b
 
 def _answerable(events: Sequence[Envelope]) -> list[Envelope]:
     """CF-001: a prompt that was never shown, because nobody could answer it, is not shown afterwards."""
-    void = {marked(event, "reply_token") for event in events if marked(event, "outcome") == "no_reply_channel"}
+    void = {
+        attend_member(event, "reply_token") for event in events if attend_member(event, "outcome") == "no_reply_channel"
+    }
     return [
         event
         for event in events

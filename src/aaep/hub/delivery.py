@@ -14,7 +14,7 @@ from ..journal.base import Journal
 from ..protocol import attend_extension
 from ..protocol.events import Envelope
 from ..protocol.extensions import Registry
-from ..protocol.fields import present
+from ..protocol.fields import get_member
 from ..text.sentences import Hint
 from .sessions import SessionSource, Unread
 from .settings import Settings
@@ -78,7 +78,7 @@ class Delivery:
     @property
     def boundary(self) -> Hint:
         """The finest boundary of all streams, a sentence if they have none finer. From any thread."""
-        wanted = {one for stream in self.streams for one in present(stream.terms, "coalesce_boundaries") or ()}
+        wanted = {one for stream in self.streams for one in get_member(stream.terms, "coalesce_boundaries") or ()}
         return "none" if "none" in wanted else "word" if "word" in wanted else "sentence"
 
     @property

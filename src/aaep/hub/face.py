@@ -17,7 +17,7 @@ from typing import Final, Protocol
 from ..errors import AaepError, RemoteProtocolError, Violation
 from ..identity.peer import Peer
 from ..protocol.catalogue import grade
-from ..protocol.codec import parse
+from ..protocol.codec import parse_json
 from ..protocol.fields import Message
 from ..protocol.messages import Manifest, SubscriptionClose, SubscriptionRejected
 from ..protocol.negotiation import Offer
@@ -61,7 +61,7 @@ class UnreadableRequest(RemoteProtocolError):
 
     def __init__(self, raw: bytes, violations: Iterable[Violation]) -> None:
         super().__init__("Malformed message.")
-        value = parse(raw)[0]
+        value = parse_json(raw)[0]
         kind = value.get("type") if isinstance(value, dict) else _REQUEST
         errors = [violation.message for violation in violations if grade(violation) == "error"]
         text = " ".join(errors) if kind == _REQUEST else f"type should be {_REQUEST}."

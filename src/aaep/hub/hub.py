@@ -382,7 +382,7 @@ class Hub:
             self._end(subscription)
             return answer
         self.delivery.empty()
-        subscription.asked = negotiation.changed(subscription.asked, message)
+        subscription.asked = negotiation.apply_change(subscription.asked, message)
         subscription.terms = answer.honored_capabilities
         self._move_to_stream_of_its_terms(subscription)
         sessions = self.sessions.audible_to(peer)

@@ -79,7 +79,7 @@ def recover(journal: Journal, known: Registry, wall: float) -> list[str]:
 def endings(session: SessionState, last: Envelope, wall: float) -> Iterator[Envelope]:
     """C-42, C-43, C-54: void what is asked, give up what runs, complete what is written; then the end."""
     make = partial(_made, last, max(timestamp(wall), last.timestamp))  # ENV-027: even if the clock was set back
-    for ask in session.asks.values():
+    for ask in session.prompts.values():
         if ask.outcome == "pending":
             yield make(
                 StateChanged,
@@ -90,7 +90,7 @@ def endings(session: SessionState, last: Envelope, wall: float) -> Iterator[Enve
                 to_state="thinking",
                 extensions={PREFIX: {"reply_token": ask.token, "outcome": "withdrawn"}},
             )
-    for call in session.calls:
+    for call in session.running_calls:
         said = abandoned(call.tool)
         named = {"tool_call_id": call.id} if call.id else {}
         yield make(ToolCompleted, said, tool=call.tool, status="timeout", error_message=said.normal, **named)

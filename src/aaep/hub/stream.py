@@ -25,9 +25,9 @@ from ..journal.base import names
 from ..protocol import attend_extension, codec
 from ..protocol.events import AwaitingClarification, AwaitingConfirmation, Envelope
 from ..protocol.extensions import Registry
-from ..protocol.fields import present
+from ..protocol.fields import get_member
 from ..protocol.messages import Capabilities, ConfirmationReply, Reply
-from ..protocol.subscription import admits, critical
+from ..protocol.subscription import admits, is_critical
 from ..shaping.shaper import Shaper, condense
 from .face import FrameWriter
 from .settings import Settings
@@ -73,7 +73,7 @@ class Item(msgspec.Struct, frozen=True, gc=False):
 
     @property
     def critical(self) -> bool:
-        return critical(self.event)
+        return is_critical(self.event)
 
 
 class Subscription:
@@ -141,7 +141,7 @@ class Stream:
         self.mark: Mark = (0, last)
         self.armed: float | None = None  # when the hub will call advance()
         self.frames = self.writes = 0  # how many were written, in how many pieces
-        rate = present(terms, "max_events_per_second")
+        rate = get_member(terms, "max_events_per_second")
         self._spacing = 1 / rate if rate else 0.0
         self._hidden = hidden_from(peer.roles, hidden(settings.hidden))
         self._ring: deque[Item] = deque(maxlen=max(0, settings.ring))  # CF-091: so many events ...
@@ -418,7 +418,7 @@ class Stream:
         """
         if not subscription.live and subscription.writer is not None and other.holds(subscription.position):
             other.queue(subscription, [*other.after(subscription.position)], short=True)
-        filters = present(subscription.terms, "event_filters")
+        filters = get_member(subscription.terms, "event_filters")
         left = [
             (item, None if reached is None else (STORED, reached[1]))
             for item, reached in subscription.queue

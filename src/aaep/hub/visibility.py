@@ -18,9 +18,9 @@ from msgspec import UNSET
 from ..errors import AaepError
 from ..identity.peer import AUDITOR, LISTENER, REPLIER
 from ..protocol import codec
-from ..protocol.codec import parse
+from ..protocol.codec import parse_json
 from ..protocol.events import CORE_EVENTS, Envelope
-from ..protocol.fields import members, present
+from ..protocol.fields import get_member, struct_fields
 from ..protocol.messages import SHAPES
 
 __all__ = ["HIDDEN", "hidden", "hidden_from", "reduced"]
@@ -33,7 +33,7 @@ _LINK: Final = "tool_call_id"  # says nothing, and a checker needs it to tell wh
 
 def hidden(table: Mapping[str, Iterable[str]]) -> dict[str, frozenset[str]]:
     """A table of roles and the members they do not get, checked: what an event needs cannot be left out."""
-    needed = {one.name for type_ in CORE_EVENTS for one in members(SHAPES[type_]) if one.default is not UNSET}
+    needed = {one.name for type_ in CORE_EVENTS for one in struct_fields(SHAPES[type_]) if one.default is not UNSET}
     checked = {role: frozenset([names] if isinstance(names, str) else names) for role, names in table.items()}
     for role, names in checked.items():
         if names & needed:
@@ -50,8 +50,8 @@ def hidden_from(roles: Iterable[str], table: Mapping[str, frozenset[str]]) -> fr
 
 def reduced(event: Envelope, names: frozenset[str]) -> Envelope:
     """An event without some members; the same one if it has none of them."""
-    changes = {name: _left(event, name) for name in names if present(event, name) is not None}
-    told = present(event, "summary_detailed")
+    changes = {name: _left(event, name) for name in names if get_member(event, name) is not None}
+    told = get_member(event, "summary_detailed")
     if isinstance(told, str) and any(_quoted(event, name, told) for name in names):
         changes["summary_detailed"] = UNSET  # it says the same once more
     others = names & event.unknown.keys()
@@ -59,19 +59,19 @@ def reduced(event: Envelope, names: frozenset[str]) -> Envelope:
         return event
     changed = codec.replace(event, **changes)
     if others and changed.raw is not None:
-        given = {name: value for name, value in parse(changed.raw)[0].items() if name not in others}
+        given = {name: value for name, value in parse_json(changed.raw)[0].items() if name not in others}
         changed.__dict__["raw"] = msgspec.json.encode(given)
         changed.__dict__["unknown"] = {name: value for name, value in changed.unknown.items() if name not in others}
     return changed
 
 
 def _quoted(event: Envelope, name: str, told: str) -> bool:
-    value = present(event, name)
+    value = get_member(event, name)
     return isinstance(value, str) and bool(value) and value in told
 
 
 def _left(event: Envelope, name: str) -> Any:
-    value = present(event, name)
+    value = get_member(event, name)
     if name == "extra_context" and isinstance(value, dict) and _LINK in value:
         return {_LINK: value[_LINK]}
     return UNSET

@@ -14,7 +14,7 @@ from msgspec import UNSET
 
 from ..errors import AaepError
 from ..protocol import codec
-from ..protocol.attend_extension import marked
+from ..protocol.attend_extension import attend_member
 from ..protocol.messages import Capabilities, Manifest
 from ..text.languages import honoured
 from ..text.sanitize import neutralise
@@ -89,7 +89,7 @@ def _payload(data: bytes) -> bytes:
 
 def origins(manifest: Manifest) -> tuple[str, ...]:
     """Where a manifest says that the producer is to be found (CF-120); what is no such place is left out."""
-    given = marked(manifest, "origins")
+    given = attend_member(manifest, "origins")
     return tuple(one for one in given if isinstance(one, str) and origin(one)) if isinstance(given, list) else ()
 
 

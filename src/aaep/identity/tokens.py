@@ -94,7 +94,7 @@ class Entry(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, forbi
     @property
     def ends(self) -> float | None:
         """When it expires, in seconds since the epoch."""
-        return None if self.expires is None else timestamps.instant(self.expires)
+        return None if self.expires is None else timestamps.parse_instant(self.expires)
 
 
 _line: Final = msgspec.json.Decoder(Entry)

@@ -26,9 +26,9 @@ import msgspec
 from ..presentation.announce import Announcement
 from ..presentation.preferences import KEYS
 from ..presentation.queue import NAME
-from ..protocol.consent import kinds as taken_by
+from ..protocol.consent import response_kinds as taken_by
 from ..protocol.events import AwaitingClarification, AwaitingConfirmation
-from ..protocol.fields import present
+from ..protocol.fields import get_member
 from ..text.phrases import PHRASES, brief
 from ..text.sanitize import neutralise
 
@@ -444,7 +444,7 @@ class Keys:
         prompt = self.prompt
         if prompt is None:
             return self._nothing("have more time for", now)
-        given = present(prompt.event, "timeout_seconds")
+        given = get_member(prompt.event, "timeout_seconds")
         seconds = min(2 * given, LONGEST_WAIT) if isinstance(given, int) else 0
         if not isinstance(given, int) or seconds <= given:
             return [Tell("There is no more time to be had.")]
@@ -572,7 +572,7 @@ class Understood(msgspec.Struct, frozen=True):
 
 def kinds(event: AwaitingClarification) -> tuple[str, ...]:
     """Which kinds of answer can be given: CF-031, CF-033."""
-    taken, choices = taken_by(event), present(event, "choices")
+    taken, choices = taken_by(event), get_member(event, "choices")
     return tuple(kind for kind in _WAYS if kind in taken and (kind != "multiple_choice" or choices))
 
 
@@ -614,7 +614,7 @@ def understand(event: AwaitingClarification, text: str) -> Understood | None:
 def _choices(event: AwaitingClarification) -> list[Understood | None]:
     """The choices by their numbers; None for one that was sent without a value."""
     found: list[Understood | None] = []
-    for choice in present(event, "choices") or ():
+    for choice in get_member(event, "choices") or ():
         value, label = (getattr(choice, name, None) for name in ("value", "label"))
         texts = [neutralise(text) for text in (label, value) if isinstance(text, str)]
         found.append(Understood(value, next(filter(None, texts), "?")) if isinstance(value, str) else None)

@@ -38,7 +38,7 @@ from ..protocol.events import (
     ProducerInfo,
     SessionStarted,
 )
-from ..protocol.fields import Verbosity, present
+from ..protocol.fields import Verbosity, get_member
 from ..protocol.messages import Capabilities
 from ..runtime.background import Later
 from ..subscriber.status import Status
@@ -212,7 +212,7 @@ class Terminal:
         """Say how the connection is, once for each change and not at every try."""
         if status.kind in ("connected", "resumed", "gap"):
             producer = self._reader.producer if self._reader is not None else None
-            name = present(producer, "agent_name") or producer.agent_id if producer is not None else ""
+            name = get_member(producer, "agent_name") or producer.agent_id if producer is not None else ""
             self._page.line(f"Connected to {name}." if name and status.kind == "connected" else status.text)
             self._connected, self._lost = True, False
             self._consider_terms()
@@ -336,7 +336,7 @@ class Terminal:
         producer = self._reader.producer if self._reader is not None else None
         if producer is None or producer.agent_id == event.producer.agent_id or isinstance(event, OutputStreaming):
             return ""  # an output says it
-        return cut(neutralise(present(event.producer, "agent_name") or event.producer.agent_id), 80)
+        return cut(neutralise(get_member(event.producer, "agent_name") or event.producer.agent_id), 80)
 
     @contextlib.contextmanager
     def _fresh(self, wanted: bool = True) -> Iterator[None]:

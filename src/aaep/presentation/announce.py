@@ -14,8 +14,8 @@ from typing import Any, Final
 
 import msgspec
 
-from ..protocol.attend_extension import marks
-from ..protocol.codec import parse
+from ..protocol.attend_extension import attend_members
+from ..protocol.codec import parse_json
 from ..protocol.events import (
     CORE_EVENTS,
     CRITICAL,
@@ -35,7 +35,7 @@ from ..protocol.events import (
     ToolInvoked,
     output_language,
 )
-from ..protocol.fields import Urgency, present
+from ..protocol.fields import Urgency, get_member
 from ..text.phrases import PHRASES, phrase, sentence, span, title
 from ..text.sanitize import LONGEST, cut, neutralise
 from ..text.sentences import cut as cut_at
@@ -103,7 +103,7 @@ def _cancelled(event: SessionCancelled, read: Reading) -> Iterable[str]:
 
 
 def _state(event: StateChanged, read: Reading) -> Iterable[str]:
-    told = marks(event)
+    told = attend_members(event)
     outcome, summary = told.get("outcome"), read.summary()
     if isinstance(outcome, str):
         yield phrase(f"outcome.{outcome}", "outcome.other")
@@ -120,15 +120,15 @@ def _told_anyway(event: StateChanged, verbosity: str) -> bool:
     """STATE-008: whether a change says nothing of its own, and the event that comes with it says more."""
     back = event.from_state == "calling_tool" and event.to_state == "thinking"  # the tool has just said it is done
     stock = STATES[event.to_state].normal if back or event.to_state in _ACCOMPANIED else ""
-    ends = event.from_state == "awaiting_input" or marks(event)  # that a question is over has to be heard
+    ends = event.from_state == "awaiting_input" or attend_members(event)  # that a question is over has to be heard
     return verbosity != "detailed" and event.summary_normal == stock and not ends
 
 
 def _progress(event: ProgressUpdated, read: Reading) -> Iterable[str]:
     yield PHRASES["progress"]
-    step, total, percent = (present(event.progress, name) for name in ("step", "total_steps", "percent"))
+    step, total, percent = (get_member(event.progress, name) for name in ("step", "total_steps", "percent"))
     summary = read.summary()
-    text = present(event.progress, "description")
+    text = get_member(event.progress, "description")
     description = read.shorten(neutralise(text), "progress") if isinstance(text, str) else ""
     numbers = []
     if isinstance(percent, (int, float)):
@@ -170,7 +170,7 @@ def _completed_tool(event: ToolCompleted, read: Reading) -> Iterable[str]:
     else:
         label = _tool(event, "timeout" if event.status == "timeout" else "error")
         yield label
-        told = parse(event.raw)[0] if event.raw else None  # C-61: a status we do not know is said as it came
+        told = parse_json(event.raw)[0] if event.raw else None  # C-61: a status we do not know is said as it came
         status = told.get("status") if isinstance(told, dict) else None
         if isinstance(status, str) and status not in ("success", "error", "timeout") and neutralise(status):
             yield PHRASES["status"].format(cut(neutralise(status), 80))
@@ -186,7 +186,7 @@ def _output(event: OutputStreaming, read: Reading) -> Iterable[str]:
     read.language = event.language if isinstance(event.language, str) else read.primary  # OUT-012
     text = read.shorten(neutralise(event.chunk), "chunk")
     if text and event.position == 0:
-        name = present(event.producer, "agent_name")
+        name = get_member(event.producer, "agent_name")
         yield PHRASES["says"].format(cut(neutralise(name), 80) if isinstance(name, str) else PHRASES["agent"])
     yield text
 
@@ -199,10 +199,10 @@ def _confirmation(event: AwaitingConfirmation, read: Reading) -> Iterable[str]:
         yield _unsaid(read.summary(), action, consequence)
     yield action or PHRASES["action.none"]
     yield PHRASES["consequence"].format(consequence) if consequence else PHRASES["consequence.none"]
-    yield phrase(f"risk.{present(event, 'risk_level')}", "risk.none")
+    yield phrase(f"risk.{get_member(event, 'risk_level')}", "risk.none")
     yield PHRASES[f"undo.{_undo(event)}"]
     yield _wait(read, "default.accept" if event.default_decision == "accept" else "default.reject")
-    allowed = present(event, "allowed_replies")
+    allowed = get_member(event, "allowed_replies")
     yield PHRASES["refusable" if allowed is None or "reject" in allowed else "unrefusable"]  # CF-018
     if allowed is not None and "accept" not in allowed:
         yield PHRASES["unacceptable"]
@@ -212,7 +212,7 @@ def _confirmation(event: AwaitingConfirmation, read: Reading) -> Iterable[str]:
 
 def _undo(event: AwaitingConfirmation) -> str:
     """CF-021: what is not stated, or contradicts itself, counts as irreversible."""
-    stated, reach = present(event, "irreversible"), present(event, "reversibility")
+    stated, reach = get_member(event, "irreversible"), get_member(event, "reversibility")
     if stated is True or reach == "irreversible":
         return "irreversible"
     if reach in ("reversible", "reversible_with_effort"):
@@ -241,9 +241,9 @@ def _clarification(event: AwaitingClarification, read: Reading) -> Iterable[str]
             PHRASES["choice"].format(number, read.shorten(label, "choices"))
             for number, label in enumerate(labels, start=1)
         )
-    for kind in present(event, "accepted_response_kinds") or (() if labels else ("freetext",)):
+    for kind in get_member(event, "accepted_response_kinds") or (() if labels else ("freetext",)):
         yield phrase(f"kind.{kind}")
-    default = present(event, "default_response")
+    default = get_member(event, "default_response")
     plain = neutralise(default) if isinstance(default, str) else ""
     yield _wait(read, "default.response" if plain else "default.none", read.shorten(plain, "default_response"))
 
@@ -251,7 +251,7 @@ def _clarification(event: AwaitingClarification, read: Reading) -> Iterable[str]
 def _labels(event: AwaitingClarification) -> list[str]:
     """What to read for each choice; a choice without a readable label is read by its value."""
     found = []
-    for choice in present(event, "choices") or ():
+    for choice in get_member(event, "choices") or ():
         texts = [getattr(choice, name, None) for name in ("label", "value")]
         plain = [neutralise(text) for text in texts if isinstance(text, str)]
         found.append(next(filter(None, plain), "?"))
@@ -330,14 +330,14 @@ def _keys(event: Envelope, preferences: Preferences, whole: bool, more: bool) ->
     offered: list[str] = []
     answers: list[tuple[str, str]] = []
     if isinstance(event, AwaitingConfirmation):
-        allowed = present(event, "allowed_replies")
+        allowed = get_member(event, "allowed_replies")
         readable = all(neutralise(text) for text in (event.action, event.consequence))
         if whole and readable and (allowed is None or "accept" in allowed):
             offered.append("accept")
         offered.append("reject" if allowed is None or "reject" in allowed else "close")
     elif isinstance(event, AwaitingClarification):
         answers = [(str(number), label) for number, label in enumerate(_labels(event), start=1)]
-        if "yes_no" in (present(event, "accepted_response_kinds") or ()):
+        if "yes_no" in (get_member(event, "accepted_response_kinds") or ()):
             answers += [("y", PHRASES["key.yes"]), ("n", PHRASES["key.no"])]
     elif event.type == "aaep:agent.awaiting.confirmation":
         offered.append("reject")
@@ -353,7 +353,7 @@ def _token(event: Envelope) -> tuple[str, bool]:
     if CORE_EVENTS.get(event.type) in (AwaitingConfirmation, AwaitingClarification):
         given = event.unknown.get("reply_token")
         return (given, True) if isinstance(given, str) else ("", False)
-    told = marks(event)
+    told = attend_members(event)
     given = told.get("reply_token")
     return (given, False) if isinstance(given, str) and "outcome" in told else ("", False)
 
@@ -411,20 +411,20 @@ def announce(
 
 def _ends(event: OutputStreaming) -> bool:
     """OUT-007: whether there is text, and it ends at a boundary."""
-    hint, text = present(event, "coalesce_hint"), neutralise(event.chunk)
+    hint, text = get_member(event, "coalesce_hint"), neutralise(event.chunk)
     return bool(text) and (event.complete or hint in _BOUNDARIES or (hint != "none" and sentence(text) == text))
 
 
 def _left(event: Envelope, remaining: float | None) -> float | None:
     """How many seconds there are to answer; a stranger may send any number."""
     known = remaining is not None and math.isfinite(remaining)
-    left = remaining if known else present(event, "timeout_seconds")
+    left = remaining if known else get_member(event, "timeout_seconds")
     return float(min(left, 10**9)) if isinstance(left, (int, float)) else None
 
 
 def _careful(event: AwaitingConfirmation, read: Reading) -> bool:
     """Whether accepting takes a second key: for what was not heard in full, is risky, or cannot be undone."""
-    final, risk = _undo(event) in ("irreversible", "none"), present(event, "risk_level")
+    final, risk = _undo(event) in ("irreversible", "none"), get_member(event, "risk_level")
     return bool(read.cut) or final or risk not in ("low", "medium")
 
 
@@ -482,10 +482,10 @@ class Outputs:
         return [said for event, text, start in held for said in self._say(event, text, start)]
 
     def _take(self, event: OutputStreaming) -> list[Announcement]:
-        key = (event.session_id, event.producer.agent_id, present(event, "output_id") or "")  # C-47
+        key = (event.session_id, event.producer.agent_id, get_member(event, "output_id") or "")  # C-47
         _, text, start = self._held.pop(key, (event, "", event.position))
         text += event.chunk
-        hint = present(event, "coalesce_hint")
+        hint = get_member(event, "coalesce_hint")
         if event.complete or hint in _BOUNDARIES or len(text) > self.most:
             return self._say(event, text, start)
         size = 0 if hint == "none" else cut_at(text, "sentence", language=output_language(event))

@@ -10,7 +10,7 @@ from typing import Final
 import msgspec
 
 from ..protocol.events import Envelope
-from ..protocol.fields import Risk, Verbosity, present
+from ..protocol.fields import Risk, Verbosity, get_member
 from ..text.languages import match, variant
 from ..text.phrases import PHRASES, brief, span
 from ..text.sanitize import neutralise
@@ -53,10 +53,10 @@ class Reading:
         self.most, self.left = most, left
         self.cut: set[str] = set()
         self.language: str | None = None  # of the text that was picked first; empty if nobody says
-        hints = present(event, "localization_hints")
-        primary = present(hints, "primary_language") if hints else None
+        hints = get_member(event, "localization_hints")
+        primary = get_member(hints, "primary_language") if hints else None
         self.primary = primary if isinstance(primary, str) else ""
-        chain = present(hints, "fallback_chain") if hints else None
+        chain = get_member(hints, "fallback_chain") if hints else None
         self.chain = [tag for tag in chain or () if isinstance(tag, str)]
         self.variants = [
             (found, text)
@@ -68,7 +68,7 @@ class Reading:
         """The whole text of the first of these members, in the best language there is (C-50, C-58)."""
         found: list[tuple[str, str]] = []
         for name in names:
-            value = present(self.event, "context_" if name == "context" else name)
+            value = get_member(self.event, "context_" if name == "context" else name)
             if value is None and type(self.event).others:
                 value = self.event.unknown.get(name)
             given = [(self.primary, value)] if isinstance(value, str) else []
@@ -97,7 +97,7 @@ class Reading:
         return self.say(*_ORDER[self.verbosity])
 
     def time(self, name: str, said: str) -> str:
-        value = present(self.event, name)
+        value = get_member(self.event, name)
         return PHRASES[said].format(span(value / 1000)) if isinstance(value, int) and value >= 0 else ""
 
     @property

@@ -27,7 +27,7 @@ from ..protocol.events import Envelope, LocalizationHints, ProducerInfo, StateCh
 from ..protocol.extensions import Registry
 from ..protocol.fields import AAEP_VERSION, CORE_CONTEXT
 from ..protocol.quick import Rest
-from ..protocol.session import Agent
+from ..protocol.session import AgentState
 from ..protocol.session import SessionState as Order
 from ..runtime.ids import identifier, timestamp
 from ..text.summaries import Said, direction_of
@@ -82,7 +82,7 @@ class Emitter:
         # By language and direction, the hints and what was found sound on the events that have them.
         self._hints: dict[tuple[str, str], tuple[LocalizationHints, Remembered]] = {}
         self._usual: tuple[LocalizationHints, Remembered] | None = None  # for ASCII, unless it would run the other way
-        self._agent: Agent | None = None  # the order's idea of us
+        self._agent: AgentState | None = None  # the order's idea of us
         self._torn = self._saying = self._forked = False
         self._manners: dict[tuple[type[Envelope], str], Manner] = {}  # with the usual hints
 
@@ -147,7 +147,7 @@ class Emitter:
             self.say(cls, urgency=urgency, **{name: value for name, value in given.items() if value is not UNSET})
             self._agent = self.order.agents.get(self._producer.agent_id)
 
-    def _add(self, known: Manner, order: Order, agent: Agent, rest: Rest) -> bool:
+    def _add(self, known: Manner, order: Order, agent: AgentState, rest: Rest) -> bool:
         """Whether it could be sent in the manner of others. If not, nothing has happened."""
         cls, fits, judge, applied, sound, head, middle, tail, again = known
         pieces = new = None
@@ -162,7 +162,7 @@ class Emitter:
         wall = self.wall()
         late = wall if wall > self._last else self._last
         stamp = timestamp(late)
-        if stamp < order.last:
+        if stamp < order.last_timestamp:
             return False
         self._saying = True
         try:
@@ -179,7 +179,7 @@ class Emitter:
                 data = again.write(pieces, event_id, stamp, new).encode()
             self._journal.append(event_id, self.session_id, data, at=wall)
             self._last = late
-            agent.timestamp = order.last = stamp
+            agent.timestamp = order.last_timestamp = stamp
             if applied is not None:
                 applied(order, rest, agent, 0.0)  # only questions have to do with time
             self._hub.publish(self._source, Unread(event_id, cls), data)
@@ -272,7 +272,7 @@ class Emitter:
         """Learn from the journal what was said, and send what did not get out; gives the last of it."""
         with self.lock:
             last: Envelope | None = None
-            now, out, asks = self.clock(), not self.last_event_id, self.order.asks
+            now, out, asks = self.clock(), not self.last_event_id, self.order.prompts
             self.order, self._agent, self._torn, self._saying = Order(self.session_id), None, False, False
             for entry in self._journal.read(session=self.session_id, limit=sys.maxsize):
                 event = decode(entry.data, self._known)
@@ -330,11 +330,11 @@ class Emitter:
 def _carry(asks: Mapping[str, PromptState], order: Order) -> None:
     """Who may answer a prompt, and what was answered, is not in the journal."""
     for token, ask in asks.items():
-        told = order.asks.get(token)
+        told = order.prompts.get(token)
         if told is not None and (ask.outcome != "pending" or told.outcome == "pending"):
-            ask.used, ask.followed = ask.used or told.used, ask.followed or told.followed
-            order.asks[token] = ask
-    order.deadline = min((ask.deadline for ask in order.asks.values() if ask.outcome == "pending"), default=None)
+            ask.is_used, ask.is_followed = ask.is_used or told.is_used, ask.is_followed or told.is_followed
+            order.prompts[token] = ask
+    order.deadline = min((ask.deadline for ask in order.prompts.values() if ask.outcome == "pending"), default=None)
     order.plain = False  # the next event finds out
 
 

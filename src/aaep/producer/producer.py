@@ -26,7 +26,7 @@ from ..journal.sqlite import SqliteJournal
 from ..presentation.announce import Outputs
 from ..presentation.preferences import Preferences
 from ..protocol.attend_extension import ATTEND
-from ..protocol.attend_extension import registry as attending
+from ..protocol.attend_extension import attend_registry as attending
 from ..protocol.events import Envelope, ProducerInfo
 from ..protocol.extensions import Extension, Registry
 from ..protocol.messages import Manifest

@@ -61,7 +61,7 @@ class Questions:
     def prompt(self) -> Prompt | None:
         """The current question as the order of the session knows it."""
         event = self.current.event if self.current is not None else None
-        return self._voice.order.asks.get(event.reply_token) if event is not None else None
+        return self._voice.order.prompts.get(event.reply_token) if event is not None else None
 
     # -- asking ----------------------------------------------------------------------------
 
@@ -110,7 +110,7 @@ class Questions:
             self._session.move("thinking")
             raise
         ask.event, self.current, self._withheld = event, ask, not repliers
-        prompt = self._voice.order.asks[event.reply_token]
+        prompt = self._voice.order.prompts[event.reply_token]
         prompt.eligible = set(repliers)
         ask.cancels.append(self._hub.call_at(prompt.deadline, self.expire))
         self._count_down(ask, prompt, event.timeout_seconds)
@@ -172,7 +172,7 @@ class Questions:
         with self._voice.lock:
             self.expire()
             verdict = self._voice.order.reply(message, self._voice.clock(), via)
-            if verdict.honoured:
+            if verdict.is_honoured:
                 self._conclude()
 
     def expire(self) -> None:
@@ -198,8 +198,8 @@ class Questions:
 
     def _forgo(self, ask: Ask) -> None:
         """A yes came when nobody waited for it any more: what it was for does not run, and who agreed is told."""
-        prompt = self._voice.order.asks.get(ask.event.reply_token) if ask.event is not None else None
-        if ask.call and prompt is not None and prompt.granted and not prompt.used and self._session.open:
+        prompt = self._voice.order.prompts.get(ask.event.reply_token) if ask.event is not None else None
+        if ask.call and prompt is not None and prompt.is_granted and not prompt.is_used and self._session.open:
             with suppress(LocalProtocolError):  # nothing may be said of it any more, as after a handoff
                 self._session.tool(ask.tool or "action", risk="low", ask=ask).forgo()  # nothing happens: no risk
 
@@ -344,9 +344,9 @@ def _answer(ask: Ask, prompt: Prompt) -> Answer:
         return Answer(outcome="timed_out" if given else "unavailable", granted=granted, response=ask.default)
     return Answer(
         outcome=prompt.outcome,  # type: ignore[arg-type]  # it is not pending, and here nothing is unseen
-        granted=prompt.granted and prompt.response is not False,  # whoever asked for a yes was told no
+        granted=prompt.is_granted and prompt.response is not False,  # whoever asked for a yes was told no
         response=prompt.response,
-        modified=prompt.modified,
+        modified=prompt.is_modified,
     )
 
 

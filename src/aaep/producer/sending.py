@@ -37,7 +37,7 @@ from ..protocol.events import (
 from ..protocol.extensions import Registry
 from ..protocol.fields import per_type
 from ..protocol.quick import PLANS, Rest, check
-from ..protocol.rules import TEXTS, pattern
+from ..protocol.rules import TEXTS, pattern_test
 from ..protocol.session import MOVES
 from ..text.redaction import HARMLESS, suspicious
 
@@ -49,7 +49,7 @@ _MOST_BYTES: Final = 65_536  # of one event: CF-114
 _SHAPES: Final = {cls: msgspec.json.Decoder(cls).decode for cls in CORE_EVENTS.values()}
 _encode: Final = msgspec.json.Encoder().encode
 
-_call_id: Final = pattern(ToolInvoked, "tool_call_id")
+_call_id: Final = pattern_test(ToolInvoked, "tool_call_id")
 
 Remembered = dict[tuple[type[Envelope], str], set[object]]
 

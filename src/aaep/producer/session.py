@@ -479,7 +479,7 @@ class Session:
         self.voice.send(event)
 
     def owns_token(self, token: str) -> bool:
-        return token in self.voice.order.asks
+        return token in self.voice.order.prompts
 
     def reply(self, message: Reply, via: str) -> None:
         self.questions.reply(message, via)

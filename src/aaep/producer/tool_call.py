@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Final, Literal
 from msgspec import UNSET
 
 from ..errors import LocalProtocolError, Violation
-from ..protocol.consent import consequential
+from ..protocol.consent import needs_consent
 from ..protocol.events import (
     ToolCompleted,
     ToolInvoked,
@@ -154,7 +154,7 @@ class Call:
                 summary_detailed=said.detailed,
             )
             order = session.voice.order
-            if order.asks or consequential(rest):  # else there is nothing to judge
+            if order.prompts or needs_consent(rest):  # else there is nothing to judge
                 wrong: list[Violation] = []
                 order.judge_consent(rest, wrong)  # before the state is told, which would promise a call
                 if wrong:

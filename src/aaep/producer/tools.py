@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any, Final, Literal, TypeVar, cast
 
 from ..errors import AaepError, LocalProtocolError
 from ..protocol.events import ToolInvoked
-from ..protocol.rules import pattern
+from ..protocol.rules import pattern_test
 from ..runtime.ids import identifier
 from ..text.summaries import Text, plain, title
 from .questions import Answer, Ask, confirmation
@@ -34,7 +34,7 @@ __all__ = ["Refused", "Tool", "decorate"]
 
 F = TypeVar("F", bound=Callable[..., Any])
 
-_is_name: Final = pattern(ToolInvoked, "tool")
+_is_name: Final = pattern_test(ToolInvoked, "tool")
 _MEMBER: Final = re.compile(r"[.\[]")
 
 

@@ -20,7 +20,7 @@ from .extensions import Extension, Registry
 from .fields import EventId, ReplyToken, SessionId
 from .messages import Manifest
 
-__all__ = ["ATTEND", "PREFIX", "Attend", "AttendCapabilities", "marked", "marks", "registry"]
+__all__ = ["ATTEND", "PREFIX", "Attend", "AttendCapabilities", "attend_member", "attend_members", "attend_registry"]
 
 PREFIX = "attend"
 
@@ -64,18 +64,18 @@ ATTEND = Extension(
 )
 
 
-def registry() -> Registry:
+def attend_registry() -> Registry:
     """A registry that knows our own extension and nothing else."""
     return Registry([ATTEND])
 
 
-def marks(message: Envelope | Manifest) -> dict[str, Any]:
+def attend_members(message: Envelope | Manifest) -> dict[str, Any]:
     """What a message says under our extension. A peer may have put anything there; what is no object says nothing."""
     given = message.extensions
     ours = given.get(PREFIX) if isinstance(given, dict) else None
     return ours if isinstance(ours, dict) else {}
 
 
-def marked(message: Envelope | Manifest, name: str) -> Any:
+def attend_member(message: Envelope | Manifest, name: str) -> Any:
     """One member of that, or None."""
-    return marks(message).get(name)
+    return attend_members(message).get(name)

@@ -15,8 +15,8 @@ import msgspec
 
 from ..errors import Severity, Violation
 from . import codec, timestamps
-from .catalogue import grade, rules
-from .consent import ill_typed
+from .catalogue import all_rules, grade
+from .consent import response_violation
 from .events import (
     TERMINAL,
     AwaitingClarification,
@@ -43,15 +43,15 @@ from .session import SessionState
 from .states import LIFECYCLE
 from .subscription import Handshake
 
-__all__ = ["MOST", "Audit", "Direction", "Finding", "explain", "misdirected", "trim"]
+__all__ = ["MAX_REMEMBERED", "Audit", "Direction", "Finding", "explain", "find_misdirected", "forget_older_half"]
 
 Direction: TypeAlias = Literal["out", "in", ""]  # from the producer, from the subscriber, not known
 
-_ASKING: Final = (AwaitingConfirmation, AwaitingClarification)
-TURNING: Final = frozenset([*_ASKING, *TERMINAL])
-MOST: Final = 4096  # event ids, sessions, subscriptions and tokens remembered
+_PROMPTS: Final = (AwaitingConfirmation, AwaitingClarification)
+TURNING: Final = frozenset([*_PROMPTS, *TERMINAL])
+MAX_REMEMBERED: Final = 4096  # event ids, sessions, subscriptions and tokens remembered
 _MILLISECOND: Final = 0.001  # which is as exact as events are (ENV-022)
-_MOST_KEPT: Final = 16_384  # bytes of a message kept to compare with; of a longer one its hash
+_MAX_KEPT_BYTES: Final = 16_384  # bytes of a message kept to compare with; of a longer one its hash
 _ANNOUNCED: Final = frozenset(["LVL-007", "HITL-021", "HITL-030"])  # broken where no state was announced before
 _CONSENT: Final = frozenset(["TOOL-002", "TOOL-003", "HITL-002", "HITL-020", "CONF-006"])
 _PRODUCERS: Final = (Envelope, SubscriptionAccepted, SubscriptionRejected, Manifest)
@@ -74,9 +74,9 @@ class Finding(msgspec.Struct, frozen=True):
         return f"{self.severity} {self.rule} ({self.section}){where}: {self.message}"
 
 
-def explain(raw: bytes | str, known: Registry = BUNDLED, *, strict: bool = False) -> list[Finding]:
+def explain(raw: bytes | str, registry: Registry = BUNDLED, *, strict: bool = False) -> list[Finding]:
     """Everything that is wrong with one message, graded, in the order of the nine steps of §3.9."""
-    return Audit(known, strict=strict).graded(codec.find_violations(raw, known, strict=strict))
+    return Audit(registry, strict=strict).grade(codec.find_violations(raw, registry, strict=strict))
 
 
 def _digest(raw: bytes) -> bytes:
@@ -84,13 +84,13 @@ def _digest(raw: bytes) -> bytes:
     return hash(raw).to_bytes(8, signed=True)
 
 
-def trim(recent: dict[Any, Any]) -> None:
+def forget_older_half(recent: dict[Any, Any]) -> None:
     """Forget the older half."""
     for old in [*recent][: len(recent) // 2]:
         del recent[old]
 
 
-def misdirected(message: Message | None, direction: Direction) -> list[Violation]:
+def find_misdirected(message: Message | None, direction: Direction) -> list[Violation]:
     """
     A message of one side that came from the other: it is told, and counts for nothing (CF-038).
 
@@ -116,200 +116,206 @@ class Audit:
 
     def __init__(
         self,
-        known: Registry = BUNDLED,
+        registry: Registry = BUNDLED,
         *,
         whole: bool = False,
         strict: bool = False,
         level: int = 3,
         profiles: Iterable[Profile] = (),
     ) -> None:
-        self.known, self.whole, self.strict, self.level = known, whole, strict, level
+        self.registry, self.whole, self.strict, self.level = registry, whole, strict, level
         self.profiles = tuple(profiles)
         self.events = 0
-        self.unfollowed = 0  # events that took no part in a session
+        self.outside_sessions = 0  # events that took no part in a session
         self.sessions = 0
-        self.opened: dict[str, SessionState] = {}
-        self._ended: dict[str, SessionState] = {}
+        self.open_sessions: dict[str, SessionState] = {}
+        self._ended_sessions: dict[str, SessionState] = {}
         self.seen: dict[bytes, bytes] = {}  # by event_id and subscription
         self._tokens: dict[str, list[SessionState]] = {}
-        self._holes: dict[str, None] = {}  # subscriptions on which something is missing
+        self._gaps: dict[str, None] = {}  # subscriptions on which something is missing
         # Open sessions of which the beginning, or a part, is not known; true of one that we may have let go of.
-        self._midway: dict[str, bool] = {}
-        self._released = False
-        self._aside: list[Finding] = []  # about another session than that of the event
+        self._joined_midway: dict[str, bool] = {}
+        self._has_released = False
+        self._other_findings: list[Finding] = []  # about another session than that of the event
         self.subscriptions: dict[str, Handshake] = {}
         self.scratch = bytearray(65_536)
 
     def feed(self, raw: bytes, at: str = "", via: str = "", direction: Direction = "") -> list[Finding]:
         """Judge the next message: when it was seen, on which subscription it travelled, and who sent it."""
-        message, violations = codec.read(raw, self.known, self.strict, self.scratch)
+        message, violations = codec.read(raw, self.registry, self.strict, self.scratch)
         if not isinstance(message, Envelope):
             if message is not None:
-                wrong = misdirected(message, direction) or self._exchange(message, at, via)
+                wrong = find_misdirected(message, direction) or self._feed_handshake(message, at, via)
                 told = {(one.rule, one.path) for one in violations}  # one defect, one finding
                 violations = [*violations, *(one for one in wrong if (one.rule, one.path) not in told)]
-            return self.graded(violations)
+            return self.grade(violations)
         self.events += 1
         if direction == "in":
-            self.unfollowed += 1
-            return self.graded([*violations, *misdirected(message, direction)], message.event_id, message.session_id)
-        found = self._event(message, raw if len(raw) <= _MOST_KEPT else _digest(raw), at, via)
+            self.outside_sessions += 1
+            return self.grade(
+                [*violations, *find_misdirected(message, direction)], message.event_id, message.session_id
+            )
+        found = self._feed_event(message, raw if len(raw) <= _MAX_KEPT_BYTES else _digest(raw), at, via)
         if self.profiles:
             found = [*found, *(v for one in self.profiles for v in one.check(message))]
-        if not violations and not found and not self._aside:
+        if not violations and not found and not self._other_findings:
             return []
-        aside, self._aside = self._aside, []
-        return [*aside, *self.graded([*violations, *found], message.event_id, message.session_id)]
+        aside, self._other_findings = self._other_findings, []
+        return [*aside, *self.grade([*violations, *found], message.event_id, message.session_id)]
 
     def missed(self, via: str) -> None:
         """The recording says that messages on a subscription are missing: what comes next follows from none (C-83)."""
-        if len(self._holes) >= MOST:
-            trim(self._holes)
-        self._holes[via] = None
-        for name, before in self.opened.items():
+        if len(self._gaps) >= MAX_REMEMBERED:
+            forget_older_half(self._gaps)
+        self._gaps[via] = None
+        for name, before in self.open_sessions.items():
             if name == before.session_id + via:
-                self._go_on(name, before)
+                self._restart_session(name, before)
         if via in self.subscriptions:
             self.subscriptions[via].whole = False
 
     @property
-    def _complete(self) -> bool:
+    def _is_complete(self) -> bool:
         """Whether what is missing was never sent. Who grades itself is told so too, but others may have replied."""
         return self.whole or self.strict
 
     def finish(self) -> list[Finding]:
         """The stream is over: judge what is missing."""
         found = []
-        for session in self.opened.values():
-            found += self.graded(session.finish(), "", session.session_id)
+        for session in self.open_sessions.values():
+            found += self.grade(session.finish(), "", session.session_id)
         for handshake in self.subscriptions.values():
-            found += self.graded(handshake.finish())
+            found += self.grade(handshake.finish())
         return found
 
-    def _event(self, event: Envelope, raw: bytes, at: str, via: str) -> list[Violation]:
+    def _feed_event(self, event: Envelope, raw: bytes, at: str, via: str) -> list[Violation]:
         """Judge an event among those that came before it."""
         seen, key = self.seen, (event.event_id + via).encode(errors="surrogatepass")
         if key in seen:
-            repeated = self._repeated(event, raw, seen[key])
+            repeated = self._find_reuse(event, raw, seen[key])
             if repeated is not None:
                 return repeated
-        elif len(seen) >= MOST:
-            trim(seen)
+        elif len(seen) >= MAX_REMEMBERED:
+            forget_older_half(seen)
         seen[key] = raw
-        part = event if type(event) is not UnknownEvent else codec.meant(event)
+        part = event if type(event) is not UnknownEvent else codec.as_meant(event)
         name = event.session_id + via
-        session = self.opened.get(name) or self._session(name, part, via)
+        session = self.open_sessions.get(name) or self._open_session(name, part, via)
         turning = type(part) in TURNING
         # Only prompts need a clock, and reading one from text is not free.
-        timed = isinstance(part, _ASKING) or session.deadline is not None
+        timed = isinstance(part, _PROMPTS) or session.deadline is not None
         found = session.feed(part, _moment(at or event.timestamp) if timed else 0.0)
-        if found and (name in self._midway or name not in self.opened):
-            found = _undetermined(part, session, found, released=self._midway.get(name, True))
+        if found and (name in self._joined_midway or name not in self.open_sessions):
+            found = _undetermined(part, session, found, released=self._joined_midway.get(name, True))
         if turning:
-            self._turned(part, session, name)
+            self._remember_turn(part, session, name)
         if via in self.subscriptions:
             found = [*self.subscriptions[via].feed(event), *found]
         return found
 
-    def _turned(self, event: Envelope, session: SessionState, name: str) -> None:
+    def _remember_turn(self, event: Envelope, session: SessionState, name: str) -> None:
         """A prompt was issued, or a session ended."""
-        if isinstance(event, _ASKING):
-            if len(self._tokens) >= MOST:
-                trim(self._tokens)
+        if isinstance(event, _PROMPTS):
+            if len(self._tokens) >= MAX_REMEMBERED:
+                forget_older_half(self._tokens)
             self._tokens.setdefault(event.reply_token, []).append(session)
-        elif name in self.opened:
-            if len(self._ended) >= MOST:
-                trim(self._ended)
-            self._ended[name] = self.opened.pop(name)
-            self._midway.pop(name, None)
+        elif name in self.open_sessions:
+            if len(self._ended_sessions) >= MAX_REMEMBERED:
+                forget_older_half(self._ended_sessions)
+            self._ended_sessions[name] = self.open_sessions.pop(name)
+            self._joined_midway.pop(name, None)
 
-    def _repeated(self, event: Envelope, raw: bytes, before: bytes) -> list[Violation] | None:
+    def _find_reuse(self, event: Envelope, raw: bytes, before: bytes) -> list[Violation] | None:
         """ENV-013 §3.2.3: what to say of an event_id seen before; None when it is another producer's."""
         if before == raw:
             return []  # TR-014: the same event delivered again
         other = codec.decode(before) if before.startswith(b"{") else event
         if not isinstance(other, Envelope) or other.producer.agent_id != event.producer.agent_id:
             return None
-        self.unfollowed += 1
+        self.outside_sessions += 1
         text = "The event_id was used for another event. Make a new one for every event."
         return [Violation("ENV-013", text, "/event_id", event.event_id)]
 
-    def _session(self, name: str, event: Envelope, via: str) -> SessionState:
-        ended = self._ended.get(name)
+    def _open_session(self, name: str, event: Envelope, via: str) -> SessionState:
+        ended = self._ended_sessions.get(name)
         if ended is not None:
             return ended
-        begins, full = isinstance(event, SessionStarted), len(self.opened) >= MOST
-        if not begins and self._released:  # perhaps one that was let go of; no other makes room for it
+        begins, full = isinstance(event, SessionStarted), len(self.open_sessions) >= MAX_REMEMBERED
+        if not begins and self._has_released:  # perhaps one that was let go of; no other makes room for it
             session = _midway(event.session_id)
             if not full:
-                self.opened[name], self._midway[name] = session, True
+                self.open_sessions[name], self._joined_midway[name] = session, True
             return session
         if full:  # sessions that never end must not fill the memory
-            self._let_go(next(iter(self.opened)))
+            self._let_go(next(iter(self.open_sessions)))
         self.sessions += 1
-        if not begins and via in self._holes:
-            self._midway[name] = False
+        if not begins and via in self._gaps:
+            self._joined_midway[name] = False
             session = _midway(event.session_id)
         else:
-            late, others = self._late(event, via), not self.whole
-            session = SessionState(event.session_id, whole=self._complete, late=late, others=others)
-        self.opened[name] = session
+            late, others = self._is_late(event, via), not self.whole
+            session = SessionState(event.session_id, whole=self._is_complete, late=late, others=others)
+        self.open_sessions[name] = session
         return session
 
-    def _late(self, event: Envelope, via: str) -> bool:
+    def _is_late(self, event: Envelope, via: str) -> bool:
         """Whether a session began before its subscription did, or not all of it is wanted there. C-83"""
         handshake = self.subscriptions.get(via)
         return handshake is not None and (handshake.partial or _moment(event.timestamp) < handshake.since)
 
     def _let_go(self, name: str) -> None:
         """Follow a session no more, and say so: whether it ends is not judged. SEQ-003 §4.1"""
-        id_ = self.opened.pop(name).session_id
-        self._midway.pop(name, None)
-        self._released = True
-        text = f"More than {MOST:,} sessions are open at once, so {id_} is not followed any more."
-        self._aside.append(Finding("SEQ-003", rules()["SEQ-003"].section, "warning", "", text, "", id_))
+        id_ = self.open_sessions.pop(name).session_id
+        self._joined_midway.pop(name, None)
+        self._has_released = True
+        text = f"More than {MAX_REMEMBERED:,} sessions are open at once, so {id_} is not followed any more."
+        self._other_findings.append(Finding("SEQ-003", all_rules()["SEQ-003"].section, "warning", "", text, "", id_))
 
-    def _go_on(self, name: str, before: SessionState) -> None:
+    def _restart_session(self, name: str, before: SessionState) -> None:
         """Follow a session from here on. Of what came before only the open questions still matter."""
-        session = self.opened[name] = _midway(before.session_id)
-        session.last, session.parent, session.deadline = before.last, before.parent, before.deadline
-        for token, ask in before.asks.items():
+        session = self.open_sessions[name] = _midway(before.session_id)
+        session.last_timestamp, session.parent_session_id, session.deadline = (
+            before.last_timestamp,
+            before.parent_session_id,
+            before.deadline,
+        )
+        for token, ask in before.prompts.items():
             if ask.outcome == "pending" and token in self._tokens:
-                session.asks[token] = ask
+                session.prompts[token] = ask
                 self._tokens[token] = [session if one is before else one for one in self._tokens[token]]
-        self._midway.setdefault(name, False)
+        self._joined_midway.setdefault(name, False)
 
-    def _exchange(self, message: Message, at: str, via: str) -> list[Violation]:
+    def _feed_handshake(self, message: Message, at: str, via: str) -> list[Violation]:
         """A handshake message or a reply."""
         if isinstance(message, (ConfirmationReply, ClarificationReply)):
-            return self._reply(message, at, via)
+            return self._feed_reply(message, at, via)
         handshake = self.subscriptions.get(via)
         if handshake is None:
-            if len(self.subscriptions) >= MOST:
-                trim(self.subscriptions)
-            handshake = self.subscriptions[via] = Handshake(whole=self._complete)
+            if len(self.subscriptions) >= MAX_REMEMBERED:
+                forget_older_half(self.subscriptions)
+            handshake = self.subscriptions[via] = Handshake(whole=self._is_complete)
         if isinstance(message, SubscriptionAccepted) and at:
             handshake.since = _moment(at) - _MILLISECOND
         return [*handshake.feed(message)]
 
-    def _reply(self, message: Reply, at: str, via: str) -> list[Violation]:
-        found = [*self._misplaced(message, via)]
+    def _feed_reply(self, message: Reply, at: str, via: str) -> list[Violation]:
+        found = [*self._find_misplaced(message, via)]
         asked: list[SessionState] = self._tokens.get(message.reply_token, [])
-        if not asked and self.events and (self._complete or not via) and via not in self._holes:
+        if not asked and self.events and (self._is_complete or not via) and via not in self._gaps:
             found.append(Violation("CONF-016", "No question with this reply_token was asked.", "/reply_token"))
         for session in asked:
-            ask = session.asks.get(message.reply_token)
+            ask = session.prompts.get(message.reply_token)
             if ask is None:  # asked after the session's end, and told of then
                 continue
             if isinstance(message, ClarificationReply) and ask.kind == "clarification":
-                rule = ill_typed(message, ask)
+                rule = response_violation(message, ask)
                 if rule and not found:
                     found.append(Violation(rule, "The answer is not of a kind the question accepts.", "/response"))
             if not found:
                 session.reply(message, _moment(at or message.timestamp), via)
         return found
 
-    def _misplaced(self, message: Reply, via: str) -> Iterator[Violation]:
+    def _find_misplaced(self, message: Reply, via: str) -> Iterator[Violation]:
         """A reply that this subscription may not send."""
         if via and message.subscription_id != via:
             text = f"The reply came on {via} but names {message.subscription_id}."
@@ -320,10 +326,10 @@ class Audit:
             text = "The subscription was not granted confirmation replies; another has to send it."
             yield Violation("CONF-063", text, "/subscription_id")
 
-    def graded(self, violations: Iterable[Violation], event_id: str = "", session_id: str = "") -> list[Finding]:
+    def grade(self, violations: Iterable[Violation], event_id: str = "", session_id: str = "") -> list[Finding]:
         graded = []
         for violation in violations:
-            rule = rules().get(violation.rule)
+            rule = all_rules().get(violation.rule)
             if rule is not None and rule.level > self.level and not rule.always:
                 continue
             graded.append(
@@ -350,7 +356,7 @@ def _midway(session_id: str) -> SessionState:
 def _undetermined(event: Envelope, session: SessionState, found: list[Violation], *, released: bool) -> list[Violation]:
     """What can be said of an event if not all before it is known. C-83"""
     agent = session.agents.get(event.producer.agent_id)
-    if agent is not None and not agent.moved:  # what it is in was perhaps announced where nobody heard it
+    if agent is not None and not agent.has_moved:  # what it is in was perhaps announced where nobody heard it
         found = [violation for violation in found if violation.rule not in _ANNOUNCED]
     if released and isinstance(event, ToolInvoked):
         # Nothing is missing in the recording; it is we who do not know, and what we did not judge is not fine.
@@ -364,5 +370,5 @@ def _unjudged(violation: Violation) -> Violation:
 
 
 def _moment(text: str) -> float:
-    moment = timestamps.instant(text)
+    moment = timestamps.parse_instant(text)
     return 0.0 if moment is None else moment

@@ -16,7 +16,7 @@ import msgspec
 
 from ..errors import Severity, Violation
 
-__all__ = ["Rule", "grade", "merged", "rule", "rules", "spoken"]
+__all__ = ["Rule", "all_rules", "find_rule", "grade", "merged_rules", "speak_section"]
 
 
 class Rule(msgspec.Struct, frozen=True, kw_only=True):
@@ -66,19 +66,19 @@ def _catalogue() -> _Catalogue:
 
 
 @cache
-def rules() -> Mapping[str, Rule]:
+def all_rules() -> Mapping[str, Rule]:
     """Every rule by its id."""
     return {rule.id: rule for rule in _catalogue().rules}
 
 
-def merged() -> Mapping[str, tuple[str, ...]]:
+def merged_rules() -> Mapping[str, tuple[str, ...]]:
     """Retired ids, and the rules that say the same."""
     return _catalogue().merged
 
 
-def rule(id: str) -> Rule:
+def find_rule(id: str) -> Rule:
     """The rule of that id."""
-    return rules()[id]
+    return all_rules()[id]
 
 
 def grade(violation: Violation, *, strict: bool = False) -> Severity:
@@ -89,7 +89,7 @@ def grade(violation: Violation, *, strict: bool = False) -> Severity:
     violation) softens a MUST just as ``softened`` does, so ``strict`` undoes it;
     it does not make an error of a note.
     """
-    known = rules().get(violation.rule)
+    known = all_rules().get(violation.rule)
     if known is None:  # a profile's own rule
         return violation.severity or "error"
     if not violation.severity:
@@ -99,7 +99,7 @@ def grade(violation: Violation, *, strict: bool = False) -> Severity:
     return violation.severity
 
 
-def spoken(section: str) -> str:
+def speak_section(section: str) -> str:
     """Where a rule stands, as one says it: ``§3.8, A.4`` is section 3.8, section A.4."""
     said = []
     for part in section.split(", "):

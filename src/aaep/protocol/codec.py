@@ -28,13 +28,25 @@ from . import events, messages
 from .attend_extension import PREFIX
 from .events import CORE_EVENTS, CRITICAL, Envelope, ExtensionEvent, UnknownEvent
 from .extensions import Registry
-from .fields import Message, members, pointer
+from .fields import Message, pointer, struct_fields
 from .messages import MESSAGES, SHAPES
 from .quick import check
-from .rules import BUNDLED, Grade, every, newer, required, rule_of, shaped
+from .rules import BUNDLED, Grade, check_every_rule, check_shape, is_newer_version, required_members, rule_for_member
 from .schema import ShapeError, shape_errors
 
-__all__ = ["NESTED", "NULL", "UNREADABLE", "canonical", "decode", "encode", "meant", "parse", "read", "replace", "view"]
+__all__ = [
+    "NESTED",
+    "NULL",
+    "UNREADABLE",
+    "as_meant",
+    "canonical_type",
+    "decode",
+    "encode",
+    "parse_json",
+    "read",
+    "replace",
+    "view_as",
+]
 
 M = TypeVar("M", bound=Message)
 
@@ -49,7 +61,7 @@ _ASSUMED: Final[dict[str, Any]] = {"from_state": "", "tool": "", "timeout_second
 _ENVELOPE: Final = ("context", "event_id", "session_id", "timestamp", "producer")  # ENV-001, ENV-005
 
 
-def _exact(raw: bytes, scratch: bytearray) -> Message | None:
+def _decode_exact(raw: bytes, scratch: bytearray) -> Message | None:
     """
     The message, if it is exactly what its type says; None if a closer look is needed.
 
@@ -74,36 +86,38 @@ def _exact(raw: bytes, scratch: bytearray) -> Message | None:
     _encode_into(message, scratch)
     if scratch == raw:
         return message
-    if b"\\u" in raw or scratch.count(b":") != raw.count(b":") or not _given(type(message), raw):
+    if b"\\u" in raw or scratch.count(b":") != raw.count(b":") or not _is_fully_given(type(message), raw):
         return None
     return message
 
 
 @cache
-def _defaulted(cls: type[Message]) -> Callable[[bytes], msgspec.Struct]:
+def _defaulted_decoder(cls: type[Message]) -> Callable[[bytes], msgspec.Struct]:
     """Decodes, of a message, what has a default, and refuses it where that is missing."""
-    names = {field.name: field.encode_name for field in members(cls) if field.default not in (UNSET, msgspec.NODEFAULT)}
+    names = {
+        field.name: field.encode_name for field in struct_fields(cls) if field.default not in (UNSET, msgspec.NODEFAULT)
+    }
     shape = msgspec.defstruct(cls.__name__, [(name, msgspec.Raw) for name in names], rename=names)
     return msgspec.json.Decoder(shape).decode
 
 
-def _given(cls: type[Message], raw: bytes) -> bool:
+def _is_fully_given(cls: type[Message], raw: bytes) -> bool:
     """Whether nothing was filled in."""
     try:
-        _defaulted(cls)(raw)
+        _defaulted_decoder(cls)(raw)
     except msgspec.ValidationError:
         return False
     return True
 
 
-def _escaped(raw: bytes) -> Message | None:
+def _decode_escaped(raw: bytes) -> Message | None:
     """The same for a message whose text is written with escapes, as many encoders write what is not ASCII."""
     if b"\\u" not in raw:
         return None
-    given, broken = parse(raw)
+    given, broken = parse_json(raw)
     type_ = given.get("type") if isinstance(given, dict) and not broken else None
     cls = SHAPES.get(type_) if isinstance(type_, str) else None
-    if cls is None or not required(cls) <= given.keys():
+    if cls is None or not required_members(cls) <= given.keys():
         return None
     try:
         return msgspec.convert(given, cls)
@@ -112,19 +126,19 @@ def _escaped(raw: bytes) -> Message | None:
 
 
 def read(
-    raw: bytes, known: Registry = BUNDLED, strict: bool = False, scratch: bytearray | None = None
+    raw: bytes, registry: Registry = BUNDLED, strict: bool = False, scratch: bytearray | None = None
 ) -> tuple[Message | None, Sequence[Violation]]:
     """A message and everything wrong with it; no message when there is none to be had."""
-    message = _exact(raw, bytearray() if scratch is None else scratch) or _escaped(raw)
+    message = _decode_exact(raw, bytearray() if scratch is None else scratch) or _decode_escaped(raw)
     if message is not None:
         try:
-            return message, check(message, raw, known, strict)
+            return message, check(message, raw, registry, strict)
         except RecursionError:  # nested too deeply to be judged
             pass  # as explain() will say
-    return _usable(raw, known), find_violations(raw, known, strict=strict)
+    return _decode_leniently(raw, registry), find_violations(raw, registry, strict=strict)
 
 
-def decode(raw: bytes | str, known: Registry = BUNDLED) -> Message:
+def decode(raw: bytes | str, registry: Registry = BUNDLED) -> Message:
     """
     A message, leniently.
 
@@ -134,34 +148,34 @@ def decode(raw: bytes | str, known: Registry = BUNDLED) -> Message:
     :class:`~aaep.protocol.events.UnknownEvent` if its payload cannot be used.
     """
     data = raw.encode(errors="surrogatepass") if isinstance(raw, str) else raw
-    message = _exact(data, bytearray()) or _escaped(data) or _usable(data, known)
+    message = _decode_exact(data, bytearray()) or _decode_escaped(data) or _decode_leniently(data, registry)
     if message is not None:
         return message
-    found = find_violations(data, known)
+    found = find_violations(data, registry)
     unreadable = any(violation.rule in ("ENC-001", "ENC-002", "ENC-005", "VAL-001") for violation in found)
     raise (FrameError if unreadable else RemoteProtocolError)("This is not a usable AAEP message.", found)
 
 
-def _usable(raw: bytes, known: Registry) -> Message | None:
-    given, broken = parse(raw)
+def _decode_leniently(raw: bytes, known: Registry) -> Message | None:
+    given, broken = parse_json(raw)
     # Two parsers may disagree about a name that stands twice, so it is never used (C-26).
     if not isinstance(given, dict) or any(v.rule in ("ENC-002", "ENC-005") for v in broken):
         return None
     cls, type_, _ = identify(given, known)
     kept = raw if not broken else _encoder.encode(given)
-    message = view(cls, {**given, "type": type_}, kept, settle=True)
+    message = view_as(cls, {**given, "type": type_}, kept, settle=True)
     if not issubclass(cls, Envelope):
-        return message if _complete(message) else None
+        return message if _is_complete(message) else None
     if not type_ or any(getattr(message, name) in (UNSET, "") for name in _ENVELOPE):
         return None
     if message.producer.agent_id is UNSET:  # type: ignore[attr-defined]  # an Envelope
         return None
-    if _complete(message):
+    if _is_complete(message):
         return message
-    return view(UnknownEvent, {**given, "type": type_}, kept, settle=True)
+    return view_as(UnknownEvent, {**given, "type": type_}, kept, settle=True)
 
 
-def meant(event: UnknownEvent) -> Envelope:
+def as_meant(event: UnknownEvent) -> Envelope:
     """
     What an event is to its session: of the type it names, though its payload lacks something.
 
@@ -171,20 +185,20 @@ def meant(event: UnknownEvent) -> Envelope:
     cls = CORE_EVENTS.get(event.type)
     if cls is None or event.raw is None:
         return event
-    given = parse(event.raw)[0]
-    known = view(cls, {**given, "type": event.type}, settle=True)
+    given = parse_json(event.raw)[0]
+    known = view_as(cls, {**given, "type": event.type}, settle=True)
     lacking = {name for name in cls.__struct_fields__ if getattr(known, name) is UNSET}
     if not lacking.isdisjoint(_NEEDED):
         return event
     return msgspec.structs.replace(known, **{name: _ASSUMED[name] for name in lacking & _ASSUMED.keys()})
 
 
-def _complete(message: Message) -> bool:
-    for field in members(type(message)):
+def _is_complete(message: Message) -> bool:
+    for field in struct_fields(type(message)):
         value = getattr(message, field.name)
         if value is UNSET and field.default is not UNSET:
             return False
-        if isinstance(value, Message) and not _complete(value):
+        if isinstance(value, Message) and not _is_complete(value):
             return False
     return True
 
@@ -202,8 +216,8 @@ def replace(message: M, **changes: Any) -> M:
     changed = msgspec.structs.replace(message, **changes)
     raw = message.raw
     if raw is not None:
-        given = parse(raw)[0]
-        for field in members(type(message)):
+        given = parse_json(raw)[0]
+        for field in struct_fields(type(message)):
             if field.name in changes:
                 given.pop(field.encode_name, None)
                 if changes[field.name] is not UNSET:
@@ -226,7 +240,7 @@ _MOST_DIGITS: Final = 400
 _DEEPEST: Final = 128  # levels; §3.7 allows 8, and what judges a message must be able to follow it down
 
 
-def canonical(type_: str) -> str:
+def canonical_type(type_: str) -> str:
     """One spelling for a type: ``aaep:`` and a name. C-04, C-05, TERM-011 §2.2.7"""
     for start in ("https://aaep-protocol.org/types/", "https://aaep-protocol.org/vocab/v1#"):
         if type_.startswith(start):
@@ -234,7 +248,7 @@ def canonical(type_: str) -> str:
     return type_
 
 
-def parse(raw: bytes) -> tuple[Any, list[Violation]]:
+def parse_json(raw: bytes) -> tuple[Any, list[Violation]]:
     """
     Parse JSON as RFC 8259 has it, and say what is not. ENC-001, ENC-002, ENC-005 §3.8
 
@@ -260,9 +274,9 @@ def parse(raw: bytes) -> tuple[Any, list[Violation]]:
             parse_float=_float(found),
             parse_int=_int(found),
         )
-        nested = text.count("{") + text.count("[") > _DEEPEST and _deep(value)
+        nested = text.count("{") + text.count("[") > _DEEPEST and _is_too_deep(value)
     except json.JSONDecodeError as error:
-        rule, why = ("ENC-002", "a dialect of JSON, not JSON") if _dialect(text) else ("ENC-001", "not JSON")
+        rule, why = ("ENC-002", "a dialect of JSON, not JSON") if _is_json_dialect(text) else ("ENC-001", "not JSON")
         what = error.msg.removesuffix(" at")
         return UNREADABLE, [Violation(rule, f"The message is {why}: {what} at character {error.pos}.")]
     except RecursionError:
@@ -270,11 +284,11 @@ def parse(raw: bytes) -> tuple[Any, list[Violation]]:
     if nested:
         return UNREADABLE, [Violation("ENC-001", "The message is nested too deeply to be read. Send a flatter one.")]
     if re.search(r"\\u[dD][89a-fA-F]", text):
-        value = _whole(value, found)
+        value = _replace_surrogates(value, found)
     return value, found
 
 
-def _deep(value: Any) -> bool:
+def _is_too_deep(value: Any) -> bool:
     """Whether a value is nested more deeply than anything we read."""
     level = [value]
     for _ in range(_DEEPEST):
@@ -328,7 +342,7 @@ def _int(found: list[Violation]) -> Callable[[str], int]:
     return build
 
 
-def _dialect(text: str) -> bool:
+def _is_json_dialect(text: str) -> bool:
     """Whether the text would be JSON without comments, trailing commas and single quotes."""
     plain = _FOREIGN.sub(_native, text)
     plain = _TRAILING.sub(lambda match: match[1] or "", plain)
@@ -346,7 +360,7 @@ def _native(match: re.Match[str]) -> str:
     return match[1] or (" " if match[2] is None else json.dumps(match[2]))
 
 
-def _whole(value: Any, found: list[Violation]) -> Any:
+def _replace_surrogates(value: Any, found: list[Violation]) -> Any:
     """Replace lone surrogates, which are no characters, by U+FFFD (C-26)."""
     if isinstance(value, str):
         whole = value.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
@@ -354,9 +368,9 @@ def _whole(value: Any, found: list[Violation]) -> Any:
             found.append(Violation("ENC-001", "A text holds half a character (a lone surrogate)."))
         return whole
     if isinstance(value, dict):
-        return {_whole(name, found): _whole(inner, found) for name, inner in value.items()}
+        return {_replace_surrogates(name, found): _replace_surrogates(inner, found) for name, inner in value.items()}
     if isinstance(value, list):
-        return [_whole(inner, found) for inner in value]
+        return [_replace_surrogates(inner, found) for inner in value]
     return value
 
 
@@ -389,7 +403,7 @@ _SAFE: Final = {
 }
 
 
-def view(cls: type[M], given: Mapping[str, Any], raw: bytes = b"", *, settle: bool = False) -> M:
+def view_as(cls: type[M], given: Mapping[str, Any], raw: bytes = b"", *, settle: bool = False) -> M:
     """
     A message of this type with whatever members it has.
 
@@ -398,10 +412,11 @@ def view(cls: type[M], given: Mapping[str, Any], raw: bytes = b"", *, settle: bo
     absent, an empty text is absent (C-15), an unknown value is the cautious one;
     and so is a member of the wrong type where safety rests on it.
     """
-    message = _sound(cls, given) if settle else None
+    message = _convert_known_members(cls, given) if settle else None
     if message is None:
         values = {
-            field.name: _member(field, given.get(field.encode_name, UNSET), settle=settle) for field in members(cls)
+            field.name: _member(field, given.get(field.encode_name, UNSET), settle=settle)
+            for field in struct_fields(cls)
         }
         if settle and cls in CRITICAL:
             values["urgency"] = "critical"  # C-16: whatever it says
@@ -414,9 +429,9 @@ def view(cls: type[M], given: Mapping[str, Any], raw: bytes = b"", *, settle: bo
     return message
 
 
-def _sound(cls: type[M], given: Mapping[str, Any]) -> M | None:
+def _convert_known_members(cls: type[M], given: Mapping[str, Any]) -> M | None:
     """The message, if nothing is wrong with it but members at its top that the type does not know."""
-    if not required(cls) <= given.keys():
+    if not required_members(cls) <= given.keys():
         return None
     try:
         return msgspec.convert({name: given[name] for name in cls.__struct_encode_fields__ if name in given}, cls)
@@ -430,11 +445,11 @@ def _member(field: msgspec.structs.FieldInfo, value: Any, *, settle: bool) -> An
         return NULL
     if nested is not None and isinstance(value, dict):
         # One object where a list of them belongs is no list, and cannot be used as one.
-        return UNSET if settle and _fits(field.type, ()) else view(nested, value, settle=settle)
+        return UNSET if settle and _fits(field.type, ()) else view_as(nested, value, settle=settle)
     if settle and field.encode_name == "extensions" and isinstance(value, dict):
         return _extensions(value)
     if isinstance(value, list):
-        value = tuple(view(nested, one, settle=settle) if nested and isinstance(one, dict) else one for one in value)
+        value = tuple(view_as(nested, one, settle=settle) if nested and isinstance(one, dict) else one for one in value)
     if not settle or value is UNSET:
         return value
     if isinstance(value, float) and value.is_integer():
@@ -505,28 +520,28 @@ def identify(given: Mapping[str, Any], known: Registry = BUNDLED) -> tuple[type[
         return UnknownEvent, "", [Violation("ENV-007", f"type should be a string; found {_show(spelt)}.", "/type")]
     if spelt in MESSAGES:
         return MESSAGES[spelt], spelt, []
-    type_ = canonical(spelt)
+    type_ = canonical_type(spelt)
     if type_ in CORE_EVENTS:
-        return CORE_EVENTS[type_], type_, [*_spelling(spelt, type_)]
+        return CORE_EVENTS[type_], type_, [*_check_spelling(spelt, type_)]
     if type_.removeprefix("aaep:") in MESSAGES:
         name = type_.removeprefix("aaep:")
-        rule = rule_of(MESSAGES[name], "type")
+        rule = rule_for_member(MESSAGES[name], "type")
         return MESSAGES[name], name, [Violation(rule, f"type should be {name}, without a prefix.", "/type")]
     if type_.startswith("aaep:"):
-        severity: Grade = "warning" if newer(given.get("aaep_version")) else ""
+        severity: Grade = "warning" if is_newer_version(given.get("aaep_version")) else ""
         text = f"{type_} is not one of the twelve core types. Use a prefix of your own for your own types."
         return UnknownEvent, type_, [Violation("ENV-009", text, "/type", severity=severity)]
-    return ExtensionEvent, type_, [*_foreign(type_, given, known)]
+    return ExtensionEvent, type_, [*_check_extension_type(type_, given, known)]
 
 
-def _spelling(spelt: str, type_: str) -> Iterator[Violation]:
+def _check_spelling(spelt: str, type_: str) -> Iterator[Violation]:
     if "/vocab/" in spelt:
         yield Violation("TERM-011", f"{spelt} is not how the type is spelt. Use {type_}.", "/type")
     elif spelt != type_:
         yield Violation("ENV-008", f"The short spelling {type_} is preferred.", "/type")
 
 
-def _foreign(type_: str, given: Mapping[str, Any], known: Registry) -> Iterator[Violation]:
+def _check_extension_type(type_: str, given: Mapping[str, Any], known: Registry) -> Iterator[Violation]:
     """ENV-007, ENV-010 §3.2.2, EXT-018 §7.3, EXT-027 §7.4(3)"""
     if _ABSOLUTE.fullmatch(type_):
         yield Violation(
@@ -551,35 +566,35 @@ def _foreign(type_: str, given: Mapping[str, Any], known: Registry) -> Iterator[
         shape = extension.events[type_]
         envelope = {*ExtensionEvent.__struct_encode_fields__} - {*shape.__struct_encode_fields__}
         payload = {name: value for name, value in given.items() if name not in envelope}
-        yield from shaped(payload, shape, "EXT-027", "")
+        yield from check_shape(payload, shape, "EXT-027", "")
 
 
-def find_violations(raw: bytes | str, known: Registry = BUNDLED, *, strict: bool = False) -> list[Violation]:
+def find_violations(raw: bytes | str, registry: Registry = BUNDLED, *, strict: bool = False) -> list[Violation]:
     """Everything that is wrong with one message, in plain sentences."""
     data = raw.encode(errors="surrogatepass") if isinstance(raw, str) else raw
-    value, found = parse(data)
+    value, found = parse_json(data)
     if value is UNREADABLE:
         return found
     if not isinstance(value, dict):
         return [*found, Violation("VAL-001", f"A message is a JSON object; found {_show(value)}.")]
-    cls, type_, spelling = identify(value, known)
+    cls, type_, spelling = identify(value, registry)
     found += spelling
-    found += _faults(cls, value, shape_errors(type_, {**value, **({"type": type_} if type_ else {})}))
+    found += _find_shape_violations(cls, value, shape_errors(type_, {**value, **({"type": type_} if type_ else {})}))
     if issubclass(cls, Envelope):
-        found += _strangers(cls, value)
-    message = view(cls, value)
+        found += _find_unknown_members(cls, value)
+    message = view_as(cls, value)
     settled = {violation.path for violation in found if violation.path and violation.rule != "ENV-008"}
-    for violation in every(message, msgspec.json.encode(value), known, strict=strict):
+    for violation in check_every_rule(message, msgspec.json.encode(value), registry, strict=strict):
         # One defect, one finding: a member whose shape is wrong has been told of.
-        if settled.isdisjoint(_ways(violation.path)):
+        if settled.isdisjoint(_path_and_parents(violation.path)):
             found.append(violation)
     id_ = value.get("event_id")
     if isinstance(id_, str):
         found = [msgspec.structs.replace(violation, event_id=id_) for violation in found]
-    return sorted(found, key=lambda violation: _step(violation.rule))
+    return sorted(found, key=lambda violation: _validation_step(violation.rule))
 
 
-def _ways(path: str) -> Iterator[str]:
+def _path_and_parents(path: str) -> Iterator[str]:
     """A pointer, and those to all that it leads through."""
     while path:
         yield path
@@ -600,13 +615,13 @@ _STEPS: Final = (
 )
 
 
-def _step(rule: str) -> int:
+def _validation_step(rule: str) -> int:
     return next((step for step, rules_ in enumerate(_STEPS) if rules_.fullmatch(rule)), len(_STEPS))
 
 
-def _strangers(cls: type[Message], given: Mapping[str, Any]) -> Iterator[Violation]:
+def _find_unknown_members(cls: type[Message], given: Mapping[str, Any]) -> Iterator[Violation]:
     """ENV-058, ENV-060, ENV-061 §3.5: names at the top that do not belong there."""
-    later = newer(given.get("aaep_version"))
+    later = is_newer_version(given.get("aaep_version"))
     for name in given:
         path = pointer(name)
         if name in cls.__struct_encode_fields__ or name == "@context":
@@ -626,9 +641,11 @@ def _strangers(cls: type[Message], given: Mapping[str, Any]) -> Iterator[Violati
             yield Violation("ENV-061", text, path, severity=severity)
 
 
-def _faults(cls: type[Message], value: Mapping[str, Any], errors: Iterable[ShapeError]) -> Iterator[Violation]:
+def _find_shape_violations(
+    cls: type[Message], value: Mapping[str, Any], errors: Iterable[ShapeError]
+) -> Iterator[Violation]:
     """What the schema finds, as violations of the rules that say so."""
-    later = newer(value.get("aaep_version"))
+    later = is_newer_version(value.get("aaep_version"))
     told = set()
     for error in errors:
         path, keyword = error.path, error.keyword
@@ -650,7 +667,7 @@ def _faults(cls: type[Message], value: Mapping[str, Any], errors: Iterable[Shape
                 )
             continue
         if keyword == "required" or tuple(path) not in told:
-            yield _fault(cls, path, keyword, error, later=later)
+            yield _shape_violation(cls, path, keyword, error, later=later)
         if keyword != "required":
             told.add(tuple(path))
 
@@ -675,16 +692,18 @@ def _within(cls: type[Message], path: list[str | int], rule: str) -> str:
     return rule
 
 
-def _fault(cls: type[Message], path: list[str | int], keyword: str, error: ShapeError, *, later: bool) -> Violation:
+def _shape_violation(
+    cls: type[Message], path: list[str | int], keyword: str, error: ShapeError, *, later: bool
+) -> Violation:
     owner, name = _owner(cls, path)
     if keyword == "required":
         missing = str(error.kind.property)
         owner = _owner(cls, [*path, missing])[0]
         rule = owner.rules.get(missing) or owner.rules["*"]
         if issubclass(owner, Envelope) and missing != "urgency":
-            rule = "ENV-001" if missing in required(Envelope) else owner.rules["*"]
+            rule = "ENV-001" if missing in required_members(Envelope) else owner.rules["*"]
         return Violation(_within(cls, path, rule), f"{missing} is missing. Add it.", pointer(*path))
-    rule = rule_of(owner, name) if name in owner.__struct_encode_fields__ else owner.rules.get("", "ENV-061")
+    rule = rule_for_member(owner, name) if name in owner.__struct_encode_fields__ else owner.rules.get("", "ENV-061")
     severity: Grade = ""
     if issubclass(cls, Envelope):
         if isinstance(error.instance, int) and abs(error.instance) > 2**53 - 1 and keyword == "maximum":

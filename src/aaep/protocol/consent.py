@@ -23,24 +23,24 @@ from .events import (
     ToolCompleted,
     ToolInvoked,
 )
-from .fields import present
+from .fields import get_member
 from .messages import ClarificationReply, ConfirmationReply, Reply
-from .rules import stakes
-from .states import NEXT, WORK
+from .rules import stakes_of
+from .states import AFTER_PROMPT, FURTHER_WORK
 
 __all__ = [
-    "ANSWERS",
+    "RESPONSE_TESTS",
     "Outcome",
     "PromptState",
     "Verdict",
-    "consequential",
-    "ill_typed",
-    "kinds",
-    "licence",
-    "refused",
-    "unfollowed",
-    "unlicensed",
-    "unproven",
+    "find_license",
+    "follow_up_violation",
+    "license_violation",
+    "needs_consent",
+    "reply_violation",
+    "response_kinds",
+    "response_violation",
+    "unproven_license",
 ]
 
 Stakes = tuple[bool, int]  # whether it is irreversible, and the rank of its risk
@@ -51,17 +51,17 @@ _DECIDED: Final = ("accepted", "rejected", "answered", "timed_out")
 
 def _offered(asked: AwaitingClarification) -> list[str]:
     """The values to choose from; what a peer listed beside them is no choice."""
-    return [one.value for one in present(asked, "choices") or () if isinstance(one, Choice)]
+    return [one.value for one in get_member(asked, "choices") or () if isinstance(one, Choice)]
 
 
-def kinds(asked: AwaitingClarification) -> tuple[Any, ...]:
+def response_kinds(asked: AwaitingClarification) -> tuple[Any, ...]:
     """CF-031: which kinds of answer a question takes, where it does not say: numbers and booleans are not assumed."""
-    given = present(asked, "accepted_response_kinds")
-    return given or (("multiple_choice",) if present(asked, "choices") else ("freetext",))
+    given = get_member(asked, "accepted_response_kinds")
+    return given or (("multiple_choice",) if get_member(asked, "choices") else ("freetext",))
 
 
 # CLAR-006 to CLAR-009 §6.5.2: which JSON value answers which kind of question.
-ANSWERS: Final[Mapping[str, tuple[str, Callable[[Any, AwaitingClarification], bool]]]] = {
+RESPONSE_TESTS: Final[Mapping[str, tuple[str, Callable[[Any, AwaitingClarification], bool]]]] = {
     "freetext": ("CLAR-006", lambda value, _: isinstance(value, str)),
     "yes_no": ("CLAR-007", lambda value, _: isinstance(value, bool)),
     "multiple_choice": ("CLAR-008", lambda value, asked: value in _offered(asked)),
@@ -81,14 +81,14 @@ class PromptState(msgspec.Struct, kw_only=True):
     deadline: float
     eligible: set[str] | None = None
     outcome: Outcome = "pending"  # unseen: it ended, and the recording does not show how
-    granted: bool = False
+    is_granted: bool = False
     response: Any = None
     decided_via: str = ""
-    modified: bool = False  # CF-019: the answer asked for something else, so it counts as a refusal
-    used: bool = False  # it licensed a call that needed it
-    followed: bool = False  # some call came after it was granted
-    claimed: bool = False  # how it ended the agent said; no reply was seen
-    told: bool = False  # the agent has said how it ended
+    is_modified: bool = False  # CF-019: the answer asked for something else, so it counts as a refusal
+    is_used: bool = False  # it licensed a call that needed it
+    is_followed: bool = False  # some call came after it was granted
+    is_claimed: bool = False  # how it ended the agent said; no reply was seen
+    is_outcome_told: bool = False  # the agent has said how it ended
     overruled: Outcome | Literal[""] = ""  # how it seemed to have ended, where the agent says otherwise
 
     @property
@@ -100,7 +100,7 @@ class PromptState(msgspec.Struct, kw_only=True):
         return "confirmation" if isinstance(self.event, AwaitingConfirmation) else "clarification"
 
     @property
-    def call(self) -> str:
+    def call_id(self) -> str:
         """C-38: the call that this confirmation is about, if it says."""
         return self._named("tool_call_id")
 
@@ -110,48 +110,52 @@ class PromptState(msgspec.Struct, kw_only=True):
         return self._named("tool")
 
     def _named(self, member: str) -> str:
-        about = present(self.event, "extra_context")
+        about = get_member(self.event, "extra_context")
         named = about.get(member) if isinstance(about, dict) else None
         return named if isinstance(named, str) else ""
 
-    def follow(self, event: ToolInvoked) -> None:
+    def note_call(self, event: ToolInvoked) -> None:
         """HITL-018 §4.5.3: a call came that may be the one that was agreed to."""
-        self.followed |= self.granted and not self.call and self.tool in ("", event.tool)
+        self.is_followed |= self.is_granted and not self.call_id and self.tool in ("", event.tool)
 
     def grants(self, how: str) -> bool:
         """C-39: time may grant only what was to be granted by default; a reply grants what it says."""
-        return how in ("accept", "answer") or (how == "timeout" and self.default == "accept")
+        return how in ("accept", "answer") or (how == "timeout" and self.default_decision == "accept")
 
-    def hear(self, how: str) -> None:
+    def hear_outcome(self, how: str) -> None:
         """
         The agent tells how it ended (CF-025), and others may have answered too.
 
         Of several replies the first decides (CONF-041), and that need not be the one that was seen: what the agent
         tells before anything ran counts then, once.
         """
-        if self.outcome in _DECIDED and not (self.told or self.used) and self.grants(how) is not self.granted:
+        if (
+            self.outcome in _DECIDED
+            and not (self.is_outcome_told or self.is_used)
+            and self.grants(how) is not self.is_granted
+        ):
             self.overruled, self.outcome = self.outcome, "pending"
-        self.told = True
+        self.is_outcome_told = True
 
     @property
-    def default(self) -> str:
+    def default_decision(self) -> str:
         return self.event.default_decision if isinstance(self.event, AwaitingConfirmation) else ""
 
 
 class Verdict(msgspec.Struct, frozen=True):
     """What a reply did. ``rule`` names the check it failed, for the log only: the sender never learns it (CONF-040)."""
 
-    honoured: bool
-    ask: PromptState | None = None
+    is_honoured: bool
+    prompt: PromptState | None = None
     rule: str = ""
 
 
-def consequential(event: ToolInvoked) -> bool:
+def needs_consent(event: ToolInvoked) -> bool:
     """C-40: what is irreversible or of high risk needs the user's consent."""
     return event.irreversible is True or event.risk_level == "high"
 
 
-def licence(asks: Iterable[PromptState], event: ToolInvoked) -> PromptState | None:
+def find_license(asks: Iterable[PromptState], event: ToolInvoked) -> PromptState | None:
     """
     The confirmation that is about this call. C-38
 
@@ -161,22 +165,24 @@ def licence(asks: Iterable[PromptState], event: ToolInvoked) -> PromptState | No
     lesser thing than what was refused (HITL-020).
     """
     asked = [ask for ask in asks if ask.kind == "confirmation"]
-    linked = [ask for ask in asked if ask.call and ask.call == event.tool_call_id]
+    linked = [ask for ask in asked if ask.call_id and ask.call_id == event.tool_call_id]
     if linked:
         return linked[-1]
-    free = [ask for ask in asked if not (ask.call or ask.used) and ask.tool in ("", event.tool)]
-    if free and consequential(event):
-        granted = sorted((ask for ask in free if ask.granted), key=lambda ask: not ask.tool)  # who names it comes first
-        fitting = [ask for ask in granted if not unlicensed(ask, event)[0]]
+    free = [ask for ask in asked if not (ask.call_id or ask.is_used) and ask.tool in ("", event.tool)]
+    if free and needs_consent(event):
+        granted = sorted(
+            (ask for ask in free if ask.is_granted), key=lambda ask: not ask.tool
+        )  # who names it comes first
+        fitting = [ask for ask in granted if not license_violation(ask, event)[0]]
         return next(iter(fitting or granted), free[-1])
     last = next((ask for ask in reversed(asked) if ask.tool and ask.tool == event.tool), None)
-    if last is None or last.granted or last.outcome not in ("rejected", "timed_out"):
+    if last is None or last.is_granted or last.outcome not in ("rejected", "timed_out"):
         return None
     return None if _exceeds(_asked(last), _called(event)) else last
 
 
 def _asked(ask: PromptState) -> Stakes:
-    irreversible, risk = stakes(ask.event) if isinstance(ask.event, AwaitingConfirmation) else (True, "high")
+    irreversible, risk = stakes_of(ask.event) if isinstance(ask.event, AwaitingConfirmation) else (True, "high")
     return irreversible, _RISKS.index(risk)
 
 
@@ -189,9 +195,9 @@ def _exceeds(one: Stakes, other: Stakes) -> bool:
     return one[0] > other[0] or one[1] > other[1]
 
 
-def unlicensed(ask: PromptState | None, event: ToolInvoked) -> tuple[str, str]:
+def license_violation(ask: PromptState | None, event: ToolInvoked) -> tuple[str, str]:
     """The rule a call breaks by running on this confirmation, and a sentence; both empty if it may run."""
-    needed = consequential(event)
+    needed = needs_consent(event)
     if ask is None:
         return (_unasked(event), "The tool needs the user's consent, and nobody was asked.") if needed else ("", "")
     if ask.outcome == "pending":
@@ -199,18 +205,18 @@ def unlicensed(ask: PromptState | None, event: ToolInvoked) -> tuple[str, str]:
     if ask.outcome == "unseen":
         rule = _unasked(event) if needed else "HITL-020"
         return rule, "Whether the user agreed cannot be told: the answer is not in the recording."
-    if not ask.granted:
+    if not ask.is_granted:
         return "HITL-020", f"The tool runs although the answer was: {ask.outcome.replace('_', ' ')}."
     return _unfit(ask, event) if needed else ("", "")
 
 
-def unproven(ask: PromptState | None, event: ToolInvoked) -> tuple[str, str]:
+def unproven_license(ask: PromptState | None, event: ToolInvoked) -> tuple[str, str]:
     """C-38: the rule of which it cannot be told whether a call keeps it, and a sentence; both empty if it can."""
     if ask is not None and ask.overruled:
         seen = ask.overruled.replace("_", " ")
         text = "The agent says that somebody else had agreed before; the recording does not show it."
         return "HITL-020", f"The answer that was seen was: {seen}. {text}"
-    if ask is None or not ask.claimed or not consequential(event):
+    if ask is None or not ask.is_claimed or not needs_consent(event):
         return "", ""
     return _unasked(event), "The agent says that the user agreed; the recording does not show the answer."
 
@@ -221,29 +227,29 @@ def _unasked(event: ToolInvoked) -> str:
 
 def _unfit(ask: PromptState, event: ToolInvoked) -> tuple[str, str]:
     """The same for a call that needs a yes and a prompt that got one: whether the yes was to this. C-38, C-39"""
-    if ask.used:
+    if ask.is_used:
         return _unasked(event), "The consent was for one call and has been used. Ask again."
     if event.tool and ask.tool not in ("", event.tool):
         return _unasked(event), f"The user was asked about {ask.tool!r}, not about {event.tool!r}. Ask again."
     if ask.outcome == "timed_out":
         return _unasked(event), "What is irreversible or of high risk needs a yes; silence is not consent."
-    if event.irreversible is True and ask.default == "accept":
+    if event.irreversible is True and ask.default_decision == "accept":
         return "TOOL-003", "The question before an irreversible tool must default to reject."
     if _exceeds(_called(event), _asked(ask)):
         return _unasked(event), "The tool is riskier, or harder to undo, than the user was told. Ask again."
     return "", ""
 
 
-def unfollowed(ask: PromptState, event: Envelope) -> tuple[str, str]:
+def follow_up_violation(ask: PromptState, event: Envelope) -> tuple[str, str]:
     """The rule an event breaks by directly following the end of a prompt, and a sentence; both empty if it may."""
     if ask.outcome == "withdrawn" or isinstance(event, (StateChanged, ToolCompleted, *TERMINAL)):
         return "", ""
-    work, rest = NEXT[ask.kind, ask.granted]
-    rule = work if isinstance(event, WORK) else rest
+    work, rest = AFTER_PROMPT[ask.kind, ask.is_granted]
+    rule = work if isinstance(event, FURTHER_WORK) else rest
     return rule, f"The {ask.kind} ended ({ask.outcome.replace('_', ' ')}); a state.changed should say so first."
 
 
-def refused(message: Reply, ask: PromptState, via: str) -> str:
+def reply_violation(message: Reply, ask: PromptState, via: str) -> str:
     """
     The rule that a reply breaks, or nothing. §6.3.4
 
@@ -260,25 +266,25 @@ def refused(message: Reply, ask: PromptState, via: str) -> str:
     # CF-020: what a lenient reading left out, an unknown or ill-formed member, could be a condition.
     inexact = message.raw is not None
     if isinstance(message, ClarificationReply):
-        return "CLAR-015" if inexact else ill_typed(message, ask)
+        return "CLAR-015" if inexact else response_violation(message, ask)
     if message.decision == "reject":
         return ""  # whatever can only stop an action is taken leniently (CF-014, CF-020)
     if inexact or message.decision != "accept":  # whoever made it: nothing but this word is a yes
         return "CONF-031"
-    claimed, asked = timestamps.instant(message.timestamp), timestamps.instant(ask.event.timestamp)
+    claimed, asked = timestamps.parse_instant(message.timestamp), timestamps.parse_instant(ask.event.timestamp)
     if claimed is None or asked is None or claimed >= asked + ask.event.timeout_seconds:
         return "CONF-035"
-    allowed = present(ask.event, "allowed_replies")
+    allowed = get_member(ask.event, "allowed_replies")
     return "CONF-037" if allowed is not None and "accept" not in allowed else ""
 
 
-def ill_typed(message: ClarificationReply, ask: PromptState) -> str:
+def response_violation(message: ClarificationReply, ask: PromptState) -> str:
     """CLAR-017, CLAR-018 §6.5.5: the rule an answer breaks by its JSON type or value, or nothing."""
     asked = ask.event
     if not isinstance(asked, AwaitingClarification):
         return "CLAR-020"
     # A peer may have listed anything; its question was told of, and is answered by the kinds we know.
-    known = [ANSWERS[kind] for kind in kinds(asked) if isinstance(kind, str) and kind in ANSWERS]
+    known = [RESPONSE_TESTS[kind] for kind in response_kinds(asked) if isinstance(kind, str) and kind in RESPONSE_TESTS]
     if any(fits(message.response, asked) for _, fits in known):
         return ""
     return known[0][0] if known else "CLAR-006"

@@ -54,7 +54,7 @@ from .fields import (
     Uri,
     Verbosity,
     Version,
-    present,
+    get_member,
 )
 
 __all__ = [
@@ -479,5 +479,7 @@ CRITICAL: Final = (SessionErrored, AwaitingConfirmation, AwaitingClarification, 
 
 def output_language(event: OutputStreaming) -> str:
     """What the chunk is written in (OUT-012)."""
-    hints = present(event, "localization_hints")
-    return present(event, "language") or (present(hints, "primary_language") if hints is not None else None) or "en"
+    hints = get_member(event, "localization_hints")
+    return (
+        get_member(event, "language") or (get_member(hints, "primary_language") if hints is not None else None) or "en"
+    )

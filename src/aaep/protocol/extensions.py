@@ -17,12 +17,12 @@ from typing import Any, Final, get_args
 import msgspec
 
 from ..errors import ExtensionError, Violation
-from .catalogue import merged, rules
+from .catalogue import all_rules, merged_rules
 from .events import CORE_EVENTS, Envelope
 from .fields import CORE_CONTEXT, URI, Urgency
 from .messages import MESSAGES, Capabilities
 
-__all__ = ["Extension", "Profile", "Registry", "declaration", "installed"]
+__all__ = ["Extension", "Profile", "Registry", "add_installed", "check_declaration"]
 
 CORE_NAMESPACE: Final = "https://aaep-protocol.org/"
 _PREFIX: Final = re.compile(r"[a-z][a-z0-9_-]{1,31}")  # CF-135
@@ -110,7 +110,7 @@ def _additions(profile: Profile) -> Iterator[Violation]:
         yield Violation("TERM-026", "A profile needs a URI of its own, an absolute one.", "/uri")
     if profile.level not in _LEVELS:
         yield Violation("TERM-026", f"A profile stands on level 1, 2 or 3; found {profile.level!r}.", "/level")
-    areas = {id_.partition("-")[0] for id_ in (*rules(), *merged())}
+    areas = {id_.partition("-")[0] for id_ in (*all_rules(), *merged_rules())}
     if not _AREA.fullmatch(str(profile.prefix)):
         text = f"The prefix {profile.prefix!r} is not usable: it should be letters and digits, such as MEDICAL."
         yield Violation("TERM-026", text, "/prefix")
@@ -152,7 +152,7 @@ def _type(extension: Extension, type_: str, payload: object) -> Iterator[Violati
         yield Violation("EXT-028", text, "/urgencies")
 
 
-def declaration(
+def check_declaration(
     *, namespace: object, prefix: object, context: object, types: Iterable[object] = ()
 ) -> Iterator[Violation]:
     """Everything that is wrong with an extension's declaration."""
@@ -260,7 +260,7 @@ class Registry:
         return claimed, open_question
 
     def _faults(self, extension: Extension) -> Iterator[Violation]:
-        yield from declaration(
+        yield from check_declaration(
             namespace=extension.namespace,
             prefix=extension.prefix,
             context=extension.context,
@@ -297,7 +297,7 @@ class Registry:
                 yield Violation("EXT-019", text, "/prefix", severity="error")
 
 
-def installed(registry: Registry) -> Registry:
+def add_installed(registry: Registry) -> Registry:
     """Add what other installed packages declare under our two entry points."""
     found: list[tuple[EntryPoint, Callable[[Any], None]]]
     found = [(point, registry.add) for point in entry_points(group="aaep.extensions")]

@@ -124,14 +124,14 @@ def pointer(*parts: str | int) -> str:
     return "".join("/" + str(part).replace("~", "~0").replace("/", "~1") for part in parts)
 
 
-def present(message: Message, name: str) -> Any:
+def get_member(message: Message, name: str) -> Any:
     """A member's value, or None where it is absent or the type has no such member."""
     value = getattr(message, name, UNSET)
     return None if value is UNSET else value
 
 
 @cache
-def members(cls: type[msgspec.Struct]) -> tuple[msgspec.structs.FieldInfo, ...]:
+def struct_fields(cls: type[msgspec.Struct]) -> tuple[msgspec.structs.FieldInfo, ...]:
     """The fields of a Struct. Asking msgspec reads the annotations anew each time, which takes a while."""
     return msgspec.structs.fields(cls)
 

@@ -19,9 +19,9 @@ from msgspec import UNSET, UnsetType
 from ..errors import FrameError, Violation
 
 __all__ = ["FRAMINGS", "Decoder", "Frame", "JsonRpcDecoder", "LengthDecoder", "NdjsonDecoder", "SseDecoder"]
-__all__ += ["frame", "jsonrpc", "length_prefixed", "ndjson", "sniff", "sse"]
+__all__ += ["check_frame", "choose_decoder", "encode_jsonrpc", "encode_length_prefixed", "encode_ndjson", "encode_sse"]
 
-LIMIT: Final = 1_048_576  # CF-114: accept messages of up to 1 MiB.
+MAX_MESSAGE_BYTES: Final = 1_048_576  # CF-114: accept messages of up to 1 MiB.
 BOM: Final = b"\xef\xbb\xbf"
 T = TypeVar("T")
 
@@ -37,7 +37,7 @@ class Frame(msgspec.Struct, frozen=True):
     error: bool = False  # JSON-RPC: data is an error object.
 
 
-class Envelope(msgspec.Struct):
+class JsonRpcEnvelope(msgspec.Struct):
     """A JSON-RPC 2.0 request, notification or response (STDIO-002)."""
 
     jsonrpc: Literal["2.0"]
@@ -48,18 +48,20 @@ class Envelope(msgspec.Struct):
     id: int | str | UnsetType | None = UNSET
 
 
-Item: TypeAlias = Frame | FrameError
+FrameOrError: TypeAlias = Frame | FrameError
 OBJECT: Final = msgspec.json.Decoder(dict[str, msgspec.Raw])
 ANYTHING: Final = msgspec.json.Decoder(msgspec.Raw)
-ENVELOPE: Final = msgspec.json.Decoder(Envelope)
+ENVELOPE: Final = msgspec.json.Decoder(JsonRpcEnvelope)
 
 
-def refusal(rule: str, expected: str, found: str, advice: str, *, fatal: bool = False) -> FrameError:
+def build_refusal(rule: str, expected: str, found: str, advice: str, *, fatal: bool = False) -> FrameError:
     violation = Violation(rule, f"{expected} was expected, but {found}. {advice}.")
     return FrameError("What arrived is not a message.", [violation], fatal=fatal)
 
 
-def decoded(decoder: msgspec.json.Decoder[T], data: bytes, expected: str, rule: str, shape_rule: str) -> T | FrameError:
+def decode_or_refuse(
+    decoder: msgspec.json.Decoder[T], data: bytes, expected: str, rule: str, shape_rule: str
+) -> T | FrameError:
     """Decode ``data``; ``rule`` is broken by what is not JSON in UTF-8, ``shape_rule`` by JSON of another shape."""
     try:
         # msgspec steps over the strings inside a Raw without looking at their encoding (ENC-001).
@@ -76,10 +78,10 @@ def decoded(decoder: msgspec.json.Decoder[T], data: bytes, expected: str, rule: 
         advice = "Send one RFC 8259 document, nothing before or after it"
     except RecursionError:
         found, advice = "it is nested too deeply to be read", "Send flatter messages"
-    return refusal(rule, expected, found, f"{advice}; this one was skipped")
+    return build_refusal(rule, expected, found, f"{advice}; this one was skipped")
 
 
-def frame(data: bytes, rule: str = "WS-004", shape_rule: str = "") -> Frame | FrameError:
+def check_frame(data: bytes, rule: str = "WS-004", shape_rule: str = "") -> Frame | FrameError:
     """Check a message that something else delimited, such as a WebSocket: exactly one JSON object in UTF-8."""
     if data.isascii() and data.startswith(b"{"):
         try:
@@ -88,7 +90,7 @@ def frame(data: bytes, rule: str = "WS-004", shape_rule: str = "") -> Frame | Fr
             pass  # what is wrong is told below
         else:
             return Frame(data)
-    checked = decoded(OBJECT, data, "One JSON object in UTF-8", rule, shape_rule or rule)
+    checked = decode_or_refuse(OBJECT, data, "One JSON object in UTF-8", rule, shape_rule or rule)
     return checked if isinstance(checked, FrameError) else Frame(data)
 
 
@@ -103,7 +105,7 @@ class Decoder:
     rule: ClassVar[str]
     unit: ClassVar[str] = "A line"
 
-    def __init__(self, limit: int = LIMIT) -> None:
+    def __init__(self, limit: int = MAX_MESSAGE_BYTES) -> None:
         self.limit = limit
         self._ended = False  # By finish() or a fatal error: there is no next frame.
         self._rest = bytearray()  # The beginning of what is not complete yet.
@@ -122,19 +124,19 @@ class Decoder:
         self._ended = True
         return [item] if item else []
 
-    def _receive(self, chunk: bytes) -> Iterator[Item]:
+    def _receive(self, chunk: bytes) -> Iterator[FrameOrError]:
         raise NotImplementedError
 
-    def _last(self) -> Item | None:
+    def _last(self) -> FrameOrError | None:
         return self._cut_off() if self._rest else None
 
     def _cut_off(self) -> FrameError:
         found, advice = "the stream ended before that", "Reconnect; the unfinished part was dropped"
-        return refusal(self.rule, f"{self.unit} with its end", found, advice)
+        return build_refusal(self.rule, f"{self.unit} with its end", found, advice)
 
     def _overlong(self) -> FrameError | None:
         expected, advice = f"{self.unit} of at most {self.limit} bytes", "Send smaller messages or raise the limit here"
-        return refusal(self.rule, expected, "this one is longer (CF-114)", f"{advice}; this one was skipped")
+        return build_refusal(self.rule, expected, "this one is longer (CF-114)", f"{advice}; this one was skipped")
 
 
 class NdjsonDecoder(Decoder):
@@ -144,7 +146,7 @@ class NdjsonDecoder(Decoder):
     margin: ClassVar[int] = 0  # Bytes a line may have beyond the limit.
     _overrun = False  # Inside a line that has been reported as too long; its end is still to come.
 
-    def _receive(self, chunk: bytes) -> Iterator[Item]:
+    def _receive(self, chunk: bytes) -> Iterator[FrameOrError]:
         # One split looks at every byte once, however many the lines and however short the pieces.
         *pieces, rest = chunk.split(b"\n")
         most = self.limit + self.margin
@@ -164,15 +166,15 @@ class NdjsonDecoder(Decoder):
                 if error := self._overlong():
                     yield error
 
-    def _line(self, line: bytes) -> Item | None:
+    def _line(self, line: bytes) -> FrameOrError | None:
         # RFC 8259 §8.1 lets a reader ignore a BOM; the strip takes the CR of a CRLF and makes blank lines empty.
         text = line.removeprefix(BOM).strip(b" \t\r")
         return self._frame(text) if text else None
 
-    def _frame(self, text: bytes) -> Item:
-        return frame(text, "ENC-001", "VAL-001")
+    def _frame(self, text: bytes) -> FrameOrError:
+        return check_frame(text, "ENC-001", "VAL-001")
 
-    def _last(self) -> Item | None:
+    def _last(self) -> FrameOrError | None:
         # Files often lack the last LF, and an object that is closed cannot have been cut off.
         item = self._line(bytes(self._rest))
         return self._cut_off() if isinstance(item, FrameError) else item
@@ -190,10 +192,10 @@ class JsonRpcDecoder(NdjsonDecoder):
             return [item] if item else []
         return super().feed(chunk)
 
-    def _frame(self, text: bytes) -> Item:
+    def _frame(self, text: bytes) -> FrameOrError:
         if text.startswith(b"["):
             return self._refuse("it is a batch", "Send each call on a line of its own (CF-110)")
-        envelope = decoded(ENVELOPE, text, "One JSON-RPC 2.0 object", self.rule, self.rule)
+        envelope = decode_or_refuse(ENVELOPE, text, "One JSON-RPC 2.0 object", self.rule, self.rule)
         if isinstance(envelope, FrameError):
             return envelope
         method, call = envelope.method or "", envelope.id
@@ -210,9 +212,9 @@ class JsonRpcDecoder(NdjsonDecoder):
         return Frame(data, method=method, call=None if call is UNSET else call, error=error)
 
     def _refuse(self, found: str, advice: str) -> FrameError:
-        return refusal(self.rule, "One JSON-RPC 2.0 object", found, f"{advice}; this line was skipped")
+        return build_refusal(self.rule, "One JSON-RPC 2.0 object", found, f"{advice}; this line was skipped")
 
-    def _last(self) -> Item | None:
+    def _last(self) -> FrameOrError | None:
         return self._cut_off() if self._line(bytes(self._rest)) else None  # STDIO-001: each line ends with LF.
 
 
@@ -229,9 +231,9 @@ class LengthDecoder(Decoder):
 
     def feed(self, chunk: bytes) -> list[Frame | FrameError]:
         message = self.whole(chunk)
-        return super().feed(chunk) if message is None else [frame(message, self.rule)]
+        return super().feed(chunk) if message is None else [check_frame(message, self.rule)]
 
-    def _receive(self, chunk: bytes) -> Iterator[Item]:
+    def _receive(self, chunk: bytes) -> Iterator[FrameOrError]:
         self._rest += chunk
         start = 0  # Consumed up to here; the buffer is cut once, at the end.
         while len(self._rest) - start >= 4:
@@ -242,12 +244,12 @@ class LengthDecoder(Decoder):
                 self._ended = True
                 expected, found = f"A length of at most {self.limit}", f"{size} was announced"
                 advice = "Close with protocol_error (CF-113) and check that both sides use one framing (UDS-009)"
-                yield refusal(self.rule, expected, found, advice, fatal=True)
+                yield build_refusal(self.rule, expected, found, advice, fatal=True)
                 end = len(self._rest)
             elif end > len(self._rest):
                 break
             else:
-                yield frame(bytes(self._rest[start + 4 : end]), self.rule)
+                yield check_frame(bytes(self._rest[start + 4 : end]), self.rule)
             start = end
         del self._rest[:start]
 
@@ -268,7 +270,7 @@ class SseDecoder(NdjsonDecoder):
     _after_cr = False  # An LF that comes now belongs to the CR before it.
     _first = True  # Only the first line may begin with a BOM.
 
-    def __init__(self, limit: int = LIMIT) -> None:
+    def __init__(self, limit: int = MAX_MESSAGE_BYTES) -> None:
         super().__init__(limit)
         self._begin()
 
@@ -279,12 +281,12 @@ class SseDecoder(NdjsonDecoder):
         self._data: list[bytes] = []
         self._size = -1  # Of the data lines joined by LF.
 
-    def _receive(self, chunk: bytes) -> Iterator[Item]:
+    def _receive(self, chunk: bytes) -> Iterator[FrameOrError]:
         text = chunk.removeprefix(b"\n" if self._after_cr else b"")
         self._after_cr = chunk.endswith(b"\r") if chunk else self._after_cr
         return super()._receive(text.replace(b"\r\n", b"\n").replace(b"\r", b"\n"))
 
-    def _line(self, line: bytes) -> Item | None:
+    def _line(self, line: bytes) -> FrameOrError | None:
         line = line.removeprefix(BOM if self._first else b"")
         self._first = False
         if not line:
@@ -303,10 +305,10 @@ class SseDecoder(NdjsonDecoder):
             self.retry = int(value)
         return None
 
-    def _dispatch(self) -> Item | None:
+    def _dispatch(self) -> FrameOrError | None:
         if self._id is not None:
             self.last_event_id = self._id
-        item = frame(data, self.rule) if (data := b"\n".join(self._data)) else None  # SSE-013; no data, no event.
+        item = check_frame(data, self.rule) if (data := b"\n".join(self._data)) else None  # SSE-013; no data, no event.
         if isinstance(item, Frame):  # SSE-009, SSE-010: with or without a name, and whatever name.
             item = Frame(data, event=self._event, id=self._id or "")
         self._begin()
@@ -317,7 +319,7 @@ class SseDecoder(NdjsonDecoder):
         self._begin(skipping=True)
         return error
 
-    def _last(self) -> Item | None:
+    def _last(self) -> FrameOrError | None:
         # The standard drops an event without its blank line. An unfinished comment is no event.
         begun = self._data or self._event or self._id or (self._rest and not self._rest.startswith(b":"))
         return self._cut_off() if begun and not self._skipping else None
@@ -326,15 +328,15 @@ class SseDecoder(NdjsonDecoder):
 FRAMINGS: Final = {"sse": SseDecoder, "ndjson": NdjsonDecoder, "length": LengthDecoder, "jsonrpc": JsonRpcDecoder}
 
 
-def sniff(first: bytes) -> type[LengthDecoder] | type[NdjsonDecoder]:
+def choose_decoder(first: bytes) -> type[LengthDecoder] | type[NdjsonDecoder]:
     """Tell the framing of a local socket from the first byte that arrives on it (CF-106)."""
     if first[:1] in (b"\0", b"{"):
         return NdjsonDecoder if first[:1] == b"{" else LengthDecoder
     found, advice = f"{first[:1]!r} came first", "Close the connection and check what the other side speaks"
-    raise refusal("UDS-006", "0x00 (a length) or '{' (NDJSON)", found, advice, fatal=True)
+    raise build_refusal("UDS-006", "0x00 (a length) or '{' (NDJSON)", found, advice, fatal=True)
 
 
-def sse(data: bytes, *, event: str = "aaep.event", id: str = "") -> bytes:
+def encode_sse(data: bytes, *, event: str = "aaep.event", id: str = "") -> bytes:
     """Frame ``data`` as one server-sent event (SSE-009, SSE-011)."""
     # A line end would begin a field of somebody else's choice, and receivers ignore an id with NUL.
     if any(character in value for value in (event, id) for character in "\r\n\0"):
@@ -345,7 +347,7 @@ def sse(data: bytes, *, event: str = "aaep.event", id: str = "") -> bytes:
     return b"\n".join(lines) + b"\n\n"
 
 
-def ndjson(data: bytes) -> bytes:
+def encode_ndjson(data: bytes) -> bytes:
     """Frame ``data`` as one line, without the raw newlines that JSON has only between tokens (TR-008, UDS-008)."""
     try:
         return (msgspec.json.format(data, indent=-1) if b"\n" in data or b"\r" in data else data) + b"\n"
@@ -353,7 +355,7 @@ def ndjson(data: bytes) -> bytes:
         raise ValueError(f"data has raw newlines and cannot be compacted: {error}") from error
 
 
-def length_prefixed(data: bytes) -> bytes:
+def encode_length_prefixed(data: bytes) -> bytes:
     """Frame ``data`` behind its length (UDS-007)."""
     # CF-106: the first byte has to be 0x00 for the other side to recognise the framing.
     if not 0 < len(data) < 1 << 24:
@@ -361,7 +363,7 @@ def length_prefixed(data: bytes) -> bytes:
     return len(data).to_bytes(4, "big") + data
 
 
-def jsonrpc(data: bytes, *, method: str = "", call: int | str | None = None, error: bool = False) -> bytes:
+def encode_jsonrpc(data: bytes, *, method: str = "", call: int | str | None = None, error: bool = False) -> bytes:
     """
     Frame ``data`` as one JSON-RPC 2.0 line: params of a method (a notification when there is no ``call``),
     result of a ``call``, or an ``error``, which alone may answer no call in particular (CF-110).
@@ -369,7 +371,7 @@ def jsonrpc(data: bytes, *, method: str = "", call: int | str | None = None, err
     if (method and error) or (call is None and not method and not error):
         raise ValueError("a line is a method with params, a result with its call, or an error")
     envelope: dict[str, object] = {"jsonrpc": "2.0", "method": method} if method else {"jsonrpc": "2.0"}
-    envelope["params" if method else "error" if error else "result"] = msgspec.Raw(ndjson(data)[:-1])
+    envelope["params" if method else "error" if error else "result"] = msgspec.Raw(encode_ndjson(data)[:-1])
     if call is not None or error:
         envelope["id"] = call
     return msgspec.json.encode(envelope) + b"\n"

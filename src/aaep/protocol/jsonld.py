@@ -19,7 +19,7 @@ from ..errors import Violation
 from .events import CORE_EVENTS, Choice, LocalizationHints, ProducerInfo, Progress
 from .fields import Message, Timestamp, Uri, pointer
 
-__all__ = ["VOCABULARY", "document", "violations"]
+__all__ = ["VOCABULARY", "context_document", "find_context_violations"]
 
 Term: TypeAlias = str | dict[str, Any]
 
@@ -51,7 +51,7 @@ _LITERALS: Final[Mapping[type[inspect.Type], str]] = {  # what may have a fracti
 # -- the document ---------------------------------------------------------------------
 
 
-def document() -> dict[str, Any]:
+def context_document() -> dict[str, Any]:
     """The context document of the core: what https://aaep-protocol.org/context/v1 stands for."""
     terms: dict[str, Term] = {}
     for shape in (*CORE_EVENTS.values(), *_NODES.values()):
@@ -105,7 +105,7 @@ def _plain(type_: inspect.Type) -> Iterator[inspect.Type]:
 # -- the rules ------------------------------------------------------------------------
 
 
-def violations(doc: object) -> Iterator[Violation]:
+def find_context_violations(doc: object) -> Iterator[Violation]:
     """Everything that is wrong with a context document that claims to be the core's."""
     terms = doc.get("@context") if isinstance(doc, dict) else None
     if not isinstance(terms, dict):
@@ -148,7 +148,7 @@ def references(terms: Mapping[str, Any]) -> Iterator[Violation]:
 
 def literals(terms: Mapping[str, Any]) -> Iterator[Violation]:
     """CTX-004, its second half: the rule names the types and not the terms, so a term may be missing."""
-    for name, term in document()["@context"].items():
+    for name, term in context_document()["@context"].items():
         expected = _said({name: term}, name, "@type")
         if name in terms and str(expected).startswith("xsd:"):
             found = _said(terms, name, "@type")

@@ -22,10 +22,10 @@ from msgspec import UNSET
 
 from ..text.languages import honoured
 from . import attend_extension
-from .codec import canonical
+from .codec import canonical_type
 from .events import ProducerInfo
 from .extensions import Extension, Registry
-from .fields import AAEP_VERSION, Message, present
+from .fields import AAEP_VERSION, Message, get_member
 from .messages import (
     Capabilities,
     EventFilters,
@@ -34,10 +34,10 @@ from .messages import (
     SubscriptionRenegotiate,
     SubscriptionRequest,
 )
-from .rules import matched
-from .subscription import EVERYTHING, SCALES, effective, merged, reset
+from .rules import check_patterns
+from .subscription import EVERYTHING, SCALES, find_resets, merge_capabilities, with_defaults
 
-__all__ = ["Offer", "changed", "negotiate", "renegotiate", "tighter", "usable"]
+__all__ = ["Offer", "apply_change", "negotiate", "renegotiate", "tighten", "usable_capabilities"]
 
 _ALIASES: Final = {"0.1.0-draft": "1.0.0"}  # CF-048
 _VERSION: Final = re.compile(r"([0-9]{1,9})\.([0-9]{1,9})(?:\.([0-9]{1,9}))?(?:-[A-Za-z0-9.-]+)?")
@@ -63,7 +63,7 @@ class Offer(msgspec.Struct, frozen=True, kw_only=True):
     versions: tuple[str, ...] = (AAEP_VERSION,)
     levels: tuple[Literal[1, 2, 3], ...] = (1, 2, 3)
     languages: tuple[str, ...] = ("en-US",)
-    registry: Registry = msgspec.field(default_factory=attend_extension.registry)
+    registry: Registry = msgspec.field(default_factory=attend_extension.attend_registry)
     namespaces: tuple[str, ...] = ()
     max_events_per_second: int | None = None
     max_subscriptions: int | None = None
@@ -88,7 +88,7 @@ class Offer(msgspec.Struct, frozen=True, kw_only=True):
 # -- what was asked ------------------------------------------------------------------------
 
 
-def usable(given: Capabilities) -> tuple[Capabilities, tuple[str, ...]]:
+def usable_capabilities(given: Capabilities) -> tuple[Capabilities, tuple[str, ...]]:
     """
     The members that can be used, and the names of those that cannot.
 
@@ -118,8 +118,8 @@ def _sound(name: str, value: object) -> bool:
         one = msgspec.convert({name: msgspec.to_builtins(value)}, Capabilities)
     except msgspec.ValidationError:
         return False
-    filters = present(one, "event_filters")
-    return not any(True for part in (one, filters) if part is not None for _ in matched(part))
+    filters = get_member(one, "event_filters")
+    return not any(True for part in (one, filters) if part is not None for _ in check_patterns(part))
 
 
 def _with(terms: Capabilities, unknown: Any) -> Capabilities:
@@ -128,16 +128,16 @@ def _with(terms: Capabilities, unknown: Any) -> Capabilities:
     return terms
 
 
-def changed(asked: Capabilities, change: SubscriptionRenegotiate) -> Capabilities:
+def apply_change(asked: Capabilities, change: SubscriptionRenegotiate) -> Capabilities:
     """
     What a subscriber asks for after a renegotiation: the request to keep for the next one.
 
     CF-042: a member that is there replaces the whole member, null resets it to
     its default, and one that cannot be used leaves it as it was (CF-041).
     """
-    before, _ = usable(asked)
-    given, _ = usable(change.capabilities)
-    both = merged(reset(before, change), given)
+    before, _ = usable_capabilities(asked)
+    given, _ = usable_capabilities(change.capabilities)
+    both = merge_capabilities(find_resets(before, change), given)
     both.__dict__["unknown"] = {prefix: value for prefix, value in both.unknown.items() if value is not None}
     return both
 
@@ -164,11 +164,11 @@ def negotiate(
     if offer.max_subscriptions is not None and active >= offer.max_subscriptions:  # SUB-051
         text = f"There are too many subscriptions. Try again in {offer.retry_after_seconds} seconds."
         return _rejected("rate_limit", text, retry=offer.retry_after_seconds)
-    asked, lost = usable(request.capabilities)
+    asked, lost = usable_capabilities(request.capabilities)
     if lost:
         text = f"These capabilities cannot be used as they are: {', '.join(lost)}."
         return _rejected("capabilities_incompatible", text, manifest)
-    want = effective(asked)
+    want = with_defaults(asked)
     if want.accept_signed_manifests_only is True and offer.signed_manifest is None:
         return _unsigned(manifest)
     if not honoured(_list(want.languages), offer.languages):  # CF-045
@@ -196,10 +196,10 @@ def renegotiate(
     what cannot be granted is left out and said (CF-041); there is no such way
     out only where a signature is demanded and there is none (CAP-045).
     """
-    want = effective(changed(asked, change))
+    want = with_defaults(apply_change(asked, change))
     if want.accept_signed_manifests_only is True and offer.signed_manifest is None:
         return _unsigned(_or_unset(offer.manifest_uri))
-    given, lost = usable(change.capabilities)
+    given, lost = usable_capabilities(change.capabilities)
     notes = []
     if lost:
         notes.append(f"These capabilities could not be used and stay as they were: {', '.join(lost)}.")
@@ -242,7 +242,7 @@ def _terms(
     confirms = want.supports_confirmation_reply is True and replies
     levels = _levels(want, offer, notes, replies=replies, confirms=confirms)
     entries = _entries(want, extensions, clashing, notes)
-    filters = present(want, "event_filters") or EventFilters()
+    filters = get_member(want, "event_filters") or EventFilters()
     terms = msgspec.structs.replace(
         want,
         max_events_per_second=rate,
@@ -261,7 +261,9 @@ def _terms(
 
 def _rate(want: Capabilities, offer: Offer, notes: list[str]) -> Any:
     """CAP-003: without a limit on either side there is none, and no value to name."""
-    limits = [one for one in (present(want, "max_events_per_second"), offer.max_events_per_second) if one is not None]
+    limits = [
+        one for one in (get_member(want, "max_events_per_second"), offer.max_events_per_second) if one is not None
+    ]
     rate = min(*limits, _HIGHEST["max_events_per_second"]) if limits else UNSET
     if rate != want.max_events_per_second:
         notes.append(f"At most {rate} events per second are sent, not counting critical ones.")
@@ -316,12 +318,12 @@ def _shaped(value: object, shape: type[msgspec.Struct]) -> bool:
         one = msgspec.convert(value, shape)
     except msgspec.ValidationError:
         return False
-    return not any(True for _ in matched(cast(Message, one), rule="CAP-047"))
+    return not any(True for _ in check_patterns(cast(Message, one), rule="CAP-047"))
 
 
 def _compact(patterns: Iterable[str]) -> tuple[str, ...]:
     """CF-051: full URIs in their short form."""
-    return tuple(dict.fromkeys(canonical(one) for one in patterns))
+    return tuple(dict.fromkeys(canonical_type(one) for one in patterns))
 
 
 def _extensions(want: Capabilities, offer: Offer) -> tuple[list[Extension], list[str]]:
@@ -381,7 +383,7 @@ def _list(value: Any) -> tuple[Any, ...]:
 # -- what a subscriber goes on with ----------------------------------------------------------
 
 
-def tighter(asked: Capabilities, honoured: Capabilities) -> Capabilities:
+def tighten(asked: Capabilities, honoured: Capabilities) -> Capabilities:
     """
     The tighter of the two, member by member: what a subscriber goes on with. CF-148
 
@@ -389,7 +391,7 @@ def tighter(asked: Capabilities, honoured: Capabilities) -> Capabilities:
     (CF-043). A list is empty where the two have nothing in common. These terms
     are for use at home; they are not sent.
     """
-    want, got = effective(usable(asked)[0]), usable(honoured)[0]
+    want, got = with_defaults(usable_capabilities(asked)[0]), usable_capabilities(honoured)[0]
     both: dict[str, Any] = {}
     for name in Capabilities.__struct_fields__:
         one, other = getattr(want, name), getattr(got, name)

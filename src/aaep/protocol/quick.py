@@ -23,10 +23,10 @@ from ..text import redaction
 from . import events
 from .events import CORE_EVENTS, Envelope
 from .extensions import Registry
-from .fields import Message, members, per_type
+from .fields import Message, per_type, struct_fields
 from .messages import ClarificationReply, ConfirmationReply
-from .rules import BUNDLED, PAYLOADS, every, pattern, texts
-from .timestamps import clean
+from .rules import BUNDLED, PAYLOADS, check_every_rule, human_texts, pattern_test
+from .timestamps import is_clean
 
 __all__ = ["PLANS", "Plan", "check", "met"]
 
@@ -37,12 +37,12 @@ _SESSIONS: Final[set[str]] = set()
 _CALLS: Final[set[str]] = set()
 _OUTPUTS: Final[set[str]] = set()
 _TESTS: Final[dict[str, tuple[set[str], Callable[[str], object]]]] = {
-    "sess": (_SESSIONS, pattern(events.SessionStarted, "session_id")),
-    "call": (_CALLS, pattern(events.ToolInvoked, "tool_call_id")),
-    "out_": (_OUTPUTS, pattern(events.OutputStreaming, "output_id")),
-    "rpl_": (set(), pattern(events.AwaitingConfirmation, "reply_token")),
+    "sess": (_SESSIONS, pattern_test(events.SessionStarted, "session_id")),
+    "call": (_CALLS, pattern_test(events.ToolInvoked, "tool_call_id")),
+    "out_": (_OUTPUTS, pattern_test(events.OutputStreaming, "output_id")),
+    "rpl_": (set(), pattern_test(events.AwaitingConfirmation, "reply_token")),
 }
-_event_id: Final = pattern(events.SessionStarted, "event_id")
+_event_id: Final = pattern_test(events.SessionStarted, "event_id")
 
 
 def met(id_: str, kind: str) -> bool:
@@ -178,7 +178,7 @@ def _quiet(event: Any, raw: bytes, common: tuple[Any, ...], particular: Callable
         and 60 not in raw  # <
         and (92 not in raw or b"\\u" not in raw)  # a backslash
         and len(raw) <= 16_384
-        and clean(event.timestamp)
+        and is_clean(event.timestamp)
         and (event.session_id in _SESSIONS or met(event.session_id, "sess"))
         and _event_id(event.event_id) is not None
     )
@@ -201,13 +201,13 @@ class Rest(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True
 
 def _rest(cls: type[Envelope]) -> type[Rest]:
     """The rest of an event of this type; if it uses extensions, it is not of this shape."""
-    shared = {field.name for field in members(Envelope)} - {"correlation_id"} | {"extensions"}
+    shared = {field.name for field in struct_fields(Envelope)} - {"correlation_id"} | {"extensions"}
     fields = [
         (one.name, one.type) if one.default is NODEFAULT else (one.name, one.type, one.default)
-        for one in members(cls)
+        for one in struct_fields(cls)
         if one.name not in shared
     ]
-    names = {one.name: one.encode_name for one in members(cls)}
+    names = {one.name: one.encode_name for one in struct_fields(cls)}
     made = msgspec.defstruct(cls.__name__, fields, bases=(Rest,), rename=names, frozen=True, kw_only=True, gc=False)
     return cast(type[Rest], made)
 
@@ -267,11 +267,11 @@ def check(event: Message, raw: bytes, known: Registry = BUNDLED, strict: bool = 
     """
     plan = PLANS.get(type(event))
     if plan is None:
-        return () if _plain(event) else tuple(every(event, raw, known, strict=strict))
+        return () if _plain(event) else tuple(check_every_rule(event, raw, known, strict=strict))
     # Strictness only adds a look at every text for secrets.
     if plan.quiet(event, raw, plan.common, plan.particular, plan.sound) and not (strict and _telltale(event)):
         return ()
-    found = tuple(every(event, raw, known, strict=strict))
+    found = tuple(check_every_rule(event, raw, known, strict=strict))
     if not found:
         plan.remember(cast(Envelope, event))
     return found
@@ -283,15 +283,15 @@ def _plain(message: Any) -> bool:
     if tests is None:
         return False
     token, subscription = tests
-    return bool(token(message.reply_token) and subscription(message.subscription_id)) and clean(message.timestamp)
+    return bool(token(message.reply_token) and subscription(message.subscription_id)) and is_clean(message.timestamp)
 
 
 _REPLIES: Final = {
-    cls: (pattern(cls, "reply_token"), pattern(cls, "subscription_id"))
+    cls: (pattern_test(cls, "reply_token"), pattern_test(cls, "subscription_id"))
     for cls in (ConfirmationReply, ClarificationReply)
     if cls not in PAYLOADS
 }
 
 
 def _telltale(event: Message) -> bool:
-    return any(redaction.suspicious(text) for _, text in texts(event))
+    return any(redaction.suspicious(text) for _, text in human_texts(event))

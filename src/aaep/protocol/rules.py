@@ -24,29 +24,29 @@ from ..errors import Severity, Violation
 from ..text import languages, redaction
 from ..text.sanitize import MARKUP
 from . import events, messages, timestamps
-from .attend_extension import marked, registry
+from .attend_extension import attend_member, attend_registry
 from .events import CRITICAL, Envelope
 from .extensions import Registry
-from .fields import CORE_CONTEXT, STATES, URI, Message, members, pointer, present
+from .fields import CORE_CONTEXT, STATES, URI, Message, get_member, pointer, struct_fields
 
 __all__ = [
     "BUNDLED",
     "PAYLOADS",
     "PUBLISHED",
     "TEXTS",
-    "every",
-    "newer",
-    "pattern",
-    "required",
-    "rule_of",
-    "shaped",
-    "stakes",
-    "texts",
+    "check_every_rule",
+    "check_shape",
+    "human_texts",
+    "is_newer_version",
+    "pattern_test",
+    "required_members",
+    "rule_for_member",
+    "stakes_of",
 ]
 
 Grade: TypeAlias = Severity | Literal[""]
 
-BUNDLED: Final = registry()
+BUNDLED: Final = attend_registry()
 PUBLISHED: Final = ("0.1.0-draft", "1.0.0")  # C-20
 _SAFE: Final = 2**53
 
@@ -66,22 +66,22 @@ _URGENCY: Final[Mapping[type[Envelope], tuple[str, tuple[str, ...]]]] = {  # §3
 _SCHEMA_ONLY: Final = ("tool", "tool_call_id", "output_id", "content_type", "error_code", "cancellation_reason")
 
 
-def newer(version: object) -> bool:
+def is_newer_version(version: object) -> bool:
     """Whether a version is a 1.x newer than any we know: unknown things are then only warned about (C-02, C-61)."""
     match = re.fullmatch(r"1\.([0-9]+)\.([0-9]+)", version) if isinstance(version, str) else None
     return match is not None and (int(match[1]), int(match[2])) > (0, 0)
 
 
-def texts(event: Message) -> Iterator[tuple[str, str]]:
+def human_texts(event: Message) -> Iterator[tuple[str, str]]:
     """Everything in an event that is written for people, with where it stands."""
     for name in TEXTS:
         value = getattr(event, "context_" if name == "context" else name, UNSET)
         if isinstance(value, str):
             yield pointer(name), value
-    progress = present(event, "progress")
+    progress = get_member(event, "progress")
     if isinstance(progress, events.Progress) and isinstance(progress.description, str):
         yield "/progress/description", progress.description
-    choices = present(event, "choices")
+    choices = get_member(event, "choices")
     for index, choice in enumerate(choices if isinstance(choices, tuple) else ()):
         if isinstance(choice, events.Choice) and isinstance(choice.label, str):
             yield pointer("choices", index, "label"), choice.label
@@ -138,7 +138,7 @@ def _rows(cls: type[Message]) -> tuple[_Row, ...]:
     return tuple(rows)
 
 
-def matched(message: Message, at: str = "", rule: str = "") -> Iterator[Violation]:
+def check_patterns(message: Message, at: str = "", rule: str = "") -> Iterator[Violation]:
     """Members that break their pattern, or name something twice, or write 3.0 where 3 is meant."""
     cls = type(message)
     for row in _rows(cls):
@@ -146,7 +146,7 @@ def matched(message: Message, at: str = "", rule: str = "") -> Iterator[Violatio
         if type(value) is str and (row.test is None or row.test(value) is not None):
             continue  # as nearly always
         path = at + pointer(row.name)
-        named = rule or rule_of(cls, row.name)
+        named = rule or rule_for_member(cls, row.name)
         many = isinstance(value, tuple)
         for index, one in enumerate(value if isinstance(value, tuple) else (value,)):
             if row.test is not None and isinstance(one, str) and row.test(one) is None:
@@ -162,21 +162,24 @@ def matched(message: Message, at: str = "", rule: str = "") -> Iterator[Violatio
             yield Violation(named, f"{row.name} takes whole numbers, written without a point.", path)
 
 
-def pattern(cls: type[Message], name: str) -> Callable[[str], object]:
+def pattern_test(cls: type[Message], name: str) -> Callable[[str], object]:
     """The test of a member that has a pattern."""
     return next(row.test for row in _rows(cls) if row.attribute == name and row.test is not None)
 
 
 @cache
-def required(cls: type[Message]) -> frozenset[str]:
+def required_members(cls: type[Message]) -> frozenset[str]:
     """The members a type needs on the wire."""
-    return frozenset(field.encode_name for field in members(cls) if field.default is not UNSET)
+    return frozenset(field.encode_name for field in struct_fields(cls) if field.default is not UNSET)
 
 
-def rule_of(cls: type[Message], name: str) -> str:
+def rule_for_member(cls: type[Message], name: str) -> str:
     """The rule that a bad member breaks."""
     return (
-        cls.rules.get(name) or cls.rules.get("*" if name in required(cls) else "?") or cls.rules.get("*") or "ENV-059"
+        cls.rules.get(name)
+        or cls.rules.get("*" if name in required_members(cls) else "?")
+        or cls.rules.get("*")
+        or "ENV-059"
     )
 
 
@@ -221,8 +224,8 @@ def context(event: Envelope, _raw: bytes, _known: Registry) -> Iterator[Violatio
 
 def timestamp(event: Message, _raw: bytes, _known: Registry) -> Iterator[Violation]:
     """ENV-021 to ENV-024 §3.2.5; on replies CONF-024, CLAR-005."""
-    value = present(event, "timestamp")
-    found = timestamps.defect(value) if isinstance(value, str) and not timestamps.clean(value) else None
+    value = get_member(event, "timestamp")
+    found = timestamps.find_defect(value) if isinstance(value, str) and not timestamps.is_clean(value) else None
     if found is not None:
         rule, severity, sentence = found
         if not isinstance(event, Envelope):
@@ -234,22 +237,22 @@ def timestamp(event: Message, _raw: bytes, _known: Registry) -> Iterator[Violati
 
 def version(event: Message, _raw: bytes, _known: Registry) -> Iterator[Violation]:
     """ENV-055, ENV-056 §3.4.4"""
-    value = present(event, "aaep_version")
+    value = get_member(event, "aaep_version")
     if value is None:
         yield Violation("ENV-056", "aaep_version is missing. Say which version of AAEP you speak.")
-    elif isinstance(value, str) and value not in PUBLISHED and pattern(type(event), "aaep_version")(value):
+    elif isinstance(value, str) and value not in PUBLISHED and pattern_test(type(event), "aaep_version")(value):
         yield Violation("ENV-055", f"{value} is not a published version of AAEP.", "/aaep_version", severity="warning")
 
 
 def urgency(event: Envelope, _raw: bytes, _known: Registry) -> Iterator[Violation]:
     """ENV-041 §3.3.2, TERM-020 §2.2.9, URG-001 to URG-008"""
-    value = present(event, "urgency")
+    value = get_member(event, "urgency")
     row = _URGENCY.get(type(event))
     if value is None:
         if not isinstance(event, CRITICAL):  # those four are told by their shape: URG-009 to URG-012
             yield Violation("ENV-041", "urgency is missing. Say how urgent the event is.")
     elif row is not None and value == "critical":
-        if not marked(event, "outcome"):  # CF-025: the outcome of a prompt may be critical
+        if not attend_member(event, "outcome"):  # CF-025: the outcome of a prompt may be critical
             yield Violation("TERM-020", "critical is for what the user has to act on. Use normal.", "/urgency")
     elif row is not None and value in ("background", "normal") and value not in row[1]:
         yield Violation(row[0], f"urgency is {value}; {' or '.join(row[1])} is recommended for this type.", "/urgency")
@@ -257,16 +260,16 @@ def urgency(event: Envelope, _raw: bytes, _known: Registry) -> Iterator[Violatio
 
 def verbosity(event: Envelope, _raw: bytes, _known: Registry) -> Iterator[Violation]:
     """ENV-038 §3.3.1"""
-    if event.verbosity is UNSET and any(text for _, text in texts(event)):
+    if event.verbosity is UNSET and any(text for _, text in human_texts(event)):
         yield Violation("ENV-038", "verbosity is missing on an event with text.")
 
 
 def producer(event: Message, _raw: bytes, _known: Registry) -> Iterator[Violation]:
     """ENV-032 §3.2.6: notes only."""
-    who = present(event, "producer")
+    who = get_member(event, "producer")
     if not isinstance(who, events.ProducerInfo):
         return
-    yield from (v for v in matched(who, "/producer"))
+    yield from (v for v in check_patterns(who, "/producer"))
     for name in ("agent_version", "agent_name", "model", "manifest_uri"):
         if getattr(who, name) is UNSET:
             yield Violation("ENV-032", f"producer.{name} is missing; fill it in when you know it.", severity="info")
@@ -274,22 +277,22 @@ def producer(event: Message, _raw: bytes, _known: Registry) -> Iterator[Violatio
 
 def language(event: Envelope, _raw: bytes, _known: Registry) -> Iterator[Violation]:
     """I18N-002 §11.1, I18N-008 §11.1.2, I18N-032 §11.4.1"""
-    hints = present(event, "localization_hints")
+    hints = get_member(event, "localization_hints")
     if hints is not None and not isinstance(hints, events.LocalizationHints):
         return
-    primary = present(hints, "primary_language") if hints is not None else None
-    if primary is None and any(text for _, text in texts(event)):
+    primary = get_member(hints, "primary_language") if hints is not None else None
+    if primary is None and any(text for _, text in human_texts(event)):
         yield Violation("I18N-002", "The event has text but does not say its language. Set primary_language.")
     if hints is None:
         return
     for name in ("primary_language", "available_languages", "fallback_chain"):
-        value = present(hints, name)
+        value = get_member(hints, name)
         many = isinstance(value, (tuple, list))
         for index, tag in enumerate(value if isinstance(value, (tuple, list)) else (value,)):
             if isinstance(tag, str) and not languages.well_formed(tag):
                 path = pointer("localization_hints", name, *([index] if many else []))
                 yield Violation("I18N-008", f"{tag!r} is not a well-formed language tag. Use one such as en-US.", path)
-    yield from (v for v in matched(hints, "/localization_hints") if "twice" in v.message or v.rule != "I18N-008")
+    yield from (v for v in check_patterns(hints, "/localization_hints") if "twice" in v.message or v.rule != "I18N-008")
     if hints.text_direction is UNSET and isinstance(primary, str) and languages.right_to_left(primary):
         message = f"{primary} is written from right to left, but text_direction is missing."
         yield Violation("I18N-032", message, "/localization_hints", severity="warning")
@@ -297,7 +300,7 @@ def language(event: Envelope, _raw: bytes, _known: Registry) -> Iterator[Violati
 
 def extensions(event: Envelope, _raw: bytes, known: Registry) -> Iterator[Violation]:
     """ENV-052 §3.4.3, VAL-008 §3.9 step 8"""
-    used = present(event, "extensions")
+    used = get_member(event, "extensions")
     if not isinstance(used, dict):
         return
     claimed, unknown = known.declared(event.context if isinstance(event.context, (tuple, list)) else ())
@@ -310,10 +313,10 @@ def extensions(event: Envelope, _raw: bytes, known: Registry) -> Iterator[Violat
             message = f"Whether {prefix} is declared cannot be told: a context in @context is not registered here."
             yield Violation("ENV-052", message, path, severity="info")
         elif extension.fields is not None and isinstance(value, dict):
-            yield from shaped(value, extension.fields, "VAL-008", path)
+            yield from check_shape(value, extension.fields, "VAL-008", path)
 
 
-def shaped(value: object, shape: type[msgspec.Struct], rule: str, path: str) -> Iterator[Violation]:
+def check_shape(value: object, shape: type[msgspec.Struct], rule: str, path: str) -> Iterator[Violation]:
     """Whether a free object has the shape that an extension declares for it."""
     try:
         msgspec.convert(value, shape)
@@ -359,9 +362,9 @@ def _walk(value: object, parts: tuple[str | int, ...]) -> Iterator[Violation]:
 
 def script(event: Envelope, _raw: bytes, _known: Registry) -> Iterator[Violation]:
     """I18N-026 §11.3.2, I18N-031 §11.3.3, I18N-035 §11.4.2"""
-    hints = present(event, "localization_hints")
-    automatic = hints is not None and present(hints, "text_direction") == "auto"
-    for path, text in texts(event):
+    hints = get_member(event, "localization_hints")
+    automatic = hints is not None and get_member(hints, "text_direction") == "auto"
+    for path, text in human_texts(event):
         if text.isascii():
             continue
         if not unicodedata.is_normalized("NFC", text):
@@ -381,7 +384,7 @@ def script(event: Envelope, _raw: bytes, _known: Registry) -> Iterator[Violation
 
 def markup(event: Envelope, raw: bytes, _known: Registry) -> Iterator[Violation]:
     """I18N-041 §11.5.2"""
-    for path, text in texts(event) if b"<" in raw or b"\\u003" in raw else ():
+    for path, text in human_texts(event) if b"<" in raw or b"\\u003" in raw else ():
         if MARKUP.search(text):
             yield Violation(
                 "I18N-041", "The text holds inline markup. Use a variant field such as summary_normal_yo.", path
@@ -396,7 +399,7 @@ def secrets(event: Message, *, strict: bool) -> Iterator[Violation]:
     through; every other text only under ``strict``, for it costs (CF-143).
     """
     own = {"/args_summary": "TOOL-005", "/request_text": "EVT-003"}
-    for path, text in texts(event):
+    for path, text in human_texts(event):
         if (strict or path in own) and any(True for _ in redaction.find(text)):
             yield Violation(
                 own.get(path, "SEC-023"), "The text seems to hold a secret. Redact it before emitting.", path
@@ -408,9 +411,11 @@ def secrets(event: Message, *, strict: bool) -> Iterator[Violation]:
 _ENVELOPE: Final = (context, timestamp, version, urgency, verbosity, producer, language, extensions, script, markup)
 
 
-def every(message: Message, raw: bytes, known: Registry = BUNDLED, *, strict: bool = False) -> Iterator[Violation]:
+def check_every_rule(
+    message: Message, raw: bytes, known: Registry = BUNDLED, *, strict: bool = False
+) -> Iterator[Violation]:
     """Every rule on one message that its shape cannot say."""
-    yield from matched(message)
+    yield from check_patterns(message)
     if isinstance(message, Envelope):
         for judge in _ENVELOPE:
             yield from judge(message, raw, known)
@@ -419,13 +424,13 @@ def every(message: Message, raw: bytes, known: Registry = BUNDLED, *, strict: bo
     else:
         yield from timestamp(message, raw, known)
         for name in ("producer", "capabilities", "honored_capabilities"):
-            inner = present(message, name)
+            inner = get_member(message, name)
             if isinstance(inner, Message):
                 rule = "" if name == "capabilities" else type(message).rules[name]
-                yield from matched(inner, pointer(name), rule)
-                filters = present(inner, "event_filters")
+                yield from check_patterns(inner, pointer(name), rule)
+                filters = get_member(inner, "event_filters")
                 if isinstance(filters, Message):
-                    yield from matched(filters, pointer(name, "event_filters"), rule)
+                    yield from check_patterns(filters, pointer(name, "event_filters"), rule)
     for payload in PAYLOADS.get(type(message), ()):
         yield from payload(message)
 
@@ -500,7 +505,7 @@ def _ends_sentence(text: str) -> bool:
 
 def chunk(event: events.OutputStreaming) -> Iterator[Violation]:
     """OUT-008 §4.3.3, LVL-010 §9.3.1(6)"""
-    hint = present(event, "coalesce_hint")
+    hint = get_member(event, "coalesce_hint")
     if (hint == "completion") is not (event.complete is True) and hint is not None:
         text = "The hint completion belongs on the last chunk, and only there."
         yield Violation("OUT-008", text, "/coalesce_hint", severity="warning")
@@ -519,17 +524,21 @@ _DEFAULTS: Final = {
 _WAITS: Final = {"high": (180, 600), "medium": (60, 180), "low": (30, 90)}  # §6.4.2
 
 
-def stakes(event: events.AwaitingConfirmation) -> tuple[bool, str]:
+def stakes_of(event: events.AwaitingConfirmation) -> tuple[bool, str]:
     """CF-021, C-41: whether what is asked about is irreversible, and its risk; silence about either is the worst."""
-    stated, reach, risk = present(event, "irreversible"), present(event, "reversibility"), present(event, "risk_level")
+    stated, reach, risk = (
+        get_member(event, "irreversible"),
+        get_member(event, "reversibility"),
+        get_member(event, "risk_level"),
+    )
     irreversible = stated is True or reach == "irreversible" or (stated is None and reach is None)
     return irreversible, risk if isinstance(risk, str) and risk else "high"
 
 
 def confirmation(event: events.AwaitingConfirmation) -> Iterator[Violation]:
     """HITL-006, HITL-007 §6.4.1, CONF-046, CONF-047, HITL-033, HITL-036"""
-    stated, reach = present(event, "irreversible"), present(event, "reversibility")
-    irreversible, risk = stakes(event)
+    stated, reach = get_member(event, "irreversible"), get_member(event, "reversibility")
+    irreversible, risk = stakes_of(event)
     if event.default_decision == "accept":
         rule = _DEFAULTS.get((irreversible, risk))
         if rule is not None:
@@ -543,7 +552,7 @@ def confirmation(event: events.AwaitingConfirmation) -> Iterator[Violation]:
     if isinstance(event.timeout_seconds, int) and not low <= event.timeout_seconds <= high:
         message = f"{event.timeout_seconds} seconds is outside the {low} to {high} suggested for {risk} risk."
         yield Violation("HITL-033", message, "/timeout_seconds")
-    replies = present(event, "allowed_replies")
+    replies = get_member(event, "allowed_replies")
     if isinstance(replies, tuple) and "reject" not in replies:
         yield Violation(
             "HITL-036", "allowed_replies leaves the user no way to refuse. List reject.", "/allowed_replies"
@@ -555,7 +564,7 @@ def confirmation(event: events.AwaitingConfirmation) -> Iterator[Violation]:
 
 def clarification(event: events.AwaitingClarification) -> Iterator[Violation]:
     """EVT-037, CONF-054 §6.4.2"""
-    kinds = present(event, "accepted_response_kinds")
+    kinds = get_member(event, "accepted_response_kinds")
     if isinstance(kinds, tuple) and "multiple_choice" in kinds and event.choices is UNSET:
         yield Violation("EVT-037", "multiple_choice is listed, but there are no choices to choose from.")
     if isinstance(event.timeout_seconds, int) and not 60 <= event.timeout_seconds <= 300:
@@ -571,7 +580,7 @@ def capabilities(message: messages.SubscriptionRequest | messages.SubscriptionRe
     asked = message.capabilities
     if not isinstance(asked, messages.Capabilities) or isinstance(message, messages.SubscriptionRenegotiate):
         return
-    levels = present(asked, "supported_conformance_levels")
+    levels = get_member(asked, "supported_conformance_levels")
     if not isinstance(levels, tuple) or (2 not in levels and 3 not in levels):
         return
     if asked.supports_confirmation_reply is not True:
@@ -584,7 +593,7 @@ def capabilities(message: messages.SubscriptionRequest | messages.SubscriptionRe
 
 def signature(message: messages.SubscriptionAccepted) -> Iterator[Violation]:
     """MAN-018 §10.4.1(2): ES256, RS256 or EdDSA; never none, never HMAC (CF-121)."""
-    signed = present(message, "signed_manifest")
+    signed = get_member(message, "signed_manifest")
     if not isinstance(signed, str) or not re.fullmatch(messages.COMPACT_JWS, signed):
         return
     try:

@@ -21,10 +21,10 @@ from ..text.languages import VARIANT_FIELDS
 from . import events, messages
 from .attend_extension import ATTEND
 from .events import Envelope, UnknownEvent
-from .fields import Message, members
+from .fields import Message, struct_fields
 from .messages import SHAPES
 
-__all__ = ["ShapeError", "document", "documents", "envelope", "shape_errors"]
+__all__ = ["ShapeError", "all_documents", "envelope_document", "schema_document", "shape_errors"]
 
 BASE: Final = "https://aaep.readthedocs.io/schemas/v1/"
 
@@ -49,7 +49,7 @@ def _definition(cls: type[Message], drawn: dict[str, Any]) -> dict[str, Any]:
     """Finish what msgspec draws: what is required on the wire, and which other members there may be."""
     properties = drawn["properties"]
     required = []
-    for field in members(cls):
+    for field in struct_fields(cls):
         if field.default is not UNSET:
             required.append(field.encode_name)
         drawn_field = properties[field.encode_name]
@@ -77,7 +77,7 @@ def _drawn(cls: type[Message]) -> tuple[dict[str, Any], dict[str, Any]]:
 
 
 @cache
-def envelope() -> dict[str, Any]:
+def envelope_document() -> dict[str, Any]:
     """The JSON Schema document of what every event carries, of whatever type."""
     own, shapes = _drawn(UnknownEvent)
     properties = {name: own["properties"][name] for name in _ENVELOPE}
@@ -95,14 +95,14 @@ def envelope() -> dict[str, Any]:
 
 
 @cache
-def document(type_: str) -> dict[str, Any]:
+def schema_document(type_: str) -> dict[str, Any]:
     """The JSON Schema 2020-12 document of a message type."""
     cls = SHAPES[type_]
     own, shapes = _drawn(cls)
     if issubclass(cls, Envelope):
         own = _beside_envelope(own, type_)
         shapes["Envelope"] = {
-            name: envelope()[name] for name in ("title", "description", "type", "properties", "required")
+            name: envelope_document()[name] for name in ("title", "description", "type", "properties", "required")
         }
     else:
         own["properties"]["type"] = {"const": type_}
@@ -118,7 +118,7 @@ def document(type_: str) -> dict[str, Any]:
 
 def _beside_envelope(own: dict[str, Any], type_: str) -> dict[str, Any]:
     """An event's own part: its payload, and what it narrows of the envelope."""
-    common = envelope()["properties"]
+    common = envelope_document()["properties"]
     properties = {name: drawn for name, drawn in own["properties"].items() if common.get(name) != drawn}
     # C-04: both spellings of a core type are the same type.
     properties["type"] = {"enum": [type_, type_.replace("aaep:", "https://aaep-protocol.org/types/")]}
@@ -136,11 +136,11 @@ def _reachable(cls: type[Message]) -> Iterator[type[Message]]:
     yield from (messages.Capabilities, messages.EventFilters)
 
 
-def documents() -> Iterator[tuple[str, dict[str, Any]]]:
+def all_documents() -> Iterator[tuple[str, dict[str, Any]]]:
     """Every schema document, by file name."""
-    yield "envelope.schema.json", envelope()
+    yield "envelope.schema.json", envelope_document()
     for type_ in SHAPES:
-        yield f"{_name(type_)}.schema.json", document(type_)
+        yield f"{_name(type_)}.schema.json", schema_document(type_)
     for name, shape in (("fields", ATTEND.fields), ("capabilities", ATTEND.capabilities)):
         (own,) = msgspec.json.schema(shape)["$defs"].values()
         yield (
@@ -174,7 +174,7 @@ def shape_errors(type_: str, value: Mapping[str, Any]) -> Iterator[ShapeError]:
 
 @cache
 def _validator(type_: str) -> jsonschema_rs.Draft202012Validator:
-    return jsonschema_rs.Draft202012Validator(document(type_))
+    return jsonschema_rs.Draft202012Validator(schema_document(type_))
 
 
 @cache

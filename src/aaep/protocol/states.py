@@ -24,19 +24,19 @@ from .events import (
 )
 
 __all__ = [
-    "ASK",
-    "ASTRAY",
+    "AFTER_PROMPT",
     "BREACHES",
     "CALL",
+    "FURTHER_WORK",
     "HANDSHAKE",
     "IMPLIED",
     "LIFECYCLE",
-    "NEXT",
+    "OUTCOMES",
     "OUTPUT",
-    "TOLD",
-    "WORK",
-    "Call",
-    "Output",
+    "OUT_OF_BOUNDS",
+    "PROMPT",
+    "CallState",
+    "OutputState",
 ]
 
 # SEQ-001, SEQ-003, SEQ-004 §4.5.1: a session, by what its events are.
@@ -58,7 +58,7 @@ OUTPUT: Final = {
     ("open", "last"): "complete",
 }
 # Chapter 6: one prompt. The first that happens decides (CONF-041); nothing leads out of an outcome.
-ASK: Final = {
+PROMPT: Final = {
     ("pending", "accept"): "accepted",
     ("pending", "reject"): "rejected",
     ("pending", "answer"): "answered",
@@ -67,7 +67,7 @@ ASK: Final = {
     ("pending", "end"): "withdrawn",  # CF-027: any terminal event voids every token
 }
 # CF-025: how an outcome that our own extension tells ended the prompt.
-TOLD: Final = {"accepted": "accept", "rejected": "reject", "timed_out": "timeout", "answered": "answer"}
+OUTCOMES: Final = {"accepted": "accept", "rejected": "reject", "timed_out": "timeout", "answered": "answer"}
 # SUB-004, SUB-005, SUB-057, SUB-058, SUB-068 chapter 5: one subscription. Without a handshake it stays bare (Level 1).
 HANDSHAKE: Final = {
     ("bare", "event"): "bare",
@@ -107,7 +107,7 @@ BREACHES: Final[Mapping[tuple[str, str], str]] = {
     ("closed", "event"): "SUB-068",
     ("refused", "event"): "SUB-058",
 }
-ASTRAY: Final = {
+OUT_OF_BOUNDS: Final = {
     "SEQ-001": "session.started comes a second time.",
     "ENV-019": "The session_id of a finished session is used again. Make a new one.",
     "SEQ-003": "The session has ended already; this is a second ending.",
@@ -122,8 +122,8 @@ IMPLIED: Final[Mapping[type[Envelope], str]] = {
     HandoffRequested: "handing_off",
 }
 # What may not directly follow the end of a prompt: HITL-019, HITL-022, CLAR-021, HITL-030.
-WORK: Final = (ToolInvoked, ProgressUpdated, AwaitingConfirmation, AwaitingClarification)
-NEXT: Final[Mapping[tuple[str, bool], tuple[str, str]]] = {  # kind, granted: rule for work, rule for the rest
+FURTHER_WORK: Final = (ToolInvoked, ProgressUpdated, AwaitingConfirmation, AwaitingClarification)
+AFTER_PROMPT: Final[Mapping[tuple[str, bool], tuple[str, str]]] = {  # kind, granted: rule for work, rule for the rest
     ("confirmation", True): ("HITL-022", "HITL-022"),
     ("confirmation", False): ("HITL-019", ""),
     ("clarification", True): ("CLAR-021", "HITL-030"),
@@ -133,7 +133,7 @@ NEXT: Final[Mapping[tuple[str, bool], tuple[str, str]]] = {  # kind, granted: ru
 Fault = tuple[str, str, str, Severity | Literal[""]]  # rule, sentence, path, severity
 
 
-class Call:
+class CallState:
     """One call of a tool, in the table ``CALL``."""
 
     __slots__ = ("agent", "id", "stage", "tool")
@@ -143,7 +143,7 @@ class Call:
         self.tool, self.agent, self.id = tool, agent, id
 
 
-class Output:
+class OutputState:
     """One output, in the table ``OUTPUT``, and where its text has got to."""
 
     __slots__ = ("end", "last", "shift", "shifts", "stage")

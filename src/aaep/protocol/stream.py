@@ -16,12 +16,12 @@ from typing import Any, Final
 import msgspec
 
 from ..errors import Violation
-from .audit import MOST, TURNING, Audit, Finding, trim
+from .audit import MAX_REMEMBERED, TURNING, Audit, Finding, forget_older_half
 from .events import CORE_EVENTS, OutputStreaming
 from .fields import MAX_SAFE_INTEGER
 from .quick import PLANS, Plan, met
-from .session import ANY, MOVES, Agent, SessionState
-from .states import Output
+from .session import ANY, MOVES, AgentState, SessionState
+from .states import OutputState
 from .timestamps import minute
 
 __all__ = ["judge"]
@@ -68,12 +68,12 @@ class _Run:
         self.scratch = bytearray(65_536)
         self.found: list[Violation] = []
         self.session: SessionState | None = None
-        self.agent = Agent("")
+        self.agent = AgentState("")
         self.between = self.middle = b"\0"  # from the event_id to the time, and on to its seconds
         self.width = self.point = 0  # of the event_id behind its evt_; of that and the middle
         self.taken = 0
         self.last = b""  # the time of the last event
-        self.output = Output()
+        self.output = OutputState()
         self.ending = self.tail = b""  # of the next chunk, if a chunk came last: behind its position; behind its text
 
     def takes(self, raw: bytes, plan: Plan, judged: Move, applied: Move) -> bool:
@@ -111,8 +111,8 @@ class _Run:
             return False
         self.last = stamp
         self.taken += 1
-        if len(seen) >= MOST:
-            trim(seen)
+        if len(seen) >= MAX_REMEMBERED:
+            forget_older_half(seen)
         seen[key] = raw
         return True
 
@@ -120,7 +120,7 @@ class _Run:
         """Something else comes now."""
         if self.session is not None and self.taken:
             self.audit.events += self.taken
-            self.agent.timestamp = self.session.last = self.last.decode()
+            self.agent.timestamp = self.session.last_timestamp = self.last.decode()
         self.session, self.taken = None, 0
         self.between, self.middle, self.tail = b"\0", b"\0", b""
 
@@ -144,14 +144,14 @@ class _Run:
         audit, start = self.audit, end + len(_SESSION)
         stop = raw.find(b'"', start)
         id_ = raw[start:stop].decode(errors="replace")
-        session = audit.opened.get(id_)
+        session = audit.open_sessions.get(id_)
         if session is None or not session.plain or audit.subscriptions or not met(id_, "sess"):
             return False
         agent = session.agents.get(plan.agent)
         between = _SESSION + raw[start:stop] + _TIME
         if agent is None or not raw.startswith(between, end):
             return False
-        self.session, self.agent, self.between, self.last = session, agent, between, session.last.encode()
+        self.session, self.agent, self.between, self.last = session, agent, between, session.last_timestamp.encode()
         return True
 
     def _fits(self, rest: bytes, plan: Plan, judged: Move, applied: Move) -> bool:

@@ -14,9 +14,9 @@ import msgspec
 from msgspec import UNSET
 
 from ..errors import Severity, Violation
-from .codec import canonical, parse
+from .codec import canonical_type, parse_json
 from .events import CORE_EVENTS, CRITICAL, Envelope
-from .fields import Message, present
+from .fields import Message, get_member
 from .messages import (
     Capabilities,
     EventFilters,
@@ -29,7 +29,16 @@ from .messages import (
 from .states import BREACHES, HANDSHAKE
 
 __all__ = ["DEFAULTS", "EVERYTHING", "SCALES", "Handshake"]
-__all__ += ["admits", "admitting", "critical", "effective", "matches", "merged", "reset", "wider"]
+__all__ += [
+    "admits",
+    "admitting",
+    "find_resets",
+    "find_wider",
+    "is_critical",
+    "matches_pattern",
+    "merge_capabilities",
+    "with_defaults",
+]
 
 # §5.3.1: what an absent member means. Rate and pace have no default.
 EVERYTHING: Final = ("aaep:agent.*",)  # CAP-025: what is included where nobody says
@@ -52,7 +61,7 @@ SCALES: Final = {
 }
 
 
-def merged(base: Capabilities, changes: Capabilities) -> Capabilities:
+def merge_capabilities(base: Capabilities, changes: Capabilities) -> Capabilities:
     """The terms with some members replaced, whole member by whole member (CF-042)."""
     given = {name: value for name in changes.__struct_fields__ if (value := getattr(changes, name)) is not UNSET}
     both = msgspec.structs.replace(base, **given)
@@ -62,10 +71,10 @@ def merged(base: Capabilities, changes: Capabilities) -> Capabilities:
     return both
 
 
-def reset(asked: Capabilities, change: SubscriptionRenegotiate) -> Capabilities:
+def find_resets(asked: Capabilities, change: SubscriptionRenegotiate) -> Capabilities:
     """The terms with the members that a renegotiation sends as null back at their defaults (CF-042)."""
     # A null has no place in the type, so such a message has been kept as it came.
-    sent = parse(change.raw)[0] if change.raw is not None else None
+    sent = parse_json(change.raw)[0] if change.raw is not None else None
     given = sent.get("capabilities") if isinstance(sent, dict) else None
     nulls = [name for name, value in given.items() if value is None] if isinstance(given, dict) else []
     defaults = {name: getattr(DEFAULTS, name) for name in nulls if name in Capabilities.__struct_fields__}
@@ -74,16 +83,16 @@ def reset(asked: Capabilities, change: SubscriptionRenegotiate) -> Capabilities:
     return back
 
 
-def effective(asked: Capabilities) -> Capabilities:
+def with_defaults(asked: Capabilities) -> Capabilities:
     """The request with the defaults filled in."""
-    return merged(DEFAULTS, asked)
+    return merge_capabilities(DEFAULTS, asked)
 
 
-def matches(pattern: object, type_: str) -> bool:
+def matches_pattern(pattern: object, type_: str) -> bool:
     """CAP-026, CAP-027 §5.3.1.7: a literal type, or a plain prefix and a star; a full URI is shortened (CF-051)."""
     if not isinstance(pattern, str):
         return False  # a request that is judged may hold anything
-    pattern = canonical(pattern)
+    pattern = canonical_type(pattern)
     return type_.startswith(pattern[:-1]) if pattern.endswith("*") else type_ == pattern
 
 
@@ -91,21 +100,23 @@ def admits(filters: EventFilters, type_: str) -> bool:
     """CAP-028 §5.3.1.7: some include matches and no exclude does (CF-049, CF-051)."""
     include = EVERYTHING if filters.include is UNSET else filters.include
     exclude = () if filters.exclude is UNSET else filters.exclude
-    return any(matches(one, type_) for one in include) and not any(matches(one, type_) for one in exclude)
+    return any(matches_pattern(one, type_) for one in include) and not any(
+        matches_pattern(one, type_) for one in exclude
+    )
 
 
-def critical(event: Envelope) -> bool:
+def is_critical(event: Envelope) -> bool:
     """CF-053: by its urgency or by its type."""
     return event.urgency == "critical" or isinstance(event, CRITICAL)
 
 
-def wider(asked: Capabilities, honoured: Capabilities) -> Iterator[Violation]:
+def find_wider(asked: Capabilities, honoured: Capabilities) -> Iterator[Violation]:
     """Where terms are more permissive than the request. SUB-028 to SUB-035 §5.4.4; absent is as requested (CF-043)."""
 
     def say(rule: str, name: str, text: str) -> Violation:
         return Violation(rule, f"{name} was granted wider than asked: {text}.", f"/honored_capabilities/{name}")
 
-    want = effective(asked)
+    want = with_defaults(asked)
     for name in Capabilities.__struct_fields__:
         got, wish = getattr(honoured, name), getattr(want, name)
         if got is UNSET:
@@ -151,7 +162,7 @@ def admitting(filters: EventFilters) -> Callable[[str], bool]:
 
 
 def _caught(patterns: Iterable[object]) -> Callable[[str], bool]:
-    known = {canonical(one) for one in patterns if isinstance(one, str)}
+    known = {canonical_type(one) for one in patterns if isinstance(one, str)}
     beginnings = {one[:-1] for one in known if one.endswith("*")}
     return lambda type_: type_ in known or any(type_[:size] in beginnings for size in range(len(type_) + 1))
 
@@ -161,9 +172,9 @@ def _admitted_too_much(wish: EventFilters, got: EventFilters) -> str:
     # The twelve types, and for each pattern a type that only it could be meant for.
     samples = [*CORE_EVENTS]
     for filters in (wish, got):
-        for pattern in (*(present(filters, "include") or ()), *(present(filters, "exclude") or ())):
+        for pattern in (*(get_member(filters, "include") or ()), *(get_member(filters, "exclude") or ())):
             if isinstance(pattern, str):
-                prefix = canonical(pattern).removesuffix("*")
+                prefix = canonical_type(pattern).removesuffix("*")
                 samples += [prefix, prefix + "x"]
     granted, asked = admitting(got), admitting(wish)
     return next((type_ for type_ in samples if type_ and granted(type_) and not asked(type_)), "")
@@ -184,7 +195,7 @@ class Handshake:
     @property
     def partial(self) -> bool:
         """Whether its terms leave out some events of a session (SUB-037)."""
-        filters = present(self.terms, "event_filters") if self.terms is not None else None
+        filters = get_member(self.terms, "event_filters") if self.terms is not None else None
         return filters is not None and not all(admits(filters, type_) for type_ in CORE_EVENTS)
 
     def feed(self, message: Message) -> Iterator[Violation]:
@@ -197,14 +208,14 @@ class Handshake:
         if rule is not None and (stage != "bare" or self.whole):
             yield Violation(rule, _WORDS[rule])
         if isinstance(message, SubscriptionRequest):
-            self.asked = effective(message.capabilities)
+            self.asked = with_defaults(message.capabilities)
             self.renegotiated = False
         elif isinstance(message, (SubscriptionRenegotiate, SubscriptionClose)):
             if self.subscription_id and message.subscription_id != self.subscription_id:
                 text = f"subscription_id is {message.subscription_id}; this subscription is {self.subscription_id}."
                 yield Violation("SUB-019", text, "/subscription_id")
             if isinstance(message, SubscriptionRenegotiate):
-                self.asked = merged(reset(self.asked, message), message.capabilities)
+                self.asked = merge_capabilities(find_resets(self.asked, message), message.capabilities)
         elif isinstance(message, SubscriptionAccepted):
             yield from self._accepted(message, stage)
         elif isinstance(message, Envelope) and self.terms is not None and rule is None:
@@ -226,7 +237,7 @@ class Handshake:
                 text = f"subscription_id became {message.subscription_id}; it stays {self.subscription_id}."
                 yield Violation("SUB-019", text, "/subscription_id")
         if stage in ("requested", "renegotiating"):
-            yield from wider(self.asked, message.honored_capabilities)
+            yield from find_wider(self.asked, message.honored_capabilities)
             # CAP-046: the schema's own wording; CF-068 says inline, always.
             if self.asked.accept_signed_manifests_only is True and message.signed_manifest is UNSET:
                 yield Violation(
@@ -234,12 +245,12 @@ class Handshake:
                 )
         if not self.subscription_id or stage == "requested":
             self.subscription_id = message.subscription_id
-        self.terms = merged(self.asked, message.honored_capabilities)
+        self.terms = merge_capabilities(self.asked, message.honored_capabilities)
 
     def _outside(self, event: Envelope) -> Iterator[Violation]:
         """SUB-037 §5.4.4, SUB-061 §5.7.2"""
-        filters = present(self.terms, "event_filters") if self.terms is not None else None
-        if filters is not None and not critical(event) and not admits(filters, event.type):
+        filters = get_member(self.terms, "event_filters") if self.terms is not None else None
+        if filters is not None and not is_critical(event) and not admits(filters, event.type):
             yield Violation(
                 "SUB-061" if self.renegotiated else "SUB-037", f"The terms' filters do not admit {event.type}.", "/type"
             )

@@ -8,7 +8,7 @@ from typing import Final
 
 from .fields import INSTANT
 
-__all__ = ["clean", "defect", "instant", "later", "minute"]
+__all__ = ["find_defect", "is_clean", "is_later", "minute", "parse_instant"]
 
 _SHAPE: Final = re.compile(INSTANT)
 _MINUTES: set[str] = set()  # beginnings seen to be real; a recording holds few of them
@@ -18,7 +18,7 @@ _SECONDS: Final = frozenset(f":{second:02}." for second in range(60))
 _MILLISECONDS: Final = frozenset(f"{millisecond:03}Z" for millisecond in range(1000))
 
 
-def defect(value: str) -> tuple[str, str, str] | None:
+def find_defect(value: str) -> tuple[str, str, str] | None:
     """What is wrong with a timestamp: the rule, a severity or nothing, and a sentence; None when it is sound."""
     match = _SHAPE.fullmatch(value)  # the whole of it, so a newline at the end is caught (C-10)
     if match is None:
@@ -40,11 +40,11 @@ def defect(value: str) -> tuple[str, str, str] | None:
     return None
 
 
-def clean(value: str) -> bool:
+def is_clean(value: str) -> bool:
     """Whether the timestamp is sound in the form everybody should use. Fast."""
     if value[:16] in _MINUTES:
         return value[16:20] in _SECONDS and value[20:] in _MILLISECONDS
-    if defect(value) is not None:
+    if find_defect(value) is not None:
         return False
     if len(_MINUTES) >= _MOST_MINUTES:
         _MINUTES.clear()
@@ -55,10 +55,10 @@ def clean(value: str) -> bool:
 
 def minute(value: str) -> str | None:
     """The beginning of a sound timestamp, up to its seconds, if any seconds are sound behind it."""
-    return value[:17] if clean(value) and value[:16] in _MINUTES else None
+    return value[:17] if is_clean(value) and value[:16] in _MINUTES else None
 
 
-def instant(value: str) -> float | None:
+def parse_instant(value: str) -> float | None:
     """Seconds since the epoch, or None for what cannot be read. Lenient: any case, any precision (C-12, C-13)."""
     match = _SHAPE.fullmatch(value.upper())
     if match is None:
@@ -73,9 +73,9 @@ def instant(value: str) -> float | None:
     return moment.timestamp() + (float(f"0.{fraction}") if fraction else 0.0)
 
 
-def later(one: str, other: str) -> bool:
+def is_later(one: str, other: str) -> bool:
     """Whether one timestamp is after another; both in the usual form compare as text."""
     if len(one) == len(other) == 24 and one[-1] == other[-1] == "Z":
         return one > other
-    first, second = instant(one), instant(other)
+    first, second = parse_instant(one), parse_instant(other)
     return first is not None and second is not None and first > second

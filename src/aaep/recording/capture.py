@@ -32,7 +32,7 @@ from typing import IO, Any, Final, Literal, Self, TypeAlias
 import msgspec
 
 from ..errors import AaepError
-from ..protocol.timestamps import instant
+from ..protocol.timestamps import parse_instant
 from ..subscriber.record import Direction
 from ..subscriber.status import UNREAD, Status
 
@@ -392,7 +392,7 @@ def _read(raw: bytes, number: int, fault: Callable[[int, str], object]) -> Line 
                 raise CaptureError(f"It is a capture of version {version}; this program reads version {FORMAT}.")
             return None
         line = _entry(raw)
-        if line.at and instant(line.at) is None:
+        if line.at and parse_instant(line.at) is None:
             fault(number, "Its time cannot be read.")
             line.at = ""
     except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError) as error:

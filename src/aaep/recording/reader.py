@@ -21,7 +21,7 @@ from msgspec import UNSET, UnsetType
 from ..errors import Severity
 from ..protocol import stream, timestamps
 from ..protocol.audit import Audit, Direction, Finding
-from ..protocol.catalogue import rule
+from ..protocol.catalogue import find_rule
 
 __all__ = ["Heard", "Recording", "Unreadable", "begin", "hear", "judge"]
 
@@ -238,7 +238,7 @@ def _heard(number: int, raw: bytes) -> Heard:
         return Heard(number, fault=_entry_fault(str(error)))
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
         return Heard(number, fault=_not_json(error))
-    if entry.at and timestamps.instant(entry.at) is None:
+    if entry.at and timestamps.parse_instant(entry.at) is None:
         fault = _entry_fault(f"at is not a timestamp: {entry.at!r}")
         message = b"" if entry.message is UNSET else bytes(entry.message)
         return Heard(number, message, "", entry.via, entry.gap, entry.why, entry.dir, fault)
@@ -293,7 +293,7 @@ def _entries(audit: Audit) -> Callable[[bytes], list[Finding]]:
         at = entry.at
         # Most entries are of the same minute as the one before; only the first of them is looked at closely.
         if at and (at[:17] != minute or at[-1] != "Z"):
-            if timestamps.instant(at) is None:
+            if timestamps.parse_instant(at) is None:
                 fault = _entry_fault(f"at is not a timestamp: {at!r}")
                 return [*feed(bytes(entry.message), "", entry.via, entry.dir), fault]
             minute = at[:17]
@@ -312,7 +312,7 @@ def _entry_fault(why: str) -> Finding:
 
 
 def _finding(id_: str, severity: Severity, text: str) -> Finding:
-    return Finding(id_, rule(id_).section, severity, "", text)
+    return Finding(id_, find_rule(id_).section, severity, "", text)
 
 
 _BROKEN: Final = _finding(

@@ -17,10 +17,10 @@ from ..protocol import codec
 from ..protocol.attend_extension import PREFIX
 from ..protocol.events import TERMINAL, Envelope, ProducerInfo
 from ..protocol.extensions import Extension, Registry
-from ..protocol.fields import Message, present
+from ..protocol.fields import Message, get_member
 from ..protocol.messages import ClarificationReply, ConfirmationReply, SubscriptionAccepted
 from ..protocol.session import SessionState
-from ..protocol.timestamps import instant
+from ..protocol.timestamps import parse_instant
 from ..subscriber.deduplicate import Arrivals
 from .capture import CaptureError, Line, read
 
@@ -130,14 +130,14 @@ class Script:
                 tick(number)
             if isinstance(message, (ConfirmationReply, ClarificationReply)) and line.dir != "out":
                 for session in open_.values():
-                    if message.reply_token in session.asks:
+                    if message.reply_token in session.prompts:
                         session.reply(message, _moment(line, message, now), line.via)
             if not isinstance(message, Envelope) or line.dir == "in":
                 continue
             now = _moment(line, message, now)
             voices.heard(line.via, number)
             producer = producer or message.producer
-            hints = present(message, "localization_hints")
+            hints = get_member(message, "localization_hints")
             if hints is not None and len(languages) < MOST_LANGUAGES and isinstance(hints.primary_language, str):
                 languages[hints.primary_language] = None
             if not isinstance(message.context, str) and len(contexts) < MOST_CONTEXTS:
@@ -168,7 +168,7 @@ class Script:
             self._ended(open_.pop(event.session_id))
 
     def _ended(self, session: SessionState) -> None:
-        for token, ask in session.asks.items():
+        for token, ask in session.prompts.items():
             self.endings[token] = Ending(ask.outcome, ask.response)
 
     def _messages(self, fault: Callable[[int, str], object] = lambda *_: None) -> Iterator[tuple[Line, Message | None]]:
@@ -192,5 +192,5 @@ class Script:
 def _moment(line: Line, message: Message, now: float) -> float:
     """When a message passed: as it was noted, or as it says itself; never before the one above."""
     said: Any = line.at or getattr(message, "timestamp", "")
-    moment = instant(said) if isinstance(said, str) else None
+    moment = parse_instant(said) if isinstance(said, str) else None
     return now if moment is None else max(now, moment)

@@ -25,7 +25,7 @@ from ..hub.stream import Subscription
 from ..producer.emitter import Emitter
 from ..producer.producer import Producer
 from ..protocol import codec
-from ..protocol.attend_extension import ATTEND, PREFIX, marked, marks
+from ..protocol.attend_extension import ATTEND, PREFIX, attend_member, attend_members
 from ..protocol.consent import PromptState
 from ..protocol.events import (
     TERMINAL,
@@ -118,7 +118,7 @@ class Part:
         """The prompts whose end a recorded event shows."""
         if isinstance(event, TERMINAL):
             return [*self.asked.values()]
-        told = self._rehearsal.tokens.get(str(marked(event, "reply_token")))
+        told = self._rehearsal.tokens.get(str(attend_member(event, "reply_token")))
         if told is not None:
             return [self.asked[told]] if told in self.asked else []
         leaves = isinstance(event, StateChanged) and event.from_state == "awaiting_input"
@@ -217,7 +217,7 @@ class Part:
             event = codec.replace(event, timeout_seconds=needed)
         # CF-001: where nobody can answer, the recording does, as whoever answered then.
         self._send(event)
-        ask = self.order.asks[event.reply_token]
+        ask = self.order.prompts[event.reply_token]
         ask.eligible = repliers
         self.asked[ask.token] = (ask, recorded)
         self._hub.call_at(ask.deadline, self._expire)
@@ -227,7 +227,7 @@ class Part:
     def _renewed(self, event: Envelope) -> Envelope | None:
         """C-66: another id, another session, another token, and the time it is; None for what is nothing new."""
         rehearsal = self._rehearsal
-        ours = dict(marks(event))
+        ours = dict(attend_members(event))
         changes: dict[str, Any] = {"timestamp": self._stamp()}
         if ours.pop("resync", None) and isinstance(event, StateChanged):
             state = self._state(event.producer.agent_id)
@@ -289,11 +289,11 @@ class Part:
             return SessionSnapshot(self._opening, pending, resync, self._voice.last_event_id)
 
     def owns_token(self, token: str) -> bool:
-        return token in self.order.asks
+        return token in self.order.prompts
 
     def reply(self, message: Reply, via: str) -> None:
         with self._lock:
-            honoured = self.order.reply(message, self._rehearsal.clock(), via).honoured
+            honoured = self.order.reply(message, self._rehearsal.clock(), via).is_honoured
         if honoured:
             self._rehearsal.wake()
 

@@ -35,11 +35,11 @@ import msgspec
 from msgspec import UNSET
 
 from ..protocol import codec
-from ..protocol.attend_extension import marked
+from ..protocol.attend_extension import attend_member
 from ..protocol.events import TERMINAL, Envelope, OutputStreaming, ProgressUpdated, StateChanged, output_language
 from ..protocol.fields import MERGED, PIECE
-from ..protocol.subscription import critical
-from ..protocol.timestamps import later
+from ..protocol.subscription import is_critical
+from ..protocol.timestamps import is_later
 from ..text.sentences import Hint, portions
 
 __all__ = ["Line", "Stretch", "condense", "fold", "restamped", "resync"]
@@ -105,7 +105,7 @@ def _joined_id(first: OutputStreaming, second: OutputStreaming) -> str:
 
 def resync(event: Envelope) -> bool:
     """C-36: whether this catches a reader up; it names a state and leaves none."""
-    return marked(event, "resync") is True
+    return attend_member(event, "resync") is True
 
 
 def foldable(first: StateChanged, second: StateChanged) -> bool:
@@ -119,7 +119,7 @@ def foldable(first: StateChanged, second: StateChanged) -> bool:
         "awaiting_input" not in (first.from_state, second.from_state)
         and first.extensions is UNSET
         and not resync(second)
-        and not critical(first)
+        and not is_critical(first)
     )
 
 
@@ -184,7 +184,7 @@ def directed(event: OutputStreaming) -> OutputStreaming:
 
 def restamped(event: E, stamp: str) -> E:
     """The event, not older than what its session has told already: a made event is never dated back (C-14)."""
-    return codec.replace(event, timestamp=stamp) if stamp and later(stamp, event.timestamp) else event
+    return codec.replace(event, timestamp=stamp) if stamp and is_later(stamp, event.timestamp) else event
 
 
 # -- the text of one output ----------------------------------------------------------------
@@ -372,7 +372,7 @@ def condense(events: Sequence[Envelope]) -> list[Envelope]:
     fewer: list[Envelope] = []
     line = Line()
     for event in events:
-        if critical(event) or isinstance(event, TERMINAL):
+        if is_critical(event) or isinstance(event, TERMINAL):
             fewer += line.take()
             fewer.append(event)
         else:

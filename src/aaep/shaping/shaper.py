@@ -50,7 +50,7 @@ from ..protocol.extensions import Registry
 from ..protocol.messages import Capabilities, EventFilters
 from ..protocol.rules import BUNDLED
 from ..protocol.states import IMPLIED
-from ..protocol.subscription import admits, effective
+from ..protocol.subscription import admits, with_defaults
 from ..text.sentences import Boundary, Hint, cut
 from .merge import Line, Stretch, condense, fold, foldable, mergeable, restamped, resync
 from .tailor import Tailor
@@ -92,7 +92,7 @@ class Shaper:
     """One stream, on the terms given; ``hold`` is how long a sentence may wait for what follows it, in seconds."""
 
     def __init__(self, terms: Capabilities, *, hold: float = 1.0, known: Registry = BUNDLED) -> None:
-        terms = effective(terms)
+        terms = with_defaults(terms)
         self._hold = hold
         self._tailor = Tailor(terms, known)
         self._filters = terms.event_filters if isinstance(terms.event_filters, EventFilters) else EventFilters()

@@ -28,12 +28,12 @@ import msgspec
 from msgspec import UNSET
 
 from ..protocol.attend_extension import PREFIX
-from ..protocol.codec import parse
+from ..protocol.codec import parse_json
 from ..protocol.events import CORE_EVENTS, Envelope, LocalizationHints, OutputStreaming
 from ..protocol.extensions import Registry
-from ..protocol.fields import CORE_CONTEXT, present
+from ..protocol.fields import CORE_CONTEXT, get_member
 from ..protocol.messages import Capabilities
-from ..protocol.rules import required
+from ..protocol.rules import required_members
 from ..text.languages import VARIANT_FIELDS, direction, match, variant
 
 __all__ = ["Tailor"]
@@ -82,7 +82,7 @@ class Tailor:
         return _changed(event, changes, variants) if changes else event
 
     def _speaks(self, event: Envelope) -> bool:
-        return isinstance(event, OutputStreaming) or present(event, self._summary) is not None
+        return isinstance(event, OutputStreaming) or get_member(event, self._summary) is not None
 
     # -- extensions ------------------------------------------------------------------------
 
@@ -136,8 +136,8 @@ class Tailor:
 
     def _translated(self, event: Envelope) -> tuple[dict[str, Any], dict[str, str | None]]:
         """What changes at the members of the type, and which variants go (None) and come."""
-        hints = present(event, "localization_hints")
-        primary = present(hints, "primary_language") if isinstance(hints, LocalizationHints) else None
+        hints = get_member(event, "localization_hints")
+        primary = get_member(hints, "primary_language") if isinstance(hints, LocalizationHints) else None
         offered: dict[str, dict[str, str]] = {}
         for name, text in event.unknown.items():
             found = variant(name)
@@ -145,13 +145,13 @@ class Tailor:
                 offered.setdefault(found[1], {})[found[0]] = text
         if not offered or not isinstance(primary, str):
             return {}, {}
-        best = match(self._languages, [primary, *offered], present(hints, "fallback_chain") or ())
+        best = match(self._languages, [primary, *offered], get_member(hints, "fallback_chain") or ())
         if best is None or best.lower() == primary.lower() or best not in offered:
             return {}, {}
-        texts = {name: text for name in VARIANT_FIELDS if (text := present(event, _MEMBERS[name])) is not None}
+        texts = {name: text for name in VARIANT_FIELDS if (text := get_member(event, _MEMBERS[name])) is not None}
         old = primary.lower().replace("-", "_")
-        stuck = required(type(event)) & texts.keys() - offered[best].keys()
-        fixed = present(event, "choices") or present(present(event, "progress") or event, "description")
+        stuck = required_members(type(event)) & texts.keys() - offered[best].keys()
+        fixed = get_member(event, "choices") or get_member(get_member(event, "progress") or event, "description")
         untold = any(variant(f"{name}_{old}") != (name, primary.lower()) for name in texts)
         if stuck or untold or (fixed and "description" not in texts):
             return {}, {}
@@ -186,7 +186,7 @@ def _changed(event: E, changes: dict[str, Any], variants: Mapping[str, str | Non
     changed = msgspec.structs.replace(event, **changes)
     if event.raw is None:
         return changed
-    given = parse(event.raw)[0]
+    given = parse_json(event.raw)[0]
     names = dict(zip(event.__struct_fields__, event.__struct_encode_fields__, strict=True))
     for name, value in [*((names[name], value) for name, value in changes.items()), *variants.items()]:
         given.pop(name, None)

@@ -14,12 +14,12 @@ from typing import Final
 
 from ..errors import ProtocolError, Violation
 from ..protocol import codec
-from ..protocol.attend_extension import marked
+from ..protocol.attend_extension import attend_member
 from ..protocol.audit import Audit, Finding
 from ..protocol.events import TERMINAL, AwaitingClarification, AwaitingConfirmation, SessionStarted
 from ..protocol.extensions import Registry
 from ..protocol.fields import Message
-from ..protocol.timestamps import later
+from ..protocol.timestamps import is_later
 from .deduplicate import Item
 
 __all__ = ["Watch"]
@@ -43,7 +43,7 @@ class Watch:
     def read(self, raw: bytes) -> Message | None:
         """A message, or None: what cannot be read is reported, and the stream goes on."""
         try:
-            return codec.decode(raw, self.audit.known)
+            return codec.decode(raw, self.audit.registry)
         except ProtocolError as error:
             self.note(error.violations or [Violation("VAL-001", str(error))])
             return None
@@ -67,18 +67,18 @@ class Watch:
         event, raw = item
         session = event.session_id
         if self.ahead(event):
-            found = self.audit.graded(codec.read(raw, self.audit.known)[1], event.event_id, session)
+            found = self.audit.grade(codec.read(raw, self.audit.registry)[1], event.event_id, session)
             self._ahead.setdefault(session, []).append((item, at, found))
             self._tell(found)
             return
         if not isinstance(event, SessionStarted):
             self._moving.add(session)
-        if marked(event, "resync"):
+        if attend_member(event, "resync"):
             self._ahead.pop(session, None)
-            self.audit.opened.pop(session, None)
+            self.audit.open_sessions.pop(session, None)
         waiting = self._ahead.pop(session, [])
         for one in waiting:
-            if later(one[0][0].timestamp, event.timestamp):
+            if is_later(one[0][0].timestamp, event.timestamp):
                 self._ahead.setdefault(session, []).append(one)
             else:
                 self.judge(one[0][1], one[1], told=one[2])
@@ -99,7 +99,7 @@ class Watch:
 
     def note(self, violations: Iterable[Violation], event_id: str = "", session_id: str = "") -> None:
         """Tell of violations that were found elsewhere."""
-        self._tell(self.audit.graded(violations, event_id, session_id))
+        self._tell(self.audit.grade(violations, event_id, session_id))
 
     def _tell(self, findings: Iterable[Finding]) -> None:
         for finding in findings:

@@ -22,13 +22,13 @@ from msgspec import UNSET
 from ..errors import AaepError, RemoteProtocolError
 from ..identity import manifests
 from ..identity.peer import HUB_AGENT_ID
-from ..protocol.attend_extension import marked
+from ..protocol.attend_extension import attend_member
 from ..protocol.audit import Finding
 from ..protocol.events import Envelope, ProducerInfo
 from ..protocol.fields import Message
 from ..protocol.messages import Capabilities, SubscriptionAccepted, SubscriptionClose, SubscriptionRejected
-from ..protocol.negotiation import tighter
-from ..protocol.subscription import admits, critical, effective
+from ..protocol.negotiation import tighten
+from ..protocol.subscription import admits, is_critical, with_defaults
 from ..runtime.background import Background, Later
 from ..runtime.ids import timestamp
 from ..runtime.mailbox import Mailbox
@@ -300,7 +300,7 @@ class Link:
 
     def _accepted(self, answer: SubscriptionAccepted) -> None:
         self.subscription_id = answer.subscription_id
-        self.terms = tighter(self.wishes.terms(), answer.honored_capabilities)  # CF-148
+        self.terms = tighten(self.wishes.terms(), answer.honored_capabilities)  # CF-148
         self.producer = answer.producer
         self.notes = "" if answer.negotiation_notes is UNSET else answer.negotiation_notes
 
@@ -326,7 +326,7 @@ class Link:
             return ()
 
     def _honoured(self) -> Capabilities:
-        return self.terms if self.terms is not None else effective(Capabilities())
+        return self.terms if self.terms is not None else with_defaults(Capabilities())
 
     async def renegotiate(self, changes: dict[str, Any]) -> Capabilities:
         """Ask for other terms. §5.7"""
@@ -433,7 +433,7 @@ class Link:
 
     def _aside(self, message: Message | None) -> bool:
         """What is no place to resume after: one sent ahead of others, and one that only this stream has (C-36)."""
-        return isinstance(message, Envelope) and (self.watch.ahead(message) or bool(marked(message, "resync")))
+        return isinstance(message, Envelope) and (self.watch.ahead(message) or bool(attend_member(message, "resync")))
 
     def _repeat(self, reply: bytes | None) -> None:
         if reply is not None:
@@ -462,9 +462,9 @@ class Link:
         event = item[0]
         self.watch.see(item, self._now())
         own = self.wishes.own_filters()
-        if own is not None and not critical(event) and not admits(own, event.type):
+        if own is not None and not is_critical(event) and not admits(own, event.type):
             return  # CF-148: it was not asked for, and the audit has said so
-        if marked(event, "resync") and self._resumed:
+        if attend_member(event, "resync") and self._resumed:
             self._resumed = False
             self._say("gap", "Connected again. Some of what happened meanwhile is not known here.")
         with self.lock:

@@ -18,8 +18,8 @@ from msgspec import UNSET
 
 from ..errors import Violation
 from ..protocol import codec, timestamps
-from ..protocol.attend_extension import marked
-from ..protocol.audit import trim
+from ..protocol.attend_extension import attend_member
+from ..protocol.audit import forget_older_half
 from ..protocol.events import (
     TERMINAL,
     AwaitingClarification,
@@ -31,7 +31,7 @@ from ..protocol.events import (
     StateChanged,
 )
 from ..protocol.fields import MERGED
-from ..protocol.subscription import critical
+from ..protocol.subscription import is_critical
 
 __all__ = ["Arrivals", "Item"]
 
@@ -172,7 +172,7 @@ class Arrivals:
         before = self._kept.get(event.event_id) or self._seen.get(event.event_id)
         if before is None:
             if len(memory) >= MOST:
-                trim(memory)
+                forget_older_half(memory)
         elif before.digest == sight.digest:
             return False, []
         memory[event.event_id] = sight
@@ -200,7 +200,7 @@ class Arrivals:
         if number > order.expected and not order.gaps:
             if not order.held:
                 order.since = now
-            urgent = critical(event)  # never held, whatever is missing before it
+            urgent = is_critical(event)  # never held, whatever is missing before it
             order.held[number] = None if urgent else (event, raw)
             if urgent:
                 yield event, raw
@@ -250,15 +250,19 @@ class Arrivals:
         last of them is known.
         """
         place = self._place(event)
-        plain = isinstance(event, _FOLDED) and marked(event, "outcome") is None and not marked(event, "resync")
+        plain = (
+            isinstance(event, _FOLDED)
+            and attend_member(event, "outcome") is None
+            and not attend_member(event, "resync")
+        )
         if plain and event.sequence_number is UNSET:
             id_ = _last_part(event.event_id)
-            if place.mark and (timestamps.later(place.mark, event.timestamp) or place.last.get(type(event)) == id_):
+            if place.mark and (timestamps.is_later(place.mark, event.timestamp) or place.last.get(type(event)) == id_):
                 return True
             place.last = {**place.last, type(event): id_}
         # Prompts and catch-ups are sent ahead of what was missed, so they do not show how far we got (CF-091).
-        ahead = isinstance(event, _AGAIN) or marked(event, "resync")
-        if not ahead and not timestamps.later(place.latest, event.timestamp):
+        ahead = isinstance(event, _AGAIN) or attend_member(event, "resync")
+        if not ahead and not timestamps.is_later(place.latest, event.timestamp):
             place.latest = event.timestamp
         return False
 

@@ -16,12 +16,12 @@ from msgspec import UNSET
 
 from ..errors import LocalProtocolError, Violation
 from ..protocol import codec, timestamps
-from ..protocol.attend_extension import marked
-from ..protocol.audit import trim
+from ..protocol.attend_extension import attend_member
+from ..protocol.audit import forget_older_half
 from ..protocol.catalogue import grade
-from ..protocol.consent import PromptState, ill_typed
+from ..protocol.consent import PromptState, response_violation
 from ..protocol.events import TERMINAL, AwaitingClarification, AwaitingConfirmation, Envelope, StateChanged
-from ..protocol.fields import Message, present
+from ..protocol.fields import Message, get_member
 from ..protocol.messages import Capabilities, ClarificationReply, ConfirmationReply, Reply
 
 __all__ = ["USER", "Prompt", "Prompts", "Replies", "answered", "checked", "decided", "passed_on", "refuses"]
@@ -67,17 +67,17 @@ class Prompts:
         """An event came."""
         if isinstance(event, Asking):
             if len(self._open) >= MOST:
-                trim(self._open)
+                forget_older_half(self._open)
             self._closed.pop(event.reply_token, None)
             self._open.setdefault(event.reply_token, Prompt(event, now + min(event.timeout_seconds, LONGEST)))
             return
-        token, outcome = marked(event, "reply_token"), marked(event, "outcome")
+        token, outcome = attend_member(event, "reply_token"), attend_member(event, "outcome")
         if isinstance(token, str) and outcome is not None:
             self._close(token, str(outcome).replace("_", " "))
         elif isinstance(event, TERMINAL):
             self._close_all(event, "its session has ended")
         elif isinstance(event, StateChanged) and event.to_state != "awaiting_input":
-            resync = bool(marked(event, "resync"))
+            resync = bool(attend_member(event, "resync"))
             if resync or event.from_state == "awaiting_input":
                 # A catch-up only names the state: what is open came just before it (CF-091).
                 spared = self._again if resync else set[str]()
@@ -104,7 +104,7 @@ class Prompts:
         for token, prompt in [*self._open.items()]:
             asked = prompt.event
             # After a resume a prompt comes before older events; those do not speak of it.
-            older = timestamps.later(asked.timestamp, event.timestamp)
+            older = timestamps.is_later(asked.timestamp, event.timestamp)
             if (
                 asked.session_id == event.session_id
                 and agent in (None, asked.producer.agent_id)
@@ -116,7 +116,7 @@ class Prompts:
     def _close(self, token: str, how: str) -> None:
         if self._open.pop(token, None) is not None:
             if len(self._closed) >= MOST:
-                trim(self._closed)
+                forget_older_half(self._closed)
             self._closed[token] = how
 
 
@@ -139,7 +139,7 @@ class Replies:
         if token in self._sent and self._sent[token][2]:
             return
         if len(self._sent) >= MOST:
-            trim(self._sent)
+            forget_older_half(self._sent)
         self._sent[token] = asked, write, refuses
 
     def again(self, event: Envelope, subscription_id: str) -> bytes | None:
@@ -178,7 +178,7 @@ def decided(
         _refuse("CLAR-020", "This prompt is a question. Use answer() with what the person said.")
     if terms.supports_confirmation_reply is not True:
         _refuse("CONF-063", "The producer takes no confirmations from this subscription. Another has to answer.")
-    allowed = present(asked, "allowed_replies")
+    allowed = get_member(asked, "allowed_replies")
     if allowed is not None and decision not in allowed:  # CF-018: also where reject is missing
         _refuse("CONF-037", f"This prompt does not offer {decision}. Close the subscription to stop listening.")
     if decision == "accept":
@@ -216,7 +216,7 @@ def answered(
         timestamp=timestamp,
         decided_by=decided_by,
     )
-    rule = ill_typed(reply, PromptState(event=asked, deadline=0.0))
+    rule = response_violation(reply, PromptState(event=asked, deadline=0.0))
     if rule:
         _refuse(rule, "The answer is not of a kind the question accepts.")
     return checked(reply)

@@ -53,7 +53,7 @@ async def a_session_from_beginning_to_end(stage: Stage) -> None:
 def _dated(stage: Stage, events: list[Heard]) -> None:
     now, here = time.time(), time.monotonic()
     for one in events:
-        said = timestamps.instant(str(one["timestamp"]))
+        said = timestamps.parse_instant(str(one["timestamp"]))
         if said is None:
             continue  # the audit says so
         off = said - (now - (here - one.at))

@@ -8,9 +8,9 @@ from contextlib import AsyncExitStack
 from typing import Any, Final
 
 from ...protocol import timestamps
-from ...protocol.attend_extension import registry
+from ...protocol.attend_extension import attend_registry
 from ...protocol.audit import Audit
-from ...protocol.codec import view
+from ...protocol.codec import view_as
 from ...protocol.messages import EventFilters
 from ...protocol.subscription import admitting
 from ...transports.base import ChannelLost, ChannelRefused
@@ -112,7 +112,7 @@ def _barred(rejected: Json) -> bool:
 
 def _within(stage: Stage, reader: Reader, name: str, asked: Json) -> None:
     """SUB-028 to SUB-035: the audit says where terms are wider than asked; what it does not name was kept."""
-    audit = Audit(registry())
+    audit = Audit(attend_registry())
     request = {"type": "subscription.request", "aaep_version": "1.0.0", "subscriber_id": "aaep-conformance"}
     audit.feed(json.dumps({**request, "subscriber_name": "Suite", "capabilities": asked}).encode(), via=reader.id)
     found = audit.feed(json.dumps(reader.accepted).encode(), via=reader.id)
@@ -262,7 +262,7 @@ def _filtered(stage: Stage, name: str, reader: Reader, got: list[Heard], everyth
 def _admitting(reader: Reader) -> Callable[[str], bool]:
     """What the filters of a reader's terms admit, as far as they can be read."""
     given = reader.terms.get("event_filters")
-    return admitting(view(EventFilters, given if isinstance(given, dict) else {}, settle=True))
+    return admitting(view_as(EventFilters, given if isinstance(given, dict) else {}, settle=True))
 
 
 _RATE: Final = 1
@@ -329,12 +329,12 @@ def _held_up(reader: Reader, session: str) -> float:
     taken = {
         one.session: one.at - moment
         for one in reader.heard
-        if (moment := timestamps.instant(str(one["timestamp"]))) is not None
+        if (moment := timestamps.parse_instant(str(one["timestamp"]))) is not None
     }
     ours = [
         one.at - moment
         for one in reader.of(session)
-        if (moment := timestamps.instant(str(one["timestamp"]))) is not None
+        if (moment := timestamps.parse_instant(str(one["timestamp"]))) is not None
     ]
     return max(ours, default=0.0) - min([*taken.values(), *ours], default=0.0)
 

@@ -34,7 +34,7 @@ from ...protocol.messages import (
     SubscriptionRenegotiate,
     SubscriptionRequest,
 )
-from ...protocol.negotiation import Offer, changed, negotiate, renegotiate
+from ...protocol.negotiation import Offer, apply_change, negotiate, renegotiate
 from ...runtime.ids import identifier, timestamp
 from ...transports.base import transport
 from ..judge import Line
@@ -229,7 +229,7 @@ class Player:
         if asked is None:
             return 404
         answer: Json = json.loads(codec.encode(renegotiate(asked, message, self.offered)))
-        self._asked[came.via] = changed(asked, message)
+        self._asked[came.via] = apply_change(asked, message)
         answer["subscription_id"] = came.via
         self._record(json.dumps(answer).encode(), came.via, out=True)
         return answer

@@ -19,7 +19,7 @@ from urllib.parse import parse_qs, urlsplit
 from ...errors import AaepError
 from ...identity.origins import parts_of
 from ...protocol.codec import encode
-from ...protocol.framing import sse
+from ...protocol.framing import encode_sse
 from ...protocol.messages import SubscriptionClose
 from ...runtime.background import shut
 from ...transports.base import Reachable
@@ -38,7 +38,7 @@ _MANIFEST: Final = "/.well-known/aaep-manifest.json"
 
 
 def _frame(event_id: str, data: bytes) -> bytes:
-    return sse(data, id=event_id)
+    return encode_sse(data, id=event_id)
 
 
 class _Outlet:
@@ -57,7 +57,7 @@ class _Outlet:
 
     def close(self, message: SubscriptionClose | None) -> None:
         if message is not None:
-            self.write(sse(encode(message), event="aaep.close"))
+            self.write(encode_sse(encode(message), event="aaep.close"))
         self._writer.close()
 
 

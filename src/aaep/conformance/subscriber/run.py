@@ -15,9 +15,9 @@ from typing import Any, Final
 
 from ...errors import AaepError
 from ...identity.signing_keys import SigningKey
-from ...protocol.attend_extension import registry
+from ...protocol.attend_extension import attend_registry
 from ...protocol.audit import Audit
-from ...protocol.catalogue import Rule, rules
+from ...protocol.catalogue import Rule, all_rules
 from .. import Result
 from ..judge import Judged, Line, excerpt
 from ..judge import judge as judged_by
@@ -101,7 +101,8 @@ async def judge_subscriber(
         raise AaepError("The subscriber never came. " + (stage.ledger.remarks or ["Does the command run?"])[0])
     found = _audited(stage.scenes, strict=strict)
     demanded = {
-        rule: None if needed is None else max(needed, rules()[rule].level) for rule, needed in live(SUBSCRIBER).items()
+        rule: None if needed is None else max(needed, all_rules()[rule].level)
+        for rule, needed in live(SUBSCRIBER).items()
     }
     results = judged_by(
         found, stage.ledger, live=demanded, roles=_ROLES, undecidable=UNDECIDABLE, about=_about, shown=_SHOWN
@@ -136,7 +137,7 @@ def _audited(scenes: Iterable[list[Line]], *, strict: bool) -> Judged:
     """Judge what the subscriber sent, each scene by itself. Of what the player said nothing is its fault."""
     judged = Judged([], {})
     for lines in scenes:
-        audit = Audit(registry(), whole=True, strict=strict)
+        audit = Audit(attend_registry(), whole=True, strict=strict)
         for line in lines:
             found = audit.feed(line.raw, line.at, line.via, "out" if line.out else "in")
             if not line.out:

@@ -20,10 +20,10 @@ from ...identity.credentials import audience
 from ...identity.peer import LOCAL
 from ...journal.base import Entry, Journal
 from ...protocol import codec
-from ...protocol.attend_extension import ATTEND, PREFIX, marks
+from ...protocol.attend_extension import ATTEND, PREFIX, attend_members
 from ...protocol.events import SessionStarted
 from ...protocol.extensions import Registry
-from ...protocol.fields import AAEP_VERSION, CORE_CONTEXT, present
+from ...protocol.fields import AAEP_VERSION, CORE_CONTEXT, get_member
 from ...protocol.messages import Manifest
 
 __all__ = ["NOBODY", "Whose", "addressed", "earlier", "named", "whose"]
@@ -43,19 +43,19 @@ def addressed(data: bytes, known: Registry, audience: Callable[[str], frozenset[
     if not isinstance(event, SessionStarted) or to is None:
         return data
     contexts = (event.context,) if isinstance(event.context, str) else tuple(event.context)
-    extensions = {**(present(event, "extensions") or {}), PREFIX: {**marks(event), NAME: sorted(to)}}
+    extensions = {**(get_member(event, "extensions") or {}), PREFIX: {**attend_members(event), NAME: sorted(to)}}
     both = tuple(dict.fromkeys((*contexts, ATTEND.context)))
     return codec.encode(codec.replace(event, context=both, extensions=extensions))
 
 
 def named(event: SessionStarted) -> tuple[SessionStarted, frozenset[str] | None]:
     """The event as its agent made it, and those it names; None if it names nobody. What cannot be read is for none."""
-    ours = dict(marks(event))
+    ours = dict(attend_members(event))
     if NAME not in ours:
         return event, None
     given = ours.pop(NAME)
     to = frozenset(one for one in given if isinstance(one, str)) if isinstance(given, list) else frozenset()
-    others = {**(present(event, "extensions") or {}), PREFIX: ours}
+    others = {**(get_member(event, "extensions") or {}), PREFIX: ours}
     if ours:
         return codec.replace(event, extensions=others), to
     del others[PREFIX]
@@ -114,7 +114,7 @@ def whose(entries: Sequence[Entry]) -> Whose:
     """Whose a session of an earlier run is."""
     for entry in entries[:1]:
         message = codec.decode(entry.data)
-        ours = marks(message) if isinstance(message, Manifest) else {}
+        ours = attend_members(message) if isinstance(message, Manifest) else {}
         if ours:
             names = frozenset(ours[NAME]) if NAME in ours else None
             return Whose(ours["principal"], ours["instance"], names)
@@ -128,7 +128,7 @@ def earlier(journal: Journal, *, several: bool) -> Callable[[str], frozenset[str
     def heard_by(session_id: str) -> frozenset[str] | None:
         entries = journal.read(session=session_id, limit=2)
         began = [codec.decode(entry.data) for entry in entries[1:]]
-        asked = [present(one, "requested_by") for one in began if isinstance(one, SessionStarted)]
+        asked = [get_member(one, "requested_by") for one in began if isinstance(one, SessionStarted)]
         return whose(entries).audience(asked[0] if asked else None, several=several)
 
     return heard_by

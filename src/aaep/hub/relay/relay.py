@@ -19,11 +19,11 @@ from ...errors import AaepError
 from ...identity.peer import AGENT, LOCAL, Peer
 from ...journal.base import Entry
 from ...protocol import codec as bytes_
-from ...protocol.attend_extension import marked
+from ...protocol.attend_extension import attend_member
 from ...protocol.events import TERMINAL, Envelope, LocalizationHints, SessionStarted, StateChanged
-from ...protocol.fields import AAEP_VERSION, present
+from ...protocol.fields import AAEP_VERSION, get_member
 from ...protocol.messages import Manifest, Reply, SubscriptionRejected
-from ...protocol.rules import pattern
+from ...protocol.rules import pattern_test
 from ...protocol.session import SessionState
 from ...runtime.ids import identifier, timestamp
 from ...subscriber.replies import refuses
@@ -50,8 +50,8 @@ TAKEN: Final = (
     "or give each process an id of its own in its manifest: a long random text as extensions.attend.instance."
 )
 
-_event_id: Final = pattern(SessionStarted, "event_id")
-_session_id: Final = pattern(SessionStarted, "session_id")
+_event_id: Final = pattern_test(SessionStarted, "event_id")
+_session_id: Final = pattern_test(SessionStarted, "session_id")
 
 
 class Relays:
@@ -112,7 +112,7 @@ class Relays:
         """An agent has come, or has come back; what it is told if it may not."""
         if AGENT not in peer.roles:
             return self._refused(manifest, peer, "authorization_denied", MAY_NOT_PUBLISH)
-        given = marked(manifest, "instance")
+        given = attend_member(manifest, "instance")
         instance = given if isinstance(given, str) else ""
         key = (peer.principal, instance or manifest.agent_id)
         relay = self._agents.get(key)
@@ -280,14 +280,14 @@ class Relay:
             log.warning("An agent's event was left out: its ids are none.")  # ENV-012, ENV-017: they go into frames
             return
         relayed = self._sessions.get(event.session_id) or self.adopt(event.session_id)
-        if marked(event, "resync"):
+        if attend_member(event, "resync"):
             return
         if relayed is None:
             if not isinstance(event, SessionStarted) or self._known(event.session_id):
                 return  # else its beginning is not known here; the agent sends it first when we join
             event, names = named(event)
             of = Whose(*self.key, names)
-            audience = of.audience(present(event, "requested_by"), several=self._relays.several)
+            audience = of.audience(get_member(event, "requested_by"), several=self._relays.several)
             relayed = self._sessions[event.session_id] = Relayed(self.hub, event.session_id, of, audience, self)
             relayed.keep(self.manifest.agent_id)
             self.hub.open_session(relayed)
@@ -456,7 +456,7 @@ class Relayed:
     def take(self, event: Envelope) -> None:
         """Its next event: kept, then published."""
         if event.event_id in self._known:
-            self._hand_over(present(event, "reply_token"))
+            self._hand_over(get_member(event, "reply_token"))
             return
         data = bytes_.encode(event)
         self._hub.journal.append(event.event_id, self.session_id, data, at=time.time())
@@ -479,7 +479,7 @@ class Relayed:
         if last is None:
             return SessionSnapshot()
         agent = self._order.agents.get(last.producer.agent_id)
-        pending = [ask.event for ask in self._order.asks.values() if ask.outcome == "pending"]
+        pending = [ask.event for ask in self._order.prompts.values() if ask.outcome == "pending"]
         state = None
         if agent is not None and agent.state in STATES:
             state = _resync(last, agent.state)
@@ -507,7 +507,7 @@ class Relayed:
             self._relay.refresh()
 
     def owns_token(self, token: str) -> bool:
-        return token in self._order.asks
+        return token in self._order.prompts
 
     def cancel(self, *, by: Literal["user"], reason: str) -> None:
         self._stopped = True

@@ -12,8 +12,8 @@ from typing import Any, Final
 
 from ...errors import ProtocolError
 from ...protocol import codec, timestamps
-from ...protocol.attend_extension import marks
-from ...protocol.audit import MOST, Audit, Direction, Finding, misdirected, trim
+from ...protocol.attend_extension import attend_members
+from ...protocol.audit import MAX_REMEMBERED, Audit, Direction, Finding, find_misdirected, forget_older_half
 from ...protocol.events import (
     TERMINAL,
     AwaitingClarification,
@@ -29,7 +29,7 @@ from ...protocol.events import (
     ToolCompleted,
     ToolInvoked,
 )
-from ...protocol.fields import Message, present
+from ...protocol.fields import Message, get_member
 from ...protocol.messages import ClarificationReply, ConfirmationReply, Reply
 from ...text.phrases import title
 from .model import Step, Track, counted, quoted
@@ -79,10 +79,10 @@ class Trace:
         """The next message, on which line it stands, when it was seen, on which subscription, and who sent it."""
         self.messages += 1
         try:
-            message: Message | None = codec.decode(raw, self._audit.known)
+            message: Message | None = codec.decode(raw, self._audit.registry)
         except ProtocolError:
             message = None
-        if misdirected(message, direction):
+        if find_misdirected(message, direction):
             step = self._outside.add(Step(self._moment(self._outside, at), "connection", _MISDIRECTED, line=line))
             self._outside.mark(step, self._audit.feed(raw, at, via, direction), line)
         elif isinstance(message, Envelope):
@@ -135,7 +135,7 @@ class Trace:
             self.tracks.append(track)
         agent = event.producer.agent_id
         if agent not in track.agents and len(track.agents) < _OPEN:
-            track.agents[agent] = quoted(present(event.producer, "agent_name") or agent, 80)
+            track.agents[agent] = quoted(get_member(event.producer, "agent_name") or agent, 80)
         return track
 
     def _event(self, event: Envelope, raw: bytes, line: int, at: str, via: str) -> None:
@@ -147,9 +147,9 @@ class Trace:
         if before is not None and not found and (before == raw or not before.startswith(b"{")):
             track.repeated += 1  # TR-014: delivered again
             return
-        track.session = self._audit.opened.get(event.session_id + via) or track.session
+        track.session = self._audit.open_sessions.get(event.session_id + via) or track.session
         if track.session is not None and not track.events:
-            track.parent = quoted(track.session.parent, 80)
+            track.parent = quoted(track.session.parent_session_id, 80)
         track.events += 1
         now = self._moment(track, at, event.timestamp)
         self._step(event, track, found, line, now)
@@ -189,8 +189,8 @@ class Trace:
         track.mark(step, found, line)
 
     def _ask(self, token: str, track: Track) -> None:
-        if len(self._tokens) >= MOST:
-            trim(self._tokens)
+        if len(self._tokens) >= MAX_REMEMBERED:
+            forget_older_half(self._tokens)
         known = self._tokens.setdefault(token, [])
         if track not in known:
             known.append(track)
@@ -198,18 +198,18 @@ class Trace:
     def _settle(self, track: Track, now: float) -> None:
         """Prompts that are over, and how they ended: the session knows."""
         for token, step in [*track.asked.items()]:
-            ask = track.session.asks.get(token) if track.session is not None else None
+            ask = track.session.prompts.get(token) if track.session is not None else None
             if ask is None or ask.outcome == "pending":
                 continue
             step.until = max(step.at, min(now, ask.deadline) if ask.outcome == "timed_out" else now)
             step.ended = _OUTCOMES.get(ask.outcome, ask.outcome)
             if ask.outcome == "timed_out" and ask.kind == "confirmation":
-                step.ended += ", so it was " + ("accepted" if ask.granted else "refused")
+                step.ended += ", so it was " + ("accepted" if ask.is_granted else "refused")
             del track.asked[token]
 
     def _moment(self, track: Track, *told: str) -> float:
         """The first of these times that can be read, or that of the step before."""
-        moments = (timestamps.instant(text) for text in told if text)
+        moments = (timestamps.parse_instant(text) for text in told if text)
         return next((moment for moment in moments if moment is not None), track.last)
 
 
@@ -229,16 +229,16 @@ def _state(name: object) -> str:
 
 
 def _language(event: Envelope) -> str:
-    tag = present(event, "language")
-    hints = present(event, "localization_hints")
+    tag = get_member(event, "language")
+    hints = get_member(event, "localization_hints")
     if tag is None and hints is not None:
-        tag = present(hints, "primary_language")
+        tag = get_member(hints, "primary_language")
     return tag if isinstance(tag, str) and tag.replace("-", "").isascii() and tag.replace("-", "").isalnum() else ""
 
 
 def _summary(event: Envelope) -> str:
     for name in ("summary_normal", "summary_detailed", "summary_terse"):
-        text = quoted(present(event, name))
+        text = quoted(get_member(event, name))
         if text:
             return text
     return ""
@@ -250,7 +250,7 @@ def _tool_name(name: object) -> str:
 
 def _bounded(held: dict[Any, Step]) -> None:
     if len(held) >= _OPEN:
-        trim(held)
+        forget_older_half(held)
 
 
 def _started(_track: Track, event: SessionStarted, now: float, _found: list[Finding]) -> Step:
@@ -270,7 +270,7 @@ def _changed(track: Track, event: StateChanged, now: float, _found: list[Finding
     agent, left, entered = event.producer.agent_id, _state(event.from_state), _state(event.to_state)
     track.leave(agent, now)
     text = f"From {left} to {entered}."
-    told = marks(event)
+    told = attend_members(event)
     if told.get("resync") is True:
         text = f"Catching up: the state is {entered}."
     elif isinstance(told.get("outcome"), str):
@@ -284,19 +284,19 @@ def _changed(track: Track, event: StateChanged, now: float, _found: list[Finding
 def _invoked(track: Track, event: ToolInvoked, now: float, _found: list[Finding]) -> Step:
     track.tools += 1
     name = _tool_name(event.tool)
-    risk = present(event, "risk_level")
+    risk = get_member(event, "risk_level")
     notes = [f"{risk} risk"] if isinstance(risk, str) else []
     notes += ["it cannot be undone"] if event.irreversible is True else []
     text = f"Tool {name} is called" + (f"; {', '.join(notes)}." if notes else ".")
     step = Step(now, "tool", text, _summary(event), name=name, lasts=True)
     if len(track.calls) >= _OPEN:
         del track.calls[0]
-    track.calls.append((str(present(event, "tool_call_id") or ""), event.tool, event.producer.agent_id, step))
+    track.calls.append((str(get_member(event, "tool_call_id") or ""), event.tool, event.producer.agent_id, step))
     return step
 
 
 def _completed(track: Track, event: ToolCompleted, now: float, _found: list[Finding]) -> Step:
-    id_, mine = present(event, "tool_call_id"), (event.tool, event.producer.agent_id)
+    id_, mine = get_member(event, "tool_call_id"), (event.tool, event.producer.agent_id)
     named = [call for call in track.calls if id_ is not None and call[0] == id_]
     # C-48: by id, else the oldest running call of that tool and agent.
     call = next(iter(named or [call for call in track.calls if id_ is None and call[1:3] == mine]), None)
@@ -304,19 +304,21 @@ def _completed(track: Track, event: ToolCompleted, now: float, _found: list[Find
     if call is not None:
         track.calls.remove(call)
         call[3].until, call[3].ended = max(call[3].at, now), status
-    said = _summary(event) if event.status == "success" else quoted(present(event, "error_message")) or _summary(event)
+    said = (
+        _summary(event) if event.status == "success" else quoted(get_member(event, "error_message")) or _summary(event)
+    )
     return Step(now, "tool", f"Tool {_tool_name(event.tool)} is done: {status}.", said)
 
 
 def _chunk(track: Track, event: OutputStreaming, now: float, found: list[Finding]) -> Step:
     """One step for all the chunks of an output, and one for each run of those that break the same rules."""
-    key = (event.producer.agent_id, str(present(event, "output_id") or ""))
+    key = (event.producer.agent_id, str(get_member(event, "output_id") or ""))
     fresh = key not in track.written
     if fresh:
         track.outputs += 1
         step, beginning = Step(now, "output", "", name="output", lasts=True), ""
         if len(track.written) >= _OPEN:
-            trim(track.written)
+            forget_older_half(track.written)
     else:
         step, beginning = track.written[key]
         step.times += 1
@@ -346,12 +348,12 @@ def _same(step: Step, found: list[Finding]) -> bool:
 
 def _progress(track: Track, event: ProgressUpdated, now: float, found: list[Finding]) -> Step:
     """Progress that follows progress is one step."""
-    percent, step, total = (present(event.progress, name) for name in ("percent", "step", "total_steps"))
+    percent, step, total = (get_member(event.progress, name) for name in ("percent", "step", "total_steps"))
     parts = [f"{percent:g} percent"] if isinstance(percent, (int, float)) else []
     if isinstance(step, int):
         parts.append(f"step {step:,}" + (f" of {total:,}" if isinstance(total, int) else ""))
     text = f"Progress: {', '.join(parts)}." if parts else "Progress."
-    said = _summary(event) or quoted(present(event.progress, "description"))
+    said = _summary(event) or quoted(get_member(event.progress, "description"))
     last = track.steps.latest
     follows = last is not None and last.kind == "progress" and last.agent == event.producer.agent_id
     if last is not None and follows and _same(last, found):

@@ -12,7 +12,7 @@ from collections import Counter
 from collections.abc import Iterator
 from typing import Final
 
-from ...protocol.catalogue import rules, spoken
+from ...protocol.catalogue import all_rules, speak_section
 from ...text.html_page import asset, document, foreign, safe
 from .build import Trace
 from .model import GRADES, KINDS, Mark, Step, Track, counted, lasting
@@ -60,8 +60,8 @@ def _rules(trace: Trace) -> Iterator[str]:
     yield '<table>\n<thead><tr><th scope="col">Rule</th><th scope="col">Times</th>'
     yield '<th scope="col">What it asks for</th></tr></thead>\n<tbody>\n'
     for id_, times in broken.most_common():
-        known = rules().get(id_)
-        asks = f"{known.statement} ({spoken(known.section)})" if known is not None else "A rule of a profile."
+        known = all_rules().get(id_)
+        asks = f"{known.statement} ({speak_section(known.section)})" if known is not None else "A rule of a profile."
         yield f'<tr><th scope="row">{safe(id_)}</th><td>{times:,}</td><td>{safe(asks)}</td></tr>\n'
     yield "</tbody>\n</table>\n</section>\n"
 
@@ -138,7 +138,7 @@ def _row(step: Step, track: Track, id_: str) -> Iterator[str]:
 
 
 def _mark(mark: Mark) -> str:
-    source = f", {spoken(mark.section)}" if mark.section else ""
+    source = f", {speak_section(mark.section)}" if mark.section else ""
     where = f", line {mark.line:,}" if mark.line is not None else ", at the end"
     return (
         f'<li class="{mark.severity}" tabindex="-1"><strong>{GRADES[mark.severity]} {safe(mark.rule)}</strong>'

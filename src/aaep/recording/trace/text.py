@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final
 
-from ...protocol.catalogue import spoken
+from ...protocol.catalogue import speak_section
 from .build import Trace
 from .html import html
 from .model import GRADES, Step, Track, counted
@@ -55,5 +55,5 @@ def _told(step: Step, track: Track, *, notes: bool) -> Iterator[str]:
     for mark in step.marks:
         if mark.severity != "info" or notes:
             where = f", line {mark.line:,}" if mark.line is not None else ""
-            source = f", {spoken(mark.section)}" if mark.section else ""
+            source = f", {speak_section(mark.section)}" if mark.section else ""
             yield f"    {GRADES[mark.severity]} {mark.rule}{source}{where}. {mark.text}"

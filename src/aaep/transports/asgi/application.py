@@ -26,7 +26,7 @@ from ...identity.peer import Peer
 from ...identity.rate_limit import prepared
 from ...protocol.codec import encode
 from ...protocol.fields import Message
-from ...protocol.framing import LIMIT
+from ...protocol.framing import MAX_MESSAGE_BYTES
 from ...protocol.messages import SubscriptionClose
 from ..addresses import admitting
 from ..base import Channel
@@ -120,7 +120,7 @@ class Application:
         token: str | None = None,
         origins: Iterable[str] = (),
         hosts: Iterable[str] = (),
-        limit: int = LIMIT,
+        limit: int = MAX_MESSAGE_BYTES,
         patience: float = 30.0,
     ) -> None:
         """

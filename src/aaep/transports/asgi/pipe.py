@@ -8,18 +8,18 @@ import threading
 from collections.abc import Callable
 
 from ...protocol.codec import encode
-from ...protocol.framing import ndjson, sse
+from ...protocol.framing import encode_ndjson, encode_sse
 from ...protocol.messages import SubscriptionClose
 
 __all__ = ["EventPipe", "Pipe", "TalkPipe"]
 
 
 def _event(event_id: str, data: bytes) -> bytes:
-    return sse(data, id=event_id)  # SSE-009, SSE-011, SSE-012
+    return encode_sse(data, id=event_id)  # SSE-009, SSE-011, SSE-012
 
 
 def _line(event_id: str, data: bytes) -> bytes:
-    return ndjson(data)  # JSON has no line ends of its own, so what was joined can be parted again
+    return encode_ndjson(data)  # JSON has no line ends of its own, so what was joined can be parted again
 
 
 class Pipe:
@@ -119,7 +119,7 @@ class EventPipe(Pipe):
 
     def close(self, message: SubscriptionClose | None) -> None:
         if message is not None:
-            self.write(sse(encode(message), event="aaep.close"))  # CF-088: without an id
+            self.write(encode_sse(encode(message), event="aaep.close"))  # CF-088: without an id
         self.end()
 
 

@@ -10,7 +10,7 @@ from typing import Any, Final
 
 from ...errors import AaepError
 from ...identity.origins import is_loopback, split
-from ...protocol.framing import LIMIT
+from ...protocol.framing import MAX_MESSAGE_BYTES
 from ..addresses import address, listening
 
 __all__ = ["ServedDoor", "served"]
@@ -53,7 +53,7 @@ async def served(url: str, application: Any) -> ServedDoor:
         uvicorn = importlib.import_module("uvicorn")
     except ImportError as error:
         raise AaepError(
-            f"{url!r} needs uvicorn: pip install uvicorn. Without it, use http://, or mount producer.asgi() where you serve."
+            f"{url!r} needs uvicorn: pip install uvicorn. Without it, use http://, or mount producer.asgi() yourself."
         ) from error
     parts, port = split(url.removeprefix("asgi+"))
     host = parts.hostname or "127.0.0.1"
@@ -69,7 +69,7 @@ async def served(url: str, application: Any) -> ServedDoor:
             server_header=False,
             lifespan="off",
             ws="websockets-sansio",
-            ws_max_size=LIMIT,
+            ws_max_size=MAX_MESSAGE_BYTES,
             timeout_graceful_shutdown=1,
         )
         shown = f"[{host}]" if ":" in host else host

@@ -17,7 +17,7 @@ import grpc
 from ... import __version__
 from ...errors import AaepError
 from ...identity.origins import is_loopback, split
-from ...protocol.framing import LIMIT
+from ...protocol.framing import MAX_MESSAGE_BYTES
 from ...runtime.loop_errors import hush
 from ...text.phrases import sentence
 from ...text.sanitize import neutralise
@@ -177,7 +177,7 @@ class GrpcChannel(Duplex):
         hush(asyncio.get_running_loop())
         options = (
             ("grpc.use_local_subchannel_pool", 1),
-            ("grpc.max_receive_message_length", LIMIT + ENVELOPE),  # CF-114
+            ("grpc.max_receive_message_length", MAX_MESSAGE_BYTES + ENVELOPE),  # CF-114
             ("grpc.enable_http_proxy", int(not self._local)),
             ("grpc.enable_retries", 0),  # a reply is said once; what to do when it is lost is for others to decide
             ("grpc.keepalive_time_ms", int(self._silence * 1000 / 3)),

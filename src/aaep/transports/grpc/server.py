@@ -19,7 +19,7 @@ from ...identity.origins import split
 from ...identity.peer import Peer
 from ...protocol.codec import encode
 from ...protocol.fields import Message
-from ...protocol.framing import LIMIT
+from ...protocol.framing import MAX_MESSAGE_BYTES
 from ...protocol.messages import SubscriptionClose, SubscriptionRejected
 from ..addresses import admitting, context, listening, placed
 from ..duplex_server import Exchange
@@ -200,7 +200,7 @@ async def serve(
     cert: str | None = None,
     key: str | None = None,
     client_ca: str | None = None,
-    limit: int = LIMIT,
+    limit: int = MAX_MESSAGE_BYTES,
     patience: float = 30.0,
 ) -> GrpcDoor:
     """

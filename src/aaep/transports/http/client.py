@@ -21,7 +21,7 @@ import msgspec
 from ... import __version__
 from ...errors import AaepError, FrameError
 from ...identity.origins import is_loopback, origin_of, parts_of, split
-from ...protocol.framing import LIMIT, SseDecoder
+from ...protocol.framing import MAX_MESSAGE_BYTES, SseDecoder
 from ...text.phrases import sentence
 from ..base import Arrival, ChannelLost, ChannelRefused, Token, authorization, type_of
 from .routes import ACCEPT
@@ -262,8 +262,8 @@ async def _whole(response: aiohttp.ClientResponse) -> bytes:
     body = bytearray()
     async for piece in response.content.iter_any():
         body += piece
-        if len(body) > LIMIT:
-            raise ChannelRefused(f"The answer of {response.url.origin()} is longer than {LIMIT} bytes.")
+        if len(body) > MAX_MESSAGE_BYTES:
+            raise ChannelRefused(f"The answer of {response.url.origin()} is longer than {MAX_MESSAGE_BYTES} bytes.")
     return bytes(body)
 
 

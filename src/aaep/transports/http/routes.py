@@ -21,7 +21,7 @@ from ...protocol.messages import (
     SubscriptionRenegotiate,
     SubscriptionRequest,
 )
-from ...protocol.rules import pattern
+from ...protocol.rules import pattern_test
 from .guard import CHALLENGE, Refusal, media_type_is_json
 
 __all__ = [
@@ -71,7 +71,7 @@ STREAM: Final = {**ALWAYS, "Content-Type": "text/event-stream; charset=utf-8", "
 _CHALLENGE: Final = {"WWW-Authenticate": CHALLENGE}
 # CF-085: a subscription.request is malformed where replies go.
 _REPLIES: Final = (SubscriptionRenegotiate, SubscriptionClose, ConfirmationReply, ClarificationReply)
-_subscription_id: Final = pattern(SubscriptionAccepted, "subscription_id")  # SUB-018
+_subscription_id: Final = pattern_test(SubscriptionAccepted, "subscription_id")  # SUB-018
 
 
 class Said(NamedTuple):

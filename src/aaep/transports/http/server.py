@@ -27,7 +27,7 @@ from ...identity.credentials import Identity, Unauthorised
 from ...identity.origins import split
 from ...identity.peer import Peer
 from ...protocol.codec import encode
-from ...protocol.framing import LIMIT, sse
+from ...protocol.framing import MAX_MESSAGE_BYTES, encode_sse
 from ...protocol.messages import SubscriptionClose
 from ...runtime.background import shut
 from ..addresses import admitting, context, listening, placed
@@ -74,14 +74,14 @@ _LINGER: Final = 10.0  # seconds for a reader to take what was written before it
 def _bare(event_id: str, data: bytes) -> bytes:
     if _simple(event_id, data):
         return b"event: aaep.event\nid: %b\ndata: %b\n\n" % (event_id.encode(), data)
-    return sse(data, id=event_id)  # SSE-009, SSE-011, SSE-012
+    return encode_sse(data, id=event_id)  # SSE-009, SSE-011, SSE-012
 
 
 def _chunked(event_id: str, data: bytes) -> bytes:
     if _simple(event_id, data):
         name = event_id.encode()
         return b"".join((_head(len(name) + len(data)), name, b"\ndata: ", data, b"\n\n\r\n"))
-    return _chunk(sse(data, id=event_id))
+    return _chunk(encode_sse(data, id=event_id))
 
 
 def _simple(event_id: str, data: bytes) -> bool:
@@ -148,7 +148,7 @@ class EventStream:
         if self.ended.done():
             return
         if message is not None:
-            self.write(self._wrapped(sse(encode(message), event="aaep.close")))  # CF-088: without an id
+            self.write(self._wrapped(encode_sse(encode(message), event="aaep.close")))  # CF-088: without an id
         self.ended.set_result(None)
         # A reader that takes nothing would keep its socket, and what waits in it, for ever.
         asyncio.get_running_loop().call_later(_LINGER, self._transport.abort)
@@ -531,7 +531,7 @@ async def serve(
     client_ca: str | None = None,
     origins: Iterable[str] = (),
     hosts: Iterable[str] = (),
-    limit: int = LIMIT,
+    limit: int = MAX_MESSAGE_BYTES,
     patience: float = 30.0,
 ) -> HttpDoor:
     """

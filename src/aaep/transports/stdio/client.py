@@ -11,7 +11,7 @@ import msgspec
 
 from ...errors import AaepError
 from ...protocol.codec import encode
-from ...protocol.framing import Frame, jsonrpc
+from ...protocol.framing import Frame, encode_jsonrpc
 from ...protocol.messages import SubscriptionClose
 from ...text.sanitize import neutralise
 from ..base import ChannelRefused
@@ -60,10 +60,10 @@ class _Talk:
         method = _METHODS[_read(message, _Head).type]
         if method in (SUBSCRIBE, RENEGOTIATE):
             self._call = next(self._agent.calls)
-            self._agent.write(jsonrpc(message, method=method, call=self._call))
+            self._agent.write(encode_jsonrpc(message, method=method, call=self._call))
         else:
             self._over = self._over or method == CLOSE
-            self._agent.write(jsonrpc(message, method=method))
+            self._agent.write(encode_jsonrpc(message, method=method))
 
     async def receive(self) -> bytes | ChannelRefused | None:
         while not self._over or self._call:
@@ -73,7 +73,9 @@ class _Talk:
                     return self._answered(item)
             elif item.call is not None:
                 # STDIO-009: it may ask whether we are there, and nothing else.
-                self._agent.write(jsonrpc(b"{}", call=item.call) if item.method == PING else error(-32601, item.call))
+                self._agent.write(
+                    encode_jsonrpc(b"{}", call=item.call) if item.method == PING else error(-32601, item.call)
+                )
             elif self._id and item.method in (EVENT, CLOSE):  # before that, what is left of an earlier subscription
                 self._over = item.method == CLOSE and _read(item.data, _Head).subscription_id == self._id
                 return item.data

@@ -8,7 +8,7 @@ from typing import Final
 import msgspec
 
 from ...errors import FrameError
-from ...protocol.framing import Frame, JsonRpcDecoder, jsonrpc
+from ...protocol.framing import Frame, JsonRpcDecoder, encode_jsonrpc
 
 __all__ = [
     "CLOSE",
@@ -41,7 +41,7 @@ _WORDS: Final = {
 
 def error(code: int, call: int | str | None) -> bytes:
     """A line that says what is wrong with a call."""
-    return jsonrpc(msgspec.json.encode({"code": code, "message": _WORDS[code]}), call=call, error=True)
+    return encode_jsonrpc(msgspec.json.encode({"code": code, "message": _WORDS[code]}), call=call, error=True)
 
 
 class Broken(FrameError):

@@ -24,7 +24,7 @@ from ...identity.credentials import Credentials, Identity, Local
 from ...identity.peer import Peer
 from ...protocol.codec import encode
 from ...protocol.fields import Message
-from ...protocol.framing import LIMIT, Frame, jsonrpc
+from ...protocol.framing import MAX_MESSAGE_BYTES, Frame, encode_jsonrpc
 from ...protocol.messages import (
     ClarificationReply,
     ConfirmationReply,
@@ -53,12 +53,12 @@ _LINGER: Final = 10.0  # seconds for a reader to take what was written before it
 _GRACE: Final = 0.4  # seconds for what is under way when a door closes
 
 
-_HEAD: Final = jsonrpc(b"{}", method=EVENT).partition(b"{}")[0]  # of a line with an event
+_HEAD: Final = encode_jsonrpc(b"{}", method=EVENT).partition(b"{}")[0]  # of a line with an event
 
 
 def _event(event_id: str, data: bytes) -> bytes:
     if 10 in data or 13 in data:  # nearly none has a line end of its own
-        return jsonrpc(data, method=EVENT)
+        return encode_jsonrpc(data, method=EVENT)
     return b"%b%b}\n" % (_HEAD, data)  # STDIO-003
 
 
@@ -208,7 +208,7 @@ class _Reader(asyncio.Protocol):
     def _done(self, item: Frame) -> None:
         """Who asks for an answer where none is due gets the same one always; ``ping`` has no other (CF-012, CF-110)."""
         if item.call is not None:
-            self.write(jsonrpc(b"{}", call=item.call))
+            self.write(encode_jsonrpc(b"{}", call=item.call))
 
     def _answer(self, item: Frame, call: int | str) -> None:
         self._call = call
@@ -219,9 +219,11 @@ class _Reader(asyncio.Protocol):
 
     def _say(self, message: Message) -> None:
         if isinstance(message, SubscriptionClose):
-            self.write(jsonrpc(encode(message), method=CLOSE))  # STDIO-008
+            self.write(encode_jsonrpc(encode(message), method=CLOSE))  # STDIO-008
         else:
-            self.write(jsonrpc(encode(message), call=self._call))  # STDIO-005, CF-110: a rejection too is a result
+            self.write(
+                encode_jsonrpc(encode(message), call=self._call)
+            )  # STDIO-005, CF-110: a rejection too is a result
 
     def _end(self, reason: str) -> None:
         if reason == "protocol_error":
@@ -254,7 +256,7 @@ async def serve(
     url: str,
     *,
     identity: Identity | None = None,
-    limit: int = LIMIT,
+    limit: int = MAX_MESSAGE_BYTES,
     reading: int | None = None,
     writing: int | None = None,
 ) -> StdioDoor:

@@ -8,7 +8,7 @@ from collections.abc import Callable
 from typing import Final, Literal
 
 from ...errors import AaepError, FrameError
-from ...protocol.framing import LIMIT, length_prefixed, ndjson, sniff
+from ...protocol.framing import MAX_MESSAGE_BYTES, choose_decoder, encode_length_prefixed, encode_ndjson
 from ..base import ChannelLost
 from ..duplex_client import Duplex, Incoming
 from .paths import dial, read, wanted
@@ -28,7 +28,7 @@ class _Line:
     def __init__(
         self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter, frame: Callable[[bytes], bytes]
     ) -> None:
-        self._incoming = Incoming(reader, lambda first: sniff(first)(LIMIT))  # CF-106
+        self._incoming = Incoming(reader, lambda first: choose_decoder(first)(MAX_MESSAGE_BYTES))  # CF-106
         self._writer, self._frame = writer, frame
 
     async def send(self, message: bytes) -> None:
@@ -66,7 +66,7 @@ def connect(url: str, *, framing: Literal["length", "ndjson"] = "length") -> Dup
     is for agents that know only one of the two.
     """
     wanted(url)
-    frame = {"length": length_prefixed, "ndjson": ndjson}.get(framing)
+    frame = {"length": encode_length_prefixed, "ndjson": encode_ndjson}.get(framing)
     if frame is None:
         raise AaepError(f"There is no framing {framing!r}. Known: length, ndjson.")
 

@@ -22,7 +22,7 @@ from typing import Final
 from urllib.parse import unquote
 
 from ...errors import AaepError
-from ...protocol.framing import LIMIT
+from ...protocol.framing import MAX_MESSAGE_BYTES
 from ...runtime.files import file_name, make_folder
 from ..base import ChannelLost, ChannelRefused
 
@@ -326,8 +326,8 @@ def read(url: str) -> bytes:
         opened = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
         with open(opened, "rb") as file:
             found = os.fstat(opened)
-            if not stat.S_ISREG(found.st_mode) or found.st_uid != os.geteuid() or found.st_size > LIMIT:
+            if not stat.S_ISREG(found.st_mode) or found.st_uid != os.geteuid() or found.st_size > MAX_MESSAGE_BYTES:
                 raise ChannelRefused(f"{path} is not a manifest of your agent.")
-            return file.read(LIMIT)
+            return file.read(MAX_MESSAGE_BYTES)
     except OSError as error:
         raise ChannelRefused(f"There is no manifest to read at {path}: {error.strerror}.") from error

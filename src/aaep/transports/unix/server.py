@@ -25,7 +25,14 @@ from ...hub.face import HubFace
 from ...identity.credentials import Credentials, Identity, Local, Unauthenticated, Unauthorised
 from ...protocol.codec import encode, replace
 from ...protocol.fields import Message
-from ...protocol.framing import LIMIT, Decoder, NdjsonDecoder, length_prefixed, ndjson, sniff
+from ...protocol.framing import (
+    MAX_MESSAGE_BYTES,
+    Decoder,
+    NdjsonDecoder,
+    choose_decoder,
+    encode_length_prefixed,
+    encode_ndjson,
+)
 from ...protocol.messages import SubscriptionAccepted, SubscriptionClose, SubscriptionRejected
 from ...runtime.background import shut
 from ..duplex_server import Exchange
@@ -41,11 +48,11 @@ _GRACE: Final = 0.4  # seconds for what is under way when a door closes
 
 
 def _prefixed(event_id: str, data: bytes) -> bytes:
-    return length_prefixed(data)  # UDS-007
+    return encode_length_prefixed(data)  # UDS-007
 
 
 def _line(event_id: str, data: bytes) -> bytes:
-    return ndjson(data)  # UDS-008
+    return encode_ndjson(data)  # UDS-008
 
 
 def _nowhere(data: bytes) -> None:
@@ -111,7 +118,7 @@ class _Reader(asyncio.Protocol):
     def _feed(self, exchange: Exchange, data: bytes) -> None:
         try:
             if self._decoder is None:
-                self._decoder = sniff(data)(self._door.limit)  # CF-106, UDS-009
+                self._decoder = choose_decoder(data)(self._door.limit)  # CF-106, UDS-009
                 self.frame = _line if isinstance(self._decoder, NdjsonDecoder) else _prefixed
             frames = self._decoder.feed(data)
         except FrameError as error:
@@ -266,7 +273,7 @@ class UnixDoor:
 
 
 async def serve(
-    hub: HubFace, url: str, *, identity: Identity | None = None, limit: int = LIMIT, patience: float = 30.0
+    hub: HubFace, url: str, *, identity: Identity | None = None, limit: int = MAX_MESSAGE_BYTES, patience: float = 30.0
 ) -> UnixDoor:
     """
     Serve a hub at a socket; ``unix:`` alone is the place for its agent.

@@ -17,7 +17,7 @@ from aiohttp import WSMsgType
 from ... import __version__
 from ...errors import AaepError
 from ...identity.origins import is_loopback, over_http, split
-from ...protocol.framing import LIMIT
+from ...protocol.framing import MAX_MESSAGE_BYTES
 from ...text.phrases import sentence
 from ..base import ChannelLost, ChannelRefused, Token, authorization
 from ..duplex_client import Duplex
@@ -150,7 +150,7 @@ class WebSocketChannel(Duplex):
                 headers=authorization(self._token),  # WS-003
                 protocols=(SUBPROTOCOL,),  # WS-002
                 timeout=self._limits,
-                max_msg_size=LIMIT + 1,  # CF-114; aiohttp's is the first size that is too large
+                max_msg_size=MAX_MESSAGE_BYTES + 1,  # CF-114; aiohttp's is the first size that is too large
                 compress=0,
                 proxy=proxy_for(over_http(self.url)),
                 ssl=self._ssl or True,

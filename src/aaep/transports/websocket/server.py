@@ -25,7 +25,7 @@ from ...hub.face import HubFace
 from ...identity.credentials import Identity
 from ...identity.origins import over_http, split
 from ...identity.peer import Peer
-from ...protocol.framing import LIMIT
+from ...protocol.framing import MAX_MESSAGE_BYTES
 from ...runtime.background import shut
 from ..addresses import admitting, context, listening, placed
 from ..http.guard import Guard, Refusal, admission, named, shown
@@ -138,7 +138,7 @@ async def serve(
     client_ca: str | None = None,
     origins: Iterable[str] = (),
     hosts: Iterable[str] = (),
-    limit: int = LIMIT,
+    limit: int = MAX_MESSAGE_BYTES,
     patience: float = 30.0,
 ) -> WebSocketDoor:
     """

@@ -19,7 +19,7 @@ from ...hub.face import HubFace
 from ...identity.peer import Peer
 from ...protocol.codec import encode
 from ...protocol.fields import Message
-from ...protocol.framing import LIMIT
+from ...protocol.framing import MAX_MESSAGE_BYTES
 from ...protocol.messages import SubscriptionClose
 from ..duplex_server import Exchange
 from ..http.guard import Refusal
@@ -210,7 +210,7 @@ async def talk(
     peer: Peer,
     open_: set[Conversation],
     *,
-    limit: int = LIMIT,
+    limit: int = MAX_MESSAGE_BYTES,
     patience: float = 30.0,
 ) -> web.StreamResponse:
     """
