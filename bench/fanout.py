@@ -303,7 +303,9 @@ class Last:
         request = SubscriptionRequest(
             aaep_version="1.0.0", subscriber_id="last", subscriber_name="Last", capabilities=Capabilities()
         )
-        peer = Local().admit(Credentials(transport="bench", loopback=True))  # as the others are, who share its stream
+        peer = Local().authenticate(
+            Credentials(transport="bench", is_loopback=True)
+        )  # as the others are, who share its stream
         answer = hub.subscribe(request, peer)
         assert isinstance(answer, SubscriptionAccepted)
         hub.connect(answer.subscription_id, peer, self)

@@ -23,9 +23,9 @@ from aaep.protocol.audit import Audit
 from aaep.protocol.framing import encode_ndjson
 from aaep.protocol.messages import Capabilities, SubscriptionClose, SubscriptionRequest
 from aaep.recording import reader as recordings
-from aaep.recording.capture import Capture, Lines
-from aaep.recording.replay_plan import Script
-from aaep.recording.replayer import Rehearsal
+from aaep.recording.capture import CaptureWriter, LineFile
+from aaep.recording.replay_plan import ReplayPlan
+from aaep.recording.replayer import Replayer
 from aaep.subscriber.subscriber import Subscriber
 from aaep.transports.base import Arrival
 
@@ -107,13 +107,13 @@ def main() -> None:
 
 def _capture(lines: list[bytes], path: Path) -> float:
     start = time.perf_counter()
-    with Capture(Lines(path), source="bench", transport="sse") as capture:
+    with CaptureWriter(LineFile(path), source="bench", transport="sse") as capture:
         with Subscriber(Ready(lines), replies=False, reconnect=False, record=capture.record) as subscriber:
             for _number, _ in zip(range(EVENTS), subscriber, strict=False):
                 pass
         seconds = time.perf_counter() - start
-        if capture.events != EVENTS:
-            raise SystemExit(f"{capture.events} of {EVENTS} events were recorded.")
+        if capture.event_count != EVENTS:
+            raise SystemExit(f"{capture.event_count} of {EVENTS} events were recorded.")
     return seconds
 
 
@@ -121,7 +121,7 @@ def _validate(_lines: list[bytes], path: Path) -> float:
     start = time.perf_counter()
     audit = Audit()
     with path.open("rb") as file:
-        recordings.judge(recordings.begin(file), audit, lambda *_: None, lambda _: None)
+        recordings.audit_recording(recordings.open_recording(file), audit, lambda *_: None, lambda _: None)
     audit.finish()
     if audit.events != EVENTS:
         raise SystemExit(f"{audit.events} of {EVENTS} events were judged.")
@@ -132,12 +132,12 @@ def _replay(_lines: list[bytes], path: Path) -> float:
     with Producer("bench", journal=None) as producer:
         reader = Reader()
         _join(producer.hub, reader)
-        rehearsal = Rehearsal(producer, Script(lambda: path.open("rb"), attend_registry()), speed=None)
+        rehearsal = Replayer(producer, ReplayPlan(lambda: path.open("rb"), attend_registry()), speed=None)
         start = time.perf_counter()
         rehearsal.play()
         seconds = time.perf_counter() - start
-    if rehearsal.played != EVENTS or reader.got < EVENTS // 2:  # shaping may merge some of them
-        raise SystemExit(f"{rehearsal.played} events were played and {reader.got} arrived.")
+    if rehearsal.played_count != EVENTS or reader.got < EVENTS // 2:  # shaping may merge some of them
+        raise SystemExit(f"{rehearsal.played_count} events were played and {reader.got} arrived.")
     return seconds
 
 

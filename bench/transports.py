@@ -51,8 +51,8 @@ from aaep.producer.session import Session
 from aaep.protocol.codec import decode, encode
 from aaep.protocol.events import Envelope, StateChanged
 from aaep.protocol.messages import ConfirmationReply, Reply
-from aaep.runtime.ids import identifier
-from aaep.text.summaries import outcome
+from aaep.runtime.ids import new_id
+from aaep.text.summaries import summarize_outcome
 from tests.serving import served
 
 sys.path.insert(0, str(Path(__file__).parent.parent))
@@ -298,9 +298,9 @@ class Decided:
 
     def __init__(self, producer: Producer) -> None:
         with producer.session("Paying.") as session:
-            said = session.voice.say(
+            said = session._emitter.emit(
                 StateChanged,
-                outcome("accepted", "Pay the rent."),
+                summarize_outcome("accepted", "Pay the rent."),
                 urgency="critical",
                 from_state="idle",
                 to_state="thinking",
@@ -308,7 +308,7 @@ class Decided:
             )
         self.session_id = session.session_id
         self._hub = producer.hub
-        stamped = [structs.replace(said, event_id=identifier("evt_")) for _ in range(2000)]
+        stamped = [structs.replace(said, event_id=new_id("evt_")) for _ in range(2000)]
         self._said = cycle([(event, encode(event)) for event in stamped])
 
     def owns_token(self, token: str) -> bool:
@@ -333,7 +333,7 @@ async def feed(session: Session, events: Iterator[tuple[Envelope, bytes]], count
     outlets = [one.writer for one in hub.subscriptions.all() if one.writer is not None]
     for number in range(0, count, burst):
         for event, data in islice(events, burst):
-            hub.publish(session, event, data)
+            hub.publish(session._source, event, data)
         await asyncio.sleep(0)  # lets the sockets be served
         if number % LOOK == 0:
             while sum(outlet.waiting() for outlet in outlets) > UNSENT * len(outlets):

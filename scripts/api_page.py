@@ -21,7 +21,7 @@ except ImportError:  # run as a script, not as part of the package
 PAGE: Final = Path(__file__).parent.parent / "docs" / "api.md"
 
 GROUPS: Final[Mapping[str, str]] = {
-    "For those who write agents": "Producer Session Call Output Ask Answer Refused Later",
+    "For those who write agents": "Producer Session Call Output Ask Answer Refused Waitable",
     "For those who write readers": "listen Subscriber Status announce Announcement Preferences",
     "Messages as bytes": "read decode encode Message",
     "Judging": "explain Audit Finding Violation Severity",
@@ -44,7 +44,7 @@ MEMBERS: Final[Mapping[str, str]] = {
     "Output": "write close",
     "Ask": "wait answer withdraw",
     "Answer": "refusal",
-    "Later": "wait done",
+    "Waitable": "wait done",
     "Subscriber": """announcements accept reject answer prompts ready renegotiate stop close status terms producer
         trusted proof notes last_event_id findings""",
     "Audit": "feed missed finish",
@@ -52,7 +52,7 @@ MEMBERS: Final[Mapping[str, str]] = {
 }
 ATTRIBUTES: Final[Mapping[str, str]] = {
     "Producer.addresses": "Where readers can connect, with the ports that were really taken.",
-    "Later.done": "Whether it has come.",
+    "Waitable.done": "Whether it has come.",
     "Subscriber.producer": "Who it is that is listened to; None before the handshake.",
 }
 MADE: Final = ("Producer", "Subscriber", "Audit", "Registry")  # the others with members are given by something

@@ -10,8 +10,8 @@ import threading
 from collections.abc import Callable
 from contextlib import suppress
 
-from aaep.conformance.subscriber.run import Begin, Running
-from aaep.outputs.terminal import Page, Terminal, source
+from aaep.conformance.subscriber.run import RunningSubscriber, SubscriberLauncher
+from aaep.outputs.terminal import LinePrinter, Terminal, detect_input
 from aaep.presentation.announce import Announcement
 from aaep.subscriber.subscriber import Subscriber
 from tests.broken.good_reader import Reader
@@ -20,10 +20,10 @@ from tests.broken.good_reader import Reader
 class InThread:
     """A subscriber in a thread of its own."""
 
-    seen = True
+    has_observable_exit = True
 
     def __init__(self, run: Callable[[], object], end: Callable[[], object], keys: int | None = None) -> None:
-        self.typed = keys is not None
+        self.has_typed_input = keys is not None
         self._loop, self._end, self._keys = asyncio.get_running_loop(), end, keys
         self._over: asyncio.Future[str] = self._loop.create_future()
         self._run = run
@@ -42,7 +42,7 @@ class InThread:
         if self._keys is not None:
             os.close(self._keys)
 
-    async def type(self, line: str) -> None:
+    async def type_line(self, line: str) -> None:
         if self._keys is not None and not self._over.done():
             os.write(self._keys, line.encode() + b"\n")
 
@@ -50,14 +50,14 @@ class InThread:
         if not self._over.done():
             self._end()
 
-    async def ended(self) -> str:
+    async def wait_for_exit(self) -> str:
         return await self._over
 
 
-def plain(made: type[Reader]) -> Begin:
+def plain(made: type[Reader]) -> SubscriberLauncher:
     """One of those that are written without our library."""
 
-    async def begin(url: str, task: str, keys: str, heard: Callable[[bytes], None]) -> Running:
+    async def begin(url: str, task: str, keys: str, heard: Callable[[bytes], None]) -> RunningSubscriber:
         loop = asyncio.get_running_loop()
         reader = made(url, task, keys, lambda line: loop.call_soon_threadsafe(heard, line))
         return InThread(reader.run, reader.stop)
@@ -65,7 +65,7 @@ def plain(made: type[Reader]) -> Begin:
     return begin
 
 
-async def ours(url: str, task: str, keys: str, heard: Callable[[bytes], None]) -> Running:
+async def ours(url: str, task: str, keys: str, heard: Callable[[bytes], None]) -> RunningSubscriber:
     """What ``aaep listen URL --announcements --trust KEYS`` runs; the person writes to its standard input."""
     loop = asyncio.get_running_loop()
     reading, writing = os.pipe()
@@ -79,9 +79,9 @@ async def ours(url: str, task: str, keys: str, heard: Callable[[bytes], None]) -
         with os.fdopen(reading) as typed:
             Terminal(
                 lambda tell: Subscriber(url, tell=tell, trust=keys or None),
-                source(typed),
-                Page(io.StringIO()),
-                announced=announced,
+                detect_input(typed),
+                LinePrinter(io.StringIO()),
+                on_announcement=announced,
             ).run()
 
     def end() -> None:

@@ -60,7 +60,7 @@ def test_an_answer_that_a_question_does_not_take_is_told(producer: Producer) -> 
 
 
 def test_a_function_that_fails_to_say_something_is_told(producer: Producer) -> None:
-    listener = Listener(producer, "accept", say=fails)
+    listener = Listener(producer, "accept", on_announcement=fails)
     with producer.session("Working.") as session:
         assert session.confirm("Look.", "Nothing.", risk="low", irreversible=False).wait(10)
         session.cancel()
@@ -93,7 +93,7 @@ def test_nothing_but_the_word_is_a_yes(producer: Producer) -> None:
             subscription_id=listener.subscription_id,
             timestamp=prompt.timestamp,
         )
-        listener._run(producer.hub.reply, message, listener._peer)
+        listener._run_on_loop(producer.hub.reply, message, listener._peer)
         assert ask.answer is None
         session.withdraw(ask)
 
@@ -122,7 +122,7 @@ def test_what_the_agent_had_said_when_the_answer_came_is_no_error(producer: Prod
             session.progress(10)  # on its way to the listener, who does not know of it yet
             listener.reply(prompt, "accept")
 
-        listener._run(both)
+        listener._run_on_loop(both)
         assert ask.wait(10)
         with session.tool("wipe", ask=ask):
             pass

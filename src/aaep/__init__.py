@@ -69,7 +69,7 @@ if TYPE_CHECKING:
     from .protocol.audit import Audit, Finding, explain
     from .protocol.codec import decode, encode, read
     from .protocol.extensions import Extension, Profile, Registry
-    from .runtime.background import Later
+    from .runtime.background import Waitable
     from .subscriber.status import Status, SubscriptionRefused
     from .subscriber.subscriber import Subscriber, listen
     from .transports.base import ChannelLost, ChannelRefused
@@ -101,7 +101,6 @@ __all__ = [
     "FrameError",
     "HandoffRequested",
     "JournalError",
-    "Later",
     "LocalProtocolError",
     "LocalizationHints",
     "Manifest",
@@ -138,6 +137,7 @@ __all__ = [
     "ToolInvoked",
     "UnknownEvent",
     "Violation",
+    "Waitable",
     "__version__",
     "announce",
     "decode",
@@ -159,7 +159,7 @@ _LATER = {
     "Extension": "protocol.extensions",
     "Finding": "protocol.audit",
     "JournalError": "journal.base",
-    "Later": "runtime.background",
+    "Waitable": "runtime.background",
     "Output": "producer.output",
     "Preferences": "presentation.preferences",
     "Producer": "producer.producer",

@@ -47,12 +47,12 @@ from .protocol.messages import (
     SubscriptionClose,
     SubscriptionRequest,
 )
-from .runtime.ids import timestamp
+from .runtime.ids import format_timestamp
 
 __all__ = ["Listener"]
 
-_PREFIX: Final = "aaep:agent."
-_ALL: Final = Capabilities(
+_TYPE_PREFIX: Final = "aaep:agent."
+_ALL_CAPABILITIES: Final = Capabilities(
     supports_confirmation_reply=True, supports_clarification_reply=True, supported_conformance_levels=(1, 2, 3)
 )
 
@@ -73,34 +73,34 @@ class Listener:
         producer: Producer,
         answer: Any = "silence",
         *,
-        capabilities: Capabilities = _ALL,
+        capabilities: Capabilities = _ALL_CAPABILITIES,
         principal: str | None = None,
-        say: Callable[[Announcement], object] | None = None,
+        on_announcement: Callable[[Announcement], object] | None = None,
     ) -> None:
         self.events: list[Envelope] = []
         self.announcements: list[Announcement] = []
-        self.closed: SubscriptionClose | None = None
-        self._answer, self._say = answer, say
+        self.close_message: SubscriptionClose | None = None
+        self._answer, self._on_announcement = answer, on_announcement
         self._failure: Exception | None = None
         self._hub, self._wall = producer.hub, producer.hub.wall
         self._peer = Peer(principal=principal) if principal else Peer()
-        self._changed = threading.Condition()
+        self._condition = threading.Condition()
         self._outputs = Outputs(Preferences(keys={}))
-        self._lines: list[dict[str, Any]] = []
-        self._seen: set[str] = set()
-        self._sent: dict[str, dict[str, Any]] = {}  # lines of replies whose outcome was not told yet
+        self._captured_lines: list[dict[str, Any]] = []
+        self._seen_event_ids: set[str] = set()
+        self._sent_replies: dict[str, dict[str, Any]] = {}  # lines of replies whose outcome was not told yet
         self._hub.start()
         request = SubscriptionRequest(
             aaep_version=AAEP_VERSION, subscriber_id="aaep-testing", subscriber_name="Test", capabilities=capabilities
         )
-        self.terms, self.subscription_id = self._run(self._join, request)
+        self.terms, self.subscription_id = self._run_on_loop(self._subscribe, request)
 
     # -- what it heard -----------------------------------------------------------------------
 
     @property
     def types(self) -> list[str]:
         """The types of the events, without their common prefix: ``tool.invoked``."""
-        return [event.type.removeprefix(_PREFIX) for event in self.events]
+        return [event.type.removeprefix(_TYPE_PREFIX) for event in self.events]
 
     @property
     def tools(self) -> list[str]:
@@ -126,9 +126,9 @@ class Listener:
         """Wait for an event of a type such as ``tool.invoked``, or one for which a function says yes."""
 
         def fits(event: Envelope) -> bool:
-            return wanted(event) if callable(wanted) else event.type == _PREFIX + wanted
+            return wanted(event) if callable(wanted) else event.type == _TYPE_PREFIX + wanted
 
-        if not self._wait_for(lambda: any(map(fits, self.events)), timeout):
+        if not self._wait_until(lambda: any(map(fits, self.events)), timeout):
             raise AssertionError(f"Waited {timeout:g} seconds for {wanted}. Heard: {', '.join(self.types)}.")
         return next(event for event in self.events if fits(event))
 
@@ -143,17 +143,17 @@ class Listener:
             rest = iter(self.types)
             return all(one in rest for one in types)
 
-        if not self._wait_for(all_there, timeout):
+        if not self._wait_until(all_there, timeout):
             raise AssertionError(f"Expected in order: {', '.join(types)}. Heard: {', '.join(self.types)}.")
 
-    def _wait_for(self, there: Callable[[], bool], timeout: float) -> bool:
+    def _wait_until(self, there: Callable[[], bool], timeout: float) -> bool:
         if self._hub.is_on_loop and not there():
             raise RuntimeError(
                 "This would wait on the very loop that brings the events. "
                 "Use `await asyncio.to_thread(listener.wait, …)`."
             )
-        with self._changed:
-            self._changed.wait_for(lambda: self._failure is not None or there(), timeout)
+        with self._condition:
+            self._condition.wait_for(lambda: self._failure is not None or there(), timeout)
             if self._failure is not None:
                 raise AssertionError(
                     f"The listener could not go on: {type(self._failure).__name__}: {self._failure}"
@@ -169,17 +169,17 @@ class Listener:
         """
         audit = Audit(whole=False, strict=strict)
         found = []
-        for line in self._lines:
+        for line in self._captured_lines:
             found += audit.feed(msgspec.json.encode(line["message"]), line["at"], line["via"], line["dir"])
         return [one for one in found if one.severity == "error"]
 
-    def capture(self, path: str | Path, *, source: str = "", whole: bool = True) -> None:
+    def write_capture(self, path: str | Path, *, source: str = "", whole: bool = True) -> None:
         """
         Write a recording of all that passed, in both directions, for ``aaep validate`` and others.
 
         It is not ``whole`` if somebody else answered too: what others reply is not heard here.
         """
-        first = self._lines[0]["at"] if self._lines else timestamp(self._wall())
+        first = self._captured_lines[0]["at"] if self._captured_lines else format_timestamp(self._wall())
         header = {
             "aaep_capture": 1,
             "source": source or self._hub.offer.producer.agent_id,
@@ -187,99 +187,99 @@ class Listener:
             "terms": msgspec.to_builtins(self.terms),
             "whole": whole,
         }
-        lines = [msgspec.json.encode(header), *(msgspec.json.encode(line) for line in self._lines)]
+        lines = [msgspec.json.encode(header), *(msgspec.json.encode(line) for line in self._captured_lines)]
         Path(path).write_bytes(b"\n".join(lines) + b"\n")
 
     # -- taking part ---------------------------------------------------------------------------
 
     def reply(self, prompt: Envelope, answer: Any) -> None:
         """Answer a prompt: "accept" or "reject", or what a clarification asks for, or does not."""
-        self._run(self._send, self._reply(prompt, answer))
+        self._run_on_loop(self._send_reply, self._build_reply(prompt, answer))
 
     def close(self) -> None:
         """Leave."""
-        self._run(self._hub.unsubscribe, self._parting(), self._peer)
+        self._run_on_loop(self._hub.unsubscribe, self._build_close_message(), self._peer)
 
-    def _parting(self) -> SubscriptionClose:
+    def _build_close_message(self) -> SubscriptionClose:
         message = SubscriptionClose(
             subscription_id=self.subscription_id, reason_code="subscriber_shutdown", reason_message="Done."
         )
-        self._note("in", message)
+        self._record_message("in", message)
         return message
 
-    def lose(self) -> None:
+    def drop_connection(self) -> None:
         """Lose the connection without a word, as a bad network does."""
-        self._run(self._hub.disconnect, self._subscription_id, self._outlet)
+        self._run_on_loop(self._hub.disconnect, self._subscription_id, self._writer)
 
     # -- for the hub -----------------------------------------------------------------------------
 
     @staticmethod
-    def frame(_event_id: str, data: bytes) -> bytes:
+    def _frame(_event_id: str, data: bytes) -> bytes:
         return framing.encode_ndjson(data)
 
-    def waiting(self) -> int:
+    def _pending_bytes(self) -> int:
         return 0
 
-    def write(self, data: bytes) -> None:
+    def _receive(self, data: bytes) -> None:
         for line in data.splitlines():
             event = codec.decode(line)
             if not isinstance(event, Envelope):
                 continue
-            self._note("out", event)
-            with self._changed:
-                if event.event_id in self._seen:
+            self._record_message("out", event)
+            with self._condition:
+                if event.event_id in self._seen_event_ids:
                     continue
-                self._seen.add(event.event_id)
+                self._seen_event_ids.add(event.event_id)
                 self.events.append(event)
                 self._announce(event)
-                self._changed.notify_all()
+                self._condition.notify_all()
             if isinstance(event, (AwaitingConfirmation, AwaitingClarification)):
-                asyncio.get_running_loop().call_soon(self._decide, event)
+                asyncio.get_running_loop().call_soon(self._answer_prompt, event)
 
-    def _decide(self, prompt: AwaitingConfirmation | AwaitingClarification) -> None:
+    def _answer_prompt(self, prompt: AwaitingConfirmation | AwaitingClarification) -> None:
         try:
             answer = self._answer(prompt) if callable(self._answer) else self._answer
             if answer not in ("silence", None):
-                reply = self._reply(prompt, answer)
+                reply = self._build_reply(prompt, answer)
                 if isinstance(reply, ClarificationReply) and response_violation(
                     reply, PromptState(event=prompt, deadline=0.0)
                 ):
                     raise ValueError(f"This question does not take the answer {answer!r}.")
-                self._send(reply)
+                self._send_reply(reply)
         except Exception as error:  # the test's own; it is raised where the test looks
-            with self._changed:
+            with self._condition:
                 self._failure = error
-                self._changed.notify_all()
-            self._hub.unsubscribe(self._parting(), self._peer)
+                self._condition.notify_all()
+            self._hub.unsubscribe(self._build_close_message(), self._peer)
 
     # Not `close`: that is what the user of a listener calls.
-    def _hung_up(self, message: SubscriptionClose | None) -> None:
-        with self._changed:
-            self.closed = message
-            self._changed.notify_all()
+    def _handle_close(self, message: SubscriptionClose | None) -> None:
+        with self._condition:
+            self.close_message = message
+            self._condition.notify_all()
 
     def _announce(self, event: Envelope) -> None:
-        for one in self._outputs.tell(event):
+        for one in self._outputs.announce(event):
             self.announcements.append(one)
-            if self._say is not None:
+            if self._on_announcement is not None:
                 try:
-                    self._say(one)
+                    self._on_announcement(one)
                 except Exception as error:  # as in _decide
                     self._failure = self._failure or error
 
-    def _join(self, request: SubscriptionRequest) -> tuple[Capabilities, str]:
+    def _subscribe(self, request: SubscriptionRequest) -> tuple[Capabilities, str]:
         answer = self._hub.subscribe(request, self._peer)
         if not isinstance(answer, SubscriptionAccepted):
             raise AaepError(f"The producer refused the test's subscription: {answer.reason_message}")
         self.subscription_id = answer.subscription_id
-        self._note("in", request)
-        self._note("out", answer)
-        self._outlet = _Outlet(self)
-        self._subscription_id = self._hub.connect(answer.subscription_id, self._peer, self._outlet)
+        self._record_message("in", request)
+        self._record_message("out", answer)
+        self._writer = _ListenerWriter(self)
+        self._subscription_id = self._hub.connect(answer.subscription_id, self._peer, self._writer)
         return answer.honored_capabilities, answer.subscription_id
 
-    def _reply(self, prompt: Envelope, answer: Any) -> Reply:
-        stamp = timestamp(self._wall())
+    def _build_reply(self, prompt: Envelope, answer: Any) -> Reply:
+        stamp = format_timestamp(self._wall())
         token = prompt.reply_token  # type: ignore[attr-defined]  # a prompt has one
         if not isinstance(prompt, AwaitingConfirmation):
             return ClarificationReply(
@@ -291,27 +291,27 @@ class Listener:
             reply_token=token, decision=answer, subscription_id=self.subscription_id, timestamp=stamp
         )
 
-    def _send(self, reply: Reply) -> None:
-        self._note("in", reply)
-        self._sent[reply.reply_token] = self._lines[-1]
+    def _send_reply(self, reply: Reply) -> None:
+        self._record_message("in", reply)
+        self._sent_replies[reply.reply_token] = self._captured_lines[-1]
         self._hub.reply(reply, self._peer)
 
-    def _note(self, direction: str, message: Message) -> None:
+    def _record_message(self, direction: str, message: Message) -> None:
         raw = msgspec.json.decode(codec.encode(message))
-        at = timestamp(self._wall())
+        at = format_timestamp(self._wall())
         # What the agent had said when a reply came is heard after it; the reply counts where its outcome is told.
         told = (
             isinstance(message, Envelope)
             and attend_member(message, "outcome")
             and attend_member(message, "reply_token")
         )
-        reply = self._sent.pop(str(told), None)
+        reply = self._sent_replies.pop(str(told), None)
         if reply is not None:
-            self._lines.remove(reply)
-            self._lines.append(reply)
-        self._lines.append({"at": at, "dir": direction, "via": self.subscription_id, "message": raw})
+            self._captured_lines.remove(reply)
+            self._captured_lines.append(reply)
+        self._captured_lines.append({"at": at, "dir": direction, "via": self.subscription_id, "message": raw})
 
-    def _run(self, function: Callable[..., Any], *args: Any) -> Any:
+    def _run_on_loop(self, function: Callable[..., Any], *args: Any) -> Any:
         if self._hub.is_on_loop:
             return function(*args)
 
@@ -321,9 +321,9 @@ class Listener:
         return self._hub.run(on_the_loop())
 
 
-class _Outlet:
+class _ListenerWriter:
     """The listener as the hub sees it."""
 
     def __init__(self, listener: Listener) -> None:
-        self.frame: Callable[[str, bytes], bytes] = Listener.frame
-        self.write, self.waiting, self.close = listener.write, listener.waiting, listener._hung_up
+        self.frame: Callable[[str, bytes], bytes] = Listener._frame
+        self.write, self.waiting, self.close = listener._receive, listener._pending_bytes, listener._handle_close

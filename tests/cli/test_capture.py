@@ -21,10 +21,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from aaep.cli import main
-from aaep.cli.capture import _shown
+from aaep.cli.capture import _redact_url
 from aaep.hub.hub import Hub
 from aaep.producer.producer import Producer
-from aaep.recording.capture import Capture, CaptureError, Lines, read
+from aaep.recording.capture import CaptureError, CaptureWriter, LineFile, read_capture
 from aaep.subscriber.status import UNREAD, Status
 from tests.driving import AAEP, LONG, answered, demo_at
 
@@ -109,7 +109,7 @@ def test_it_stops_when_the_time_is_up_though_nothing_happens(tmp_path: Path) -> 
 
 def test_one_session_of_several_and_the_answers_to_it(tmp_path: Path) -> None:
     path = tmp_path / "c.ndjson"
-    with begun(path, session="sess_b") as capture:
+    with begun(path, session_id="sess_b") as capture:
         for name in "ab":
             event = {"type": "x", "event_id": f"evt_{name}", "session_id": f"sess_{name}", "reply_token": f"rpl_{name}"}
             capture.record("out", json.dumps(event).encode())
@@ -297,8 +297,8 @@ def test_a_reader_that_can_answer_stops_by_itself_too(tmp_path: Path) -> None:
 # -- without a network -----------------------------------------------------------------------
 
 
-def begun(path: Path, **settings: Any) -> Capture:
-    capture = Capture(Lines(path), source="here", transport="sse", **settings)
+def begun(path: Path, **settings: Any) -> CaptureWriter:
+    capture = CaptureWriter(LineFile(path), source="here", transport="sse", **settings)
     capture.record("in", REQUEST)
     capture.record("out", ACCEPTED)
     return capture
@@ -309,12 +309,12 @@ def test_a_lost_connection_is_marked_where_it_was(tmp_path: Path) -> None:
     with begun(path) as capture:
         capture.record("out", b'{"type":"x","event_id":"evt_1"}')
         for _ in range(3):
-            capture.tell(Status("waiting", "The stream ended."))
+            capture.record_status(Status("waiting", "The stream ended."))
             capture.record("in", REQUEST)  # which nobody answers
         capture.record("out", b'{"type":"x","event_id":"evt_2"}')
-        capture.tell(Status("resumed", "Connected again."))
-        capture.tell(Status("gap", "Something is missing."))
-        assert capture.gaps == 1
+        capture.record_status(Status("resumed", "Connected again."))
+        capture.record_status(Status("gap", "Something is missing."))
+        assert capture.gap_count == 1
     said = [line.get("gap") or line["message"].get("event_id") for line in lines(path)[3:]]
     assert said == ["evt_1", "lost", "resumed", "evt_2", "missed"]
     assert lines(path)[4]["why"] == "The stream ended."
@@ -335,10 +335,10 @@ def test_what_was_no_message_is_marked_where_it_was(tmp_path: Path) -> None:
 
 def test_a_request_that_was_refused_is_no_capture(tmp_path: Path) -> None:
     path = tmp_path / "c.ndjson"
-    with Capture(Lines(path), source="here") as capture:
+    with CaptureWriter(LineFile(path), source="here") as capture:
         capture.record("in", REQUEST)
         capture.record("out", b'{"type":"subscription.rejected","reason_code":"rate_limit"}')
-        assert capture.messages == 0
+        assert capture.message_count == 0
     assert not path.exists()
 
 
@@ -353,7 +353,7 @@ def test_a_new_subscription_has_its_own_name(tmp_path: Path) -> None:
 def test_a_line_that_cannot_be_written_whole_is_taken_back(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path = tmp_path / "c.ndjson"
     over: list[None] = []
-    capture = begun(path, over=lambda: over.append(None))
+    capture = begun(path, on_done=lambda: over.append(None))
     before, write, calls = path.read_bytes(), os.write, []
 
     def short(file: int, data: bytes) -> int:
@@ -383,7 +383,7 @@ def test_whatever_comes_is_one_line_that_can_be_read(
 
 
 def test_what_is_secret_in_an_address_is_not_kept() -> None:
-    assert _shown("https://me:word@bank.example:81/x?token=abc#y") == "https://bank.example:81/x"
+    assert _redact_url("https://me:word@bank.example:81/x?token=abc#y") == "https://bank.example:81/x"
 
 
 @pytest.mark.parametrize(
@@ -392,7 +392,7 @@ def test_what_is_secret_in_an_address_is_not_kept() -> None:
 )
 def test_a_capture_of_another_version_is_not_read(version: str, said: str) -> None:
     with pytest.raises(CaptureError, match=said):
-        [*read(io.BytesIO(b'{"aaep_capture":%b}\n' % version.encode()))]
+        [*read_capture(io.BytesIO(b'{"aaep_capture":%b}\n' % version.encode()))]
 
 
 def test_lines_that_cannot_be_read_are_told_by_their_number(tmp_path: Path) -> None:
@@ -402,7 +402,9 @@ def test_lines_that_cannot_be_read_are_told_by_their_number(tmp_path: Path) -> N
     )
     found: list[int] = []
     with path.open("rb") as file:
-        read_ = [(number, bytes(line.message)) for number, line in read(file, lambda number, _: found.append(number))]
+        read_ = [
+            (number, bytes(line.message)) for number, line in read_capture(file, lambda number, _: found.append(number))
+        ]
     assert read_ == [(3, b'{"type":"x"}'), (5, b"{}"), (6, b'{"a":1}')]
     assert found == [4, 5, 7]
 

@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 import aaep
-from aaep.cli._demo_agent import SCENARIOS
+from aaep.cli._demo_agent import DEMO_SCENARIOS
 
 AAEP = str(Path(sys.executable).parent / "aaep")
 LONG = 60.0
@@ -37,7 +37,7 @@ def demo(*arguments: str) -> subprocess.CompletedProcess[str]:
 
 
 def test_every_scenario_is_played_here() -> None:
-    assert {scenario for scenario, _ in ENDS} == {*SCENARIOS}
+    assert {scenario for scenario, _ in ENDS} == {*DEMO_SCENARIOS}
 
 
 @pytest.mark.parametrize(("scenario", "answer"), ENDS)

@@ -14,7 +14,7 @@ SOURCE = Path(__file__).parents[2] / "src" / "aaep"
 
 
 def test_every_transport_there_is_is_listed() -> None:
-    listed = {one.name for one in doctor.checks() if one.area == "Transport"}
+    listed = {one.name for one in doctor.run_checks() if one.area == "Transport"}
     assert listed == {path.parent.name for path in (SOURCE / "transports").glob("*/__init__.py")}
 
 
@@ -27,7 +27,7 @@ def test_what_is_there_is_said_in_plain_lines() -> None:
 
 def test_what_is_missing_is_named_with_the_command_that_adds_it(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("shutil.which", lambda _: None)
-    missing = {one.name: one for one in doctor.checks() if one.state == doctor.MISSING}
+    missing = {one.name: one for one in doctor.run_checks() if one.state == doctor.MISSING}
     assert missing["speech-dispatcher"].remedy == "apt-get install speech-dispatcher"
     assert all(one.remedy for one in missing.values())
 

@@ -11,7 +11,7 @@ import pytest
 from click.testing import CliRunner, Result
 
 from aaep.cli import main
-from aaep.journal.sqlite import SqliteJournal, path_for
+from aaep.journal.sqlite import SqliteJournal, default_journal_path
 from aaep.producer.producer import Producer
 
 AT = 1_779_632_531.342  # 2026-05-24T14:22:11.342Z
@@ -144,10 +144,10 @@ def test_a_journal_in_use_is_told(file: Path) -> None:
 def test_without_a_name_it_is_the_only_one_in_the_users_folder(state: Path) -> None:
     result = run("show")
     assert result.exit_code == 2 and f"no journal in {state}" in result.stderr
-    fill(path_for("bank"))
+    fill(default_journal_path("bank"))
     result = run("show")
     assert result.exit_code == 0 and f"{state / 'bank.db'}: 4 events" in result.stdout
-    fill(path_for("a/b"))
+    fill(default_journal_path("a/b"))
     result = run("show")
     assert result.exit_code == 2
     assert "There are 2 journals" in result.stderr and "bank.db, id-" in result.stderr
@@ -157,8 +157,8 @@ def test_a_name_that_was_offered_is_found_and_a_file_here_comes_first(
     state: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    fill(path_for("bank"))
-    fill(path_for("notes"))
+    fill(default_journal_path("bank"))
+    fill(default_journal_path("notes"))
     result = run("show", "bank.db")
     assert result.exit_code == 0 and f"{state / 'bank.db'}: 4 events" in result.stdout
     assert run("show", "bank").stdout == result.stdout  # by the id of its agent

@@ -13,7 +13,7 @@ import pytest
 from click.testing import CliRunner, Result
 
 from aaep.cli import main
-from aaep.identity.signatures import sign, verify
+from aaep.identity.signatures import sign_manifest, verify_manifest
 from aaep.identity.signing_keys import SigningKey, TrustedKeys
 from aaep.producer.producer import Producer
 from aaep.protocol import codec
@@ -100,8 +100,8 @@ def test_a_new_key_signs_and_its_public_half_verifies(tmp_path: Path, name: str,
     assert made.algorithm == algorithm
     assert result.stdout.splitlines()[2] == f"Its name is {made.kid}."
     assert file.read_bytes().startswith(b"-----BEGIN") is (name == "bank.pem")
-    text = sign(MANIFEST, made, now=1000.0, origins=[HERE])
-    assert verify(text, TrustedKeys.load(public), agent_id="bank", origin=HERE, now=1000.0).kid == made.kid
+    text = sign_manifest(MANIFEST, made, now=1000.0, origins=[HERE])
+    assert verify_manifest(text, TrustedKeys.load(public), agent_id="bank", origin=HERE, now=1000.0).kid == made.kid
     assert not {"d", "p", "q"} & json.loads(public.read_text())["keys"][0].keys()
 
 
@@ -132,7 +132,7 @@ def test_a_pem_file_has_no_room_for_a_name(tmp_path: Path) -> None:
 def test_what_is_signed_is_one_line_that_another_library_verifies(signed: Path, key: Path) -> None:
     text = signed.read_text()
     assert text.count("\n") == 1 and text.endswith("\n")
-    public = jwt.PyJWK(SigningKey.load(key).jwk()).key
+    public = jwt.PyJWK(SigningKey.load(key).to_jwk()).key
     found = jwt.decode(text.strip(), public, algorithms=["ES256"])
     assert found["agent_id"] == "bank" and found["exp"] - found["iat"] == 30 * 86_400
     assert jwt.get_unverified_header(text.strip())["kid"] == "bank-2026"
@@ -211,9 +211,9 @@ def test_what_is_unsigned_tampered_with_old_or_a_strangers_is_found(
     assert why(plain.read_bytes()) == "unsigned"
     head, body, mac = signed.read_text().strip().split(".")
     assert why(f"{head}.{body[:-4]}AAAA.{mac}".encode()) == "signature"
-    old = sign(MANIFEST, SigningKey.load(key), now=time.time() - 31 * 86_400, origins=[HERE])
+    old = sign_manifest(MANIFEST, SigningKey.load(key), now=time.time() - 31 * 86_400, origins=[HERE])
     assert why(old.encode()) == "date"
-    assert why(sign(MANIFEST, SigningKey.new(), now=time.time(), origins=[HERE]).encode()) == "key"
+    assert why(sign_manifest(MANIFEST, SigningKey.generate(), now=time.time(), origins=[HERE]).encode()) == "key"
 
 
 def test_the_json_says_what_was_verified(signed: Path, keys: Path) -> None:

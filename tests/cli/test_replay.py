@@ -19,15 +19,15 @@ from click.testing import CliRunner
 
 import aaep
 from aaep.cli import main
-from aaep.cli._demo_agent import play
+from aaep.cli._demo_agent import run_scenario
 from aaep.producer.producer import Producer
 from aaep.protocol import timestamps
 from aaep.protocol.attend_extension import ATTEND, attend_member, attend_registry
 from aaep.protocol.events import AwaitingConfirmation, Envelope, OutputStreaming, SessionStarted, StateChanged
 from aaep.protocol.messages import Capabilities
 from aaep.recording.capture import CaptureError
-from aaep.recording.replay_plan import Ending, Script
-from aaep.recording.replayer import Rehearsal
+from aaep.recording.replay_plan import PromptResult, ReplayPlan
+from aaep.recording.replayer import Replayer
 from aaep.testing import Listener
 from tests import vectors
 from tests.driving import AAEP, LONG, answered, demo_at
@@ -56,20 +56,20 @@ def recorded(path: Path, scenario: str, answer: str, timeout: int | None = None)
     """A live run of the demo's agent, recorded; who listened to it."""
     with Producer("bank", name="Bank", journal=None) as producer:
         listener = Listener(producer, answer, capabilities=ALL)
-        play(producer, scenario, lambda: None, timeout)
+        run_scenario(producer, scenario, lambda: None, timeout)
         listener.wait_for_end()
-        listener.capture(path)
+        listener.write_capture(path)
     return listener
 
 
-def script(path: Path) -> Script:
-    return Script(lambda: path.open("rb"), attend_registry())
+def script(path: Path) -> ReplayPlan:
+    return ReplayPlan(lambda: path.open("rb"), attend_registry())
 
 
 @contextmanager
-def playing(path: Path, **settings: Any) -> Iterator[tuple[Producer, Rehearsal]]:
+def playing(path: Path, **settings: Any) -> Iterator[tuple[Producer, Replayer]]:
     with Producer("bank", name="Bank", journal=None) as producer:
-        yield producer, Rehearsal(producer, script(path), **{"speed": None, **settings})
+        yield producer, Replayer(producer, script(path), **{"speed": None, **settings})
 
 
 def played(path: Path, answer: Any = "silence", capabilities: Capabilities = ALL, **settings: Any) -> Listener:
@@ -216,7 +216,7 @@ def test_a_prompt_waits_for_its_answer(accepted: Path) -> None:
 )
 def test_which_way_it_goes_on(on_reply: Any, answer: str, runs: bool, accepted: Path) -> None:
     told: list[str] = []
-    listener = played(accepted, answer, on_reply=on_reply, say=told.append)
+    listener = played(accepted, answer, on_reply=on_reply, report=told.append)
     assert ("transfer_funds" in listener.tools) is runs
     assert listener.types[-1] == ("session.completed" if runs else "session.cancelled")
     assert bool(told) is ((on_reply, answer) not in (("recorded", "accept"), ("given", "accept")))
@@ -270,7 +270,7 @@ def test_what_the_agent_took_back_it_takes_back_again(tmp_path: Path) -> None:
         with producer.session("Asking.") as session:
             session.withdraw(session.confirm("Do it.", "It is done."))
         listener.wait_for_end()
-        listener.capture(path)
+        listener.write_capture(path)
     again = played(path)
     assert again.types == listener.types and again.findings() == []
 
@@ -305,7 +305,7 @@ def test_only_a_reader_can_have_answered(sender: str | None, outcome: str, tmp_p
     messages = [json.loads(vectors.message({"base": base}, number)) for number, base in enumerate(bases)]
     lines = [{"dir": "out", "message": one} for one in messages[:2]] + [{"dir": sender, "message": messages[2]}]
     path = written(tmp_path / "c.ndjson", messages if sender is None else lines)
-    assert [ending.outcome for ending in script(path).endings.values()] == [outcome]
+    assert [ending.outcome for ending in script(path).prompt_results.values()] == [outcome]
 
 
 def test_what_was_sent_again_after_a_reconnect_is_played_once(accepted: Path, tmp_path: Path) -> None:
@@ -330,16 +330,16 @@ def test_of_several_subscriptions_at_the_same_time_one_is_played(accepted: Path,
     both = [one for line in lines for one in (line, {**line, "via": "sub_other"})]
     path = written(tmp_path / "two.ndjson", [header, *both[:-2]])
     found = script(path)
-    assert found.via == lines[0]["via"] or found.via == "sub_other"
-    assert len([*found.cues()]) <= len(lines)
+    assert found.subscription_id == lines[0]["via"] or found.subscription_id == "sub_other"
+    assert len([*found.iter_steps()]) <= len(lines)
     after = [{**line, "via": "sub_other"} for line in lines]
-    assert script(written(tmp_path / "after.ndjson", [header, *lines, *after])).via is None
+    assert script(written(tmp_path / "after.ndjson", [header, *lines, *after])).subscription_id is None
 
 
 def test_bare_events_are_played_in_their_own_time(accepted: Path, tmp_path: Path) -> None:
     events = [line["message"] for line in entries(accepted) if "event_id" in line.get("message", {})]
     path = written(tmp_path / "bare.ndjson", events)
-    moments = [cue.at for cue in script(path).cues()]
+    moments = [cue.at for cue in script(path).iter_steps()]
     assert moments == sorted(moments) and moments[0] == timestamps.parse_instant(events[0]["timestamp"])
     assert played(path, "accept").types == [one["type"].removeprefix("aaep:agent.") for one in events]
 
@@ -355,18 +355,20 @@ def test_the_time_between_is_kept_at_some_speed(accepted: Path) -> None:
             return True
 
     with playing(accepted, speed=4.0, clock=lambda: now[0]) as (producer, rehearsal):
-        rehearsal._changed = Changed()
+        rehearsal._condition = Changed()
         Listener(producer, capabilities=EARS)
         rehearsal.play()
-        moments = [cue.at for cue in rehearsal.script.cues()]
+        moments = [cue.at for cue in rehearsal.plan.iter_steps()]
     assert sum(waits) == pytest.approx((moments[-1] - moments[0]) / 4)
 
 
 def test_what_follows_which_answer() -> None:
-    assert Ending("accepted").meets(Ending("unseen")) and Ending("answered", 1).meets(Ending("answered"))
-    assert not Ending("accepted").meets(Ending("rejected"))
-    assert not Ending("answered", 1).meets(Ending("answered", 2))
-    assert not Ending("pending").meets(Ending("pending"))
+    assert PromptResult("accepted").is_compatible_with(PromptResult("unseen")) and PromptResult(
+        "answered", 1
+    ).is_compatible_with(PromptResult("answered"))
+    assert not PromptResult("accepted").is_compatible_with(PromptResult("rejected"))
+    assert not PromptResult("answered", 1).is_compatible_with(PromptResult("answered", 2))
+    assert not PromptResult("pending").is_compatible_with(PromptResult("pending"))
 
 
 def test_it_plays_what_broke_a_rule_as_it_was(accepted: Path, tmp_path: Path) -> None:
@@ -379,7 +381,7 @@ def test_it_plays_what_broke_a_rule_as_it_was(accepted: Path, tmp_path: Path) ->
 def test_the_agents_own_name_and_languages_are_offered(accepted: Path) -> None:
     found = script(accepted)
     assert found.producer.agent_name == "Bank" and found.languages[0] == "en-US"
-    assert (found.sessions, found.faults) == (1, 0)
+    assert (found.session_count, found.fault_count) == (1, 0)
     with pytest.raises(CaptureError, match="no event"):
         script(Path(os.devnull))
 
@@ -395,7 +397,7 @@ def test_what_was_captured_is_played_and_captured_again(
     monkeypatch.setenv("XDG_RUNTIME_DIR", str(tmp_path))
     path = tmp_path / "again.ndjson"
     with Producer("bank", name="Bank", journal=None, listen=url) as producer:
-        rehearsal = Rehearsal(producer, script(accepted), speed=None)
+        rehearsal = Replayer(producer, script(accepted), speed=None)
         with in_background(rehearsal.play):
             again = ["capture", producer.addresses[0], "-o", str(path), "--max-events", "17"]
             result = CliRunner().invoke(main, again)

@@ -9,8 +9,8 @@ import pytest
 from click.testing import CliRunner, Result
 
 from aaep.cli import main
-from aaep.cli._coverage import Covered, covered
-from aaep.conformance.producer.run import UNDECIDABLE
+from aaep.cli._coverage import RuleCoverage, measure_coverage
+from aaep.conformance.producer.run import UNDECIDABLE_RULES
 from aaep.protocol.catalogue import all_rules, merged_rules
 
 ROOT = Path(__file__).parents[2]
@@ -172,7 +172,7 @@ def test_coverage_counts_cases_and_names_tests(tmp_path: Path) -> None:
 
 def test_a_test_cites_a_rule_in_its_docstring_or_in_a_comment_and_not_by_what_it_feeds(tmp_path: Path) -> None:
     ids = ("TERM-018", "TERM-019", "SEC-007", "SEC-008", "SEC-009", "LIM-001")
-    found = {one.id: one.tests for one in covered([all_rules()[id_] for id_ in ids], sources(tmp_path))}
+    found = {one.id: one.tests for one in measure_coverage([all_rules()[id_] for id_ in ids], sources(tmp_path))}
     assert found == dict(zip(ids, [[ONE]] * 3 + [[]] * 3, strict=True))
 
 
@@ -193,17 +193,17 @@ def test_a_rule_about_behaviour_is_tried_live_or_tested_or_it_is_said_why_not(tm
 
 
 @pytest.fixture(scope="module")
-def here() -> list[Covered]:
-    return [*covered(all_rules().values(), ROOT)]
+def here() -> list[RuleCoverage]:
+    return [*measure_coverage(all_rules().values(), ROOT)]
 
 
-def test_coverage_of_the_sources_here_leaves_nothing_out(here: list[Covered]) -> None:
+def test_coverage_of_the_sources_here_leaves_nothing_out(here: list[RuleCoverage]) -> None:
     assert [one.id for one in here] == [*all_rules()]
     assert [one.id for one in here if one.lacking] == []
 
 
-def test_what_no_program_can_decide_is_decided_by_none(here: list[Covered]) -> None:
-    assert {*UNDECIDABLE} <= {*all_rules()}
+def test_what_no_program_can_decide_is_decided_by_none(here: list[RuleCoverage]) -> None:
+    assert {*UNDECIDABLE_RULES} <= {*all_rules()}
     assert [str(one) for one in here if one.undecidable and (one.live or one.tests or one.passing)] == []
 
 

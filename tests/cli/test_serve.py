@@ -25,7 +25,7 @@ from joserfc.jwk import ECKey
 import aaep
 from aaep.cli import main
 from aaep.identity.signing_keys import SigningKey
-from aaep.identity.tokens import add, new
+from aaep.identity.tokens import add_entry, create_token
 
 PROGRAM = [sys.executable, "-c", "from aaep.cli import main; main()"]
 LONG = 60.0
@@ -109,9 +109,9 @@ def test_a_key_may_come_through_a_pipe_that_somebody_writes(tmp_path: Path) -> N
     serve = [*PROGRAM, "serve", "--journal", "memory", "--listen", "http://127.0.0.1:0", "--signing-key"]
     done = subprocess.run([*serve, str(tmp_path / "pipe")], check=False, capture_output=True, text=True, timeout=LONG)
     assert done.returncode == 2 and "pipe is empty" in done.stderr
-    key, (reading, writing) = SigningKey.new(), os.pipe()
+    key, (reading, writing) = SigningKey.generate(), os.pipe()
     try:
-        os.write(writing, json.dumps(key.jwk(private=True)).encode())
+        os.write(writing, json.dumps(key.to_jwk(private=True)).encode())
         os.close(writing)
         assert SigningKey.load(f"/dev/fd/{reading}").kid == key.kid
     finally:
@@ -283,7 +283,7 @@ def test_stdio_010_a_hub_ends_with_who_started_it(tmp_path: Path) -> None:
 
 def test_a_socket_knows_its_user_however_its_scheme_is_written(tmp_path: Path) -> None:
     tokens = tmp_path / "tokens.jsonl"
-    add(tokens, new("ada", "replier", now=0.0, seconds=None)[1])
+    add_entry(tokens, create_token("ada", "replier", now=0.0, lifetime_seconds=None)[1])
     with (
         hub("--listen", f"UNIX://{tmp_path}/hub.sock", "--tokens", str(tokens), listening=1) as (place,),
         aaep.listen(place) as subscriber,
@@ -398,10 +398,10 @@ def test_what_is_no_certificate_of_ours_is_told(folder: Path) -> None:
 
 
 def test_a_hub_proves_who_it_is(folder: Path, tmp_path: Path) -> None:
-    key = SigningKey.new()
-    (tmp_path / "key.json").write_text(json.dumps(key.jwk(private=True)))
+    key = SigningKey.generate()
+    (tmp_path / "key.json").write_text(json.dumps(key.to_jwk(private=True)))
     (tmp_path / "key.json").chmod(0o600)
-    (tmp_path / "trusted.json").write_text(json.dumps(key.jwk()))
+    (tmp_path / "trusted.json").write_text(json.dumps(key.to_jwk()))
     tls = ["--tls-cert", f"{folder}/cert.pem", "--tls-key", f"{folder}/cert.key"]
     sign = ["--signing-key", str(tmp_path / "key.json")]
     trust: dict[str, Any] = {"trust": tmp_path / "trusted.json", "require_signed": True}
@@ -438,9 +438,9 @@ def test_what_does_not_go_together_is_told(given: str, said: str) -> None:
 
 def test_a_manifest_is_signed_for_where_readers_go(folder: Path, tmp_path: Path) -> None:
     """Nobody goes to all addresses of a machine."""
-    (tmp_path / "key.json").write_text(json.dumps(SigningKey.new().jwk(private=True)))
+    (tmp_path / "key.json").write_text(json.dumps(SigningKey.generate().to_jwk(private=True)))
     (tmp_path / "key.json").chmod(0o600)
-    add(tmp_path / "tokens.jsonl", new("ada", "replier", now=0.0, seconds=None)[1])
+    add_entry(tmp_path / "tokens.jsonl", create_token("ada", "replier", now=0.0, lifetime_seconds=None)[1])
     given = ["--listen", "https://0.0.0.0:0", "--tls-cert", f"{folder}/cert.pem", "--tls-key", f"{folder}/cert.key"]
     given += ["--tokens", f"{tmp_path}/tokens.jsonl", "--signing-key", f"{tmp_path}/key.json"]
     result = served(*given)

@@ -13,7 +13,7 @@ from click.testing import CliRunner, Result
 
 from aaep.cli import main
 from aaep.identity.credentials import Credentials, Unauthenticated
-from aaep.identity.tokens import Tokens, entries
+from aaep.identity.tokens import Tokens, read_entries
 
 
 @pytest.fixture(autouse=True)
@@ -28,7 +28,7 @@ def run(*args: str | Path) -> Result:
 
 
 def admitted(path: Path, token: str) -> tuple[str, set[str]]:
-    peer = Tokens(path).admit(Credentials(transport="sse", bearer=token))
+    peer = Tokens(path).authenticate(Credentials(transport="sse", bearer=token))
     return peer.principal, {*peer.roles}
 
 
@@ -39,8 +39,8 @@ def test_a_new_token_alone_is_on_standard_output_and_works(state: Path) -> None:
     assert "\n" not in token and token.startswith("aaep_")
     assert "not shown again" in result.stderr and token not in result.stderr
     assert admitted(state, token) == ("ada", {"replier"})
-    entry = entries(state)[0]
-    assert entry.ends is not None and 89 < (entry.ends - time.time()) / 86_400 <= 90
+    entry = read_entries(state)[0]
+    assert entry.expires_at is not None and 89 < (entry.expires_at - time.time()) / 86_400 <= 90
     assert token not in state.read_text()
     assert [path.stat().st_mode & 0o077 for path in (state, state.parent)] == [0, 0]
 
@@ -49,13 +49,13 @@ def test_roles_and_days_can_be_chosen(tmp_path: Path) -> None:
     file = tmp_path / "mine.jsonl"
     result = run("new", "--principal", "ci", "--role", "agent", "--role", "listener", "--days", "1", "--file", file)
     assert admitted(file, result.stdout.strip()) == ("ci", {"agent", "listener"})
-    assert (entries(file)[0].ends or 0) - time.time() <= 86_400
+    assert (read_entries(file)[0].expires_at or 0) - time.time() <= 86_400
 
 
 def test_cf_140_a_token_that_never_expires_is_warned_of(state: Path) -> None:
     result = run("new", "--principal", "ada", "--never-expires")
     assert result.exit_code == 0 and "Warning" in result.stderr
-    assert entries(state)[0].expires is None
+    assert read_entries(state)[0].expires is None
 
 
 def test_a_token_does_not_both_end_and_never_expire(state: Path) -> None:
@@ -79,7 +79,7 @@ def test_tokens_are_listed_without_their_hash_and_safely(state: Path) -> None:
 def test_a_token_that_is_revoked_lets_nobody_in(state: Path) -> None:
     token = run("new", "--principal", "ada").stdout.strip()
     other = run("new", "--principal", "bob").stdout.strip()
-    result = run("revoke", entries(state)[0].id)
+    result = run("revoke", read_entries(state)[0].id)
     assert result.exit_code == 0 and "for ada" in result.stdout
     with pytest.raises(Unauthenticated):
         admitted(state, token)

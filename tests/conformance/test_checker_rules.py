@@ -12,10 +12,10 @@ import pytest
 from click.testing import CliRunner
 
 from aaep.cli import main
-from aaep.conformance import Result
-from aaep.conformance.judge import granted
-from aaep.conformance.producer.run import PRODUCER, live
-from aaep.conformance.subscriber.run import SUBSCRIBER
+from aaep.conformance import RuleResult
+from aaep.conformance.judge import compute_granted_level
+from aaep.conformance.producer.run import PRODUCER_SCENARIOS, collect_tried_rules
+from aaep.conformance.subscriber.run import SUBSCRIBER_SCENARIOS
 from aaep.protocol import schema
 from aaep.protocol.audit import Audit, explain
 from aaep.protocol.catalogue import all_rules
@@ -224,13 +224,16 @@ Level = Literal[1, 2, 3]
 def test_a_level_is_not_granted_without_those_below_it(role: str, level: Level) -> None:
     """LVL-002, LVL-025, LVL-035, LVL-044, LVL-054: whatever is kept of a higher one."""
     of = [one for one in all_rules().values() if one.role in (role, "both") and one.keyword == "MUST"]
-    kept = [Result(one.id, "passed", required=one.level) for one in of]
-    assert granted(kept) == 3
+    kept = [RuleResult(one.id, "passed", required_level=one.level) for one in of]
+    assert compute_granted_level(kept) == 3
     for one in of:
         if one.level == level and not one.always:
             for verdict in ("failed", "not shown"):
-                results = [Result(one.id, verdict, required=level) if other.rule == one.id else other for other in kept]
-                assert granted(results) == level - 1
+                results = [
+                    RuleResult(one.id, verdict, required_level=level) if other.rule == one.id else other
+                    for other in kept
+                ]
+                assert compute_granted_level(results) == level - 1
 
 
 # -- what a suite has to check -----------------------------------------------------------------------
@@ -272,7 +275,11 @@ def test_the_suite_checks_what_a_suite_of_its_level_has_to(level: int) -> None:
     """LVL-063, LVL-064, LVL-065: each by a peer that is failed for it, or by a message that is found to be wrong."""
     wrong = {one["rule"] for case in vectors.cases() for one in case["findings"]}
     peers = {rule for peer in ALL for rule in (peer.breaks, *peer.with_it)}
-    sides = {"P": {*live(PRODUCER)} & peers, "S": {*live(SUBSCRIBER)}, "M": wrong}
+    sides = {
+        "P": {*collect_tried_rules(PRODUCER_SCENARIOS)} & peers,
+        "S": {*collect_tried_rules(SUBSCRIBER_SCENARIOS)},
+        "M": wrong,
+    }
     for what, rules_of_it in LEVELS[level].items():
         for side, _, rule in (one.partition(":") for one in rules_of_it.split()):
             assert rule in sides[side], f"{what}: {rule}"

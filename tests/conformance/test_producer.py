@@ -21,12 +21,18 @@ from click.testing import Result as Outcome
 
 import tests.end_to_end.pipes  # noqa: F401  # which makes an address known
 from aaep.cli import main
-from aaep.conformance import SUITE, Result
-from aaep.conformance.judge import granted
-from aaep.conformance.producer.agent import Scripted
-from aaep.conformance.producer.run import PRODUCER, Played, Scenario, judge_producer, live
-from aaep.conformance.report import Report, junit, text, to_json
-from aaep.conformance.report_html import html
+from aaep.conformance import SUITE_VERSION, RuleResult
+from aaep.conformance.judge import compute_granted_level
+from aaep.conformance.producer.agent import ScriptedAgent
+from aaep.conformance.producer.run import (
+    PRODUCER_SCENARIOS,
+    ProducerResults,
+    Scenario,
+    collect_tried_rules,
+    judge_producer,
+)
+from aaep.conformance.report import Report, render_junit, render_text, to_json
+from aaep.conformance.report_html import render_html
 from aaep.producer.producer import Producer
 from aaep.protocol.catalogue import all_rules
 from aaep.transports.base import transport
@@ -83,21 +89,21 @@ class Desk:
         self._server.server_close()
 
 
-def failed(played: Played) -> set[str]:
+def failed(played: ProducerResults) -> set[str]:
     return {one.rule for one in played.results if one.verdict == "failed"}
 
 
-def left_out(played: Played) -> set[str]:
-    return {one.rule for one in played.results if one.verdict == "not shown" and one.required is not None}
+def left_out(played: ProducerResults) -> set[str]:
+    return {one.rule for one in played.results if one.verdict == "not shown" and one.required_level is not None}
 
 
-def result(played: Played, rule: str) -> Result:
+def result(played: ProducerResults, rule: str) -> RuleResult:
     return next(one for one in played.results if one.rule == rule)
 
 
-async def judge_ours(url: str) -> Played:
+async def judge_ours(url: str) -> ProducerResults:
     with Producer("conformance-agent", name="Scripted agent", listen=url, journal=None) as producer:
-        agent = Scripted(producer)
+        agent = ScriptedAgent(producer)
 
         async def start(task: str) -> None:
             agent.start(task)
@@ -110,8 +116,8 @@ async def judge_ours(url: str) -> Played:
 
 
 async def judge_plain(
-    made: type[Plain], scenarios: tuple[Scenario, ...] = PRODUCER, *, patience: float = 4.0
-) -> Played:
+    made: type[Plain], scenarios: tuple[Scenario, ...] = PRODUCER_SCENARIOS, *, patience: float = 4.0
+) -> ProducerResults:
     with made() as producer:
 
         async def start(task: str) -> None:
@@ -122,21 +128,25 @@ async def judge_plain(
 
 def scenes(broken: type[Broken]) -> tuple[Scenario, ...]:
     """Those that show the rule, after a session that nothing disturbs."""
-    chosen = [one for one in PRODUCER if broken.breaks in (*one.rules, *one.also)]
-    first = next(one for one in PRODUCER if one.name == "a session from beginning to end")
+    chosen = [one for one in PRODUCER_SCENARIOS if broken.breaks in (*one.required_rules, *one.optional_rules)]
+    first = next(one for one in PRODUCER_SCENARIOS if one.name == "a session from beginning to end")
     # What is said of the replies to others needs them.
-    before = [one for one in PRODUCER if broken.breaks in ("CONF-040", "CONF-012") and "CONF-033" in one.rules]
-    return tuple(one for one in PRODUCER if one in (*chosen, *before, first))
+    before = [
+        one
+        for one in PRODUCER_SCENARIOS
+        if broken.breaks in ("CONF-040", "CONF-012") and "CONF-033" in one.required_rules
+    ]
+    return tuple(one for one in PRODUCER_SCENARIOS if one in (*chosen, *before, first))
 
 
 # -- who keeps the rules -----------------------------------------------------------------------
 
 
 @pytest.fixture(scope="module")
-def good() -> Iterator[dict[str, Played]]:
+def good() -> Iterator[dict[str, ProducerResults]]:
     """Ours over every transport, and two that were written without our library, side by side."""
 
-    async def judge(folder: str) -> dict[str, Played]:
+    async def judge(folder: str) -> dict[str, ProducerResults]:
         urls = [url.format(folder=folder) for url in ADDRESSES]
         played = await asyncio.gather(*map(judge_ours, urls), judge_plain(Plain), judge_plain(OneTool))
         return dict(zip([*ADDRESSES, "plain", "one tool"], played, strict=True))
@@ -147,29 +157,29 @@ def good() -> Iterator[dict[str, Played]]:
 
 
 @pytest.mark.parametrize("which", [*ADDRESSES, "plain", "one tool"])
-def test_a_good_producer_earns_level_3(good: dict[str, Played], which: str) -> None:
+def test_a_good_producer_earns_level_3(good: dict[str, ProducerResults], which: str) -> None:
     """LVL-025, LVL-044"""
     played = good[which]
     assert failed(played) == set()
     assert left_out(played) == set()
-    assert granted(played.results) == 3
+    assert compute_granted_level(played.results) == 3
 
 
-def test_nothing_is_passed_that_was_not_seen(good: dict[str, Played]) -> None:
+def test_nothing_is_passed_that_was_not_seen(good: dict[str, ProducerResults]) -> None:
     for played in good.values():
         assert all(one.evidence for one in played.results)
         assert result(played, "MAN-020").verdict == "not applicable"  # none of them signs its manifest
         assert result(played, "CAP-045").verdict == "passed"  # and says so
 
 
-def test_it_is_told_when_calls_of_a_tool_are_taken_at_their_word(good: dict[str, Played]) -> None:
+def test_it_is_told_when_calls_of_a_tool_are_taken_at_their_word(good: dict[str, ProducerResults]) -> None:
     told = [which for which, played in good.items() if any("taken at its word" in one for one in played.remarks)]
     assert told == ["one tool"]
 
 
 def test_one_that_does_one_thing_at_a_time_is_judged_all_the_same() -> None:
     names = ("two questions are open and one is answered", "a no stops the action")
-    chosen = tuple(one for one in PRODUCER if one.name in names)
+    chosen = tuple(one for one in PRODUCER_SCENARIOS if one.name in names)
     played = asyncio.run(judge_plain(OneAtATime, chosen, patience=1.0))
     assert failed(played) == set()
     assert any("there was no second one" in one for one in played.remarks)
@@ -179,9 +189,9 @@ def test_one_that_does_one_thing_at_a_time_is_judged_all_the_same() -> None:
 def test_a_producer_that_signs_shows_what_it_signs(tmp_path: Path) -> None:
     key = tmp_path / "key.json"
     assert CliRunner().invoke(main, ["manifest", "key", "new", str(key)]).exit_code == 0
-    proof = [one for one in PRODUCER if "MAN-020" in one.also]
+    proof = [one for one in PRODUCER_SCENARIOS if "MAN-020" in one.optional_rules]
 
-    async def judge() -> Played:
+    async def judge() -> ProducerResults:
         with Producer("bank", listen="http://127.0.0.1:0", journal=None, signing_key=key) as producer:
             return await judge_producer(producer.addresses[0], None, scenarios=proof)
 
@@ -193,13 +203,13 @@ def test_a_producer_that_signs_shows_what_it_signs(tmp_path: Path) -> None:
 
 
 def test_our_own_producer_is_not_even_warned_of_but_for_the_short_time_that_the_script_gives(
-    good: dict[str, Played],
+    good: dict[str, ProducerResults],
 ) -> None:
     for url in ADDRESSES:
         assert {one.rule for one in good[url].results if one.verdict == "warning"} == {"HITL-033"}
 
 
-def test_a_run_in_which_nobody_is_authenticated_says_so(good: dict[str, Played]) -> None:
+def test_a_run_in_which_nobody_is_authenticated_says_so(good: dict[str, ProducerResults]) -> None:
     """TR-026: with a warning; where the system itself knows who is there, there is nothing to warn of."""
     for url, played in good.items():
         warned = any(one.startswith("Warning:") and "authenticates nobody" in one for one in played.remarks)
@@ -230,7 +240,7 @@ class WithoutSubscriptions(Plain):
 def test_a_producer_without_subscriptions_earns_level_1_and_no_more() -> None:
     """LVL-023"""
     played = asyncio.run(judge_plain(WithoutSubscriptions))
-    assert granted(played.results) == 1
+    assert compute_granted_level(played.results) == 1
     assert {all_rules()[rule].level for rule in failed(played)} <= {3}
     assert any("without a subscription" in one for one in played.remarks)
 
@@ -239,11 +249,11 @@ def test_a_producer_without_subscriptions_earns_level_1_and_no_more() -> None:
 
 
 @pytest.fixture(scope="module")
-def bad() -> dict[str, Played]:
-    async def judge() -> list[Played]:
+def bad() -> dict[str, ProducerResults]:
+    async def judge() -> list[ProducerResults]:
         gate = asyncio.Semaphore(AT_ONCE)
 
-        async def one(broken: type[Broken]) -> Played:
+        async def one(broken: type[Broken]) -> ProducerResults:
             async with gate:
                 return await judge_plain(broken, scenes(broken))
 
@@ -254,26 +264,28 @@ def bad() -> dict[str, Played]:
 
 @pytest.mark.parametrize("broken", ALL, ids=lambda broken: str(broken.__name__))
 def test_a_broken_producer_is_failed_for_its_own_rule_and_no_other(
-    bad: dict[str, Played], broken: type[Broken]
+    bad: dict[str, ProducerResults], broken: type[Broken]
 ) -> None:
     played = bad[broken.__name__]
     assert broken.breaks in failed(played)
     assert failed(played) <= {broken.breaks, *broken.with_it}
-    assert granted(played.results) < max(all_rules()[broken.breaks].level, 1)
+    assert compute_granted_level(played.results) < max(all_rules()[broken.breaks].level, 1)
     assert result(played, broken.breaks).advice
 
 
-def test_for_every_must_that_is_tried_there_is_somebody_who_is_failed_for_it(bad: dict[str, Played]) -> None:
+def test_for_every_must_that_is_tried_there_is_somebody_who_is_failed_for_it(bad: dict[str, ProducerResults]) -> None:
     broken = {rule for played in bad.values() for rule in failed(played)}
-    untried = {rule for rule in {*live(PRODUCER)} - broken if all_rules()[rule].keyword == "MUST"}
+    untried = {
+        rule for rule in {*collect_tried_rules(PRODUCER_SCENARIOS)} - broken if all_rules()[rule].keyword == "MUST"
+    }
     assert untried == set()
 
 
-def test_for_every_should_about_behaviour_there_is_somebody_who_is_warned_of(bad: dict[str, Played]) -> None:
+def test_for_every_should_about_behaviour_there_is_somebody_who_is_warned_of(bad: dict[str, ProducerResults]) -> None:
     told = {one.rule for each in bad.values() for one in each.results if one.verdict in ("failed", "warning")}
     tried = {
         rule
-        for rule in live(PRODUCER)
+        for rule in collect_tried_rules(PRODUCER_SCENARIOS)
         if all_rules()[rule].keyword == "SHOULD" and all_rules()[rule].kind == "behaviour"
     }
     assert tried and tried - told == set()
@@ -283,7 +295,7 @@ def test_for_every_should_about_behaviour_there_is_somebody_who_is_warned_of(bad
 def test_tokens_that_can_be_guessed_are_warned_of(careless: type[Plain]) -> None:
     """CONF-011"""
     names = ("a session from beginning to end", "a no stops the action", "tokens are never used twice")
-    played = asyncio.run(judge_plain(careless, tuple(one for one in PRODUCER if one.name in names)))
+    played = asyncio.run(judge_plain(careless, tuple(one for one in PRODUCER_SCENARIOS if one.name in names)))
     assert result(played, "CONF-011").verdict == "warning"
     assert failed(played) == set()
 
@@ -292,40 +304,40 @@ def test_tokens_that_can_be_guessed_are_warned_of(careless: type[Plain]) -> None
 def test_who_lets_nobody_in_is_judged_all_the_same(broken: type[Broken]) -> None:
     played = asyncio.run(judge_plain(broken))
     assert broken.breaks in failed(played) <= {broken.breaks, *broken.with_it}
-    assert granted(played.results) == 0
+    assert compute_granted_level(played.results) == 0
     assert any("No subscription was granted" in one for one in played.remarks)
 
 
 # -- telling it ---------------------------------------------------------------------------------
 
 
-def report(played: Played, wanted: int = 3) -> Report:
+def report(played: ProducerResults, wanted: int = 3) -> Report:
     return Report("producer", "Agent <x>", "1.0", "http://127.0.0.1:1", "2026-11-15", wanted, played.results)
 
 
-def test_the_claim_names_level_suite_and_date(good: dict[str, Played]) -> None:
+def test_the_claim_names_level_suite_and_date(good: dict[str, ProducerResults]) -> None:
     """LVL-072, LVL-076, LVL-004, LVL-071"""
     told = report(good["plain"])
     assert told.claim == (
         "Agent <x> 1.0 conforms to AAEP 1.0.0 as a producer at Level 3 (Negotiated), "
-        f"verified with the aaep conformance suite {SUITE} on 2026-11-15."
+        f"verified with the aaep conformance suite {SUITE_VERSION} on 2026-11-15."
     )
-    assert told.claim in "\n".join(text(told))
+    assert told.claim in "\n".join(render_text(told))
     assert json.loads(to_json(told))["claim"] == told.claim
 
 
-def test_nothing_is_claimed_for_one_who_was_failed(bad: dict[str, Played]) -> None:
+def test_nothing_is_claimed_for_one_who_was_failed(bad: dict[str, ProducerResults]) -> None:
     """TERM-022"""
     told = report(bad["FourTools"])
-    assert told.level == 0 and told.claim == "" and not told.reached
-    said = "\n".join(text(told))
+    assert told.granted_level == 0 and told.claim == "" and not told.has_reached_level
+    said = "\n".join(render_text(told))
     assert "TOOL-002, MUST" in said and "To do:" in said and "Claim" not in said
     assert "TOOL-002" in json.loads(to_json(told))["hindrances"]
 
 
-def test_junit_counts_a_required_rule_that_was_not_shown_as_a_failure(bad: dict[str, Played]) -> None:
+def test_junit_counts_a_required_rule_that_was_not_shown_as_a_failure(bad: dict[str, ProducerResults]) -> None:
     told = report(bad["StartedAndCompleted"])
-    suite = ElementTree.fromstring(junit(told))
+    suite = ElementTree.fromstring(render_junit(told))
     cases = {str(case.get("name")).split(" ")[0]: case for case in suite}
     assert cases["LVL-007"].find("failure") is not None
     assert cases["CONF-002"].find("failure") is not None  # no question was ever asked
@@ -334,9 +346,9 @@ def test_junit_counts_a_required_rule_that_was_not_shown_as_a_failure(bad: dict[
     assert int(suite.get("skipped", "0")) == len(suite.findall("testcase/skipped"))
 
 
-def test_the_page_holds_every_rule_escapes_what_was_seen_and_runs_nothing(bad: dict[str, Played]) -> None:
+def test_the_page_holds_every_rule_escapes_what_was_seen_and_runs_nothing(bad: dict[str, ProducerResults]) -> None:
     told = report(bad["TellsWhy"])
-    page = "".join(html(told))
+    page = "".join(render_html(told))
     assert page.count('<tr role="row" id=') == len(told.results)
     assert "Agent &lt;x&gt;" in page and "<script" not in page
     assert 'href="#CONF-040"' in page and 'id="CONF-040"' in page

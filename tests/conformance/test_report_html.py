@@ -8,11 +8,11 @@ from pathlib import Path
 
 import pytest
 
-from aaep.conformance import VERDICTS, Result
-from aaep.conformance.judge import Judged, excerpt
+from aaep.conformance import VERDICTS, RuleResult
+from aaep.conformance.judge import AuditResult, excerpt
 from aaep.conformance.producer.run import judge_recording
-from aaep.conformance.report import Report, text
-from aaep.conformance.report_html import html
+from aaep.conformance.report import Report, render_text
+from aaep.conformance.report_html import render_html
 from aaep.protocol.audit import Audit
 from aaep.protocol.catalogue import all_rules
 from tests.browser import Tab, needed, tab
@@ -22,16 +22,16 @@ MANY = 12  # rules of each verdict: enough to look at, and a browser needs long 
 STRANGE = '<img src=x onerror=alert(1)> "שלום" \u202e evil'
 
 
-def judged(*, asked: bool) -> list[Result]:
+def judged(*, asked: bool) -> list[RuleResult]:
     """What a recording comes to, as it is or without its question."""
-    audit, found = Audit(whole=True), Judged([], {})
+    audit, found = Audit(whole=True), AuditResult([], {})
     for line in BANK.read_text(encoding="utf-8").splitlines()[1:]:
         if asked or ("awaiting.confirmation" not in line and "confirmation.reply" not in line):
             entry = json.loads(line)
             raw = json.dumps(entry["message"]).encode()
             told = audit.feed(raw, entry["at"], entry.get("via", ""))
             found.findings += ((one, excerpt(raw)) for one in told)
-            found.count(raw)
+            found.count_message(raw)
     results = judge_recording(found)
     kept = {verdict: [one for one in results if one.verdict == verdict][:MANY] for verdict in VERDICTS}
     return [one for one in results if one in kept[one.verdict] or one.rule == "TOOL-002"]
@@ -40,7 +40,7 @@ def judged(*, asked: bool) -> list[Result]:
 def good() -> Report:
     """Everything that could be shown was."""
     results = [
-        one if one.verdict == "not applicable" else Result(one.rule, "passed", one.evidence, "", one.required)
+        one if one.verdict == "not applicable" else RuleResult(one.rule, "passed", one.evidence, "", one.required_level)
         for one in judged(asked=True)
     ]
     return Report("producer", "Bank", "1.0", "http://127.0.0.1:8137", "2026-11-15", 3, results)
@@ -49,7 +49,9 @@ def good() -> Report:
 def bad() -> Report:
     """Somebody does what cannot be undone, unasked, and says strange things."""
     results = judged(asked=False)
-    results[0] = Result("TERM-006", "warning", (STRANGE, f'{STRANGE} {{"type":"{STRANGE}"}}'), "Say something else.")
+    results[0] = RuleResult(
+        "TERM-006", "warning", (STRANGE, f'{STRANGE} {{"type":"{STRANGE}"}}'), "Say something else."
+    )
     remarks = ["Warning: nobody was authenticated.", f"Something could not be tried: {STRANGE}"]
     return Report("producer", STRANGE, "", "http://127.0.0.1:8137", "2026-11-15", 3, results, remarks)
 
@@ -67,7 +69,7 @@ def browser(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Tab]:
 def pages(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
     folder = tmp_path_factory.mktemp("pages")
     for name, report in REPORTS.items():
-        (folder / f"{name}.html").write_text("".join(html(report)), encoding="utf-8", errors="backslashreplace")
+        (folder / f"{name}.html").write_text("".join(render_html(report)), encoding="utf-8", errors="backslashreplace")
     return {name: folder / f"{name}.html" for name in REPORTS}
 
 
@@ -109,16 +111,16 @@ def test_a_rule_that_is_folded_away_is_shown_by_its_link(browser: Tab, pages: di
 
 
 def test_a_level_says_what_stands_against_it_and_not_again_what_stood_against_the_one_before() -> None:
-    page = "".join(html(REPORTS["bad"]))
+    page = "".join(render_html(REPORTS["bad"]))
     levels = page[page.index("<h2>Levels</h2>") : page.index("<h2>Rules</h2>")]
     assert levels.count('href="#TOOL-002"') == 1 and levels.count("not granted") == 3
     links = [one.partition('"')[0] for one in levels.split('href="#')[1:]]
-    assert len(links) == len({*links}) and {*links} == {one.rule for one in REPORTS["bad"].hindrances}
-    assert "granted" in "".join(html(REPORTS["good"]))
+    assert len(links) == len({*links}) and {*links} == {one.rule for one in REPORTS["bad"].blocking_results}
+    assert "granted" in "".join(render_html(REPORTS["good"]))
 
 
 def test_what_to_do_is_said_and_the_rule_not_twice() -> None:
-    told = "\n".join(text(REPORTS["bad"]))
+    told = "\n".join(render_text(REPORTS["bad"]))
     assert "To do: Say something else." in told
     statement = all_rules()["TOOL-002"].statement
     assert told.count(statement) == 1
@@ -127,8 +129,8 @@ def test_what_to_do_is_said_and_the_rule_not_twice() -> None:
 
 def test_of_a_recording_the_page_says_that_nothing_can_be_claimed() -> None:
     report = good()
-    report.live = False
-    page = "".join(html(report))
+    report.is_live = False
+    page = "".join(render_html(report))
     assert "No level can be claimed from a recording" in page and "<h2>Levels</h2>" not in page
 
 

@@ -21,12 +21,18 @@ from click.testing import Result as Outcome
 
 import tests.end_to_end.pipes  # noqa: F401  # which makes an address known
 from aaep.cli import main
-from aaep.conformance import Result
-from aaep.conformance.judge import granted
-from aaep.conformance.producer.run import UNDECIDABLE, Scenario
-from aaep.conformance.subscriber.fake_producer import Player
-from aaep.conformance.subscriber.raw_http import RawDoor
-from aaep.conformance.subscriber.run import SUBSCRIBER, Begin, Listened, judge_subscriber, live
+from aaep.conformance import RuleResult
+from aaep.conformance.judge import compute_granted_level
+from aaep.conformance.producer.run import UNDECIDABLE_RULES, Scenario
+from aaep.conformance.subscriber.fake_producer import FakeProducer
+from aaep.conformance.subscriber.raw_http import RawHttpServer
+from aaep.conformance.subscriber.run import (
+    SUBSCRIBER_SCENARIOS,
+    SubscriberLauncher,
+    SubscriberResults,
+    collect_tried_rules,
+    judge_subscriber,
+)
 from aaep.identity.signing_keys import SigningKey
 from aaep.protocol.catalogue import all_rules
 from aaep.transports.base import transport
@@ -55,15 +61,15 @@ PATIENCE = 30.0  # costs nothing where all that is waited for comes
 UNANSWERED = 4.0  # and this long it is waited for what must not come
 
 
-def failed(listened: Listened) -> set[str]:
+def failed(listened: SubscriberResults) -> set[str]:
     return {one.rule for one in listened.results if one.verdict == "failed"}
 
 
-def left_out(listened: Listened) -> set[str]:
-    return {one.rule for one in listened.results if one.verdict == "not shown" and one.required is not None}
+def left_out(listened: SubscriberResults) -> set[str]:
+    return {one.rule for one in listened.results if one.verdict == "not shown" and one.required_level is not None}
 
 
-def result(listened: Listened, rule: str) -> Result:
+def result(listened: SubscriberResults, rule: str) -> RuleResult:
     return next(one for one in listened.results if one.rule == rule)
 
 
@@ -76,21 +82,21 @@ def bridged(url: str) -> str:
 
 @pytest.fixture(scope="module")
 def key() -> SigningKey:
-    return SigningKey.new("RS256", "conformance")
+    return SigningKey.generate("RS256", "conformance")
 
 
 # -- who keeps the rules -----------------------------------------------------------------------
 
 
 @pytest.fixture(scope="module")
-def good(key: SigningKey) -> Iterator[dict[str, Listened]]:
+def good(key: SigningKey) -> Iterator[dict[str, SubscriberResults]]:
     """Ours over every transport, and one that was written without our library, side by side."""
 
-    async def judge(folder: str) -> dict[str, Listened]:
+    async def judge(folder: str) -> dict[str, SubscriberResults]:
         settings: dict[str, Any] = {"key": key, "patience": PATIENCE, "unanswered": UNANSWERED}
         gate = asyncio.Semaphore(FEW)
 
-        async def one(begin: Begin, **more: Any) -> Listened:
+        async def one(begin: SubscriberLauncher, **more: Any) -> SubscriberResults:
             async with gate:
                 return await judge_subscriber(begin, **settings, **more)
 
@@ -106,26 +112,26 @@ def good(key: SigningKey) -> Iterator[dict[str, Listened]]:
 
 
 @pytest.mark.parametrize("which", [*ADDRESSES, "plain"])
-def test_a_good_subscriber_earns_level_3(good: dict[str, Listened], which: str) -> None:
+def test_a_good_subscriber_earns_level_3(good: dict[str, SubscriberResults], which: str) -> None:
     listened = good[which]
     assert failed(listened) == set()
     assert left_out(listened) == set()
-    assert granted(listened.results) == 3
+    assert compute_granted_level(listened.results) == 3
 
 
-def test_nothing_is_passed_that_was_not_seen(good: dict[str, Listened]) -> None:
+def test_nothing_is_passed_that_was_not_seen(good: dict[str, SubscriberResults]) -> None:
     for listened in good.values():
         assert all(one.evidence for one in listened.results)
     assert result(good["http://127.0.0.1:0"], "SSE-021").verdict == "passed"
     assert result(good["grpc://127.0.0.1:0"], "SSE-021").verdict == "not applicable"
 
 
-def test_no_good_subscriber_is_even_warned_of(good: dict[str, Listened]) -> None:
+def test_no_good_subscriber_is_even_warned_of(good: dict[str, SubscriberResults]) -> None:
     for listened in good.values():
         assert {one.rule for one in listened.results if one.verdict == "warning"} == set()
 
 
-def test_who_is_judged_is_known_by_what_it_says_of_itself(good: dict[str, Listened]) -> None:
+def test_who_is_judged_is_known_by_what_it_says_of_itself(good: dict[str, SubscriberResults]) -> None:
     assert (good["plain"].name, good["plain"].version) == ("Plain reader", "0.1.0")
 
 
@@ -139,19 +145,19 @@ def test_every_transport_is_judged() -> None:
 
 def scenes(broken: type[Broken]) -> tuple[Scenario, ...]:
     """Those that show the rule; what the audit finds is in what is sent when the person decides."""
-    tried = tuple(one for one in SUBSCRIBER if broken.breaks in (*one.rules, *one.also))
+    tried = tuple(one for one in SUBSCRIBER_SCENARIOS if broken.breaks in (*one.required_rules, *one.optional_rules))
     wanted = {"CLAR": "LVL-041", "CONF": "LVL-037", "SUB": "SUB-065"}[broken.breaks.split("-")[0]] if not tried else ""
     if broken.breaks == "CONF-063":
         wanted = "SUB-038"
-    return tried or tuple(one for one in SUBSCRIBER if wanted in one.rules)
+    return tried or tuple(one for one in SUBSCRIBER_SCENARIOS if wanted in one.required_rules)
 
 
 @pytest.fixture(scope="module")
-def bad(key: SigningKey) -> dict[str, Listened]:
-    async def judge() -> list[Listened]:
+def bad(key: SigningKey) -> dict[str, SubscriberResults]:
+    async def judge() -> list[SubscriberResults]:
         gate = asyncio.Semaphore(AT_ONCE)
 
-        async def one(broken: type[Broken]) -> Listened:
+        async def one(broken: type[Broken]) -> SubscriberResults:
             signed: dict[str, Any] = {"key": key} if broken.breaks.startswith("MAN-") else {}
             async with gate:
                 return await judge_subscriber(
@@ -165,25 +171,25 @@ def bad(key: SigningKey) -> dict[str, Listened]:
 
 @pytest.mark.parametrize("broken", ALL, ids=lambda broken: str(broken.__name__))
 def test_a_broken_subscriber_is_failed_for_its_own_rule_and_no_other(
-    bad: dict[str, Listened], broken: type[Broken]
+    bad: dict[str, SubscriberResults], broken: type[Broken]
 ) -> None:
     listened = bad[broken.__name__]
     assert broken.breaks in failed(listened)
     assert failed(listened) <= {broken.breaks, *broken.with_it}
-    assert granted(listened.results) < max(all_rules()[broken.breaks].level, 1)
+    assert compute_granted_level(listened.results) < max(all_rules()[broken.breaks].level, 1)
     assert result(listened, broken.breaks).advice
 
 
-def test_for_every_must_that_is_tried_there_is_somebody_who_is_failed_for_it(bad: dict[str, Listened]) -> None:
+def test_for_every_must_that_is_tried_there_is_somebody_who_is_failed_for_it(bad: dict[str, SubscriberResults]) -> None:
     broken = {rule for listened in bad.values() for rule in failed(listened)}
-    waited_for = {rule for rule, level in live(SUBSCRIBER).items() if level is not None}
-    tried = {rule for rule in live(SUBSCRIBER) if all_rules()[rule].keyword == "MUST"}
+    waited_for = {rule for rule, level in collect_tried_rules(SUBSCRIBER_SCENARIOS).items() if level is not None}
+    tried = {rule for rule in collect_tried_rules(SUBSCRIBER_SCENARIOS) if all_rules()[rule].keyword == "MUST"}
     assert (waited_for | tried) - broken == set()
 
 
-def test_for_every_should_that_is_tried_there_is_somebody_who_is_warned_of(bad: dict[str, Listened]) -> None:
+def test_for_every_should_that_is_tried_there_is_somebody_who_is_warned_of(bad: dict[str, SubscriberResults]) -> None:
     told = {one.rule for each in bad.values() for one in each.results if one.verdict in ("failed", "warning")}
-    tried = {rule for rule in live(SUBSCRIBER) if all_rules()[rule].keyword == "SHOULD"}
+    tried = {rule for rule in collect_tried_rules(SUBSCRIBER_SCENARIOS) if all_rules()[rule].keyword == "SHOULD"}
     assert tried and tried - told == set()
 
 
@@ -196,15 +202,15 @@ class Impatient(Reader):
 
 
 def test_what_should_not_be_is_warned_of_and_costs_no_level() -> None:
-    chosen = [one for one in SUBSCRIBER if "SUB-045" in one.also]
+    chosen = [one for one in SUBSCRIBER_SCENARIOS if "SUB-045" in one.optional_rules]
     listened = asyncio.run(judge_subscriber(plain(Impatient), scenarios=chosen, patience=1.0))
     assert result(listened, "SUB-045").verdict == "warning"
     assert failed(listened) == set()
 
 
 def test_the_rules_that_are_tried_are_a_subscribers() -> None:
-    assert {all_rules()[rule].role for rule in live(SUBSCRIBER)} <= {"subscriber", "both"}
-    assert not {*UNDECIDABLE} & {*live(SUBSCRIBER)}
+    assert {all_rules()[rule].role for rule in collect_tried_rules(SUBSCRIBER_SCENARIOS)} <= {"subscriber", "both"}
+    assert not {*UNDECIDABLE_RULES} & {*collect_tried_rules(SUBSCRIBER_SCENARIOS)}
 
 
 @pytest.mark.parametrize("turns", range(6))
@@ -212,7 +218,7 @@ def test_who_comes_while_the_played_producer_leaves_is_let_go_of(turns: int) -> 
     """Else a connection stays behind that nobody closes."""
 
     async def come() -> socket.socket:
-        door = await RawDoor.serve(cast(Player, None), "http://127.0.0.1:0")  # nobody asks it anything
+        door = await RawHttpServer.serve(cast(FakeProducer, None), "http://127.0.0.1:0")  # nobody asks it anything
         comer = socket.create_connection(("127.0.0.1", int(door.url.rpartition(":")[2])))
         for _ in range(turns):
             await asyncio.sleep(0)  # the loop goes on so far
@@ -289,7 +295,7 @@ def test_somebody_can_start_it_by_hand(tmp_path: Path) -> None:
     members = json.loads(report.read_bytes())
     assert suite.returncode == 1 and members["level_granted"] == 0  # nobody saw what it presents
     assert members["name"] == "Plain reader"
-    assert sum("Start the subscriber" in line for line in told) == sum(one.level == 1 for one in SUBSCRIBER)
+    assert sum("Start the subscriber" in line for line in told) == sum(one.level == 1 for one in SUBSCRIBER_SCENARIOS)
     assert all(line.startswith("aaep: ") for line in told)
 
 

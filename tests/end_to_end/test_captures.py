@@ -11,13 +11,13 @@ from pathlib import Path
 
 import pytest
 
-from aaep.cli._demo_agent import SCENARIOS
+from aaep.cli._demo_agent import DEMO_SCENARIOS
 from tests.end_to_end.processes import COMMAND, ROOT
 from tests.end_to_end.readers import kinds, outcomes
 from tests.end_to_end.wires import LONG, Json
 
 ANSWERS = ("accept", "reject", "none")
-RUNS = [(scenario, answer) for scenario in SCENARIOS for answer in ANSWERS]
+RUNS = [(scenario, answer) for scenario in DEMO_SCENARIOS for answer in ANSWERS]
 OUTCOMES = {"accept": "accepted", "reject": "rejected", "none": "timed_out"}
 ENDS = {"error": "session.errored", "cancel": "session.cancelled"}
 

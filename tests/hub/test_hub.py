@@ -51,7 +51,7 @@ from aaep.protocol.messages import (
 from aaep.protocol.negotiation import Offer
 from aaep.protocol.session import SessionState
 from aaep.protocol.subscription import is_critical
-from aaep.runtime.background import Background, Later
+from aaep.runtime.background import BackgroundLoop, Waitable
 
 PRODUCER = ProducerInfo(agent_id="bank")
 REPLIES: dict[str, Any] = {"supports_confirmation_reply": True, "supported_conformance_levels": (1, 2)}
@@ -355,7 +355,7 @@ class Slow(MemoryJournal):
         super().__init__()
         self.calls: list[Callable[[], None]] = []
 
-    def when_kept(self, call: Callable[[], None]) -> bool:
+    def call_when_committed(self, call: Callable[[], None]) -> bool:
         self.calls.append(call)
         return True
 
@@ -1567,7 +1567,7 @@ def test_many_threads_publish_and_each_session_arrives_in_order() -> None:
     world = object.__new__(World)
     world.clock, world.journal, world.settings = Clock(), MemoryJournal(), Settings()
     world.hub = Hub(Offer(producer=PRODUCER), world.journal)
-    reader, everything = Reader(), Later[None]()
+    reader, everything = Reader(), Waitable[None]()
     wanted = 8 * 202
 
     async def join() -> None:
@@ -1579,7 +1579,7 @@ def test_many_threads_publish_and_each_session_arrives_in_order() -> None:
     def watched(data: bytes) -> None:
         Reader.write(reader, data)
         if data.count(b"\n") and len(reader.ids) >= wanted:
-            everything.settle(None)
+            everything.set_result(None)
 
     reader.write = watched  # type: ignore[method-assign]  # put in its place for this test
     world.hub.run(join())
@@ -1664,7 +1664,7 @@ def test_waiting_for_the_hub_on_its_own_loop_is_refused() -> None:
 
 def test_a_task_that_does_not_notice_its_end_holds_nobody_up() -> None:
     """As who waited for what came in this very moment: he has to be told again."""
-    background, waiting = Background("test"), threading.Event()
+    background, waiting = BackgroundLoop("test"), threading.Event()
     times: list[int] = []
 
     async def stubborn() -> None:
@@ -1675,7 +1675,7 @@ def test_a_task_that_does_not_notice_its_end_holds_nobody_up() -> None:
             except asyncio.CancelledError:
                 times.append(1)
 
-    background.call(asyncio.run_coroutine_threadsafe, stubborn(), background.loop)
+    background.call_soon(asyncio.run_coroutine_threadsafe, stubborn(), background.loop)
     assert waiting.wait(30)
     stopping = threading.Thread(target=background.stop, daemon=True)
     stopping.start()

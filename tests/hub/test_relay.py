@@ -29,7 +29,7 @@ from aaep.hub.relay.relay import Relays
 from aaep.hub.settings import Settings
 from aaep.identity.credentials import Credentials
 from aaep.identity.peer import AGENT, Peer
-from aaep.identity.tokens import Static, Tokens, add, new
+from aaep.identity.tokens import StaticToken, Tokens, add_entry, create_token
 from aaep.journal.base import Journal
 from aaep.journal.memory import MemoryJournal
 from aaep.journal.sqlite import SqliteJournal
@@ -143,7 +143,7 @@ def test_a_reply_counts_through_a_hub_for_what_it_would_count_without(
         answer = session.confirm("Wipe.", "All is gone.")
         prompt = listener.wait(of(session, "awaiting.confirmation"))
         raw = msgspec.json.encode(reply(listener.subscription_id, prompt.reply_token, decision, **said))  # type: ignore[attr-defined]  # a prompt has one
-        listener._run(hub.receive, raw, listener._peer, ALLOWED)
+        listener._run_on_loop(hub.receive, raw, listener._peer, ALLOWED)
         if outcome is None:  # it is as if nothing had been said, and a no still counts
             listener.reply(prompt, "reject")
             outcome = "rejected"
@@ -174,7 +174,7 @@ def test_what_a_person_says_beside_an_answer_goes_along_through_a_hub() -> None:
                 "correlation_id": "c-1",
             }
             del given["decision"]
-            listener._run(hub.receive, msgspec.json.encode(given), listener._peer, ALLOWED)
+            listener._run_on_loop(hub.receive, msgspec.json.encode(given), listener._peer, ALLOWED)
             assert answer.wait(LONG).response == 3
         got = msgspec.to_builtins(came.get(timeout=LONG))
         assert got == {**given, "subscription_id": got["subscription_id"]}
@@ -216,7 +216,7 @@ def test_what_is_set_without_an_address_is_for_the_hub() -> None:
         {"hub_settings": {"token": "correct-horse"}, "listen": "http://127.0.0.1:0"},
     ]
     try:
-        url = served(hub, "ws://127.0.0.1:0", identity=Static("correct-horse", roles=AGENT))
+        url = served(hub, "ws://127.0.0.1:0", identity=StaticToken("correct-horse", roles=AGENT))
         for settings in given:
             with Producer("bank", hub=url, journal=None, **settings) as agent:
                 agent.reader(replies=False).wait(LONG)
@@ -231,7 +231,7 @@ class Doorman:
     def __init__(self) -> None:
         self.shown: SimpleQueue[str] = SimpleQueue()
 
-    def admit(self, given: Credentials) -> Peer:
+    def authenticate(self, given: Credentials) -> Peer:
         self.shown.put(given.bearer)
         return Peer("ada", given.transport, frozenset({AGENT}))
 
@@ -265,7 +265,7 @@ def test_an_agent_whose_token_cannot_be_had_tries_again(caplog: pytest.LogCaptur
         return "correct-horse"
 
     try:
-        url = served(hub, "ws://127.0.0.1:0", identity=Static("correct-horse", roles=AGENT))
+        url = served(hub, "ws://127.0.0.1:0", identity=StaticToken("correct-horse", roles=AGENT))
         with Producer("bank", hub=url, journal=None, token=token) as agent:
             agent.reader(replies=False).wait(LONG)
     finally:
@@ -285,7 +285,7 @@ def test_an_agent_with_a_wrong_token_is_told_that_it_is_the_token(caplog: pytest
 
     logging.getLogger("aaep.attach").addFilter(tell)
     try:
-        url = served(hub, "ws://127.0.0.1:0", identity=Static("correct-horse", roles=AGENT))
+        url = served(hub, "ws://127.0.0.1:0", identity=StaticToken("correct-horse", roles=AGENT))
         with Producer("bank", hub=url, journal=None, token="wrong-horse"):
             assert said.wait(LONG)
     finally:
@@ -547,8 +547,8 @@ def test_a_hub_says_to_the_agent_why_it_is_turned_away_and_to_its_own_log_once(
 ) -> None:
     monkeypatch.setattr(attach, "FIRST", 0.01)
     tokens = tmp_path / "tokens.jsonl"
-    secret, entry = new("bob", "listener", now=time.time(), seconds=3600)
-    add(tokens, entry)
+    secret, entry = create_token("bob", "listener", now=time.time(), lifetime_seconds=3600)
+    add_entry(tokens, entry)
     seen: list[str] = []
     again = threading.Event()
 
@@ -592,7 +592,7 @@ def test_a_hub_that_was_away_is_caught_up(tmp_path: Path) -> None:
             listener.wait(of(session, "session.completed"))
             entries = [msgspec.json.decode(one.data) for one in second.read(session=session.session_id)]
             assert {one["chunk"] for one in entries if one.get("chunk")} == {"Before. ", "Meanwhile. ", "After. "}
-            assert [one.ended for one in second.sessions(open_only=False)] == [True]
+            assert [one.has_ended for one in second.list_sessions(open_only=False)] == [True]
         second.close()
 
 
@@ -697,15 +697,15 @@ def test_what_is_to_be_stopped_before_the_agent_is_back_is_stopped_when_it_is(tm
 def stop(hub: Hub, listener: Listener, session: aaep.Session) -> None:
     wishes = {"supported_extensions": [ATTEND.namespace], "attend": {"cancel": session.session_id}}
     wish = renegotiation(listener.subscription_id, **wishes)
-    listener._run(hub.receive, msgspec.json.encode(wish), listener._peer, ALLOWED)
+    listener._run_on_loop(hub.receive, msgspec.json.encode(wish), listener._peer, ALLOWED)
 
 
 def test_at_a_command_with_tokens_a_local_agent_is_heard_by_the_local_user_alone(tmp_path: Path) -> None:
     """CF-145: Bob may listen there, to what his own agents say."""
     tokens, secret = tmp_path / "tokens.jsonl", {}
     for role in ("replier", "agent"):
-        secret[role], entry = new("bob", role, now=time.time(), seconds=3600)
-        add(tokens, entry)
+        secret[role], entry = create_token("bob", role, now=time.time(), lifetime_seconds=3600)
+        add_entry(tokens, entry)
     socket = f"unix://{tmp_path}/hub.sock"
     command = [str(Path(sys.executable).parent / "aaep"), "serve", "--journal", "memory", "--tokens", str(tokens)]
     command += ["--listen", socket, "--listen", "ws://127.0.0.1:0"]

@@ -25,26 +25,33 @@ from aaep.errors import AaepError
 from aaep.hub.settings import Settings
 from aaep.hub.visibility import hidden_from, reduced
 from aaep.identity.credentials import (
+    AuthenticationPending,
     Certificates,
     Credentials,
     First,
     Grant,
     Local,
     Parent,
-    TooManyGuesses,
+    TooManyAttempts,
     Unauthenticated,
     Unauthorised,
-    Unsettled,
     Users,
-    admitted,
-    as_principal,
-    as_roles,
-    audience,
+    authenticate_peer,
+    resolve_audience,
+    validate_principal,
+    validate_roles,
 )
-from aaep.identity.jwt import FRESH, PAUSE, STALE, Jwt, KeyUrl, _algorithms, parse
-from aaep.identity.peer import LOCAL, Peer
-from aaep.identity.rate_limit import FORGIVEN, FREE, LONGEST, MOST, Guessing, prepared
-from aaep.identity.tokens import Static, Tokens, add, entries, new, revoke
+from aaep.identity.jwt import MAX_KEY_AGE, REFRESH_AFTER, RETRY_DELAY, Jwt, KeyUrl, _algorithm_registry, parse_key_set
+from aaep.identity.peer import LOCAL_PRINCIPAL, Peer
+from aaep.identity.rate_limit import (
+    FAILURE_LIFETIME,
+    FREE_ATTEMPTS,
+    MAX_ADDRESSES,
+    MAX_RETRY_AFTER,
+    RateLimitedIdentity,
+    prepare_identity,
+)
+from aaep.identity.tokens import StaticToken, Tokens, add_entry, create_token, read_entries, revoke_token
 from aaep.producer.producer import Producer
 from aaep.protocol import codec
 from aaep.protocol.events import AwaitingConfirmation, ProducerInfo, SessionStarted, ToolInvoked
@@ -74,53 +81,53 @@ def only(*names: str) -> frozenset[str]:
 def test_the_local_user_is_let_in_by_loopback_by_socket_and_by_pipe_and_nobody_else() -> None:
     """SEC-036"""
     local = Local(1000)
-    for good in (shown(loopback=True), shown(uid=1000), shown(parent=True)):
-        assert local.admit(good).principal == LOCAL
-    for bad in (shown(), shown(uid=1001), shown(uid=0), shown(uid=1001, loopback=True), shown("token")):
+    for good in (shown(is_loopback=True), shown(uid=1000), shown(is_over_pipes=True)):
+        assert local.authenticate(good).principal == LOCAL_PRINCIPAL
+    for bad in (shown(), shown(uid=1001), shown(uid=0), shown(uid=1001, is_loopback=True), shown("token")):
         with pytest.raises(Unauthenticated):
-            local.admit(bad)
-    assert Local().admit(shown(uid=os.geteuid())).principal == LOCAL
+            local.authenticate(bad)
+    assert Local().authenticate(shown(uid=os.geteuid())).principal == LOCAL_PRINCIPAL
 
 
 def test_cf_141_only_listed_programs_answer_and_the_log_can_say_which_it_was() -> None:
     program = os.readlink(f"/proc/{os.getpid()}/exe")
     here = shown(uid=os.geteuid(), pid=os.getpid())
-    assert Local(repliers=[program]).admit(here).may_reply
+    assert Local(repliers=[program]).authenticate(here).may_reply
     other = Local(repliers=["/usr/bin/orca"])
-    assert not other.admit(here).may_reply and other.admit(here).may_listen
-    assert not other.admit(shown(loopback=True)).may_reply  # of which nobody can tell what it is
-    assert Local().admit(here).process == f"Process {os.getpid()}, {program}."
+    assert not other.authenticate(here).may_reply and other.authenticate(here).may_listen
+    assert not other.authenticate(shown(is_loopback=True)).may_reply  # of which nobody can tell what it is
+    assert Local().authenticate(here).process == f"Process {os.getpid()}, {program}."
 
 
 def test_parents_and_users_are_who_the_operator_says_they_are() -> None:
-    assert Parent("ada", "listener").admit(shown(parent=True)).roles == {"listener"}
+    assert Parent("ada", "listener").authenticate(shown(is_over_pipes=True)).roles == {"listener"}
     with pytest.raises(Unauthenticated):
-        Parent().admit(shown(loopback=True))
+        Parent().authenticate(shown(is_loopback=True))
     users = Users({1000: "ada", 1001: ("bob", ["listener"]), 1002: Grant("eve", frozenset({"auditor"}))})
-    assert [users.admit(shown(uid=uid)).principal for uid in (1000, 1001, 1002)] == ["ada", "bob", "eve"]
-    assert not users.admit(shown(uid=1001)).may_reply
+    assert [users.authenticate(shown(uid=uid)).principal for uid in (1000, 1001, 1002)] == ["ada", "bob", "eve"]
+    assert not users.authenticate(shown(uid=1001)).may_reply
     with pytest.raises(Unauthorised):
-        users.admit(shown(uid=0))
+        users.authenticate(shown(uid=0))
     with pytest.raises(Unauthenticated):
-        users.admit(shown(loopback=True))
+        users.authenticate(shown(is_loopback=True))
 
 
 def test_no_credential_makes_somebody_the_user_of_this_machine(file: Path) -> None:
     """CF-065: who that is, only the machine can tell; and it decides what an agent may do at a hub."""
     for claim in (
-        lambda: new(LOCAL, "listener", now=NOW, seconds=DAY),
-        lambda: Static("secret", LOCAL),
-        lambda: Certificates({"CN:Ada": LOCAL}),
-        lambda: Certificates({"CN:Ada": Grant(LOCAL)}),
+        lambda: create_token(LOCAL_PRINCIPAL, "listener", now=NOW, lifetime_seconds=DAY),
+        lambda: StaticToken("secret", LOCAL_PRINCIPAL),
+        lambda: Certificates({"CN:Ada": LOCAL_PRINCIPAL}),
+        lambda: Certificates({"CN:Ada": Grant(LOCAL_PRINCIPAL)}),
     ):
         with pytest.raises(AaepError, match="no credential makes somebody that"):
             claim()
     made(file)
-    file.write_text(file.read_text().replace('"ada"', f'"{LOCAL}"'))
+    file.write_text(file.read_text().replace('"ada"', f'"{LOCAL_PRINCIPAL}"'))
     with pytest.raises(AaepError, match="no credential makes somebody that"):
         reading(file)
-    assert Users({1000: LOCAL}).admit(shown(uid=1000)).principal == LOCAL
-    assert Parent().admit(shown(parent=True)).principal == LOCAL
+    assert Users({1000: LOCAL_PRINCIPAL}).authenticate(shown(uid=1000)).principal == LOCAL_PRINCIPAL
+    assert Parent().authenticate(shown(is_over_pipes=True)).principal == LOCAL_PRINCIPAL
 
 
 CERTIFICATE = {
@@ -134,20 +141,20 @@ CERTIFICATE = {
     "name", ["DNS:tablet.example", "email:ada@example.org", "URI:spiffe://home/ada", "CN:Ada", "cn:Ada"]
 )
 def test_a_certificate_is_known_by_a_name_of_its_kind_and_counts_until_it_ends(name: str) -> None:
-    known = Certificates({name: "ada"}).admit(shown(certificate=CERTIFICATE))
-    assert (known.principal, known.expires) == ("ada", NOW + DAY)
+    known = Certificates({name: "ada"}).authenticate(shown(certificate=CERTIFICATE))
+    assert (known.principal, known.expires_at) == ("ada", NOW + DAY)
 
 
 def test_a_certificate_that_names_nobody_or_several_lets_nobody_in() -> None:
     for names in ({"DNS:ada@example.org": "ada"}, {"CN:tablet.example": "ada"}, {"CN:ada": "ada"}):
         with pytest.raises(Unauthorised):
-            Certificates(names).admit(shown(certificate=CERTIFICATE))
+            Certificates(names).authenticate(shown(certificate=CERTIFICATE))
     with pytest.raises(Unauthorised):
-        Certificates({"CN:Ada": "ada", "DNS:tablet.example": "bob"}).admit(shown(certificate=CERTIFICATE))
+        Certificates({"CN:Ada": "ada", "DNS:tablet.example": "bob"}).authenticate(shown(certificate=CERTIFICATE))
     nothing: dict[str, Any] | None
     for nothing in (None, {}):  # {}: shown, and not verified
         with pytest.raises(Unauthenticated):
-            Certificates({"CN:Ada": "ada"}).admit(shown(certificate=nothing))
+            Certificates({"CN:Ada": "ada"}).authenticate(shown(certificate=nothing))
     for bad in ("Ada", "OU:Ada", "CN:"):
         with pytest.raises(AaepError, match="DNS:tablet"):
             Certificates({bad: "ada"})
@@ -156,13 +163,13 @@ def test_a_certificate_that_names_nobody_or_several_lets_nobody_in() -> None:
 @pytest.mark.parametrize("name", ["", " ada", "a\nb", "a\x1b[2J", "*", "a\u202eb", "x" * 257])
 def test_not_everything_can_be_the_name_of_somebody(name: str) -> None:
     with pytest.raises(AaepError):
-        as_principal(name)
+        validate_principal(name)
 
 
 @pytest.mark.parametrize("roles", [[], "admin", ["replier", "root"], ["auditor", "replier"]])
 def test_roles_exist_and_go_together(roles: Any) -> None:
     with pytest.raises(AaepError):
-        as_roles(roles)
+        validate_roles(roles)
 
 
 # -- tokens ------------------------------------------------------------------------------------
@@ -174,8 +181,8 @@ def file(tmp_path: Path) -> Path:
 
 
 def made(file: Path, principal: str = "ada", roles: str = "replier", seconds: float | None = DAY) -> str:
-    token, entry = new(principal, roles, now=NOW, seconds=seconds)
-    add(file, entry)
+    token, entry = create_token(principal, roles, now=NOW, lifetime_seconds=seconds)
+    add_entry(file, entry)
     return token
 
 
@@ -185,12 +192,12 @@ def reading(file: Path, now: float = NOW) -> Tokens:
 
 def test_a_token_of_the_file_lets_its_principal_in_until_it_expires(file: Path) -> None:
     token = made(file, "ada", "listener")
-    known = reading(file).admit(shown(token))
-    assert (known.principal, known.roles, known.expires) == ("ada", only("listener"), NOW + DAY)
-    assert reading(file, NOW + DAY - 1).admit(shown(token)).principal == "ada"
+    known = reading(file).authenticate(shown(token))
+    assert (known.principal, known.roles, known.expires_at) == ("ada", only("listener"), NOW + DAY)
+    assert reading(file, NOW + DAY - 1).authenticate(shown(token)).principal == "ada"
     with pytest.raises(Unauthenticated, match="expired"):
-        reading(file, NOW + DAY).admit(shown(token))
-    assert reading(file, NOW + 1000 * DAY).admit(shown(made(file, "bob", seconds=None))).expires is None
+        reading(file, NOW + DAY).authenticate(shown(token))
+    assert reading(file, NOW + 1000 * DAY).authenticate(shown(made(file, "bob", seconds=None))).expires_at is None
 
 
 def test_the_file_is_private_and_holds_no_token(file: Path) -> None:
@@ -203,34 +210,34 @@ def test_the_file_is_private_and_holds_no_token(file: Path) -> None:
 def test_wrong_tokens_let_nobody_in(file: Path) -> None:
     token = made(file)
     tokens = reading(file)
-    digest = entries(file)[0].hash
+    digest = read_entries(file)[0].hash
     for wrong in ("", "x", token[:-1], token + "x", token.upper(), digest, digest.removeprefix("sha256:"), "\udcff"):
         with pytest.raises(Unauthenticated) as refused:
-            tokens.admit(shown(wrong))
+            tokens.authenticate(shown(wrong))
         assert not wrong or wrong not in str(refused.value) or wrong == "x"
 
 
 def test_what_changes_in_the_file_counts_at_once(file: Path) -> None:
     first = made(file)
     tokens = reading(file)
-    known = tokens.admit(shown(first))
-    assert known.stands is not None and known.stands()
+    known = tokens.authenticate(shown(first))
+    assert known.is_still_valid is not None and known.is_still_valid()
     second = made(file, "bob")
-    assert tokens.admit(shown(second)).principal == "bob"
-    revoke(file, entries(file)[0].id)
-    assert not known.stands()
+    assert tokens.authenticate(shown(second)).principal == "bob"
+    revoke_token(file, read_entries(file)[0].id)
+    assert not known.is_still_valid()
     with pytest.raises(Unauthenticated):
-        tokens.admit(shown(first))
-    assert tokens.admit(shown(second)).principal == "bob"
+        tokens.authenticate(shown(first))
+    assert tokens.authenticate(shown(second)).principal == "bob"
     with pytest.raises(AaepError, match="no token"):
-        revoke(file, "tok_none")
+        revoke_token(file, "tok_none")
 
 
 @pytest.mark.parametrize("harm", ["unlink", "chmod", "folder"])
 def test_a_file_that_can_no_longer_be_trusted_lets_nobody_in(file: Path, harm: str, caplog: Any) -> None:
     token = made(file)
     tokens = reading(file)
-    tokens.admit(shown(token))
+    tokens.authenticate(shown(token))
     content = file.read_bytes()
     if harm == "chmod":
         file.chmod(0o644)
@@ -240,7 +247,7 @@ def test_a_file_that_can_no_longer_be_trusted_lets_nobody_in(file: Path, harm: s
         file.mkdir()
     for _ in range(3):
         with pytest.raises(Unauthenticated):
-            tokens.admit(shown(token))
+            tokens.authenticate(shown(token))
     assert len([one for one in caplog.records if one.levelno == logging.ERROR]) == 1
     if harm == "chmod":
         file.chmod(0o600)
@@ -249,7 +256,7 @@ def test_a_file_that_can_no_longer_be_trusted_lets_nobody_in(file: Path, harm: s
         file.write_bytes(content)
     else:
         return
-    assert tokens.admit(shown(token)).principal == "ada"
+    assert tokens.authenticate(shown(token)).principal == "ada"
 
 
 def test_a_file_that_cannot_be_used_is_said_so_at_once(file: Path) -> None:
@@ -267,7 +274,7 @@ def test_a_file_that_cannot_be_used_is_said_so_at_once(file: Path) -> None:
             Tokens(file)
     finally:
         os.chown(file, os.geteuid(), -1)
-    assert Tokens(file, wall=lambda: NOW).admit(shown(token)).principal == "ada"
+    assert Tokens(file, wall=lambda: NOW).authenticate(shown(token)).principal == "ada"
 
 
 @pytest.mark.parametrize(
@@ -290,7 +297,7 @@ def test_a_line_that_is_no_entry_is_refused_at_the_start_and_counts_for_nothing_
         opened.write(line + "\n\n")
     with pytest.raises(AaepError, match="Line 2"):
         Tokens(file)
-    assert tokens.admit(shown(token)).principal == "ada"
+    assert tokens.authenticate(shown(token)).principal == "ada"
 
 
 def test_many_writers_lose_nothing(file: Path) -> None:
@@ -299,18 +306,18 @@ def test_many_writers_lose_nothing(file: Path) -> None:
         one.start()
     for one in writers:
         one.join()
-    assert sorted(one.principal for one in entries(file)) == sorted(f"user{number}" for number in range(12))
+    assert sorted(one.principal for one in read_entries(file)) == sorted(f"user{number}" for number in range(12))
     assert [one.name for one in file.parent.iterdir() if one.name not in (file.name, f".{file.name}.lock")] == []
 
 
 def test_cf_140_a_static_token_works_and_is_warned_of(caplog: Any) -> None:
     """SEC-035"""
-    static = Static("correct-horse")
+    static = StaticToken("correct-horse")
     assert "never expires" in caplog.text and "correct-horse" not in caplog.text
-    assert static.admit(shown("correct-horse")).principal == "token"
+    assert static.authenticate(shown("correct-horse")).principal == "token"
     for wrong in ("", "correct", "correct-horse2"):
         with pytest.raises(Unauthenticated):
-            static.admit(shown(wrong))
+            static.authenticate(shown(wrong))
 
 
 # -- signed tokens -----------------------------------------------------------------------------
@@ -338,7 +345,7 @@ ALL = key_set(jwk(EC, "ec", use="sig", alg="ES256"), jwk(ED, "ed"), jwk(RSA, "rs
 def signed(key: Any = EC, alg: str = "ES256", kid: str | None = "ec", header: Any = None, **claims: Any) -> str:
     head = {"alg": alg, **({} if kid is None else {"kid": kid}), **(header or {})}
     body = {name: value for name, value in {**CLAIMS, **claims}.items() if value is not ...}
-    return jws.serialize_compact(head, json.dumps(body).encode(), key, registry=_algorithms)
+    return jws.serialize_compact(head, json.dumps(body).encode(), key, registry=_algorithm_registry)
 
 
 def b64(value: Any) -> str:
@@ -363,8 +370,8 @@ def judging(keys: Any, **more: Any) -> Jwt:
 )
 def test_a_signed_token_lets_its_subject_in_until_it_expires(jwks: Path, key: Any, alg: str, kid: str) -> None:
     """SEC-034"""
-    known = judging(jwks).admit(shown(signed(key, alg, kid)))
-    assert (known.principal, known.roles, known.expires) == ("ada", only("replier"), NOW + 3600)
+    known = judging(jwks).authenticate(shown(signed(key, alg, kid)))
+    assert (known.principal, known.roles, known.expires_at) == ("ada", only("replier"), NOW + 3600)
 
 
 def with_public_key_as_secret() -> str:
@@ -421,36 +428,36 @@ def tampered() -> str:
 )
 def test_tokens_that_are_forged_stale_or_for_others_let_nobody_in(jwks: Path, token: str) -> None:
     with pytest.raises(Unauthenticated) as refused:
-        judging(jwks).admit(shown(token))
+        judging(jwks).authenticate(shown(token))
     assert not token or token not in str(refused.value)
 
 
 @given(st.text(max_size=60) | st.binary(max_size=60).map(lambda raw: raw.decode("latin-1")))
 def test_nothing_that_is_shown_makes_an_identity_fail(text: str) -> None:
     class Fixed:
-        def current(self, kid: str) -> Any:
-            return parse(ALL)
+        def get_keys(self, kid: str) -> Any:
+            return parse_key_set(ALL)
 
     for bearer in (text, f"{b64({'alg': 'ES256', 'kid': 'ec'})}.{text}.{text}", f"{text}.{b64(CLAIMS)}.{text}"):
-        for identity in (judging(Fixed()), First(judging(Fixed()), Local()), Guessing(judging(Fixed()))):
+        for identity in (judging(Fixed()), First(judging(Fixed()), Local()), RateLimitedIdentity(judging(Fixed()))):
             with pytest.raises((Unauthenticated, Unauthorised)):
-                identity.admit(shown(bearer))
+                identity.authenticate(shown(bearer))
 
 
 def test_who_is_known_and_has_no_role_or_name_here_is_told_so(jwks: Path) -> None:
     for claims in ({"roles": ["boss"]}, {"roles": ...}, {"roles": 7}, {"sub": ...}, {"sub": "local"}, {"sub": "a\nb"}):
         with pytest.raises(Unauthorised):
-            judging(jwks).admit(shown(signed(**claims)))
-    assert judging(jwks, default="listener").admit(shown(signed(roles=...))).roles == {"listener"}
+            judging(jwks).authenticate(shown(signed(**claims)))
+    assert judging(jwks, default="listener").authenticate(shown(signed(roles=...))).roles == {"listener"}
     with pytest.raises(Unauthorised):  # the claim is there, and says nothing
-        judging(jwks, default="listener").admit(shown(signed(roles=[])))
+        judging(jwks, default="listener").authenticate(shown(signed(roles=[])))
 
 
 def test_claims_can_have_other_names_and_words(jwks: Path) -> None:
     mine = judging(jwks, principal="email", roles="scope", mapping={"aaep.reply": "replier", "aaep.audit": "auditor"})
-    known = mine.admit(shown(signed(email="ada@example.org", scope="openid aaep.reply", aud=["x", AUDIENCE])))
+    known = mine.authenticate(shown(signed(email="ada@example.org", scope="openid aaep.reply", aud=["x", AUDIENCE])))
     assert (known.principal, known.roles) == ("ada@example.org", only("replier"))
-    both = mine.admit(shown(signed(email="eve@example.org", scope="aaep.audit aaep.reply")))
+    both = mine.authenticate(shown(signed(email="eve@example.org", scope="aaep.audit aaep.reply")))
     assert both.roles == {"auditor"} and not both.may_reply
     with pytest.raises(AaepError, match="root"):
         judging(jwks, mapping={"x": "root"})
@@ -471,39 +478,39 @@ def test_only_keys_that_can_be_used_are_taken() -> None:
         {"kid": 7, **EC.as_dict(private=False), "kty": "EC"} | {"kid": 7},
         small,
     ):
-        assert [one.kid for one in parse(key_set(bad, jwk(ED, "ed")))] == ["ed"], bad
+        assert [one.kid for one in parse_key_set(key_set(bad, jwk(ED, "ed")))] == ["ed"], bad
         with pytest.raises(AaepError, match="none that can be used"):
-            parse(key_set(bad))
+            parse_key_set(key_set(bad))
     for nothing in (b"", b"[]", b'{"keys":7}', b"\xff", b"[" * 100_000):
         with pytest.raises(AaepError):
-            parse(nothing)
-    private = parse(key_set({**EC.as_dict(private=True), "kid": "ec"}))[0]
-    assert not private.jose.is_private
+            parse_key_set(nothing)
+    private = parse_key_set(key_set({**EC.as_dict(private=True), "kid": "ec"}))[0]
+    assert not private.jose_key.is_private
 
 
 def test_a_token_without_the_name_of_a_key_needs_the_only_one(tmp_path: Path) -> None:
     path = tmp_path / "keys"
     path.write_bytes(key_set(jwk(EC, None)))
-    assert judging(path).admit(shown(signed(kid=None))).principal == "ada"
+    assert judging(path).authenticate(shown(signed(kid=None))).principal == "ada"
     path.write_bytes(key_set(jwk(EC, None), jwk(ED, None)))  # the only one for its algorithm
-    assert judging(path).admit(shown(signed(kid=None))).principal == "ada"
+    assert judging(path).authenticate(shown(signed(kid=None))).principal == "ada"
     path.write_bytes(key_set(jwk(EC, "one"), jwk(OTHER, "two")))
     with pytest.raises(Unauthenticated):
-        judging(path).admit(shown(signed(kid=None)))
+        judging(path).authenticate(shown(signed(kid=None)))
 
 
 def test_a_file_of_keys_counts_as_it_is_now(jwks: Path, caplog: Any) -> None:
     judge = judging(jwks)
     token = signed(OTHER, kid="new")
     with pytest.raises(Unauthenticated):
-        judge.admit(shown(token))
+        judge.authenticate(shown(token))
     jwks.write_bytes(key_set(jwk(OTHER, "new")))
-    assert judge.admit(shown(token)).principal == "ada"
+    assert judge.authenticate(shown(token)).principal == "ada"
     with pytest.raises(Unauthenticated):
-        judge.admit(shown(signed()))
+        judge.authenticate(shown(signed()))
     jwks.chmod(0o666)
     with pytest.raises(Unauthenticated):
-        judge.admit(shown(token))
+        judge.authenticate(shown(token))
     assert "chmod go-w" in caplog.text
     with pytest.raises(AaepError, match="chmod go-w"):
         judging(jwks)
@@ -541,20 +548,20 @@ async def test_keys_are_fetched_once_and_again_when_a_new_one_is_named() -> None
     clock = Clock()
     async with Signer() as signer:
         judge = judging(KeyUrl(signer.url, clock=clock))
-        await First(judge).ready()
+        await First(judge).prepare()
         for _ in range(5):
-            assert (await admitted(judge, shown(signed()))).principal == "ada"
+            assert (await authenticate_peer(judge, shown(signed()))).principal == "ada"
         assert signer.asked == 1
-        clock.now += PAUSE
+        clock.now += RETRY_DELAY
         signer.body = key_set(jwk(OTHER, "new"))
-        assert (await admitted(judge, shown(signed(OTHER, kid="new")))).principal == "ada"
+        assert (await authenticate_peer(judge, shown(signed(OTHER, kid="new")))).principal == "ada"
         assert signer.asked == 2
         for number in range(20):  # invented names do not make us a nuisance
             with pytest.raises(Unauthenticated):
-                await admitted(judge, shown(signed(OTHER, kid=f"invented{number}")))
+                await authenticate_peer(judge, shown(signed(OTHER, kid=f"invented{number}")))
         assert signer.asked == 2
         with pytest.raises(Unauthenticated):  # what was taken back counts no longer
-            await admitted(judge, shown(signed()))
+            await authenticate_peer(judge, shown(signed()))
 
 
 @scene
@@ -563,20 +570,20 @@ async def test_keys_outlive_a_signer_that_is_away_but_not_for_ever() -> None:
     async with Signer() as signer:
         keys = KeyUrl(signer.url, clock=clock)
         judge = judging(keys)
-        await judge.ready()
+        await judge.prepare()
         signer.status = "500 Oops"
-        clock.now += FRESH + 1
-        assert (await admitted(judge, shown(signed()))).principal == "ada"
-        coming = keys._coming
+        clock.now += REFRESH_AFTER + 1
+        assert (await authenticate_peer(judge, shown(signed()))).principal == "ada"
+        coming = keys._fetch_task
         assert coming is not None
         await coming
         assert signer.asked == 2
-        clock.now += STALE
+        clock.now += MAX_KEY_AGE
         with pytest.raises(Unauthenticated):
-            await admitted(judge, shown(signed()))
+            await authenticate_peer(judge, shown(signed()))
         signer.status = "200 OK"
-        clock.now += PAUSE
-        assert (await admitted(judge, shown(signed()))).principal == "ada"
+        clock.now += RETRY_DELAY
+        assert (await authenticate_peer(judge, shown(signed()))).principal == "ada"
 
 
 @pytest.mark.parametrize(
@@ -593,7 +600,7 @@ def test_a_door_does_not_open_without_keys(status: str, body: bytes, said: str) 
         async with Signer() as signer:
             signer.status, signer.body = status, body
             with pytest.raises(AaepError, match=said):
-                await prepared(judging(signer.url))
+                await prepare_identity(judging(signer.url))
 
     asyncio.run(asyncio.wait_for(play(), 30))
 
@@ -608,8 +615,8 @@ def test_keys_are_fetched_over_https_only(url: str) -> None:
 
 def test_without_a_loop_a_missing_key_is_a_refusal() -> None:
     with pytest.raises(Unauthenticated) as refused:
-        judging(KeyUrl("https://login.example/jwks")).admit(shown(signed()))
-    assert not isinstance(refused.value, Unsettled)
+        judging(KeyUrl("https://login.example/jwks")).authenticate(shown(signed()))
+    assert not isinstance(refused.value, AuthenticationPending)
 
 
 # -- several, and guessing ---------------------------------------------------------------------
@@ -618,75 +625,75 @@ def test_without_a_loop_a_missing_key_is_a_refusal() -> None:
 def test_the_first_that_knows_somebody_decides_and_a_wrong_token_makes_nobody_local(file: Path, jwks: Path) -> None:
     token = made(file)
     several = First(reading(file), judging(jwks), Local())
-    assert several.admit(shown(token, loopback=True)).principal == "ada"
-    assert several.admit(shown(signed(sub="bob"), loopback=True)).principal == "bob"
-    assert several.admit(shown(loopback=True)).principal == LOCAL
+    assert several.authenticate(shown(token, is_loopback=True)).principal == "ada"
+    assert several.authenticate(shown(signed(sub="bob"), is_loopback=True)).principal == "bob"
+    assert several.authenticate(shown(is_loopback=True)).principal == LOCAL_PRINCIPAL
     for wrong in ("wrong", signed(exp=NOW)):
         with pytest.raises(Unauthenticated):
-            several.admit(shown(wrong, loopback=True))
+            several.authenticate(shown(wrong, is_loopback=True))
     with pytest.raises(Unauthorised):  # known, and may not: nobody else is asked
-        several.admit(shown(signed(roles=[]), loopback=True))
+        several.authenticate(shown(signed(roles=[]), is_loopback=True))
     with pytest.raises(Unauthenticated):
-        several.admit(shown())
+        several.authenticate(shown())
     with pytest.raises(AaepError):
         First()
-    assert (First(Static("x"), Local()).several, several.several) == (False, True)
+    assert (First(StaticToken("x"), Local()).is_multi_user, several.is_multi_user) == (False, True)
 
 
 def test_who_guesses_waits_longer_and_longer_and_who_knows_does_not(file: Path, caplog: Any) -> None:
     token, clock = made(file), Clock()
-    watch = Guessing(reading(file), clock)
-    for _ in range(FREE):
+    watch = RateLimitedIdentity(reading(file), clock)
+    for _ in range(FREE_ATTEMPTS):
         with pytest.raises(Unauthenticated) as refused:
-            watch.admit(shown("wrong", address="192.0.2.1"))
-        assert not isinstance(refused.value, TooManyGuesses)
+            watch.authenticate(shown("wrong", address="192.0.2.1"))
+        assert not isinstance(refused.value, TooManyAttempts)
     waits = []
     for _ in range(20):
-        with pytest.raises(TooManyGuesses) as waiting:
-            watch.admit(shown("wrong", address="192.0.2.1"))
-        waits.append(waiting.value.seconds)
-        assert watch.admit(shown(token, address="192.0.2.1")).principal == "ada"
-    assert waits == sorted(waits) and waits[0] == 2 and waits[-1] == LONGEST
+        with pytest.raises(TooManyAttempts) as waiting:
+            watch.authenticate(shown("wrong", address="192.0.2.1"))
+        waits.append(waiting.value.retry_after)
+        assert watch.authenticate(shown(token, address="192.0.2.1")).principal == "ada"
+    assert waits == sorted(waits) and waits[0] == 2 and waits[-1] == MAX_RETRY_AFTER
     assert "192.0.2.1" in caplog.text and "wrong tokens" in caplog.text
     with pytest.raises(Unauthenticated) as elsewhere:
-        watch.admit(shown("wrong", address="192.0.2.2"))
-    assert not isinstance(elsewhere.value, TooManyGuesses)
-    clock.now += FORGIVEN * 100
+        watch.authenticate(shown("wrong", address="192.0.2.2"))
+    assert not isinstance(elsewhere.value, TooManyAttempts)
+    clock.now += FAILURE_LIFETIME * 100
     with pytest.raises(Unauthenticated) as forgiven:
-        watch.admit(shown("wrong", address="192.0.2.1"))
-    assert not isinstance(forgiven.value, TooManyGuesses)
+        watch.authenticate(shown("wrong", address="192.0.2.1"))
+    assert not isinstance(forgiven.value, TooManyAttempts)
 
 
 def test_showing_nothing_is_no_guess_and_a_network_counts_as_one_place(file: Path) -> None:
     made(file)
-    watch = Guessing(reading(file), Clock())
-    for _ in range(FREE * 3):
+    watch = RateLimitedIdentity(reading(file), Clock())
+    for _ in range(FREE_ATTEMPTS * 3):
         with pytest.raises(Unauthenticated) as nothing:
-            watch.admit(shown(address="192.0.2.1"))
-        assert not isinstance(nothing.value, TooManyGuesses)
-    assert watch.places == 0
-    for number in range(FREE + 1):
+            watch.authenticate(shown(address="192.0.2.1"))
+        assert not isinstance(nothing.value, TooManyAttempts)
+    assert watch.address_count == 0
+    for number in range(FREE_ATTEMPTS + 1):
         with pytest.raises(Unauthenticated) as last:
-            watch.admit(shown("wrong", address=f"2001:db8::{number:x}"))
-    assert isinstance(last.value, TooManyGuesses) and watch.places == 1
+            watch.authenticate(shown("wrong", address=f"2001:db8::{number:x}"))
+    assert isinstance(last.value, TooManyAttempts) and watch.address_count == 1
 
 
 def test_what_is_remembered_of_guesses_is_bounded(file: Path) -> None:
     made(file)
-    watch = Guessing(reading(file), Clock())
-    for number in range(MOST + 50):
+    watch = RateLimitedIdentity(reading(file), Clock())
+    for number in range(MAX_ADDRESSES + 50):
         with pytest.raises(Unauthenticated):
-            watch.admit(shown("wrong", address=f"10.{number >> 16}.{number >> 8 & 255}.{number & 255}"))
-    assert watch.places == MOST
+            watch.authenticate(shown("wrong", address=f"10.{number >> 16}.{number >> 8 & 255}.{number & 255}"))
+    assert watch.address_count == MAX_ADDRESSES
 
 
 def test_a_counting_identity_is_never_taken_for_none(file: Path) -> None:
     made(file)
-    assert bool(Guessing(reading(file)))
+    assert bool(RateLimitedIdentity(reading(file)))
     local = Local()
-    assert asyncio.run(prepared(local)) is local
-    ready = asyncio.run(prepared(reading(file)))
-    assert isinstance(ready, Guessing) and asyncio.run(prepared(ready)) is ready
+    assert asyncio.run(prepare_identity(local)) is local
+    ready = asyncio.run(prepare_identity(reading(file)))
+    assert isinstance(ready, RateLimitedIdentity) and asyncio.run(prepare_identity(ready)) is ready
 
 
 # -- roles in the hub --------------------------------------------------------------------------
@@ -945,13 +952,13 @@ def closing(id: str) -> dict[str, Any]:
 
 
 def test_cf_145_a_session_is_for_whoever_started_it() -> None:
-    assert audience(None, "user:ada", several=False) is None
-    assert audience(None, "user:ada", several=True) == only("ada")
+    assert resolve_audience(None, "user:ada", is_multi_user=False) is None
+    assert resolve_audience(None, "user:ada", is_multi_user=True) == only("ada")
     for nobody in (None, "system:cron", "agent:x", "user:", "ada"):
-        assert audience(None, nobody, several=True) == only(LOCAL)
-    assert audience("bob", "user:ada", several=True) == only("bob")
-    assert audience(["bob", "ada"], None, several=False) == only("bob", "ada")
-    assert audience("*", "user:ada", several=True) is None
+        assert resolve_audience(None, nobody, is_multi_user=True) == only(LOCAL_PRINCIPAL)
+    assert resolve_audience("bob", "user:ada", is_multi_user=True) == only("bob")
+    assert resolve_audience(["bob", "ada"], None, is_multi_user=False) == only("bob", "ada")
+    assert resolve_audience("*", "user:ada", is_multi_user=True) is None
 
 
 @contextmanager
@@ -964,11 +971,11 @@ def test_cf_145_a_producer_that_knows_several_keeps_their_sessions_apart(file: P
     made(file)
     with producing(identity=reading(file)) as producer:
         with producer.session("Hers.", requested_by="user:ada") as hers, producer.session("Its own.") as own:
-            assert (hers.audience, own.audience) == (only("ada"), only(LOCAL))
+            assert (hers.audience, own.audience) == (only("ada"), only(LOCAL_PRINCIPAL))
         with producer.session("For all.", audience="*") as everybody:
             assert everybody.audience is None
     with producing(identity=reading(file), audience=["ada"]) as producer, producer.session("Hers.") as hers:
         assert hers.audience == only("ada")
-    for alone in ({}, {"identity": Local()}, {"identity": First(Static("x"), Local())}):
+    for alone in ({}, {"identity": Local()}, {"identity": First(StaticToken("x"), Local())}):
         with producing(**alone) as producer, producer.session("Mine.", requested_by="user:ada") as mine:
             assert mine.audience is None

@@ -20,9 +20,17 @@ from hypothesis import strategies as st
 
 from aaep.errors import AaepError, LocalProtocolError
 from aaep.identity import manifests
-from aaep.identity.manifests import ManifestInvalid, consistent, origins
+from aaep.identity.manifests import ManifestInvalid, check_consistency, declared_origins
 from aaep.identity.origins import origin, same_origin
-from aaep.identity.signatures import MOST_DAYS, Signed, Signer, is_signed, read, sign, verify
+from aaep.identity.signatures import (
+    MAX_VALIDITY_DAYS,
+    ManifestSigner,
+    VerifiedManifest,
+    is_signed,
+    parse_manifest,
+    sign_manifest,
+    verify_manifest,
+)
 from aaep.identity.signing_keys import Algorithm, KeyUnusable, SigningKey, TrustedKeys
 from aaep.protocol import codec
 from aaep.protocol.messages import Capabilities, Manifest
@@ -31,9 +39,9 @@ NOW = 1_779_632_531.0
 DAY = 86_400
 HERE = "https://agent.example"
 ALGORITHMS: list[Algorithm] = ["ES256", "RS256", "EdDSA"]
-KEYS = {name: SigningKey.new(name, f"key-{name}") for name in ALGORITHMS}
+KEYS = {name: SigningKey.generate(name, f"key-{name}") for name in ALGORITHMS}
 KEY = KEYS["ES256"]
-TRUSTED = TrustedKeys(key.public for key in KEYS.values())
+TRUSTED = TrustedKeys(key.public_key for key in KEYS.values())
 MANIFEST = Manifest(
     agent_id="bank",
     agent_name="Bank",
@@ -46,11 +54,11 @@ MANIFEST = Manifest(
 
 
 def signed(key: SigningKey = KEY, **more: Any) -> str:
-    return sign(MANIFEST, key, **{"now": NOW, "origins": [HERE], **more})
+    return sign_manifest(MANIFEST, key, **{"now": NOW, "origins": [HERE], **more})
 
 
-def checked(given: bytes | str, keys: TrustedKeys = TRUSTED, **more: Any) -> Signed:
-    return verify(given, keys, **{"agent_id": "bank", "origin": HERE, "now": NOW + 60, **more})
+def checked(given: bytes | str, keys: TrustedKeys = TRUSTED, **more: Any) -> VerifiedManifest:
+    return verify_manifest(given, keys, **{"agent_id": "bank", "origin": HERE, "now": NOW + 60, **more})
 
 
 def reason(given: bytes | str, keys: TrustedKeys = TRUSTED, **more: Any) -> str:
@@ -70,7 +78,7 @@ def opened(jws: str) -> tuple[dict[str, Any], dict[str, Any]]:
 
 
 def pem(key: SigningKey, *, private: bool = True) -> bytes:
-    return key.jose.as_pem(private=private)
+    return key.jose_key.as_pem(private=private)
 
 
 def forged(payload: dict[str, Any], key: SigningKey = KEY, **header: Any) -> str:
@@ -94,7 +102,7 @@ def test_what_was_signed_is_verified_and_says_everything_the_manifest_says(algor
     """MAN-017"""
     found = checked(signed(KEYS[algorithm]))
     assert (found.kid, found.algorithm) == (f"key-{algorithm}", algorithm)
-    assert (found.issued, found.expires) == (NOW, NOW + MOST_DAYS * DAY)
+    assert (found.issued_at, found.expires_at) == (NOW, NOW + MAX_VALIDITY_DAYS * DAY)
     assert found.origins == (HERE,)
     assert found.manifest.agent_id == "bank"
     assert {**json.loads(codec.encode(MANIFEST)), **json.loads(codec.encode(found.manifest))} == json.loads(
@@ -114,8 +122,8 @@ def test_header_and_payload_are_as_the_readings_say() -> None:
 
 def test_what_the_manifest_holds_beside_is_signed_too() -> None:
     raw = json.dumps({**json.loads(codec.encode(MANIFEST)), "x_other": 5, "extensions": {"attend": {"instance": "i"}}})
-    manifest = read(raw)
-    _, payload = opened(sign(manifest, KEY, now=NOW, origins=[HERE]))
+    manifest = parse_manifest(raw)
+    _, payload = opened(sign_manifest(manifest, KEY, now=NOW, origins=[HERE]))
     assert payload["x_other"] == 5
     assert payload["extensions"]["attend"] == {"instance": "i", "origins": [HERE]}
 
@@ -138,7 +146,7 @@ def test_nothing_is_signed_for_no_address(places: list[str]) -> None:
 
 def test_what_is_no_sound_manifest_is_not_signed() -> None:
     with pytest.raises(LocalProtocolError):
-        sign(codec.replace(MANIFEST, agent_id=""), KEY, now=NOW, origins=[HERE])
+        sign_manifest(codec.replace(MANIFEST, agent_id=""), KEY, now=NOW, origins=[HERE])
 
 
 # -- attacks -------------------------------------------------------------------------------
@@ -156,8 +164,8 @@ def test_hmac_with_the_public_key_as_its_secret_is_refused(algorithm: Algorithm,
     key = KEYS[algorithm]
     secret = {
         "pem": pem(key, private=False),
-        "jwk": json.dumps(key.jwk()).encode(),
-        "text": json.dumps(key.jose.as_dict(private=False), separators=(",", ":")).encode(),
+        "jwk": json.dumps(key.to_jwk()).encode(),
+        "text": json.dumps(key.jose_key.as_dict(private=False), separators=(",", ":")).encode(),
     }[kind]
     start = f"{part({'alg': 'HS256', 'kid': key.kid, 'typ': 'aaep-manifest+jws'})}.{part(claimed())}"
     mac = hmac.new(secret, start.encode(), hashlib.sha256).digest()
@@ -179,7 +187,7 @@ def test_a_key_counts_for_its_own_algorithm_only() -> None:
 
 
 def test_a_kid_that_is_not_known_here_is_refused() -> None:
-    assert reason(signed(SigningKey.new(kid="stranger"))) == "key"
+    assert reason(signed(SigningKey.generate(kid="stranger"))) == "key"
 
 
 @pytest.mark.parametrize("kid", [None, 5, "", "../key-ES256", "https://agent.example/keys", ["key-ES256"], {}])
@@ -189,19 +197,26 @@ def test_a_kid_is_a_name_and_nothing_is_fetched_or_opened_for_it(kid: Any) -> No
 
 
 def test_another_key_under_a_known_name_is_refused() -> None:
-    assert reason(signed(SigningKey.new(kid=KEY.kid))) == "signature"
+    assert reason(signed(SigningKey.generate(kid=KEY.kid))) == "signature"
 
 
 @pytest.mark.parametrize("kid", ["key-ES256", "thief", ""])
 def test_a_key_in_the_header_is_never_used(kid: str) -> None:
-    thief = SigningKey.new(kid="thief")
-    brought = {"jwk": thief.jwk(), "jku": "https://evil.example/jwks", "x5u": "https://evil.example/x", "x5c": ["AA=="]}
+    thief = SigningKey.generate(kid="thief")
+    brought = {
+        "jwk": thief.to_jwk(),
+        "jku": "https://evil.example/jwks",
+        "x5u": "https://evil.example/x",
+        "x5c": ["AA=="],
+    }
     for name, value in brought.items():
         assert reason(forged(claimed(), thief, kid=kid, **{name: value})) in ("key", "signature"), name
 
 
 def test_a_key_in_the_header_of_a_genuine_one_is_ignored() -> None:
-    assert checked(forged(claimed(), KEY, jwk=SigningKey.new().jwk(), jku="https://evil.example")).kid == KEY.kid
+    assert (
+        checked(forged(claimed(), KEY, jwk=SigningKey.generate().to_jwk(), jku="https://evil.example")).kid == KEY.kid
+    )
 
 
 @pytest.mark.parametrize(
@@ -218,7 +233,7 @@ def _by_hand(payload: Any, header: dict[str, Any]) -> str:
     full = {"alg": "ES256", "kid": KEY.kid, "typ": "aaep-manifest+jws", **header}
     start = f"{part(full)}.{part(payload)}"
     alg = jws.JWSRegistry.algorithms["ES256"]
-    return f"{start}.{part(alg.sign(start.encode(), KEY.jose))}"
+    return f"{start}.{part(alg.sign(start.encode(), KEY.jose_key))}"
 
 
 def test_signing_by_hand_makes_what_is_verified() -> None:
@@ -239,8 +254,8 @@ def test_a_signed_manifest_within_a_signature_is_refused() -> None:
 @pytest.mark.parametrize(
     ("changes", "now"),
     [
-        ({}, NOW + MOST_DAYS * DAY),  # expired
-        ({}, NOW + 10 * MOST_DAYS * DAY),
+        ({}, NOW + MAX_VALIDITY_DAYS * DAY),  # expired
+        ({}, NOW + 10 * MAX_VALIDITY_DAYS * DAY),
         ({}, NOW - 301),  # from the future
         ({"exp": int(NOW) + 31 * DAY}, NOW),  # for too long
         ({"exp": None}, NOW),
@@ -256,7 +271,7 @@ def test_what_does_not_count_now_is_refused(changes: dict[str, Any], now: float)
 
 
 def test_it_counts_from_its_first_to_its_last_second() -> None:
-    for now in (NOW - 299, NOW, NOW + MOST_DAYS * DAY - 1):
+    for now in (NOW - 299, NOW, NOW + MAX_VALIDITY_DAYS * DAY - 1):
         assert checked(signed(), now=now).kid == KEY.kid
 
 
@@ -308,7 +323,7 @@ def test_whatever_is_given_is_answered_with_a_reason(junk: bytes | str) -> None:
     with pytest.raises(ManifestInvalid):
         checked(junk)
     with pytest.raises(ManifestInvalid):
-        read(junk)
+        parse_manifest(junk)
 
 
 @given(
@@ -346,13 +361,13 @@ def test_the_reason_is_a_plain_sentence_whatever_the_stranger_wrote() -> None:
 @pytest.mark.parametrize("algorithm", ALGORITHMS)
 def test_another_library_verifies_what_we_sign(algorithm: Algorithm) -> None:
     key = KEYS[algorithm]
-    text = sign(MANIFEST, key, now=time.time(), origins=[HERE])
-    public = jwt.PyJWK(key.jwk()).key
+    text = sign_manifest(MANIFEST, key, now=time.time(), origins=[HERE])
+    public = jwt.PyJWK(key.to_jwk()).key
     found = jwt.decode(text, public, algorithms=[algorithm], options={"require": ["iat", "exp"]})
     assert found["agent_id"] == "bank"
     assert jwt.get_unverified_header(text)["kid"] == key.kid
     with pytest.raises(jwt.InvalidSignatureError):
-        jwt.decode(text, jwt.PyJWK(SigningKey.new(algorithm).jwk()).key, algorithms=[algorithm])
+        jwt.decode(text, jwt.PyJWK(SigningKey.generate(algorithm).to_jwk()).key, algorithms=[algorithm])
 
 
 @pytest.mark.parametrize("algorithm", ALGORITHMS)
@@ -385,7 +400,7 @@ PLACED = codec.replace(MANIFEST, extensions={"attend": {"origins": [HERE]}})
 
 def test_a_signature_is_kept_and_renewed_long_before_it_expires() -> None:
     clock = Clock()
-    signer = Signer(KEY, days=10, wall=clock)
+    signer = ManifestSigner(KEY, days=10, wall=clock)
     first = signer(PLACED)
     assert first is not None
     clock.now += 5 * DAY - 1
@@ -393,26 +408,26 @@ def test_a_signature_is_kept_and_renewed_long_before_it_expires() -> None:
     clock.now += 2
     second = signer(PLACED)
     assert second is not None and second != first
-    assert checked(second, now=clock.now).issued == int(clock.now)
+    assert checked(second, now=clock.now).issued_at == int(clock.now)
 
 
 def test_what_has_changed_is_signed_anew() -> None:
-    signer = Signer(KEY, wall=Clock())
+    signer = ManifestSigner(KEY, wall=Clock())
     other = codec.replace(PLACED, transports_supported=("sse", "websocket"))
     assert signer(PLACED) != signer(other)
-    assert read(str(signer(other))).transports_supported == ("sse", "websocket")
+    assert parse_manifest(str(signer(other))).transports_supported == ("sse", "websocket")
 
 
 def test_after_the_clock_was_set_back_it_does_not_count_from_the_future() -> None:
     clock = Clock()
-    signer = Signer(KEY, wall=clock)
+    signer = ManifestSigner(KEY, wall=clock)
     signer(PLACED)
     clock.now -= 100 * DAY
-    assert checked(str(signer(PLACED)), now=clock.now).issued == int(clock.now)
+    assert checked(str(signer(PLACED)), now=clock.now).issued_at == int(clock.now)
 
 
 def test_without_an_address_nothing_is_signed() -> None:
-    assert Signer(KEY, wall=Clock())(MANIFEST) is None
+    assert ManifestSigner(KEY, wall=Clock())(MANIFEST) is None
 
 
 # -- keys ------------------------------------------------------------------------------------
@@ -420,26 +435,29 @@ def test_without_an_address_nothing_is_signed() -> None:
 
 @pytest.mark.parametrize("algorithm", ALGORITHMS)
 def test_a_key_is_the_same_as_pem_and_as_jwk(algorithm: Algorithm, tmp_path: Path) -> None:
-    key = SigningKey.new(algorithm)
-    for name, data in (("k.pem", pem(key)), ("k.json", json.dumps(key.jwk(private=True)).encode())):
+    key = SigningKey.generate(algorithm)
+    for name, data in (("k.pem", pem(key)), ("k.json", json.dumps(key.to_jwk(private=True)).encode())):
         path = tmp_path / name
         path.write_bytes(data)
         path.chmod(0o600)
         again = SigningKey.load(path)
         assert (again.kid, again.algorithm) == (key.kid, algorithm)
-        assert verify(signed(again), TrustedKeys([key.public]), agent_id="bank", origin=HERE, now=NOW).kid == key.kid
-    for text in (pem(key, private=False), json.dumps(key.jwk()), json.dumps({"keys": [key.jwk()]}), pem(key)):
-        assert TrustedKeys.read(text).get(key.kid) is not None
+        assert (
+            verify_manifest(signed(again), TrustedKeys([key.public_key]), agent_id="bank", origin=HERE, now=NOW).kid
+            == key.kid
+        )
+    for text in (pem(key, private=False), json.dumps(key.to_jwk()), json.dumps({"keys": [key.to_jwk()]}), pem(key)):
+        assert TrustedKeys.parse(text).get(key.kid) is not None
 
 
 @pytest.mark.parametrize("algorithm", ALGORITHMS)
 def test_the_public_half_holds_nothing_private(algorithm: Algorithm) -> None:
     key = KEYS[algorithm]
     private = {"d", "p", "q", "dp", "dq", "qi"}
-    assert not private & key.jwk().keys()
-    assert not key.public.jose.is_private
-    found = TrustedKeys.read(pem(key), kid="k").get("k")
-    assert found is not None and not found.jose.is_private
+    assert not private & key.to_jwk().keys()
+    assert not key.public_key.jose_key.is_private
+    found = TrustedKeys.parse(pem(key), kid="k").get("k")
+    assert found is not None and not found.jose_key.is_private
 
 
 @pytest.mark.skipif(os.name != "posix", reason="other systems have other permissions")
@@ -478,34 +496,34 @@ def _pem_of(key: Any, password: bytes | None = None) -> bytes:
         b'{"kty":"EC","crv":"P-256","x":"AA","y":"AA","d":"AA"}',
         b'{"kty":"EC","crv":"P-256"}',
         b'{"kty":"EC","crv":5,"x":[],"y":{},"d":1}',
-        json.dumps({**KEY.jwk(private=True), "alg": "ES384"}).encode(),
-        json.dumps({**KEY.jwk(private=True), "use": "enc"}).encode(),
-        json.dumps({**KEY.jwk(private=True), "kid": "with space"}).encode(),
-        json.dumps({"keys": [KEY.jwk(private=True), KEYS["EdDSA"].jwk(private=True)]}).encode(),
+        json.dumps({**KEY.to_jwk(private=True), "alg": "ES384"}).encode(),
+        json.dumps({**KEY.to_jwk(private=True), "use": "enc"}).encode(),
+        json.dumps({**KEY.to_jwk(private=True), "kid": "with space"}).encode(),
+        json.dumps({"keys": [KEY.to_jwk(private=True), KEYS["EdDSA"].to_jwk(private=True)]}).encode(),
     ],
 )
 def test_what_cannot_sign_is_refused_with_a_sentence(text: bytes) -> None:
     with pytest.raises(KeyUnusable) as error:
-        SigningKey.read(text)
+        SigningKey.parse(text)
     assert str(error.value).endswith(".") or "aaep manifest key new" in str(error.value)
 
 
 def test_of_a_set_what_is_for_something_else_is_left_alone() -> None:
     others = [{"kty": "oct", "k": "AA"}, {"kty": "EC", "crv": "P-384", "x": "AA", "y": "AA"}, {"kty": "new"}, 5]
-    text = json.dumps({"keys": [*others, {**KEYS["RS256"].jwk(), "use": "enc"}, KEY.jwk()]})
-    keys = TrustedKeys.read(text)
+    text = json.dumps({"keys": [*others, {**KEYS["RS256"].to_jwk(), "use": "enc"}, KEY.to_jwk()]})
+    keys = TrustedKeys.parse(text)
     assert len(keys) == 1 and keys.get(KEY.kid) is not None
 
 
 @pytest.mark.parametrize("text", ['{"keys":[]}', '{"keys":[{"kty":"oct","k":"AA"}]}', "{}", '{"kty":"oct","k":"AA"}'])
 def test_a_file_without_a_usable_key_is_an_error_and_not_an_empty_list(text: str) -> None:
     with pytest.raises(KeyUnusable):
-        TrustedKeys.read(text)
+        TrustedKeys.parse(text)
 
 
 def test_two_keys_of_one_name_are_refused() -> None:
     with pytest.raises(KeyUnusable):
-        TrustedKeys.read(json.dumps({"keys": [KEY.jwk(), {**SigningKey.new().jwk(), "kid": KEY.kid}]}))
+        TrustedKeys.parse(json.dumps({"keys": [KEY.to_jwk(), {**SigningKey.generate().to_jwk(), "kid": KEY.kid}]}))
 
 
 def test_a_file_that_is_not_there_is_told() -> None:
@@ -550,7 +568,7 @@ def test_a_websocket_leads_where_its_http_does() -> None:
 
 def test_addresses_that_are_none_are_left_out() -> None:
     given = {"attend": {"origins": [HERE, 5, None, "nonsense", "https://0.0.0.0"]}}
-    assert origins(codec.replace(MANIFEST, extensions=given)) == (HERE,)
+    assert declared_origins(codec.replace(MANIFEST, extensions=given)) == (HERE,)
 
 
 @pytest.mark.parametrize(
@@ -566,20 +584,24 @@ def test_addresses_that_are_none_are_left_out() -> None:
 )
 def test_what_is_granted_has_to_be_what_the_manifest_says(transport: str | None, terms: Any, fits: bool) -> None:
     if fits:
-        consistent(MANIFEST, transport=transport, terms=Capabilities(**terms))
+        check_consistency(MANIFEST, transport=transport, terms=Capabilities(**terms))
     else:
         with pytest.raises(ManifestInvalid) as error:
-            consistent(MANIFEST, transport=transport, terms=Capabilities(**terms))
+            check_consistency(MANIFEST, transport=transport, terms=Capabilities(**terms))
         assert error.value.reason == "claims"
 
 
 def test_a_level_that_the_manifest_does_not_list_is_no_level_to_be_granted() -> None:
     low = codec.replace(MANIFEST, conformance_levels_supported=(1,))
     with pytest.raises(ManifestInvalid, match="level 2"):
-        consistent(low, transport="sse", terms=Capabilities(supported_conformance_levels=(1, 2)))
+        check_consistency(low, transport="sse", terms=Capabilities(supported_conformance_levels=(1, 2)))
 
 
 def test_a_manifest_is_read_signed_or_not() -> None:
     assert not is_signed(b" \n" + codec.encode(MANIFEST)) and not is_signed(b"\xef\xbb\xbf{}")
     assert is_signed(signed()) and is_signed(signed().encode())
-    assert read(codec.encode(MANIFEST)).agent_id == read(signed()).agent_id == manifests.read(signed() + "\n").agent_id
+    assert (
+        parse_manifest(codec.encode(MANIFEST)).agent_id
+        == parse_manifest(signed()).agent_id
+        == manifests.parse_manifest(signed() + "\n").agent_id
+    )

@@ -22,18 +22,18 @@ from hypothesis import strategies as st
 from aaep import AaepError
 from aaep.journal import sqlite
 from aaep.journal.base import (
-    Entry,
-    EventNotKept,
+    EventNotRetained,
     Journal,
     JournalDamaged,
+    JournalEntry,
     JournalError,
     JournalInUse,
     JournalUnsafe,
     Retention,
-    names,
+    expand_merged_id,
 )
 from aaep.journal.memory import MemoryJournal
-from aaep.journal.sqlite import SqliteJournal, folder, path_for
+from aaep.journal.sqlite import SqliteJournal, default_journal_path, user_state_folder
 
 FOLDER = Path(sqlite.__file__).parent
 OPEN: dict[str, Callable[[Path, Retention | None], Journal]] = {
@@ -82,7 +82,7 @@ def fill(journal: Journal, session: str, count: int, *, at: float = 0.0, end: bo
     return ids
 
 
-def ids(entries: list[Entry]) -> list[str]:
+def ids(entries: list[JournalEntry]) -> list[str]:
     return [entry.event_id for entry in entries]
 
 
@@ -91,11 +91,11 @@ def ids(entries: list[Entry]) -> list[str]:
 
 def test_what_was_appended_is_read_at_once_whole_and_in_order(journal: Journal) -> None:
     journal.append("evt_2", "sess_a", b'{"z": "\\u0000"}', at=5.5)
-    assert journal.read() == [Entry("evt_2", "sess_a", b'{"z": "\\u0000"}', 5.5)]
+    assert journal.read() == [JournalEntry("evt_2", "sess_a", b'{"z": "\\u0000"}', 5.5)]
     journal.append("evt_1", "sess_b", b"\xff not json", at=4.0)
     expected = [
-        Entry("evt_2", "sess_a", b'{"z": "\\u0000"}', 5.5),
-        Entry("evt_1", "sess_b", b"\xff not json", 4.0),
+        JournalEntry("evt_2", "sess_a", b'{"z": "\\u0000"}', 5.5),
+        JournalEntry("evt_1", "sess_b", b"\xff not json", 4.0),
     ]
     assert journal.read() == expected
     journal.sync()
@@ -140,15 +140,15 @@ def test_an_id_that_only_looks_merged_is_itself(journal: Journal) -> None:
         journal.append(id_, "sess_a", event(), at=0)
     assert ids(journal.read("evt_am2")) == ["evt_c"]
     assert ids(journal.read("evt_am2m4")) == ["evt_c"]
-    assert names("evt_m") == ("evt_m",)
-    assert names("evt_am0") == ("evt_am0",)
+    assert expand_merged_id("evt_m") == ("evt_m",)
+    assert expand_merged_id("evt_am0") == ("evt_am0",)
 
 
 @pytest.mark.parametrize("unknown", ["evt_nope", "evt_nopem2", "", "m2", "'; DROP TABLE entry", "evt_ax0m", "\ud800"])
 def test_an_unknown_id_is_a_lookup_error_of_its_own(journal: Journal, unknown: str) -> None:
     """CF-091: so that the caller catches up with a summary instead."""
     fill(journal, "sess_a", 2)
-    with pytest.raises(EventNotKept) as caught:
+    with pytest.raises(EventNotRetained) as caught:
         journal.read(unknown)
     error: Exception = caught.value
     assert isinstance(error, LookupError)
@@ -165,61 +165,67 @@ def test_an_id_appended_twice_is_found_at_its_first_place(journal: Journal) -> N
 def test_a_session_is_open_until_its_terminal_event(journal: Journal, name: str) -> None:
     fill(journal, "sess_a", 2, at=10)
     fill(journal, "sess_b", 1, at=5)
-    assert [one.session_id for one in journal.sessions()] == ["sess_a", "sess_b"]
+    assert [one.session_id for one in journal.list_sessions()] == ["sess_a", "sess_b"]
     journal.append("evt_end", "sess_a", event(name), at=30)
-    assert [one.session_id for one in journal.sessions()] == ["sess_b"]
-    first, second = journal.sessions(open_only=False)
+    assert [one.session_id for one in journal.list_sessions()] == ["sess_b"]
+    first, second = journal.list_sessions(open_only=False)
     size = 2 * len(event()) + len(event(name))
-    assert (first.session_id, first.entries, first.size, first.first, first.last) == ("sess_a", 3, size, 10, 30)
-    assert first.ended and not second.ended
-    assert [*ids(journal.read(session="sess_a", limit=first.entries))][-1] == "evt_end"
+    assert (first.session_id, first.entry_count, first.byte_count, first.first_at, first.last_at) == (
+        "sess_a",
+        3,
+        size,
+        10,
+        30,
+    )
+    assert first.has_ended and not second.has_ended
+    assert [*ids(journal.read(session="sess_a", limit=first.entry_count))][-1] == "evt_end"
 
 
 def test_text_about_an_end_is_no_end(journal: Journal) -> None:
     journal.append("evt_1", "sess_a", b'{"text": "aaep:agent.session.completed", "in": {"type": 1}}', at=0)
     journal.append("evt_2", "sess_a", b'{"type": ["aaep:agent.session.completed"]}', at=0)
-    assert [one.session_id for one in journal.sessions()] == ["sess_a"]
+    assert [one.session_id for one in journal.list_sessions()] == ["sess_a"]
 
 
 def test_trimming_by_age_drops_ended_sessions_whole_and_no_open_one(make: Callable[..., Journal]) -> None:
-    journal = make(Retention(age=100))
+    journal = make(Retention(max_age=100))
     fill(journal, "sess_old", 3, at=0, end=True)
     fill(journal, "sess_open", 3, at=0)
     fill(journal, "sess_late", 3, at=97, end=True)  # begun long ago, ended at 99
     assert journal.trim(102) == 0
     assert journal.trim(103) == 3
-    assert [one.session_id for one in journal.sessions(open_only=False)] == ["sess_open", "sess_late"]
+    assert [one.session_id for one in journal.list_sessions(open_only=False)] == ["sess_open", "sess_late"]
     assert journal.trim(1e9) == 3
-    assert [one.session_id for one in journal.sessions(open_only=False)] == ["sess_open"]
+    assert [one.session_id for one in journal.list_sessions(open_only=False)] == ["sess_open"]
 
 
 def test_trimming_by_size_drops_what_ended_first_and_no_open_session(make: Callable[..., Journal]) -> None:
-    journal = make(Retention(size=6000))
+    journal = make(Retention(max_bytes=6000))
     fill(journal, "sess_open", 4, at=0, size=1000)
     fill(journal, "sess_b", 1, at=20, end=True, size=1000)
     fill(journal, "sess_a", 1, at=10, end=True, size=1000)
     assert journal.trim(30) == 1
-    assert [one.session_id for one in journal.sessions(open_only=False)] == ["sess_open", "sess_b"]
+    assert [one.session_id for one in journal.list_sessions(open_only=False)] == ["sess_open", "sess_b"]
     fill(journal, "sess_more", 9, at=25, size=1000)
     assert journal.trim(30) == 1
-    assert [one.session_id for one in journal.sessions(open_only=False)] == ["sess_open", "sess_more"]
+    assert [one.session_id for one in journal.list_sessions(open_only=False)] == ["sess_open", "sess_more"]
     assert journal.trim(30) == 0
 
 
 def test_the_defaults_are_a_week_and_64_mebibytes() -> None:
     """SEC-039"""
-    assert Retention() == Retention(age=604_800, size=67_108_864)
+    assert Retention() == Retention(max_age=604_800, max_bytes=67_108_864)
 
 
 def test_a_reader_from_before_the_trimmed_is_told(make: Callable[..., Journal]) -> None:
     """It would otherwise miss a whole session and never know."""
-    journal = make(Retention(age=10))
+    journal = make(Retention(max_age=10))
     journal.append("evt_before", "sess_open", event(), at=0)
     gone = fill(journal, "sess_gone", 2, end=True)
     journal.append("evt_behind", "sess_open", event(), at=2)
     assert journal.trim(100) == 2
     for id_ in ("evt_before", "evt_beforem2", *gone):
-        with pytest.raises(EventNotKept):
+        with pytest.raises(EventNotRetained):
             journal.read(id_)
     assert journal.read("evt_behind") == []
     # Of its own session nothing is missing.
@@ -236,10 +242,10 @@ def test_purging_one_session_or_all(journal: Journal) -> None:
     assert {entry.session_id for entry in journal.read()} == {"sess_b"}
     fill(journal, "sess_c", 1)
     assert journal.purge() == 3
-    assert journal.read() == [] and journal.sessions(open_only=False) == []
+    assert journal.read() == [] and journal.list_sessions(open_only=False) == []
     written = fill(journal, "sess_b", 2)
     assert ids(journal.read()) == written
-    assert [one.session_id for one in journal.sessions()] == ["sess_b"]
+    assert [one.session_id for one in journal.list_sessions()] == ["sess_b"]
 
 
 def test_threads_append_at_once_and_each_keeps_its_order(journal: Journal) -> None:
@@ -293,7 +299,7 @@ def test_a_closed_journal_says_so(journal: Journal) -> None:
         lambda: journal.append("evt_a", "sess_a", b"{}", at=0),
         journal.sync,
         journal.read,
-        journal.sessions,
+        journal.list_sessions,
         journal.purge,
         lambda: journal.trim(0),
     ]
@@ -317,12 +323,12 @@ STEPS = st.one_of(
 @given(st.lists(STEPS, max_size=40))
 def test_all_journals_answer_alike(steps: list[tuple[Any, ...]]) -> None:
     with tempfile.TemporaryDirectory() as place:
-        journals = [OPEN[name](Path(place), Retention(age=20, size=400)) for name in sorted(OPEN)]
+        journals = [OPEN[name](Path(place), Retention(max_age=20, max_bytes=400)) for name in sorted(OPEN)]
         try:
             for number, (verb, *values) in enumerate(steps):
                 answers = [answer(journal, verb, values, number) for journal in journals]
                 assert all(one == answers[0] for one in answers), verb
-                kept = [journal.sessions(open_only=False) for journal in journals]
+                kept = [journal.list_sessions(open_only=False) for journal in journals]
                 assert all(one == kept[0] for one in kept)
         finally:
             for journal in journals:
@@ -337,7 +343,7 @@ def answer(journal: Journal, verb: str, values: list[Any], number: int) -> objec
         case "read", [after, session, limit]:
             try:
                 return journal.read(f"evt_{after}m2", session=session, limit=limit)
-            except EventNotKept as error:
+            except EventNotRetained as error:
                 return str(error)
         case "trim", [now]:
             return journal.trim(now)
@@ -351,7 +357,7 @@ def answer(journal: Journal, verb: str, values: list[Any], number: int) -> objec
 
 
 def test_everything_is_there_after_opening_again(file: Path) -> None:
-    first = SqliteJournal(file, retention=Retention(age=10))
+    first = SqliteJournal(file, retention=Retention(max_age=10))
     first.append("evt_before", "sess_a", event(), at=0)
     fill(first, "sess_gone", 3, end=True)
     written = fill(first, "sess_a", 2500, at=1)
@@ -362,8 +368,8 @@ def test_everything_is_there_after_opening_again(file: Path) -> None:
     second = SqliteJournal(file)
     try:
         assert second.read(limit=5000) == held
-        assert [one.entries for one in second.sessions()] == [2501]
-        with pytest.raises(EventNotKept):  # the gap is remembered
+        assert [one.entry_count for one in second.list_sessions()] == [2501]
+        with pytest.raises(EventNotRetained):  # the gap is remembered
             second.read("evt_before")
         second.append("evt_new", "sess_a", event(), at=5)
         assert ids(second.read(written[-1])) == ["evt_new"]
@@ -560,10 +566,10 @@ def test_killed_in_the_middle_only_what_was_not_confirmed_may_be_missing(
         found = journal.read(limit=10**9)
         assert ids(found) == [f"evt_{number}" for number in range(1, len(found) + 1)]
         assert len(found) >= told[-1]
-        assert [one.session_id for one in journal.sessions()] == ["sess_a"]
+        assert [one.session_id for one in journal.list_sessions()] == ["sess_a"]
         journal.append("evt_end", "sess_a", event("session.errored"), at=0)
         journal.sync()
-        assert journal.sessions() == []
+        assert journal.list_sessions() == []
     finally:
         journal.close()
     with sqlite3.connect(file) as checked:
@@ -575,7 +581,7 @@ def test_sync_asks_the_disk_also_for_what_was_committed_before(file: Path) -> No
     """A commit with synchronous = NORMAL survives the process, but not a loss of power."""
     journal = SqliteJournal(file)
     fill(journal, "sess_a", 3)
-    assert len(journal.sessions()) == 1  # committed by now
+    assert len(journal.list_sessions()) == 1  # committed by now
     said: list[str] = []
     journal._connection.set_trace_callback(said.append)
     journal.sync()
@@ -703,7 +709,7 @@ def test_what_is_purged_is_no_longer_in_any_file(file: Path) -> None:
 
 def room(journal: SqliteJournal, pages: int) -> None:
     """Let the file grow by so many pages, as if the disk had no more."""
-    with journal._disk:
+    with journal._connection_lock:
         (now,) = journal._connection.execute("PRAGMA page_count").fetchone()
         journal._connection.execute(f"PRAGMA max_page_count = {now + pages}")
 
@@ -734,7 +740,7 @@ def test_when_the_disk_has_room_again_appending_goes_on(file: Path) -> None:
     journal.sync()
     room(journal, 0)
     journal.append("evt_large", "sess_a", event(size=100_000), at=0)
-    journal.keep()
+    journal.flush()
     for _ in range(2):
         with pytest.raises(JournalError, match="Make room, then try again"):
             journal.append("evt_not", "sess_a", event(), at=0)
@@ -754,32 +760,32 @@ def test_an_interruption_while_appending_keeps_nothing_from_the_disk(file: Path)
 
     journal = SqliteJournal(file)
     with journal._lock:
-        journal._waiting = Interrupted()
+        journal._pending = Interrupted()
     with pytest.raises(KeyboardInterrupt):
         journal.append("evt_1", "sess_a", event(), at=0)
     written = Event()
-    assert not journal.when_kept(written.set) or written.wait(30)
+    assert not journal.call_when_committed(written.set) or written.wait(30)
     journal.close()
 
 
 def test_a_journal_that_cannot_be_written_says_what_to_do(file: Path) -> None:
     journal = SqliteJournal(file)
-    with journal._disk:  # what SQLite says is the same where the file system does not allow it
+    with journal._connection_lock:  # what SQLite says is the same where the file system does not allow it
         journal._connection.execute("PRAGMA query_only = ON")
     journal.append("evt_1", "sess_a", event(), at=0)
-    journal.keep()
+    journal.flush()
     with pytest.raises(JournalError, match="allow writing to it"):
         journal.append("evt_2", "sess_a", event(), at=0)
-    with journal._disk:
+    with journal._connection_lock:
         journal._connection.execute("PRAGMA query_only = OFF")
     journal.close()
 
 
-@pytest.mark.parametrize(("count", "size"), [(sqlite.MOST_WAITING, 1), (8, sqlite.MOST_WAITING_BYTES // 8)])
+@pytest.mark.parametrize(("count", "size"), [(sqlite.MAX_PENDING_ENTRIES, 1), (8, sqlite.MAX_PENDING_BYTES // 8)])
 def test_a_disk_that_stalls_makes_appending_wait_not_memory_grow(file: Path, count: int, size: int) -> None:
     journal = SqliteJournal(file)
     through = Event()
-    with journal._disk:  # the disk stalls
+    with journal._connection_lock:  # the disk stalls
         for number in range(count):
             journal.append(f"evt_{number}", "sess_a", bytes(size), at=0)
 
@@ -789,7 +795,7 @@ def test_a_disk_that_stalls_makes_appending_wait_not_memory_grow(file: Path, cou
 
         thread = Thread(target=one_more)
         thread.start()
-        assert len(journal._waiting) == count and not through.is_set()
+        assert len(journal._pending) == count and not through.is_set()
         assert len(journal.read(limit=count + 1)) == count
     thread.join()
     try:
@@ -803,22 +809,22 @@ def test_a_disk_that_stalls_makes_appending_wait_not_memory_grow(file: Path, cou
 
 def test_the_folder_is_the_users_state_folder(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setenv("HOME", str(tmp_path))
-    assert folder({}, "linux") == tmp_path / ".local/state/aaep"
-    assert folder({"XDG_STATE_HOME": "/elsewhere"}, "linux") == Path("/elsewhere/aaep")
-    assert folder({"XDG_STATE_HOME": "not/absolute"}, "linux") == tmp_path / ".local/state/aaep"
-    assert folder({}, "darwin") == tmp_path / "Library/Application Support/AAEP"
-    assert folder({"LOCALAPPDATA": "/local"}, "win32") == Path("/local/AAEP")
+    assert user_state_folder({}, "linux") == tmp_path / ".local/state/aaep"
+    assert user_state_folder({"XDG_STATE_HOME": "/elsewhere"}, "linux") == Path("/elsewhere/aaep")
+    assert user_state_folder({"XDG_STATE_HOME": "not/absolute"}, "linux") == tmp_path / ".local/state/aaep"
+    assert user_state_folder({}, "darwin") == tmp_path / "Library/Application Support/AAEP"
+    assert user_state_folder({"LOCALAPPDATA": "/local"}, "win32") == Path("/local/AAEP")
 
 
 @pytest.mark.parametrize("agent_id", ["bank-assistant", "A.b_c-9", "x" * 64, "..."])
 def test_a_harmless_agent_id_is_the_file_name(agent_id: str) -> None:
-    assert path_for(agent_id).name == f"{agent_id}.db"
+    assert default_journal_path(agent_id).name == f"{agent_id}.db"
 
 
 @pytest.mark.parametrize("agent_id", ["", ".", "..", "a/b", "../../etc/passwd", "a\0b", "x" * 65, "é", "a\n", "\ud800"])
 def test_any_other_agent_id_becomes_a_digest(agent_id: str) -> None:
     """CF-103: no id leads out of the folder."""
-    path = path_for(agent_id)
-    assert path.parent == folder()
+    path = default_journal_path(agent_id)
+    assert path.parent == user_state_folder()
     assert path.name.startswith("id-") and len(path.name) == len("id-.db") + 32
     assert {*path.stem.removeprefix("id-")} <= {*"0123456789abcdef"}

@@ -20,33 +20,41 @@ from hypothesis import strategies as st
 
 from aaep.errors import AaepError, LocalProtocolError, RemoteProtocolError, Violation
 from aaep.outputs.keyboard import (
-    GRACE,
-    LATE,
-    LOST,
-    REPEAT,
+    CLOSED_PROMPT_WINDOW,
+    KEY_REPEAT_WINDOW,
+    MIN_READING_TIME,
+    OUTCOME_GRACE,
     Accept,
-    Answer,
-    Do,
     Echo,
+    InputInterpreter,
     Intent,
-    Keys,
+    PrintLine,
     Reject,
-    Tell,
-    Time,
-    understand,
+    RequestTime,
+    RunCommand,
+    SendAnswer,
+    parse_answer,
 )
-from aaep.outputs.stdin import Keyboard, Lines, Nobody, Relay, Source, Strokes, source
-from aaep.outputs.terminal import Page, Terminal
+from aaep.outputs.stdin import (
+    InputSource,
+    KeyboardInput,
+    KeyDecoder,
+    LineInput,
+    NoInput,
+    ThreadedLineInput,
+    detect_input,
+)
+from aaep.outputs.terminal import LinePrinter, Terminal
 from aaep.presentation.announce import Announcement
 from aaep.protocol.events import Envelope, ProducerInfo
 from aaep.protocol.messages import Capabilities
-from aaep.runtime.background import Later
+from aaep.runtime.background import Waitable
 from aaep.subscriber.status import UNREAD, Status
 from aaep.text.phrases import PHRASES
 from aaep.transports.base import ChannelLost
 from tests.presentation.test_announce import event, said
 
-LATER = GRACE + REPEAT  # long enough after a prompt, and after another key
+LATER = MIN_READING_TIME + KEY_REPEAT_WINDOW  # long enough after a prompt, and after another key
 LONG = "word " * 400
 ENTER, ESCAPE = "\n", "\x1b"
 
@@ -69,9 +77,9 @@ class Desk:
     """A key machine with a clock in hand."""
 
     def __init__(self, *prompts: Announcement, lines: bool = False, replies: bool = True) -> None:
-        self.keys, self.now = Keys(lines=lines, replies=replies), 100.0
+        self.keys, self.now = InputInterpreter(lines=lines, replies=replies), 100.0
         for prompt in prompts:
-            self.keys.shown(prompt, self.now)
+            self.keys.prompt_shown(prompt, self.now)
 
     def press(self, *keys: str, after: float = LATER) -> list[Intent]:
         """Single keys, one after the other."""
@@ -85,17 +93,17 @@ class Desk:
         found: list[Intent] = []
         for line in lines:
             self.now += 1
-            found += self.keys.line(line, self.now)
+            found += self.keys.enter_line(line, self.now)
         return found
 
 
 def decided(intents: list[Intent]) -> list[Intent]:
     """What would be sent."""
-    return [one for one in intents if isinstance(one, (Accept, Reject, Answer, Time))]
+    return [one for one in intents if isinstance(one, (Accept, Reject, SendAnswer, RequestTime))]
 
 
 def told(intents: list[Intent]) -> str:
-    return " ".join(one.text for one in intents if isinstance(one, Tell))
+    return " ".join(one.text for one in intents if isinstance(one, PrintLine))
 
 
 # -- accepting -----------------------------------------------------------------------------
@@ -115,7 +123,7 @@ def test_what_is_risky_takes_a_second_and_different_key_and_says_so() -> None:
     assert prompt.careful
     desk = Desk(prompt)
     (first,) = desk.press("a")
-    assert isinstance(first, Tell) and first.fresh
+    assert isinstance(first, PrintLine) and first.discard_typeahead
     assert first.text.startswith("Not accepted yet. Press y to accept this: Transfer 50 dollars")
     assert desk.press("y") == [Accept(prompt)]
 
@@ -152,9 +160,9 @@ def test_a_key_held_down_accepts_nothing() -> None:
     """It was pressed when something else was there: the prompt before, or none."""
     desk = Desk(light("rpl_1"))
     assert len(decided(desk.press("a"))) == 1
-    desk.keys.closed("rpl_1", desk.now)
-    desk.keys.shown(light("rpl_2"), desk.now)
-    found = desk.press(*"a" * 200, after=REPEAT / 3)
+    desk.keys.prompt_closed("rpl_1", desk.now)
+    desk.keys.prompt_shown(light("rpl_2"), desk.now)
+    found = desk.press(*"a" * 200, after=KEY_REPEAT_WINDOW / 3)
     assert decided(found) == []
     assert told(found).count("too soon") == 1, "said once, not two hundred times"
     assert decided(desk.press("a")) == [Accept(light("rpl_2"))], "pressed anew it counts"
@@ -163,24 +171,24 @@ def test_a_key_held_down_accepts_nothing() -> None:
 def test_a_key_held_down_refuses_nothing_either() -> None:
     desk = Desk(light("rpl_1"))
     desk.press("r")
-    desk.keys.closed("rpl_1", desk.now)
-    desk.keys.shown(light("rpl_2"), desk.now)
-    assert decided(desk.press(*"rrrrrr", after=REPEAT / 3)) == []
+    desk.keys.prompt_closed("rpl_1", desk.now)
+    desk.keys.prompt_shown(light("rpl_2"), desk.now)
+    assert decided(desk.press(*"rrrrrr", after=KEY_REPEAT_WINDOW / 3)) == []
 
 
 @pytest.mark.parametrize("key", ["a", "r"])
 def test_a_key_in_the_moment_a_prompt_appears_was_meant_for_something_else(key: str) -> None:
     desk = Desk(light())
-    assert decided(desk.press(key, after=GRACE / 2)) == []
+    assert decided(desk.press(key, after=MIN_READING_TIME / 2)) == []
     assert len(decided(desk.press(key))) == 1
 
 
 def test_keys_before_a_prompt_are_not_kept_for_it() -> None:
     desk = Desk()
     assert told(desk.press("a")) == "There is nothing to accept."
-    assert desk.keys.shown(light(), desk.now) == []
+    assert desk.keys.prompt_shown(light(), desk.now) == []
     desk.now += LATER
-    assert desk.keys.prompt is not None and desk.keys.press([], desk.now) == []
+    assert desk.keys.current_prompt is not None and desk.keys.press([], desk.now) == []
 
 
 @pytest.mark.parametrize("keys", ["ay", "aa", "a\n", "ya", "accept", "ar", "ra"])
@@ -203,7 +211,7 @@ def test_a_second_key_among_several_does_not_count() -> None:
 def test_the_second_key_counts_only_for_the_same_prompt() -> None:
     desk = Desk(risky("rpl_1", action="Pay Ada."))
     desk.press("a")
-    found = told(desk.keys.shown(risky("rpl_2", action="Pay Eve."), desk.now))
+    found = told(desk.keys.prompt_shown(risky("rpl_2", action="Pay Eve."), desk.now))
     assert found.startswith("Taken back. Nothing was accepted. 2 prompts are open. You answer this one now.")
     assert decided(desk.press("y")) == []
     assert "Pay Eve." in told(desk.press("a")), "what is asked is said with the second key"
@@ -222,9 +230,9 @@ def test_the_first_key_again_only_says_once_more_what_the_second_is() -> None:
 def test_the_second_key_does_not_count_for_a_prompt_that_ended() -> None:
     desk = Desk(risky("rpl_1"))
     desk.press("a")
-    assert told(desk.keys.closed("rpl_1", desk.now)) == "Nothing was accepted here."
+    assert told(desk.keys.prompt_closed("rpl_1", desk.now)) == "Nothing was accepted here."
     assert decided(desk.press("y", "a", "y")) == []
-    desk.keys.shown(risky("rpl_2"), desk.now)
+    desk.keys.prompt_shown(risky("rpl_2"), desk.now)
     assert decided(desk.press("y")) == []
 
 
@@ -235,10 +243,10 @@ def test_what_was_cut_is_accepted_only_after_the_whole_was_printed() -> None:
     desk = Desk(prompt)
     assert told(desk.press("a")) == f"{PHRASES['uncut']} Press m."
     assert decided(desk.press("y")) == []
-    assert desk.press("m") == [Do("more")]
-    desk.keys.shown(_whole(prompt), desk.now)
+    assert desk.press("m") == [RunCommand("more")]
+    desk.keys.prompt_shown(_whole(prompt), desk.now)
     assert "Press y" in told(desk.press("a"))
-    desk.keys.shown(prompt, desk.now)  # said again in short: it was heard in full all the same
+    desk.keys.prompt_shown(prompt, desk.now)  # said again in short: it was heard in full all the same
     assert decided(desk.press("a", "y")) != []
 
 
@@ -253,8 +261,8 @@ def test_the_line_about_the_second_key_says_all_that_is_accepted_or_that_it_is_c
 def test_hearing_one_prompt_in_full_does_not_open_another() -> None:
     one, other = light("rpl_1", action=LONG), light("rpl_2", action=LONG + "more.")
     desk = Desk(one)
-    desk.keys.shown(_whole(one), desk.now)
-    desk.keys.shown(other, desk.now)
+    desk.keys.prompt_shown(_whole(one), desk.now)
+    desk.keys.prompt_shown(other, desk.now)
     assert decided(desk.press("a", "y")) == []
 
 
@@ -267,7 +275,7 @@ def _whole(prompt: Announcement) -> Announcement:
 def test_one_prompt_is_answered_once() -> None:
     desk = Desk(light())
     assert len(decided(desk.press("a", "a", "r", "y"))) == 1
-    desk.keys.shown(light(), desk.now)
+    desk.keys.prompt_shown(light(), desk.now)
     assert decided(desk.press("a")) == [], "printed again before its outcome came"
     assert told(desk.press("r")) == "Your answer was sent. Wait for what the agent says."
 
@@ -275,7 +283,7 @@ def test_one_prompt_is_answered_once() -> None:
 def test_an_answer_that_could_not_be_sent_is_given_anew() -> None:
     desk = Desk(risky())
     desk.press("a", "y")
-    desk.keys.failed(risky(), desk.now)
+    desk.keys.send_failed(risky(), desk.now)
     assert decided(desk.press("y")) == []
     assert decided(desk.press("a", "y")) == [Accept(risky())]
 
@@ -305,10 +313,10 @@ def test_after_its_time_nothing_is_accepted_but_refusing_is_still_sent() -> None
 
 def test_a_prompt_of_which_nothing_is_heard_is_let_go_after_its_time() -> None:
     desk = Desk(light())
-    assert desk.keys.due == desk.now + light().timeout + LATE
-    assert desk.keys.advance(desk.keys.due - 0.1) == []
-    assert told(desk.keys.advance(desk.keys.due)) == PHRASES["expired"]
-    assert desk.keys.prompt is None and desk.keys.due is None
+    assert desk.keys.next_deadline == desk.now + light().timeout + OUTCOME_GRACE
+    assert desk.keys.advance(desk.keys.next_deadline - 0.1) == []
+    assert told(desk.keys.advance(desk.keys.next_deadline)) == PHRASES["expired"]
+    assert desk.keys.current_prompt is None and desk.keys.next_deadline is None
 
 
 def test_without_replies_nothing_is_sent() -> None:
@@ -338,7 +346,7 @@ def two(lines: bool = False) -> Desk:
 def test_beside_another_prompt_even_what_is_mild_takes_the_second_key() -> None:
     desk = two()
     (first,) = desk.press("a")
-    assert isinstance(first, Tell) and first.fresh and "Press y to accept this: Pay Eve." in first.text
+    assert isinstance(first, PrintLine) and first.discard_typeahead and "Press y to accept this: Pay Eve." in first.text
     assert decided(desk.press("y")) == [Accept(light("rpl_2", action="Pay Eve."))]
     assert "Write yes to accept this: Pay Eve." in told(two(lines=True).line("accept"))
     assert decided(two().press("r")) == [Reject(light("rpl_2", action="Pay Eve."))], "refusing is as easy as ever"
@@ -348,23 +356,23 @@ def test_beside_another_prompt_even_what_is_mild_takes_the_second_key() -> None:
 def test_and_so_it_does_when_the_other_one_has_ended(ends: str) -> None:
     """The key could still be meant for that one."""
     desk = two()
-    desk.keys.closed(ends, desk.now)
+    desk.keys.prompt_closed(ends, desk.now)
     left = "rpl_2" if ends == "rpl_1" else "rpl_1"
     prompt = light(left, action="Pay Eve." if left == "rpl_2" else "Pay Ada.")
-    desk.keys.shown(prompt, desk.now)
+    desk.keys.prompt_shown(prompt, desk.now)
     assert decided(desk.press("a")) == []
     assert decided(desk.press("y")) == [Accept(prompt)]
-    desk.keys.closed(left, desk.now)
-    desk.keys.shown(light("rpl_3"), desk.now + LOST)
-    desk.now += LOST
+    desk.keys.prompt_closed(left, desk.now)
+    desk.keys.prompt_shown(light("rpl_3"), desk.now + CLOSED_PROMPT_WINDOW)
+    desk.now += CLOSED_PROMPT_WINDOW
     assert decided(desk.press("a")) == [Accept(light("rpl_3"))], "this one was alone"
 
 
 def test_a_prompt_just_after_one_that_ended_by_itself_takes_the_second_key() -> None:
     desk = Desk(light("rpl_1"))
-    desk.keys.closed("rpl_1", desk.now)
-    desk.keys.shown(light("rpl_2"), desk.now + LOST / 2)
-    desk.now += LOST
+    desk.keys.prompt_closed("rpl_1", desk.now)
+    desk.keys.prompt_shown(light("rpl_2"), desk.now + CLOSED_PROMPT_WINDOW / 2)
+    desk.now += CLOSED_PROMPT_WINDOW
     assert decided(desk.press("a")) == []
     assert decided(desk.press("y")) == [Accept(light("rpl_2"))]
 
@@ -372,18 +380,18 @@ def test_a_prompt_just_after_one_that_ended_by_itself_takes_the_second_key() -> 
 def test_a_line_about_another_prompt_takes_the_first_key_back() -> None:
     desk = two()
     desk.press("a")
-    found = told(desk.keys.heard("rpl_1"))
+    found = told(desk.keys.prompt_mentioned("rpl_1"))
     assert found == "Taken back. Nothing was accepted. You still answer this: Pay Eve. Press o for the next prompt."
     assert decided(desk.press("y")) == []
     desk.press("a")
-    assert desk.keys.heard("rpl_2") == [], "a line about its own does not"
+    assert desk.keys.prompt_mentioned("rpl_2") == [], "a line about its own does not"
     assert len(decided(desk.press("y"))) == 1
 
 
 def test_the_end_of_another_prompt_takes_the_first_key_back() -> None:
     desk = two()
     desk.press("a")
-    assert told(desk.keys.closed("rpl_1", desk.now)) == "Taken back. Nothing was accepted."
+    assert told(desk.keys.prompt_closed("rpl_1", desk.now)) == "Taken back. Nothing was accepted."
     assert decided(desk.press("y")) == []
 
 
@@ -392,12 +400,12 @@ def test_the_next_prompt_is_reached_and_the_first_comes_behind_the_last(lines: b
     prompts = [light("rpl_1"), question("yes_no", token="rpl_2"), light("rpl_3")]
     desk = Desk(*prompts, lines=lines)
     for wanted in (*prompts, prompts[0]):
-        assert (desk.line("next") if lines else desk.press("o")) == [Do("next")]
-        assert desk.keys.next == wanted
-        desk.keys.shown(desk.keys.next, desk.now)
-        assert desk.keys.prompt == wanted
-    desk.keys.closed("rpl_2", desk.now)
-    desk.keys.closed("rpl_3", desk.now)
+        assert (desk.line("next") if lines else desk.press("o")) == [RunCommand("next")]
+        assert desk.keys.next_prompt == wanted
+        desk.keys.prompt_shown(desk.keys.next_prompt, desk.now)
+        assert desk.keys.current_prompt == wanted
+    desk.keys.prompt_closed("rpl_2", desk.now)
+    desk.keys.prompt_closed("rpl_3", desk.now)
     assert told(desk.line("next") if lines else desk.press("o")) == "No other prompt is open."
     assert told(Desk().press("o")) == "No other prompt is open."
 
@@ -405,18 +413,18 @@ def test_the_next_prompt_is_reached_and_the_first_comes_behind_the_last(lines: b
 def test_what_was_heard_in_full_stays_heard_while_another_prompt_is_answered() -> None:
     long = light("rpl_1", action=LONG)
     desk = Desk(long, light("rpl_2"))
-    desk.keys.shown(_whole(long), desk.now)
-    desk.keys.shown(light("rpl_2"), desk.now)
-    desk.keys.shown(long, desk.now)
+    desk.keys.prompt_shown(_whole(long), desk.now)
+    desk.keys.prompt_shown(light("rpl_2"), desk.now)
+    desk.keys.prompt_shown(long, desk.now)
     assert [one.prompt.prompt for one in decided(desk.press("a", "y"))] == ["rpl_1"]  # type: ignore[union-attr]  # all have one
 
 
 def test_the_time_of_every_prompt_runs_whichever_is_answered() -> None:
     desk = Desk(light("rpl_1", action="Pay Ada.", timeout_seconds=30), light("rpl_2", timeout_seconds=90))
-    assert desk.keys.due == desk.now + 30 + LATE
-    found = told(desk.keys.advance(desk.keys.due))
+    assert desk.keys.next_deadline == desk.now + 30 + OUTCOME_GRACE
+    found = told(desk.keys.advance(desk.keys.next_deadline))
     assert found == f"{PHRASES['expired']} That was about this: Pay Ada."
-    assert desk.keys.next is None and desk.keys.due == desk.now + 90 + LATE
+    assert desk.keys.next_prompt is None and desk.keys.next_deadline == desk.now + 90 + OUTCOME_GRACE
 
 
 def test_while_an_answer_is_on_its_way_another_prompt_can_be_answered() -> None:
@@ -426,10 +434,10 @@ def test_while_an_answer_is_on_its_way_another_prompt_can_be_answered() -> None:
         "Wait for what the agent says. Another prompt is open. Press o for the next prompt."
     )
     ada = light("rpl_1", action="Pay Ada.")
-    assert desk.press("o") == [Do("next")] and desk.keys.next == ada
-    desk.keys.shown(ada, desk.now)
+    assert desk.press("o") == [RunCommand("next")] and desk.keys.next_prompt == ada
+    desk.keys.prompt_shown(ada, desk.now)
     desk.press("a")
-    found = desk.keys.failed(light("rpl_2", action="Pay Eve."), desk.now)
+    found = desk.keys.send_failed(light("rpl_2", action="Pay Eve."), desk.now)
     assert told(found).startswith("Taken back. Nothing was accepted. You still answer this: Pay Ada.")
     assert decided(desk.press("y")) == [] and decided(desk.press("a", "y")) == [Accept(ada)]
 
@@ -437,7 +445,11 @@ def test_while_an_answer_is_on_its_way_another_prompt_can_be_answered() -> None:
 _moves = st.sampled_from(
     [("a", ""), ("y", "")] * 4  # the two that matter come often
     + [("a", "quick"), ("r", ""), ("o", "")]
-    + [(what, which) for what in ("shown", "heard", "closed", "failed") for which in ("rpl_1", "rpl_2")]
+    + [
+        (what, which)
+        for what in ("prompt_shown", "prompt_mentioned", "prompt_closed", "send_failed")
+        for which in ("rpl_1", "rpl_2")
+    ]
 )
 
 
@@ -450,13 +462,17 @@ def test_whatever_comes_only_the_prompt_that_the_second_key_named_is_accepted(mo
         prompt = light(which, action=f"Pay {which}.") if which.startswith("rpl") else None
         if prompt is None:
             found = desk.press(what, after=0.1 if which else LATER)
-        elif what == "shown" or (what == "failed" and which in sent):
+        elif what == "prompt_shown" or (what == "send_failed" and which in sent):
             found = getattr(desk.keys, what)(prompt, desk.now)
-            sent -= {which} if what == "failed" else set()
+            sent -= {which} if what == "send_failed" else set()
             open_ |= {which} - sent
         else:
-            found = desk.keys.closed(which, desk.now) if what == "closed" else desk.keys.heard(which)
-            for tokens in (open_, sent) if what == "closed" else ():
+            found = (
+                desk.keys.prompt_closed(which, desk.now)
+                if what == "prompt_closed"
+                else desk.keys.prompt_mentioned(which)
+            )
+            for tokens in (open_, sent) if what == "prompt_closed" else ():
                 tokens.discard(which)
         beside = (beside & (open_ | sent)) | (open_ if len(open_) > 1 else set())
         for one in decided(found):
@@ -478,9 +494,9 @@ def test_whatever_comes_only_the_prompt_that_the_second_key_named_is_accepted(mo
 def test_more_time_is_twice_the_time_of_the_prompt_once_and_at_most_a_day() -> None:
     prompt = light(timeout_seconds=300)
     desk = Desk(prompt)
-    assert desk.press("t") == [Time(prompt, 600)]
+    assert desk.press("t") == [RequestTime(prompt, 600)]
     assert told(desk.press("t")) == "More time was asked for already."
-    assert desk.keys.prompt is not None, "the prompt is still open"
+    assert desk.keys.current_prompt is not None, "the prompt is still open"
     assert decided(Desk(light(timeout_seconds=80_000)).press("t"))[0].seconds == 86_400  # type: ignore[union-attr]  # it is a wish for time
     assert told(Desk(light(timeout_seconds=86_400)).press("t")) == "There is no more time to be had."
     assert told(Desk().press("t")) == "There is nothing to have more time for."
@@ -491,12 +507,12 @@ def test_keys_that_answer_nothing(prompts: tuple[Announcement, ...]) -> None:
     """Nor do they begin an answer, whatever is asked."""
     desk = Desk(*prompts)
     wanted = {"m": "more", "s": "repeat", "v": "verbosity", "q": "quit", "?": "help"}
-    assert [desk.press(key) for key in wanted] == [[Do(what)] for what in wanted.values()]  # type: ignore[arg-type]  # one of its commands
+    assert [desk.press(key) for key in wanted] == [[RunCommand(what)] for what in wanted.values()]  # type: ignore[arg-type]  # one of its commands
     for key in ("x", "٣"):  # of digits, only those on every keyboard number a choice
         assert told(desk.press(key)) == f"The key {key} does nothing here. Press ? for help."
     assert told(desk.press("\x04")) == "", "a control character is no key that could be named"
     for key in "armsotvq?":
-        assert f" {key} " in desk.keys.help()
+        assert f" {key} " in desk.keys.help_text()
 
 
 # -- answering a question ------------------------------------------------------------------
@@ -505,10 +521,10 @@ def test_keys_that_answer_nothing(prompts: tuple[Announcement, ...]) -> None:
 def test_a_choice_is_its_number_and_enter() -> None:
     prompt = question("multiple_choice")
     desk = Desk()
-    assert "the number of a choice" in told(desk.keys.shown(prompt, desk.now))
+    assert "the number of a choice" in told(desk.keys.prompt_shown(prompt, desk.now))
     assert desk.press("2") == [Echo("2")]
     (end, answer) = desk.press(ENTER)
-    assert end == Echo("\n") and answer == Answer(prompt, prompt.event.choices[1].value, "House savings")  # type: ignore[attr-defined]  # a question has choices
+    assert end == Echo("\n") and answer == SendAnswer(prompt, prompt.event.choices[1].value, "House savings")  # type: ignore[attr-defined]  # a question has choices
 
 
 def test_yes_and_no_take_enter() -> None:
@@ -516,7 +532,7 @@ def test_yes_and_no_take_enter() -> None:
     for key, value in (("y", True), ("n", False)):
         desk = Desk(prompt)
         assert desk.press(key) == [Echo(key)]
-        assert decided(desk.press(ENTER)) == [Answer(prompt, value, "yes" if value else "no")]
+        assert decided(desk.press(ENTER)) == [SendAnswer(prompt, value, "yes" if value else "no")]
 
 
 def test_own_words_are_written_between_two_enters_and_are_no_commands() -> None:
@@ -524,16 +540,16 @@ def test_own_words_are_written_between_two_enters_and_are_no_commands() -> None:
     desk = Desk(prompt)
     assert "Write your answer." in told(desk.press(ENTER))
     assert desk.press(*"quit, a", after=0.05) == [Echo(key) for key in "quit, a"]
-    assert desk.keys.writing == "quit, a"
-    assert decided(desk.press(ENTER)) == [Answer(prompt, "quit, a", "quit, a")]
+    assert desk.keys.draft == "quit, a"
+    assert decided(desk.press(ENTER)) == [SendAnswer(prompt, "quit, a", "quit, a")]
 
 
 def test_writing_can_be_mended_and_left() -> None:
     desk = Desk(question("freetext"))
     desk.press(ENTER, *"abé")
     assert desk.press("\x7f") == [Echo("\nab")] and desk.press("\x7f") == [Echo("\b \b")]
-    assert desk.press("\x00", "\t")[-1] == Echo(" ") and desk.keys.writing == "a "
-    assert "removed" in told(desk.press("\x15")) and desk.keys.writing == ""
+    assert desk.press("\x00", "\t")[-1] == Echo(" ") and desk.keys.draft == "a "
+    assert "removed" in told(desk.press("\x15")) and desk.keys.draft == ""
     desk.press("x")
     assert told(desk.press(ESCAPE)) == "Left. Nothing was sent."
     desk.press(ENTER)
@@ -550,15 +566,15 @@ def test_a_pasted_text_of_several_lines_is_one_answer() -> None:
     desk = Desk(question("freetext"))
     desk.press(ENTER)
     desk.keys.press([*"one\ntwo"], desk.now)
-    assert decided(desk.press(ENTER)) == [Answer(question("freetext"), "one two", "one two")]
+    assert decided(desk.press(ENTER)) == [SendAnswer(question("freetext"), "one two", "one two")]
 
 
 def test_what_is_written_belongs_to_its_question() -> None:
     desk = Desk(question("freetext", token="rpl_1"))
     desk.press(ENTER, "x")
-    desk.keys.shown(light("rpl_2"), desk.now)
-    assert decided(desk.press("a")) == [] and desk.keys.writing == "xa"
-    assert told(desk.keys.closed("rpl_1", desk.now)) == "What you were writing was not sent: xa"
+    desk.keys.prompt_shown(light("rpl_2"), desk.now)
+    assert decided(desk.press("a")) == [] and desk.keys.draft == "xa"
+    assert told(desk.keys.prompt_closed("rpl_1", desk.now)) == "What you were writing was not sent: xa"
     assert decided(desk.press(ENTER)) == []
 
 
@@ -602,22 +618,22 @@ def test_what_a_text_is_as_an_answer(kinds: list[str], text: str, value: object)
     asked = question(*kinds, choices=[
         {"value": "acc_holiday", "label": "Holiday savings"}, {"value": "acc_house", "label": "House savings"}
     ]) if "multiple_choice" in kinds else question(*kinds)  # fmt: skip
-    found = understand(asked.event, text)  # type: ignore[arg-type]  # a question
+    found = parse_answer(asked.event, text)  # type: ignore[arg-type]  # a question
     assert (found and found.value) == value and type(found and found.value) is type(value)
 
 
 def test_without_kinds_the_choices_decide() -> None:
     """CF-031, CF-033"""
-    assert understand(event("awaiting.clarification", "accepted_response_kinds"), "x") is None  # type: ignore[arg-type]  # a question
+    assert parse_answer(event("awaiting.clarification", "accepted_response_kinds"), "x") is None  # type: ignore[arg-type]  # a question
     free = event("awaiting.clarification", "accepted_response_kinds", "choices")
-    assert understand(free, "x") is not None  # type: ignore[arg-type]  # a question
+    assert parse_answer(free, "x") is not None  # type: ignore[arg-type]  # a question
     none = said("awaiting.clarification", "choices", accepted_response_kinds=["multiple_choice"])
     assert told(Desk(none).press(ENTER)) == "This question cannot be answered here."
 
 
 def test_choices_that_make_no_sense_do_no_harm() -> None:
     asked = event("awaiting.clarification", choices=[{"label": "No value"}, 7, {"value": "v", "label": "Fine"}])
-    assert understand(asked, "1") is understand(asked, "2") is understand(asked, "7") is None  # type: ignore[arg-type]  # a question
+    assert parse_answer(asked, "1") is parse_answer(asked, "2") is parse_answer(asked, "7") is None  # type: ignore[arg-type]  # a question
 
 
 # -- lines ---------------------------------------------------------------------------------
@@ -647,23 +663,23 @@ def test_a_line_that_accepts_what_is_risky_takes_a_second_and_different_line() -
 def test_one_line_answers_one_prompt() -> None:
     desk = Desk(light("rpl_1"), lines=True)
     assert len(decided(desk.line("accept", "accept"))) == 1
-    desk.keys.closed("rpl_1", desk.now)
-    desk.keys.shown(light("rpl_2"), desk.now)
+    desk.keys.prompt_closed("rpl_1", desk.now)
+    desk.keys.prompt_shown(light("rpl_2"), desk.now)
     assert decided(desk.line("")) == []
     assert decided(desk.line("accept")) == [Accept(light("rpl_2"))]
 
 
 def test_a_line_is_the_answer_to_a_question_unless_it_is_a_command() -> None:
     prompt = question("freetext")
-    assert Desk(prompt, lines=True).line("On Monday") == [Answer(prompt, "On Monday", "On Monday")]
-    assert Desk(prompt, lines=True).line("more") == [Do("more")]
-    assert Desk(prompt, lines=True).line("answer more") == [Answer(prompt, "more", "more")]
+    assert Desk(prompt, lines=True).line("On Monday") == [SendAnswer(prompt, "On Monday", "On Monday")]
+    assert Desk(prompt, lines=True).line("more") == [RunCommand("more")]
+    assert Desk(prompt, lines=True).line("answer more") == [SendAnswer(prompt, "more", "more")]
     assert "write answer in front of it" in told(Desk(prompt, lines=True).line("accept"))
 
 
 def test_a_line_without_a_prompt_is_told_once_however_often_it_comes() -> None:
-    keys = Keys(lines=True)
-    found = [one for number in range(1000) for one in keys.line("hello", number / 1000)]
+    keys = InputInterpreter(lines=True)
+    found = [one for number in range(1000) for one in keys.enter_line("hello", number / 1000)]
     assert len(found) == 1 and "There is no prompt" in told(found)
 
 
@@ -690,11 +706,11 @@ def test_a_line_that_is_not_understood_sends_nothing() -> None:
     ],
 )
 def test_strokes(data: bytes, keys: list[str]) -> None:
-    assert Strokes().feed(data, 0.0) == keys
+    assert KeyDecoder().feed(data, 0.0) == keys
 
 
 def test_a_key_that_comes_in_pieces_is_left_out_too() -> None:
-    strokes = Strokes()
+    strokes = KeyDecoder()
     assert strokes.feed(b"\x1b", 0.0) == ["\x1b"]
     assert strokes.feed(b"[", 0.1) == strokes.feed(b"A", 0.2) == []
     assert strokes.feed(b"a", 0.3) == ["a"]
@@ -730,24 +746,24 @@ class Script:
                 raise one
             yield one
 
-    def _send(self, *what: Any) -> Later[Any]:
+    def _send(self, *what: Any) -> Waitable[Any]:
         if self.broken:
             raise self.broken.pop(0)
         self.sent.put(what)
-        later: Later[Any] = Later()
-        later.settle(self.granted)
+        later: Waitable[Any] = Waitable()
+        later.set_result(self.granted)
         return later
 
-    def accept(self, prompt: Envelope, /) -> Later[None]:
+    def accept(self, prompt: Envelope, /) -> Waitable[None]:
         return self._send("accept", prompt.reply_token)  # type: ignore[attr-defined]  # a prompt has one
 
-    def reject(self, prompt: Envelope, /) -> Later[None]:
+    def reject(self, prompt: Envelope, /) -> Waitable[None]:
         return self._send("reject", prompt.reply_token)  # type: ignore[attr-defined]  # a prompt has one
 
-    def answer(self, prompt: Envelope, response: Any, /) -> Later[None]:
+    def answer(self, prompt: Envelope, response: Any, /) -> Waitable[None]:
         return self._send("answer", prompt.reply_token, response)  # type: ignore[attr-defined]  # a prompt has one
 
-    def renegotiate(self, **wishes: Any) -> Later[None]:
+    def renegotiate(self, **wishes: Any) -> Waitable[None]:
         return self._send("renegotiate", wishes)
 
     def close(self) -> None:
@@ -755,15 +771,15 @@ class Script:
         self.events.put(None)
 
 
-class Watched(Page):
+class Watched(LinePrinter):
     """A page on which things happen while it is being printed."""
 
     def __init__(self, stream: Any) -> None:
         super().__init__(stream)
         self.meanwhile: dict[str, Callable[[], None]] = {}
 
-    def line(self, text: str) -> None:
-        super().line(text)
+    def print_line(self, text: str) -> None:
+        super().print_line(text)
         for part in [part for part in self.meanwhile if part in text]:
             self.meanwhile.pop(part)()
 
@@ -771,7 +787,7 @@ class Watched(Page):
 class Sitting:
     """A terminal in a thread, the person's hands, and the person's eyes."""
 
-    def __init__(self, typed: Source, hands: int, eyes: int, stream: Any, **settings: Any) -> None:
+    def __init__(self, typed: InputSource, hands: int, eyes: int, stream: Any, **settings: Any) -> None:
         self.script, self.seen, self.now = Script(), "", 100.0
         self.source, self.hands, self.eyes, self.stream = typed, hands, eyes, stream
         self.page = Watched(stream)
@@ -845,7 +861,7 @@ class Sitting:
 
     def nothing_sent(self) -> bool:
         """What is sent is sent in order, so the change of verbosity comes first if nothing else was sent."""
-        self.press("verbosity\n" if self.source.lines else "v", "Verbosity:")
+        self.press("verbosity\n" if self.source.is_line_based else "v", "Verbosity:")
         return bool(self.sent()[0] == "renegotiate")
 
 
@@ -853,7 +869,7 @@ class Sitting:
 def at_a_terminal(**settings: Any) -> Iterator[Sitting]:
     master, slave = pty.openpty()
     stream = os.fdopen(slave, "w")
-    with Sitting(Keyboard(slave), master, master, stream, **settings) as sitting:
+    with Sitting(KeyboardInput(slave), master, master, stream, **settings) as sitting:
         sitting.see("Press ? for help, q to quit.\n")
         yield sitting
 
@@ -862,7 +878,7 @@ def at_a_terminal(**settings: Any) -> Iterator[Sitting]:
 def at_a_pipe(**settings: Any) -> Iterator[Sitting]:
     (inside, hands), (eyes, outside) = os.pipe(), os.pipe()
     try:
-        with Sitting(Lines(inside), hands, eyes, os.fdopen(outside, "w"), **settings) as sitting:
+        with Sitting(LineInput(inside), hands, eyes, os.fdopen(outside, "w"), **settings) as sitting:
             sitting.see("Not interactive: commands are read from standard input, one on each line.\n")
             yield sitting
     finally:
@@ -1105,7 +1121,7 @@ def test_a_prompt_whose_time_runs_out_unheard_is_told_when_it_does() -> None:
         sitting.hear("tool.completed")
         sitting.see(PHRASES["expired"])
         sitting.settle()
-        assert sitting.terminal.keys.prompt is None
+        assert sitting.terminal.interpreter.current_prompt is None
 
 
 def test_the_countdown_is_said() -> None:
@@ -1202,7 +1218,7 @@ def test_sessions_are_told_apart_when_there_are_several() -> None:
 
 
 def test_other_sessions_are_left_out_on_demand_but_not_that_they_wait() -> None:
-    with at_a_terminal(session=light().session_id) as sitting:
+    with at_a_terminal(session_id=light().session_id) as sitting:
         sitting.hear("session.started", session_id="sess_2")
         sitting.hear("awaiting.confirmation", session_id="sess_2")
         assert sitting.settle().splitlines()[0].startswith("The session sess_2 asks something.")
@@ -1243,7 +1259,7 @@ def test_a_subscriber_that_will_not_close_holds_nobody_up() -> None:
 def test_the_terminal_is_given_back_as_it_was(trouble: Exception | None) -> None:
     master, slave = pty.openpty()
     before = termios.tcgetattr(slave)
-    with Sitting(Keyboard(slave), master, master, os.fdopen(os.dup(slave), "w")) as sitting:
+    with Sitting(KeyboardInput(slave), master, master, os.fdopen(os.dup(slave), "w")) as sitting:
         sitting.settle()
         assert termios.tcgetattr(slave) != before
         sitting.script.events.put(trouble)
@@ -1404,14 +1420,14 @@ def test_at_the_end_of_a_pipe_listening_goes_on_and_nobody_is_waited_for() -> No
 
 def test_with_nobody_to_answer_it_says_so() -> None:
     eyes, outside = os.pipe()
-    with Sitting(Nobody(), os.dup(eyes), eyes, os.fdopen(outside, "w"), replies=False) as sitting:
+    with Sitting(NoInput(), os.dup(eyes), eyes, os.fdopen(outside, "w"), replies=False) as sitting:
         assert sitting.see("\n") == "Not interactive: prompts will be shown and not answered.\n"
         assert "Press" not in sitting.prompt(light())
 
 
 def test_events_can_be_recorded_instead_of_said() -> None:
     found: SimpleQueue[Envelope] = SimpleQueue()
-    with at_a_pipe(record=found.put) as sitting:
+    with at_a_pipe(on_event=found.put) as sitting:
         sitting.script.events.put(light(action=LONG).event)
         assert found.get(timeout=30).type.endswith("confirmation")
         sitting.hear("tool.invoked")
@@ -1426,7 +1442,7 @@ def test_events_can_be_recorded_instead_of_said() -> None:
 
 def test_a_prompt_that_was_recorded_was_printed_whole() -> None:
     heard = threading.Event()
-    with at_a_pipe(record=lambda one: heard.set()) as sitting:
+    with at_a_pipe(on_event=lambda one: heard.set()) as sitting:
         sitting.script.events.put(light(action=LONG).event)
         assert heard.wait(30)
         sitting.press_lines("accept", "Write yes to accept this")
@@ -1434,7 +1450,7 @@ def test_a_prompt_that_was_recorded_was_printed_whole() -> None:
 
 def test_a_countdown_does_not_turn_recorded_prompts_round_either() -> None:
     heard: SimpleQueue[Envelope] = SimpleQueue()
-    with at_a_pipe(record=heard.put) as sitting:
+    with at_a_pipe(on_event=heard.put) as sitting:
         sitting.script.events.put(light("rpl_1", timeout_seconds=120).event)
         sitting.script.events.put(light("rpl_2", timeout_seconds=900).event)
         sitting.hear("tool.invoked")
@@ -1450,22 +1466,22 @@ def test_a_countdown_does_not_turn_recorded_prompts_round_either() -> None:
 
 
 def test_what_standard_input_is(tmp_path: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    assert isinstance(source(None), Nobody)
+    assert isinstance(detect_input(None), NoInput)
     with open(os.devnull) as nothing:
-        assert isinstance(source(nothing), Nobody)
-    assert isinstance(source(nothing), Nobody), "closed"
+        assert isinstance(detect_input(nothing), NoInput)
+    assert isinstance(detect_input(nothing), NoInput), "closed"
     (tmp_path / "lines").write_text("accept\n")
     with open(tmp_path / "lines") as lines:
-        assert isinstance(source(lines), Lines)
-    with source(io.StringIO("one\ntwo\nthr")) as relay:
-        assert isinstance(relay, Relay)
+        assert isinstance(detect_input(lines), LineInput)
+    with detect_input(io.StringIO("one\ntwo\nthr")) as relay:
+        assert isinstance(relay, ThreadedLineInput)
         assert everything(relay) == ["one", "two"]
     master, slave = pty.openpty()
     with open(slave) as terminal:
-        assert isinstance(source(terminal), Keyboard)
-        monkeypatch.setattr("aaep.outputs.stdin.SINGLE_KEYS", False)
-        found = source(terminal)
-        assert isinstance(found, Relay) and found.interactive and found.lines
+        assert isinstance(detect_input(terminal), KeyboardInput)
+        monkeypatch.setattr("aaep.outputs.stdin.HAS_SINGLE_KEYS", False)
+        found = detect_input(terminal)
+        assert isinstance(found, ThreadedLineInput) and found.is_interactive and found.is_line_based
         with found:
             os.write(master, b"accept\n")
             assert select.select([found.fileno() or 0], [], [], 30)[0]
@@ -1475,7 +1491,7 @@ def test_what_standard_input_is(tmp_path: Any, monkeypatch: pytest.MonkeyPatch) 
     os.close(master)
 
 
-def everything(found: Source) -> list[str]:
+def everything(found: InputSource) -> list[str]:
     lines: list[str] = []
     while (number := found.fileno()) is not None:
         assert select.select([number], [], [], 30)[0]
@@ -1486,13 +1502,13 @@ def everything(found: Source) -> list[str]:
 def test_a_pipe_that_is_never_empty_is_waited_out() -> None:
     """``yes accept | aaep listen``: more than can be forgotten at once was there before the prompt."""
     inside, hands = os.pipe()
-    lines = Lines(inside)
-    lines._ready = lambda: True  # type: ignore[method-assign]  # put in its place for this test
+    lines = LineInput(inside)
+    lines._is_ready = lambda: True  # type: ignore[method-assign]  # put in its place for this test
     pieces = iter([b"accept\n" * 100] * 200)
     lines._receive = lambda number: next(pieces)  # type: ignore[method-assign]  # put in its place for this test
     assert lines.discard()
     assert lines.read(0) == lines.read(0) == []
-    lines._ready = lambda: False  # type: ignore[method-assign]  # put in its place for this test
+    lines._is_ready = lambda: False  # type: ignore[method-assign]  # put in its place for this test
     assert lines.read(0) == []
     assert lines.read(0) == ["accept"] * 100
     os.close(inside)
@@ -1501,7 +1517,7 @@ def test_a_pipe_that_is_never_empty_is_waited_out() -> None:
 
 def test_a_line_without_end_is_forgotten() -> None:
     inside, hands = os.pipe()
-    lines = Lines(inside)
+    lines = LineInput(inside)
     pieces = iter([b"x" * 600_000, b"x" * 600_000, b"x\naccept\r\n"])
     lines._receive = lambda number: next(pieces)  # type: ignore[method-assign]  # put in its place for this test
     assert lines.read(0) == lines.read(0) == []

@@ -15,9 +15,9 @@ import aaep
 from aaep.presentation.announce import Announcement, Outputs, Preferences, announce
 from aaep.protocol.codec import decode
 from aaep.protocol.events import CORE_EVENTS, Envelope
-from aaep.text.languages import variant
-from aaep.text.phrases import span
-from aaep.text.sanitize import LONGEST, cut, neutralise
+from aaep.text.languages import parse_variant_name
+from aaep.text.phrases import format_duration
+from aaep.text.sanitize import MAX_SPOKEN_LENGTH, sanitize, truncate
 from tests import strategies
 
 EXAMPLES = json.loads((Path(aaep.__file__).parent / "protocol" / "examples.json").read_text())
@@ -424,29 +424,29 @@ def test_the_fewest_announcements_leave_out_mere_progress_only() -> None:
 )
 def test_text_is_made_harmless(given: str, plain: str) -> None:
     """C-26, C-59"""
-    assert neutralise(given) == plain
+    assert sanitize(given) == plain
 
 
 @given(st.text())
 def test_making_text_harmless_twice_changes_nothing_more(text: str) -> None:
-    assert neutralise(neutralise(text)) == neutralise(text)
+    assert sanitize(sanitize(text)) == sanitize(text)
 
 
-@given(st.text(max_size=40).map(neutralise), st.integers(1, 20))
+@given(st.text(max_size=40).map(sanitize), st.integers(1, 20))
 def test_a_cut_text_is_never_longer_than_asked_for(text: str, most: int) -> None:
-    short = cut(text, most)
+    short = truncate(text, most)
     assert len(short) <= most and bool(short) == bool(text)
 
 
 def test_a_cut_keeps_words_and_characters_whole() -> None:
-    assert cut("one two three", 9) == "one two"
-    assert cut("e\u0301" * 5, 5) == "e\u0301" * 2
+    assert truncate("one two three", 9) == "one two"
+    assert truncate("e\u0301" * 5, 5) == "e\u0301" * 2
 
 
 def test_a_long_text_is_cut_with_a_notice_and_kept_in_the_detail() -> None:
     long = "word " * 400
     found = said("session.completed", summary_normal=long, summary_detailed=long)
-    assert found.cut and len(found.text) < LONGEST + 100 and "The text is cut here, " in found.text
+    assert found.cut and len(found.text) < MAX_SPOKEN_LENGTH + 100 and "The text is cut here, " in found.text
     assert long.strip() in found.detail
 
 
@@ -455,7 +455,7 @@ def test_a_long_text_is_cut_with_a_notice_and_kept_in_the_detail() -> None:
     [(0, "0 seconds"), (0.2, "1 second"), (60, "1 minute"), (150, "2 minutes and 30 seconds"), (86_400, "1 day")],
 )
 def test_times_in_words(seconds: float, words: str) -> None:
-    assert span(seconds) == words
+    assert format_duration(seconds) == words
 
 
 def preferences() -> st.SearchStrategy[Preferences]:
@@ -492,8 +492,8 @@ def test_a_confirmation_always_says_action_and_consequence(given: dict[str, Any]
     assert isinstance(message, aaep.AwaitingConfirmation)
     found = announce(message, Preferences(verbosity=verbosity))
     assert found is not None and found.interrupts
-    assert neutralise(message.action) in found.text and neutralise(message.consequence) in found.text
-    if not (neutralise(message.action) and neutralise(message.consequence)):
+    assert sanitize(message.action) in found.text and sanitize(message.consequence) in found.text
+    if not (sanitize(message.action) and sanitize(message.consequence)):
         assert "accept" not in dict(found.keys).values()
 
 
@@ -561,7 +561,7 @@ def test_outputs_do_not_mix() -> None:
 
 
 def test_what_is_held_does_not_grow_without_end() -> None:
-    outputs = Outputs(most=10)
+    outputs = Outputs(max_length=10)
     assert heard(outputs, chunks(("one two", "none"), (" three", "none"))) == [[], ["Bank Assistant: one two three."]]
 
 
@@ -571,9 +571,9 @@ def test_nothing_of_an_output_is_lost(parts: list[tuple[str, str]]) -> None:
     found = [one for each in chunks(*parts) for one in outputs.feed(each)] + outputs.flush()
     spoken = "".join(one.event.chunk for one in found if isinstance(one.event, aaep.OutputStreaming))
     given = "".join(chunk for chunk, _ in parts)
-    squeezed = ["".join(neutralise(text).split()) for text in (spoken, given)]
+    squeezed = ["".join(sanitize(text).split()) for text in (spoken, given)]
     assert squeezed[0] == squeezed[1] or "<" in given or "\x1b" in given or {*given} & {*"\u2066\u2067\u2068\u2069"}
 
 
 def test_the_examples_have_no_variants_of_their_own() -> None:
-    assert not any(variant(name) for base in BASES.values() for name in base)
+    assert not any(parse_variant_name(name) for base in BASES.values() for name in base)

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from aaep.presentation.announce import Announcement, Preferences
-from aaep.presentation.queue import Action, Queue, Speak, Stop
+from aaep.presentation.queue import Queue, Speak, SpeechAction, Stop
 from tests.presentation.test_announce import SUMMARIES, said
 
 
@@ -29,7 +29,7 @@ def outcome(token: str = "rpl_1", result: str = "accepted", **changes: Any) -> A
     return said("state.changed", *SUMMARIES, urgency=changes.pop("urgency", "critical"), extensions=told, **changes)
 
 
-def heard(actions: list[Action]) -> list[str]:
+def heard(actions: list[SpeechAction]) -> list[str]:
     """The beginning of what is said; a dash for a stop."""
     return ["-" if isinstance(one, Stop) else one.text[:18].strip() for one in actions]
 
@@ -37,7 +37,7 @@ def heard(actions: list[Action]) -> list[str]:
 def rest(queue: Queue, now: float = 0.0) -> list[str]:
     """All that is still said, one after the other."""
     found: list[str] = []
-    while actions := queue.finished(now):
+    while actions := queue.utterance_finished(now):
         found += heard(actions)
     return found
 
@@ -46,7 +46,7 @@ def test_one_at_a_time_and_in_order() -> None:
     queue = Queue()
     assert heard(queue.push(tool("One."), 0)) == ["Calling t. One."]
     assert queue.push(tool("Two."), 0) == queue.push(said("session.completed"), 0) == []
-    assert heard(queue.finished(1)) == ["Calling t. Two."]
+    assert heard(queue.utterance_finished(1)) == ["Calling t. Two."]
     assert rest(queue) == ["Done. Your balance"]
     assert len(queue.history) == 3
 
@@ -56,9 +56,9 @@ def test_the_late_end_of_an_older_utterance_does_no_harm() -> None:
     first = queue.push(tool("One."), 0)[0]
     assert isinstance(first, Speak)
     stop, second = queue.push(prompt(), 0)
-    assert isinstance(second, Speak) and stop == Stop(first.number)
-    assert queue.finished(1, first.number) == []
-    assert heard(queue.finished(1, second.number)) == ["Again. Calling t."]
+    assert isinstance(second, Speak) and stop == Stop(first.utterance_id)
+    assert queue.utterance_finished(1, first.utterance_id) == []
+    assert heard(queue.utterance_finished(1, second.utterance_id)) == ["Again. Calling t."]
 
 
 def test_critical_interrupts_and_what_it_cut_comes_again() -> None:
@@ -117,13 +117,13 @@ def test_the_prompt_that_is_being_answered_is_said_again_and_not_an_older_one() 
     for token in ("rpl_1", "rpl_2", "rpl_3"):
         queue.push(prompt(token, f"Pay {token}."), 0)
     rest(queue)
-    queue.focus = "rpl_3"
+    queue.focused_token = "rpl_3"
     queue.push(outcome("rpl_1"), 1)
-    (again,) = queue.finished(1)
+    (again,) = queue.utterance_finished(1)
     assert isinstance(again, Speak) and again.text.startswith("Still waiting for you. Confirm. Pay rpl_3.")
-    queue.finished(1)
+    queue.utterance_finished(1)
     queue.push(outcome("rpl_3"), 1)
-    (other,) = queue.finished(1)
+    (other,) = queue.utterance_finished(1)
     assert isinstance(other, Speak) and other.text.startswith("Another prompt is waiting for you. Confirm. Pay rpl_2.")
 
 
@@ -133,11 +133,11 @@ def test_nobody_is_reminded_of_a_prompt_that_was_answered_or_whose_time_is_over(
     queue.push(prompt("rpl_2", timeout_seconds=10), 0)
     queue.push(prompt("rpl_3", timeout_seconds=300), 0)
     rest(queue)
-    queue.answered = {"rpl_1"}
+    queue.answered_tokens = {"rpl_1"}
     assert heard(queue.advance(50)) == [], "half of its time is over, and nobody has to hurry"
     queue.push(outcome("rpl_3"), 60)
     assert rest(queue, 60) == []
-    queue.answered = ()
+    queue.answered_tokens = ()
     assert heard(queue.remind(60)) == ["Another prompt is"]
     assert queue.remind(60) == [], "it is being said"
 
@@ -151,7 +151,7 @@ def test_a_prompt_that_was_settled_is_taken_out() -> None:
     assert said_now.text == "Withdrawn. The agent no longer asks. That was about this: Pay Ada."
     assert rest(queue, 1) == ["Confirm. Pay Eve."]
     queue.push(outcome("rpl_2", "timed_out"), 2)
-    assert queue.prompts == () and queue.due(2) is None
+    assert queue.prompts == () and queue.next_deadline(2) is None
 
 
 def test_the_end_of_a_session_closes_its_prompts() -> None:
@@ -192,7 +192,7 @@ def test_what_is_urgent_is_said_in_the_order_in_which_it_came() -> None:
 def test_a_prompt_that_is_being_said_does_not_stand_for_another() -> None:
     queue = Queue()
     queue.push(prompt("rpl_1", "Pay Ada."), 0)
-    queue.finished(0)
+    queue.utterance_finished(0)
     assert heard(queue.push(prompt("rpl_2", "Pay Eve."), 0)) == ["Confirm. Pay Eve."]
     assert queue.remind(0) == []
     assert rest(queue) == ["Another prompt is"], "the first, once the second was said"
@@ -204,7 +204,7 @@ def test_nothing_cuts_a_prompt_that_is_said_again() -> None:
     queue.push(prompt("rpl_2", "Pay Eve."), 0)
     rest(queue)
     queue.push(outcome("rpl_2"), 1)
-    assert heard(queue.finished(1)) == ["Another prompt is"]
+    assert heard(queue.utterance_finished(1)) == ["Another prompt is"]
     assert queue.push(said("handoff.requested", session_id="sess_2"), 1) == [], "it waits"
 
 
@@ -218,16 +218,16 @@ def test_a_prompt_sent_again_is_not_said_again() -> None:
 def test_the_countdown_is_said_twice_only() -> None:
     queue = Queue()
     queue.push(prompt(timeout_seconds=100), 0)
-    queue.finished(5)
-    assert queue.due(5) == 50
+    queue.utterance_finished(5)
+    assert queue.next_deadline(5) == 50
     assert queue.advance(49) == []
     half = queue.advance(50)
     assert isinstance(half[0], Speak)
     assert half[0].text == "50 seconds left to answer. Pay."
-    assert queue.due(51) == 90 and queue.finished(60) == []
+    assert queue.next_deadline(51) == 90 and queue.utterance_finished(60) == []
     queue.push(tool("One."), 61)
     assert heard(queue.advance(90)) == ["-", "10 seconds left to"]
-    assert queue.due(90) is None
+    assert queue.next_deadline(90) is None
     assert rest(queue, 100) == ["Again. Calling t."]
 
 
@@ -238,7 +238,7 @@ def test_the_countdown_says_what_it_is_about_and_when_that_is_cut() -> None:
     rest(queue)
     (first,) = queue.advance(50)
     assert isinstance(first, Speak) and first.text == "50 seconds left to answer. Which one?"
-    queue.finished(51)
+    queue.utterance_finished(51)
     (second,) = queue.advance(55)
     assert isinstance(second, Speak) and second.text.startswith("55 seconds left to answer. Pay one bill. Pay")
     assert second.text.endswith("Pay one… The text is cut here, 580 characters are left.")
@@ -247,21 +247,21 @@ def test_the_countdown_says_what_it_is_about_and_when_that_is_cut() -> None:
 def test_a_countdown_that_came_too_late_is_said_once() -> None:
     queue = Queue()
     queue.push(prompt(timeout_seconds=100), 0)
-    assert heard(queue.finished(95)) == ["5 seconds left to"]
-    assert queue.finished(200) == [] and queue.due(200) is None
+    assert heard(queue.utterance_finished(95)) == ["5 seconds left to"]
+    assert queue.utterance_finished(200) == [] and queue.next_deadline(200) is None
 
 
 def test_a_prompt_said_later_tells_the_time_that_is_left_then() -> None:
     queue = Queue()
     queue.push(prompt(timeout_seconds=300), 0)
-    queue.finished(60)
+    queue.utterance_finished(60)
     again = queue.repeat(60)[0]
     assert isinstance(again, Speak) and "Without an answer within 4 minutes it is refused." in again.text
 
 
 def test_repeat_says_the_last_again() -> None:
     queue = Queue()
-    assert queue.repeat(0) == queue.more(0) == []
+    assert queue.repeat(0) == queue.speak_detail(0) == []
     queue.push(tool("One."), 0)
     queue.push(tool("Two."), 0)
     assert heard(queue.repeat(0)) == ["-", "Calling t. One."]
@@ -275,7 +275,7 @@ def test_a_cut_confirmation_can_be_accepted_once_it_was_said_in_full() -> None:
     long = ("Pay one bill. " * 100).strip()
     first = queue.push(prompt(action=long), 0)[0]
     assert isinstance(first, Speak) and ("a", "accept") not in first.announcement.keys
-    stop, more = queue.more(1)
+    stop, more = queue.speak_detail(1)
     assert isinstance(stop, Stop) and isinstance(more, Speak)
     assert long in more.text and ("a", "accept") in more.announcement.keys and more.announcement.careful
 
@@ -283,11 +283,11 @@ def test_a_cut_confirmation_can_be_accepted_once_it_was_said_in_full() -> None:
 def test_a_closed_prompt_is_repeated_without_keys() -> None:
     queue = Queue()
     queue.push(prompt(), 0)
-    queue.finished(1)
+    queue.utterance_finished(1)
     queue.push(tool("One."), 1)
     queue.push(said("session.completed"), 1)
     asked = queue.history[0]
-    queue._last = asked
+    queue._last_announcement = asked
     actions = queue.repeat(2)
     last = actions[-1]
     assert isinstance(last, Speak) and last.announcement.keys == () and last.text.startswith("The prompt is closed.")
@@ -308,7 +308,7 @@ def test_silence_stops_and_answers_nothing() -> None:
 
 def test_too_many_urgent_messages_no_longer_interrupt() -> None:
     """C-68: they wait their turn, and none is lost."""
-    queue = Queue(interruptions=2)
+    queue = Queue(max_interruptions_per_minute=2)
     queue.push(tool("Long."), 0)
     loud = [tool(f"{number}!", urgency="critical") for number in range(5)]
     assert [heard(queue.push(one, 1)) for one in loud] == [["-", "Calling t. 0!"], [], [], [], []]
@@ -320,7 +320,7 @@ def test_too_many_urgent_messages_no_longer_interrupt() -> None:
 
 
 def test_a_prompt_interrupts_urgent_messages_that_may_not() -> None:
-    queue = Queue(interruptions=0)
+    queue = Queue(max_interruptions_per_minute=0)
     assert heard(queue.push(tool("Loud!", urgency="critical"), 0)) == ["Many urgent messag"]
     assert heard(queue.push(prompt(), 0)) == ["-", "Confirm. Pay. If y"]
     assert rest(queue) == ["Again. Many urgent", "Calling t. Loud!"]
@@ -330,7 +330,7 @@ _steps = st.lists(
     st.one_of(
         st.sampled_from([tool("T."), progress("P."), said("session.errored"), tool("U!", urgency="critical")]),
         st.sampled_from([prompt("rpl_1"), prompt("rpl_2"), outcome("rpl_1"), outcome("rpl_2")]),
-        st.sampled_from(["finished", "advance", "repeat", "more", "silence"]),
+        st.sampled_from(["utterance_finished", "advance", "repeat", "speak_detail", "silence"]),
     ),
     max_size=30,
 )
@@ -343,7 +343,7 @@ def test_speech_is_always_one_and_open_prompts_are_kept(steps: list[Announcement
     open_: set[str] = set()
     for now, step in enumerate(steps):
         if isinstance(step, str):
-            if step == "finished":
+            if step == "utterance_finished":
                 flight = 0
             actions = getattr(queue, step)(float(now))
         else:
@@ -357,11 +357,11 @@ def test_speech_is_always_one_and_open_prompts_are_kept(steps: list[Announcement
                 open_.clear()
         for action in actions:
             if isinstance(action, Stop):
-                assert action.number == flight
+                assert action.utterance_id == flight
                 flight = 0
             else:
                 assert not flight and action.text
-                flight = action.number
+                flight = action.utterance_id
         assert {one.prompt for one in queue.prompts} == open_
         assert len(queue.history) == pushed
-        assert flight or not (queue._critical or queue._waiting)
+        assert flight or not (queue._critical_items or queue._waiting_items)

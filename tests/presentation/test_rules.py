@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from aaep.presentation.announce import Announcement, Preferences, announce
-from aaep.presentation.queue import Action, Queue, Speak, Stop
+from aaep.presentation.queue import Queue, Speak, SpeechAction, Stop
 from aaep.protocol import codec
 from aaep.protocol.audit import Audit
 from aaep.protocol.events import Envelope
@@ -36,7 +36,7 @@ def words(raw: bytes) -> str:
     return "" if found is None else f"{found.urgency} {found.text} {found.detail} {found.keys}"
 
 
-def numbers(actions: list[Action]) -> list[str]:
+def numbers(actions: list[SpeechAction]) -> list[str]:
     return ["stop" if isinstance(one, Stop) else "speak" for one in actions]
 
 

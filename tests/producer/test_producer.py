@@ -199,12 +199,12 @@ def test_an_illegal_event_raises_and_leaves_no_trace(producer: Producer) -> None
     with producer.session("Working.") as session:
         before = types(producer)
         with pytest.raises(LocalProtocolError) as raised:
-            session.voice.say(ToolCompleted, tool="look", status="success", summary_normal="x")
+            session._emitter.emit(ToolCompleted, tool="look", status="success", summary_normal="x")
         assert "TOOL-010" in {one.rule for one in raised.value.violations}
         with pytest.raises(LocalProtocolError):
-            session.voice.say(OutputStreaming, chunk="x", position=-1, complete=False, output_id="out_1")
+            session._emitter.emit(OutputStreaming, chunk="x", position=-1, complete=False, output_id="out_1")
         with pytest.raises(LocalProtocolError):
-            session.voice.say(SessionStarted, summary_normal="again")
+            session._emitter.emit(SessionStarted, summary_normal="again")
         assert types(producer) == before
     sound(producer)
 
@@ -236,16 +236,16 @@ def test_timestamps_never_go_back_and_ids_are_never_the_same() -> None:
 
 
 def test_a_child_process_makes_its_own_ids() -> None:
-    from aaep.runtime.ids import identifier
+    from aaep.runtime.ids import new_id
 
-    identifier("evt_")
+    new_id("evt_")
     reading, writing = os.pipe()
     child = os.fork()
     if child == 0:
-        os.write(writing, identifier("evt_").encode())
+        os.write(writing, new_id("evt_").encode())
         os._exit(0)
     os.waitpid(child, 0)
-    assert os.read(reading, 100).decode() != identifier("evt_")
+    assert os.read(reading, 100).decode() != new_id("evt_")
     os.close(reading)
     os.close(writing)
 
@@ -712,7 +712,7 @@ def test_an_extension_s_event_can_be_sent() -> None:
         assert shop.namespace in producer.hub.offer.namespaces
         with producer.session("Working.") as session:
             event = ExtensionEvent(
-                **session.voice.stamp(),
+                **session.envelope(),
                 context=("https://aaep-protocol.org/context/v1", "https://shop.example/v1/context"),
                 type="shop:basket.changed",
                 urgency="normal",

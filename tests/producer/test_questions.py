@@ -29,7 +29,7 @@ from aaep.protocol.events import (
     ToolCompleted,
 )
 from aaep.protocol.messages import Capabilities, ClarificationReply, ConfirmationReply, SubscriptionRenegotiate
-from aaep.runtime.ids import timestamp
+from aaep.runtime.ids import format_timestamp
 from aaep.subscriber.subscriber import Subscriber
 from aaep.testing import Listener
 
@@ -67,7 +67,7 @@ def pass_time(producer: Producer, clock: Clock, seconds: float) -> None:
     """Let time pass, and the hub notice."""
 
     async def due() -> None:
-        producer.hub._timers.run()
+        producer.hub._timers.run_due()
 
     clock.now += seconds
     producer.hub.run(due())
@@ -93,10 +93,10 @@ def reply(listener: Listener, prompt: Envelope, **changes: Any) -> None:
         "reply_token": prompt.reply_token,  # type: ignore[attr-defined]  # a prompt has one
         "decision": "accept",
         "subscription_id": listener.subscription_id,
-        "timestamp": timestamp(time.time()),
+        "timestamp": format_timestamp(time.time()),
     }
     message = ConfirmationReply(**{**members, **changes})
-    listener._run(listener._hub.reply, message, listener._peer)
+    listener._run_on_loop(listener._hub.reply, message, listener._peer)
 
 
 # -- nobody there ----------------------------------------------------------------------------------------------------
@@ -191,7 +191,7 @@ def test_cf_004_a_lost_connection_is_waited_for(producer: Producer, clock: Clock
     with producer.session("Working.") as session:
         ask = wipe(session)
         listener.wait("awaiting.confirmation")
-        listener.lose()
+        listener.drop_connection()
         pass_time(producer, clock, 29)
         assert ask.answer is None
         pass_time(producer, clock, 2)
@@ -217,7 +217,7 @@ def test_cf_035_giving_up_the_right_to_answer_counts_as_leaving(producer: Produc
         change = SubscriptionRenegotiate(
             subscription_id=listener.subscription_id, capabilities=Capabilities(supports_confirmation_reply=False)
         )
-        listener._run(producer.hub.renegotiate, change, listener._peer)
+        listener._run_on_loop(producer.hub.renegotiate, change, listener._peer)
         assert not ask.wait(10)
 
 
@@ -302,7 +302,7 @@ def test_more_time_is_given_by_asking_again(producer: Producer) -> None:
         wish = Capabilities()
         wish.__dict__["unknown"] = {"attend": {"minimum_timeout_seconds": 1200}}
         change = SubscriptionRenegotiate(subscription_id=listener.subscription_id, capabilities=wish)
-        listener._run(producer.hub.renegotiate, change, listener._peer)
+        listener._run_on_loop(producer.hub.renegotiate, change, listener._peer)
         second = listener.wait(lambda one: isinstance(one, AwaitingConfirmation) and one is not first)
         assert isinstance(first, AwaitingConfirmation) and isinstance(second, AwaitingConfirmation)
         assert (second.timeout_seconds, second.action) == (1200, first.action)
@@ -363,9 +363,9 @@ def test_cf_016_a_token_answers_its_own_kind_and_session_only(producer: Producer
             reply_token=first.reply_token,
             response="yes",
             subscription_id=listener.subscription_id,
-            timestamp=timestamp(time.time()),
+            timestamp=format_timestamp(time.time()),
         )
-        listener._run(producer.hub.reply, wrong, listener._peer)
+        listener._run_on_loop(producer.hub.reply, wrong, listener._peer)
         assert confirmation.answer is None and question.answer is None
         listener.reply(second, "the red one")
         assert question.wait(10).response == "the red one"
@@ -397,7 +397,7 @@ def test_what_became_of_a_question_is_told_in_words_that_are_true_for_everybody(
     if answer == "else":
         reply(first, prompt, modified_action="Wipe the table.")
     elif answer == "longer":
-        session.questions.withdraw(ask, "longer")
+        session._activity.questions.withdraw(ask, "longer")
     elif answer == "stop":
         session.cancel(by="user")
     else:
@@ -544,7 +544,7 @@ def test_a_yes_that_came_when_nobody_waited_any_more_is_told_to_be_in_vain(produ
             waiting = asyncio.create_task(wait())
             await asyncio.to_thread(listener.wait, "awaiting.confirmation")
             listener.reply(listener.prompts[0], "accept")  # the loop is held meanwhile
-            assert ask.arrived.done and not ask.taken
+            assert ask.arrived.done and not ask.is_taken
             waiting.cancel()
             with pytest.raises(asyncio.CancelledError):
                 await waiting

@@ -24,9 +24,16 @@ from hypothesis import strategies as st
 
 from aaep import Audit
 from aaep.cli._visualize import visualize
-from aaep.recording.trace.model import KEPT, Step, Steps, Track, lasting, quoted
-from aaep.recording.trace.text import Trace, html, svg, text
-from aaep.text.html_page import document, foreign
+from aaep.recording.trace.model import (
+    MAX_STEPS_PER_SECTION,
+    SessionTrace,
+    Step,
+    StepBuffer,
+    format_exact_duration,
+    quote_text,
+)
+from aaep.recording.trace.text import Trace, render_html, render_svg, render_text
+from aaep.text.html_page import isolate_text, render_page
 from bench._recording import recording
 from tests import sessions, vectors
 from tests.sessions import event, token
@@ -40,24 +47,24 @@ EVIL = "<script>alert(1)</script><img src=x onerror=alert(2)>\"'&\u202e\x1b[2J]]
 def traced(messages: Iterable[bytes | tuple[bytes, str]], *, whole: bool = True, name: str = "test") -> Trace:
     """A trace of messages, in one recording; one may have a subscription, and comes when its own time says."""
     trace = Trace()
-    trace.open(name, Audit(whole=whole))
+    trace.begin_recording(name, Audit(whole=whole))
     for line, one in enumerate(messages, start=1):
         raw, via = one if isinstance(one, tuple) else (one, "")
         trace.feed(raw, line, json.loads(raw).get("timestamp", "") if via else "", via)
-    trace.close()
+    trace.end_recording()
     return trace
 
 
 def steps(trace: Trace) -> list[Step]:
-    return [*trace.tracks[-1].steps]
+    return [*trace.session_traces[-1].steps]
 
 
 def page(trace: Trace) -> str:
-    return "".join(html(trace))
+    return "".join(render_html(trace))
 
 
 def drawing(trace: Trace) -> ElementTree.Element:
-    return ElementTree.fromstring("".join(svg(trace)))
+    return ElementTree.fromstring("".join(render_svg(trace)))
 
 
 def words(element: ElementTree.Element) -> str:
@@ -105,13 +112,13 @@ def test_a_broken_rule_stands_directly_behind_the_step_that_broke_it() -> None:
             event("session.completed", 2, tool_invocations_count=1),
         ]
     )
-    lines = [*text(trace)]
+    lines = [*render_text(trace)]
     at = next(place for place, line in enumerate(lines) if "Tool wipe disk is called" in line)
     told = [line.strip() for line in lines[at + 1 : at + 4]]
     wanted = "Error TOOL-002, section 4.3.1"
     assert any(line.startswith(wanted) and "line 2. The tool needs the user's consent" in line for line in told)
     call = steps(trace)[1]
-    assert (call.seconds, call.ended) == (1.0, "never completed")
+    assert (call.seconds, call.outcome) == (1.0, "never completed")
 
 
 @pytest.mark.parametrize(
@@ -135,16 +142,16 @@ def test_a_prompt_says_how_it_ended_and_when(
     after: list[bytes], whole: bool, ended: str, seconds: float | None
 ) -> None:
     trace = traced(asking(*after, timeout=30), whole=whole)
-    prompt = next(step for step in steps(trace) if step.kind == "prompt" and step.lasts)
-    assert (prompt.ended, prompt.seconds) == (ended, seconds)
+    prompt = next(step for step in steps(trace) if step.kind == "prompt" and step.has_duration)
+    assert (prompt.outcome, prompt.seconds) == (ended, seconds)
     if seconds is None:
-        assert any("It never ended in this recording." in line for line in text(trace))
+        assert any("It never ended in this recording." in line for line in render_text(trace))
 
 
 def test_a_prompt_that_time_accepts_says_so() -> None:
     trace = traced(asking(event("progress.updated", 40), timeout=30, default="accept"))
     prompt = next(step for step in steps(trace) if step.kind == "prompt")
-    assert prompt.ended == "nobody answered in time, so it was accepted"
+    assert prompt.outcome == "nobody answered in time, so it was accepted"
 
 
 def test_calls_that_run_side_by_side_end_each_for_itself() -> None:
@@ -161,8 +168,8 @@ def test_calls_that_run_side_by_side_end_each_for_itself() -> None:
         whole=False,
     )
     calls = [step for step in steps(trace) if step.kind == "tool"]
-    assert [(one.seconds, one.ended) for one in calls if one.lasts] == [(7.0, "failed"), (2.0, "successful")]
-    assert calls[-1].said == "No luck."
+    assert [(one.seconds, one.outcome) for one in calls if one.has_duration] == [(7.0, "failed"), (2.0, "successful")]
+    assert calls[-1].quote == "No luck."
     bars = [one for one in drawing(trace).findall(".//{*}rect") if "tool" in one.get("class", "")]
     assert len({bar.get("y") for bar in bars}) == 2  # none covers the other
 
@@ -184,9 +191,15 @@ def test_the_pieces_of_an_output_are_one_step_and_so_is_progress_after_progress(
     moved = event("state.changed", 1, from_state="idle", to_state="writing_output")
     trace = traced([event("session.started", 0), moved, *pieces, *more], whole=False)
     output = next(step for step in steps(trace) if step.kind == "output")
-    assert (output.times, output.size, output.said, output.ended, output.seconds) == (10, 20, "ab" * 10, "complete", 9)
+    assert (output.count, output.size, output.quote, output.outcome, output.seconds) == (
+        10,
+        20,
+        "ab" * 10,
+        "complete",
+        9,
+    )
     progress = next(step for step in steps(trace) if step.kind == "progress")
-    assert (progress.times, progress.text) == (5, "Progress: 40 percent.")
+    assert (progress.count, progress.text) == (5, "Progress: 40 percent.")
     assert [step.kind for step in steps(trace)][:4] == ["session", "state", "output", "progress"]
 
 
@@ -196,7 +209,7 @@ def test_a_piece_that_breaks_a_rule_stands_by_itself() -> None:
     wrong = event("output.streaming", 3, chunk="Again.", position=99, complete=True, output_id="out_1")
     trace = traced([event("session.started", 0), moved, first, wrong], whole=False)
     alone = next(step for step in steps(trace) if step.text == "A piece of output at position 99.")
-    assert [mark.rule for mark in alone.marks if mark.severity != "info"] == ["OUT-001"]
+    assert [mark.rule for mark in alone.findings if mark.severity != "info"] == ["OUT-001"]
     assert alone.line == 4
 
 
@@ -207,22 +220,25 @@ def test_pieces_that_break_the_same_rule_one_after_the_other_are_one_step() -> N
     pieces += [event("output.streaming", 3 + at, chunk="No end", position=6 * at + 6, **said) for at in range(5)]
     trace = traced([event("session.started", 0), moved, *pieces], whole=False)
     run = next(step for step in steps(trace) if step.text.startswith("A piece of output"))
-    assert (run.times, run.seconds, [mark.rule for mark in run.marks]) == (5, 4.0, ["LVL-010"])
-    assert trace.tracks[0].rules["LVL-010"] == 5
+    assert (run.count, run.seconds, [mark.rule for mark in run.findings]) == (5, 4.0, ["LVL-010"])
+    assert trace.session_traces[0].rule_counts["LVL-010"] == 5
 
 
 def test_what_is_delivered_again_is_counted_and_not_told() -> None:
     moved = event("state.changed", 1, from_state="idle", to_state="thinking")
     trace = traced([event("session.started", 0), moved, moved, moved], whole=False)
     assert [step.kind for step in steps(trace)][:2] == ["session", "state"]
-    assert trace.tracks[0].repeated == 2
-    assert "2 events came more than once." in [*text(trace)]
+    assert trace.session_traces[0].repeated_count == 2
+    assert "2 events came more than once." in [*render_text(trace)]
 
 
 def test_the_same_session_on_two_subscriptions_is_two_tracks() -> None:
     trace = traced([(event("session.started", 0), via) for via in ("sub_1", "sub_2")], whole=False)
-    assert [(track.number, track.via, track.events) for track in trace.tracks] == [(1, "sub_1", 1), (2, "sub_2", 1)]
-    ends = [[*track.steps][-1].marks[-1].rule for track in trace.tracks]
+    assert [(track.number, track.subscription_id, track.event_count) for track in trace.session_traces] == [
+        (1, "sub_1", 1),
+        (2, "sub_2", 1),
+    ]
+    ends = [[*track.steps][-1].findings[-1].rule for track in trace.session_traces]
     assert ends == ["SEQ-003", "SEQ-003"]  # each did not end
 
 
@@ -244,7 +260,7 @@ def test_two_agents_have_a_state_lane_each() -> None:
 def test_a_part_of_another_session_says_so() -> None:
     ours = {"attend": {"parent_session_id": "sess_parent"}}
     started = event("session.started", 0, extensions=ours, **{"@context": [sessions.CORE, sessions.ATTEND]})
-    assert "It is a part of session sess_parent." in [*text(traced([started], whole=False))]
+    assert "It is a part of session sess_parent." in [*render_text(traced([started], whole=False))]
 
 
 def test_gaps_and_lines_that_hold_no_message_are_told(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -287,7 +303,7 @@ def test_the_trace_finds_what_the_audit_finds() -> None:
     for case in vectors.cases("sequence"):
         whole = case.get("whole", True)
         audit, trace = Audit(whole=whole), Trace()
-        trace.open("test", Audit(whole=whole))
+        trace.begin_recording("test", Audit(whole=whole))
         found = []
         for number, step in enumerate(case["steps"]):
             at = vectors.moment(step.get("at", number)).isoformat(timespec="milliseconds").replace("+00:00", "Z")
@@ -295,10 +311,10 @@ def test_the_trace_finds_what_the_audit_finds() -> None:
             found += audit.feed(raw, at, via)
             trace.feed(raw, number + 1, at, via)
         found += audit.finish()
-        trace.close()
-        marks = [mark for track in trace.tracks for step in track.steps for mark in step.marks]
+        trace.end_recording()
+        marks = [mark for track in trace.session_traces for step in track.steps for mark in step.findings]
         assert Counter(mark.rule for mark in marks) >= Counter({one.rule for one in found}), case["name"]
-        counts: Counter[str] = sum((Counter(track.grades) for track in trace.tracks), Counter())
+        counts: Counter[str] = sum((Counter(track.severity_counts) for track in trace.session_traces), Counter())
         told_twice = sum(1 for one in found if one.rule.startswith(("CONF", "CLAR")))  # on each track that asked
         assert sum(counts.values()) - len(found) in range(told_twice + 1), case["name"]
 
@@ -306,14 +322,14 @@ def test_the_trace_finds_what_the_audit_finds() -> None:
 @pytest.mark.parametrize("kind", ["message", "sequence"])
 def test_whatever_is_wrong_with_a_message_it_can_be_shown(kind: str) -> None:
     trace = Trace()
-    trace.open("test", Audit())
+    trace.begin_recording("test", Audit())
     line = 0
     for case in vectors.cases(kind):
         for step in case.get("steps") or [case["message"]]:
             line += 1
             trace.feed(vectors.message(step, line), line)
-    trace.close()
-    assert "".join(text(trace)) and page(trace)
+    trace.end_recording()
+    assert "".join(render_text(trace)) and page(trace)
     assert drawing(trace).get("role") == "img"
 
 
@@ -321,28 +337,32 @@ def test_whatever_is_wrong_with_a_message_it_can_be_shown(kind: str) -> None:
 
 
 def test_of_a_long_session_the_first_the_last_and_the_broken_steps_are_kept() -> None:
-    kept = Steps()
-    mark = Track("sess_1", "", "test")
-    for number in range(10 * KEPT):
+    kept = StepBuffer()
+    mark = SessionTrace("sess_1", "", "test")
+    for number in range(10 * MAX_STEPS_PER_SECTION):
         step = Step(float(number), "state", f"{number}")
-        if number == 5 * KEPT:
-            mark.mark(step, Audit().feed(b"not JSON"), number)
+        if number == 5 * MAX_STEPS_PER_SECTION:
+            mark.add_findings(step, Audit().feed(b"not JSON"), number)
         kept.add(step)
     told = [step.text for step in kept]
-    assert told[:KEPT] == [str(number) for number in range(KEPT)]
-    assert told[-KEPT:] == [str(number) for number in range(9 * KEPT, 10 * KEPT)]
-    assert told[KEPT].startswith(f"From here on {8 * KEPT - 1:,} steps are left out: state {8 * KEPT - 1:,}.")
-    assert told[KEPT + 1] == str(5 * KEPT)
-    assert len(told) == len(kept) == 2 * KEPT + 2
+    assert told[:MAX_STEPS_PER_SECTION] == [str(number) for number in range(MAX_STEPS_PER_SECTION)]
+    assert told[-MAX_STEPS_PER_SECTION:] == [
+        str(number) for number in range(9 * MAX_STEPS_PER_SECTION, 10 * MAX_STEPS_PER_SECTION)
+    ]
+    assert told[MAX_STEPS_PER_SECTION].startswith(
+        f"From here on {8 * MAX_STEPS_PER_SECTION - 1:,} steps are left out: state {8 * MAX_STEPS_PER_SECTION - 1:,}."
+    )
+    assert told[MAX_STEPS_PER_SECTION + 1] == str(5 * MAX_STEPS_PER_SECTION)
+    assert len(told) == len(kept) == 2 * MAX_STEPS_PER_SECTION + 2
 
 
 _PEAK = """
 import resource, sys
 from aaep import Audit
-from aaep.recording.trace.text import Trace, html, svg, text
+from aaep.recording.trace.text import Trace, render_html, render_svg, render_text
 from tests.sessions import event
 count, trace = int(sys.argv[1]), Trace()
-trace.open("test", Audit())
+trace.begin_recording("test", Audit())
 trace.feed(event("session.started", 0))
 trace.feed(event("state.changed", 1, from_state="idle", to_state="writing_output"))
 chunk = event("output.streaming", 2, chunk="ab", position=123456, complete=False, output_id="out_1")
@@ -351,9 +371,9 @@ for at in range(count // 2):
     named = chunk.replace(b'"evt_', b'"evt_c%d' % at)
     trace.feed(named.replace(b"123456", b"%d" % (2 * at)))
     trace.feed(moved.replace(b'"evt_', b'"evt_m%d' % at))
-trace.close()
-sizes = [sum(map(len, made(trace))) for made in (text, svg, html)]
-print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1024, trace.events, *sizes)
+trace.end_recording()
+sizes = [sum(map(len, made(trace))) for made in (render_text, render_svg, render_html)]
+print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1024, trace.event_count, *sizes)
 """
 
 
@@ -395,11 +415,11 @@ def test_a_session_that_broke_a_rule_is_shown_before_those_that_did_not() -> Non
     ]
     broken = event("tool.completed", 50, session_id="sess_bad", tool="x", status="success")
     trace = traced([*fine, event("session.started", 49, session_id="sess_bad"), broken], whole=False)
-    told = "\n".join(text(trace, most=3))
+    told = "\n".join(render_text(trace, max_steps=3))
     assert "Error TOOL-010" in told and "sess_bad" in told
     assert "20 more sessions broke no rule." in told
-    assert "Error TOOL-010" in words(ElementTree.fromstring("".join(svg(trace, most=3))))
-    assert "20 sessions are not drawn." in "".join(svg(trace, most=3))
+    assert "Error TOOL-010" in words(ElementTree.fromstring("".join(render_svg(trace, max_steps=3))))
+    assert "20 sessions are not drawn." in "".join(render_svg(trace, max_steps=3))
 
 
 # -- the drawing -----------------------------------------------------------------------------
@@ -474,8 +494,8 @@ def test_nothing_that_was_recorded_can_run_or_look_like_ours() -> None:
     for tag, attributes in found.tags:
         assert not [name for name in attributes if name.startswith("on") or name in ("src", "style")], tag
         assert (attributes.get("href") or "#").startswith("#")
-    shown = "".join(svg(evil()))
-    for one in (made, shown, "\n".join(text(evil()))):
+    shown = "".join(render_svg(evil()))
+    for one in (made, shown, "\n".join(render_text(evil()))):
         assert "\u202e" not in one and "\x1b" not in one
         assert "<script>alert" not in one and "<img" not in one
     assert {child.tag.rpartition("}")[2] for child in drawing(evil()).iter()} <= {
@@ -517,21 +537,21 @@ def test_a_broken_rule_stands_in_words_in_the_row_of_its_step() -> None:
 
 
 def test_other_peoples_text_says_its_language_if_that_is_known() -> None:
-    assert foreign("Hola", "es-MX") == '<bdi lang="es-MX">Hola</bdi>'
-    assert foreign("<b>", 'x" onclick="y') == "<bdi>&lt;b&gt;</bdi>"
+    assert isolate_text("Hola", "es-MX") == '<bdi lang="es-MX">Hola</bdi>'
+    assert isolate_text("<b>", 'x" onclick="y') == "<bdi>&lt;b&gt;</bdi>"
     hints = {"primary_language": "es-MX"}
     started = event("session.started", 0, summary_normal="Hola.", localization_hints=hints)
     assert '<bdi lang="es-MX">Hola.</bdi>' in page(traced([started], whole=False))
 
 
 def test_a_page_without_a_script_allows_none() -> None:
-    assert "script-src" not in "".join(document("Title", ["<p>Text</p>"]))
+    assert "script-src" not in "".join(render_page("Title", ["<p>Text</p>"]))
 
 
 def test_secrets_are_not_shown() -> None:
     started = event("session.started", 0, summary_normal="Using sk-abcdefghijklmnopqrstuvwxyz0123456789ABCD now.")
     trace = traced([started], whole=False)
-    for made in (text(trace), svg(trace), html(trace)):
+    for made in (render_text(trace), render_svg(trace), render_html(trace)):
         assert "sk-abcdefghij" not in "".join(made)
 
 
@@ -548,7 +568,7 @@ def test_any_text_in_any_session_can_be_shown(made: list[bytes], one: str, other
         message["producer"]["agent_name"] = one or "x"
         changed.append(json.dumps(message).encode())
     trace = traced(changed, name=other)
-    assert trace.events == len(made)
+    assert trace.event_count == len(made)
     assert drawing(trace) is not None
     found = Page(page(trace))
     plain = Page(page(traced(made)))
@@ -556,7 +576,7 @@ def test_any_text_in_any_session_can_be_shown(made: list[bytes], one: str, other
     assert {tag for tag, _ in found.tags} - same == {tag for tag, _ in plain.tags} - same | {
         *({"ul", "li", "strong", "table", "thead", "tbody", "tr", "th", "td", "g"} & {tag for tag, _ in found.tags})
     }
-    for line in chain(text(trace)):
+    for line in chain(render_text(trace)):
         assert not re.search("[\x00-\x1f\x7f-\x9f\u202a-\u202e\u2028\u2029]", line)
 
 
@@ -577,13 +597,13 @@ def test_any_text_in_any_session_can_be_shown(made: list[bytes], one: str, other
     ],
 )
 def test_a_length_of_time_as_one_says_it(seconds: float, said: str) -> None:
-    assert lasting(seconds) == said
+    assert format_exact_duration(seconds) == said
 
 
 def test_a_quotation_is_cut_at_a_word_and_says_so() -> None:
-    assert quoted("word " * 100).endswith("word…") and len(quoted("word " * 100)) <= 241
-    assert quoted("Short.") == "Short."
-    assert quoted(None) == quoted(5) == ""
+    assert quote_text("word " * 100).endswith("word…") and len(quote_text("word " * 100)) <= 241
+    assert quote_text("Short.") == "Short."
+    assert quote_text(None) == quote_text(5) == ""
 
 
 # -- the command -----------------------------------------------------------------------------
@@ -640,7 +660,7 @@ def test_times_that_cannot_be_read_or_go_back_do_no_harm(tmp_path: Path, capsys:
     ],
 )
 def test_what_a_side_says_of_the_subscription_is_told(base: str, told: str) -> None:
-    lines = [*text(traced([vectors.message({"base": base}, 1)], whole=False))]
+    lines = [*render_text(traced([vectors.message({"base": base}, 1)], whole=False))]
     assert any(told in line for line in lines), lines
 
 

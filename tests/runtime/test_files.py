@@ -11,8 +11,8 @@ import pytest
 
 from aaep.errors import AaepError
 from aaep.identity.credentials import Credentials, Unauthenticated
-from aaep.identity.tokens import Tokens, add, new
-from aaep.runtime.files import at_once, regular
+from aaep.identity.tokens import Tokens, add_entry, create_token
+from aaep.runtime.files import open_regular_file, open_without_waiting
 
 
 @pytest.fixture
@@ -32,23 +32,23 @@ def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
 @pytest.mark.parametrize("name", ["pipe", "socket", "device", "folder"])
 def test_what_is_no_regular_file_is_told_at_once(place: Path, name: str) -> None:
     with pytest.raises(OSError, match="a regular file is needed"):
-        regular(place / name)
+        open_regular_file(place / name)
     with pytest.raises(AaepError, match=f"{name} cannot be read: a regular file is needed"):
         Tokens(place / name)
 
 
 def test_a_regular_file_is_read_also_by_a_link(place: Path) -> None:
     for name in ("file", "link"):
-        with regular(place / name) as file:
+        with open_regular_file(place / name) as file:
             assert file.read() == b"text"
     with pytest.raises(FileNotFoundError):
-        regular(place / "nowhere")
+        open_regular_file(place / "nowhere")
 
 
 def test_a_pipe_is_read_to_its_end_and_is_empty_if_nobody_writes(place: Path) -> None:
-    with at_once(place / "pipe") as file:
+    with open_without_waiting(place / "pipe") as file:
         assert file.read() == b""
-    with at_once(place / "pipe") as file:
+    with open_without_waiting(place / "pipe") as file:
         writing = os.open(place / "pipe", os.O_WRONLY)
         os.write(writing, b"text")
         os.close(writing)
@@ -57,11 +57,11 @@ def test_a_pipe_is_read_to_its_end_and_is_empty_if_nobody_writes(place: Path) ->
 
 def test_a_pipe_in_place_of_the_tokens_lets_nobody_in(tmp_path: Path) -> None:
     path = tmp_path / "tokens.jsonl"
-    token, entry = new("ada", "replier", now=0.0, seconds=None)
-    add(path, entry)
+    token, entry = create_token("ada", "replier", now=0.0, lifetime_seconds=None)
+    add_entry(path, entry)
     known = Tokens(path)
-    assert known.admit(Credentials(transport="sse", bearer=token)).principal == "ada"
+    assert known.authenticate(Credentials(transport="sse", bearer=token)).principal == "ada"
     path.unlink()
     os.mkfifo(path, 0o600)
     with pytest.raises(Unauthenticated):
-        known.admit(Credentials(transport="sse", bearer=token))
+        known.authenticate(Credentials(transport="sse", bearer=token))

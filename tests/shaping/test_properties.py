@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from msgspec import UNSET
 
 from aaep.errors import Violation
-from aaep.journal.base import names
+from aaep.journal.base import expand_merged_id
 from aaep.protocol import codec, events
 from aaep.protocol.attend_extension import ATTEND
 from aaep.protocol.catalogue import grade
@@ -293,13 +293,13 @@ def shaped(recording: Recording, given_terms: Capabilities, prompt: bool) -> lis
     """Everything that comes out, from a caller that comes when it is due, or only with the next event."""
     shaper, calls = Shaper(given_terms), list[Call]()
     for at, one in recording.events:
-        while (due := shaper.due) is not None and due <= at:
+        while (due := shaper.next_deadline) is not None and due <= at:
             calls.append(Call(due if prompt else at, None, shaper.advance(due if prompt else at)))
-            again = shaper.due
+            again = shaper.next_deadline
             assert again is None or again > due, "due again and again"
         calls.append(Call(at, one, shaper.push(one, at)))
-        assert shaper.due is None or shaper.due > at
-    while (due := shaper.due) is not None:
+        assert shaper.next_deadline is None or shaper.next_deadline > at
+    while (due := shaper.next_deadline) is not None:
         calls.append(Call(due, None, shaper.advance(due)))
     assert shaper.flush(calls[-1].at) == []
     return calls
@@ -323,7 +323,7 @@ class Original:
 
     def named(self, event_id: str) -> int | None:
         """Where a reader resumes that names this id, as the journal has it."""
-        return next((self.places[name] for name in names(event_id) if name in self.places), None)
+        return next((self.places[name] for name in expand_merged_id(event_id) if name in self.places), None)
 
     def span(self, one: Envelope) -> tuple[int, int]:
         """The first and the last original that something of this event comes from."""
@@ -539,7 +539,7 @@ def test_flushing_at_any_moment_leaves_nothing_held_and_the_stream_legal(
         if place == moment:
             stream += shaper.flush(at, one.session_id if one_session else None)
             if not one_session:
-                assert shaper.due is None and shaper.lag(at + 100) == 0.0
+                assert shaper.next_deadline is None and shaper.lag(at + 100) == 0.0
     stream += shaper.flush(recording.events[-1][0])
     check(stream, recording, given_terms)
     check_nothing_lost(stream, recording, given_terms)

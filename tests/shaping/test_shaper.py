@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from msgspec import UNSET
 
-from aaep.journal.base import EventNotKept
+from aaep.journal.base import EventNotRetained
 from aaep.journal.memory import MemoryJournal
 from aaep.protocol import codec
 from aaep.protocol.attend_extension import ATTEND
@@ -128,7 +128,7 @@ def test_the_rate_spaces_events_evenly_and_loses_none() -> None:
     shaper = Shaper(terms(max_events_per_second=2))
     assert ids(heard(shaper, *(made("tool.invoked", n) for n in range(1, 5)))) == ["evt_1"]
     told = []
-    while (due := shaper.due) is not None:
+    while (due := shaper.next_deadline) is not None:
         told += [(due, one.event_id) for one in shaper.advance(due)]
     assert told == [(0.5, "evt_2"), (1.0, "evt_3"), (1.5, "evt_4")]
 
@@ -152,7 +152,7 @@ def test_what_is_held_of_a_session_goes_before_its_critical_event_and_is_debt() 
     heard(shaper, made("tool.invoked", 1), made("tool.invoked", 2), made("tool.invoked", 3, session_id="sess_2"))
     out = heard(shaper, *texts("Half a", first=4, complete=False), made("awaiting.confirmation", 5))
     assert ids(out) == ["evt_2", "evt_4", "evt_5"]
-    assert shaper.due == 4.0  # one before, and three at once
+    assert shaper.next_deadline == 4.0  # one before, and three at once
     assert ids(shaper.advance(4.0)) == ["evt_3"]
 
 
@@ -175,7 +175,7 @@ def test_states_that_are_held_become_one_change_with_the_last_words() -> None:
 def test_a_change_there_and_back_is_none() -> None:
     shaper = Shaper(terms(max_events_per_second=1))
     heard(shaper, made("session.started", 1), state(2, "idle", "thinking"), state(3, "thinking", "idle"))
-    assert shaper.due is None
+    assert shaper.next_deadline is None
 
 
 @pytest.mark.parametrize("given", [{"max_events_per_second": 1}, {"cognitive_load": "low"}])
@@ -279,15 +279,15 @@ def test_each_event_says_which_of_the_wanted_boundaries_it_ends_at() -> None:
 def test_a_sentence_waits_only_so_long_for_what_follows_it() -> None:
     shaper = Shaper(terms(), hold=0.5)
     assert heard(shaper, *texts("Hello. ", complete=False), at=10.0) == []
-    assert shaper.due == 10.5 and shaper.advance(10.4) == []
+    assert shaper.next_deadline == 10.5 and shaper.advance(10.4) == []
     assert chunks(advanced(shaper, 10.5)) == [("Hello. ", "sentence")]
-    assert shaper.due is None
+    assert shaper.next_deadline is None
 
 
 def test_text_without_any_boundary_stays_until_there_is_one() -> None:
     shaper = Shaper(terms())
     first, second = texts("No end in", " sight. N", complete=False)
-    assert heard(shaper, first) == [] and shaper.due is None and shaper.advance(1000.0) == []
+    assert heard(shaper, first) == [] and shaper.next_deadline is None and shaper.advance(1000.0) == []
     assert chunks(heard(shaper, second)) == [("No end in sight. ", "sentence")]
 
 
@@ -392,7 +392,7 @@ def test_whoever_resumes_after_any_piece_reads_again_what_was_not_sent_whole() -
         got += told.chunk
         try:
             entries = journal.read(told.event_id)
-        except EventNotKept:
+        except EventNotRetained:
             continue  # caught up
         rest = [codec.decode(entry.data) for entry in entries]
         again = rest[0].position if rest else len(got)  # type: ignore[attr-defined]  # a chunk
@@ -525,9 +525,9 @@ def test_extensions_that_are_not_listed_are_taken_out_with_their_contexts() -> N
     event = with_extensions(
         made("tool.invoked"), (MEDICAL.context, "https://x.example/c"), medical={"a": 1}, x={"b": 2}
     )
-    told = told_by(Shaper(terms(), known=known), event)
+    told = told_by(Shaper(terms(), registry=known), event)
     assert told.extensions is UNSET and told.context == CORE_CONTEXT
-    told = told_by(Shaper(terms(supported_extensions=(MEDICAL.namespace,)), known=known), event)
+    told = told_by(Shaper(terms(supported_extensions=(MEDICAL.namespace,)), registry=known), event)
     assert told.extensions == {"medical": {"a": 1}} and told.context == (CORE_CONTEXT, MEDICAL.context)
 
 

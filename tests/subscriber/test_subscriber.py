@@ -28,7 +28,7 @@ from aaep.protocol.events import Envelope, ExtensionEvent, OutputStreaming, Prod
 from aaep.protocol.extensions import Extension
 from aaep.protocol.messages import SubscriptionClose, SubscriptionRejected, SubscriptionRenegotiate, SubscriptionRequest
 from aaep.protocol.negotiation import Offer, negotiate, renegotiate
-from aaep.runtime.background import Later
+from aaep.runtime.background import Waitable
 from aaep.subscriber.subscriber import Status, Subscriber, SubscriptionRefused, listen
 from aaep.transports.base import Arrival, ChannelLost, ChannelRefused
 from tests import vectors
@@ -630,7 +630,7 @@ def test_who_stops_before_the_last_event_resumes_after_the_one_it_had() -> None:
     subscriber = reader.subscriber
     assert subscriber.last_event_id == "evt_old"
     assert next(subscriber).event_id == names(STARTED)[0]
-    Later(subscriber._link.done).wait(30)  # all has come, and waits to be taken
+    Waitable(subscriber._link.done).wait(30)  # all has come, and waits to be taken
     assert subscriber.last_event_id == names(STARTED)[0]
     next(subscriber)
     assert subscriber.last_event_id == names(PROGRESS[1])[0]

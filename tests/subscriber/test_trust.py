@@ -28,7 +28,7 @@ from msgspec import UNSET
 from aaep.errors import AaepError
 from aaep.hub.manifest import manifest
 from aaep.identity.manifests import ManifestInvalid
-from aaep.identity.signatures import sign, verify
+from aaep.identity.signatures import sign_manifest, verify_manifest
 from aaep.identity.signing_keys import KeyUnusable, SigningKey, TrustedKeys
 from aaep.producer.producer import Producer
 from aaep.protocol import codec
@@ -43,8 +43,8 @@ from aaep.transports.base import Arrival, Channel, ChannelLost, ChannelRefused, 
 LONG = 60.0  # seconds that nothing here should take
 NOW = 1_779_632_531.0
 HERE = "https://agent.example"
-KEY = SigningKey.new(kid="bank-2026")
-TRUSTED = TrustedKeys([KEY.public])
+KEY = SigningKey.generate(kid="bank-2026")
+TRUSTED = TrustedKeys([KEY.public_key])
 ATTEND = "https://aaep.readthedocs.io/extensions/attend/v1"
 OFFER = Offer(producer=ProducerInfo(agent_id="bank"), namespaces=(ATTEND,))
 MANIFEST = Manifest(
@@ -57,7 +57,7 @@ MANIFEST = Manifest(
 
 
 def signed(manifest: Manifest = MANIFEST, key: SigningKey = KEY, **more: Any) -> str:
-    return sign(manifest, key, **{"now": NOW, "origins": [HERE], **more})
+    return sign_manifest(manifest, key, **{"now": NOW, "origins": [HERE], **more})
 
 
 @pytest.fixture(autouse=True)
@@ -177,8 +177,8 @@ OTHER = codec.replace(MANIFEST, agent_id="bank2")
 @pytest.mark.parametrize(
     ("script", "reason"),
     [
-        (lambda: Script(signed(key=SigningKey.new(kid="bank-2026"))), "signature"),
-        (lambda: Script(signed(key=SigningKey.new())), "key"),
+        (lambda: Script(signed(key=SigningKey.generate(kid="bank-2026"))), "signature"),
+        (lambda: Script(signed(key=SigningKey.generate())), "key"),
         (lambda: Script(signed(now=NOW - 31 * 86_400)), "date"),
         (lambda: Script(signed(now=NOW + 86_400)), "date"),
         (lambda: Script(signed(origins=["https://other.example"])), "origin"),
@@ -222,7 +222,7 @@ def test_a_manifest_that_could_not_be_fetched_now_is_fetched_again_before_anythi
 
 
 def test_a_subscriber_that_does_not_require_it_is_told_what_is_not_proven() -> None:
-    script = Script(signed(key=SigningKey.new()))
+    script = Script(signed(key=SigningKey.generate()))
     with connected(script, require_signed=False) as subscriber:
         subscriber.ready().wait(LONG)
         assert not subscriber.trusted
@@ -342,9 +342,9 @@ def manifest_at(url: str, accept: str | None = None) -> tuple[str, bytes]:
 def files(tmp_path: Path) -> tuple[Path, Path]:
     """A private key and the public one, as ``aaep manifest key new`` writes them."""
     private, public = tmp_path / "bank.json", tmp_path / "bank.public.json"
-    private.write_text(json.dumps(KEY.jwk(private=True)))
+    private.write_text(json.dumps(KEY.to_jwk(private=True)))
     private.chmod(0o600)
-    public.write_text(json.dumps({"keys": [KEY.jwk()]}))
+    public.write_text(json.dumps({"keys": [KEY.to_jwk()]}))
     return private, public
 
 
@@ -381,7 +381,7 @@ def test_the_manifest_is_json_and_on_demand_a_jws(files: tuple[Path, Path]) -> N
         for accept in ("application/jose", "application/json;q=0.9, Application/JOSE", "application/jose, */*"):
             kind, raw = manifest_at(url, accept)
             assert kind == "application/jose", accept
-            found = verify(raw, TRUSTED, agent_id="bank", origin=url, now=time.time())
+            found = verify_manifest(raw, TRUSTED, agent_id="bank", origin=url, now=time.time())
             assert found.origins == (url,) and found.manifest.transports_supported == ("sse",)
 
 
@@ -416,7 +416,7 @@ def test_the_signature_is_renewed_while_the_producer_runs(files: tuple[Path, Pat
         assert manifest_at(url, "application/jose")[1] == first
         now[0] += 29 * 86_400
         second = manifest_at(url, "application/jose")[1]
-        assert verify(second, TRUSTED, agent_id="bank", origin=url, now=now[0]).issued == now[0]
+        assert verify_manifest(second, TRUSTED, agent_id="bank", origin=url, now=now[0]).issued_at == now[0]
 
 
 def test_a_door_that_is_opened_later_is_in_the_signed_manifest(files: tuple[Path, Path]) -> None:
@@ -429,7 +429,7 @@ def test_a_door_that_is_opened_later_is_in_the_signed_manifest(files: tuple[Path
 def test_addresses_beside_those_that_are_listened_on_are_signed_too(files: tuple[Path, Path]) -> None:
     with served(signing_key=files[0], reached_at="https://agent.example/") as producer:
         raw = manifest_at(producer.addresses[0], "application/jose")[1]
-        assert verify(raw, TRUSTED, agent_id="bank", origin=HERE, now=time.time()).kid == KEY.kid
+        assert verify_manifest(raw, TRUSTED, agent_id="bank", origin=HERE, now=time.time()).kid == KEY.kid
 
 
 def test_over_a_socket_of_the_user_a_producer_with_a_key_is_trusted(files: tuple[Path, Path], short: Path) -> None:

@@ -6,7 +6,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from aaep.text.languages import VARIANT_FIELDS, direction, honoured, match, right_to_left, script, variant, well_formed
+from aaep.text.languages import (
+    VARIANT_FIELDS,
+    filter_supported_languages,
+    infer_script,
+    is_right_to_left,
+    is_well_formed_tag,
+    language_direction,
+    match_language,
+    parse_variant_name,
+)
 
 
 @pytest.mark.parametrize(
@@ -15,7 +24,7 @@ from aaep.text.languages import VARIANT_FIELDS, direction, honoured, match, righ
     "en-x-a de-1901 en-a-bbb-x-a".split(),
 )
 def test_well_formed(tag: str) -> None:
-    assert well_formed(tag)
+    assert is_well_formed_tag(tag)
 
 
 @pytest.mark.parametrize(
@@ -38,21 +47,21 @@ def test_well_formed(tag: str) -> None:
     ],
 )
 def test_not_well_formed(tag: str) -> None:
-    assert not well_formed(tag)
+    assert not is_well_formed_tag(tag)
 
 
 @pytest.mark.parametrize(
     "tag", "ar ar-EG he fa-IR ur yi az-Arab ckb dv ps pa-Arab AR sd ug pa-PK az-IR uz-af zh-Arab nqo syr ks".split()
 )
 def test_right_to_left(tag: str) -> None:
-    assert right_to_left(tag)
+    assert is_right_to_left(tag)
 
 
 @pytest.mark.parametrize(
     "tag", [*"en yo az az-Latn ar-Latn ku pa zh-Hant-TW arn hex sd-IN x-ar en-x-arab".split(), "", "ar_EG"]
 )
 def test_left_to_right(tag: str) -> None:
-    assert not right_to_left(tag)
+    assert not is_right_to_left(tag)
 
 
 @pytest.mark.parametrize(
@@ -77,18 +86,18 @@ def test_left_to_right(tag: str) -> None:
 )
 def test_variants(name: str, parts: tuple[str, str] | None) -> None:
     """C-58"""
-    assert variant(name) == parts
+    assert parse_variant_name(name) == parts
 
 
 @given(st.sampled_from(VARIANT_FIELDS), st.from_regex(r"[a-z]{2,3}(-[a-z]{4})?(-[a-z]{2})?", fullmatch=True))
 def test_a_variant_is_taken_apart_as_it_was_put_together(field: str, tag: str) -> None:
-    assert variant(f"{field}_{tag.replace('-', '_')}") == (field, tag)
+    assert parse_variant_name(f"{field}_{tag.replace('-', '_')}") == (field, tag)
 
 
 @given(st.text(max_size=20))
 def test_nothing_is_raised(text: str) -> None:
-    assert not (right_to_left(text) and not well_formed(text))
-    assert variant(text) is None or text.startswith(VARIANT_FIELDS)
+    assert not (is_right_to_left(text) and not is_well_formed_tag(text))
+    assert parse_variant_name(text) is None or text.startswith(VARIANT_FIELDS)
 
 
 @pytest.mark.parametrize(
@@ -112,14 +121,14 @@ def test_nothing_is_raised(text: str) -> None:
     ],
 )
 def test_the_likely_script(tag: str, name: str | None) -> None:
-    assert script(tag) == name
+    assert infer_script(tag) == name
 
 
 def test_direction() -> None:
     """C-56"""
-    assert direction("ar-EG") == "rtl"
-    assert direction("en-US") == "ltr"
-    assert direction("no tag") == "ltr"
+    assert language_direction("ar-EG") == "rtl"
+    assert language_direction("en-US") == "ltr"
+    assert language_direction("no tag") == "ltr"
 
 
 @pytest.mark.parametrize(
@@ -159,7 +168,7 @@ def test_direction() -> None:
 )
 def test_a_language_is_chosen(requested: str, offered: str, fallback: str, chosen: str | None) -> None:
     """I18N-009, C-57, in its order"""
-    assert match(requested.split(), offered.split(), fallback.split()) == chosen
+    assert match_language(requested.split(), offered.split(), fallback.split()) == chosen
 
 
 @pytest.mark.parametrize(
@@ -177,7 +186,7 @@ def test_a_language_is_chosen(requested: str, offered: str, fallback: str, chose
     ],
 )
 def test_honoured_languages(requested: str, offered: str, served: str) -> None:
-    assert honoured(requested.split(), offered.split()) == tuple(served.split())
+    assert filter_supported_languages(requested.split(), offered.split()) == tuple(served.split())
 
 
 tags = st.one_of(
@@ -191,12 +200,12 @@ tags = st.one_of(
 def test_what_is_chosen_was_offered_and_what_is_honoured_was_asked_for(
     requested: list[str], offered: list[str], fallback: list[str]
 ) -> None:
-    chosen = match(requested, offered, fallback)
+    chosen = match_language(requested, offered, fallback)
     assert chosen is None or chosen in offered
-    served = honoured(requested, offered)
+    served = filter_supported_languages(requested, offered)
     assert {*served} <= {*requested}
-    assert all(match([tag], offered) is not None for tag in served)
-    assert not served or match(requested, offered) is not None
+    assert all(match_language([tag], offered) is not None for tag in served)
+    assert not served or match_language(requested, offered) is not None
 
 
 @given(st.from_regex(r"[a-z]{2}(-[A-Z][a-z]{3})?(-[A-Z]{2})?", fullmatch=True), st.lists(tags), st.lists(tags))
@@ -204,6 +213,6 @@ def test_a_first_wish_that_is_offered_as_it_stands_is_granted(
     first: str, others: list[str], offered: list[str]
 ) -> None:
     """I18N-011, in whatever spelling"""
-    chosen = match([first, *others], [*offered, first.swapcase()])
+    chosen = match_language([first, *others], [*offered, first.swapcase()])
     assert chosen is not None
     assert chosen.lower() == first.lower()

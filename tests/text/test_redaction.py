@@ -14,7 +14,7 @@ from aaep.protocol import codec
 from aaep.protocol.events import OutputStreaming
 from aaep.protocol.messages import Capabilities
 from aaep.testing import Listener
-from aaep.text.redaction import REDACTED, find, redact, suspicious
+from aaep.text.redaction import REDACTED, find_secrets, may_contain_secret, redact
 
 # Made up: the right form, and no use to anybody.
 SECRETS = {
@@ -83,13 +83,13 @@ def test_the_name_of_a_secret_stays(text: str, left: str) -> None:
 
 @pytest.mark.parametrize("text", HARMLESS)
 def test_no_false_alarm(text: str) -> None:
-    assert [text[start:stop] for start, stop in find(text)] == []
+    assert [text[start:stop] for start, stop in find_secrets(text)] == []
     assert redact(text) == text
 
 
 @pytest.mark.parametrize("secret", [*SECRETS.values(), *NAMED])
 def test_the_cheap_look_misses_nothing(secret: str) -> None:
-    assert suspicious(secret)
+    assert may_contain_secret(secret)
 
 
 pieces = st.one_of(
@@ -125,24 +125,24 @@ texts = st.lists(pieces, max_size=6).map("".join)
 @given(texts)
 def test_nothing_is_found_in_what_was_redacted(text: str) -> None:
     once = redact(text)
-    assert [once[start:stop] for start, stop in find(once)] == []
+    assert [once[start:stop] for start, stop in find_secrets(once)] == []
     assert redact(once) == once
 
 
 @given(texts)
 def test_the_cheap_look_never_rules_out_what_the_closer_one_finds(text: str) -> None:
-    assert suspicious(text) or [*find(text)] == []
+    assert may_contain_secret(text) or [*find_secrets(text)] == []
 
 
 @pytest.mark.parametrize("text", ["AKIAABCDEFGHIJKLMNOP", "Bearer abcdefghijklmnopqrst", "eyJabcdefgh.abcdefgh."])
 def test_a_secret_of_letters_alone_is_found(text: str) -> None:
-    assert suspicious(f"It is {text} here.") and REDACTED in redact(f"It is {text} here.")
+    assert may_contain_secret(f"It is {text} here.") and REDACTED in redact(f"It is {text} here.")
 
 
 @given(texts)
 def test_spans_are_in_order_and_do_not_overlap(text: str) -> None:
     end = 0
-    for start, stop in find(text):
+    for start, stop in find_secrets(text):
         assert end <= start < stop <= len(text)
         end = stop
 
@@ -195,7 +195,7 @@ def test_words_are_not_held_longer_than_they_could_be_secret(boundary: Any) -> N
         output = session.output(boundary=boundary)
         for letter in "The key to the secret is asking, says the author. A":
             output.write(letter)
-        assert output.text_length == len("The key to the secret is asking, says the author. ")
+        assert output._position == len("The key to the secret is asking, says the author. ")
 
 
 def test_a_private_key_is_held_while_something_else_is_told() -> None:

@@ -9,7 +9,7 @@ import regex
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from aaep.text.sentences import Boundary, cut, pieces, portions, split
+from aaep.text.sentences import Boundary, find_boundary, split_at, split_by_length, split_with_hints
 
 BOUNDARIES: tuple[Boundary, ...] = ("word", "sentence", "paragraph", "completion")
 LANGUAGES = ("en", "de-AT", "fr", "es", "zh-Hant", "el", "hi", "yo", "")
@@ -68,7 +68,7 @@ def clusters(text: str) -> set[int]:
 )
 def test_sentences(language: str, expected: list[str]) -> None:
     """C-82, CF-081"""
-    assert pieces("".join(expected), "sentence", language) == expected
+    assert split_at("".join(expected), "sentence", language) == expected
 
 
 @pytest.mark.parametrize(
@@ -98,8 +98,8 @@ def test_sentences(language: str, expected: list[str]) -> None:
     ],
 )
 def test_a_sentence_end_is_told_when_it_is_sure(text: str, length: int) -> None:
-    assert cut(text, "sentence") == length
-    assert cut(text, "sentence", final=True) == len(text)
+    assert find_boundary(text, "sentence") == length
+    assert find_boundary(text, "sentence", final=True) == len(text)
 
 
 @pytest.mark.parametrize(
@@ -114,7 +114,7 @@ def test_a_sentence_end_is_told_when_it_is_sure(text: str, length: int) -> None:
     ],
 )
 def test_words(expected: list[str]) -> None:
-    assert pieces("".join(expected), "word") == expected
+    assert split_at("".join(expected), "word") == expected
 
 
 @pytest.mark.parametrize(
@@ -126,14 +126,14 @@ def test_words(expected: list[str]) -> None:
     ],
 )
 def test_paragraphs(expected: list[str]) -> None:
-    assert pieces("".join(expected), "paragraph") == expected
+    assert split_at("".join(expected), "paragraph") == expected
 
 
 def test_completion_comes_with_the_end_and_not_before() -> None:
-    assert cut("One.\n\nTwo.\n\nThree", "completion") == 0
-    assert cut("One.\n\nTwo", "completion", final=True) == 9
-    assert pieces("One.\n\nTwo", "completion") == ["One.\n\nTwo"]
-    assert pieces("", "sentence") == []
+    assert find_boundary("One.\n\nTwo.\n\nThree", "completion") == 0
+    assert find_boundary("One.\n\nTwo", "completion", final=True) == 9
+    assert split_at("One.\n\nTwo", "completion") == ["One.\n\nTwo"]
+    assert split_at("", "sentence") == []
 
 
 @given(st.lists(texts, max_size=8), boundaries, languages)
@@ -143,24 +143,24 @@ def test_what_is_sent_one_after_another_is_the_text(chunks: list[str], boundary:
     held = ""
     for chunk in chunks:
         held += chunk
-        length = cut(held, boundary, language=language)
+        length = find_boundary(held, boundary, language=language)
         if length:
             sent.append(held[:length])
             held = held[length:]
-    length = cut(held, boundary, final=True, language=language)
+    length = find_boundary(held, boundary, final=True, language=language)
     if length:
         sent.append(held[:length])
     text = "".join(chunks)
     assert "".join(sent) == text
-    assert ends(sent) <= ends(pieces(text, boundary, language))
+    assert ends(sent) <= ends(split_at(text, boundary, language))
 
 
 @given(texts, texts, boundaries, languages)
 def test_nothing_is_taken_back(text: str, more: str, boundary: Boundary, language: str) -> None:
-    length = cut(text, boundary, language=language)
-    assert length <= cut(text + more, boundary, language=language)
-    assert length in {0, *ends(pieces(text, boundary, language))}
-    assert length in {0, *ends(pieces(text + more, boundary, language))}
+    length = find_boundary(text, boundary, language=language)
+    assert length <= find_boundary(text + more, boundary, language=language)
+    assert length in {0, *ends(split_at(text, boundary, language))}
+    assert length in {0, *ends(split_at(text + more, boundary, language))}
 
 
 plain = st.lists(
@@ -171,32 +171,34 @@ plain = st.lists(
 @given(plain.map("".join), languages)
 def test_the_short_way_for_plain_text_cuts_where_the_long_one_does(text: str, language: str) -> None:
     """Text that is all ASCII is cut with fewer looks; whole texts in pieces are not."""
-    assert cut(text, "sentence", language=language) == sum(map(len, pieces(text, "sentence", language)[:-1]))
+    assert find_boundary(text, "sentence", language=language) == sum(
+        map(len, split_at(text, "sentence", language)[:-1])
+    )
 
 
 @given(texts, boundaries, languages)
 def test_every_prefix_of_a_text_agrees_with_it(text: str, boundary: Boundary, language: str) -> None:
-    whole = {0, *ends(pieces(text, boundary, language))}
-    assert {cut(text[:size], boundary, language=language) for size in range(len(text) + 1)} <= whole
+    whole = {0, *ends(split_at(text, boundary, language))}
+    assert {find_boundary(text[:size], boundary, language=language) for size in range(len(text) + 1)} <= whole
 
 
 @given(texts, boundaries, languages)
 def test_no_piece_ends_inside_a_cluster(text: str, boundary: Boundary, language: str) -> None:
     """C-60, I18N-028"""
-    assert ends(pieces(text, boundary, language)) <= clusters(text)
-    length = cut(text, boundary, language=language)
+    assert ends(split_at(text, boundary, language)) <= clusters(text)
+    length = find_boundary(text, boundary, language=language)
     assert length == 0 or length < len(text), "the last cluster is held back"
 
 
 @given(texts, languages)
 def test_a_paragraph_end_is_a_sentence_end_and_that_is_a_word_end(text: str, language: str) -> None:
-    found = [ends(pieces(text, boundary, language)) for boundary in BOUNDARIES]
+    found = [ends(split_at(text, boundary, language)) for boundary in BOUNDARIES]
     assert found[3] <= found[2] <= found[1] <= found[0]
 
 
 @given(texts, boundaries, languages)
 def test_white_space_belongs_to_the_piece_before(text: str, boundary: Boundary, language: str) -> None:
-    parts = pieces(text, boundary, language)
+    parts = split_at(text, boundary, language)
     assert "".join(parts) == text
     assert all(parts)
     assert not any(regex.match(r"[ \t\r\n\u2028\u2029\u3000\u00a0]", part) for part in parts[1:])
@@ -206,7 +208,7 @@ def test_white_space_belongs_to_the_piece_before(text: str, boundary: Boundary, 
 @given(texts, st.integers(1, 12), languages)
 def test_a_split_text_keeps_to_the_limit(text: str, limit: int, language: str) -> None:
     """CF-082"""
-    parts = split(text, limit, language)
+    parts = split_by_length(text, limit, language)
     assert "".join(parts) == text
     assert all(0 < len(part) <= limit for part in parts)
     if all(len(one) <= limit for one in regex.findall(r"\X", text)):
@@ -216,7 +218,7 @@ def test_a_split_text_keeps_to_the_limit(text: str, limit: int, language: str) -
 def test_a_text_is_split_at_the_best_boundary_there_is() -> None:
     """CF-082: all but the last carry the boundary used."""
     text = "One two.\n\nThree four. Five six seven eight nineteentwentyone👩‍👧👩‍👧 end"
-    assert portions(text, 16) == [
+    assert split_with_hints(text, 16) == [
         ("One two.\n\n", "paragraph"),
         ("Three four. ", "sentence"),
         ("Five six seven ", "word"),
@@ -224,17 +226,17 @@ def test_a_text_is_split_at_the_best_boundary_there_is() -> None:
         ("nineteentwentyon", "none"),
         ("e👩‍👧👩‍👧 end", "completion"),
     ]
-    assert split("a👩‍👧b", 3) == ["a", "👩‍👧", "b"]
-    assert split("xक्षिy", 4) == ["x", "क्षि", "y"], "a conjunct is one cluster"
-    assert split("x" + "\u0301" * 5, 4) == ["x\u0301\u0301\u0301", "\u0301\u0301"], "the limit is a hard one"
-    assert split("a" * 40000, 16384) == ["a" * 16384, "a" * 16384, "a" * 7232]
-    assert split("", 5) == []
+    assert split_by_length("a👩‍👧b", 3) == ["a", "👩‍👧", "b"]
+    assert split_by_length("xक्षिy", 4) == ["x", "क्षि", "y"], "a conjunct is one cluster"
+    assert split_by_length("x" + "\u0301" * 5, 4) == ["x\u0301\u0301\u0301", "\u0301\u0301"], "the limit is a hard one"
+    assert split_by_length("a" * 40000, 16384) == ["a" * 16384, "a" * 16384, "a" * 7232]
+    assert split_by_length("", 5) == []
 
 
 @pytest.mark.parametrize("limit", [0, -1])
 def test_a_limit_that_admits_nothing_is_refused(limit: int) -> None:
     with pytest.raises(ValueError, match="at least 1"):
-        split("text", limit)
+        split_by_length("text", limit)
 
 
 @pytest.mark.parametrize("boundary", ["word", "sentence", "paragraph"])
@@ -242,4 +244,4 @@ def test_a_limit_that_admits_nothing_is_refused(limit: int) -> None:
 def test_a_long_text_of_one_mark_is_cut_in_one_pass(boundary: Boundary, mark: str) -> None:
     """No pattern goes back over what it has read: this would not end."""
     text = mark * 50000
-    assert cut(text, boundary) <= len(text)
+    assert find_boundary(text, boundary) <= len(text)

@@ -20,7 +20,7 @@ from typing import Any, Final, Self
 
 from aaep.identity.credentials import Credentials
 from aaep.identity.peer import Peer
-from aaep.identity.tokens import Tokens, add, new
+from aaep.identity.tokens import Tokens, add_entry, create_token
 from aaep.producer.producer import Producer
 from tests.end_to_end.readers import ANSWERS, PROMPT, Raw, outcomes, reply
 from tests.end_to_end.wires import LONG, WIRES, Grpc, Json, Line, TwoWay, Wire, transports
@@ -32,7 +32,7 @@ _BORN: Final = ("unix-socket", "stdio-jsonrpc")  # where who somebody is comes f
 class Doorman:
     """Knows people by their tokens; and, where there can be none, as whom a test says is coming."""
 
-    bearer = several = True
+    can_verify_bearer = is_multi_user = True
 
     def __init__(self, file: Path) -> None:
         self.coming = ("nobody", "replier")
@@ -46,17 +46,17 @@ class Doorman:
     def headers(self, who: str, role: str) -> dict[str, str]:
         """What somebody shows."""
         if (who, role) not in self._headers:
-            token, entry = new(who, role, now=time.time(), seconds=3600)
-            add(self._file, entry)
+            token, entry = create_token(who, role, now=time.time(), lifetime_seconds=3600)
+            add_entry(self._file, entry)
             self._headers[who, role] = {"Authorization": f"Bearer {token}"}
         return self._headers[who, role]
 
-    def admit(self, given: Credentials) -> Peer:
+    def authenticate(self, given: Credentials) -> Peer:
         if given.transport in _BORN:
             peer = Peer(self.coming[0], given.transport, frozenset({self.coming[1]}))
             self.met.set()
             return peer
-        return self._tokens.admit(given)
+        return self._tokens.authenticate(given)
 
 
 class Bank:

@@ -46,12 +46,12 @@ from tests.threats.hall import Doorman
 class Guests:
     """The agents come over a socket, as whom a test says; readers over HTTP, with tokens."""
 
-    several = True
+    is_multi_user = True
 
     def __init__(self) -> None:
         self.coming = Peer("ada", "unix-socket", frozenset({"agent"}))
 
-    def admit(self, _: Credentials) -> Peer:
+    def authenticate(self, _: Credentials) -> Peer:
         return self.coming
 
 
@@ -389,7 +389,7 @@ def test_t8_an_agent_publishes_no_longer_than_its_credential_counts(
     counts.set()
     with place(folder) as hub:
         ada = hub.reader("ada")
-        until = {"stands": counts.is_set} if how == "revoked" else {"expires": time.time() + 1.0}
+        until = {"is_still_valid": counts.is_set} if how == "revoked" else {"expires_at": time.time() + 1.0}
         hub.guests.coming = Peer("ada", "unix-socket", frozenset({"agent"}), **until)
         with ada.connect() as hers:
             with RawAgent(hub.socket, "bank", hub.hub, "inst_1") as bank:

@@ -25,7 +25,7 @@ from hypothesis import strategies as st
 from aaep.errors import AaepError
 from aaep.hub.hub import Hub
 from aaep.hub.settings import Settings
-from aaep.identity.credentials import Certificates, Credentials, Local, TooManyGuesses, Unauthenticated, Unauthorised
+from aaep.identity.credentials import Certificates, Credentials, Local, TooManyAttempts, Unauthenticated, Unauthorised
 from aaep.identity.peer import LISTENER, Peer
 from aaep.journal.memory import MemoryJournal
 from aaep.protocol import codec
@@ -33,7 +33,7 @@ from aaep.protocol.attend_extension import ATTEND as ATTEND_EXTENSION
 from aaep.protocol.events import ProducerInfo
 from aaep.protocol.negotiation import Offer
 from aaep.runtime import loop_errors
-from aaep.runtime.background import Background
+from aaep.runtime.background import BackgroundLoop
 from aaep.subscriber.subscriber import Subscriber
 from aaep.transports.base import ChannelLost, ChannelRefused, transport
 from aaep.transports.grpc import server as grpc_server
@@ -390,7 +390,7 @@ def test_what_fails_in_the_library_without_harm_is_not_told(
         raise RuntimeError("Event loop is closed")
 
     loop = make()
-    loop.call_soon(lambda: loop_errors.hush(loop))
+    loop.call_soon(lambda: loop_errors.install_loop_error_handler(loop))
     loop.call_soon(PollerCompletionQueue(BlockingIOError())._handle_events)
     loop.call_soon(PollerCompletionQueue(RuntimeError("Event loop is closed"))._handle_events)
     loop.run_until_complete(asyncio.sleep(0))  # one turn, in which it is called
@@ -406,7 +406,7 @@ def test_who_hears_of_failures_already_hears_of_these() -> None:
     heard: list[dict[str, Any]] = []
     loop = asyncio.new_event_loop()
     loop.set_exception_handler(lambda _, context: heard.append(context))
-    loop_errors.hush(loop)
+    loop_errors.install_loop_error_handler(loop)
     loop.call_soon(PollerCompletionQueue(BlockingIOError())._handle_events)
     loop.run_until_complete(asyncio.sleep(0))  # one turn, in which it is called
     loop.close()
@@ -436,14 +436,14 @@ def test_one_reader_too_many_is_an_exhausted_resource() -> None:
 class Doorman:
     """Lets in who has the token, and says no in every way there is."""
 
-    def admit(self, given: Credentials) -> Peer:
+    def authenticate(self, given: Credentials) -> Peer:
         self.given = given
         if given.bearer == TOKEN:
             return Peer("ada", given.transport)
         if given.bearer == "listener":
             return Peer("bob", given.transport, frozenset({LISTENER}))
         if given.bearer == "again":
-            raise TooManyGuesses("Wait a little.", 7)
+            raise TooManyAttempts("Wait a little.", 7)
         if given.bearer:
             raise Unauthorised("Not you.")
         raise Unauthenticated("Show a token.")
@@ -477,7 +477,7 @@ def test_who_is_let_in_is_the_one_with_the_token() -> None:
     with serving(identity=doorman) as server:
         server.agent.audience = frozenset({"ada"})
         with server.reading(**bearer(TOKEN)) as (stream, subscription_id):
-            assert doorman.given.transport == "grpc" and doorman.given.loopback
+            assert doorman.given.transport == "grpc" and doorman.given.is_loopback
             assert doorman.given.address == "127.0.0.1" and doorman.given.certificate is None
             event = server.agent.ask()
             assert said(stream)["event_id"] == event.event_id
@@ -526,7 +526,7 @@ def test_what_a_proxy_passes_on_does_not_come_from_this_machine(shared: Server, 
 
 def test_an_identity_that_fails_lets_nobody_in(caplog: pytest.LogCaptureFixture) -> None:
     class Broken:
-        def admit(self, given: Credentials) -> Peer:
+        def authenticate(self, given: Credentials) -> Peer:
             raise RuntimeError("secret")
 
     with serving(identity=Broken()) as server, server.stream() as stream:
@@ -610,8 +610,8 @@ def test_a_subscription_that_is_closed_elsewhere_ends_its_stream(server: Server)
     with server.reading() as (stream, subscription_id):
         loop = server.hub._background
         assert loop is not None
-        own = Local().admit(Credentials(transport="grpc", loopback=True))
-        loop.call(server.hub.receive, close(subscription_id), own, _closes())
+        own = Local().authenticate(Credentials(transport="grpc", is_loopback=True))
+        loop.call_soon(server.hub.receive, close(subscription_id), own, _closes())
         assert ended(stream) == ([], Code.OK)
 
 
@@ -842,7 +842,7 @@ def test_nobody_is_local_who_comes_over_the_network(pems: Pems) -> None:
     with serving(url="grpcs://0.0.0.0:0", cert=cert, key=key, identity=doorman) as server:
         with server.stream(credentials=pems.trusting()) as stream:
             assert ended(stream)[1] is Code.UNAUTHENTICATED
-        assert not doorman.given.loopback  # although it came from this machine: it might be a proxy's
+        assert not doorman.given.is_loopback  # although it came from this machine: it might be a proxy's
 
 
 def test_a_certificate_says_who_somebody_is(pems: Pems) -> None:
@@ -851,9 +851,9 @@ def test_a_certificate_says_who_somebody_is(pems: Pems) -> None:
     seen: list[Credentials] = []
 
     class Watched(Certificates):
-        def admit(self, given: Credentials) -> Peer:
+        def authenticate(self, given: Credentials) -> Peer:
             seen.append(given)
-            return super().admit(given)
+            return super().authenticate(given)
 
     identity = Watched({"email:ada@example.org": "ada"})
     with serving(url="grpcs://0.0.0.0:0", cert=cert, key=key, client_ca=pems.ca, identity=identity) as server:
@@ -970,8 +970,8 @@ def test_importing_the_library_of_all_transports_loads_no_grpc() -> None:
 
 
 @contextmanager
-def channel_to(url: str, **settings: Any) -> Iterator[tuple[GrpcChannel, Background]]:
-    loop = Background("test")
+def channel_to(url: str, **settings: Any) -> Iterator[tuple[GrpcChannel, BackgroundLoop]]:
+    loop = BackgroundLoop("test")
     channel = connect(url, **settings)
     try:
         yield channel, loop
@@ -1029,7 +1029,7 @@ def test_a_server_of_something_else_is_said_to_be_none() -> None:
         await made.start()
         return made, port
 
-    loop = Background("other")
+    loop = BackgroundLoop("other")
     other, port = loop.run(nothing(), WAIT)
     try:
         with channel_to(f"grpc://127.0.0.1:{port}") as (channel, mine):

@@ -18,8 +18,8 @@ import pytest
 
 from aaep.errors import AaepError
 from aaep.identity.credentials import Certificates, First, Local
-from aaep.identity.rate_limit import FREE
-from aaep.identity.tokens import Tokens, add, new, revoke
+from aaep.identity.rate_limit import FREE_ATTEMPTS
+from aaep.identity.tokens import Tokens, add_entry, create_token, revoke_token
 from aaep.producer.producer import Producer
 from aaep.subscriber.status import Status
 from aaep.subscriber.subscriber import Subscriber
@@ -48,8 +48,8 @@ def file(tmp_path: Path) -> Path:
 
 
 def bearer(file: Path, principal: str, role: str = "replier", seconds: float = 3600.0) -> dict[str, str]:
-    token, entry = new(principal, role, now=time.time(), seconds=seconds)
-    add(file, entry)
+    token, entry = create_token(principal, role, now=time.time(), lifetime_seconds=seconds)
+    add_entry(file, entry)
     return {"Authorization": f"Bearer {token}"}
 
 
@@ -93,7 +93,9 @@ def test_who_may_not_listen_is_403_with_the_rejection(file: Path) -> None:
 def test_who_guesses_is_429_and_who_knows_is_let_in_all_the_same(file: Path) -> None:
     ada, wrong = bearer(file, "ada"), {"Authorization": "Bearer wrong"}
     with serving(identity=Tokens(file)) as server:
-        assert [server.ask("GET", MANIFEST, headers=wrong).status for _ in range(FREE)] == [401] * FREE
+        assert [server.ask("GET", MANIFEST, headers=wrong).status for _ in range(FREE_ATTEMPTS)] == [
+            401
+        ] * FREE_ATTEMPTS
         waiting = server.ask("GET", MANIFEST, headers=wrong)
         assert (waiting.status, waiting.json["error"], waiting.headers["Connection"]) == (429, "rate_limit", "close")
         assert int(waiting.headers["Retry-After"]) >= 1
@@ -156,7 +158,7 @@ def test_a_token_that_is_revoked_is_refused_at_once(file: Path) -> None:
     ada = bearer(file, "ada")
     with serving(identity=Tokens(file)) as server:
         assert server.ask("GET", MANIFEST, headers=ada).status == 200
-        revoke(file, json.loads(file.read_text())["id"])
+        revoke_token(file, json.loads(file.read_text())["id"])
         assert server.ask("GET", MANIFEST, headers=ada).status == 401
 
 
@@ -167,7 +169,7 @@ def test_no_token_reaches_the_log(file: Path, caplog: pytest.LogCaptureFixture) 
         name = subscribed(server, ada, **ANSWERS)
         server.agent.ask()
         server.ask("POST", REPLIES, reply(name, "rpl_1"), ada)
-        for _ in range(2 * FREE):
+        for _ in range(2 * FREE_ATTEMPTS):
             server.ask("GET", MANIFEST, headers={"Authorization": "Bearer very-secret-guess"})
     secrets = (ada["Authorization"].split()[1], "very-secret-guess", "rpl_1")
     assert "'ada'" in caplog.text and not any(one in caplog.text for one in secrets)

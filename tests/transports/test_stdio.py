@@ -432,7 +432,7 @@ class Gate:
         self.problem = problem
         self.shown: list[Credentials] = []
 
-    def admit(self, given: Credentials) -> Peer:
+    def authenticate(self, given: Credentials) -> Peer:
         self.shown.append(given)
         if self.problem is not None:
             raise self.problem
@@ -443,7 +443,7 @@ def test_an_identity_decides() -> None:
     gate = Gate()
     with Server({"identity": gate}) as server:
         server.client.subscribe()
-    assert gate.shown == [Credentials(transport="stdio-jsonrpc", parent=True)]
+    assert gate.shown == [Credentials(transport="stdio-jsonrpc", is_over_pipes=True)]
     with pytest.raises(Unauthorised):
         Server({"identity": Gate(Unauthorised("Not you."))})
 

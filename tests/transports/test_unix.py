@@ -385,7 +385,7 @@ class Gate:
         self.problem = problem
         self.shown: list[Credentials] = []
 
-    def admit(self, given: Credentials) -> Peer:
+    def authenticate(self, given: Credentials) -> Peer:
         self.shown.append(given)
         if self.problem is not None:
             raise self.problem
@@ -398,7 +398,7 @@ def test_uds_010_the_kernel_says_who_is_there(url: str) -> None:
         client.subscribe()
     (shown,) = gate.shown
     assert (shown.transport, shown.uid, shown.pid) == ("unix-socket", os.geteuid(), os.getpid())
-    assert not shown.loopback and not shown.parent
+    assert not shown.is_loopback and not shown.is_over_pipes
 
 
 @pytest.mark.parametrize(
@@ -454,7 +454,7 @@ def test_cf_105_where_the_kernel_tells_nothing_nobody_is_known() -> None:
         assert peer_of(one) == (os.geteuid(), os.getpid())
         assert peer_of(one, "another") == (None, None)
     with pytest.raises(Unauthenticated):
-        Local(os.geteuid()).admit(Credentials(transport="unix-socket", uid=None))
+        Local(os.geteuid()).authenticate(Credentials(transport="unix-socket", uid=None))
 
 
 # -- messages --------------------------------------------------------------------------------------

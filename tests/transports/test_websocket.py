@@ -366,7 +366,7 @@ def test_a_network_is_served_with_encryption_and_a_token(tmp_path: Path) -> None
 class Nobody:
     """Knows everybody, and lets nobody in."""
 
-    def admit(self, given: Credentials) -> Peer:
+    def authenticate(self, given: Credentials) -> Peer:
         assert given.transport == "websocket"
         raise Unauthorised("Not you.")
 
@@ -377,7 +377,7 @@ class Roles:
     def __init__(self, *roles: str) -> None:
         self._roles = frozenset(roles)
 
-    def admit(self, given: Credentials) -> Peer:
+    def authenticate(self, given: Credentials) -> Peer:
         return Peer("somebody", given.transport, roles=self._roles)
 
 

@@ -14,12 +14,12 @@ from typing import cast
 import click
 
 from .. import __version__
-from ._command import SETTINGS, Group
+from ._command import CONTEXT_SETTINGS, CommandGroup
 
 __all__ = ["main"]
 
 
-class _Verbs(Group):
+class _CommandModules(CommandGroup):
     """Finds its commands by their file names."""
 
     def list_commands(self, context: click.Context) -> list[str]:
@@ -33,8 +33,8 @@ class _Verbs(Group):
 
 @click.command(
     "aaep",
-    cls=_Verbs,
-    context_settings=SETTINGS,
+    cls=_CommandModules,
+    context_settings=CONTEXT_SETTINGS,
     invoke_without_command=True,
     epilog="Example: aaep validate session.ndjson",
 )

@@ -27,31 +27,31 @@ import click
 from ..errors import ExtensionError
 from ..protocol.attend_extension import attend_registry
 from ..protocol.extensions import Registry, add_installed
-from ..recording.reader import Unreadable
-from ..text.languages import well_formed
+from ..recording.reader import UnreadableRecording
+from ..text.languages import is_well_formed_tag
 
 __all__ = [
-    "SETTINGS",
+    "CONTEXT_SETTINGS",
+    "AaepCommand",
+    "BaseCommand",
     "CannotRun",
-    "Finite",
-    "Group",
-    "Spoken",
-    "Verb",
-    "Whole",
-    "counted",
-    "extensions",
-    "incoming",
-    "interruptible",
-    "jsonl",
-    "opened",
-    "plain",
+    "CommandGroup",
+    "FiniteRange",
+    "IntegerRange",
+    "format_count",
+    "interrupt_on_sigterm",
+    "load_extensions",
+    "open_input",
+    "open_stdin",
+    "to_json_line",
+    "to_printable",
 ]
 
-SETTINGS: Final = {"help_option_names": ["-h", "--help"], "max_content_width": 100}
+CONTEXT_SETTINGS: Final = {"help_option_names": ["-h", "--help"], "max_content_width": 100}
 
 # Controls, line and paragraph separators, invisible and direction-changing characters, lone surrogates. What joins
 # letters (U+200C, U+200D) stays: some scripts need it.
-_UNSAFE: Final = re.compile(
+_UNSAFE_CHARACTERS: Final = re.compile(
     "[\x00-\x1f\x7f-\x9f\xad\u061c\u180e\u200b\u200e\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb"
     "\ud800-\udfff\U000e0000-\U000e007f]"
 )
@@ -63,7 +63,7 @@ class CannotRun(click.ClickException):
     exit_code = 2
 
 
-class _Worded:
+class _WordedRange:
     """Bounds of a number in words: signs of comparison are read out one by one, or not at all."""
 
     min: Any
@@ -76,11 +76,11 @@ class _Worded:
         return f"from {self.min} {'on' if self.max is None else f'to {self.max}'}"
 
 
-class Whole(_Worded, click.IntRange):
+class IntegerRange(_WordedRange, click.IntRange):
     """A whole number within bounds."""
 
 
-class Finite(_Worded, click.FloatRange):
+class FiniteRange(_WordedRange, click.FloatRange):
     """A number within bounds; what Python also reads as one, such as nan and inf, is none to wait or to divide by."""
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
@@ -90,18 +90,18 @@ class Finite(_Worded, click.FloatRange):
         return number
 
 
-class Tag(click.types.StringParamType):
+class LanguageTagType(click.types.StringParamType):
     """A language by its tag. Another would be refused by whoever it is sent to, in words about messages."""
 
     name = "TAG"
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
-        if not well_formed(value):
+        if not is_well_formed_tag(value):
             self.fail(f"{value!r} is not the tag of a language. Write it like en-GB.", param, ctx)
         return value
 
 
-class _Help(click.HelpFormatter):
+class _HelpFormatter(click.HelpFormatter):
     """
     As narrow as the terminal, or the braille line, is.
 
@@ -118,10 +118,10 @@ class _Help(click.HelpFormatter):
 
 
 class _Context(click.Context):
-    formatter_class = _Help
+    formatter_class = _HelpFormatter
 
 
-class Spoken(click.Command):
+class BaseCommand(click.Command):
     """A command that ends as the module says."""
 
     context_class = _Context
@@ -135,18 +135,18 @@ class Spoken(click.Command):
     ) -> Any:
         if not extra.pop("standalone_mode", True):
             return super().main(args, prog_name, standalone_mode=False, **extra)
-        _occupy()
+        _reserve_standard_streams()
         if sys.stdout is None:
-            _complain("aaep: Standard output is closed. Send it to /dev/null if nobody is to read it.")
+            _print_error("aaep: Standard output is closed. Send it to /dev/null if nobody is to read it.")
             sys.exit(2)
         try:
             status = super().main(args, prog_name, standalone_mode=False, **extra)
         except click.UsageError as error:
             path = error.ctx.command_path if error.ctx is not None else "aaep"
-            _complain(f"{path}: {_sentence(error.format_message())} {path} --help says more.")
+            _print_error(f"{path}: {_to_sentence(error.format_message())} {path} --help says more.")
             status = 2
         except click.ClickException as error:
-            _complain(f"aaep: {_sentence(error.format_message())}")
+            _print_error(f"aaep: {_to_sentence(error.format_message())}")
             status = 2
         except click.Abort:
             status = 130
@@ -162,33 +162,33 @@ class Spoken(click.Command):
             status = super().invoke(context)
             sys.stdout.flush()
         except BrokenPipeError:
-            _hush()
+            _discard_stdout()
             context.exit(141)
         except (click.ClickException, click.Abort, click.exceptions.Exit):
-            _flush()
+            _flush_stdout()
             raise
         except OSError as error:
             raise CannotRun(f"{error.filename or 'Output'}: {error.strerror or error}.") from error
         except Exception as error:
-            raise CannotRun(_our_fault(error)) from error
+            raise CannotRun(_describe_internal_error(error)) from error
         return status
 
 
-class Verb(Spoken):
+class AaepCommand(BaseCommand):
     """A command of ours: ``-h`` works, and the help ends with an example."""
 
     def __init__(
         self, name: str | None, *, example: str, context_settings: Mapping[str, Any] | None = None, **extra: Any
     ) -> None:
-        settings = {**SETTINGS, **(context_settings or {})}
+        settings = {**CONTEXT_SETTINGS, **(context_settings or {})}
         super().__init__(name, context_settings=settings, epilog=f"Example: {example}", **extra)
 
 
-class Group(Spoken, click.Group):
+class CommandGroup(BaseCommand, click.Group):
     """A command with commands of its own."""
 
 
-def _occupy() -> None:
+def _reserve_standard_streams() -> None:
     """The place of a closed standard stream is taken, or the next file or socket would be where others print."""
     if None not in (sys.stdin, sys.stdout, sys.stderr):
         return
@@ -200,7 +200,7 @@ def _occupy() -> None:
         os.close(file)
 
 
-def incoming() -> IO[bytes]:
+def open_stdin() -> IO[bytes]:
     """Standard input, from which the command reads what it works on."""
     if sys.stdin is None:
         raise CannotRun("Standard input is closed. Name a file instead.")
@@ -209,20 +209,20 @@ def incoming() -> IO[bytes]:
     return sys.stdin.buffer
 
 
-def _flush() -> None:
+def _flush_stdout() -> None:
     try:
         sys.stdout.flush()
     except BrokenPipeError:
-        _hush()
+        _discard_stdout()
 
 
-def _hush() -> None:
+def _discard_stdout() -> None:
     """Nobody reads any more: what is still buffered goes nowhere, or the interpreter would complain at its end."""
     with suppress(OSError):  # then there was no output to begin with
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
-def _our_fault(error: Exception) -> str:
+def _describe_internal_error(error: Exception) -> str:
     """A mistake of ours, or of an extension's: still one line, but with the place in it."""
     place = traceback.extract_tb(error.__traceback__)[-1]
     return (
@@ -231,32 +231,32 @@ def _our_fault(error: Exception) -> str:
     )
 
 
-def _complain(text: str) -> None:
-    click.echo(plain(text), err=True)
+def _print_error(text: str) -> None:
+    click.echo(to_printable(text), err=True)
 
 
-def _sentence(text: str) -> str:
+def _to_sentence(text: str) -> str:
     line = " ".join(text.split())
     return line if line.endswith((".", "?")) else line + "."
 
 
-def _escaped(match: re.Match[str]) -> str:
+def _escape_character(match: re.Match[str]) -> str:
     return json.dumps(match[0])[1:-1] if match[0] != "\x7f" else "\\u007f"
 
 
-def plain(text: str, most: int = 2000) -> str:
+def to_printable(text: str, max_chars: int = 2000) -> str:
     """Text that is safe to print in one line: nothing in it moves the cursor or turns the reading order."""
-    if len(text) > most:
-        text = text[:most] + "…"
-    return _UNSAFE.sub(_escaped, text)
+    if len(text) > max_chars:
+        text = text[:max_chars] + "…"
+    return _UNSAFE_CHARACTERS.sub(_escape_character, text)
 
 
-def jsonl(value: Any) -> bytes:
+def to_json_line(value: Any) -> bytes:
     """One line of JSON Lines, UTF-8 whatever the terminal, escaped where text would be unsafe to print."""
-    return _UNSAFE.sub(_escaped, json.dumps(value, ensure_ascii=False)).encode() + b"\n"
+    return _UNSAFE_CHARACTERS.sub(_escape_character, json.dumps(value, ensure_ascii=False)).encode() + b"\n"
 
 
-def counted(number: int, noun: str) -> str:
+def format_count(number: int, noun: str) -> str:
     """``no errors``, ``1 error``, ``2 errors``."""
     return f"{number or 'no'} {noun}{'' if number == 1 else 's'}"
 
@@ -265,7 +265,7 @@ def counted(number: int, noun: str) -> str:
 
 
 @contextmanager
-def interruptible() -> Iterator[None]:
+def interrupt_on_sigterm() -> Iterator[None]:
     """Within the block SIGTERM raises :exc:`KeyboardInterrupt` too."""
 
     def stop(_number: int, _frame: FrameType | None) -> None:
@@ -281,7 +281,7 @@ def interruptible() -> Iterator[None]:
         signal.signal(signal.SIGTERM, before)
 
 
-def extensions() -> Registry:
+def load_extensions() -> Registry:
     """What a recording may hold: our own extension, and those of other installed packages."""
     try:
         return add_installed(attend_registry())
@@ -290,12 +290,12 @@ def extensions() -> Registry:
 
 
 @contextmanager
-def opened(file: str) -> Iterator[IO[bytes]]:
+def open_input(file: str) -> Iterator[IO[bytes]]:
     """A file, or with - standard input."""
     if file == "-":
         if sys.stdin is None:
-            raise Unreadable("It is closed. Name a file instead.")
-        yield incoming()
+            raise UnreadableRecording("It is closed. Name a file instead.")
+        yield open_stdin()
     else:
         with open(file, "rb", buffering=1 << 18) as stream:
             yield stream

@@ -19,21 +19,21 @@ from typing import Final
 
 import msgspec
 
-from ..conformance.producer.run import PRODUCER, UNDECIDABLE
-from ..conformance.subscriber.run import SUBSCRIBER
+from ..conformance.producer.run import PRODUCER_SCENARIOS, UNDECIDABLE_RULES
+from ..conformance.subscriber.run import SUBSCRIBER_SCENARIOS
 from ..protocol.catalogue import Rule
-from ._command import CannotRun, counted, plain
+from ._command import CannotRun, format_count, to_printable
 
-__all__ = ["Covered", "covered"]
+__all__ = ["RuleCoverage", "measure_coverage"]
 
-_CITED: Final = re.compile(r"\b[A-Z][A-Z0-9]+-[0-9]{3}\b")
-_MESSAGES: Final = ("schema", "sequence")  # kinds of rules that a recording shows
+_RULE_ID: Final = re.compile(r"\b[A-Z][A-Z0-9]+-[0-9]{3}\b")
+_MESSAGE_RULE_KINDS: Final = ("schema", "sequence")  # kinds of rules that a recording shows
 
-Found = dict[str, list[str]]
+RuleReferences = dict[str, list[str]]
 Function = ast.FunctionDef | ast.AsyncFunctionDef
 
 
-class Covered(msgspec.Struct):
+class RuleCoverage(msgspec.Struct):
     """What exercises one rule. ``tests`` name a function each, ``live`` a scenario and its side."""
 
     id: str
@@ -47,34 +47,34 @@ class Covered(msgspec.Struct):
     def __str__(self) -> str:
         parts = []
         if self.passing or self.failing:
-            many = f"{counted(len(self.passing), 'case')} that must pass"
+            many = f"{format_count(len(self.passing), 'case')} that must pass"
             parts.append(f"{many}, {len(self.failing) or 'none'} that must fail.")
         if self.live:
             parts.append(f"Tried live: {'; '.join(self.live)}.")
         if self.tests:
-            parts.append(f"Tests: {', '.join(map(plain, self.tests))}.")
+            parts.append(f"Tests: {', '.join(map(to_printable, self.tests))}.")
         if self.undecidable:
             parts.append(f"No program can decide it. {self.undecidable}")
         return f"{self.id}: {' '.join(parts) or 'Nothing exercises it.'}"
 
 
-def covered(chosen: Iterable[Rule], root: Path) -> Iterator[Covered]:
+def measure_coverage(chosen: Iterable[Rule], root: Path) -> Iterator[RuleCoverage]:
     """What exercises each of these rules, by the sources in a folder."""
     if not (root / "vectors").is_dir():
         raise CannotRun("--coverage needs the sources: run it in their folder, or name that with --root.")
-    passing, failing = _cases(root)
-    live, tests = _live(), _tests(root)
+    passing, failing = _find_vectors(root)
+    live, tests = _find_scenarios(), _find_tests(root)
     for rule in chosen:
         good, bad, tried, cited = (found.get(rule.id, []) for found in (passing, failing, live, tests))
-        reason = UNDECIDABLE.get(rule.id, "")
-        enough = bool(good and bad) if rule.kind in _MESSAGES else bool(tried or cited or reason)
-        yield Covered(rule.id, good, bad, tried, cited, reason, rule.keyword == "MUST" and not enough)
+        reason = UNDECIDABLE_RULES.get(rule.id, "")
+        enough = bool(good and bad) if rule.kind in _MESSAGE_RULE_KINDS else bool(tried or cited or reason)
+        yield RuleCoverage(rule.id, good, bad, tried, cited, reason, rule.keyword == "MUST" and not enough)
 
 
-def _cases(root: Path) -> tuple[Found, Found]:
+def _find_vectors(root: Path) -> tuple[RuleReferences, RuleReferences]:
     """Ids of the vectors that keep and that break each rule."""
-    passing: Found = {}
-    failing: Found = {}
+    passing: RuleReferences = {}
+    failing: RuleReferences = {}
     for path in sorted((root / "vectors").glob("*.json")):
         try:
             held = json.loads(path.read_bytes())
@@ -89,12 +89,12 @@ def _cases(root: Path) -> tuple[Found, Found]:
     return passing, failing
 
 
-def _live() -> Found:
+def _find_scenarios() -> RuleReferences:
     """The scenarios that try each rule."""
-    found: Found = {}
-    for side, scenarios in (("producer", PRODUCER), ("subscriber", SUBSCRIBER)):
+    found: RuleReferences = {}
+    for side, scenarios in (("producer", PRODUCER_SCENARIOS), ("subscriber", SUBSCRIBER_SCENARIOS)):
         for one in scenarios:
-            for id_ in (*one.rules, *one.also):
+            for id_ in (*one.required_rules, *one.optional_rules):
                 found.setdefault(id_, []).append(f"{one.name} ({side})")
     return found
 
@@ -102,42 +102,42 @@ def _live() -> Found:
 # -- tests -----------------------------------------------------------------------------------------
 
 
-def _tests(root: Path) -> Found:
+def _find_tests(root: Path) -> RuleReferences:
     """
     The functions of the tests that cite each rule, in their docstring or in a comment.
 
     A rule that is only part of what a test feeds or expects is not cited by it.
     """
-    found: Found = {}
+    found: RuleReferences = {}
     for path in sorted((root / "tests").rglob("test_*.py")):
         name = path.relative_to(root).as_posix()
         text = path.read_text(encoding="utf-8", errors="replace")
         try:
-            body, comments = ast.parse(text, str(path)).body, _comments(text)
+            body, comments = ast.parse(text, str(path)).body, _read_comments(text)
         except (SyntaxError, TokenError) as error:
             raise CannotRun(f"{path} is not Python: {error}.") from error
-        for place, function in _functions(body):
-            for id_ in sorted({*_CITED.findall(_said(function, comments))}):
+        for place, function in _find_test_functions(body):
+            for id_ in sorted({*_RULE_ID.findall(_collect_comments(function, comments))}):
                 found.setdefault(id_, []).append(f"{name}::{place}")
     return found
 
 
-def _functions(body: Iterable[ast.stmt], within: str = "") -> Iterator[tuple[str, Function]]:
+def _find_test_functions(body: Iterable[ast.stmt], within: str = "") -> Iterator[tuple[str, Function]]:
     """Test functions, with their place in the file as pytest writes it."""
     for node in body:
         if isinstance(node, ast.ClassDef):
-            yield from _functions(node.body, f"{within}{node.name}::")
+            yield from _find_test_functions(node.body, f"{within}{node.name}::")
         elif isinstance(node, Function) and node.name.startswith("test"):
             yield within + node.name, node
 
 
-def _comments(text: str) -> Mapping[int, str]:
+def _read_comments(text: str) -> Mapping[int, str]:
     """The comments of a file by their lines."""
     tokens = generate_tokens(StringIO(text).readline)
     return {token.start[0]: token.string for token in tokens if token.type == COMMENT}
 
 
-def _said(function: Function, comments: Mapping[int, str]) -> str:
+def _collect_comments(function: Function, comments: Mapping[int, str]) -> str:
     """A test's docstring, and the comments in it, at its decorators and directly above."""
     first = min([function.lineno, *(one.lineno for one in function.decorator_list)])
     while first - 1 in comments:

@@ -8,18 +8,18 @@ from typing import Any, Final
 from ..producer.producer import Producer
 from ..producer.session import Session
 
-__all__ = ["SCENARIOS", "play"]
+__all__ = ["DEMO_SCENARIOS", "run_scenario"]
 
 Pause = Callable[[], None]
 
 
-class Bank:
+class BankAssistant:
     """The tools of the assistant, and how long it takes over things."""
 
     def __init__(self, producer: Producer, pause: Pause, timeout: int | None) -> None:
         self.producer, self.pause = producer, pause
         self.timeout = timeout
-        self.moved = False
+        self.has_moved_money = False
         self.check_balance = producer.tool(
             name="check_balance", risk="low", summary="Looking up the balance of your {account} account."
         )(self._check_balance)
@@ -44,7 +44,7 @@ class Bank:
     def _transfer_funds(self, amount: str, to: str) -> str:
         """Moves money between two accounts of the same owner."""
         self.pause()
-        self.moved = True
+        self.has_moved_money = True
         return f"{amount} moved to {to}."
 
     def _fetch_statement(self, month: str) -> str:
@@ -60,12 +60,12 @@ class Bank:
         self.pause()
 
 
-def _money(bank: Bank, session: Session) -> None:
+def _run_transfer(bank: BankAssistant, session: Session) -> None:
     with session.thinking("Thinking about your request."):
         bank.pause()
     bank.check_balance("checking")
     answer = bank.transfer_funds("500 dollars", to="savings")
-    if bank.moved:
+    if bank.has_moved_money:
         bank.write(session, "Your money has moved. Savings now holds 1,740 dollars, and checking 740.")
         session.result("500 dollars are in your savings.")
     else:
@@ -73,13 +73,13 @@ def _money(bank: Bank, session: Session) -> None:
         session.result("Nothing was moved.")
 
 
-def _error(bank: Bank, session: Session) -> None:
+def _run_error(bank: BankAssistant, session: Session) -> None:
     with session.thinking():
         bank.pause()
     bank.fetch_statement("October")
 
 
-def _clarification(bank: Bank, session: Session) -> None:
+def _run_clarification(bank: BankAssistant, session: Session) -> None:
     with session.thinking():
         bank.pause()
     ask = session.clarify(
@@ -97,7 +97,7 @@ def _clarification(bank: Bank, session: Session) -> None:
     bank.write(session, f"Your {answer.response} account holds 1,240 dollars.")
 
 
-def _handoff(bank: Bank, session: Session) -> None:
+def _run_handoff(bank: BankAssistant, session: Session) -> None:
     with session.deciding("Weighing whether this can be done here."):
         bank.pause()
     session.handoff(
@@ -109,7 +109,7 @@ def _handoff(bank: Bank, session: Session) -> None:
     session.handed_over("A colleague has taken over.")
 
 
-def _cancel(bank: Bank, session: Session) -> None:
+def _run_cancellation(bank: BankAssistant, session: Session) -> None:
     with session.thinking():
         bank.pause()
     bank.check_balance("checking")
@@ -124,7 +124,7 @@ def _cancel(bank: Bank, session: Session) -> None:
     )
 
 
-def _long(bank: Bank, session: Session) -> None:
+def _run_long_task(bank: BankAssistant, session: Session) -> None:
     steps = ("collecting bookings", "sorting them", "comparing with last year", "writing it up")
     with session.thinking("Going through a year of bookings."):
         for number, step in enumerate(steps, start=1):
@@ -137,20 +137,20 @@ def _long(bank: Bank, session: Session) -> None:
     )
 
 
-SCENARIOS: Final[dict[str, tuple[str, Callable[[Bank, Session], None]]]] = {
-    "money": ("Moving 500 dollars to your savings.", _money),
-    "error": ("Fetching your statement.", _error),
-    "clarification": ("Looking up your balance.", _clarification),
-    "handoff": ("Blocking your lost card.", _handoff),
-    "cancel": ("Moving 500 dollars to your savings.", _cancel),
-    "long": ("Going through your bookings of this year.", _long),
+DEMO_SCENARIOS: Final[dict[str, tuple[str, Callable[[BankAssistant, Session], None]]]] = {
+    "money": ("Moving 500 dollars to your savings.", _run_transfer),
+    "error": ("Fetching your statement.", _run_error),
+    "clarification": ("Looking up your balance.", _run_clarification),
+    "handoff": ("Blocking your lost card.", _run_handoff),
+    "cancel": ("Moving 500 dollars to your savings.", _run_cancellation),
+    "long": ("Going through your bookings of this year.", _run_long_task),
 }
 
 
-def play(producer: Producer, scenario: str, pause: Pause, timeout: int | None) -> Any:
+def run_scenario(producer: Producer, scenario: str, pause: Pause, timeout: int | None) -> Any:
     """Play one scenario to its end."""
-    summary, script = SCENARIOS[scenario]
-    bank = Bank(producer, pause, timeout)
+    summary, script = DEMO_SCENARIOS[scenario]
+    bank = BankAssistant(producer, pause, timeout)
     try:
         with producer.session(summary, requested_by="user:demo") as session:
             script(bank, session)

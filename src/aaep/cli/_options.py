@@ -10,102 +10,111 @@ from typing import Any, Final
 
 import click
 
-from ..identity.credentials import Certificates, First, Grant, Identity, as_roles, as_stranger
+from ..identity.credentials import Certificates, First, Grant, Identity, validate_nonlocal_principal, validate_roles
 from ..identity.origins import ENCRYPTED
-from ._command import CannotRun, plain
+from ._command import CannotRun, to_printable
 
-__all__ = ["CA", "CERT", "TOKEN", "Own", "bearer", "connecting", "identity", "quiet"]
+__all__ = [
+    "CA_OPTION",
+    "CERT_OPTION",
+    "TOKEN_OPTION",
+    "ClientCertificate",
+    "build_channel_settings",
+    "build_identity",
+    "build_token_settings",
+    "silence_logging",
+]
 
-Own = tuple[Path, Path] | None  # a certificate of ours and its key
+ClientCertificate = tuple[Path, Path] | None  # a certificate of ours and its key
 
 
-class _Regular(click.Path):
+class _RegularFileType(click.Path):
     """A file that OpenSSL can read. It would wait without end for somebody to write to a pipe."""
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
         path: Any = super().convert(value, param, ctx)
         if not Path(path).is_file():
-            self.fail(f"{plain(str(path))!r} is no regular file, and one is needed.", param, ctx)
+            self.fail(f"{to_printable(str(path))!r} is no regular file, and one is needed.", param, ctx)
         return path
 
 
-_File: Final = _Regular(exists=True, dir_okay=False, path_type=Path)
+_REGULAR_FILE: Final = _RegularFileType(exists=True, dir_okay=False, path_type=Path)
 
-TOKEN: Final = click.option(
+TOKEN_OPTION: Final = click.option(
     "--token", envvar="AAEP_TOKEN", help="The bearer token to show. Better set AAEP_TOKEN: others see options."
 )
-CA: Final = click.option(
+CA_OPTION: Final = click.option(
     "--ca",
     metavar="FILE",
-    type=_File,
+    type=_REGULAR_FILE,
     help="The authority of the server's certificate, in PEM format, if this machine does not know it.",
 )
-CERT: Final = click.option(
+CERT_OPTION: Final = click.option(
     "--cert",
     "own",
-    type=(_File, _File),
+    type=(_REGULAR_FILE, _REGULAR_FILE),
     metavar="FILE KEYFILE",
     help="A certificate that shows who you are, and its key, in PEM format.",
 )
 
 
-class _Printed(logging.Handler):
+class _AgentOutputHandler(logging.Handler):
     """What an agent printed between its messages (STDIO-011), for who runs the command: nobody else hears of it."""
 
     def emit(self, record: logging.LogRecord) -> None:
-        click.echo(plain(record.getMessage()), err=True)
+        click.echo(to_printable(record.getMessage()), err=True)
 
 
-_printed: Final = _Printed(logging.WARNING)
+_AGENT_OUTPUT_HANDLER: Final = _AgentOutputHandler(logging.WARNING)
 
 
-def quiet() -> None:
+def silence_logging() -> None:
     """Show nothing of what the library logs, for what matters is printed in its own words; but what an agent prints."""
     logging.getLogger("aaep").addHandler(logging.NullHandler())
-    logging.getLogger("aaep.stdio").addHandler(_printed)
+    logging.getLogger("aaep.stdio").addHandler(_AGENT_OUTPUT_HANDLER)
 
 
-def connecting(url: str, token: str | None, ca: Path | None, own: Own) -> dict[str, Any]:
+def build_channel_settings(url: str, token: str | None, ca: Path | None, own: ClientCertificate) -> dict[str, Any]:
     """What the transport of a URL is given for all of them."""
-    return bearer(url, token) | _trusting(url, ca, own)
+    return build_token_settings(url, token) | _build_tls_settings(url, ca, own)
 
 
-def bearer(url: str, token: str | None) -> dict[str, Any]:
+def build_token_settings(url: str, token: str | None) -> dict[str, Any]:
     """A token as a transport takes it. Pipes and Unix sockets take none: there the system says who it is."""
-    return {} if token is None or _scheme(url) in ("stdio", "unix") else {"token": token}
+    return {} if token is None or _parse_scheme(url) in ("stdio", "unix") else {"token": token}
 
 
-def _trusting(url: str, ca: Path | None, own: Own) -> dict[str, Any]:
+def _build_tls_settings(url: str, ca: Path | None, own: ClientCertificate) -> dict[str, Any]:
     """gRPC has its own TLS, and reads the files itself."""
     if ca is None and own is None:
         return {}
-    if _scheme(url) not in ENCRYPTED:
+    if _parse_scheme(url) not in ENCRYPTED:
         option = "--cert" if ca is None else "--ca"
-        raise CannotRun(f"{option} is for an encrypted address, and {plain(url)} is none. Leave it out.")
+        raise CannotRun(f"{option} is for an encrypted address, and {to_printable(url)} is none. Leave it out.")
     try:
         context = ssl.create_default_context(cafile=ca)
     except OSError as error:  # SSLError is one
-        raise CannotRun(f"{plain(str(ca))} holds no certificate in PEM format. Give the authority's.") from error
+        raise CannotRun(f"{to_printable(str(ca))} holds no certificate in PEM format. Give the authority's.") from error
     if own is not None:
         try:
             context.load_cert_chain(*own)
         except OSError as error:
-            files = " and ".join(plain(str(one)) for one in own)
+            files = " and ".join(to_printable(str(one)) for one in own)
             raise CannotRun(f"{files} are not a certificate and its key in PEM format.") from error
-    if _scheme(url) != "grpcs":
+    if _parse_scheme(url) != "grpcs":
         return {"ssl": context}
     shown = {} if own is None else {"cert": str(own[0]), "key": str(own[1])}
     return shown if ca is None else {"ca": str(ca), **shown}
 
 
-def _scheme(url: str) -> str:
+def _parse_scheme(url: str) -> str:
     return url.partition(":")[0].lower()  # that it may be no URL at all is told elsewhere
 
 
 # -- _identities --
 
 
-def identity(
+def build_identity(
     tokens: str | None, jwks: str | None, issuer: str, audience: str, certificates: Iterable[tuple[str, str, str]]
 ) -> Identity | None:
     """Who is let in; None if that is not said. A token that is shown counts before a certificate."""
@@ -120,17 +129,17 @@ def identity(
         from ..identity.jwt import Jwt  # noqa: PLC0415  # it brings in the JOSE library, which few need
 
         known.append(Jwt(jwks, issuer=issuer, audience=audience))
-    if named := _named(certificates):
+    if named := _build_grants(certificates):
         known.append(Certificates(named))
     return First(*known) if len(known) > 1 else next(iter(known), None)
 
 
-def _named(certificates: Iterable[tuple[str, str, str]]) -> dict[str, Grant]:
+def _build_grants(certificates: Iterable[tuple[str, str, str]]) -> dict[str, Grant]:
     """The holders of certificates, each with all the roles that were given to it."""
     found: dict[str, Grant] = {}
     for name, principal, role in certificates:
-        before = found.get(name, Grant(as_stranger(principal), frozenset()))
+        before = found.get(name, Grant(validate_nonlocal_principal(principal), frozenset()))
         if before.principal != principal:
             raise CannotRun(f"{name!r} cannot be both {before.principal!r} and {principal!r}. Name one of them.")
-        found[name] = Grant(principal, as_roles({*before.roles, role}))
+        found[name] = Grant(principal, validate_roles({*before.roles, role}))
     return found

@@ -16,28 +16,28 @@ import msgspec
 
 from ..protocol.audit import Audit, Finding
 from ..protocol.catalogue import speak_section
-from ._command import counted, jsonl, plain
+from ._command import format_count, to_json_line, to_printable
 
-__all__ = ["JsonLines", "Prose"]
+__all__ = ["JsonLinesReport", "TextReport"]
 
-MOST: Final = 1000  # findings that prose keeps, unless told otherwise
+MAX_FINDINGS: Final = 1000  # findings that prose keeps, unless told otherwise
 
 
-class JsonLines:
+class JsonLinesReport:
     """One JSON object per finding, at once."""
 
-    def __init__(self, most: int | None) -> None:
+    def __init__(self, max_findings: int | None) -> None:
         self.counts: Counter[str] = Counter()
-        self.most = most
+        self.max_findings = max_findings
         self._out = sys.stdout.buffer
         self._file = ""
 
-    def open(self, file: str) -> None:
+    def start_file(self, file: str) -> None:
         self._file = file
 
-    def say(self, line: int | None, finding: Finding) -> None:
+    def add_finding(self, line: int | None, finding: Finding) -> None:
         self.counts[finding.severity] += 1
-        if self.most is not None and self.counts.total() > self.most:
+        if self.max_findings is not None and self.counts.total() > self.max_findings:
             return
         members = {
             "file": self._file,
@@ -50,111 +50,117 @@ class JsonLines:
             "path": finding.path,
             "message": finding.message,
         }
-        self._out.write(jsonl(members))
+        self._out.write(to_json_line(members))
         self._out.flush()
 
-    def close(self, audit: Audit, messages: int) -> None:
+    def finish_file(self, audit: Audit, messages: int) -> None:
         pass
 
-    def end(self, failed: int) -> None:
-        hidden = self.counts.total() - self.most if self.most is not None else 0
+    def finish(self, failed_files: int) -> None:
+        hidden = self.counts.total() - self.max_findings if self.max_findings is not None else 0
         if hidden > 0:
-            text = f"aaep: {counted(hidden, 'more finding')} only counted; --max-findings sets how many are printed."
+            text = (
+                f"aaep: {format_count(hidden, 'more finding')} only counted; --max-findings sets how many are printed."
+            )
             click.echo(text, err=True)
 
 
 class _Row(msgspec.Struct):
-    first: int | None
+    first_line: int | None
     finding: Finding
-    times: int = 1
-    last: int | None = None
+    count: int = 1
+    last_line: int | None = None
 
 
-class Prose:
+class TextReport:
     """Sentences, grouped by file and session."""
 
-    def __init__(self, most: int | None, *, notes: bool) -> None:
+    def __init__(self, max_findings: int | None, *, notes: bool) -> None:
         self.counts: Counter[str] = Counter()
-        self.most = MOST if most is None else most
-        self.notes = notes
-        self._kept = 0
-        self._dropped = 0
+        self.max_findings = MAX_FINDINGS if max_findings is None else max_findings
+        self.is_showing_notes = notes
+        self._shown_count = 0
+        self._hidden_count = 0
         self._file = ""
-        self._sessions: dict[str, dict[tuple[str, str, str], _Row]] = {}
+        self._rows_by_session: dict[str, dict[tuple[str, str, str], _Row]] = {}
 
-    def open(self, file: str) -> None:
+    def start_file(self, file: str) -> None:
         self._file = "standard input" if file == "-" else file
-        self._sessions = {}
+        self._rows_by_session = {}
 
-    def say(self, line: int | None, finding: Finding) -> None:
+    def add_finding(self, line: int | None, finding: Finding) -> None:
         self.counts[finding.severity] += 1
-        if finding.severity == "info" and not self.notes:
+        if finding.severity == "info" and not self.is_showing_notes:
             return
         # A message may quote what it found, and nothing says how long that is.
-        session_id, text = plain(finding.session_id, 100), plain(finding.message)
-        rows = self._sessions.get(session_id)
+        session_id, text = to_printable(finding.session_id, 100), to_printable(finding.message)
+        rows = self._rows_by_session.get(session_id)
         key = (finding.rule, finding.severity, text)
         row = rows.get(key) if rows is not None else None
         if row is not None:
-            row.times += 1
-            row.last = line
+            row.count += 1
+            row.last_line = line
             return
-        if self._kept >= self.most:
-            self._dropped += 1
+        if self._shown_count >= self.max_findings:
+            self._hidden_count += 1
             return
-        self._kept += 1
+        self._shown_count += 1
         kept = msgspec.structs.replace(
             finding,
             message=text,
             session_id=session_id,
-            event_id=plain(finding.event_id, 100),
-            path=plain(finding.path, 200),
+            event_id=to_printable(finding.event_id, 100),
+            path=to_printable(finding.path, 200),
         )
-        self._sessions.setdefault(session_id, {})[key] = _Row(line, kept)
+        self._rows_by_session.setdefault(session_id, {})[key] = _Row(line, kept)
 
-    def close(self, audit: Audit, messages: int) -> None:
+    def finish_file(self, audit: Audit, messages: int) -> None:
         """Tell what was found in the file."""
-        if not messages and not self._sessions:
+        if not messages and not self._rows_by_session:
             return
-        held = counted(audit.events, "event")
+        held = format_count(audit.events, "event")
         followed = audit.events - audit.outside_sessions
         if audit.outside_sessions:
             held += f", {followed or 'none'} of them followed"
         if followed:
-            held += f" in {counted(audit.sessions, 'session')}"
+            held += f" in {format_count(audit.sessions, 'session')}"
         if messages > audit.events:
-            held += f", {counted(messages - audit.events, 'other message')}"
-        click.echo(f"{plain(self._file)}: {held}.")
-        for session_id, rows in self._sessions.items():
+            held += f", {format_count(messages - audit.events, 'other message')}"
+        click.echo(f"{to_printable(self._file)}: {held}.")
+        for session_id, rows in self._rows_by_session.items():
             click.echo(f"Session {session_id}:" if session_id else "Outside any session:")
             for row in rows.values():
-                click.echo(f"  {_told(row)}")
+                click.echo(f"  {_format_row(row)}")
 
-    def end(self, failed: int) -> None:
+    def finish(self, failed_files: int) -> None:
         """Tell the sum, and how many files are not in it."""
-        if self._dropped:
-            shown = counted(self._kept, "finding")
-            click.echo(f"{shown} shown, {self._dropped} more only counted; --max-findings sets how many are shown.")
+        if self._hidden_count:
+            shown = format_count(self._shown_count, "finding")
+            click.echo(
+                f"{shown} shown, {self._hidden_count} more only counted; --max-findings sets how many are shown."
+            )
         notes = self.counts["info"]
-        text = f"Result: {counted(self.counts['error'], 'error')}, {counted(self.counts['warning'], 'warning')}"
+        text = (
+            f"Result: {format_count(self.counts['error'], 'error')}, {format_count(self.counts['warning'], 'warning')}"
+        )
         if notes:
-            text += f", {counted(notes, 'note')}" + ("" if self.notes else "; add --notes to see them")
-        if failed:
-            text += f". {counted(failed, 'file')} could not be checked"
+            text += f", {format_count(notes, 'note')}" + ("" if self.is_showing_notes else "; add --notes to see them")
+        if failed_files:
+            text += f". {format_count(failed_files, 'file')} could not be checked"
         click.echo(text + ".")
 
 
-def _told(row: _Row) -> str:
+def _format_row(row: _Row) -> str:
     finding = row.finding
-    where = "At the end" if row.first is None else f"Line {row.first}"
+    where = "At the end" if row.first_line is None else f"Line {row.first_line}"
     if finding.event_id:
         where += f", event {finding.event_id}"
     if finding.path and finding.path[1:] not in finding.message:
         where += f", at {finding.path}"
     grade = "note" if finding.severity == "info" else finding.severity
-    source = f", {plain(speak_section(finding.section))}" if finding.section else ""
-    text = f"{where}: {grade} {plain(finding.rule)}{source}. {finding.message}"
-    if row.times > 1:
-        last = f", last on line {row.last}" if row.last is not None else ""
-        text += f" And {counted(row.times - 1, 'more time')}{last}."
+    source = f", {to_printable(speak_section(finding.section))}" if finding.section else ""
+    text = f"{where}: {grade} {to_printable(finding.rule)}{source}. {finding.message}"
+    if row.count > 1:
+        last = f", last on line {row.last_line}" if row.last_line is not None else ""
+        text += f" And {format_count(row.count - 1, 'more time')}{last}."
     return text

@@ -15,28 +15,37 @@ import click
 
 from ..errors import AaepError
 from ..identity.origins import TRANSPORTS
-from ..outputs.terminal import Nobody, Page, Reader, Source, Terminal, source
+from ..outputs.terminal import InputSource, LinePrinter, NoInput, Reader, Terminal, detect_input
 from ..protocol.codec import canonical_type
 from ..protocol.events import CORE_EVENTS
 from ..protocol.subscription import matches_pattern
-from ..recording.capture import Capture, Lines
+from ..recording.capture import CaptureWriter, LineFile
 from ..subscriber.status import Status
 from ..subscriber.subscriber import Subscriber
 from ..transports.base import ChannelLost, transport
-from ._command import CannotRun, Finite, Tag, Verb, Whole, counted, interruptible, plain
-from ._options import CA, CERT, TOKEN, Own, connecting, quiet
+from ._command import (
+    AaepCommand,
+    CannotRun,
+    FiniteRange,
+    IntegerRange,
+    LanguageTagType,
+    format_count,
+    interrupt_on_sigterm,
+    to_printable,
+)
+from ._options import CA_OPTION, CERT_OPTION, TOKEN_OPTION, ClientCertificate, build_channel_settings, silence_logging
 
 __all__ = ["main"]
 
-PROGRESS: Final = 10.0  # seconds between two lines about how far it is
-_INTERRUPTED: Final = 130
-_PATTERN: Final = re.compile(r"[^\s:*]+:[^\s*]*\*?")  # a prefix, and of the name as much as is wanted
+PROGRESS_INTERVAL: Final = 10.0  # seconds between two lines about how far it is
+_EXIT_INTERRUPTED: Final = 130
+_TYPE_PATTERN: Final = re.compile(r"[^\s:*]+:[^\s*]*\*?")  # a prefix, and of the name as much as is wanted
 
 
-def _spelled(_context: click.Context, _option: click.Parameter, types: tuple[str, ...]) -> tuple[str, ...]:
+def _validate_types(_context: click.Context, _option: click.Parameter, types: tuple[str, ...]) -> tuple[str, ...]:
     """CAP-026 §5.3.1.7: a whole type, or its beginning and a star. What can match nothing would record nothing."""
     for given in types:
-        if given == "*" or _PATTERN.fullmatch(canonical_type(given)):
+        if given == "*" or _TYPE_PATTERN.fullmatch(canonical_type(given)):
             continue
         meant = [
             start + given
@@ -52,7 +61,7 @@ def _spelled(_context: click.Context, _option: click.Parameter, types: tuple[str
     return types
 
 
-@click.command("capture", cls=Verb, example="aaep capture http://127.0.0.1:8137 -o session.ndjson --duration 60")
+@click.command("capture", cls=AaepCommand, example="aaep capture http://127.0.0.1:8137 -o session.ndjson --duration 60")
 @click.argument("url")
 @click.option(
     "-o",
@@ -64,14 +73,14 @@ def _spelled(_context: click.Context, _option: click.Parameter, types: tuple[str
     help="Where to write; - is standard output. A file that is there is never written over.",
 )
 @click.option("--append", is_flag=True, help="Go on with a capture that is there.")
-@click.option("--duration", type=Finite(min=0, min_open=True), metavar="SECONDS", help="Stop after that time.")
-@click.option("--max-events", "most", type=Whole(min=1), metavar="N", help="Stop after N events.")
+@click.option("--duration", type=FiniteRange(min=0, min_open=True), metavar="SECONDS", help="Stop after that time.")
+@click.option("--max-events", "most", type=IntegerRange(min=1), metavar="N", help="Stop after N events.")
 @click.option(
     "--filter",
     "types",
     metavar="TYPE",
     multiple=True,
-    callback=_spelled,
+    callback=_validate_types,
     help="Ask for events of this type only, such as aaep:agent.tool.*. May be repeated. Critical ones always come.",
 )
 @click.option("--session", metavar="ID", default="", help="Keep the events of this session only.")
@@ -83,13 +92,13 @@ def _spelled(_context: click.Context, _option: click.Parameter, types: tuple[str
 @click.option(
     "--language",
     "languages",
-    type=Tag(),
+    type=LanguageTagType(),
     multiple=True,
     help="A language you want. May be repeated, the best first.",
 )
-@TOKEN
-@CA
-@CERT
+@TOKEN_OPTION
+@CA_OPTION
+@CERT_OPTION
 @click.option("--wait/--no-wait", default=True, help="Whether to wait until there is somebody. Default: wait.")
 @click.option("--progress", is_flag=True, help="Say on standard error how far it is, even if that is not a terminal.")
 def main(
@@ -105,7 +114,7 @@ def main(
     languages: tuple[str, ...],
     token: str | None,
     ca: Path | None,
-    own: Own,
+    own: ClientCertificate,
     wait: bool,
     progress: bool,
 ) -> int:
@@ -118,24 +127,28 @@ def main(
     Exits with 0 when something was recorded and it was ended on purpose, 1 when the connection was lost for good, and
     2 when there never was one or the file could not be written.
     """
-    quiet()
+    silence_logging()
     wishes: dict[str, Any] = {"languages": languages or None, "include": types or None}
-    given = {key: value for key, value in wishes.items() if value is not None} | connecting(url, token, ca, own)
+    given = {key: value for key, value in wishes.items() if value is not None} | build_channel_settings(
+        url, token, ca, own
+    )
     over = threading.Event()
-    typed = source(sys.stdin) if replies else Nobody()
-    if replies and isinstance(typed, Nobody):  # an agent must not wait for an answer that cannot come
+    typed = detect_input(sys.stdin) if replies else NoInput()
+    if replies and isinstance(typed, NoInput):  # an agent must not wait for an answer that cannot come
         raise CannotRun("--replies needs a standard input, for the answers. Leave it out to listen only.")
     try:
         transport(url)
-        lines = Lines(sys.stdout.fileno() if path == "-" else path, append=append)
-        if lines.cut:
+        lines = LineFile(sys.stdout.fileno() if path == "-" else path, append=append)
+        if lines.has_dropped_partial_line:
             click.echo("aaep: The last line of the capture was cut, and was taken away.", err=True)
         way = TRANSPORTS.get(urlsplit(url).scheme.lower(), "")
-        with Capture(lines, source=_shown(url), transport=way, session=session, most=most, over=over.set) as capture:
+        with CaptureWriter(
+            lines, source=_redact_url(url), transport=way, session_id=session, max_events=most, on_done=over.set
+        ) as capture:
 
             def connect(tell: Callable[[Status], None]) -> Subscriber:
                 def both(status: Status) -> None:
-                    capture.tell(status)
+                    capture.record_status(status)
                     tell(status)
 
                 return Subscriber(
@@ -143,26 +156,26 @@ def main(
                 )
 
             if replies:
-                status = _answering(connect, typed, over, duration, session)
+                status = _record_and_reply(connect, typed, over, duration, session)
             else:
-                status = _listening(connect, capture, over, duration, audible=progress or sys.stderr.isatty())
-            return _ended(capture, path, status)
+                status = _record_only(connect, capture, over, duration, show_progress=progress or sys.stderr.isatty())
+            return _print_summary(capture, path, status)
     except ChannelLost as error:
         raise CannotRun(f"{error} Start the agent or check the address. With --wait it is waited for.") from error
     except AaepError as error:
         raise CannotRun(str(error)) from error
 
 
-def _listening(
+def _record_only(
     connect: Callable[[Callable[[Status], None]], Subscriber],
-    capture: Capture,
+    capture: CaptureWriter,
     over: threading.Event,
     duration: float | None,
     *,
-    audible: bool,
+    show_progress: bool,
 ) -> int:
     """Take what comes, until it is over; only to have it recorded."""
-    subscriber = connect(_Connection())
+    subscriber = connect(_StatusPrinter())
     failed: list[AaepError] = []
 
     def take() -> None:
@@ -175,29 +188,31 @@ def _listening(
             over.set()
 
     until = None if duration is None else time.monotonic() + duration
-    with interruptible():
+    with interrupt_on_sigterm():
         try:
             threading.Thread(target=take, name="aaep-capture", daemon=True).start()
             click.echo("Recording. Stop with Control-C.", err=True)
-            while not over.wait(PROGRESS if until is None else max(0.0, min(PROGRESS, until - time.monotonic()))):
+            while not over.wait(
+                PROGRESS_INTERVAL if until is None else max(0.0, min(PROGRESS_INTERVAL, until - time.monotonic()))
+            ):
                 if until is not None and time.monotonic() >= until:
                     break
-                if audible:
-                    click.echo(f"So far {_counted(capture)}.", err=True)
+                if show_progress:
+                    click.echo(f"So far {_format_counts(capture)}.", err=True)
         except KeyboardInterrupt:
             pass  # the usual way to end it
         finally:
             subscriber.close()
-    if failed and not capture.messages:
+    if failed and not capture.message_count:
         raise failed[0]
     if failed:
-        click.echo(f"The connection has ended for good. {plain(str(failed[0]))}", err=True)
+        click.echo(f"The connection has ended for good. {to_printable(str(failed[0]))}", err=True)
     return 1 if failed else 0
 
 
-def _answering(
+def _record_and_reply(
     connect: Callable[[Callable[[Status], None]], Subscriber],
-    typed: Source,
+    typed: InputSource,
     over: threading.Event,
     duration: float | None,
     session: str,
@@ -217,45 +232,49 @@ def _answering(
     threading.Thread(target=end, name="aaep-capture", daemon=True).start()
     try:
         # On standard error: what is recorded may go to standard output.
-        status = Terminal(reader, typed, Page(sys.stderr), session=session).run()
+        status = Terminal(reader, typed, LinePrinter(sys.stderr), session_id=session).run()
     finally:
         for subscriber in made:
             subscriber.close()
-    return 0 if status == _INTERRUPTED else status
+    return 0 if status == _EXIT_INTERRUPTED else status
 
 
-def _ended(capture: Capture, path: str, status: int) -> int:
+def _print_summary(capture: CaptureWriter, path: str, status: int) -> int:
     if isinstance(capture.error, BrokenPipeError):
         raise capture.error
     if capture.error is not None:
         why = capture.error.strerror or str(capture.error)
-        raise CannotRun(f"{plain(path)}: {why}. What was written before ends with a whole line.")
-    if not capture.messages:
+        raise CannotRun(f"{to_printable(path)}: {why}. What was written before ends with a whole line.")
+    if not capture.message_count:
         raise CannotRun("Nothing was recorded, for nobody answered. Start the agent or check the address.")
-    lost = f" The connection was lost {counted(capture.gaps, 'time')}; that is marked." if capture.gaps else ""
-    where = "" if path == "-" else f" in {plain(path)}"
-    click.echo(f"Recorded {_counted(capture)}{where}.{lost}", err=True)
+    lost = (
+        f" The connection was lost {format_count(capture.gap_count, 'time')}; that is marked."
+        if capture.gap_count
+        else ""
+    )
+    where = "" if path == "-" else f" in {to_printable(path)}"
+    click.echo(f"Recorded {_format_counts(capture)}{where}.{lost}", err=True)
     return status
 
 
-class _Connection:
+class _StatusPrinter:
     """Says how the connection is, once for each change and not at every try."""
 
     def __init__(self) -> None:
-        self._kind = ""
+        self._last_kind = ""
 
     def __call__(self, status: Status) -> None:
-        if status.kind in ("waiting", "resumed", "gap") and status.kind != self._kind:
-            click.echo(plain(status.text), err=True)
+        if status.kind in ("waiting", "resumed", "gap") and status.kind != self._last_kind:
+            click.echo(to_printable(status.text), err=True)
         if status.kind not in ("connecting", "unread"):  # what could not be read is marked in the recording
-            self._kind = status.kind
+            self._last_kind = status.kind
 
 
-def _counted(capture: Capture) -> str:
-    return f"{counted(capture.messages, 'message')}, {counted(capture.events, 'event')} among them"
+def _format_counts(capture: CaptureWriter) -> str:
+    return f"{format_count(capture.message_count, 'message')}, {format_count(capture.event_count, 'event')} among them"
 
 
-def _shown(url: str) -> str:
+def _redact_url(url: str) -> str:
     """An address without what is secret in it: a capture is passed on."""
     parts = urlsplit(url)
     return parts._replace(netloc=parts.netloc.rpartition("@")[2], query="", fragment="").geturl()

@@ -11,11 +11,18 @@ from typing import IO, Any, Final, TypeVar
 
 import click
 
-from ..conformance.producer.agent import Scripted
-from ..conformance.producer.run import Judged, Played, Start, excerpt, judge_producer, judge_recording
-from ..conformance.producer.start import TASKS, by_command, by_url
-from ..conformance.report import Report, junit, text, to_json
-from ..conformance.report_html import html
+from ..conformance.producer.agent import ScriptedAgent
+from ..conformance.producer.run import (
+    AuditResult,
+    ProducerResults,
+    TaskStarter,
+    excerpt,
+    judge_producer,
+    judge_recording,
+)
+from ..conformance.producer.start import TASK_DESCRIPTIONS, make_command_starter, make_url_starter
+from ..conformance.report import Report, render_junit, render_text, to_json
+from ..conformance.report_html import render_html
 from ..conformance.subscriber import run as subscribers
 from ..errors import AaepError
 from ..producer.producer import Producer
@@ -24,24 +31,33 @@ from ..protocol.audit import Audit
 from ..protocol.catalogue import all_rules
 from ..recording import reader as recordings
 from ..transports.base import Reachable
-from ._command import SETTINGS, CannotRun, Finite, Group, Verb, Whole, opened, plain
-from ._options import CA, CERT, TOKEN, Own, connecting
-from ._output_files import ready, write
+from ._command import (
+    CONTEXT_SETTINGS,
+    AaepCommand,
+    CannotRun,
+    CommandGroup,
+    FiniteRange,
+    IntegerRange,
+    open_input,
+    to_printable,
+)
+from ._options import CA_OPTION, CERT_OPTION, TOKEN_OPTION, ClientCertificate, build_channel_settings
+from ._output_files import check_output_files, write_output_file
 
 __all__ = ["main"]
 
 F = TypeVar("F", bound=Callable[..., Any])
-_BODY: Final = '{"task": "{task}"}'
-_FILE: Final = click.Path(dir_okay=False)
-_PROGRESS: Final = click.option(
+_DEFAULT_BODY: Final = '{"task": "{task}"}'
+_OUTPUT_FILE: Final = click.Path(dir_okay=False)
+_PROGRESS_OPTION: Final = click.option(
     "--progress", is_flag=True, help="Say on standard error how far it is, even if that is not a terminal."
 )
 
 
 @click.command(
     "conformance",
-    cls=Group,
-    context_settings=SETTINGS,
+    cls=CommandGroup,
+    context_settings=CONTEXT_SETTINGS,
     invoke_without_command=True,
     epilog="Example: aaep conformance producer --self-test",
 )
@@ -56,16 +72,16 @@ def main(context: click.Context) -> None:
         click.echo(context.get_help())
 
 
-def _told(command: F) -> F:
+def _add_report_options(command: F) -> F:
     """The options that say how the report is told."""
     for option in (
-        click.option("--html", "page", type=_FILE, metavar="FILE", help="Write one self-contained page too."),
-        click.option("--junit", "cases", type=_FILE, metavar="FILE", help="Write JUnit XML too."),
+        click.option("--html", "page", type=_OUTPUT_FILE, metavar="FILE", help="Write one self-contained page too."),
+        click.option("--junit", "cases", type=_OUTPUT_FILE, metavar="FILE", help="Write JUnit XML too."),
         click.option("--json", "members", is_flag=True, help="Print the report as JSON instead of text."),
         click.option("--all", "everything", is_flag=True, help="Tell what was passed, too."),
         click.option(
             "--level",
-            type=Whole(1, 3),
+            type=IntegerRange(1, 3),
             default=3,
             metavar="1|2|3",
             help="The level that is to be reached. Default: 3.",
@@ -75,30 +91,32 @@ def _told(command: F) -> F:
     return command
 
 
-def _tell(report: Report, *, members: bool, everything: bool, page: str | None, cases: str | None) -> int:
+def _print_report(
+    report: Report, *, as_json: bool, include_passed: bool, html_file: str | None, junit_file: str | None
+) -> int:
     """
     What is printed comes first: a file that cannot be written after all takes nothing away from it.
 
     Nor does it take anything from the files that nobody reads on what is printed.
     """
     try:
-        if members:
+        if as_json:
             sys.stdout.buffer.write(to_json(report))
         else:
-            for line in text(report, everything=everything):
-                click.echo(plain(line))
+            for line in render_text(report, include_passed=include_passed):
+                click.echo(to_printable(line))
         sys.stdout.flush()
     finally:
-        if page is not None:
-            write(page, html(report), private=False)
-        if cases is not None:
-            write(cases, [junit(report)], private=False)
-    for file in _given(page, cases):
-        click.echo(f"aaep: Wrote {plain(file)}.", err=True)
-    return 0 if report.good else 1
+        if html_file is not None:
+            write_output_file(html_file, render_html(report), private=False)
+        if junit_file is not None:
+            write_output_file(junit_file, [render_junit(report)], private=False)
+    for file in _drop_missing(html_file, junit_file):
+        click.echo(f"aaep: Wrote {to_printable(file)}.", err=True)
+    return 0 if report.is_passing else 1
 
 
-def _given(*files: str | None) -> list[str]:
+def _drop_missing(*files: str | None) -> list[str]:
     return [file for file in files if file is not None]
 
 
@@ -109,13 +127,13 @@ def _today() -> str:
 # -- producers ---------------------------------------------------------------------------------------
 
 
-def _tasks() -> str:
-    return "\n".join(f"  {name}: {what}" for name, what in TASKS.items())
+def _format_tasks() -> str:
+    return "\n".join(f"  {name}: {what}" for name, what in TASK_DESCRIPTIONS.items())
 
 
 @main.command(
     "producer",
-    cls=Verb,
+    cls=AaepCommand,
     example="aaep conformance producer http://127.0.0.1:8137 --start-url http://127.0.0.1:9000/chat",
     help=f"""Put a live producer to everything that a level demands.
 
@@ -129,7 +147,7 @@ def _tasks() -> str:
     could be judged.
 
     \b
-{chr(10).join("    " + line for line in _tasks().splitlines())}
+{chr(10).join("    " + line for line in _format_tasks().splitlines())}
     """,
 )
 @click.argument("url", required=False)
@@ -137,29 +155,31 @@ def _tasks() -> str:
 @click.option("--self-test", is_flag=True, help="Judge our own scripted agent, here or at URL.")
 @click.option("--start-command", metavar="COMMAND", help="Run this to have a session begin.")
 @click.option("--start-url", metavar="URL", help="POST to this to have a session begin.")
-@click.option("--start-body", metavar="JSON", default=_BODY, help=f"What is sent there. Default: {_BODY}")
+@click.option(
+    "--start-body", metavar="JSON", default=_DEFAULT_BODY, help=f"What is sent there. Default: {_DEFAULT_BODY}"
+)
 @click.option(
     "--wait",
-    type=Finite(0.1),
+    type=FiniteRange(0.1),
     metavar="SECONDS",
     default=60.0,
     help="Seconds to wait for a session that somebody else begins. Default: 60.",
 )
 @click.option(
     "--patience",
-    type=Finite(0.1),
+    type=FiniteRange(0.1),
     metavar="SECONDS",
     default=10.0,
     help="Seconds that each step may take. Default: 10.",
 )
-@TOKEN
-@CA
-@CERT
+@TOKEN_OPTION
+@CA_OPTION
+@CERT_OPTION
 @click.option("--strict", is_flag=True, help="Grade as a producer should grade itself: every broken MUST is a failure.")
-@_PROGRESS
-@_told
+@_PROGRESS_OPTION
+@_add_report_options
 @click.pass_context
-def _producer(
+def _check_producer(
     context: click.Context,
     *,
     url: str | None,
@@ -172,7 +192,7 @@ def _producer(
     patience: float,
     token: str | None,
     ca: Path | None,
-    own: Own,
+    own: ClientCertificate,
     strict: bool,
     progress: bool,
     level: int,
@@ -185,43 +205,51 @@ def _producer(
         raise CannotRun("Name the producer: a URL, or --command, or --self-test for our own.")
     if start_command and start_url:
         raise CannotRun("A session is started by --start-command or by --start-url, not by both.")
-    ready((), _given(page, cases))
+    check_output_files((), _drop_missing(page, cases))
     source = url or (f"stdio:{command}" if command else "http://127.0.0.1:0")
-    settings = {} if self_test else connecting(source, token, ca, own)  # ours asks nobody who they are
+    settings = {} if self_test else build_channel_settings(source, token, ca, own)  # ours asks nobody who they are
     settings["certified"] = own is not None and not self_test
     audible = progress or sys.stderr.isatty()
 
-    def say(name: str) -> None:
+    def report_progress(name: str) -> None:
         if audible:
             click.echo(f"aaep: {name}", err=True)
 
-    async def run(at: str, start: Start | None) -> Played:
+    async def run_suite(at: str, start: TaskStarter | None) -> ProducerResults:
         return await judge_producer(
-            at, start, level=level, strict=strict, say=say, wait=wait, patience=patience, **settings
+            at, start, level=level, strict=strict, on_progress=report_progress, wait=wait, patience=patience, **settings
         )
 
     try:
         if self_test:
-            played, source = _ourselves(source, run)
+            played, source = _judge_own_agent(source, run_suite)
         else:
-            start = by_command(start_command) if start_command else None
-            start = by_url(start_url, start_body) if start_url else start
-            played = asyncio.run(run(source, start))
+            start = make_command_starter(start_command) if start_command else None
+            start = make_url_starter(start_url, start_body) if start_url else start
+            played = asyncio.run(run_suite(source, start))
     except Reachable as error:
-        raise _elsewhere(error) from error
+        raise _to_cannot_run(error) from error
     except AaepError as error:
         raise CannotRun(str(error)) from error
-    context.exit(_tell(_report(played, source, level), members=members, everything=everything, page=page, cases=cases))
+    context.exit(
+        _print_report(
+            _build_report(played, source, level),
+            as_json=members,
+            include_passed=everything,
+            html_file=page,
+            junit_file=cases,
+        )
+    )
 
 
-def _elsewhere(error: Reachable) -> CannotRun:
+def _to_cannot_run(error: Reachable) -> CannotRun:
     """Who plays here asks nobody who they are (TR-024)."""
-    return CannotRun(f"{plain(error.url)} can be reached from other machines. Play it on this one: 127.0.0.1.")
+    return CannotRun(f"{to_printable(error.url)} can be reached from other machines. Play it on this one: 127.0.0.1.")
 
 
-def _ourselves(url: str, run: Callable[[str, Start | None], Any]) -> tuple[Played, str]:
+def _judge_own_agent(url: str, run: Callable[[str, TaskStarter | None], Any]) -> tuple[ProducerResults, str]:
     with Producer("conformance-agent", name="Scripted agent", version="1.0.0", listen=url, journal=None) as producer:
-        agent = Scripted(producer)
+        agent = ScriptedAgent(producer)
 
         async def start(task: str) -> None:
             agent.start(task)
@@ -230,8 +258,8 @@ def _ourselves(url: str, run: Callable[[str, Start | None], Any]) -> tuple[Playe
         return asyncio.run(run(at, start)), at
 
 
-def _report(played: Played, source: str, level: int) -> Report:
-    about = played.producer
+def _build_report(played: ProducerResults, source: str, level: int) -> Report:
+    about = played.producer_info
     name = about.get("agent_name") or about.get("agent_id") or ""
     return Report(
         side="producer",
@@ -239,7 +267,7 @@ def _report(played: Played, source: str, level: int) -> Report:
         version=str(about.get("agent_version") or ""),
         source=source,
         date=_today(),
-        wanted=level,
+        requested_level=level,
         results=played.results,
         remarks=played.remarks,
     )
@@ -248,12 +276,12 @@ def _report(played: Played, source: str, level: int) -> Report:
 # -- recordings --------------------------------------------------------------------------------------
 
 
-@main.command("capture", cls=Verb, example="aaep conformance capture session.ndjson")
+@main.command("capture", cls=AaepCommand, example="aaep conformance capture session.ndjson")
 @click.argument("file", metavar="FILE|-", type=click.Path(exists=True, dir_okay=False, allow_dash=True))
 @click.option("--strict", is_flag=True, help="Grade as a producer should grade itself: every broken MUST is a failure.")
-@_told
+@_add_report_options
 @click.pass_context
-def _capture(
+def _check_capture(
     context: click.Context,
     *,
     file: str,
@@ -269,14 +297,14 @@ def _capture(
     With -, standard input is read. Exits with 0 if nothing in it is failed, 1 if something is, and 2 if it
     cannot be read.
     """
-    ready((file,), _given(page, cases))
+    check_output_files((file,), _drop_missing(page, cases))
     source = "standard input" if file == "-" else file
     try:
-        with opened(file) as stream:
-            judged = _heard(stream, strict=strict, level=level)
-    except recordings.Unreadable as error:
+        with open_input(file) as stream:
+            judged = _audit_recording(stream, strict=strict, level=level)
+    except recordings.UnreadableRecording as error:
         raise CannotRun(f"{source}: {error}") from error
-    if not judged.types:
+    if not judged.type_counts:
         raise CannotRun(f"{source}: There is no message in it.")
     report = Report(
         side="producer",
@@ -284,28 +312,28 @@ def _capture(
         version="",
         source=source,
         date=_today(),
-        wanted=level,
+        requested_level=level,
         results=judge_recording(judged),
-        live=False,
+        is_live=False,
     )
-    context.exit(_tell(report, members=members, everything=everything, page=page, cases=cases))
+    context.exit(_print_report(report, as_json=members, include_passed=everything, html_file=page, junit_file=cases))
 
 
-def _heard(stream: IO[bytes], *, strict: bool, level: int) -> Judged:
-    judged = Judged([], {})
-    recording = recordings.begin(stream)
-    audit = Audit(attend_registry(), whole=recording.whole, strict=strict, level=level)
-    for one in recordings.hear(recording):
+def _audit_recording(stream: IO[bytes], *, strict: bool, level: int) -> AuditResult:
+    judged = AuditResult([], {})
+    recording = recordings.open_recording(stream)
+    audit = Audit(attend_registry(), whole=recording.is_whole, strict=strict, level=level)
+    for one in recordings.iter_lines(recording):
         if one.gap == "missed":
             audit.missed(one.via)
         if one.fault is not None:
-            judged.findings.append((one.fault, f"Line {one.line}."))
+            judged.findings.append((one.fault, f"Line {one.number}."))
         elif one.raw:
             found = audit.feed(one.raw, one.at, one.via, one.dir)
             if one.dir == "in":  # of what a reader sent, what makes it no message is not the producer's fault
                 found = [finding for finding in found if all_rules()[finding.rule].role != "validator"]
-            judged.findings += ((finding, f"Line {one.line}: {excerpt(one.raw)}") for finding in found)
-            judged.count(one.raw)
+            judged.findings += ((finding, f"Line {one.number}: {excerpt(one.raw)}") for finding in found)
+            judged.count_message(one.raw)
     judged.findings += ((finding, "At the end.") for finding in audit.finish())
     return judged
 
@@ -313,13 +341,13 @@ def _heard(stream: IO[bytes], *, strict: bool, level: int) -> Judged:
 # -- subscribers -------------------------------------------------------------------------------------
 
 
-def _person() -> str:
-    return "\n".join(f"  {name}: {what}" for name, what in subscribers.TASKS.items())
+def _format_person_tasks() -> str:
+    return "\n".join(f"  {name}: {what}" for name, what in subscribers.PERSON_TASKS.items())
 
 
 @main.command(
     "subscriber",
-    cls=Verb,
+    cls=AaepCommand,
     example="aaep conformance subscriber --command 'aaep listen {url} --announcements --trust {keys}'",
     help=f"""Put a subscriber to everything that a level demands, against producers good and bad.
 
@@ -340,7 +368,7 @@ def _person() -> str:
     {{task}} stands in the command for what the person does:
 
     \b
-{chr(10).join("    " + line for line in _person().splitlines())}
+{chr(10).join("    " + line for line in _format_person_tasks().splitlines())}
     """,
 )
 @click.argument("url", required=False)
@@ -356,23 +384,23 @@ def _person() -> str:
 @click.option("--release", default="", metavar="VERSION", help="Its version, for the claim. Default: as it says.")
 @click.option(
     "--patience",
-    type=Finite(0.1),
+    type=FiniteRange(0.1),
     metavar="SECONDS",
     help="Seconds that each step may take, and that a prompt is left unanswered. "
     "Default: 5, and 30 if somebody does it by hand.",
 )
 @click.option(
     "--wait",
-    type=Finite(0.1),
+    type=FiniteRange(0.1),
     metavar="SECONDS",
     default=60.0,
     help="Seconds that it may take to come, and to go. Default: 60.",
 )
 @click.option("--strict", is_flag=True, help="Grade as strictly as a subscriber should grade itself.")
-@_PROGRESS
-@_told
+@_PROGRESS_OPTION
+@_add_report_options
 @click.pass_context
-def _subscriber(
+def _check_subscriber(
     context: click.Context,
     *,
     url: str | None,
@@ -392,31 +420,35 @@ def _subscriber(
 ) -> None:
     if bool(url) == bool(command):
         raise CannotRun("Name the subscriber: --command to start it, or a URL where it will come to.")
-    ready((), _given(page, cases))
+    check_output_files((), _drop_missing(page, cases))
     audible = progress or sys.stderr.isatty()
 
-    def tell(text: str) -> None:
-        click.echo(f"aaep: {plain(text)}", err=True)
+    def print_message(text: str) -> None:
+        click.echo(f"aaep: {to_printable(text)}", err=True)
 
     place = url or at
     settings: dict[str, Any] = {"at": place, "keys": "{keys}" in (command or "")}
     if url or not (at.endswith(":0") or "{place}" in at):
         settings["at_once"] = 1  # one pair of hands, or room for one
     try:
-        begin = subscribers.by_hand(tell) if command is None else subscribers.by_command(command)
+        begin = (
+            subscribers.make_manual_launcher(print_message)
+            if command is None
+            else subscribers.make_command_launcher(command)
+        )
         heard = asyncio.run(
             subscribers.judge_subscriber(
                 begin,
                 level=level,
                 strict=strict,
-                say=tell if audible or url else lambda _: None,
+                on_progress=print_message if audible or url else lambda _: None,
                 patience=patience or (30.0 if url else 5.0),
                 wait=wait,
                 **settings,
             )
         )
     except Reachable as error:
-        raise _elsewhere(error) from error
+        raise _to_cannot_run(error) from error
     except AaepError as error:
         raise CannotRun(str(error)) from error
     report = Report(
@@ -425,8 +457,8 @@ def _subscriber(
         version=release or heard.version,
         source=command or url or "",
         date=_today(),
-        wanted=level,
+        requested_level=level,
         results=heard.results,
         remarks=heard.remarks,
     )
-    context.exit(_tell(report, members=members, everything=everything, page=page, cases=cases))
+    context.exit(_print_report(report, as_json=members, include_passed=everything, html_file=page, junit_file=cases))

@@ -17,8 +17,8 @@ from typing import Any, Final
 import click
 
 from ..errors import AaepError
-from ..outputs.stdin import Nobody, source
-from ..outputs.terminal import Page, Terminal
+from ..outputs.stdin import NoInput, detect_input
+from ..outputs.terminal import LinePrinter, Terminal
 from ..presentation.announce import Announcement
 from ..producer.producer import Producer
 from ..protocol.attend_extension import ATTEND
@@ -26,14 +26,14 @@ from ..protocol.messages import Capabilities
 from ..subscriber.subscriber import Subscriber
 from ..testing import Listener
 from ..transports.base import Reachable
-from ._command import CannotRun, Finite, Verb, plain
-from ._demo_agent import SCENARIOS, play
+from ._command import AaepCommand, CannotRun, FiniteRange, to_printable
+from ._demo_agent import DEMO_SCENARIOS, run_scenario
 
 __all__ = ["main"]
 
-_SHORT: Final = 3  # seconds to answer where nobody will
-_WATCHING: Final = Capabilities(supported_extensions=(ATTEND.namespace,))
-_ANSWERING: Final = Capabilities(
+_UNANSWERED_TIMEOUT: Final = 3  # seconds to answer where nobody will
+_LISTENER_CAPABILITIES: Final = Capabilities(supported_extensions=(ATTEND.namespace,))
+_REPLIER_CAPABILITIES: Final = Capabilities(
     supports_confirmation_reply=True,
     supports_clarification_reply=True,
     supported_conformance_levels=(1, 2, 3),
@@ -41,10 +41,10 @@ _ANSWERING: Final = Capabilities(
 )
 
 
-@click.command("demo", cls=Verb, example="aaep demo --answer accept")
+@click.command("demo", cls=AaepCommand, example="aaep demo --answer accept")
 @click.option(
     "--scenario",
-    type=click.Choice([*SCENARIOS]),
+    type=click.Choice([*DEMO_SCENARIOS]),
     default="money",
     help="What is played. Default: money, a transfer that has to be confirmed.",
 )
@@ -67,7 +67,10 @@ _ANSWERING: Final = Capabilities(
     help="Record all that passes. A file that is there is never written over.",
 )
 @click.option(
-    "--pace", type=Finite(0, 60), metavar="SECONDS", help="Seconds that each step takes. Default: 1, or 0 in scripts."
+    "--pace",
+    type=FiniteRange(0, 60),
+    metavar="SECONDS",
+    help="Seconds that each step takes. Default: 1, or 0 in scripts.",
 )
 def main(scenario: str, answer: str | None, listen: str, capture: Path | None, pace: float | None) -> int:
     """Listen to a scripted bank assistant at work. It asks before it moves money, and you decide.
@@ -76,21 +79,24 @@ def main(scenario: str, answer: str | None, listen: str, capture: Path | None, p
 
     Exits with 0 when it is over, whatever was answered, or when you quit, and 2 when it could not begin.
     """
-    typed = source(sys.stdin)
-    if answer is None and not typed.interactive:
+    typed = detect_input(sys.stdin)
+    if answer is None and not typed.is_interactive:
         click.echo("Not interactive: nobody answers here. Use --answer to choose an answer.")
         answer = "none"
     # Whoever captures, or answers by option, needs no terminal: a listener in this process does it.
     mine = answer is None
     waits = 1.0 if pace is None and (mine or answer == "remote") else pace or 0.0
     if capture is not None:
-        _writable(capture)
+        _check_writable(capture)
     try:
-        with _interruptible(), Producer("bank-assistant", name="Bank Assistant", listen=listen, journal=None) as agent:
+        with (
+            _exit_on_sigterm(),
+            Producer("bank-assistant", name="Bank Assistant", listen=listen, journal=None) as agent,
+        ):
             click.echo(f"Other readers can join: aaep listen {agent.addresses[0]}")
             if mine:
-                return _together(agent, scenario, waits, typed, capture)
-            return _alone(agent, scenario, waits, str(answer), capture)
+                return _run_interactive(agent, scenario, waits, typed, capture)
+            return _run_unattended(agent, scenario, waits, str(answer), capture)
     except Reachable as error:
         raise CannotRun(
             f"{error.url} can be reached from other machines. The demo is for this one: listen on 127.0.0.1."
@@ -99,7 +105,7 @@ def main(scenario: str, answer: str | None, listen: str, capture: Path | None, p
         raise CannotRun(str(error)) from error
 
 
-def _alone(agent: Producer, scenario: str, waits: float, answer: str, capture: Path | None) -> int:
+def _run_unattended(agent: Producer, scenario: str, waits: float, answer: str, capture: Path | None) -> int:
     """The answer is settled, or another reader's; here it is only listened."""
     decides = answer in ("accept", "reject")
     if answer == "remote":
@@ -109,54 +115,56 @@ def _alone(agent: Producer, scenario: str, waits: float, answer: str, capture: P
     heard: Queue[Announcement | None] = Queue()
     listener = Listener(
         agent,
-        _choose(given),
-        capabilities=_WATCHING if answer == "remote" else _ANSWERING,
-        say=heard.put,
+        _make_chooser(given),
+        capabilities=_LISTENER_CAPABILITIES if answer == "remote" else _REPLIER_CAPABILITIES,
+        on_announcement=heard.put,
     )
 
     def work() -> None:
-        play(agent, scenario, _pause(waits), _SHORT if not decides and answer == "none" else None)
+        run_scenario(
+            agent, scenario, _make_pause(waits), _UNANSWERED_TIMEOUT if not decides and answer == "none" else None
+        )
         listener.wait_for_end()
 
     # Printed here and not where it is heard: when nobody reads any more, that ends the command and not a connection.
-    failed = _begin(work, partial(heard.put, None))
-    while (said := _next(heard)) is not None:
-        _print(said)
+    failed = _start_worker(work, partial(heard.put, None))
+    while (said := _next_announcement(heard)) is not None:
+        _print_announcement(said)
     if failed:
         raise failed[0]
     if capture is not None:
-        listener.capture(capture, source="aaep demo")
-        click.echo(f"Recorded in {plain(str(capture))}.")
+        listener.write_capture(capture, source="aaep demo")
+        click.echo(f"Recorded in {to_printable(str(capture))}.")
     return 0
 
 
-def _together(agent: Producer, scenario: str, waits: float, typed: Any, capture: Path | None) -> int:
+def _run_interactive(agent: Producer, scenario: str, waits: float, typed: Any, capture: Path | None) -> int:
     """The agent works in a thread, and the person reads and answers here."""
-    listener = Listener(agent, capabilities=_WATCHING) if capture is not None else None
+    listener = Listener(agent, capabilities=_LISTENER_CAPABILITIES) if capture is not None else None
     over = threading.Event()
 
     def work() -> None:
         agent.reader().wait(30)
-        play(agent, scenario, _pause(waits), None)
+        run_scenario(agent, scenario, _make_pause(waits), None)
 
-    failed = _begin(work, over.set)
+    failed = _start_worker(work, over.set)
     status = Terminal(
-        lambda _: Subscriber(agent.addresses[0], name="Demo", replies=not isinstance(typed, Nobody)),
+        lambda _: Subscriber(agent.addresses[0], name="Demo", replies=not isinstance(typed, NoInput)),
         typed,
-        Page(sys.stdout),
+        LinePrinter(sys.stdout),
         once=True,
     ).run()
     if status == 0 and not agent.sessions:
         over.wait(5)
     if listener is not None and capture is not None:
-        listener.capture(capture, source="aaep demo", whole=False)
-        click.echo(f"Recorded in {plain(str(capture))}.")
+        listener.write_capture(capture, source="aaep demo", whole=False)
+        click.echo(f"Recorded in {to_printable(str(capture))}.")
     if failed and isinstance(failed[0], AaepError):
         raise CannotRun(str(failed[0]))
     return status
 
 
-def _begin(work: Callable[[], None], done: Callable[[], None]) -> list[BaseException]:
+def _start_worker(work: Callable[[], None], done: Callable[[], None]) -> list[BaseException]:
     """Have the agent work in a thread of its own; what it failed with, if it did, once it is done."""
     failed: list[BaseException] = []
 
@@ -172,16 +180,16 @@ def _begin(work: Callable[[], None], done: Callable[[], None]) -> list[BaseExcep
     return failed
 
 
-def _next(heard: Queue[Announcement | None]) -> Announcement | None:
+def _next_announcement(heard: Queue[Announcement | None]) -> Announcement | None:
     while True:  # in short waits, so that a signal gets through
         with suppress(Empty):  # nothing yet
             return heard.get(timeout=0.2)
 
 
-def _writable(file: Path) -> None:
+def _check_writable(file: Path) -> None:
     """Fail now and not when all is over. What can be opened only once, such as a pipe, is not tried."""
     if file.is_file():
-        raise CannotRun(f"{plain(str(file))} is there already. Give another name.")
+        raise CannotRun(f"{to_printable(str(file))} is there already. Give another name.")
     if not file.exists():
         file.open("xb").close()
         file.unlink()
@@ -196,7 +204,7 @@ def _wait_for_reader(agent: Producer) -> None:
             continue  # nobody yet
 
 
-def _choose(answer: str) -> Callable[[Any], Any]:
+def _make_chooser(answer: str) -> Callable[[Any], Any]:
     """What the listener says to a prompt: to a question, its first choice for accept and its last for reject."""
 
     def choose(prompt: Any) -> Any:
@@ -207,7 +215,7 @@ def _choose(answer: str) -> Callable[[Any], Any]:
     return choose
 
 
-def _pause(seconds: float) -> Callable[[], None]:
+def _make_pause(seconds: float) -> Callable[[], None]:
     def pause() -> None:
         if seconds:
             time.sleep(seconds)  # so that it can be followed
@@ -215,13 +223,13 @@ def _pause(seconds: float) -> Callable[[], None]:
     return pause
 
 
-def _print(said: Announcement) -> None:
+def _print_announcement(said: Announcement) -> None:
     if said.text and not said.redundant:
         click.echo(("Attention. " if said.interrupts else "") + said.text)
 
 
 @contextmanager
-def _interruptible() -> Any:
+def _exit_on_sigterm() -> Any:
     """SIGTERM ends the demo as Ctrl-C does: the session is cancelled and the readers are told."""
 
     def stop(_number: int, _frame: FrameType | None) -> None:

@@ -18,10 +18,10 @@ import msgspec
 
 from .. import __version__, transports
 from ..errors import AaepError
-from ..runtime.files import folder, safe_folder
-from ._command import Verb, jsonl, plain
+from ..runtime.files import check_folder_safe, user_state_folder
+from ._command import AaepCommand, to_json_line, to_printable
 
-__all__ = ["Check", "checks", "main"]
+__all__ = ["Check", "main", "run_checks"]
 
 READY: Final = "ready"
 MISSING: Final = "missing"  # what is there works without it
@@ -43,7 +43,7 @@ class Check(msgspec.Struct, frozen=True):
         )
 
 
-@click.command("doctor", cls=Verb, example="aaep doctor")
+@click.command("doctor", cls=AaepCommand, example="aaep doctor")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object per check.")
 def main(as_json: bool) -> int:
     """Say what works on this machine: transports, identity, journal, speech, braille, browser.
@@ -51,12 +51,12 @@ def main(as_json: bool) -> int:
     Exits with 0 if nothing is broken, and 1 if something is. What is only missing is named with the command that adds
     it.
     """
-    found = [*checks()]
+    found = [*run_checks()]
     for one in found:
         if as_json:
-            sys.stdout.buffer.write(jsonl(msgspec.to_builtins(one)))
+            sys.stdout.buffer.write(to_json_line(msgspec.to_builtins(one)))
         else:
-            click.echo(plain(str(one)))
+            click.echo(to_printable(str(one)))
     broken = sum(one.state == BROKEN for one in found)
     missing = sum(one.state == MISSING for one in found)
     if not as_json:
@@ -64,27 +64,27 @@ def main(as_json: bool) -> int:
     return 1 if broken else 0
 
 
-def checks() -> Iterator[Check]:
+def run_checks() -> Iterator[Check]:
     """Everything there is to look at."""
     yield Check("Program", "aaep", READY, f"Version {__version__} on Python {platform.python_version()}.")
-    yield from _transports()
-    yield _package("Event loop", "uvloop", "Readers are served faster with it.", "pip install uvloop")
-    yield _package(
+    yield from _check_transports()
+    yield _check_package("Event loop", "uvloop", "Readers are served faster with it.", "pip install uvloop")
+    yield _check_package(
         "Identity", "joserfc", "Needed for JWT and for signed manifests.", "pip install joserfc cryptography"
     )
-    yield _journal()
+    yield _check_journal()
     for area, name, commands, package in (
         ("Speech", "speech-dispatcher", ("spd-say", "speech-dispatcher"), "speech-dispatcher"),
         ("Speech", "espeak-ng", ("espeak-ng",), "espeak-ng"),
         ("Braille", "BRLTTY", ("brltty",), "brltty"),
         ("Braille", "liblouis", ("lou_translate",), "liblouis-bin"),
     ):
-        yield _program(area, name, commands, package, "Screen readers use it; aaep itself does not yet.")
+        yield _check_program(area, name, commands, package, "Screen readers use it; aaep itself does not yet.")
     browsers = ("chromium", "chromium-browser", "google-chrome")
-    yield _program("Browser", "Chromium", browsers, "chromium", "Only the tests of aaep use it.")
+    yield _check_program("Browser", "Chromium", browsers, "chromium", "Only the tests of aaep use it.")
 
 
-def _transports() -> Iterator[Check]:
+def _check_transports() -> Iterator[Check]:
     for module in iter_modules(transports.__path__):
         if not module.ispkg:
             continue
@@ -102,24 +102,24 @@ def _transports() -> Iterator[Check]:
             )
 
 
-def _package(area: str, name: str, why: str, remedy: str) -> Check:
+def _check_package(area: str, name: str, why: str, remedy: str) -> Check:
     if find_spec(name) is not None:
         return Check(area, name, READY, "Installed.")
     return Check(area, name, MISSING, why, remedy)
 
 
-def _program(area: str, name: str, commands: tuple[str, ...], package: str, use: str) -> Check:
+def _check_program(area: str, name: str, commands: tuple[str, ...], package: str, use: str) -> Check:
     place = next((found for one in commands if (found := shutil.which(one))), None)
     if place is not None:
         return Check(area, name, READY, f"Found: {Path(place).name}. {use}")
     return Check(area, name, MISSING, f"Not found on this machine. {use}", f"apt-get install {package}")
 
 
-def _journal() -> Check:
+def _check_journal() -> Check:
     try:
-        place = folder()
+        place = user_state_folder()
         nearest = next(one for one in (place, *place.parents) if one.exists())
-        safe_folder(nearest)
+        check_folder_safe(nearest)
     except AaepError as error:
         return Check("Journal", "state folder", BROKEN, str(error))
     if not nearest.is_dir():

@@ -11,7 +11,7 @@ from typing import Any, cast
 import click
 
 from ..errors import AaepError
-from ..outputs.terminal import Nobody, Page, Reader, Terminal, source
+from ..outputs.terminal import LinePrinter, NoInput, Reader, Terminal, detect_input
 from ..presentation.announce import Announcement, Preferences
 from ..protocol.codec import encode
 from ..protocol.events import Envelope
@@ -19,13 +19,13 @@ from ..protocol.fields import Verbosity
 from ..subscriber.status import Status
 from ..subscriber.subscriber import Subscriber
 from ..transports.base import ChannelLost, transport
-from ._command import CannotRun, Tag, Verb, Whole, jsonl
-from ._options import CA, CERT, TOKEN, Own, connecting, quiet
+from ._command import AaepCommand, CannotRun, IntegerRange, LanguageTagType, to_json_line
+from ._options import CA_OPTION, CERT_OPTION, TOKEN_OPTION, ClientCertificate, build_channel_settings, silence_logging
 
 __all__ = ["main"]
 
 
-@click.command("listen", cls=Verb, example="aaep listen http://127.0.0.1:8137 --language en-GB")
+@click.command("listen", cls=AaepCommand, example="aaep listen http://127.0.0.1:8137 --language en-GB")
 @click.argument("url")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object per event; all else goes to stderr.")
 @click.option("--announcements", is_flag=True, help="Print one JSON object per announcement; all else goes to stderr.")
@@ -39,15 +39,15 @@ __all__ = ["main"]
 @click.option(
     "--language",
     "languages",
-    type=Tag(),
+    type=LanguageTagType(),
     multiple=True,
     help="A language you want, such as en-GB. May be repeated, the best first.",
 )
-@click.option("--rate", type=Whole(1, 100_000), metavar="N", help="At most N events a second.")
+@click.option("--rate", type=IntegerRange(1, 100_000), metavar="N", help="At most N events a second.")
 @click.option("--replies/--no-replies", default=True, help="Whether prompts can be answered here. Default: they can.")
-@TOKEN
-@CA
-@CERT
+@TOKEN_OPTION
+@CA_OPTION
+@CERT_OPTION
 @click.option(
     "--trust",
     type=click.Path(exists=True, dir_okay=False),
@@ -69,7 +69,7 @@ def main(
     replies: bool,
     token: str | None,
     ca: Path | None,
-    own: Own,
+    own: ClientCertificate,
     trust: str | None,
     once: bool,
     name: str | None,
@@ -87,34 +87,36 @@ def main(
     """
     if as_json and announcements:
         raise CannotRun("Standard output is for events or for announcements. Give --json or --announcements.")
-    typed = source(sys.stdin)
-    replies = replies and not isinstance(typed, Nobody)
+    typed = detect_input(sys.stdin)
+    replies = replies and not isinstance(typed, NoInput)
     wishes: dict[str, Any] = {
         "name": name,
         "languages": languages or None,
         "max_events_per_second": rate,
         "trust": trust,
     }
-    given = {key: value for key, value in wishes.items() if value is not None} | connecting(url, token, ca, own)
+    given = {key: value for key, value in wishes.items() if value is not None} | build_channel_settings(
+        url, token, ca, own
+    )
     spoken = cast(Verbosity, verbosity)
 
     def connect(tell: Callable[[Status], None]) -> Reader:
         return Subscriber(url, replies=replies, verbosity=spoken, wait=wait, tell=tell, **given)
 
-    quiet()
+    silence_logging()
 
     try:
         transport(url)
         return Terminal(
             connect,
             typed,
-            Page(sys.stderr if as_json or announcements else sys.stdout),
+            LinePrinter(sys.stderr if as_json or announcements else sys.stdout),
             preferences=Preferences(verbosity=spoken, languages=languages),
             replies=replies,
-            session=session,
+            session_id=session,
             once=once,
-            record=_record if as_json else None,
-            announced=_announced if announcements else None,
+            on_event=_print_event if as_json else None,
+            on_announcement=_print_announcement if announcements else None,
         ).run()
     except ChannelLost as error:
         raise CannotRun(f"{error} Start the agent or check the address. With --wait it is waited for.") from error
@@ -122,12 +124,12 @@ def main(
         raise CannotRun(str(error)) from error
 
 
-def _record(event: Envelope) -> None:
-    sys.stdout.buffer.write(jsonl(json.loads(encode(event))))
+def _print_event(event: Envelope) -> None:
+    sys.stdout.buffer.write(to_json_line(json.loads(encode(event))))
     sys.stdout.buffer.flush()
 
 
-def _announced(said: Announcement, text: str) -> None:
+def _print_announcement(said: Announcement, text: str) -> None:
     """What is presented, and with which weight: what interrupts is critical, whatever the event is."""
     told = {
         "event_id": said.event_id,
@@ -136,5 +138,5 @@ def _announced(said: Announcement, text: str) -> None:
         "text": text,
         "urgency": "critical" if said.interrupts else said.urgency,
     }
-    sys.stdout.buffer.write(jsonl(told))
+    sys.stdout.buffer.write(to_json_line(told))
     sys.stdout.buffer.flush()

@@ -16,27 +16,37 @@ import click
 from msgspec import UNSET
 
 from ..errors import AaepError
-from ..identity.manifests import ManifestInvalid, is_signed, origins, read
+from ..identity.manifests import ManifestInvalid, declared_origins, is_signed, parse_manifest
 from ..identity.origins import ENCRYPTED, LOCAL_ORIGIN, origin
-from ..identity.signatures import MOST_DAYS, Signed, sign, verify
+from ..identity.signatures import MAX_VALIDITY_DAYS, VerifiedManifest, sign_manifest, verify_manifest
 from ..identity.signing_keys import Algorithm, SigningKey, TrustedKeys
 from ..protocol.codec import encode
 from ..protocol.messages import Manifest
 from ..transports.base import transport
-from ._command import SETTINGS, CannotRun, Finite, Group, Verb, counted, incoming, jsonl, plain
-from ._options import CA, CERT, TOKEN, Own, connecting
+from ._command import (
+    CONTEXT_SETTINGS,
+    AaepCommand,
+    CannotRun,
+    CommandGroup,
+    FiniteRange,
+    format_count,
+    open_stdin,
+    to_json_line,
+    to_printable,
+)
+from ._options import CA_OPTION, CERT_OPTION, TOKEN_OPTION, ClientCertificate, build_channel_settings
 
 __all__ = ["main"]
 
 _KEY_FILE: Final = click.Path(path_type=Path, dir_okay=False)
-_PATIENCE: Final = 10.0  # seconds for a manifest that is fetched
-_LARGEST: Final = 1 << 20  # bytes (CF-114)
+_FETCH_TIMEOUT: Final = 10.0  # seconds for a manifest that is fetched
+_MAX_MANIFEST_BYTES: Final = 1 << 20  # bytes (CF-114)
 
 
 @click.group(
     "manifest",
-    cls=Group,
-    context_settings=SETTINGS,
+    cls=CommandGroup,
+    context_settings=CONTEXT_SETTINGS,
     invoke_without_command=True,
     epilog="Example: aaep manifest show http://127.0.0.1:8137",
 )
@@ -53,48 +63,48 @@ def main(context: click.Context) -> None:
 # -- show ----------------------------------------------------------------------------------
 
 
-@main.command("show", cls=Verb, example="aaep manifest show http://127.0.0.1:8137")
+@main.command("show", cls=AaepCommand, example="aaep manifest show http://127.0.0.1:8137")
 @click.argument("source", metavar="FILE|URL")
 @click.option("--json", "as_json", is_flag=True, help="Print the manifest as one JSON object instead of text.")
-@TOKEN
-@CA
-@CERT
-def show(*, source: str, as_json: bool, token: str | None, ca: Path | None, own: Own) -> None:
+@TOKEN_OPTION
+@CA_OPTION
+@CERT_OPTION
+def show(*, source: str, as_json: bool, token: str | None, ca: Path | None, own: ClientCertificate) -> None:
     """Print what a manifest says. Nothing is verified: aaep manifest verify does that.
 
     Exits with 2 if there is none, or if it cannot be read.
     """
-    raw = _raw(source, token, ca, own)
-    manifest = _read(source, raw)
+    raw = _load_raw(source, token, ca, own)
+    manifest = _read_manifest(source, raw)
     if as_json:
-        sys.stdout.buffer.write(jsonl(json.loads(encode(manifest))))
+        sys.stdout.buffer.write(to_json_line(json.loads(encode(manifest))))
         return
-    for line in _lines(manifest):
+    for line in _format_manifest(manifest):
         click.echo(line)
     click.echo("It is signed; this does not check by whom." if is_signed(raw) else "It is not signed.")
 
 
-def _lines(manifest: Manifest) -> Iterator[str]:
+def _format_manifest(manifest: Manifest) -> Iterator[str]:
     named = "" if manifest.agent_name is UNSET else f", called {manifest.agent_name}"
     version = "" if manifest.agent_version is UNSET else f", version {manifest.agent_version}"
-    yield plain(f"Agent: {manifest.agent_id}{named}{version}.")
-    yield plain(f"Versions of AAEP: {', '.join(manifest.aaep_versions_supported)}.")
-    yield plain(f"Levels: {', '.join(map(str, manifest.conformance_levels_supported))}.")
-    yield plain(f"Transports: {', '.join(manifest.transports_supported)}.")
-    yield plain(f"Languages: {', '.join(manifest.languages_supported)}.")
+    yield to_printable(f"Agent: {manifest.agent_id}{named}{version}.")
+    yield to_printable(f"Versions of AAEP: {', '.join(manifest.aaep_versions_supported)}.")
+    yield to_printable(f"Levels: {', '.join(map(str, manifest.conformance_levels_supported))}.")
+    yield to_printable(f"Transports: {', '.join(manifest.transports_supported)}.")
+    yield to_printable(f"Languages: {', '.join(manifest.languages_supported)}.")
     if manifest.extensions_supported is not UNSET and manifest.extensions_supported:
-        yield plain(f"Extensions: {', '.join(manifest.extensions_supported)}.")
+        yield to_printable(f"Extensions: {', '.join(manifest.extensions_supported)}.")
     if manifest.contact is not UNSET:
-        yield plain(f"Contact: {manifest.contact}.")
-    if places := origins(manifest):
-        yield plain(f"To be found at: {', '.join(places)}.")
+        yield to_printable(f"Contact: {manifest.contact}.")
+    if places := declared_origins(manifest):
+        yield to_printable(f"To be found at: {', '.join(places)}.")
 
 
 # -- sign ----------------------------------------------------------------------------------
 
 
 @main.command(
-    "sign", cls=Verb, example="aaep manifest sign manifest.json --key key.json --origin https://agent.example"
+    "sign", cls=AaepCommand, example="aaep manifest sign manifest.json --key key.json --origin https://agent.example"
 )
 @click.argument("source", metavar="FILE|URL")
 @click.option("--key", type=_KEY_FILE, required=True, help="The private key, as PEM or JWK.")
@@ -108,15 +118,15 @@ def _lines(manifest: Manifest) -> Iterator[str]:
 )
 @click.option(
     "--days",
-    type=Finite(0, MOST_DAYS, min_open=True),
-    default=MOST_DAYS,
+    type=FiniteRange(0, MAX_VALIDITY_DAYS, min_open=True),
+    default=MAX_VALIDITY_DAYS,
     metavar="N",
-    help=f"For how many days it counts. Default and most: {MOST_DAYS}.",
+    help=f"For how many days it counts. Default and most: {MAX_VALIDITY_DAYS}.",
 )
-@TOKEN
-@CA
-@CERT
-def sign_(
+@TOKEN_OPTION
+@CA_OPTION
+@CERT_OPTION
+def sign_command(
     *,
     source: str,
     key: Path,
@@ -125,18 +135,18 @@ def sign_(
     days: float,
     token: str | None,
     ca: Path | None,
-    own: Own,
+    own: ClientCertificate,
 ) -> None:
     """Print a manifest as a signed one, a JWS in one line.
 
     An agent with a signing_key does this by itself, again and again before it expires. Exits with 0 when it was
     signed, and 2 when it could not be.
     """
-    raw = _raw(source, token, ca, own)
+    raw = _load_raw(source, token, ca, own)
     try:
-        manifest = _read(source, raw)
+        manifest = _read_manifest(source, raw)
         found = SigningKey.load(key, kid)
-        click.echo(sign(manifest, found, now=time.time(), days=days, origins=places or None))
+        click.echo(sign_manifest(manifest, found, now=time.time(), days=days, origins=places or None))
     except AaepError as error:
         raise CannotRun(str(error)) from error
 
@@ -144,17 +154,17 @@ def sign_(
 # -- verify --------------------------------------------------------------------------------
 
 
-@main.command("verify", cls=Verb, example="aaep manifest verify https://agent.example --keys trusted.json")
+@main.command("verify", cls=AaepCommand, example="aaep manifest verify https://agent.example --keys trusted.json")
 @click.argument("source", metavar="FILE|URL")
 @click.option("--keys", type=_KEY_FILE, required=True, help="The public keys to trust: a JWK Set, JWK or PEM.")
 @click.option("--kid", default="", help="The name of the key, if the file does not give it.")
 @click.option("--agent", metavar="ID", help="The agent whose manifest it has to be.")
 @click.option("--origin", "place", metavar="URL", help="The address it has to be for. Default: the URL it came from.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object instead of text.")
-@TOKEN
-@CA
-@CERT
-def verify_(
+@TOKEN_OPTION
+@CA_OPTION
+@CERT_OPTION
+def verify_command(
     *,
     source: str,
     keys: Path,
@@ -164,7 +174,7 @@ def verify_(
     as_json: bool,
     token: str | None,
     ca: Path | None,
-    own: Own,
+    own: ClientCertificate,
 ) -> int:
     """Check who signed a manifest, for which agent and address, and whether it still counts.
 
@@ -174,27 +184,29 @@ def verify_(
         trusted = TrustedKeys.load(keys, kid)
     except AaepError as error:
         raise CannotRun(str(error)) from error
-    raw = _raw(source, token, ca, own)
+    raw = _load_raw(source, token, ca, own)
     place = place or (source if _is_url(source) else None)
     try:
-        signed = verify(raw, trusted, agent_id=agent, origin=None if place is None else origin(place), now=time.time())
+        signed = verify_manifest(
+            raw, trusted, agent_id=agent, origin=None if place is None else origin(place), now=time.time()
+        )
     except ManifestInvalid as error:
         if as_json:
-            sys.stdout.buffer.write(jsonl({"verified": False, "reason": error.reason, "message": str(error)}))
+            sys.stdout.buffer.write(to_json_line({"verified": False, "reason": error.reason, "message": str(error)}))
         else:
-            click.echo(f"Not verified. {plain(str(error))}")
+            click.echo(f"Not verified. {to_printable(str(error))}")
         return 1
     if as_json:
-        sys.stdout.buffer.write(jsonl(_found(signed)))
+        sys.stdout.buffer.write(to_json_line(_signed_to_dict(signed)))
         return 0
-    click.echo(plain(f"Verified. This is the manifest of {signed.manifest.agent_id}, signed with {signed.kid}."))
-    click.echo(plain(f"It counts until {_date(signed.expires)}, at: {', '.join(signed.origins)}."))
-    for line in _unchecked(source, agent, place):
+    click.echo(to_printable(f"Verified. This is the manifest of {signed.manifest.agent_id}, signed with {signed.kid}."))
+    click.echo(to_printable(f"It counts until {_format_time(signed.expires_at)}, at: {', '.join(signed.origins)}."))
+    for line in _list_unchecked(source, agent, place):
         click.echo(line)
     return 0
 
 
-def _unchecked(source: str, agent: str | None, place: str | None) -> Iterator[str]:
+def _list_unchecked(source: str, agent: str | None, place: str | None) -> Iterator[str]:
     """What a person might believe to have been checked."""
     if agent is None:
         yield "Not checked: whether that is the agent you mean. Name it with --agent."
@@ -204,19 +216,19 @@ def _unchecked(source: str, agent: str | None, place: str | None) -> Iterator[st
         yield "Not checked: who answered there, for the connection is not encrypted."
 
 
-def _found(signed: Signed) -> dict[str, Any]:
+def _signed_to_dict(signed: VerifiedManifest) -> dict[str, Any]:
     return {
         "verified": True,
         "agent_id": signed.manifest.agent_id,
         "kid": signed.kid,
         "algorithm": signed.algorithm,
-        "issued": _date(signed.issued),
-        "expires": _date(signed.expires),
+        "issued": _format_time(signed.issued_at),
+        "expires": _format_time(signed.expires_at),
         "origins": [*signed.origins],
     }
 
 
-def _date(moment: float) -> str:
+def _format_time(moment: float) -> str:
     return time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(moment))
 
 
@@ -225,19 +237,19 @@ def _date(moment: float) -> str:
 
 @main.group(
     "key",
-    cls=Group,
-    context_settings=SETTINGS,
+    cls=CommandGroup,
+    context_settings=CONTEXT_SETTINGS,
     invoke_without_command=True,
     epilog="Example: aaep manifest key new key.json",
 )
 @click.pass_context
-def key_(context: click.Context) -> None:
+def key_group(context: click.Context) -> None:
     """Keys to sign manifests with."""
     if context.invoked_subcommand is None:
         click.echo(context.get_help())
 
 
-@key_.command("new", cls=Verb, example="aaep manifest key new bank.key.json --kid bank-2026")
+@key_group.command("new", cls=AaepCommand, example="aaep manifest key new bank.key.json --kid bank-2026")
 @click.argument("file", type=_KEY_FILE)
 @click.option(
     "--algorithm",
@@ -246,7 +258,7 @@ def key_(context: click.Context) -> None:
     help="What it signs with. Default: ES256.",
 )
 @click.option("--kid", default="", help="Its name. Default: its thumbprint.")
-def new(*, file: Path, algorithm: str, kid: str) -> None:
+def new_key(*, file: Path, algorithm: str, kid: str) -> None:
     """Make a key: the private half in FILE, which you keep, and the public half beside it, for those who listen.
 
     A FILE that ends in .pem is written as PEM, any other as a JWK. The public half is always a JWK Set. Exits with 2 if
@@ -256,27 +268,27 @@ def new(*, file: Path, algorithm: str, kid: str) -> None:
     if pem and kid:
         raise CannotRun("A PEM file has no room for a name. Leave --kid out, or choose a name that ends in .json.")
     try:
-        key = SigningKey.new(cast(Algorithm, algorithm), kid)
+        key = SigningKey.generate(cast(Algorithm, algorithm), kid)
     except AaepError as error:
         raise CannotRun(str(error)) from error
-    private = key.jose.as_pem(private=True) if pem else _json(key.jwk(private=True))
+    private = key.jose_key.as_pem(private=True) if pem else _to_json(key.to_jwk(private=True))
     public = file.with_name(f"{file.name.removesuffix('.pem').removesuffix('.json')}.public.json")
-    _write(file, private, 0o600)
+    _write_new_file(file, private, 0o600)
     try:
-        _write(public, _json({"keys": [key.jwk()]}), 0o644)
+        _write_new_file(public, _to_json({"keys": [key.to_jwk()]}), 0o644)
     except CannotRun:
         file.unlink()  # one half alone would only be in the way of the next try
         raise
-    click.echo(f"{plain(str(file))}: the private key. Keep it to yourself.")
-    click.echo(f"{plain(str(public))}: the public key. Give it to those who listen.")
-    click.echo(f"Its name is {plain(key.kid)}.")
+    click.echo(f"{to_printable(str(file))}: the private key. Keep it to yourself.")
+    click.echo(f"{to_printable(str(public))}: the public key. Give it to those who listen.")
+    click.echo(f"Its name is {to_printable(key.kid)}.")
 
 
-def _json(value: Any) -> bytes:
+def _to_json(value: Any) -> bytes:
     return json.dumps(value, indent=2).encode() + b"\n"
 
 
-def _write(path: Path, data: bytes, mode: int) -> None:
+def _write_new_file(path: Path, data: bytes, mode: int) -> None:
     """Only where nothing is: a key that is overwritten is lost."""
     try:
         with os.fdopen(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, mode), "wb") as file:
@@ -288,37 +300,37 @@ def _write(path: Path, data: bytes, mode: int) -> None:
 # -- where a manifest is -------------------------------------------------------------------
 
 
-def _read(source: str, raw: bytes) -> Manifest:
+def _read_manifest(source: str, raw: bytes) -> Manifest:
     try:
-        return read(raw)
+        return parse_manifest(raw)
     except ManifestInvalid as error:
-        raise CannotRun(f"{'Standard input' if source == '-' else plain(source)}: {error}") from error
+        raise CannotRun(f"{'Standard input' if source == '-' else to_printable(source)}: {error}") from error
 
 
 def _is_url(source: str) -> bool:
     return ("://" in source or bool(origin(source))) and not Path(source).exists()
 
 
-def _raw(source: str, token: str | None, ca: Path | None, own: Own) -> bytes:
+def _load_raw(source: str, token: str | None, ca: Path | None, own: ClientCertificate) -> bytes:
     if source == "-":
-        raw = incoming().read(_LARGEST + 1)
+        raw = open_stdin().read(_MAX_MANIFEST_BYTES + 1)
     elif _is_url(source):
-        return _fetched(source, token, ca, own)
+        return _fetch(source, token, ca, own)
     else:
         with Path(source).open("rb") as file:
-            raw = file.read(_LARGEST + 1)
-    if len(raw) > _LARGEST:
-        raise CannotRun(f"{counted(_LARGEST, 'byte')} are the most that a manifest may have.")
+            raw = file.read(_MAX_MANIFEST_BYTES + 1)
+    if len(raw) > _MAX_MANIFEST_BYTES:
+        raise CannotRun(f"{format_count(_MAX_MANIFEST_BYTES, 'byte')} are the most that a manifest may have.")
     return raw
 
 
-def _fetched(url: str, token: str | None, ca: Path | None, own: Own) -> bytes:
-    settings = connecting(url, token, ca, own)
+def _fetch(url: str, token: str | None, ca: Path | None, own: ClientCertificate) -> bytes:
+    settings = build_channel_settings(url, token, ca, own)
 
     async def fetch() -> bytes:
         channel = transport(url).connect(url, **settings)
         try:
-            async with asyncio.timeout(_PATIENCE):
+            async with asyncio.timeout(_FETCH_TIMEOUT):
                 return await channel.manifest()
         finally:
             with suppress(AaepError):  # what was asked for is here, or its own error is on its way

@@ -20,20 +20,41 @@ from ..journal.memory import MemoryJournal
 from ..producer.producer import Producer
 from ..protocol.fields import get_member
 from ..recording.capture import CaptureError
-from ..recording.replay_plan import Script
-from ..recording.replayer import OnReply, Rehearsal
+from ..recording.replay_plan import ReplayPlan
+from ..recording.replayer import Replayer, ReplyPolicy
 from ..transports.base import Reachable
-from ._command import CannotRun, Finite, Verb, counted, extensions, incoming, interruptible, plain
-from ._options import CA, CERT, Own, connecting
+from ._command import (
+    AaepCommand,
+    CannotRun,
+    FiniteRange,
+    format_count,
+    interrupt_on_sigterm,
+    load_extensions,
+    open_stdin,
+    to_printable,
+)
+from ._options import CA_OPTION, CERT_OPTION, ClientCertificate, build_channel_settings
 
 __all__ = ["main"]
 
-PROGRESS: Final = 10.0  # seconds between two lines about how far it is
-_PLAYING: Final = ("urls", "hub", "token", "ca", "own", "speed", "no_delay", "loop", "wait", "on_reply", "keep_ids")
-_KEPT: Final = 16 * 1024 * 1024  # bytes of what was played that are kept for readers who come back
+PROGRESS_INTERVAL: Final = 10.0  # seconds between two lines about how far it is
+_PLAYBACK_OPTIONS: Final = (
+    "urls",
+    "hub",
+    "token",
+    "ca",
+    "own",
+    "speed",
+    "no_delay",
+    "loop",
+    "wait",
+    "on_reply",
+    "keep_ids",
+)
+_MAX_JOURNAL_BYTES: Final = 16 * 1024 * 1024  # bytes of what was played that are kept for readers who come back
 
 
-@click.command("replay", cls=Verb, example="aaep replay session.ndjson --speed 2")
+@click.command("replay", cls=AaepCommand, example="aaep replay session.ndjson --speed 2")
 @click.argument("file", metavar="FILE|-", type=click.Path(exists=True, dir_okay=False, allow_dash=True))
 @click.option(
     "--listen",
@@ -46,10 +67,10 @@ _KEPT: Final = 16 * 1024 * 1024  # bytes of what was played that are kept for re
 @click.option(
     "--token", envvar="AAEP_TOKEN", help="The bearer token for the hub. Better set AAEP_TOKEN: others see options."
 )
-@CA
-@CERT
+@CA_OPTION
+@CERT_OPTION
 @click.option(
-    "--speed", type=Finite(min=0, min_open=True), default=1.0, metavar="N", help="N times as fast. Default: 1."
+    "--speed", type=FiniteRange(min=0, min_open=True), default=1.0, metavar="N", help="N times as fast. Default: 1."
 )
 @click.option("--no-delay", is_flag=True, help="As fast as the readers take it. Prompts wait all the same.")
 @click.option("--loop", is_flag=True, help="Begin again at the end, until you press Control-C.")
@@ -86,7 +107,7 @@ def main(
     hub: str | None,
     token: str | None,
     ca: Path | None,
-    own: Own,
+    own: ClientCertificate,
     speed: float,
     no_delay: bool,
     loop: bool,
@@ -111,10 +132,10 @@ def main(
     """
     audible = progress or sys.stderr.isatty()
     if shown:
-        _only_for_playing(context)
+        _reject_playback_options(context)
         from ._visualize import visualize  # noqa: PLC0415  # drawing is for those who want it
 
-        return visualize((file,), svg, html, notes=notes, audible=audible)
+        return visualize((file,), svg, html, notes=notes, show_progress=audible)
     if svg is not None or html is not None or notes:
         raise click.UsageError("--svg, --html and --notes need --visualize.")
     if hub is None and (ca is not None or own is not None):
@@ -123,26 +144,26 @@ def main(
         raise click.UsageError("--keep-ids and --loop do not go together: readers hear each id once.")
     logging.getLogger("aaep").addHandler(logging.NullHandler())  # what matters is printed, in its own words
     try:
-        known = extensions()
-        with _source(file) as opened, interruptible(), _Told(hub):
-            script = Script(opened, known, tick=partial(_tick, audible=audible))
-            _introduce(script, file)
-            with _producer(script, urls, hub, connecting(hub or "", token, ca, own)) as producer:
-                rehearsal = Rehearsal(
+        known = load_extensions()
+        with _RereadableInput(file) as opened, interrupt_on_sigterm(), _HubWarningPrinter(hub):
+            script = ReplayPlan(opened, known, on_progress=partial(_print_lines_read, show_progress=audible))
+            _print_summary(script, file)
+            with _build_producer(script, urls, hub, build_channel_settings(hub or "", token, ca, own)) as producer:
+                rehearsal = Replayer(
                     producer,
                     script,
-                    on_reply=cast(OnReply, on_reply),
+                    on_reply=cast(ReplyPolicy, on_reply),
                     speed=None if no_delay else speed,
                     keep_ids=keep_ids,
-                    say=lambda text: click.echo(plain(text), err=True),
+                    report=lambda text: click.echo(to_printable(text), err=True),
                 )
-                _invite(rehearsal, hub, wait=wait)
-                with _Progress(rehearsal, audible=audible):
+                _print_invitation(rehearsal, hub, wait=wait)
+                with _ProgressPrinter(rehearsal, enabled=audible):
                     # A hub is there before its readers, and tells only of those who can answer.
                     rehearsal.play(rounds=None if loop else 1, wait=wait, replies=hub is not None)
             if hub is not None and producer.hub.sessions.unheard_by_hub():
                 raise CannotRun("The hub was not there, so nobody heard it. Start it: aaep serve. Then play it again.")
-            click.echo(f"Played {counted(rehearsal.played, 'event')}.", err=True)
+            click.echo(f"Played {format_count(rehearsal.played_count, 'event')}.", err=True)
     except KeyboardInterrupt:
         click.echo("Stopped.", err=True)
         return 0 if loop else 130
@@ -150,25 +171,25 @@ def main(
         here = "A recording is played on this one, or at a hub: listen on 127.0.0.1, or use --hub."
         raise CannotRun(f"{error.url} can be reached from other machines. {here}") from error
     except CaptureError as error:
-        raise CannotRun(f"{'Standard input' if file == '-' else plain(file)}: {error}") from error
+        raise CannotRun(f"{'Standard input' if file == '-' else to_printable(file)}: {error}") from error
     except AaepError as error:
         raise CannotRun(str(error)) from error
     return 0
 
 
-def _only_for_playing(context: click.Context) -> None:
+def _reject_playback_options(context: click.Context) -> None:
     """What says how to play is not passed over in silence where nothing is played. The environment may say so."""
     given = [
         "/".join(option.opts + option.secondary_opts)
         for option in context.command.params
-        if option.name in _PLAYING
+        if option.name in _PLAYBACK_OPTIONS
         and context.get_parameter_source(option.name) is click.core.ParameterSource.COMMANDLINE
     ]
     if given:
         raise click.UsageError(f"--visualize does not play it, so it takes no {' and no '.join(given)}.")
 
 
-class _Told(logging.Handler):
+class _HubWarningPrinter(logging.Handler):
     """Says that the hub is not there, or will not have us, which else nobody would know."""
 
     def __init__(self, hub: str | None) -> None:
@@ -184,36 +205,36 @@ class _Told(logging.Handler):
             self._log.removeHandler(self)
 
     def emit(self, record: logging.LogRecord) -> None:
-        click.echo(plain(record.getMessage()), err=True)
+        click.echo(to_printable(record.getMessage()), err=True)
 
 
-class _source:
+class _RereadableInput:
     """The file, which is read several times; what comes on standard input is put aside for that."""
 
     def __init__(self, file: str) -> None:
         self._file = file
-        self._aside: IO[bytes] | None = None
+        self._copy: IO[bytes] | None = None
 
     def __enter__(self) -> Callable[[], IO[bytes]]:
         if self._file != "-":
-            return partial(_opened, self._file)
-        given = incoming()
-        self._aside = tempfile.NamedTemporaryFile(prefix="aaep-")  # closed below
+            return partial(_open_file, self._file)
+        given = open_stdin()
+        self._copy = tempfile.NamedTemporaryFile(prefix="aaep-")  # closed below
         while piece := given.read(1 << 20):
-            self._aside.write(piece)
-        self._aside.flush()
-        return partial(_opened, self._aside.name)
+            self._copy.write(piece)
+        self._copy.flush()
+        return partial(_open_file, self._copy.name)
 
     def __exit__(self, *_: object) -> None:
-        if self._aside is not None:
-            self._aside.close()
+        if self._copy is not None:
+            self._copy.close()
 
 
-def _opened(file: str) -> IO[bytes]:
+def _open_file(file: str) -> IO[bytes]:
     return open(file, "rb", buffering=1 << 18)
 
 
-def _producer(script: Script, urls: tuple[str, ...], hub: str | None, settings: dict[str, Any]) -> Producer:
+def _build_producer(script: ReplayPlan, urls: tuple[str, ...], hub: str | None, settings: dict[str, Any]) -> Producer:
     """The agent of the recording, to those who listen now."""
     info, languages = script.producer, script.languages or ("en-US",)
     return Producer(
@@ -224,24 +245,27 @@ def _producer(script: Script, urls: tuple[str, ...], hub: str | None, settings: 
         listen=urls or (() if hub else ("http://127.0.0.1:0",)),
         hub=hub,
         hub_settings=settings or None,
-        journal=MemoryJournal(retention=Retention(size=_KEPT)),
+        journal=MemoryJournal(retention=Retention(max_bytes=_MAX_JOURNAL_BYTES)),
         language=languages[0],
         languages=languages[1:],
         extensions=script.extensions,
     )
 
 
-def _introduce(script: Script, file: str) -> None:
-    name = "Standard input" if file == "-" else plain(file)
-    holds = f"{counted(script.events, 'event')} of {counted(script.sessions, 'session')}"
+def _print_summary(script: ReplayPlan, file: str) -> None:
+    name = "Standard input" if file == "-" else to_printable(file)
+    holds = f"{format_count(script.event_count, 'event')} of {format_count(script.session_count, 'session')}"
     click.echo(f"{name} holds {holds}.", err=True)
-    if script.faults:
-        click.echo(f"{counted(script.faults, 'line')} could not be read; aaep validate says why.", err=True)
-    if script.via is not None:
-        click.echo(f"Several subscriptions were recorded at the same time. {plain(script.via)} is played.", err=True)
+    if script.fault_count:
+        click.echo(f"{format_count(script.fault_count, 'line')} could not be read; aaep validate says why.", err=True)
+    if script.subscription_id is not None:
+        click.echo(
+            f"Several subscriptions were recorded at the same time. {to_printable(script.subscription_id)} is played.",
+            err=True,
+        )
 
 
-def _invite(rehearsal: Rehearsal, hub: str | None, *, wait: bool) -> None:
+def _print_invitation(rehearsal: Replayer, hub: str | None, *, wait: bool) -> None:
     for url in rehearsal.producer.addresses:
         click.echo(f"Readers can join: aaep listen {url}", err=True)
     if wait:
@@ -249,31 +273,31 @@ def _invite(rehearsal: Rehearsal, hub: str | None, *, wait: bool) -> None:
         click.echo(f"It begins when somebody {who}.", err=True)
 
 
-def _tick(lines: int, *, audible: bool) -> None:
-    if audible and lines % 100_000 == 0:
+def _print_lines_read(lines: int, *, show_progress: bool) -> None:
+    if show_progress and lines % 100_000 == 0:
         click.echo(f"{lines:,} lines read.", err=True)
 
 
-class _Progress:
+class _ProgressPrinter:
     """Says now and then how far it is."""
 
-    def __init__(self, rehearsal: Rehearsal, *, audible: bool) -> None:
-        self._rehearsal, self._audible = rehearsal, audible
-        self._over = threading.Event()
+    def __init__(self, rehearsal: Replayer, *, enabled: bool) -> None:
+        self._replayer, self._is_enabled = rehearsal, enabled
+        self._stopped = threading.Event()
 
     def __enter__(self) -> None:
-        if self._audible:
+        if self._is_enabled:
             threading.Thread(target=self._run, name="aaep-replay", daemon=True).start()
 
     def __exit__(self, *_: object) -> None:
-        self._over.set()
+        self._stopped.set()
 
     def _run(self) -> None:
         said = -1
-        while not self._over.wait(PROGRESS):
-            played = self._rehearsal.played
+        while not self._stopped.wait(PROGRESS_INTERVAL):
+            played = self._replayer.played_count
             if played != said:
                 with suppress(OSError):  # nobody sees how far it is; it goes on all the same
-                    held = self._rehearsal.script.events
+                    held = self._replayer.plan.event_count
                     click.echo(f"Played {played:,} events; the recording holds {held:,}.", err=True)
             said = played

@@ -25,18 +25,18 @@ from ..protocol.attend_extension import ATTEND, attend_registry
 from ..protocol.events import ProducerInfo
 from ..protocol.messages import Manifest
 from ..protocol.negotiation import Offer
-from ..runtime.files import path_for
-from ..runtime.ids import timestamp
+from ..runtime.files import default_journal_path
+from ..runtime.ids import format_timestamp
 from ..transports.base import serve as open_server
 from ..transports.stdio.server import StdioDoor
-from ._command import CannotRun, Tag, Verb, plain
-from ._options import identity
+from ._command import AaepCommand, CannotRun, LanguageTagType, to_printable
+from ._options import build_identity
 
 __all__ = ["main"]
 
-_ENCRYPTED: Final = tuple(f"{scheme}:" for scheme in ENCRYPTED)
-_WEB: Final = ("http:", "https:", "ws:", "wss:", "asgi+http:")  # what a browser can speak to
-_OPTIONS: Final = (
+_ENCRYPTED_PREFIXES: Final = tuple(f"{scheme}:" for scheme in ENCRYPTED)
+_WEB_PREFIXES: Final = ("http:", "https:", "ws:", "wss:", "asgi+http:")  # what a browser can speak to
+_OPTION_SPELLINGS: Final = (
     ("either ssl=, a context, or ", ""),
     ("identity= or token=", "--tokens"),
     ("client_ca='", "--client-ca '"),
@@ -49,7 +49,7 @@ _OPTIONS: Final = (
 )
 
 
-@click.command("serve", cls=Verb, example="aaep serve --listen http://127.0.0.1:8137 --listen unix:hub")
+@click.command("serve", cls=AaepCommand, example="aaep serve --listen http://127.0.0.1:8137 --listen unix:hub")
 @click.option(
     "--listen",
     "urls",
@@ -107,7 +107,7 @@ _OPTIONS: Final = (
 @click.option(
     "--language",
     "languages",
-    type=Tag(),
+    type=LanguageTagType(),
     multiple=True,
     help="A language agents speak. May be repeated. Default: en-US.",
 )
@@ -151,37 +151,39 @@ def main(
     if stdio:
         urls = (*urls, "stdio:")
     files = {name: value for name, value in (("cert", tls_cert), ("key", tls_key), ("client_ca", client_ca)) if value}
-    if files and not any(url.lower().startswith(_ENCRYPTED) for url in urls):
+    if files and not any(url.lower().startswith(_ENCRYPTED_PREFIXES) for url in urls):
         raise CannotRun(
             "--tls-cert and --tls-key are for encrypted addresses. Give one too: --listen https://127.0.0.1:8443"
         )
     if (client_ca is None) != (not certificates):
         raise CannotRun("--client-ca says which certificates count, and --certificate whose they are. Give both.")
-    settings: dict[str, Any] = {**files, **_web(urls, origins, hosts)}
+    settings: dict[str, Any] = {**files, **_build_web_settings(urls, origins, hosts)}
     try:
-        who = identity(tokens, jwks, issuer, audience, certificates)
+        who = build_identity(tokens, jwks, issuer, audience, certificates)
         settings |= {} if who is None else {"identity": who}
-        sign = None if signing_key is None else _signer(signing_key)
-        with _logged(level):
-            return asyncio.run(_serve(urls, _offer(name, languages, reached_at), _journal(journal), settings, sign))
+        sign = None if signing_key is None else _load_signer(signing_key)
+        with _log_to_stderr(level):
+            return asyncio.run(
+                _serve(urls, _build_offer(name, languages, reached_at), _open_journal(journal), settings, sign)
+            )
     except AaepError as error:
-        raise CannotRun(_spelt(str(error))) from error
+        raise CannotRun(_use_option_names(str(error))) from error
 
 
-class _Line(logging.Formatter):
+class _LogFormatter(logging.Formatter):
     """A moment, how bad it is, and a sentence. What others put into it moves no cursor."""
 
     def formatTime(self, record: logging.LogRecord, datefmt: str | None = None) -> str:
-        return timestamp(record.created)
+        return format_timestamp(record.created)
 
     def formatMessage(self, record: logging.LogRecord) -> str:
-        return plain(super().formatMessage(record))
+        return to_printable(super().formatMessage(record))
 
 
 @contextmanager
-def _logged(level: str) -> Iterator[None]:
+def _log_to_stderr(level: str) -> Iterator[None]:
     log, handler = logging.getLogger("aaep"), logging.StreamHandler()
-    handler.setFormatter(_Line("%(asctime)s %(levelname)s: %(message)s"))
+    handler.setFormatter(_LogFormatter("%(asctime)s %(levelname)s: %(message)s"))
     before = log.level
     log.addHandler(handler)
     log.setLevel(level.upper())
@@ -192,16 +194,16 @@ def _logged(level: str) -> Iterator[None]:
         log.setLevel(before)
 
 
-def _spelt(text: str) -> str:
+def _use_option_names(text: str) -> str:
     """With our options in place of Python's."""
-    for python, option in _OPTIONS:
+    for python, option in _OPTION_SPELLINGS:
         text = text.replace(python, option)
     return text
 
 
-def _web(urls: tuple[str, ...], origins: tuple[str, ...], hosts: tuple[str, ...]) -> dict[str, Any]:
+def _build_web_settings(urls: tuple[str, ...], origins: tuple[str, ...], hosts: tuple[str, ...]) -> dict[str, Any]:
     """Which web pages may come, and which further names are ours, where there is such a thing."""
-    if urls and not any(url.lower().startswith(_WEB) for url in urls):
+    if urls and not any(url.lower().startswith(_WEB_PREFIXES) for url in urls):
         where = "Give one that browsers can reach too: --listen http://127.0.0.1:8137"
         if origins:
             raise CannotRun(f"--origin is for web pages, and none can use these addresses. {where}")
@@ -210,20 +212,20 @@ def _web(urls: tuple[str, ...], origins: tuple[str, ...], hosts: tuple[str, ...]
     return {name: value for name, value in (("origins", origins), ("hosts", hosts)) if value}
 
 
-def _journal(given: str | None) -> Journal:
+def _open_journal(given: str | None) -> Journal:
     if given == "memory":
         return MemoryJournal()
-    return SqliteJournal(path_for(HUB_AGENT_ID) if given is None else given)
+    return SqliteJournal(default_journal_path(HUB_AGENT_ID) if given is None else given)
 
 
-def _signer(path: str) -> Callable[[Manifest], str | None]:
-    from ..identity.signatures import Signer  # noqa: PLC0415  # the same
+def _load_signer(path: str) -> Callable[[Manifest], str | None]:
+    from ..identity.signatures import ManifestSigner  # noqa: PLC0415  # the same
     from ..identity.signing_keys import SigningKey  # noqa: PLC0415  # it brings in the JOSE library, which few need
 
-    return Signer(SigningKey.load(path))
+    return ManifestSigner(SigningKey.load(path))
 
 
-def _offer(name: str, languages: tuple[str, ...], reached_at: tuple[str, ...]) -> Offer:
+def _build_offer(name: str, languages: tuple[str, ...], reached_at: tuple[str, ...]) -> Offer:
     return Offer(
         producer=ProducerInfo(agent_id=HUB_AGENT_ID, agent_name=name),
         languages=languages or ("en-US",),
@@ -240,7 +242,7 @@ async def _serve(
     settings: dict[str, Any],
     sign: Callable[[Manifest], str | None] | None,
 ) -> int:
-    several = "identity" in settings and getattr(settings["identity"], "several", True)
+    several = "identity" in settings and getattr(settings["identity"], "is_multi_user", True)
     kept_for = earlier(journal, several=several)
     hub = Hub(offer, journal, loop=asyncio.get_running_loop(), audience=kept_for)
     hub.signer = sign
@@ -252,7 +254,7 @@ async def _serve(
     try:
         for url in urls or ("http://127.0.0.1:8137", "ws://127.0.0.1:8138"):
             # On standard error: standard output may be a reader's.
-            click.echo(f"Listening at {(await open_server(hub, url, **_for(url, settings))).url}", err=True)
+            click.echo(f"Listening at {(await open_server(hub, url, **_select_settings(url, settings))).url}", err=True)
         if sign is not None and hub.offered.signed_manifest is None:
             raise CannotRun("A manifest is signed for addresses. Say what readers connect to: --reached-at https://…")
         for door in hub.servers:
@@ -268,14 +270,14 @@ async def _serve(
     return 0
 
 
-def _for(url: str, settings: dict[str, Any]) -> dict[str, Any]:
+def _select_settings(url: str, settings: dict[str, Any]) -> dict[str, Any]:
     """A local socket knows its users by themselves, and only what is encrypted has a certificate."""
     place = url.lower()
     if place.startswith(("unix:", "stdio:")):
         return {}
     meant = {"identity"}
-    if place.startswith(_ENCRYPTED):
+    if place.startswith(_ENCRYPTED_PREFIXES):
         meant |= {"cert", "key", "client_ca"}
-    if place.startswith(_WEB):
+    if place.startswith(_WEB_PREFIXES):
         meant |= {"origins", "hosts"}
     return {name: value for name, value in settings.items() if name in meant}

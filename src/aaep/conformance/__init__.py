@@ -12,15 +12,15 @@ from typing import Final, Literal
 
 import msgspec
 
-__all__ = ["SUITE", "VERDICTS", "Result", "Verdict"]
+__all__ = ["SUITE_VERSION", "VERDICTS", "RuleResult", "Verdict"]
 
-SUITE: Final = "1.0.0"  # the version of the suite, which a claim names (LVL-004)
+SUITE_VERSION: Final = "1.0.0"  # the version of the suite, which a claim names (LVL-004)
 
 Verdict = Literal["passed", "failed", "warning", "not shown", "not applicable"]
 VERDICTS: Final[tuple[Verdict, ...]] = ("failed", "warning", "not shown", "passed", "not applicable")
 
 
-class Result(msgspec.Struct):
+class RuleResult(msgspec.Struct):
     """
     What is known of one rule after a run.
 
@@ -32,4 +32,4 @@ class Result(msgspec.Struct):
     verdict: Verdict
     evidence: tuple[str, ...] = ()
     advice: str = ""
-    required: Literal[1, 2, 3] | None = None
+    required_level: Literal[1, 2, 3] | None = None

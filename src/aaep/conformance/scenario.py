@@ -11,13 +11,23 @@ import msgspec
 
 from ..errors import AaepError
 
-__all__ = ["SCENARIOS", "Level", "Play", "Scenario", "Unplayable", "apart", "live", "numbered", "scenario"]
+__all__ = [
+    "REGISTERED_PRODUCER_SCENARIOS",
+    "Level",
+    "Scenario",
+    "ScenarioAborted",
+    "ScenarioFunction",
+    "collect_tried_rules",
+    "make_progress_reporter",
+    "scenario",
+    "split_command",
+]
 
 Level = Literal[1, 2, 3]
-Play = Callable[[Any], Awaitable[None]]  # what it is given is the stage of its side
+ScenarioFunction = Callable[[Any], Awaitable[None]]  # what it is given is the stage of its side
 
 
-class Unplayable(Exception):
+class ScenarioAborted(Exception):
     """A scenario cannot go on; the message says what was missing."""
 
 
@@ -29,46 +39,53 @@ class Scenario(msgspec.Struct, frozen=True):
     """
 
     name: str
-    play: Play
+    run: ScenarioFunction
     level: Level
-    rules: tuple[str, ...]
-    also: tuple[str, ...]
-    alone: bool
+    required_rules: tuple[str, ...]
+    optional_rules: tuple[str, ...]
+    is_without_replier: bool
 
 
-SCENARIOS: Final[list[Scenario]] = []
+REGISTERED_PRODUCER_SCENARIOS: Final[list[Scenario]] = []
 
 
 def scenario(
-    level: Level, rules: str, also: str = "", *, alone: bool = False, among: list[Scenario] = SCENARIOS
-) -> Callable[[Play], Play]:
+    level: Level,
+    required_rules: str,
+    optional_rules: str = "",
+    *,
+    without_replier: bool = False,
+    among: list[Scenario] = REGISTERED_PRODUCER_SCENARIOS,
+) -> Callable[[ScenarioFunction], ScenarioFunction]:
     """Makes a scenario of a function, among others of its side."""
 
-    def made(play: Play) -> Play:
+    def register(play: ScenarioFunction) -> ScenarioFunction:
         name = getattr(play, "__name__", "").replace("_", " ")
-        among.append(Scenario(name, play, level, tuple(rules.split()), tuple(also.split()), alone))
+        among.append(
+            Scenario(name, play, level, tuple(required_rules.split()), tuple(optional_rules.split()), without_replier)
+        )
         return play
 
-    return made
+    return register
 
 
-def numbered(say: Callable[[str], object], total: int) -> Callable[[str], None]:
+def make_progress_reporter(say: Callable[[str], object], total: int) -> Callable[[str], None]:
     """Says which scenario of how many begins."""
     numbers = count(1)
 
-    def begins(name: str) -> None:
+    def report_start(name: str) -> None:
         say(f"Scenario {next(numbers)} of {total}: {name}.")
 
-    return begins
+    return report_start
 
 
-def live(scenarios: Iterable[Scenario]) -> dict[str, Level | None]:
+def collect_tried_rules(scenarios: Iterable[Scenario]) -> dict[str, Level | None]:
     """The rules that scenarios try, and the level that waits for each."""
     tried: dict[str, Level | None] = {}
     for one in scenarios:
-        for rule in one.also:
+        for rule in one.optional_rules:
             tried.setdefault(rule, None)
-        for rule in one.rules:
+        for rule in one.required_rules:
             before = tried.get(rule)
             tried[rule] = one.level if before is None else min(before, one.level)
     return tried
@@ -77,7 +94,7 @@ def live(scenarios: Iterable[Scenario]) -> dict[str, Level | None]:
 # -- commands --
 
 
-def apart(command: str) -> list[str]:
+def split_command(command: str) -> list[str]:
     """The words of a command, as a shell would tell them apart."""
     try:
         return shlex.split(command)

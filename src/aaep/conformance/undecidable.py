@@ -10,28 +10,28 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Final
 
-__all__ = ["UNDECIDABLE"]
+__all__ = ["UNDECIDABLE_RULES"]
 
-_BESIDE = "It is about what a peer does beside the protocol, which no message shows."
+_OUTSIDE_PROTOCOL = "It is about what a peer does beside the protocol, which no message shows."
 _MEANING = "It is about what a text or a value means, which a program cannot judge."
-_SEEN = "It is about how text looks on a screen or feels on a braille display, which only a person can judge."
-_DUTY = "It is a duty of people, not of programs."
-_DEPLOYED = "It is about how a peer is deployed, not about what it says."
+_APPEARANCE = "It is about how text looks on a screen or feels on a braille display, which only a person can judge."
+_HUMAN_DUTY = "It is a duty of people, not of programs."
+_DEPLOYMENT = "It is about how a peer is deployed, not about what it says."
 _DOCUMENT = "It is about documents and versions of the specification or of an extension."
 _CONSEQUENCE = "It says what follows from other rules, and those are checked."
-_NEVER = "It is about a case that does not arise on any transport there is."
+_IMPOSSIBLE_CASE = "It is about a case that does not arise on any transport there is."
 
-_REASONS: Final = {
-    _BESIDE: "CONF-013 CONF-061 CONF-062",
+_RULES_BY_REASON: Final = {
+    _OUTSIDE_PROTOCOL: "CONF-013 CONF-061 CONF-062",
     _MEANING: """
         ENV-033 EVT-013 I18N-005 I18N-036 I18N-044 SEC-038 TERM-009 TOOL-015 TOOL-017
     """,
-    _SEEN: "I18N-029 I18N-030 I18N-033",
-    _DUTY: """
+    _APPEARANCE: "I18N-029 I18N-030 I18N-033",
+    _HUMAN_DUTY: """
         EXT-013 EXT-048 I18N-045 I18N-050 LVL-067 LVL-068 LVL-070 LVL-074 LVL-075 SEC-001 SEC-041 SEC-042
         SEC-043 TERM-002 VER-034
     """,
-    _DEPLOYED: """
+    _DEPLOYMENT: """
         ENV-034 SEC-002 SEC-005 SEC-019 SEC-033 TR-028 TR-030 TR-036 TR-037
     """,
     _DOCUMENT: """
@@ -40,6 +40,8 @@ _REASONS: Final = {
         VER-020 VER-030 VER-032
     """,
     _CONSEQUENCE: "I18N-001 TR-001 VAL-011",
-    _NEVER: "SUB-054 TR-011",
+    _IMPOSSIBLE_CASE: "SUB-054 TR-011",
 }
-UNDECIDABLE: Final[Mapping[str, str]] = {rule: reason for reason, listed in _REASONS.items() for rule in listed.split()}
+UNDECIDABLE_RULES: Final[Mapping[str, str]] = {
+    rule: reason for reason, listed in _RULES_BY_REASON.items() for rule in listed.split()
+}

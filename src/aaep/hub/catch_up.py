@@ -14,7 +14,7 @@ from msgspec import UNSET
 
 from ..errors import ProtocolError
 from ..identity.peer import RELAY
-from ..journal.base import Entry, EventNotKept, Journal, names, not_kept
+from ..journal.base import EventNotRetained, Journal, JournalEntry, build_not_retained_error, expand_merged_id
 from ..protocol import codec
 from ..protocol.attend_extension import attend_member
 from ..protocol.events import AwaitingClarification, AwaitingConfirmation, Envelope, OutputStreaming, SessionStarted
@@ -137,7 +137,7 @@ class Welcome:
         A hub is no person who needs only to know how things stand: its readers may have been there all the time.
         """
         untold, settings = self._sources.unheard_by_hub(), self._delivery.settings
-        begun = [kept.session_id for kept in self._journal.sessions(open_only=False) if kept.session_id in untold]
+        begun = [kept.session_id for kept in self._journal.list_sessions(open_only=False) if kept.session_id in untold]
         first = [*self._journal.read(session=begun[0], limit=1)] if begun else []
         if not first:
             return None
@@ -146,7 +146,7 @@ class Welcome:
             later = missed(
                 self._journal, first[0].event_id, one.terms, one.stream.known, bounds, lambda name: name in untold
             )
-        except EventNotKept:
+        except EventNotRetained:
             return None
         events = [codec.decode(first[0].data, one.stream.known), *later]
         wanted = [one.stream.fit(event) for event in events if isinstance(event, Envelope)]
@@ -164,7 +164,7 @@ class Welcome:
 
         try:
             events = missed(self._journal, after, one.terms, one.stream.known, bounds, heard)
-        except EventNotKept:
+        except EventNotRetained:
             return None
         wanted = [one.stream.fit(event) for event in events if not self._sources.is_withheld(event)]
         return [one.stream.item(event, now) for event in shaped(wanted, one.terms, one.stream.known, now)]
@@ -189,7 +189,7 @@ _INSIDE: Final = re.compile(PIECE)
 MARGIN: Final = 1.0  # seconds between appending an event and publishing it, at the most
 
 
-Stored = tuple[Entry, Envelope]
+Stored = tuple[JournalEntry, Envelope]
 
 
 class Bounds(msgspec.Struct, frozen=True):
@@ -201,7 +201,7 @@ class Bounds(msgspec.Struct, frozen=True):
 
 def shaped(events: Iterable[Envelope], terms: Capabilities, known: Registry, now: float) -> list[Envelope]:
     """Events as these terms receive them, with nothing held at the end."""
-    shaper = Shaper(terms, known=known)
+    shaper = Shaper(terms, registry=known)
     out = [one for event in events for one in shaper.push(event, now)]
     return [*out, *shaper.flush(now)]
 
@@ -221,17 +221,17 @@ def missed(
     try:
         entries = journal.read(after or None, limit=bounds.most + 1)
         inside = None
-    except EventNotKept:
+    except EventNotRetained:
         if inside is None:
             raise
         after = inside[1]
         entries = journal.read(after, limit=bounds.most + 1)
     if len(entries) > bounds.most:
-        raise not_kept(after)
+        raise build_not_retained_error(after)
     ids = {entry.event_id for entry in entries}
     before, at = _before(journal, after, ids, known, bounds, heard) if after else ([], None)
     if inside is not None and at is None:
-        raise not_kept(after)
+        raise build_not_retained_error(after)
     earlier = overtaken(before, at, terms, bounds.lag) if at is not None else []
     cut = [at[1]] if at is not None and inside is not None else []
     return _answerable([*earlier, *cut, *(event for _, event in _decoded(entries, known, heard))])
@@ -288,20 +288,20 @@ def _before(
     before: list[Stored] = []
     at: Stored | None = None
     budget = 10 * bounds.most  # reading is cheap beside decoding
-    for one in sorted(journal.sessions(open_only=False), key=lambda kept: kept.last, reverse=True):
-        if at is not None and one.last < at[0].at - bounds.lag:
+    for one in sorted(journal.list_sessions(open_only=False), key=lambda kept: kept.last_at, reverse=True):
+        if at is not None and one.last_at < at[0].at - bounds.lag:
             break
-        if one.entries > budget:
+        if one.entry_count > budget:
             continue
-        budget -= one.entries
-        rows = [row for row in journal.read(session=one.session_id, limit=one.entries) if row.event_id not in later]
+        budget -= one.entry_count
+        rows = [row for row in journal.read(session=one.session_id, limit=one.entry_count) if row.event_id not in later]
         stored = _decoded(rows[-bounds.most :], known, heard)
         before += stored
-        at = next((pair for pair in stored if pair[0].event_id in names(after)), at)
+        at = next((pair for pair in stored if pair[0].event_id in expand_merged_id(after)), at)
     return before, at
 
 
-def _decoded(entries: Iterable[Entry], known: Registry, heard: Callable[[str], bool]) -> list[Stored]:
+def _decoded(entries: Iterable[JournalEntry], known: Registry, heard: Callable[[str], bool]) -> list[Stored]:
     found = []
     for entry in entries:
         if not heard(entry.session_id):

@@ -15,8 +15,8 @@ from ..protocol import attend_extension
 from ..protocol.events import Envelope
 from ..protocol.extensions import Registry
 from ..protocol.fields import get_member
-from ..text.sentences import Hint
-from .sessions import SessionSource, Unread
+from ..text.sentences import CoalesceHint
+from .sessions import SessionSource
 from .settings import Settings
 from .stream import Readers, Stream, Subscription, TooSlow, spread
 
@@ -55,7 +55,7 @@ class Delivery:
         self._clock, self._call, self._at, self._lost, self._slow = clock, call, at, lost, slow
         self._journal = journal
         self._awaited: object = None  # the journal has yet to keep what was published
-        self._published: deque[tuple[SessionSource, Envelope | Unread, bytes]] = deque()
+        self._published: deque[tuple[SessionSource, Envelope, bytes]] = deque()
         self._scheduled = False
         self._last = ""  # the id of the last event that was routed
         self._streams: dict[bytes, Stream] = {}
@@ -76,7 +76,7 @@ class Delivery:
         return self._writes + sum(stream.writes for stream in self.streams)
 
     @property
-    def boundary(self) -> Hint:
+    def boundary(self) -> CoalesceHint:
         """The finest boundary of all streams, a sentence if they have none finer. From any thread."""
         wanted = {one for stream in self.streams for one in get_member(stream.terms, "coalesce_boundaries") or ()}
         return "none" if "none" in wanted else "word" if "word" in wanted else "sentence"
@@ -90,10 +90,10 @@ class Delivery:
     @property
     def idle(self) -> bool:
         """Whether all that was published is written to everybody who is connected."""
-        held = any(one.trailing or one.fresh or one.shaper.due is not None for one in self.streams)
+        held = any(one.trailing or one.fresh or one.shaper.next_deadline is not None for one in self.streams)
         return not held and not self._published
 
-    def publish(self, source: SessionSource, event: Envelope | Unread, data: bytes) -> None:
+    def publish(self, source: SessionSource, event: Envelope, data: bytes) -> None:
         """Have an event routed soon. From any thread."""
         self.events += 1
         if not self.streams:
@@ -111,7 +111,7 @@ class Delivery:
     def drain(self) -> None:
         """Route what was published, then write once to each reader."""
         count, ticket = min(len(self._published), PORTION), object()
-        if count and self._journal.when_kept(partial(self._call, partial(self._kept, ticket, count))):
+        if count and self._journal.call_when_committed(partial(self._call, partial(self._kept, ticket, count))):
             self._awaited = ticket  # and nobody has to have the loop called meanwhile
         else:
             self._written(count)
@@ -148,14 +148,14 @@ class Delivery:
         """Route all that was published so far, at once."""
         count, self._awaited = len(self._published), None
         if count:
-            self._journal.keep()
+            self._journal.flush()
         self._written(count)
 
     def settle(self, last: Mapping[str, str]) -> None:
         """Route, of each session named, what was published up to that event, and keep the rest for later."""
         published = [self._published.popleft() for _ in range(len(self._published))]
         self._awaited = None
-        self._journal.keep()  # also for the prompts that are about to be sent again
+        self._journal.flush()  # also for the prompts that are about to be sent again
         cuts = {
             source.session_id: index
             for index, (source, event, _) in enumerate(published)
@@ -172,11 +172,9 @@ class Delivery:
         if rest:
             self._call(self.drain)
 
-    def route(self, source: SessionSource, event: Envelope | Unread, data: bytes, now: float) -> None:
+    def route(self, source: SessionSource, event: Envelope, data: bytes, now: float) -> None:
         """Give an event to the streams of those who may hear it (CF-145)."""
         self._last = event.event_id
-        if isinstance(event, Unread):
-            event = event.read(data)
         audience = source.audience
         for stream in self.streams:
             if audience is None or stream.peer.may_hear(audience):
@@ -194,7 +192,7 @@ class Delivery:
             if stream.trailing:
                 for one in [*stream.trailing]:
                     self.pump(one, now)
-            due = stream.shaper.due
+            due = stream.shaper.next_deadline
             if due is not None:
                 self._arm(stream, due, now)
 

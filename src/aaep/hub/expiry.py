@@ -49,9 +49,9 @@ class CredentialExpiry:
 
     def is_valid(self, peer: Peer) -> bool:
         """Whether somebody still is who they were when they came."""
-        if peer.expires is not None and self._wall() >= peer.expires:
+        if peer.expires_at is not None and self._wall() >= peer.expires_at:
             return False
-        return peer.stands is None or peer.stands()
+        return peer.is_still_valid is None or peer.is_still_valid()
 
     def rejection_for(self, peer: Peer) -> SubscriptionRejected | None:
         """What somebody is told who may not subscribe."""
@@ -70,11 +70,11 @@ class CredentialExpiry:
     def bind(self, one: Held, over: Callable[[], None]) -> None:
         """Have something called when a credential counts no longer."""
         self.drop(one)
-        if one.peer.expires is None and one.peer.stands is None:
+        if one.peer.expires_at is None and one.peer.is_still_valid is None:
             return
-        wait = LONGEST if one.peer.stands is None else LOOK
-        if one.peer.expires is not None:
-            wait = min(wait, max(0.0, one.peer.expires - self._wall()))
+        wait = LONGEST if one.peer.is_still_valid is None else LOOK
+        if one.peer.expires_at is not None:
+            wait = min(wait, max(0.0, one.peer.expires_at - self._wall()))
         one.cancel_expiry = self._at(self._clock() + wait, lambda: self._look(one, over))
 
     def _look(self, one: Held, over: Callable[[], None]) -> None:
@@ -85,10 +85,10 @@ class CredentialExpiry:
 
     def renew(self, one: Subscription, peer: Peer) -> None:
         """The same principal has shown a credential again: the one that lasts longer counts, if the old one does."""
-        mine, theirs = one.peer.expires, peer.expires
+        mine, theirs = one.peer.expires_at, peer.expires_at
         longer = mine is not None and (theirs is None or theirs > mine)
         if longer or not self.is_valid(one.peer):
-            one.peer = msgspec.structs.replace(one.peer, expires=theirs, stands=peer.stands)
+            one.peer = msgspec.structs.replace(one.peer, expires_at=theirs, is_still_valid=peer.is_still_valid)
             self.watch(one)
 
     def drop(self, one: Held) -> None:

@@ -21,7 +21,7 @@ from ..protocol.codec import parse_json
 from ..protocol.fields import Message
 from ..protocol.messages import Manifest, SubscriptionClose, SubscriptionRejected
 from ..protocol.negotiation import Offer
-from ..text.sanitize import cut, neutralise
+from ..text.sanitize import sanitize, truncate
 from .settings import Settings
 
 __all__ = [
@@ -67,7 +67,7 @@ class UnreadableRequest(RemoteProtocolError):
         text = " ".join(errors) if kind == _REQUEST else f"type should be {_REQUEST}."
         self.is_request = isinstance(value, dict) and kind == _REQUEST
         self.rejected = SubscriptionRejected(
-            reason_code="unknown", reason_message=cut(neutralise(f"This request cannot be used. {text}"), _LONGEST)
+            reason_code="unknown", reason_message=truncate(sanitize(f"This request cannot be used. {text}"), _LONGEST)
         )
 
 

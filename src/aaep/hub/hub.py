@@ -47,17 +47,17 @@ from ..protocol.messages import (
 )
 from ..protocol.negotiation import Offer
 from ..protocol.subscription import DEFAULTS
-from ..runtime.background import Background, Later
+from ..runtime.background import BackgroundLoop, Waitable
 from ..runtime.timers import Timers
-from ..text.phrases import close_reason
-from ..text.sentences import Hint
+from ..text.phrases import describe_close_reason
+from ..text.sentences import CoalesceHint
 from . import manifest as manifests
 from .catch_up import Welcome
 from .delivery import Delivery
 from .expiry import MAY_NOT_LISTEN, CredentialExpiry, offer_to
 from .face import AgentConnection, FrameWriter, Server, UnknownSubscription, UnreadableRequest
 from .metrics import metrics
-from .sessions import SessionRegistry, SessionSource, Unread
+from .sessions import SessionRegistry, SessionSource
 from .settings import Settings
 from .stream import Subscription
 from .subscriptions import SubscriptionRegistry
@@ -115,13 +115,13 @@ class Hub:
         self._clock = clock
         self._given_loop = loop
         self._timers = Timers(clock, self.call_soon)
-        self.expiry = CredentialExpiry(clock, wall, self._timers.at, self._credential_expired)
+        self.expiry = CredentialExpiry(clock, wall, self._timers.call_at, self._credential_expired)
         self.delivery = Delivery(
             self.settings,
             self.offer.registry,
             clock,
             call=self.call_soon,
-            at=self._timers.at,
+            at=self._timers.call_at,
             lost=self._reader_lost,
             slow=self._reader_too_slow,
             journal=journal,
@@ -130,7 +130,7 @@ class Hub:
         self.subscriptions = SubscriptionRegistry()
         self._catch_up = Welcome(self.delivery, self.sessions, journal, clock)
         self._lock = threading.Lock()  # over the next two
-        self._background: Background | None = None
+        self._background: BackgroundLoop | None = None
         self._closed = False
         self._closing = False
         self._turns = count()
@@ -147,7 +147,7 @@ class Hub:
                 raise AaepError("The hub is closed. Make a new one.")
             if self._background is not None:
                 return
-            self._background = Background("aaep-hub", self._given_loop)
+            self._background = BackgroundLoop("aaep-hub", self._given_loop)
         self._trim_journal()
 
     def open_session(self, session: SessionSource) -> None:
@@ -158,7 +158,7 @@ class Hub:
         """Forget a session that has ended, and whose last event is published."""
         self.sessions.end(session)
 
-    def publish(self, session: SessionSource, event: Envelope | Unread, data: bytes, *, withheld: bool = False) -> None:
+    def publish(self, session: SessionSource, event: Envelope, data: bytes, *, withheld: bool = False) -> None:
         """
         Send an event, which is in the journal already, to all who may hear its session.
 
@@ -166,10 +166,9 @@ class Hub:
         can, once there is somebody, and then to all (CF-001, CF-002).
         """
         if withheld:
-            assert isinstance(event, Envelope)  # a prompt, which is never sent unread
             self.sessions.withhold(session, event, data)
             return
-        if self.sessions.withheld and isinstance(event, Envelope):
+        if self.sessions.withheld:
             self.sessions.discard_withheld(event)
         self.delivery.publish(session, event, data)
 
@@ -185,18 +184,18 @@ class Hub:
         return max((seconds for seconds in asked if isinstance(seconds, int)), default=0)
 
     @property
-    def finest_boundary(self) -> Hint:
+    def finest_boundary(self) -> CoalesceHint:
         """The finest boundary at which somebody wants to have output: a sentence, or less."""
         return self.delivery.boundary
 
-    def wait_for_reader(self, *, replies: bool = False) -> Later[str]:
+    def wait_for_reader(self, *, replies: bool = False) -> Waitable[str]:
         """Return the id of a subscription that somebody reads, and may answer if that is asked for; now or later."""
         return self.subscriptions.wait_for_reader(replies=replies)
 
     def call_at(self, when: float, call: Callable[[], None]) -> Callable[[], None]:
         """Have something called on the loop at a time of the hub's clock. Returns what takes it back."""
         self.start()
-        return self._timers.at(when, call)
+        return self._timers.call_at(when, call)
 
     def add_server(self, server: Server) -> None:
         """Make a server part of the hub: it is named in the manifest, and closed with the hub."""
@@ -223,7 +222,7 @@ class Hub:
     def is_on_loop(self) -> bool:
         """Whether the caller is on the hub's loop, and so must not wait for it."""
         if self._background is not None:
-            return self._background.here
+            return self._background.is_on_loop
         try:
             return asyncio.get_running_loop() is self._given_loop
         except RuntimeError:
@@ -238,16 +237,16 @@ class Hub:
     def call_soon(self, function: Callable[[], None]) -> None:
         """Have the loop call something soon."""
         if self._background is not None:
-            self._background.call(function)
+            self._background.call_soon(function)
 
     def run_due_timers(self) -> None:
         """Do what is due by the hub's clock. On the loop, which does it by itself; for clocks that are set by hand."""
-        self._timers.run()
+        self._timers.run_due()
 
     def _trim_journal(self) -> None:
         """Let the journal forget what it may, now and every hour, in a thread where nobody waits for it."""
         threading.Thread(target=self._trim_once, name="aaep-trim", daemon=True).start()
-        self._timers.at(self._clock() + _TRIM_EVERY, self._trim_journal)
+        self._timers.call_at(self._clock() + _TRIM_EVERY, self._trim_journal)
 
     def _trim_once(self) -> None:
         try:
@@ -509,7 +508,7 @@ class Hub:
 
     def _closing_message(self, subscription: Subscription, reason: str) -> SubscriptionClose:
         """Say why a subscription ends, in words that are true of this side."""
-        text = close_reason(reason, of_hub=self.offer.producer.agent_id == HUB_AGENT_ID)
+        text = describe_close_reason(reason, is_hub=self.offer.producer.agent_id == HUB_AGENT_ID)
         return SubscriptionClose(subscription_id=subscription.id, reason_code=reason, reason_message=text or UNSET)
 
     def _begin(self, subscription: Subscription) -> None:
@@ -542,7 +541,7 @@ class Hub:
             if subscription.writer is None:
                 self._end(subscription)
 
-        subscription.expiry = self._timers.at(self._clock() + self.settings.resume_window, expire)
+        subscription.expiry = self._timers.call_at(self._clock() + self.settings.resume_window, expire)
 
     def _end(self, subscription: Subscription) -> None:
         """End a subscription: the sessions it heard are told, and its name is remembered (CF-092)."""

@@ -22,12 +22,12 @@ from ..protocol.events import Envelope, LocalizationHints, OutputStreaming, Sess
 from ..protocol.extensions import Registry
 from ..protocol.fields import AAEP_VERSION, CORE_CONTEXT
 from ..protocol.session import SessionState
-from ..runtime.ids import identifier, timestamp
-from ..text.summaries import STATES, Said, abandoned, outcome
+from ..runtime.ids import format_timestamp, new_id
+from ..text.summaries import STATE_SUMMARIES, Summaries, summarize_abandoned_call, summarize_outcome
 
-__all__ = ["caught_up", "endings", "recover"]
+__all__ = ["build_closing_events", "build_resync", "end_orphaned_sessions"]
 
-_ENDED = Said(
+_ENDED = Summaries(
     "The agent stopped.",
     "The agent stopped unexpectedly. Its work is not finished.",
     "The program that ran the agent ended unexpectedly, so its work is not finished. What it had begun may or may not "
@@ -35,9 +35,9 @@ _ENDED = Said(
 )
 
 
-def caught_up(state: str, **envelope: Any) -> StateChanged:
+def build_resync(state: str, **envelope: Any) -> StateChanged:
     """A state as somebody has to hear it who was not there when it changed. Not part of the session (C-36)."""
-    terse, normal, detailed = STATES[state]
+    terse, normal, detailed = STATE_SUMMARIES[state]
     return StateChanged(
         **envelope,
         context=(CORE_CONTEXT, ATTEND.context),
@@ -52,15 +52,15 @@ def caught_up(state: str, **envelope: Any) -> StateChanged:
     )
 
 
-def recover(journal: Journal, known: Registry, wall: float) -> list[str]:
+def end_orphaned_sessions(journal: Journal, registry: Registry, wall: float) -> list[str]:
     """End every session that its agent left open, and give their ids."""
     ended = []
-    for kept in journal.sessions():
-        entries = journal.read(session=kept.session_id, limit=kept.entries)
+    for kept in journal.list_sessions():
+        entries = journal.read(session=kept.session_id, limit=kept.entry_count)
         session, last = SessionState(kept.session_id), None
         for entry in entries:
             try:
-                event = decode(entry.data, known)
+                event = decode(entry.data, registry)
             except AaepError:  # what cannot be read says nothing about the session
                 continue
             if isinstance(event, Envelope):
@@ -68,7 +68,7 @@ def recover(journal: Journal, known: Registry, wall: float) -> list[str]:
                 last = event
         if last is None or session.stage != "active":
             continue
-        for event in endings(session, last, wall):
+        for event in build_closing_events(session, last, wall):
             journal.append(event.event_id, kept.session_id, msgspec.json.encode(event), at=wall)
         ended.append(kept.session_id)
     if ended:
@@ -76,14 +76,14 @@ def recover(journal: Journal, known: Registry, wall: float) -> list[str]:
     return ended
 
 
-def endings(session: SessionState, last: Envelope, wall: float) -> Iterator[Envelope]:
+def build_closing_events(session: SessionState, last: Envelope, wall: float) -> Iterator[Envelope]:
     """C-42, C-43, C-54: void what is asked, give up what runs, complete what is written; then the end."""
-    make = partial(_made, last, max(timestamp(wall), last.timestamp))  # ENV-027: even if the clock was set back
+    make = partial(_made, last, max(format_timestamp(wall), last.timestamp))  # ENV-027: even if the clock was set back
     for ask in session.prompts.values():
         if ask.outcome == "pending":
             yield make(
                 StateChanged,
-                outcome("withdrawn"),
+                summarize_outcome("withdrawn"),
                 "critical",
                 context=(CORE_CONTEXT, ATTEND.context),
                 from_state="awaiting_input",
@@ -91,7 +91,7 @@ def endings(session: SessionState, last: Envelope, wall: float) -> Iterator[Enve
                 extensions={PREFIX: {"reply_token": ask.token, "outcome": "withdrawn"}},
             )
     for call in session.running_calls:
-        said = abandoned(call.tool)
+        said = summarize_abandoned_call(call.tool)
         named = {"tool_call_id": call.id} if call.id else {}
         yield make(ToolCompleted, said, tool=call.tool, status="timeout", error_message=said.normal, **named)
     for agent in session.agents.values():
@@ -117,14 +117,14 @@ def endings(session: SessionState, last: Envelope, wall: float) -> Iterator[Enve
 
 
 def _made(
-    last: Envelope, stamp: str, cls: type[Envelope], said: Said | None, urgency: str = "normal", **members: Any
+    last: Envelope, stamp: str, cls: type[Envelope], said: Summaries | None, urgency: str = "normal", **members: Any
 ) -> Envelope:
     """An event of the agent that sent the last one."""
     if said is not None:
         members["summary_terse"], members["summary_normal"], members["summary_detailed"] = said
     return cls(
         aaep_version=AAEP_VERSION,
-        event_id=identifier("evt_"),
+        event_id=new_id("evt_"),
         session_id=last.session_id,
         timestamp=stamp,
         producer=last.producer,

@@ -9,11 +9,11 @@ from typing import Final, Literal, Protocol, TypeVar
 import msgspec
 
 from ..identity.peer import Peer
-from ..protocol.events import CORE_EVENTS, Envelope, StateChanged
+from ..protocol.events import Envelope, StateChanged
 from ..protocol.messages import Reply
 from .stream import Subscription
 
-__all__ = ["SessionRegistry", "SessionSnapshot", "SessionSource", "Unread", "remember_bounded"]
+__all__ = ["SessionRegistry", "SessionSnapshot", "SessionSource", "remember_bounded"]
 
 REMEMBERED: Final = 10_000
 
@@ -33,19 +33,6 @@ class SessionSnapshot(msgspec.Struct, frozen=True):
     pending: list[Envelope] = []
     state: StateChanged | None = None
     last: str = ""
-
-
-class Unread(msgspec.Struct, gc=False):
-    """An event as its bytes, which are read when somebody is there to hear it."""
-
-    event_id: str
-    cls: type[Envelope]
-
-    def read(self, data: bytes) -> Envelope:
-        return _READ[self.cls](data)
-
-
-_READ: Final = {cls: msgspec.json.Decoder(cls).decode for cls in CORE_EVENTS.values()}
 
 
 class SessionSource(Protocol):

@@ -21,7 +21,7 @@ from typing import Any, Final, Protocol, TypeAlias, cast
 import msgspec
 
 from ..identity.peer import Peer
-from ..journal.base import names
+from ..journal.base import expand_merged_id
 from ..protocol import attend_extension, codec
 from ..protocol.events import AwaitingClarification, AwaitingConfirmation, Envelope
 from ..protocol.extensions import Registry
@@ -135,7 +135,7 @@ class Stream:
         self.terms = terms
         self.settings = settings
         self.known = known
-        self.shaper = Shaper(terms, known=known)
+        self.shaper = Shaper(terms, registry=known)
         self.subscriptions: set[Subscription] = set()
         self.trailing: set[Subscription] = set()  # readers that have to be pumped
         self.mark: Mark = (0, last)
@@ -203,7 +203,7 @@ class Stream:
         if self._indexed != held:  # many come back at a time, or nobody does
             self._indexed = held
             self._serials = {name: serial for serial, name in [item.mark for item in self._ring]}
-        return next((self._serials[name] for name in names(event_id) if name in self._serials), STORED)
+        return next((self._serials[name] for name in expand_merged_id(event_id) if name in self._serials), STORED)
 
     def holds(self, serial: int) -> bool:
         """Whether everything after a number is in the ring."""

@@ -7,8 +7,8 @@ import threading
 from collections.abc import Callable
 from typing import Final
 
-from ..identity.peer import LOCAL, Peer
-from ..runtime.background import Later
+from ..identity.peer import LOCAL_PRINCIPAL, Peer
+from ..runtime.background import Waitable
 from .face import SubscriptionGone, UnknownSubscription
 from .sessions import SessionSource, remember_bounded
 from .stream import Subscription
@@ -25,7 +25,7 @@ class SubscriptionRegistry:
         self._lock = threading.Lock()
         self._active: dict[str, Subscription] = {}
         self._ended: dict[str, str] = {}  # and their principals (CF-092)
-        self._awaited: list[tuple[bool, Later[str]]] = []
+        self._awaited: list[tuple[bool, Waitable[str]]] = []
         self.watchers: set[Callable[[], None]] = set()  # called on the loop when who can answer may have changed
 
     def __len__(self) -> int:
@@ -39,7 +39,7 @@ class SubscriptionRegistry:
         machine's own user may.
         """
         spare = most // 10
-        if spare == 0 or peer.principal == LOCAL:
+        if spare == 0 or peer.principal == LOCAL_PRINCIPAL:
             return len(self)
         own = sum(one.peer.principal == peer.principal for one in self.all())
         return len(self) + (spare if own >= spare else 0)
@@ -95,13 +95,13 @@ class SubscriptionRegistry:
             raise SubscriptionGone("This subscription has ended. Subscribe again.")
         raise UnknownSubscription("There is no such subscription. Subscribe first.")
 
-    def wait_for_reader(self, *, replies: bool) -> Later[str]:
+    def wait_for_reader(self, *, replies: bool) -> Waitable[str]:
         """The id of a subscription that somebody reads, and may answer if that is asked for; now or later."""
-        later: Later[str] = Later()
+        later: Waitable[str] = Waitable()
         with self._lock:
             for one in self._active.values():
                 if one.writer is not None and (one.may_reply or not replies):
-                    later.settle(one.id)
+                    later.set_result(one.id)
                     return later
             self._awaited.append((replies, later))
         return later
@@ -114,7 +114,7 @@ class SubscriptionRegistry:
             ready = [later for replies, later in self._awaited if one.may_reply or not replies]
             self._awaited = [pair for pair in self._awaited if pair[1] not in ready]
         for later in ready:
-            later.settle(one.id)
+            later.set_result(one.id)
         self._changed()
 
     def _changed(self) -> None:

@@ -29,11 +29,12 @@ from typing import Any, Final, Protocol
 import msgspec
 
 from ..errors import AaepError
-from .peer import AGENT, AUDITOR, LISTENER, LOCAL, REPLIER, Peer
+from .peer import AGENT, AUDITOR, LISTENER, LOCAL_PRINCIPAL, REPLIER, Peer
 
 __all__ = [
-    "EVERYBODY",
+    "ALL_PRINCIPALS",
     "ROLES",
+    "AuthenticationPending",
     "Certificates",
     "Credentials",
     "First",
@@ -41,41 +42,40 @@ __all__ = [
     "Identity",
     "Local",
     "Parent",
-    "TooManyGuesses",
+    "TooManyAttempts",
     "Unauthenticated",
     "Unauthorised",
-    "Unsettled",
     "Users",
-    "admitted",
-    "as_principal",
-    "as_roles",
-    "as_stranger",
-    "audience",
-    "granted",
+    "authenticate_peer",
+    "build_grant",
+    "resolve_audience",
+    "validate_nonlocal_principal",
+    "validate_principal",
+    "validate_roles",
 ]
 
 ROLES: Final = (LISTENER, REPLIER, AUDITOR, AGENT)
-EVERYBODY: Final = "*"  # as an audience: all who are let in
+ALL_PRINCIPALS: Final = "*"  # as an audience: all who are let in
 
 
 class Unauthenticated(AaepError):
     """It is not known who this is. The message says how to show it, and nothing about what was shown."""
 
 
-class TooManyGuesses(Unauthenticated):
+class TooManyAttempts(Unauthenticated):
     """It is not known who this is, and too much that was wrong came from there. Wait ``seconds``."""
 
-    def __init__(self, message: str, seconds: int) -> None:
+    def __init__(self, message: str, retry_after: int) -> None:
         super().__init__(message)
-        self.seconds = seconds
+        self.retry_after = retry_after
 
 
-class Unsettled(Unauthenticated):
+class AuthenticationPending(Unauthenticated):
     """What is needed to tell is on its way: once ``coming`` is done, ask again. Refused if nobody waits for it."""
 
-    def __init__(self, message: str, coming: asyncio.Future[None]) -> None:
+    def __init__(self, message: str, completion: asyncio.Future[None]) -> None:
         super().__init__(message)
-        self.coming = coming
+        self.completion = completion
 
 
 class Unauthorised(AaepError):
@@ -90,8 +90,8 @@ class Credentials(msgspec.Struct, frozen=True, kw_only=True):
     certificate: dict[str, Any] | None = None  # of the peer, verified by TLS, as ssl's getpeercert() gives it
     uid: int | None = None  # of the peer's process, by the kernel (CF-105, CF-107)
     pid: int | None = None
-    loopback: bool = False  # the connection cannot have come from another machine
-    parent: bool = False  # the peer started us, or we started it, over pipes
+    is_loopback: bool = False  # the connection cannot have come from another machine
+    is_over_pipes: bool = False  # the peer started us, or we started it, over pipes
     address: str = ""  # for counting failures and for the log
 
 
@@ -104,17 +104,17 @@ class Identity(Protocol):
     and the same person, the owner of the agent.
     """
 
-    def admit(self, given: Credentials) -> Peer:
+    def authenticate(self, credentials: Credentials) -> Peer:
         """The peer, or :exc:`Unauthenticated`, or :exc:`Unauthorised`. Does not wait."""
 
 
-async def admitted(identity: Identity, given: Credentials) -> Peer:
+async def authenticate_peer(identity: Identity, credentials: Credentials) -> Peer:
     """The same, and waits if that may help."""
     try:
-        return identity.admit(given)
-    except Unsettled as error:
-        await asyncio.wait([error.coming])
-        return identity.admit(given)
+        return identity.authenticate(credentials)
+    except AuthenticationPending as error:
+        await asyncio.wait([error.completion])
+        return identity.authenticate(credentials)
 
 
 # -- what is granted ------------------------------------------------------------------------
@@ -126,20 +126,20 @@ class Grant(msgspec.Struct, frozen=True):
     principal: str
     roles: frozenset[str] = frozenset({REPLIER})
 
-    def peer(self, given: Credentials, expires: float | None = None) -> Peer:
-        return Peer(self.principal, given.transport, self.roles, expires)
+    def to_peer(self, credentials: Credentials, expires_at: float | None = None) -> Peer:
+        return Peer(self.principal, credentials.transport, self.roles, expires_at)
 
 
-def as_principal(name: str) -> str:
+def validate_principal(name: str) -> str:
     """A name for somebody, if it can be one."""
-    if not 0 < len(name) <= 256 or not name.isprintable() or name.strip() != name or name == EVERYBODY:
+    if not 0 < len(name) <= 256 or not name.isprintable() or name.strip() != name or name == ALL_PRINCIPALS:
         raise AaepError(f"{name[:300]!r} cannot be the name of somebody. Use printable text of at most 256 characters.")
     return name
 
 
-def as_roles(given: str | Iterable[str]) -> frozenset[str]:
+def validate_roles(names: str | Iterable[str]) -> frozenset[str]:
     """Roles, if they exist and go together."""
-    roles = frozenset([given] if isinstance(given, str) else given)
+    roles = frozenset([names] if isinstance(names, str) else names)
     if not roles or not roles <= {*ROLES}:
         raise AaepError(f"Every role is one of {', '.join(ROLES)}; at least one is needed.")
     if {AUDITOR, REPLIER} <= roles:
@@ -147,24 +147,26 @@ def as_roles(given: str | Iterable[str]) -> frozenset[str]:
     return roles
 
 
-def as_stranger(name: str) -> str:
+def validate_nonlocal_principal(name: str) -> str:
     """A name for who is known by what they show: that makes nobody the user of this machine, who is known by birth."""
-    if name == LOCAL:
+    if name == LOCAL_PRINCIPAL:
         raise AaepError(
-            f"{LOCAL!r} is the user of this machine, and no credential makes somebody that. Use another name."
+            f"{LOCAL_PRINCIPAL!r} is the user of this machine, and no credential makes somebody that. Use another name."
         )
-    return as_principal(name)
+    return validate_principal(name)
 
 
-def granted(given: str | tuple[str, str | Iterable[str]] | Grant, *, local: bool = False) -> Grant:
+def build_grant(spec: str | tuple[str, str | Iterable[str]] | Grant, *, local: bool = False) -> Grant:
     """A grant: from a principal, who may then answer, or from a principal and roles. ``local``: by birth, not proof."""
-    if isinstance(given, Grant):
-        given = (given.principal, given.roles)
-    name, roles = (given, REPLIER) if isinstance(given, str) else given
-    return Grant(as_principal(name) if local else as_stranger(name), as_roles(roles))
+    if isinstance(spec, Grant):
+        spec = (spec.principal, spec.roles)
+    name, roles = (spec, REPLIER) if isinstance(spec, str) else spec
+    return Grant(validate_principal(name) if local else validate_nonlocal_principal(name), validate_roles(roles))
 
 
-def audience(given: str | Iterable[str] | None, requested_by: str | None, *, several: bool) -> frozenset[str] | None:
+def resolve_audience(
+    audience: str | Iterable[str] | None, requested_by: str | None, *, is_multi_user: bool
+) -> frozenset[str] | None:
     """
     Who may hear a session (CF-145).
 
@@ -172,14 +174,14 @@ def audience(given: str | Iterable[str] | None, requested_by: str | None, *, sev
     by, ``user:<id>``, else for the user of this machine. Where all who are let
     in are one person, that is everybody.
     """
-    if given == EVERYBODY:
+    if audience == ALL_PRINCIPALS:
         return None
-    if given is not None:
-        return frozenset([given] if isinstance(given, str) else given)
-    if not several:
+    if audience is not None:
+        return frozenset([audience] if isinstance(audience, str) else audience)
+    if not is_multi_user:
         return None
     kind, _, name = (requested_by or "").partition(":")
-    return frozenset({name if kind == "user" and name else LOCAL})
+    return frozenset({name if kind == "user" and name else LOCAL_PRINCIPAL})
 
 
 # -- without a secret -----------------------------------------------------------------------
@@ -195,31 +197,37 @@ class Local:
     (CF-141), where the kernel tells which program it is; all others listen.
     """
 
-    several = False
+    is_multi_user = False
 
     def __init__(self, uid: int | None = None, *, repliers: Iterable[str] | None = None) -> None:
         self._uid = os.geteuid() if uid is None and hasattr(os, "geteuid") else uid
         self._repliers = None if repliers is None else frozenset(os.path.realpath(one) for one in repliers)
 
-    def admit(self, given: Credentials) -> Peer:
-        if given.parent or (given.uid is not None and given.uid == self._uid) or (given.loopback and given.uid is None):
-            if given.pid is None and self._repliers is None:
-                return _user(given.transport)
-            program = _program(given.pid)
+    def authenticate(self, credentials: Credentials) -> Peer:
+        if (
+            credentials.is_over_pipes
+            or (credentials.uid is not None and credentials.uid == self._uid)
+            or (credentials.is_loopback and credentials.uid is None)
+        ):
+            if credentials.pid is None and self._repliers is None:
+                return _local_peer(credentials.transport)
+            program = _find_program(credentials.pid)
             may = self._repliers is None or program in self._repliers
-            process = "" if given.pid is None else f"Process {given.pid}, {program or 'of an unknown program'}."
+            process = (
+                "" if credentials.pid is None else f"Process {credentials.pid}, {program or 'of an unknown program'}."
+            )
             roles = frozenset({REPLIER if may else LISTENER, AGENT})  # CF-141: it may tell, if not answer
-            return Peer(LOCAL, given.transport, roles, process=process)
+            return Peer(LOCAL_PRINCIPAL, credentials.transport, roles, process=process)
         raise Unauthenticated("Only the user of this machine is let in here.")
 
 
 @lru_cache
-def _user(transport: str) -> Peer:
+def _local_peer(transport: str) -> Peer:
     """The user of this machine, of whom nothing else is known; the same one for all requests."""
-    return Peer(LOCAL, transport, frozenset({REPLIER, AGENT}))
+    return Peer(LOCAL_PRINCIPAL, transport, frozenset({REPLIER, AGENT}))
 
 
-def _program(pid: int | None) -> str:
+def _find_program(pid: int | None) -> str:
     """The path of the program that a process runs, if it can be told."""
     try:
         return "" if pid is None else os.readlink(f"/proc/{pid}/exe")
@@ -230,30 +238,34 @@ def _program(pid: int | None) -> str:
 class Parent:
     """Whoever is at the other end of our pipes: who started us, or was started by us (SEC-036)."""
 
-    several = False
+    is_multi_user = False
 
-    def __init__(self, principal: str = LOCAL, roles: str | Iterable[str] = (REPLIER, AGENT)) -> None:
-        self._grant = granted((principal, roles), local=True)
+    def __init__(self, principal: str = LOCAL_PRINCIPAL, roles: str | Iterable[str] = (REPLIER, AGENT)) -> None:
+        self._grant = build_grant((principal, roles), local=True)
 
-    def admit(self, given: Credentials) -> Peer:
-        if not given.parent:
+    def authenticate(self, credentials: Credentials) -> Peer:
+        if not credentials.is_over_pipes:
             raise Unauthenticated("Only processes that know each other by birth are let in here.")
-        return self._grant.peer(given)
+        return self._grant.to_peer(credentials)
 
 
 class Users:
     """Users of this machine by their number, as the kernel tells it of a socket's other end (SEC-036, CF-105)."""
 
     def __init__(self, users: Mapping[int, str | tuple[str, str | Iterable[str]] | Grant]) -> None:
-        self._grants = {uid: granted(one, local=True) for uid, one in users.items()}
+        self._grants = {uid: build_grant(one, local=True) for uid, one in users.items()}
 
-    def admit(self, given: Credentials) -> Peer:
-        if given.uid is None:
+    def authenticate(self, credentials: Credentials) -> Peer:
+        if credentials.uid is None:
             raise Unauthenticated("Only users of this machine, over a socket of it, are let in here.")
-        if given.uid not in self._grants:
+        if credentials.uid not in self._grants:
             raise Unauthorised("This user of the machine is not on the list of those who are let in.")
-        process = "" if given.pid is None else f"Process {given.pid}, {_program(given.pid) or 'of an unknown program'}."
-        return msgspec.structs.replace(self._grants[given.uid].peer(given), process=process)
+        process = (
+            ""
+            if credentials.pid is None
+            else f"Process {credentials.pid}, {_find_program(credentials.pid) or 'of an unknown program'}."
+        )
+        return msgspec.structs.replace(self._grants[credentials.uid].to_peer(credentials), process=process)
 
 
 class Certificates:
@@ -271,25 +283,27 @@ class Certificates:
             kind, colon, value = name.partition(":")
             if kind.lower() not in ("dns", "email", "uri", "cn") or not colon or not value:
                 raise AaepError(f"{name!r} is no name in a certificate. Write it like DNS:tablet.example or CN:Ada.")
-            self._grants[_name(kind, value)] = granted(one)
+            self._grants[_normalize_name(kind, value)] = build_grant(one)
 
-    def admit(self, given: Credentials) -> Peer:
-        if not given.certificate:
+    def authenticate(self, credentials: Credentials) -> Peer:
+        if not credentials.certificate:
             raise Unauthenticated("Connect with a client certificate.")
-        found = {self._grants[name] for name in _names(given.certificate) if name in self._grants}
+        found = {self._grants[name] for name in _certificate_names(credentials.certificate) if name in self._grants}
         if len(found) != 1:  # nobody, or who knows who
             raise Unauthorised("This certificate does not name exactly one of those who are let in.")
-        ends = given.certificate.get("notAfter")
-        return found.pop().peer(given, None if ends is None else float(ssl.cert_time_to_seconds(ends)))
+        ends = credentials.certificate.get("notAfter")
+        return found.pop().to_peer(credentials, None if ends is None else float(ssl.cert_time_to_seconds(ends)))
 
 
-def _name(kind: str, value: str) -> tuple[str, str]:
+def _normalize_name(kind: str, value: str) -> tuple[str, str]:
     return kind.lower(), value.lower() if kind.lower() == "dns" else value
 
 
-def _names(certificate: dict[str, Any]) -> set[tuple[str, str]]:
+def _certificate_names(certificate: dict[str, Any]) -> set[tuple[str, str]]:
     common = [value for part in certificate.get("subject", ()) for kind, value in part if kind == "commonName"]
-    other = [_name(kind, value) for kind, value in certificate.get("subjectAltName", ()) if isinstance(value, str)]
+    other = [
+        _normalize_name(kind, value) for kind, value in certificate.get("subjectAltName", ()) if isinstance(value, str)
+    ]
     return {*other, *(("cn", value) for value in common)}
 
 
@@ -308,20 +322,22 @@ class First:
         if not identities:
             raise AaepError("Name at least one identity, or nobody is ever let in.")
         self._identities = identities
-        self.bearer = any(getattr(one, "bearer", False) for one in identities)
-        self.several = any(getattr(one, "several", True) for one in identities)
+        self.can_verify_bearer = any(getattr(one, "can_verify_bearer", False) for one in identities)
+        self.is_multi_user = any(getattr(one, "is_multi_user", True) for one in identities)
 
-    async def ready(self) -> None:
+    async def prepare(self) -> None:
         for one in self._identities:
-            if hasattr(one, "ready"):
-                await one.ready()
+            if hasattr(one, "prepare"):
+                await one.prepare()
 
-    def admit(self, given: Credentials) -> Peer:
-        tried = [one for one in self._identities if getattr(one, "bearer", False)] if given.bearer else []
+    def authenticate(self, credentials: Credentials) -> Peer:
+        tried = (
+            [one for one in self._identities if getattr(one, "can_verify_bearer", False)] if credentials.bearer else []
+        )
         said: list[Unauthenticated] = []
         for one in tried or self._identities:
             try:
-                return one.admit(given)
+                return one.authenticate(credentials)
             except Unauthenticated as error:
                 said.append(error)
-        raise next((one for one in said if isinstance(one, Unsettled)), said[0])
+        raise next((one for one in said if isinstance(one, AuthenticationPending)), said[0])

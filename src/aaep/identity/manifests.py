@@ -16,49 +16,57 @@ from ..errors import AaepError
 from ..protocol import codec
 from ..protocol.attend_extension import attend_member
 from ..protocol.messages import Capabilities, Manifest
-from ..text.languages import honoured
-from ..text.sanitize import neutralise
+from ..text.languages import filter_supported_languages
+from ..text.sanitize import sanitize
 from .origins import origin
 
-__all__ = ["ManifestInvalid", "Reason", "consistent", "is_signed", "origins", "read", "shown"]
+__all__ = [
+    "InvalidReason",
+    "ManifestInvalid",
+    "check_consistency",
+    "declared_origins",
+    "is_signed",
+    "parse_manifest",
+    "sanitize_excerpt",
+]
 
-Reason = Literal["unsigned", "malformed", "algorithm", "key", "signature", "agent", "date", "origin", "claims"]
+InvalidReason = Literal["unsigned", "malformed", "algorithm", "key", "signature", "agent", "date", "origin", "claims"]
 
-_TYPE: Final = "aaep:producer.manifest"
+_MANIFEST_TYPE: Final = "aaep:producer.manifest"
 
 
 class ManifestInvalid(AaepError):
     """A manifest does not prove who the producer is. The message says why."""
 
-    def __init__(self, reason: Reason, message: str) -> None:
+    def __init__(self, reason: InvalidReason, message: str) -> None:
         super().__init__(message)
-        self.reason: Reason = reason
+        self.reason: InvalidReason = reason
 
 
 # -- reading -------------------------------------------------------------------------------
 
 
-def is_signed(given: bytes | str) -> bool:
+def is_signed(raw: bytes | str) -> bool:
     """CF-124: a JWS and a JSON object differ in their first character."""
-    text = given if isinstance(given, bytes) else given.encode(errors="replace")
+    text = raw if isinstance(raw, bytes) else raw.encode(errors="replace")
     return text.removeprefix(b"\xef\xbb\xbf").lstrip()[:1] not in (b"{", b"")
 
 
-def read(given: bytes | str) -> Manifest:
+def parse_manifest(raw: bytes | str) -> Manifest:
     """What a manifest says, signed or not. Nothing is verified."""
-    data = given if isinstance(given, bytes) else given.encode(errors="replace")
+    data = raw if isinstance(raw, bytes) else raw.encode(errors="replace")
     if is_signed(data):
-        data = _payload(data)
+        data = _decode_payload(data)
     try:
         message = codec.decode(data)
     except AaepError as error:
-        raise ManifestInvalid("malformed", f"This is no manifest. {neutralise(_wrong(data, error))}") from error
+        raise ManifestInvalid("malformed", f"This is no manifest. {sanitize(_describe_fault(data, error))}") from error
     if not isinstance(message, Manifest):
         raise ManifestInvalid("malformed", "This is some other message of AAEP, and no manifest.")
     return message
 
 
-def _wrong(data: bytes, error: AaepError) -> str:
+def _describe_fault(data: bytes, error: AaepError) -> str:
     """What is wrong with it as a manifest: without its type it would be judged as an event (MAN-003)."""
     try:
         given = msgspec.json.decode(data)
@@ -66,15 +74,15 @@ def _wrong(data: bytes, error: AaepError) -> str:
         return str(error)
     if not isinstance(given, dict) or "type" in given:
         return str(error)
-    missing = f"MAN-003: type is missing. Add it: {_TYPE}."
+    missing = f"MAN-003: type is missing. Add it: {_MANIFEST_TYPE}."
     try:
-        codec.decode(msgspec.json.encode({**given, "type": _TYPE}))
+        codec.decode(msgspec.json.encode({**given, "type": _MANIFEST_TYPE}))
     except AaepError as more:
         return f"{missing} {str(more).removeprefix('This is not a usable AAEP message. ')}"
     return missing
 
 
-def _payload(data: bytes) -> bytes:
+def _decode_payload(data: bytes) -> bytes:
     parts = data.strip().split(b".")
     try:
         if len(parts) != 3:
@@ -87,7 +95,7 @@ def _payload(data: bytes) -> bytes:
 # -- addresses -----------------------------------------------------------------------------
 
 
-def origins(manifest: Manifest) -> tuple[str, ...]:
+def declared_origins(manifest: Manifest) -> tuple[str, ...]:
     """Where a manifest says that the producer is to be found (CF-120); what is no such place is left out."""
     given = attend_member(manifest, "origins")
     return tuple(one for one in given if isinstance(one, str) and origin(one)) if isinstance(given, list) else ()
@@ -96,7 +104,7 @@ def origins(manifest: Manifest) -> tuple[str, ...]:
 # -- comparing -----------------------------------------------------------------------------
 
 
-def consistent(manifest: Manifest, *, transport: str | None, terms: Capabilities) -> None:
+def check_consistency(manifest: Manifest, *, transport: str | None, terms: Capabilities) -> None:
     """MAN-025: what is offered on this subscription is what the manifest says. Raises :exc:`ManifestInvalid`."""
     if transport is not None and transport not in manifest.transports_supported:
         raise ManifestInvalid("claims", f"The manifest does not list the transport {transport}, which is in use.")
@@ -105,14 +113,14 @@ def consistent(manifest: Manifest, *, transport: str | None, terms: Capabilities
     if more:
         raise ManifestInvalid("claims", f"The manifest does not list level {min(more)}, which was granted.")
     languages = () if terms.languages is UNSET else terms.languages
-    served = honoured(languages, manifest.languages_supported)
+    served = filter_supported_languages(languages, manifest.languages_supported)
     for tag in languages:
         if tag.lower() not in {one.lower() for one in served}:  # of two spellings one is named
             raise ManifestInvalid(
-                "claims", f"The language {shown(tag)} was granted, and the manifest does not list it."
+                "claims", f"The language {sanitize_excerpt(tag)} was granted, and the manifest does not list it."
             )
 
 
-def shown(text: str) -> str:
+def sanitize_excerpt(text: str) -> str:
     """A stranger's word, fit for a sentence of ours."""
-    return neutralise(text[:200])
+    return sanitize(text[:200])

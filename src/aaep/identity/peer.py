@@ -7,10 +7,10 @@ from typing import Final
 
 import msgspec
 
-__all__ = ["AGENT", "AUDITOR", "HUB_AGENT_ID", "LISTENER", "LOCAL", "RELAY", "REPLIER", "Peer"]
+__all__ = ["AGENT", "AUDITOR", "HUB_AGENT_ID", "LISTENER", "LOCAL_PRINCIPAL", "RELAY", "REPLIER", "Peer"]
 
 HUB_AGENT_ID: Final = "aaep-hub"  # of a hub that many agents come to, and that they do not end with
-LOCAL: Final = "local"  # the principal that is the user of this machine
+LOCAL_PRINCIPAL: Final = "local"  # the principal that is the user of this machine
 
 
 # What somebody may do (SEC-037).
@@ -37,11 +37,11 @@ class Peer(msgspec.Struct, frozen=True):
     ``stands`` says so, where there is such a function (CF-149).
     """
 
-    principal: str = LOCAL
+    principal: str = LOCAL_PRINCIPAL
     transport: str = ""
     roles: frozenset[str] = frozenset({REPLIER})
-    expires: float | None = None
-    stands: Callable[[], bool] | None = None
+    expires_at: float | None = None
+    is_still_valid: Callable[[], bool] | None = None
     process: str = ""  # for the log: its number and its program, where the kernel tells (CF-141)
 
     @property

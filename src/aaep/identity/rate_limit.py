@@ -18,62 +18,64 @@ from collections import OrderedDict
 from collections.abc import Callable
 from typing import Final
 
-from .credentials import Credentials, Identity, Local, TooManyGuesses, Unauthenticated, Unsettled
+from .credentials import AuthenticationPending, Credentials, Identity, Local, TooManyAttempts, Unauthenticated
 from .peer import Peer
 
-__all__ = ["Guessing", "prepared"]
+__all__ = ["RateLimitedIdentity", "prepare_identity"]
 
-FREE: Final = 10  # failures that are answered as any other
-LONGEST: Final = 300  # seconds to wait, at the most
-FORGIVEN: Final = 60.0  # seconds after which one failure is forgotten
-MOST: Final = 10_000  # addresses that are remembered
+FREE_ATTEMPTS: Final = 10  # failures that are answered as any other
+MAX_RETRY_AFTER: Final = 300  # seconds to wait, at the most
+FAILURE_LIFETIME: Final = 60.0  # seconds after which one failure is forgotten
+MAX_ADDRESSES: Final = 10_000  # addresses that are remembered
 
 _log: Final = logging.getLogger("aaep.identity")
 
 
-class Guessing:
+class RateLimitedIdentity:
     """An identity that counts who was wrong."""
 
     def __init__(self, identity: Identity, clock: Callable[[], float] = time.monotonic) -> None:
         self._identity, self._clock = identity, clock
         self._failures: OrderedDict[str, tuple[float, float]] = OrderedDict()  # how many, and when that was so
-        self.bearer = getattr(identity, "bearer", False)
-        self.several = getattr(identity, "several", True)
+        self.can_verify_bearer = getattr(identity, "can_verify_bearer", False)
+        self.is_multi_user = getattr(identity, "is_multi_user", True)
 
     @property
-    def places(self) -> int:
+    def address_count(self) -> int:
         """How many addresses are remembered. No length: an identity must not count as false where it is new."""
         return len(self._failures)
 
-    def admit(self, given: Credentials) -> Peer:
+    def authenticate(self, credentials: Credentials) -> Peer:
         try:
-            return self._identity.admit(given)
-        except Unsettled:
+            return self._identity.authenticate(credentials)
+        except AuthenticationPending:
             raise
         except Unauthenticated:
-            if not given.bearer:  # nothing was guessed
+            if not credentials.bearer:  # nothing was guessed
                 raise
-            beyond = self._count(_place(given.address)) - FREE
+            beyond = self._count_failure(_rate_limit_key(credentials.address)) - FREE_ATTEMPTS
             if beyond <= 0:
                 raise
-            seconds = min(LONGEST, 1 << min(beyond, 16))
+            seconds = min(MAX_RETRY_AFTER, 1 << min(beyond, 16))
             text = f"Too many wrong tokens came from this address. Wait {seconds} seconds, or send a right one."
-            raise TooManyGuesses(text, seconds) from None
+            raise TooManyAttempts(text, seconds) from None
 
-    def _count(self, place: str) -> int:
+    def _count_failure(self, key: str) -> int:
         now = self._clock()
-        number, at = self._failures.pop(place, (0.0, now))
-        number = max(0.0, number - (now - at) / FORGIVEN) + 1
-        self._failures[place] = number, now
-        if len(self._failures) > MOST:
+        number, at = self._failures.pop(key, (0.0, now))
+        number = max(0.0, number - (now - at) / FAILURE_LIFETIME) + 1
+        self._failures[key] = number, now
+        if len(self._failures) > MAX_ADDRESSES:
             self._failures.popitem(last=False)
         whole = math.ceil(number)  # a part of one is forgiven when all of it is
-        if whole > FREE and whole & (whole - 1) == 0:  # each time it has doubled: a flood must not fill the log too
-            _log.warning("%d wrong tokens came from %s.", whole, place)
+        if (
+            whole > FREE_ATTEMPTS and whole & (whole - 1) == 0
+        ):  # each time it has doubled: a flood must not fill the log too
+            _log.warning("%d wrong tokens came from %s.", whole, key)
         return whole
 
 
-def _place(address: str) -> str:
+def _rate_limit_key(address: str) -> str:
     """Where somebody sits: with IPv6, a network of theirs, in which they have addresses without end."""
     try:
         found = ipaddress.ip_address(address.partition("%")[0])
@@ -85,8 +87,8 @@ def _place(address: str) -> str:
     return str(mapped) if mapped is not None else str(ipaddress.ip_network((int(found), 64), strict=False))
 
 
-async def prepared(identity: Identity) -> Identity:
+async def prepare_identity(identity: Identity) -> Identity:
     """An identity as a door uses it: ready, and counting."""
-    if hasattr(identity, "ready"):
-        await identity.ready()
-    return identity if isinstance(identity, (Local, Guessing)) else Guessing(identity)
+    if hasattr(identity, "prepare"):
+        await identity.prepare()
+    return identity if isinstance(identity, (Local, RateLimitedIdentity)) else RateLimitedIdentity(identity)

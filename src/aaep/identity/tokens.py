@@ -27,56 +27,66 @@ import msgspec
 
 from ..errors import AaepError
 from ..protocol import timestamps
-from ..runtime.files import folder, make_folder, regular, safe_folder
-from .credentials import Credentials, Grant, Unauthenticated, as_roles, as_stranger, granted
+from ..runtime.files import check_folder_safe, create_private_folder, open_regular_file, user_state_folder
+from .credentials import Credentials, Grant, Unauthenticated, build_grant, validate_nonlocal_principal, validate_roles
 from .peer import REPLIER, Peer
 
-__all__ = ["Entry", "Static", "Tokens", "add", "as_token", "default_file", "entries", "new", "revoke"]
+__all__ = [
+    "StaticToken",
+    "TokenEntry",
+    "Tokens",
+    "add_entry",
+    "create_token",
+    "default_token_file",
+    "read_entries",
+    "revoke_token",
+    "validate_token",
+]
 
-PREFIX: Final = "aaep_"  # so that a token that got somewhere it should not be is found
-LARGEST: Final = 4 * 1024 * 1024  # bytes of a file
-LONGEST: Final = 4096  # characters of a token
-HOW: Final = "Send a token of this server in a header: Authorization: Bearer <token>."
+TOKEN_PREFIX: Final = "aaep_"  # so that a token that got somewhere it should not be is found
+MAX_FILE_BYTES: Final = 4 * 1024 * 1024  # bytes of a file
+MAX_TOKEN_LENGTH: Final = 4096  # characters of a token
+INVALID_TOKEN_MESSAGE: Final = "Send a token of this server in a header: Authorization: Bearer <token>."
 
-_TOKEN: Final = re.compile(r"[A-Za-z0-9._~+/-]+=*")  # RFC 6750 §2.1
-_HASH: Final = re.compile(r"sha256:[0-9a-f]{64}")
+_TOKEN_PATTERN: Final = re.compile(r"[A-Za-z0-9._~+/-]+=*")  # RFC 6750 §2.1
+_HASH_PATTERN: Final = re.compile(r"sha256:[0-9a-f]{64}")
 
 _log: Final = logging.getLogger("aaep.identity")
 
 
-def as_token(token: str) -> str:
+def validate_token(token: str) -> str:
     """A token, if a header can carry it."""
-    if not _TOKEN.fullmatch(token) or len(token) > LONGEST:
+    if not _TOKEN_PATTERN.fullmatch(token) or len(token) > MAX_TOKEN_LENGTH:
         raise AaepError("The token cannot be sent in a header. Make one with secrets.token_urlsafe(32).")
     return token
 
 
-def _digest(token: str) -> bytes:
+def _hash_token(token: str) -> bytes:
     return hashlib.sha256(token.encode(errors="surrogatepass")).digest()
 
 
-class Static:
+class StaticToken:
     """One token, for one person. It never expires, so it is for trying things out (CF-140, SEC-035)."""
 
-    bearer = True
-    several = False
+    can_verify_bearer = True
+    is_multi_user = False
 
     def __init__(self, token: str, principal: str = "token", roles: str | Iterable[str] = REPLIER) -> None:
-        self._digest = _digest(as_token(token))
-        self._grant = granted((principal, roles))
+        self._token_hash = _hash_token(validate_token(token))
+        self._grant = build_grant((principal, roles))
         _log.warning("A token that never expires is in use. For more than a trial, make tokens with: aaep token new")
 
-    def admit(self, given: Credentials) -> Peer:
+    def authenticate(self, credentials: Credentials) -> Peer:
         # In constant time, so that the time of an answer does not tell how much of a guess was right.
-        if not given.bearer or not hmac.compare_digest(_digest(given.bearer), self._digest):
-            raise Unauthenticated(HOW)
-        return self._grant.peer(given)
+        if not credentials.bearer or not hmac.compare_digest(_hash_token(credentials.bearer), self._token_hash):
+            raise Unauthenticated(INVALID_TOKEN_MESSAGE)
+        return self._grant.to_peer(credentials)
 
 
 # -- the file --------------------------------------------------------------------------------
 
 
-class Entry(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, forbid_unknown_fields=True):
+class TokenEntry(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, forbid_unknown_fields=True):
     """One line. A member that is not known may be a limit that is not kept, so such a line counts for nothing."""
 
     id: str
@@ -89,124 +99,128 @@ class Entry(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, forbi
 
     @property
     def grant(self) -> Grant:
-        return Grant(as_stranger(self.principal), as_roles(self.roles))
+        return Grant(validate_nonlocal_principal(self.principal), validate_roles(self.roles))
 
     @property
-    def ends(self) -> float | None:
+    def expires_at(self) -> float | None:
         """When it expires, in seconds since the epoch."""
         return None if self.expires is None else timestamps.parse_instant(self.expires)
 
 
-_line: Final = msgspec.json.Decoder(Entry)
+_entry_decoder: Final = msgspec.json.Decoder(TokenEntry)
 
 
-def default_file() -> Path:
+def default_token_file() -> Path:
     """Where tokens are when no file is named."""
-    return folder() / "tokens.jsonl"
+    return user_state_folder() / "tokens.jsonl"
 
 
-def new(
-    principal: str, roles: str | Iterable[str], *, now: float, seconds: float | None, note: str = ""
-) -> tuple[str, Entry]:
+def create_token(
+    principal: str, roles: str | Iterable[str], *, now: float, lifetime_seconds: float | None, note: str = ""
+) -> tuple[str, TokenEntry]:
     """A new token, and what is kept of it."""
-    token = PREFIX + secrets.token_urlsafe(32)
-    entry = Entry(
+    token = TOKEN_PREFIX + secrets.token_urlsafe(32)
+    entry = TokenEntry(
         id="tok_" + secrets.token_hex(4),
-        hash="sha256:" + _digest(token).hex(),
-        principal=as_stranger(principal),
-        roles=tuple(sorted(as_roles(roles))),
-        expires=None if seconds is None else _moment(now + seconds),
-        made=_moment(now),
+        hash="sha256:" + _hash_token(token).hex(),
+        principal=validate_nonlocal_principal(principal),
+        roles=tuple(sorted(validate_roles(roles))),
+        expires=None if lifetime_seconds is None else _format_time(now + lifetime_seconds),
+        made=_format_time(now),
         note=note,
     )
     return token, entry
 
 
-def _moment(at: float) -> str:
-    return datetime.fromtimestamp(at, UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
+def _format_time(epoch_seconds: float) -> str:
+    return datetime.fromtimestamp(epoch_seconds, UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
 
 
-def entries(path: Path, *, skip: bool = False) -> list[Entry]:
+def read_entries(path: Path, *, skip_invalid: bool = False) -> list[TokenEntry]:
     """What a file holds. A line that cannot be used is an error, or with ``skip`` is left out and logged."""
-    return _read(path, skip=skip)[0]
+    return _read_file(path, skip_invalid=skip_invalid)[0]
 
 
-def add(path: Path, entry: Entry) -> None:
+def add_entry(path: Path, entry: TokenEntry) -> None:
     """Write an entry to a file, which is made if there is none."""
-    make_folder(path.parent)
-    with _locked(path):
-        known = entries(path) if path.exists() else []
-        _write(path, [*known, entry])
+    create_private_folder(path.parent)
+    with _lock_file(path):
+        known = read_entries(path) if path.exists() else []
+        _write_file(path, [*known, entry])
 
 
-def revoke(path: Path, name: str) -> Entry:
+def revoke_token(path: Path, token_id: str) -> TokenEntry:
     """Take an entry out of a file, by its id. Whoever is connected with it is let go of within seconds."""
-    with _locked(path):
-        known = entries(path)
-        gone = [one for one in known if one.id == name]
+    with _lock_file(path):
+        known = read_entries(path)
+        gone = [one for one in known if one.id == token_id]
         if not gone:
-            raise AaepError(f"There is no token {name[:100]!r} in {path}. See: aaep token list")
-        _write(path, [one for one in known if one.id != name])
+            raise AaepError(f"There is no token {token_id[:100]!r} in {path}. See: aaep token list")
+        _write_file(path, [one for one in known if one.id != token_id])
     return gone[0]
 
 
-Mark = tuple[int, ...]
+FileVersion = tuple[int, ...]
 
 
-def _mark(found: os.stat_result) -> Mark:
-    return found.st_ino, found.st_size, found.st_mtime_ns, found.st_ctime_ns
+def _version_from_stat(file_stat: os.stat_result) -> FileVersion:
+    return file_stat.st_ino, file_stat.st_size, file_stat.st_mtime_ns, file_stat.st_ctime_ns
 
 
-def _read(path: Path, *, skip: bool) -> tuple[list[Entry], Mark]:
+def _read_file(path: Path, *, skip_invalid: bool) -> tuple[list[TokenEntry], FileVersion]:
     try:
-        with regular(path) as file:
+        with open_regular_file(path) as file:
             found = os.fstat(file.fileno())  # of what is read, whatever is there a moment later
-            _private(path, found)
-            data = file.read(LARGEST + 1)
+            _check_private(path, found)
+            data = file.read(MAX_FILE_BYTES + 1)
     except FileNotFoundError:
         raise AaepError(f"There is no file of tokens {path}. Make one with: aaep token new") from None
     except OSError as error:
         raise AaepError(f"The file of tokens {path} cannot be read: {error.strerror}.") from error
-    if len(data) > LARGEST:
-        raise AaepError(f"The file of tokens {path} is larger than {LARGEST} bytes. Revoke what is not used.")
+    if len(data) > MAX_FILE_BYTES:
+        raise AaepError(f"The file of tokens {path} is larger than {MAX_FILE_BYTES} bytes. Revoke what is not used.")
     kept = []
     for number, line in enumerate(data.splitlines(), 1):
         if not line.strip():
             continue
         try:
-            kept.append(_usable(line))
+            kept.append(_parse_line(line))
         except (msgspec.MsgspecError, UnicodeDecodeError, AaepError) as error:
             text = f"Line {number} of the file of tokens {path} is not the entry of a token. Take it out."
             if isinstance(error, AaepError):
                 text += f" {error}"
-            if not skip:
+            if not skip_invalid:
                 raise AaepError(text) from None
             _log.warning("%s Until then it counts for nothing.", text)
-    return kept, _mark(found)
+    return kept, _version_from_stat(found)
 
 
-def _usable(line: bytes) -> Entry:
-    entry = _line.decode(line)
-    if not entry.id or not _HASH.fullmatch(entry.hash) or (entry.expires is not None and entry.ends is None):
+def _parse_line(line: bytes) -> TokenEntry:
+    entry = _entry_decoder.decode(line)
+    if (
+        not entry.id
+        or not _HASH_PATTERN.fullmatch(entry.hash)
+        or (entry.expires is not None and entry.expires_at is None)
+    ):
         raise AaepError("It lacks what an entry needs.")
-    as_stranger(entry.principal)
-    as_roles(entry.roles)
+    validate_nonlocal_principal(entry.principal)
+    validate_roles(entry.roles)
     return entry
 
 
-def _private(path: Path, found: os.stat_result) -> None:
+def _check_private(path: Path, file_stat: os.stat_result) -> None:
     if os.name != "posix":
         return
-    if found.st_uid not in (os.geteuid(), 0):
+    if file_stat.st_uid not in (os.geteuid(), 0):
         raise AaepError(f"The file of tokens {path} belongs to another user. Name one of your own.")
-    if found.st_mode & 0o077:
+    if file_stat.st_mode & 0o077:
         raise AaepError(f"Other users may read or write the file of tokens {path}. Run chmod 600 on it.")
 
 
 @contextmanager
-def _locked(path: Path) -> Iterator[None]:
+def _lock_file(path: Path) -> Iterator[None]:
     """One writer at a time."""
-    safe_folder(path.parent)
+    check_folder_safe(path.parent)
     try:
         import fcntl  # noqa: PLC0415  # where there is one
     except ImportError:
@@ -220,14 +234,14 @@ def _locked(path: Path) -> Iterator[None]:
         os.close(descriptor)
 
 
-def _write(path: Path, kept: Iterable[Entry]) -> None:
+def _write_file(path: Path, entries: Iterable[TokenEntry]) -> None:
     """All or nothing: whoever reads meanwhile reads the old file or the new one."""
     path = path.resolve()
     other = path.with_name(f".{path.name}.{secrets.token_hex(8)}")
     descriptor = os.open(other, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
     try:
         with open(descriptor, "wb") as file:
-            file.writelines(msgspec.json.encode(one) + b"\n" for one in kept)
+            file.writelines(msgspec.json.encode(one) + b"\n" for one in entries)
             file.flush()
             os.fsync(file.fileno())
         os.replace(other, path)
@@ -244,48 +258,48 @@ class Tokens:
     A file that can no longer be used lets nobody in until it is put right.
     """
 
-    bearer = True
+    can_verify_bearer = True
 
     def __init__(self, path: str | Path, *, wall: Callable[[], float] = time.time) -> None:
         self._path, self._wall = Path(path), wall
-        self._entries, self._mark = [], ()  # type: tuple[list[tuple[bytes, Entry]], Mark]
-        self._ids: frozenset[str] = frozenset()
-        self._take(*_read(self._path, skip=False))
+        self._entries, self._file_version = [], ()  # type: tuple[list[tuple[bytes, TokenEntry]], FileVersion]
+        self._token_ids: frozenset[str] = frozenset()
+        self._set_entries(*_read_file(self._path, skip_invalid=False))
 
-    def admit(self, given: Credentials) -> Peer:
-        if not given.bearer or len(given.bearer) > LONGEST:
-            raise Unauthenticated(HOW)
-        self._look()
-        shown, found = _digest(given.bearer), None
+    def authenticate(self, credentials: Credentials) -> Peer:
+        if not credentials.bearer or len(credentials.bearer) > MAX_TOKEN_LENGTH:
+            raise Unauthenticated(INVALID_TOKEN_MESSAGE)
+        self._reload_if_changed()
+        shown, found = _hash_token(credentials.bearer), None
         for digest, entry in self._entries:  # all of them, each in constant time
             if hmac.compare_digest(digest, shown):
                 found = entry
         if found is None:
-            raise Unauthenticated(HOW)
-        if found.ends is not None and self._wall() >= found.ends:
+            raise Unauthenticated(INVALID_TOKEN_MESSAGE)
+        if found.expires_at is not None and self._wall() >= found.expires_at:
             raise Unauthenticated("This token has expired. Ask for a new one.")
-        stands = partial(self._stands, found.id)
-        return msgspec.structs.replace(found.grant.peer(given, found.ends), stands=stands)
+        stands = partial(self._is_still_valid, found.id)
+        return msgspec.structs.replace(found.grant.to_peer(credentials, found.expires_at), is_still_valid=stands)
 
-    def _stands(self, name: str) -> bool:
-        self._look()
-        return name in self._ids
+    def _is_still_valid(self, token_id: str) -> bool:
+        self._reload_if_changed()
+        return token_id in self._token_ids
 
-    def _look(self) -> None:
+    def _reload_if_changed(self) -> None:
         try:
-            mark: Mark = _mark(os.stat(self._path))
+            mark: FileVersion = _version_from_stat(os.stat(self._path))
         except OSError:
             mark = ()
-        if mark == self._mark and mark:
+        if mark == self._file_version and mark:
             return
         try:
-            self._take(*_read(self._path, skip=True))
+            self._set_entries(*_read_file(self._path, skip_invalid=True))
         except AaepError as error:
-            if self._entries or mark != self._mark:
+            if self._entries or mark != self._file_version:
                 _log.error("Nobody is let in by a token until this is put right: %s", error)
-            self._take([], mark)
+            self._set_entries([], mark)
 
-    def _take(self, kept: list[Entry], mark: Mark) -> None:
-        self._entries = [(bytes.fromhex(one.hash.removeprefix("sha256:")), one) for one in kept]
-        self._ids = frozenset(one.id for one in kept)
-        self._mark = mark
+    def _set_entries(self, entries: list[TokenEntry], file_version: FileVersion) -> None:
+        self._entries = [(bytes.fromhex(one.hash.removeprefix("sha256:")), one) for one in entries]
+        self._token_ids = frozenset(one.id for one in entries)
+        self._file_version = file_version

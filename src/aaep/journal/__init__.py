@@ -2,6 +2,6 @@
 
 from __future__ import annotations
 
-from .base import Entry, Journal, JournalError, Kept, Retention
+from .base import Journal, JournalEntry, JournalError, Retention, StoredSession
 
-__all__ = ["Entry", "Journal", "JournalError", "Kept", "Retention"]
+__all__ = ["Journal", "JournalEntry", "JournalError", "Retention", "StoredSession"]

@@ -26,32 +26,32 @@ from ..protocol.events import CORE_EVENTS, TERMINAL
 from ..protocol.fields import MERGED
 
 __all__ = [
-    "Entry",
-    "EventNotKept",
+    "EventNotRetained",
     "Journal",
     "JournalDamaged",
+    "JournalEntry",
     "JournalError",
     "JournalInUse",
     "JournalUnsafe",
-    "Kept",
     "Retention",
-    "ends",
-    "expired",
-    "names",
-    "not_kept",
-    "refuse",
+    "StoredSession",
+    "build_not_retained_error",
+    "expand_merged_id",
+    "find_expired_sessions",
+    "is_terminal_event",
+    "validate_entry",
 ]
 
-MOST_BYTES: Final = 16 * 1024 * 1024  # of one entry; messages are 1 MiB at most (CF-114)
-_MERGED: Final = re.compile(MERGED)
-_ENDS: Final = frozenset(name for name, event in CORE_EVENTS.items() if event in TERMINAL)
+MAX_ENTRY_BYTES: Final = 16 * 1024 * 1024  # of one entry; messages are 1 MiB at most (CF-114)
+_MERGED_ID_PATTERN: Final = re.compile(MERGED)
+_TERMINAL_TYPES: Final = frozenset(name for name, event in CORE_EVENTS.items() if event in TERMINAL)
 
 
 class JournalError(AaepError):
     """The journal cannot do what was asked; the message says what to do about it."""
 
 
-class EventNotKept(JournalError, LookupError):
+class EventNotRetained(JournalError, LookupError):
     """No such entry, or something after it is gone. Catch up with a summary of the state instead (CF-091)."""
 
 
@@ -67,7 +67,7 @@ class JournalDamaged(JournalError):
     """The file is damaged or not a journal. It was left as it is."""
 
 
-class Entry(msgspec.Struct, frozen=True):
+class JournalEntry(msgspec.Struct, frozen=True):
     """One event as it was appended. ``at`` is seconds since the epoch."""
 
     event_id: str
@@ -76,22 +76,22 @@ class Entry(msgspec.Struct, frozen=True):
     at: float
 
 
-class Kept(msgspec.Struct, frozen=True):
+class StoredSession(msgspec.Struct, frozen=True):
     """What is held of one session: how many entries and bytes, from when to when, and whether it has ended."""
 
     session_id: str
-    entries: int
-    size: int
-    first: float
-    last: float
-    ended: bool
+    entry_count: int
+    byte_count: int
+    first_at: float
+    last_at: float
+    has_ended: bool
 
 
 class Retention(msgspec.Struct, frozen=True):
     """How long and how much to keep, in seconds and in bytes of events. Sessions still open are kept regardless."""
 
-    age: float = 7 * 86_400
-    size: int = 64 * 1024 * 1024
+    max_age: float = 7 * 86_400
+    max_bytes: int = 64 * 1024 * 1024
 
 
 class Journal(Protocol):
@@ -106,20 +106,20 @@ class Journal(Protocol):
         found at its first place, so that nobody who resumes there misses any.
         """
 
-    def when_kept(self, call: Callable[[], None]) -> bool:
+    def call_when_committed(self, callback: Callable[[], None]) -> bool:
         """
         Have something called, from any thread, once all that was appended so far would outlive this process.
 
         False if it would already; then nothing is called.
         """
 
-    def keep(self) -> None:
+    def flush(self) -> None:
         """Wait until everything appended so far would survive the death of this process, or cannot be written."""
 
     def sync(self) -> None:
         """Wait until everything appended so far would survive a loss of power, if this journal can promise that."""
 
-    def read(self, after: str | None = None, *, session: str | None = None, limit: int = 1000) -> list[Entry]:
+    def read(self, after: str | None = None, *, session: str | None = None, limit: int = 1000) -> list[JournalEntry]:
         """
         The next entries, in the order of appending.
 
@@ -130,7 +130,7 @@ class Journal(Protocol):
         counts, and it is held whole or not at all.
         """
 
-    def sessions(self, *, open_only: bool = True) -> list[Kept]:
+    def list_sessions(self, *, open_only: bool = True) -> list[StoredSession]:
         """
         The sessions without a terminal event yet, or all of them, in the order in which they began.
 
@@ -150,14 +150,14 @@ class Journal(Protocol):
 # -- what journals share ---------------------------------------------------------
 
 
-class _Head(msgspec.Struct):
+class _EventHeader(msgspec.Struct):
     type: str = ""
 
 
-_head: Final = msgspec.json.Decoder(_Head)
+_header_decoder: Final = msgspec.json.Decoder(_EventHeader)
 
 
-def refuse(event_id: str, session_id: str, data: bytes, at: float) -> None:
+def validate_entry(event_id: str, session_id: str, data: bytes, at: float) -> None:
     """
     Raise :exc:`ValueError` for what could not be written later.
 
@@ -169,35 +169,37 @@ def refuse(event_id: str, session_id: str, data: bytes, at: float) -> None:
         (event_id + session_id).encode()  # raises a ValueError for what UTF-8 cannot hold
     if not isfinite(at):
         raise ValueError("at is not a time")
-    if len(data) > MOST_BYTES:
-        raise ValueError(f"an entry of {len(data)} bytes is too large for the journal; the most is {MOST_BYTES}")
+    if len(data) > MAX_ENTRY_BYTES:
+        raise ValueError(f"an entry of {len(data)} bytes is too large for the journal; the most is {MAX_ENTRY_BYTES}")
 
 
-def ends(data: bytes) -> bool:
+def is_terminal_event(data: bytes) -> bool:
     """Whether an entry is the terminal event of its session."""
     try:
-        return _head.decode(data).type in _ENDS
+        return _header_decoder.decode(data).type in _TERMINAL_TYPES
     except (msgspec.DecodeError, UnicodeDecodeError):
         return False  # kept all the same: the journal does not judge
 
 
-def names(event_id: str) -> tuple[str, ...]:
+def expand_merged_id(event_id: str) -> tuple[str, ...]:
     """The ids to look for, in order: as given, and the last part if it is a merged one (C-85)."""
-    merged = _MERGED.fullmatch(event_id)
+    merged = _MERGED_ID_PATTERN.fullmatch(event_id)
     return (event_id,) if merged is None else (event_id, merged[1])
 
 
-def not_kept(event_id: str) -> EventNotKept:
-    return EventNotKept(f"The journal cannot resume after {event_id[:100]!r}: catch up with the current state instead.")
+def build_not_retained_error(event_id: str) -> EventNotRetained:
+    return EventNotRetained(
+        f"The journal cannot resume after {event_id[:100]!r}: catch up with the current state instead."
+    )
 
 
-def expired(held: Iterable[Kept], retention: Retention, now: float) -> list[str]:
+def find_expired_sessions(sessions: Iterable[StoredSession], retention: Retention, now: float) -> list[str]:
     """Which sessions retention lets go: the too old, then those that ended first until the rest is small enough."""
-    held = [*held]
-    total = sum(one.size for one in held)
+    sessions = [*sessions]
+    total = sum(one.byte_count for one in sessions)
     gone = []
-    for one in sorted((one for one in held if one.ended), key=lambda one: one.last):
-        if one.last < now - retention.age or total > retention.size:
+    for one in sorted((one for one in sessions if one.has_ended), key=lambda one: one.last_at):
+        if one.last_at < now - retention.max_age or total > retention.max_bytes:
             gone.append(one.session_id)
-            total -= one.size
+            total -= one.byte_count
     return gone

@@ -24,44 +24,44 @@ from typing import Final, Literal
 import msgspec
 
 from ..presentation.announce import Announcement
-from ..presentation.preferences import KEYS
-from ..presentation.queue import NAME
+from ..presentation.preferences import DEFAULT_KEYS
+from ..presentation.queue import MAX_PROMPT_NAME_LENGTH
 from ..protocol.consent import response_kinds as taken_by
 from ..protocol.events import AwaitingClarification, AwaitingConfirmation
 from ..protocol.fields import get_member
-from ..text.phrases import PHRASES, brief
-from ..text.sanitize import neutralise
+from ..text.phrases import PHRASES, truncate_with_notice
+from ..text.sanitize import sanitize
 
 __all__ = [
     "Accept",
-    "Answer",
     "Command",
-    "Do",
     "Echo",
+    "InputInterpreter",
     "Intent",
-    "Keys",
+    "ParsedAnswer",
+    "PrintLine",
     "Reject",
+    "RequestTime",
     "Response",
-    "Tell",
-    "Time",
-    "Understood",
-    "expected",
-    "kinds",
-    "understand",
+    "RunCommand",
+    "SendAnswer",
+    "available_response_kinds",
+    "describe_expected_answer",
+    "parse_answer",
 ]
 
-GRACE: Final = 0.5  # seconds after a prompt was printed in which nobody can have read it
-REPEAT: Final = 0.75  # seconds: the same key again within this is a key held down
-LOST: Final = 10.0  # seconds after a prompt ended by itself in which a key can still be meant for it
-LATE: Final = 2.0  # seconds that the outcome of a prompt may take to come after its time ran out
-LONGEST_WAIT: Final = 86_400  # CF-028
-LONGEST_ANSWER: Final = 16_384
+MIN_READING_TIME: Final = 0.5  # seconds after a prompt was printed in which nobody can have read it
+KEY_REPEAT_WINDOW: Final = 0.75  # seconds: the same key again within this is a key held down
+CLOSED_PROMPT_WINDOW: Final = 10.0  # seconds after a prompt ended by itself in which a key can still be meant for it
+OUTCOME_GRACE: Final = 2.0  # seconds that the outcome of a prompt may take to come after its time ran out
+MAX_PROMPT_TIMEOUT: Final = 86_400  # CF-028
+MAX_DRAFT_LENGTH: Final = 16_384
 ENTER: Final = "\n"
 ESCAPE: Final = "\x1b"
 
 # Not n for the next prompt: that begins the answer no.
-_ALL: Final[Mapping[str, str]] = {**KEYS, "repeat": "s", "next": "o", "verbosity": "v", "help": "?"}
-_WORDS: Final[Mapping[str, str]] = {
+_KEY_BINDINGS: Final[Mapping[str, str]] = {**DEFAULT_KEYS, "repeat": "s", "next": "o", "verbosity": "v", "help": "?"}
+_ACTIONS_BY_WORD: Final[Mapping[str, str]] = {
     "accept": "accept",
     "reject": "reject",
     "refuse": "reject",
@@ -73,7 +73,7 @@ _WORDS: Final[Mapping[str, str]] = {
     "quit": "close",
     "help": "help",
 }
-_NAMES: Final[Mapping[str, str]] = {key: name for name, key in _ALL.items()}
+_ACTIONS_BY_KEY: Final[Mapping[str, str]] = {key: name for name, key in _KEY_BINDINGS.items()}
 _HELP_KEYS: Final = (
     "Keys: a accepts, r refuses, m says more, s says it again, o goes to the next open prompt, "
     "v changes how much is said, t asks for more time, q quits, ? says this. "
@@ -89,285 +89,307 @@ _HELP_LINES: Final = (
 )
 
 
-class _Asked(msgspec.Struct, eq=False):
+class _ShownPrompt(msgspec.Struct, eq=False):
     """A prompt that was printed and is not answered yet."""
 
     prompt: Announcement  # its keys are what was offered with it, here or there
-    until: float
-    beside: bool = False  # another one is open too, or was just before it: a key could be meant for that one
+    deadline: float
+    is_ambiguous: bool = False  # another one is open too, or was just before it: a key could be meant for that one
 
 
-class Keys:
+class InputInterpreter:
     """What the person at one terminal, or at the other end of one pipe, means."""
 
     def __init__(self, *, lines: bool = False, replies: bool = True) -> None:
-        self.lines = lines
-        self.replies = replies
-        self.sent: dict[str, _Asked] = {}  # answered, and the outcome did not come yet
-        self._open: dict[str, _Asked] = {}  # oldest first
-        self._asked: _Asked | None = None  # which of them an answer is for
-        self._since = 0.0
-        self._lost = -math.inf  # when a prompt that was being answered ended by itself
-        self._armed = False  # accepting waits for its second key
-        self._text: str | None = None  # an answer that is being written
-        self._extended: set[str] = set()
-        self._last: dict[str, float] = {}
-        self._told = ("", float("-inf"))
+        self.is_line_based = lines
+        self.can_reply = replies
+        self.answered_prompts: dict[str, _ShownPrompt] = {}  # answered, and the outcome did not come yet
+        self._open_prompts: dict[str, _ShownPrompt] = {}  # oldest first
+        self._current: _ShownPrompt | None = None  # which of them an answer is for
+        self._current_since = 0.0
+        self._last_closed_at = -math.inf  # when a prompt that was being answered ended by itself
+        self._is_armed = False  # accepting waits for its second key
+        self._draft: str | None = None  # an answer that is being written
+        self._extended_tokens: set[str] = set()
+        self._pressed_at: dict[str, float] = {}
+        self._last_notice = ("", float("-inf"))
 
     @property
-    def prompt(self) -> Announcement | None:
+    def current_prompt(self) -> Announcement | None:
         """The prompt that keys answer now."""
-        return self._asked.prompt if self._asked is not None else None
+        return self._current.prompt if self._current is not None else None
 
     @property
-    def next(self) -> Announcement | None:
+    def next_prompt(self) -> Announcement | None:
         """The open prompt behind that one, and behind the last the first; None if there is no other."""
-        found = [*self._open.values()]
-        at = found.index(self._asked) if self._asked is not None else -1
+        found = [*self._open_prompts.values()]
+        at = found.index(self._current) if self._current is not None else -1
         other = found[(at + 1) % len(found)] if found else None
-        return None if other is None or other is self._asked else other.prompt
+        return None if other is None or other is self._current else other.prompt
 
     @property
-    def writing(self) -> str | None:
+    def draft(self) -> str | None:
         """What was written so far of an answer; None while nothing is being written."""
-        return self._text
+        return self._draft
 
     @property
-    def due(self) -> float | None:
+    def next_deadline(self) -> float | None:
         """When to call :meth:`advance`."""
-        first = min((one.until for one in self._open.values()), default=math.inf)
-        return None if math.isinf(first) else first + LATE
+        first = min((one.deadline for one in self._open_prompts.values()), default=math.inf)
+        return None if math.isinf(first) else first + OUTCOME_GRACE
 
-    def left(self, prompt: Announcement, now: float) -> float:
+    def seconds_left(self, prompt: Announcement, now: float) -> float:
         """How many seconds there are to answer."""
-        return max(0.0, self._open[prompt.prompt].until - now) if prompt.prompt in self._open else 0.0
+        return (
+            max(0.0, self._open_prompts[prompt.prompt].deadline - now) if prompt.prompt in self._open_prompts else 0.0
+        )
 
-    def help(self) -> str:
-        return _HELP_LINES if self.lines else _HELP_KEYS
+    def help_text(self) -> str:
+        return _HELP_LINES if self.is_line_based else _HELP_KEYS
 
     # -- prompts come and go ---------------------------------------------------------------
 
-    def shown(self, prompt: Announcement, now: float) -> list[Intent]:
+    def prompt_shown(self, prompt: Announcement, now: float) -> list[Intent]:
         """A prompt was printed in full; ``prompt.keys`` is what was offered with it."""
         token = prompt.prompt
-        if not self.replies or token in self.sent:
-            return self.heard(token)
-        asked = self._open.get(token)
+        if not self.can_reply or token in self.answered_prompts:
+            return self.prompt_mentioned(token)
+        asked = self._open_prompts.get(token)
         if asked is None:
             known = isinstance(prompt.event, (AwaitingConfirmation, AwaitingClarification))
-            asked = _Asked(prompt, now + (prompt.timeout if known else math.inf))
-            asked.beside = now - self._lost < LOST
-            self._admit(asked)
+            asked = _ShownPrompt(prompt, now + (prompt.timeout if known else math.inf))
+            asked.is_ambiguous = now - self._last_closed_at < CLOSED_PROMPT_WINDOW
+            self._add_prompt(asked)
         else:
             # Said again, perhaps in short: what was heard in full stays heard.
             offered = {**dict(asked.prompt.keys), **dict(prompt.keys)}
             asked.prompt = msgspec.structs.replace(prompt, keys=tuple(offered.items()))
-        if asked is self._asked or self._text is not None:  # what is being written belongs to its own question
-            return self.heard(token)
+        if asked is self._current or self._draft is not None:  # what is being written belongs to its own question
+            return self.prompt_mentioned(token)
         told = self._disarm()
-        self._asked, self._since = asked, now
+        self._current, self._current_since = asked, now
         if isinstance(prompt.event, AwaitingClarification):
-            told.append(Tell(self._how(prompt.event)))
-        if len(self._open) > 1:
-            told.append(Tell(f"{len(self._open)} prompts are open. You answer this one now. {self._onward()}"))
+            told.append(PrintLine(self._answer_hint(prompt.event)))
+        if len(self._open_prompts) > 1:
+            told.append(
+                PrintLine(
+                    f"{len(self._open_prompts)} prompts are open. You answer this one now. {self._next_prompt_hint()}"
+                )
+            )
         return told
 
-    def _admit(self, asked: _Asked) -> None:
-        self._open[asked.prompt.prompt] = asked
-        for one in self._open.values() if len(self._open) > 1 else ():
-            one.beside = True
+    def _add_prompt(self, asked: _ShownPrompt) -> None:
+        self._open_prompts[asked.prompt.prompt] = asked
+        for one in self._open_prompts.values() if len(self._open_prompts) > 1 else ():
+            one.is_ambiguous = True
 
-    def heard(self, token: str) -> list[Intent]:
+    def prompt_mentioned(self, token: str) -> list[Intent]:
         """A line about a prompt was printed. If it is another one, the next key could be meant for that."""
-        if self._asked is None or self._asked.prompt.prompt == token:
+        if self._current is None or self._current.prompt.prompt == token:
             return []
         told = self._disarm()
-        if token in self._open:
-            onward = f" {self._onward()}" if self._text is None else ""
-            told.append(Tell(f"You still answer this: {brief(self._asked.prompt.about, NAME)}{onward}"))
+        if token in self._open_prompts:
+            onward = f" {self._next_prompt_hint()}" if self._draft is None else ""
+            told.append(
+                PrintLine(
+                    "You still answer this: "
+                    f"{truncate_with_notice(self._current.prompt.about, MAX_PROMPT_NAME_LENGTH)}{onward}"
+                )
+            )
         return told
 
-    def closed(self, token: str, now: float) -> list[Intent]:
+    def prompt_closed(self, token: str, now: float) -> list[Intent]:
         """A prompt ended, here or elsewhere: keys that were pressed for it are void (CF-025)."""
-        self.sent.pop(token, None)
-        self._extended.discard(token)
-        asked = self._open.pop(token, None)
-        if asked is None or asked is not self._asked:
+        self.answered_prompts.pop(token, None)
+        self._extended_tokens.discard(token)
+        asked = self._open_prompts.pop(token, None)
+        if asked is None or asked is not self._current:
             return self._disarm()
-        written, self._text = self._text, None
+        written, self._draft = self._draft, None
         told: list[Intent] = []
         if written:
-            told.append(Tell(f"What you were writing was not sent: {neutralise(written)}"))
-        elif self._armed:
-            told.append(Tell("Nothing was accepted here."))
-        self._asked, self._armed, self._lost = None, False, now
+            told.append(PrintLine(f"What you were writing was not sent: {sanitize(written)}"))
+        elif self._is_armed:
+            told.append(PrintLine("Nothing was accepted here."))
+        self._current, self._is_armed, self._last_closed_at = None, False, now
         return told
 
-    def failed(self, prompt: Announcement, now: float) -> list[Intent]:
+    def send_failed(self, prompt: Announcement, now: float) -> list[Intent]:
         """An answer could not be sent: the prompt is open again, and takes a new decision."""
-        self._extended.discard(prompt.prompt)
-        asked = self.sent.pop(prompt.prompt, None)
+        self._extended_tokens.discard(prompt.prompt)
+        asked = self.answered_prompts.pop(prompt.prompt, None)
         if asked is not None:
-            self._admit(asked)
-        return self.shown(prompt, now) if self._asked is None else self.heard(prompt.prompt)
+            self._add_prompt(asked)
+        return self.prompt_shown(prompt, now) if self._current is None else self.prompt_mentioned(prompt.prompt)
 
     def advance(self, now: float) -> list[Intent]:
         """Let go of prompts whose time ran out and of which nothing more was heard."""
         told: list[Intent] = []
-        for token, asked in [*self._open.items()]:
-            if asked.until + LATE <= now:
-                about = f" {PHRASES['about'].format(brief(asked.prompt.about, NAME))}" if asked.beside else ""
-                told += [Tell(PHRASES["expired"] + about), *self.closed(token, now)]
+        for token, asked in [*self._open_prompts.items()]:
+            if asked.deadline + OUTCOME_GRACE <= now:
+                about = (
+                    f" {PHRASES['about'].format(truncate_with_notice(asked.prompt.about, MAX_PROMPT_NAME_LENGTH))}"
+                    if asked.is_ambiguous
+                    else ""
+                )
+                told += [PrintLine(PHRASES["expired"] + about), *self.prompt_closed(token, now)]
         return told
 
     # -- keys ------------------------------------------------------------------------------
 
     def press(self, keys: Sequence[str], now: float) -> list[Intent]:
         """Take the keys that came at once: usually one."""
-        if len(keys) > 1 and self._text is None and not self._begins(keys[0]):
-            held = all(self._quick(key, now) for key in [*keys])
-            if held and not self._armed:
+        if len(keys) > 1 and self._draft is None and not self._is_answer_start(keys[0]):
+            held = all(self._is_key_repeat(key, now) for key in [*keys])
+            if held and not self._is_armed:
                 return []
-            return [*self._disarm(), Tell("Several keys came at once. None of them counts. Press one key at a time.")]
+            return [
+                *self._disarm(),
+                PrintLine("Several keys came at once. None of them counts. Press one key at a time."),
+            ]
         found: list[Intent] = []
         for number, key in enumerate(keys, start=1):
             # A line break inside a pasted text does not send it.
-            found += self._key(" " if key == ENTER and number < len(keys) else key, now)
+            found += self._handle_key(" " if key == ENTER and number < len(keys) else key, now)
         return found
 
-    def _quick(self, key: str, now: float) -> bool:
+    def _is_key_repeat(self, key: str, now: float) -> bool:
         """Whether this key was pressed a moment ago too."""
         key = key.lower()
-        quick = now - self._last.get(key, float("-inf")) < REPEAT
-        self._last[key] = now
+        quick = now - self._pressed_at.get(key, float("-inf")) < KEY_REPEAT_WINDOW
+        self._pressed_at[key] = now
         return quick
 
-    def _key(self, key: str, now: float) -> list[Intent]:
-        quick = self._quick(key, now)
-        if self._text is not None:
-            return self._write(key, self._text, now, quick)
-        if self._armed:
+    def _handle_key(self, key: str, now: float) -> list[Intent]:
+        quick = self._is_key_repeat(key, now)
+        if self._draft is not None:
+            return self._edit_draft(key, self._draft, now, quick)
+        if self._is_armed:
             if key.lower() == "y":
-                return self._accepted(now)
-            if _NAMES.get(key.lower()) == "accept":
-                return [] if quick else [self._second()]
+                return self._confirm_accept(now)
+            if _ACTIONS_BY_KEY.get(key.lower()) == "accept":
+                return [] if quick else [self._second_key_notice()]
             told = self._disarm()
             return (
-                told if key in (ENTER, ESCAPE) or key.lower() not in _NAMES else [*told, *self._named(key, now, quick)]
+                told
+                if key in (ENTER, ESCAPE) or key.lower() not in _ACTIONS_BY_KEY
+                else [*told, *self._handle_bound_key(key, now, quick)]
             )
         if key == ENTER:
-            return [] if quick else self._enter()
-        if self._begins(key):
-            self._text = key
+            return [] if quick else self._handle_enter()
+        if self._is_answer_start(key):
+            self._draft = key
             return [Echo(key)]
-        return self._named(key, now, quick)
+        return self._handle_bound_key(key, now, quick)
 
-    def _named(self, key: str, now: float, quick: bool) -> list[Intent]:
-        name = _NAMES.get(key.lower())
+    def _handle_bound_key(self, key: str, now: float, quick: bool) -> list[Intent]:
+        name = _ACTIONS_BY_KEY.get(key.lower())
         if name is None:
-            plain = neutralise(key)
-            return [] if quick or not plain else [Tell(f"The key {plain} does nothing here. Press ? for help.")]
-        if name in ("accept", "reject") and (quick or self._early(now)):
-            return self._void(key, now)
-        return self._meant(name, now)
+            plain = sanitize(key)
+            return [] if quick or not plain else [PrintLine(f"The key {plain} does nothing here. Press ? for help.")]
+        if name in ("accept", "reject") and (quick or self._is_too_early(now)):
+            return self._ignore_key(key, now)
+        return self._run_action(name, now)
 
-    def _early(self, now: float) -> bool:
-        return self.prompt is not None and now - self._since < GRACE
+    def _is_too_early(self, now: float) -> bool:
+        return self.current_prompt is not None and now - self._current_since < MIN_READING_TIME
 
-    def _void(self, key: str, now: float) -> list[Intent]:
+    def _ignore_key(self, key: str, now: float) -> list[Intent]:
         """A key held down, or pressed before anybody can have read the prompt; said once, not at its every repeat."""
-        if self.prompt is None:
+        if self.current_prompt is None:
             return []
-        return self._once(f"That key {key} came too soon and does not count. Wait a moment, then press it once.", now)
+        return self._tell_once(
+            f"That key {key} came too soon and does not count. Wait a moment, then press it once.", now
+        )
 
-    def _once(self, text: str, now: float) -> list[Intent]:
+    def _tell_once(self, text: str, now: float) -> list[Intent]:
         """A line, unless it was said a moment ago and nothing else since."""
-        before, at = self._told
-        self._told = text, now
-        return [] if text == before and now - at < REPEAT else [Tell(text)]
+        before, at = self._last_notice
+        self._last_notice = text, now
+        return [] if text == before and now - at < KEY_REPEAT_WINDOW else [PrintLine(text)]
 
     # -- writing an answer -----------------------------------------------------------------
 
-    def _begins(self, key: str) -> bool:
+    def _is_answer_start(self, key: str) -> bool:
         """Whether a key is the beginning of an answer to a question, which Enter ends."""
-        event = self.prompt.event if self.prompt is not None else None
+        event = self.current_prompt.event if self.current_prompt is not None else None
         if not isinstance(event, AwaitingClarification):
             return False
-        wanted = kinds(event)
+        wanted = available_response_kinds(event)
         if key.lower() in ("y", "n"):
             return "yes_no" in wanted
         if key.isdecimal() and key.isascii():
             return "multiple_choice" in wanted or "numeric" in wanted
         return key in ("-", "=") and "numeric" in wanted
 
-    def _enter(self) -> list[Intent]:
-        event = self.prompt.event if self.prompt is not None else None
-        if isinstance(event, AwaitingClarification) and "freetext" in kinds(event):
-            self._text = ""
-            return [Tell("Write your answer. Enter sends it. Escape leaves it unsent.", fresh=True)]
+    def _handle_enter(self) -> list[Intent]:
+        event = self.current_prompt.event if self.current_prompt is not None else None
+        if isinstance(event, AwaitingClarification) and "freetext" in available_response_kinds(event):
+            self._draft = ""
+            return [PrintLine("Write your answer. Enter sends it. Escape leaves it unsent.", discard_typeahead=True)]
         if isinstance(event, AwaitingClarification):
-            return [Tell(self._how(event))]
-        if self.prompt is not None:
-            return [Tell("Enter alone answers nothing. Press s to hear the prompt again.")]
-        return [Tell("There is nothing to answer. Press ? for help.")]
+            return [PrintLine(self._answer_hint(event))]
+        if self.current_prompt is not None:
+            return [PrintLine("Enter alone answers nothing. Press s to hear the prompt again.")]
+        return [PrintLine("There is nothing to answer. Press ? for help.")]
 
-    def _write(self, key: str, text: str, now: float, quick: bool) -> list[Intent]:
+    def _edit_draft(self, key: str, text: str, now: float, quick: bool) -> list[Intent]:
         if key == ENTER:
             if quick and not text:
                 return []
-            self._text = None
+            self._draft = None
             ended: list[Intent] = [Echo("\n")] if text else []
             return ended + (
-                self._answer(text, now) if text.strip() else [Tell("Nothing was written. Nothing was sent.")]
+                self._answer(text, now) if text.strip() else [PrintLine("Nothing was written. Nothing was sent.")]
             )
         if key == ESCAPE:
-            self._text = None
-            return [*([Echo("\n")] if text else []), Tell("Left. Nothing was sent.")]
+            self._draft = None
+            return [*([Echo("\n")] if text else []), PrintLine("Left. Nothing was sent.")]
         if key == "\x15":  # Control-U
-            self._text = ""
-            return [*([Echo("\n")] if text else []), Tell("What you wrote was removed. Write your answer.")]
+            self._draft = ""
+            return [*([Echo("\n")] if text else []), PrintLine("What you wrote was removed. Write your answer.")]
         if key in ("\x7f", "\b"):
-            self._text = text[:-1]
+            self._draft = text[:-1]
             if not text:
                 return []
-            return [Echo("\b \b") if text[-1].isascii() else Echo(f"\n{self._text}")]
+            return [Echo("\b \b") if text[-1].isascii() else Echo(f"\n{self._draft}")]
         if key == "\t":
             key = " "
-        if not key.isprintable() or len(text) >= LONGEST_ANSWER:
+        if not key.isprintable() or len(text) >= MAX_DRAFT_LENGTH:
             return []
-        self._text = text + key
+        self._draft = text + key
         return [Echo(key)]
 
     # -- lines -----------------------------------------------------------------------------
 
-    def line(self, text: str, now: float) -> list[Intent]:
+    def enter_line(self, text: str, now: float) -> list[Intent]:
         """Take a whole line: a command, or the answer to a question."""
         word = " ".join(text.split()).casefold()
-        name = _WORDS.get(word) or _NAMES.get(word)
-        if self._armed:
+        name = _ACTIONS_BY_WORD.get(word) or _ACTIONS_BY_KEY.get(word)
+        if self._is_armed:
             if word in ("y", "yes"):
-                return self._accepted(now)
+                return self._confirm_accept(now)
             if name != "accept":
-                return [*self._disarm(), *(self._meant(name, now) if name else [])]
+                return [*self._disarm(), *(self._run_action(name, now) if name else [])]
         if name is not None:
-            return self._meant(name, now)
-        event = self.prompt.event if self.prompt is not None else None
+            return self._run_action(name, now)
+        event = self.current_prompt.event if self.current_prompt is not None else None
         if isinstance(event, AwaitingClarification) and word:
             forced = word.startswith("answer ")
             return self._answer(text.strip()[len("answer ") :] if forced else text, now)
         if not word:
-            return self._once("An empty line answers nothing.", now)
-        if self.prompt is None:
-            return self._once("There is no prompt, so that line answers nothing. Write help for help.", now)
-        return self._once("That line was not understood. Nothing was sent. Write accept, reject or help.", now)
+            return self._tell_once("An empty line answers nothing.", now)
+        if self.current_prompt is None:
+            return self._tell_once("There is no prompt, so that line answers nothing. Write help for help.", now)
+        return self._tell_once("That line was not understood. Nothing was sent. Write accept, reject or help.", now)
 
     # -- what is meant ---------------------------------------------------------------------
 
-    def _meant(self, name: str, now: float) -> list[Intent]:
+    def _run_action(self, name: str, now: float) -> list[Intent]:
         meant: Mapping[str, Callable[[float], list[Intent]]] = {
             "accept": self._accept,
             "reject": self._reject,
-            "time": self._time,
+            "time": self._request_time,
         }
         if name in meant:
             return meant[name](now)
@@ -379,119 +401,121 @@ class Keys:
             "close": "quit",
             "help": "help",
         }
-        if name == "next" and self.next is None:
-            return self._once("No other prompt is open.", now)
-        return [Do(what[name])]
+        if name == "next" and self.next_prompt is None:
+            return self._tell_once("No other prompt is open.", now)
+        return [RunCommand(what[name])]
 
     def _accept(self, now: float) -> list[Intent]:
-        prompt = self.prompt
+        prompt = self.current_prompt
         if prompt is None:
-            return self._nothing("accept", now)
+            return self._tell_no_prompt("accept", now)
         if not isinstance(prompt.event, AwaitingConfirmation):
-            return self._once(self._otherwise(prompt), now)
-        key = _ALL["accept"]
+            return self._tell_once(self._unsupported_action_hint(prompt), now)
+        key = _KEY_BINDINGS["accept"]
         if key not in dict(prompt.keys):
             later = key in dict(prompt.detail_keys)
-            how = "Write more" if self.lines else "Press m"
-            return [Tell(f"{PHRASES['uncut']} {how}." if later else PHRASES["unacceptable"])]
-        if self._late(now):
-            return [Tell(PHRASES["expired"])]
-        if prompt.careful or (self._asked is not None and self._asked.beside):
-            self._armed = True
-            return [self._second()]
-        return self._accepted(now)
+            how = "Write more" if self.is_line_based else "Press m"
+            return [PrintLine(f"{PHRASES['uncut']} {how}." if later else PHRASES["unacceptable"])]
+        if self._is_expired(now):
+            return [PrintLine(PHRASES["expired"])]
+        if prompt.careful or (self._current is not None and self._current.is_ambiguous):
+            self._is_armed = True
+            return [self._second_key_notice()]
+        return self._confirm_accept(now)
 
-    def _second(self) -> Tell:
+    def _second_key_notice(self) -> PrintLine:
         """What to do to accept for good, and what that is."""
-        action = brief(self.prompt.about) if self.prompt is not None else ""
-        how = "Write yes" if self.lines else "Press y"
-        other = "line" if self.lines else "key"
-        return Tell(f"Not accepted yet. {how} to accept this: {action} Any other {other} takes it back.", fresh=True)
+        action = truncate_with_notice(self.current_prompt.about) if self.current_prompt is not None else ""
+        how = "Write yes" if self.is_line_based else "Press y"
+        other = "line" if self.is_line_based else "key"
+        return PrintLine(
+            f"Not accepted yet. {how} to accept this: {action} Any other {other} takes it back.", discard_typeahead=True
+        )
 
-    def _accepted(self, now: float) -> list[Intent]:
-        prompt, self._armed = self.prompt, False
+    def _confirm_accept(self, now: float) -> list[Intent]:
+        prompt, self._is_armed = self.current_prompt, False
         if prompt is None:
-            return self._nothing("accept", now)
-        if self._late(now):
-            return [Tell(PHRASES["expired"])]
-        self._answered(prompt)
+            return self._tell_no_prompt("accept", now)
+        if self._is_expired(now):
+            return [PrintLine(PHRASES["expired"])]
+        self._mark_answered(prompt)
         return [Accept(prompt)]
 
     def _reject(self, now: float) -> list[Intent]:
         """CF-014: refusing is sent even when the time seems to have run out here."""
-        prompt = self.prompt
+        prompt = self.current_prompt
         if prompt is None:
-            return self._nothing("refuse", now)
-        if _ALL["reject"] not in dict(prompt.keys):
+            return self._tell_no_prompt("refuse", now)
+        if _KEY_BINDINGS["reject"] not in dict(prompt.keys):
             confirms = isinstance(prompt.event, AwaitingConfirmation)
-            return self._once(PHRASES["unrefusable"] if confirms else self._otherwise(prompt), now)
-        self._answered(prompt)
+            return self._tell_once(PHRASES["unrefusable"] if confirms else self._unsupported_action_hint(prompt), now)
+        self._mark_answered(prompt)
         return [Reject(prompt)]
 
     def _answer(self, text: str, now: float) -> list[Intent]:
-        prompt = self.prompt
+        prompt = self.current_prompt
         if prompt is None or not isinstance(prompt.event, AwaitingClarification):
-            return self._nothing("answer", now)
-        if self._late(now):
-            return [Tell(PHRASES["expired"])]
-        response = understand(prompt.event, text)
+            return self._tell_no_prompt("answer", now)
+        if self._is_expired(now):
+            return [PrintLine(PHRASES["expired"])]
+        response = parse_answer(prompt.event, text)
         if response is None:
-            return [Tell(f"Nothing was sent. {self._how(prompt.event)}")]
-        self._answered(prompt)
-        return [Answer(prompt, response.value, response.said)]
+            return [PrintLine(f"Nothing was sent. {self._answer_hint(prompt.event)}")]
+        self._mark_answered(prompt)
+        return [SendAnswer(prompt, response.value, response.display_text)]
 
-    def _time(self, now: float) -> list[Intent]:
-        prompt = self.prompt
+    def _request_time(self, now: float) -> list[Intent]:
+        prompt = self.current_prompt
         if prompt is None:
-            return self._nothing("have more time for", now)
+            return self._tell_no_prompt("have more time for", now)
         given = get_member(prompt.event, "timeout_seconds")
-        seconds = min(2 * given, LONGEST_WAIT) if isinstance(given, int) else 0
+        seconds = min(2 * given, MAX_PROMPT_TIMEOUT) if isinstance(given, int) else 0
         if not isinstance(given, int) or seconds <= given:
-            return [Tell("There is no more time to be had.")]
-        if prompt.prompt in self._extended:
-            return self._once("More time was asked for already.", now)
-        self._extended.add(prompt.prompt)
-        return [Time(prompt, seconds)]
+            return [PrintLine("There is no more time to be had.")]
+        if prompt.prompt in self._extended_tokens:
+            return self._tell_once("More time was asked for already.", now)
+        self._extended_tokens.add(prompt.prompt)
+        return [RequestTime(prompt, seconds)]
 
-    def _answered(self, prompt: Announcement) -> None:
+    def _mark_answered(self, prompt: Announcement) -> None:
         """One prompt, one answer: what is typed from here on is for a prompt that is printed from here on."""
-        asked = self._open.pop(prompt.prompt, None)
+        asked = self._open_prompts.pop(prompt.prompt, None)
         if asked is not None:
-            self.sent[prompt.prompt] = asked
-        self._asked, self._text, self._armed = None, None, False
+            self.answered_prompts[prompt.prompt] = asked
+        self._current, self._draft, self._is_armed = None, None, False
 
-    def _nothing(self, verb: str, now: float) -> list[Intent]:
-        if not self.replies:
-            return self._once("This reader cannot answer prompts. Nothing was sent.", now)
-        other = f" Another prompt is open. {self._onward()}" if self._open else ""
-        if self.sent:
-            return self._once(f"Your answer was sent. Wait for what the agent says.{other}", now)
-        return self._once(f"There is nothing to {verb}.{other}", now)
+    def _tell_no_prompt(self, verb: str, now: float) -> list[Intent]:
+        if not self.can_reply:
+            return self._tell_once("This reader cannot answer prompts. Nothing was sent.", now)
+        other = f" Another prompt is open. {self._next_prompt_hint()}" if self._open_prompts else ""
+        if self.answered_prompts:
+            return self._tell_once(f"Your answer was sent. Wait for what the agent says.{other}", now)
+        return self._tell_once(f"There is nothing to {verb}.{other}", now)
 
-    def _late(self, now: float) -> bool:
-        return self._asked is not None and now >= self._asked.until
+    def _is_expired(self, now: float) -> bool:
+        return self._current is not None and now >= self._current.deadline
 
-    def _onward(self) -> str:
-        return "Write next for the next prompt." if self.lines else "Press o for the next prompt."
+    def _next_prompt_hint(self) -> str:
+        return "Write next for the next prompt." if self.is_line_based else "Press o for the next prompt."
 
-    def _otherwise(self, prompt: Announcement) -> str:
+    def _unsupported_action_hint(self, prompt: Announcement) -> str:
         """What to do with a prompt that is not accepted or refused."""
         if not isinstance(prompt.event, AwaitingClarification):
             return PHRASES["incomplete.prompt"]
-        hint = " To send that word as your answer, write answer in front of it." if self.lines else ""
-        return f"This is a question. {self._how(prompt.event)}{hint}"
+        hint = " To send that word as your answer, write answer in front of it." if self.is_line_based else ""
+        return f"This is a question. {self._answer_hint(prompt.event)}{hint}"
 
-    def _how(self, event: AwaitingClarification) -> str:
-        if kinds(event) == ("freetext",) and not self.lines:
+    def _answer_hint(self, event: AwaitingClarification) -> str:
+        if available_response_kinds(event) == ("freetext",) and not self.is_line_based:
             return "Press Enter, write your answer, and press Enter again."
-        begin = " Press Enter before you write your own words." if "freetext" in kinds(event) else ""
-        return expected(event) + ("" if self.lines else begin)
+        begin = " Press Enter before you write your own words." if "freetext" in available_response_kinds(event) else ""
+        return describe_expected_answer(event) + ("" if self.is_line_based else begin)
 
     def _disarm(self) -> list[Intent]:
-        if not self._armed:
+        if not self._is_armed:
             return []
-        self._armed = False
-        return [Tell("Taken back. Nothing was accepted.")]
+        self._is_armed = False
+        return [PrintLine("Taken back. Nothing was accepted.")]
 
 
 # -- intents --
@@ -511,32 +535,32 @@ class Reject(msgspec.Struct, frozen=True):
     prompt: Announcement
 
 
-class Answer(msgspec.Struct, frozen=True):
+class SendAnswer(msgspec.Struct, frozen=True):
     """The person answers this question."""
 
     prompt: Announcement
     response: Response
-    said: str
+    display_text: str
 
 
-class Time(msgspec.Struct, frozen=True):
+class RequestTime(msgspec.Struct, frozen=True):
     """The person wants this many seconds for prompts like this one."""
 
     prompt: Announcement
     seconds: int
 
 
-class Do(msgspec.Struct, frozen=True):
+class RunCommand(msgspec.Struct, frozen=True):
     """Something that answers nothing."""
 
-    what: Command
+    command: Command
 
 
-class Tell(msgspec.Struct, frozen=True):
+class PrintLine(msgspec.Struct, frozen=True):
     """Print a line. ``fresh``: only what is typed after it counts."""
 
     text: str
-    fresh: bool = False
+    discard_typeahead: bool = False
 
 
 class Echo(msgspec.Struct, frozen=True):
@@ -545,17 +569,17 @@ class Echo(msgspec.Struct, frozen=True):
     text: str
 
 
-Intent = Accept | Reject | Answer | Time | Do | Tell | Echo
+Intent = Accept | Reject | SendAnswer | RequestTime | RunCommand | PrintLine | Echo
 
 
 # -- answers --
 
 Response = str | bool | int | float
 
-LONGEST: Final = 16_384  # CLAR-003
+MAX_RESPONSE_LENGTH: Final = 16_384  # CLAR-003
 _NUMBER: Final = re.compile(r"[-+]?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][-+]?[0-9]{1,3})?", re.ASCII)
 _YES_NO: Final = {"y": True, "yes": True, "n": False, "no": False}
-_WAYS: Final = {
+_ANSWER_FORMS: Final = {
     "multiple_choice": "the number of a choice",
     "yes_no": "yes or no",
     "numeric": "a number",
@@ -563,65 +587,65 @@ _WAYS: Final = {
 }
 
 
-class Understood(msgspec.Struct, frozen=True):
+class ParsedAnswer(msgspec.Struct, frozen=True):
     """An answer: its value for the reply, and how to say it back."""
 
     value: Response
-    said: str
+    display_text: str
 
 
-def kinds(event: AwaitingClarification) -> tuple[str, ...]:
+def available_response_kinds(event: AwaitingClarification) -> tuple[str, ...]:
     """Which kinds of answer can be given: CF-031, CF-033."""
     taken, choices = taken_by(event), get_member(event, "choices")
-    return tuple(kind for kind in _WAYS if kind in taken and (kind != "multiple_choice" or choices))
+    return tuple(kind for kind in _ANSWER_FORMS if kind in taken and (kind != "multiple_choice" or choices))
 
 
-def expected(event: AwaitingClarification) -> str:
+def describe_expected_answer(event: AwaitingClarification) -> str:
     """How this question is answered."""
-    wanted = kinds(event)
+    wanted = available_response_kinds(event)
     if not wanted:
         return "This question cannot be answered here."
-    ways = [_WAYS[kind] for kind in wanted]
+    ways = [_ANSWER_FORMS[kind] for kind in wanted]
     both = "multiple_choice" in wanted and "numeric" in wanted
     hint = " A number that is no choice is written with = in front of it." if both else ""
     return f"Answer with {' or '.join(ways)}, and Enter.{hint}"
 
 
-def understand(event: AwaitingClarification, text: str) -> Understood | None:
+def parse_answer(event: AwaitingClarification, text: str) -> ParsedAnswer | None:
     """The answer a line of text is, or None if it is none. No conversion but what the question lists (CF-032)."""
-    wanted, plain = kinds(event), text.strip()
-    choices = _choices(event) if "multiple_choice" in wanted else []
+    wanted, plain = available_response_kinds(event), text.strip()
+    choices = _choice_answers(event) if "multiple_choice" in wanted else []
     if plain.isascii() and plain.isdecimal() and choices:
         number = int(plain[:9])
         # A slip of the finger is neither a number nor a text that was meant.
         return choices[number - 1] if 1 <= number <= len(choices) else None
     for choice in choices:
-        if choice is not None and neutralise(plain).casefold() in (
-            choice.said.casefold(),
+        if choice is not None and sanitize(plain).casefold() in (
+            choice.display_text.casefold(),
             str(choice.value).casefold(),
         ):
             return choice
     if "yes_no" in wanted and plain.casefold() in _YES_NO:
         value = _YES_NO[plain.casefold()]
-        return Understood(value, "yes" if value else "no")
-    if "numeric" in wanted and (found := _number(plain.removeprefix("=").strip())) is not None:
-        return Understood(found, str(found))
-    if "freetext" in wanted and plain and len(text) <= LONGEST and neutralise(plain):
-        return Understood(text, neutralise(plain))
+        return ParsedAnswer(value, "yes" if value else "no")
+    if "numeric" in wanted and (found := _parse_number(plain.removeprefix("=").strip())) is not None:
+        return ParsedAnswer(found, str(found))
+    if "freetext" in wanted and plain and len(text) <= MAX_RESPONSE_LENGTH and sanitize(plain):
+        return ParsedAnswer(text, sanitize(plain))
     return None
 
 
-def _choices(event: AwaitingClarification) -> list[Understood | None]:
+def _choice_answers(event: AwaitingClarification) -> list[ParsedAnswer | None]:
     """The choices by their numbers; None for one that was sent without a value."""
-    found: list[Understood | None] = []
+    found: list[ParsedAnswer | None] = []
     for choice in get_member(event, "choices") or ():
         value, label = (getattr(choice, name, None) for name in ("value", "label"))
-        texts = [neutralise(text) for text in (label, value) if isinstance(text, str)]
-        found.append(Understood(value, next(filter(None, texts), "?")) if isinstance(value, str) else None)
+        texts = [sanitize(text) for text in (label, value) if isinstance(text, str)]
+        found.append(ParsedAnswer(value, next(filter(None, texts), "?")) if isinstance(value, str) else None)
     return found
 
 
-def _number(text: str) -> int | float | None:
+def _parse_number(text: str) -> int | float | None:
     if _NUMBER.fullmatch(text) is None:
         return None
     if text.lstrip("+-").isdecimal() and len(text) < 20:

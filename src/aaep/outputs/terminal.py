@@ -25,8 +25,8 @@ import msgspec
 
 from ..errors import AaepError, ProtocolError
 from ..presentation.announce import Announcement, Outputs, announce
-from ..presentation.preferences import USUAL, Preferences
-from ..presentation.queue import NAME, Action, Queue, Speak
+from ..presentation.preferences import DEFAULT_PREFERENCES, Preferences
+from ..presentation.queue import MAX_PROMPT_NAME_LENGTH, Queue, Speak, SpeechAction
 from ..protocol.attend_extension import PREFIX
 from ..protocol.events import (
     CORE_EVENTS,
@@ -40,18 +40,28 @@ from ..protocol.events import (
 )
 from ..protocol.fields import Verbosity, get_member
 from ..protocol.messages import Capabilities
-from ..runtime.background import Later
+from ..runtime.background import Waitable
 from ..subscriber.status import Status
-from ..text.phrases import PHRASES, brief, span
-from ..text.sanitize import cut, neutralise
+from ..text.phrases import PHRASES, format_duration, truncate_with_notice
+from ..text.sanitize import sanitize, truncate
 from ..transports.base import ChannelLost
-from .keyboard import Accept, Answer, Do, Echo, Intent, Keys, Reject, Tell, Time
-from .stdin import Nobody, Source, source
+from .keyboard import Accept, Echo, InputInterpreter, Intent, PrintLine, Reject, RequestTime, RunCommand, SendAnswer
+from .stdin import InputSource, NoInput, detect_input
 
-__all__ = ["Nobody", "Page", "Reader", "Sender", "Source", "Terminal", "signals", "source", "why"]
+__all__ = [
+    "InputSource",
+    "LinePrinter",
+    "NoInput",
+    "Reader",
+    "Sender",
+    "Terminal",
+    "describe_error",
+    "detect_input",
+    "handle_signals",
+]
 
-CLOSING: Final = 1.5  # seconds that taking leave may take
-_NEXT: Final[Mapping[Verbosity, Verbosity]] = {"terse": "normal", "normal": "detailed", "detailed": "terse"}
+CLOSE_TIMEOUT: Final = 1.5  # seconds that taking leave may take
+_NEXT_VERBOSITY: Final[Mapping[Verbosity, Verbosity]] = {"terse": "normal", "normal": "detailed", "detailed": "terse"}
 
 
 class Terminal:
@@ -66,39 +76,39 @@ class Terminal:
     def __init__(
         self,
         connect: Callable[[Callable[[Status], None]], Reader],
-        typed: Source,
-        page: Page,
+        input_source: InputSource,
+        printer: LinePrinter,
         *,
-        preferences: Preferences = USUAL,
+        preferences: Preferences = DEFAULT_PREFERENCES,
         replies: bool = True,
-        session: str = "",
+        session_id: str = "",
         once: bool = False,
-        record: Callable[[Envelope], None] | None = None,
-        announced: Callable[[Announcement, str], None] | None = None,
+        on_event: Callable[[Envelope], None] | None = None,
+        on_announcement: Callable[[Announcement, str], None] | None = None,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
-        self.keys = Keys(lines=typed.lines, replies=replies)
+        self.interpreter = InputInterpreter(lines=input_source.is_line_based, replies=replies)
         self.preferences = msgspec.structs.replace(
-            preferences, lines=typed.lines, keys=preferences.keys if replies else {}
+            preferences, lines=input_source.is_line_based, keys=preferences.keys if replies else {}
         )
-        self._connect, self._source, self._page = connect, typed, page
-        self._session, self._once, self._record, self._clock = session, once, record, clock
-        self._announced = announced
+        self._connect, self._input_source, self._printer = connect, input_source, printer
+        self._session_id, self._once, self._on_event, self._clock = session_id, once, on_event, clock
+        self._on_announcement = on_announcement
         self._queue = Queue(self.preferences)
-        self._queue.answered = self.keys.sent
+        self._queue.answered_tokens = self.interpreter.answered_prompts
         self._outputs = Outputs(self.preferences)
         self._inbox: SimpleQueue[Callable[[], None]] = SimpleQueue()
-        self._sender = Sender(self._post, self._ended)
-        self._woken, self._waker = socket.socketpair()
+        self._sender = Sender(self._call_soon, self._handle_end)
+        self._wakeup_receiver, self._wakeup_sender = socket.socketpair()
         self._reader: Reader | None = None
-        self._connected = False
-        self._lost = self._unread = False
-        self._farewell = ""  # why the producer ended it
-        self._status: int | None = None
+        self._has_connected = False
+        self._is_connection_lost = self._has_reported_unread = False
+        self._close_reason = ""  # why the producer ended it
+        self._exit_status: int | None = None
         self._error: AaepError | None = None
-        self._open: set[str] = set()  # tokens of the prompts that are open
-        self._sessions: dict[str, int] = {}  # numbered as they came
-        self._active: set[str] = set()
+        self._open_tokens: set[str] = set()  # tokens of the prompts that are open
+        self._session_numbers: dict[str, int] = {}  # numbered as they came
+        self._active_sessions: set[str] = set()
 
     # -- from beginning to end -------------------------------------------------------------
 
@@ -108,404 +118,429 @@ class Terminal:
 
         Raises what went wrong if there never was a connection.
         """
-        self._woken.setblocking(False)
-        self._waker.setblocking(False)
-        with self._source, signals(self._waker.fileno(), self._signalled, lambda: self._post(self._source.resume)):
-            for work in (self._follow, self._sender.run):
+        self._wakeup_receiver.setblocking(False)
+        self._wakeup_sender.setblocking(False)
+        with (
+            self._input_source,
+            handle_signals(
+                self._wakeup_sender.fileno(), self._handle_signal, lambda: self._call_soon(self._input_source.resume)
+            ),
+        ):
+            for work in (self._read_events, self._sender.run):
                 threading.Thread(target=work, name="aaep-listen", daemon=True).start()
             try:
                 self._greet()
-                while self._status is None:
-                    self._turn()
+                while self._exit_status is None:
+                    self._run_once()
             finally:
-                self._leave()
-                self._woken.close()
-                self._waker.close()
-        if self._error is not None and not self._connected:
+                self._shut_down()
+                self._wakeup_receiver.close()
+                self._wakeup_sender.close()
+        if self._error is not None and not self._has_connected:
             raise self._error
-        return self._status or 0
+        return self._exit_status or 0
 
     def _greet(self) -> None:
-        if isinstance(self._source, Nobody):
-            self._page.line("Not interactive: prompts will be shown and not answered.")
-        elif not self._source.interactive:
-            self._page.line("Not interactive: commands are read from standard input, one on each line.")
+        if isinstance(self._input_source, NoInput):
+            self._printer.print_line("Not interactive: prompts will be shown and not answered.")
+        elif not self._input_source.is_interactive:
+            self._printer.print_line("Not interactive: commands are read from standard input, one on each line.")
         else:
-            self._page.line("Write help and Enter for help." if self._source.lines else "Press ? for help, q to quit.")
+            self._printer.print_line(
+                "Write help and Enter for help." if self._input_source.is_line_based else "Press ? for help, q to quit."
+            )
 
-    def _turn(self) -> None:
+    def _run_once(self) -> None:
         """Wait for whatever comes first, and deal with it."""
-        typed = self._source.fileno()
-        waited = [self._woken.fileno(), *([] if typed is None else [typed])]
-        ready = select.select(waited, [], [], self._patience())[0]
+        typed = self._input_source.fileno()
+        waited = [self._wakeup_receiver.fileno(), *([] if typed is None else [typed])]
+        ready = select.select(waited, [], [], self._select_timeout())[0]
         # What was typed comes first: it was typed before what is printed now.
         if typed in ready:
-            self._typed()
+            self._handle_input()
         with contextlib.suppress(BlockingIOError):  # it was not this that woke us
-            self._woken.recv(4096)
+            self._wakeup_receiver.recv(4096)
         for _ in range(self._inbox.qsize()):  # what comes meanwhile waits, so that a flood keeps no key from us
-            if self._status is None:
+            if self._exit_status is None:
                 self._inbox.get()()
-        if self._status is None:
-            self._tick()
+        if self._exit_status is None:
+            self._advance()
 
-    def _patience(self) -> float | None:
+    def _select_timeout(self) -> float | None:
         if not self._inbox.empty():
             return 0.0
         now = self._clock()
-        moments = [one for one in (self._queue.due(now), self.keys.due) if one is not None]
+        moments = [one for one in (self._queue.next_deadline(now), self.interpreter.next_deadline) if one is not None]
         return max(0.0, min(moments) - now) if moments else None
 
-    def _tick(self) -> None:
+    def _advance(self) -> None:
         now = self._clock()
-        self._perform(self._queue.advance(now), now)
-        told = self.keys.advance(now)
-        self._do(told)
+        self._perform_actions(self._queue.advance(now), now)
+        told = self.interpreter.advance(now)
+        self._perform_intents(told)
         if told:  # a prompt is closed, and perhaps another is open
-            self._focus()
-            self._perform(self._queue.remind(now), now)
+            self._update_focus()
+            self._perform_actions(self._queue.remind(now), now)
 
-    def _leave(self) -> None:
+    def _shut_down(self) -> None:
         """Take leave of the producer, but not for long."""
         self._sender.stop()
-        if self._error is None or self._connected:  # or nothing began, and whoever called says what went wrong
+        if self._error is None or self._has_connected:  # or nothing began, and whoever called says what went wrong
             with contextlib.suppress(OSError):  # nobody reads any more
-                left = f" Prompts left open: {len(self._open)}." if self._open else ""
-                self._page.line(f"Stopped listening.{left}")
+                left = f" Prompts left open: {len(self._open_tokens)}." if self._open_tokens else ""
+                self._printer.print_line(f"Stopped listening.{left}")
         reader = self._reader
         if reader is not None:
-            closing = threading.Thread(target=self._close, args=(reader,), name="aaep-close", daemon=True)
+            closing = threading.Thread(target=self._close_reader, args=(reader,), name="aaep-close", daemon=True)
             closing.start()
-            closing.join(CLOSING)
+            closing.join(CLOSE_TIMEOUT)
 
     @staticmethod
-    def _close(reader: Reader) -> None:
+    def _close_reader(reader: Reader) -> None:
         with contextlib.suppress(AaepError, OSError):  # it is over anyway
             reader.close()
 
-    def _signalled(self, status: int) -> None:
-        self._post(lambda: self._end(status))
+    def _handle_signal(self, status: int) -> None:
+        self._call_soon(lambda: self._request_exit(status))
 
-    def _end(self, status: int) -> None:
-        self._status = status if self._status is None else self._status
+    def _request_exit(self, status: int) -> None:
+        self._exit_status = status if self._exit_status is None else self._exit_status
 
-    def _post(self, call: Callable[[], None]) -> None:
+    def _call_soon(self, call: Callable[[], None]) -> None:
         """Have the loop call something. From any thread, and from a signal."""
         self._inbox.put(call)
         with contextlib.suppress(OSError):  # full: it is awake anyway; closed: nobody listens any more
-            self._waker.send(b"\0")
+            self._wakeup_sender.send(b"\0")
 
     # -- the stream ------------------------------------------------------------------------
 
-    def _follow(self) -> None:
+    def _read_events(self) -> None:
         """In a thread of its own: pass on what comes."""
         error: Exception | None = None
         try:
-            self._reader = self._sender.reader = self._connect(lambda status: self._post(lambda: self._stands(status)))
+            self._reader = self._sender.reader = self._connect(
+                lambda status: self._call_soon(lambda: self._handle_status(status))
+            )
             for event in self._reader:
-                self._post(partial(self._take, event))
+                self._call_soon(partial(self._handle_event, event))
         except Exception as problem:
             error = problem
-        self._post(partial(self._ended, error))
+        self._call_soon(partial(self._handle_end, error))
 
-    def _stands(self, status: Status) -> None:
+    def _handle_status(self, status: Status) -> None:
         """Say how the connection is, once for each change and not at every try."""
         if status.kind in ("connected", "resumed", "gap"):
             producer = self._reader.producer if self._reader is not None else None
             name = get_member(producer, "agent_name") or producer.agent_id if producer is not None else ""
-            self._page.line(f"Connected to {name}." if name and status.kind == "connected" else status.text)
-            self._connected, self._lost = True, False
-            self._consider_terms()
-        elif status.kind == "waiting" and not self._lost:
-            self._lost = True
-            self._page.line(f"The connection is lost. {status.text}" if self._connected else status.text)
-            self._page.line("Waiting. This goes on by itself.")
-        elif status.kind == "unread" and not self._unread:
-            self._unread = True  # one line for all that come in a row
-            self._page.line(f"Attention. {status.text}")
+            self._printer.print_line(f"Connected to {name}." if name and status.kind == "connected" else status.text)
+            self._has_connected, self._is_connection_lost = True, False
+            self._check_terms()
+        elif status.kind == "waiting" and not self._is_connection_lost:
+            self._is_connection_lost = True
+            self._printer.print_line(f"The connection is lost. {status.text}" if self._has_connected else status.text)
+            self._printer.print_line("Waiting. This goes on by itself.")
+        elif status.kind == "unread" and not self._has_reported_unread:
+            self._has_reported_unread = True  # one line for all that come in a row
+            self._printer.print_line(f"Attention. {status.text}")
         elif status.kind == "ended":
-            self._farewell = status.text
+            self._close_reason = status.text
 
-    def _consider_terms(self) -> None:
+    def _check_terms(self) -> None:
         """SUB-033: the producer need not let us answer."""
         terms = self._reader.terms if self._reader is not None else None
-        if terms is None or not self.keys.replies:
+        if terms is None or not self.interpreter.can_reply:
             return
         if not (terms.supports_confirmation_reply is True or terms.supports_clarification_reply is True):
-            self._page.line("The agent takes no answers from this reader. Prompts will be shown and not answered.")
-            self._cannot_reply()
+            self._printer.print_line(
+                "The agent takes no answers from this reader. Prompts will be shown and not answered."
+            )
+            self._disable_replies()
 
-    def _cannot_reply(self) -> None:
-        self.keys.replies = False
-        self._prefer(msgspec.structs.replace(self.preferences, keys={}))
+    def _disable_replies(self) -> None:
+        self.interpreter.can_reply = False
+        self._set_preferences(msgspec.structs.replace(self.preferences, keys={}))
 
-    def _ended(self, error: Exception | None) -> None:
+    def _handle_end(self, error: Exception | None) -> None:
         if error is not None and not isinstance(error, AaepError):
             raise error  # a mistake in the program, which must not end in silence
         if error is not None:
             self._error = error
-            if self._connected:
-                self._page.line(f"The connection has ended for good. {why(error)}")
-        elif self._farewell:
-            self._page.line(self._farewell)
-        self._end(1 if error is not None else 0)
+            if self._has_connected:
+                self._printer.print_line(f"The connection has ended for good. {describe_error(error)}")
+        elif self._close_reason:
+            self._printer.print_line(self._close_reason)
+        self._request_exit(1 if error is not None else 0)
 
-    def _take(self, event: Envelope) -> None:
+    def _handle_event(self, event: Envelope) -> None:
         """Say what there is to say about an event."""
-        self._connected, self._unread = True, False
+        self._has_connected, self._has_reported_unread = True, False
         now = self._clock()
-        if self._session and event.session_id != self._session:
-            self._elsewhere(event)
+        if self._session_id and event.session_id != self._session_id:
+            self._handle_other_session(event)
             return
-        if self._record is not None:
-            self._record(event)
-        self._sessions.setdefault(event.session_id, len(self._sessions) + 1)
-        self._active.add(event.session_id)
-        for said in self._outputs.tell(event):
-            self._push(said, now)
+        if self._on_event is not None:
+            self._on_event(event)
+        self._session_numbers.setdefault(event.session_id, len(self._session_numbers) + 1)
+        self._active_sessions.add(event.session_id)
+        for said in self._outputs.announce(event):
+            self._enqueue(said, now)
         if CORE_EVENTS.get(event.type) in TERMINAL:
-            self._active.discard(event.session_id)
+            self._active_sessions.discard(event.session_id)
             if self._once:
-                self._end(0)
+                self._request_exit(0)
 
-    def _elsewhere(self, event: Envelope) -> None:
+    def _handle_other_session(self, event: Envelope) -> None:
         """What is not asked for is left out, but that somebody waits for an answer is not kept back (SEC-009)."""
         if CORE_EVENTS.get(event.type) in (AwaitingConfirmation, AwaitingClarification):
-            self._page.line(f"The session {event.session_id} asks something. Prompts of other sessions are not shown.")
-            self._do(self.keys.heard(""))
+            self._printer.print_line(
+                f"The session {event.session_id} asks something. Prompts of other sessions are not shown."
+            )
+            self._perform_intents(self.interpreter.prompt_mentioned(""))
 
-    def _push(self, said: Announcement, now: float) -> None:
-        self._focus()
+    def _enqueue(self, said: Announcement, now: float) -> None:
+        self._update_focus()
         actions = self._queue.push(said, now)
         # Before anything is printed: another prompt may be, and its keys must not meet those of one that ended.
-        self._perform(actions, now, self._closed(said, now))
+        self._perform_actions(actions, now, self._close_prompts(said, now))
 
-    def _focus(self) -> None:
-        self._queue.focus = self.keys.prompt.prompt if self.keys.prompt is not None else ""
+    def _update_focus(self) -> None:
+        self._queue.focused_token = (
+            self.interpreter.current_prompt.prompt if self.interpreter.current_prompt is not None else ""
+        )
 
-    def _closed(self, said: Announcement, now: float) -> list[Intent]:
+    def _close_prompts(self, said: Announcement, now: float) -> list[Intent]:
         """Void the keys of prompts that ended; what to say about it behind what ended them."""
-        before, self._open = self._open, {prompt.prompt for prompt in self._queue.prompts}
+        before, self._open_tokens = self._open_tokens, {prompt.prompt for prompt in self._queue.prompts}
         told: list[Intent] = []
-        for token in before - self._open:
+        for token in before - self._open_tokens:
             if said.prompt != token:  # or what is said is its outcome
-                told.append(Tell(PHRASES["outcome.other"]))
-            told += self.keys.closed(token, now)
+                told.append(PrintLine(PHRASES["outcome.other"]))
+            told += self.interpreter.prompt_closed(token, now)
         return told
 
-    def _perform(self, actions: list[Action], now: float, behind: list[Intent] | None = None) -> None:
+    def _perform_actions(self, actions: list[SpeechAction], now: float, behind: list[Intent] | None = None) -> None:
         """Print: a line is said as soon as it is there. ``behind`` the first of them something is told."""
         while actions:
             spoken = [one for one in actions if isinstance(one, Speak)]
             for one in spoken:
-                self._print(one, now)
-            self._do(behind or [])
+                self._print_speech(one, now)
+            self._perform_intents(behind or [])
             behind = []
-            actions = self._queue.finished(now, spoken[-1].number) if spoken else []
-        self._do(behind or [])
+            actions = self._queue.utterance_finished(now, spoken[-1].utterance_id) if spoken else []
+        self._perform_intents(behind or [])
 
-    def _print(self, one: Speak, now: float) -> None:
+    def _print_speech(self, one: Speak, now: float) -> None:
         said = one.announcement
         mark = "Attention. " if said.interrupts else ""
-        label = self._label(said)
+        label = self._session_label(said)
         waiting = {prompt.prompt for prompt in self._queue.prompts}
         # In full: merely how much time is left must not turn the keys to another prompt.
         asks = said.asks and said.prompt in waiting and one.text.endswith(said.text)
-        with self._fresh(asks):
-            if self._announced is not None:
-                self._announced(said, f"{label}{one.text}")
-            elif self._record is None:
-                self._page.line(f"{mark}{label}{one.text}")
-            if said.prompt and not asks and not (said.asks and self._record):  # a countdown is not recorded
-                self._do(self.keys.heard(said.prompt))
+        with self._without_typeahead(asks):
+            if self._on_announcement is not None:
+                self._on_announcement(said, f"{label}{one.text}")
+            elif self._on_event is None:
+                self._printer.print_line(f"{mark}{label}{one.text}")
+            if said.prompt and not asks and not (said.asks and self._on_event):  # a countdown is not recorded
+                self._perform_intents(self.interpreter.prompt_mentioned(said.prompt))
             if asks:
-                whole = self._record is not None  # of a recorded event all was printed
-                self._do(self.keys.shown(msgspec.structs.replace(said, keys=said.detail_keys) if whole else said, now))
-        self._go_on_writing()
+                whole = self._on_event is not None  # of a recorded event all was printed
+                self._perform_intents(
+                    self.interpreter.prompt_shown(
+                        msgspec.structs.replace(said, keys=said.detail_keys) if whole else said, now
+                    )
+                )
+        self._reprint_draft()
 
-    def _label(self, said: Announcement) -> str:
+    def _session_label(self, said: Announcement) -> str:
         """Which session it is about, if there are several, and whose it is where that is not plain."""
-        several = len(self._active | {said.session_id}) > 1
-        number = f"Session {self._sessions.get(said.session_id, 0)}" if several else ""
+        several = len(self._active_sessions | {said.session_id}) > 1
+        number = f"Session {self._session_numbers.get(said.session_id, 0)}" if several else ""
         begins = said.asks or isinstance(said.event, SessionStarted)
-        label = ", ".join(filter(None, (number, self._speaker(said.event) if several or begins else "")))
+        label = ", ".join(filter(None, (number, self._other_agent_name(said.event) if several or begins else "")))
         return f"{label}. " if label else ""
 
-    def _speaker(self, event: Envelope) -> str:
+    def _other_agent_name(self, event: Envelope) -> str:
         """The agent, where we are connected to another, such as a hub: who is asked has to know by whom."""
         producer = self._reader.producer if self._reader is not None else None
         if producer is None or producer.agent_id == event.producer.agent_id or isinstance(event, OutputStreaming):
             return ""  # an output says it
-        return cut(neutralise(get_member(event.producer, "agent_name") or event.producer.agent_id), 80)
+        return truncate(sanitize(get_member(event.producer, "agent_name") or event.producer.agent_id), 80)
 
     @contextlib.contextmanager
-    def _fresh(self, wanted: bool = True) -> Iterator[None]:
+    def _without_typeahead(self, wanted: bool = True) -> Iterator[None]:
         """
         Around what is printed to be answered: what was typed before cannot be meant for it.
 
         A person's keys are forgotten after it was printed, which takes its time. A program writes when it has read,
         and is not to lose an answer that is quick.
         """
-        if wanted and self._source.lines:
-            self._forget()
+        if wanted and self._input_source.is_line_based:
+            self._discard_typeahead()
         yield
-        if wanted and not self._source.lines:
-            self._forget()
+        if wanted and not self._input_source.is_line_based:
+            self._discard_typeahead()
 
-    def _forget(self) -> None:
-        if self.keys.writing is None and self._source.discard():
-            self._page.line("What was typed before this line does not count.")
+    def _discard_typeahead(self) -> None:
+        if self.interpreter.draft is None and self._input_source.discard():
+            self._printer.print_line("What was typed before this line does not count.")
 
-    def _go_on_writing(self) -> None:
+    def _reprint_draft(self) -> None:
         """Something was printed while the person was writing: what was written so far is shown again."""
-        if self.keys.writing:
-            self._page.echo(f"You were writing: {self.keys.writing}")
+        if self.interpreter.draft:
+            self._printer.echo(f"You were writing: {self.interpreter.draft}")
 
     # -- the person ------------------------------------------------------------------------
 
-    def _typed(self) -> None:
-        came = self._source.read(self._clock())
-        if came and not self._source.lines:
-            self._do(self.keys.press(came, self._clock()))
-        for line in came if self._source.lines else ():
-            intents = self.keys.line(line, self._clock())
-            self._do(intents)
-            if self._status is not None or any(isinstance(one, Tell) and one.fresh for one in intents):
+    def _handle_input(self) -> None:
+        came = self._input_source.read(self._clock())
+        if came and not self._input_source.is_line_based:
+            self._perform_intents(self.interpreter.press(came, self._clock()))
+        for line in came if self._input_source.is_line_based else ():
+            intents = self.interpreter.enter_line(line, self._clock())
+            self._perform_intents(intents)
+            if self._exit_status is not None or any(
+                isinstance(one, PrintLine) and one.discard_typeahead for one in intents
+            ):
                 break  # the lines behind it were written before this was read
-        if self._source.lines and self._source.fileno() is None:
-            self._deserted()
+        if self._input_source.is_line_based and self._input_source.fileno() is None:
+            self._handle_input_end()
 
-    def _deserted(self) -> None:
+    def _handle_input_end(self) -> None:
         """Nobody can answer any more."""
-        self._page.line("Standard input has ended. Listening goes on; prompts will be shown and not answered.")
-        if self.keys.replies:
-            self._cannot_reply()
+        self._printer.print_line("Standard input has ended. Listening goes on; prompts will be shown and not answered.")
+        if self.interpreter.can_reply:
+            self._disable_replies()
             self._send(lambda reader: reader.renegotiate(replies=False))  # CF-035: it is not to wait for us
 
-    def _do(self, intents: list[Intent]) -> None:
+    def _perform_intents(self, intents: list[Intent]) -> None:
         for one in intents:
-            if isinstance(one, Tell):
-                with self._fresh(one.fresh):
-                    self._page.line(one.text)
+            if isinstance(one, PrintLine):
+                with self._without_typeahead(one.discard_typeahead):
+                    self._printer.print_line(one.text)
             elif isinstance(one, Echo):
-                self._page.echo(one.text)
-            elif isinstance(one, Do):
-                self._command(one)
+                self._printer.echo(one.text)
+            elif isinstance(one, RunCommand):
+                self._run_command(one)
             else:
-                self._decided(one)
+                self._send_decision(one)
 
-    def _command(self, one: Do) -> None:
+    def _run_command(self, one: RunCommand) -> None:
         now = self._clock()
-        if one.what == "quit":
-            self._end(0)
-        elif one.what == "help":
-            self._page.line(self.keys.help())
-        elif one.what == "verbosity":
-            self._verbosity(_NEXT[self.preferences.verbosity])
-        elif one.what == "next":
-            if self.keys.next is not None:
-                self._again(self.keys.next, False, now)
-        elif self.keys.prompt is not None:  # a prompt that is open is what matters, whatever was said since
-            self._again(self.keys.prompt, one.what == "more", now)
+        if one.command == "quit":
+            self._request_exit(0)
+        elif one.command == "help":
+            self._printer.print_line(self.interpreter.help_text())
+        elif one.command == "verbosity":
+            self._change_verbosity(_NEXT_VERBOSITY[self.preferences.verbosity])
+        elif one.command == "next":
+            if self.interpreter.next_prompt is not None:
+                self._reprint_prompt(self.interpreter.next_prompt, False, now)
+        elif (
+            self.interpreter.current_prompt is not None
+        ):  # a prompt that is open is what matters, whatever was said since
+            self._reprint_prompt(self.interpreter.current_prompt, one.command == "more", now)
         else:
-            actions = self._queue.more(now) if one.what == "more" else self._queue.repeat(now)
+            actions = self._queue.speak_detail(now) if one.command == "more" else self._queue.repeat(now)
             if not actions:
-                self._page.line("Nothing was said yet.")
-            self._perform(actions, now)
+                self._printer.print_line("Nothing was said yet.")
+            self._perform_actions(actions, now)
 
-    def _again(self, prompt: Announcement, whole: bool, now: float) -> None:
+    def _reprint_prompt(self, prompt: Announcement, whole: bool, now: float) -> None:
         """Print a prompt again, with the time that is left; what was cut in full once that was asked for (C-22)."""
-        said = announce(prompt.event, self.preferences, remaining=self.keys.left(prompt, now)) or prompt
+        said = announce(prompt.event, self.preferences, remaining=self.interpreter.seconds_left(prompt, now)) or prompt
         accept = self.preferences.keys.get("accept")
         if whole or (accept in dict(prompt.keys) and accept not in dict(said.keys)):
             said = msgspec.structs.replace(said, text=said.detail, keys=said.detail_keys)
-        with self._fresh():
-            self._page.line(f"{self._label(said)}{said.text}")
-            self._do(self.keys.shown(said, now))
+        with self._without_typeahead():
+            self._printer.print_line(f"{self._session_label(said)}{said.text}")
+            self._perform_intents(self.interpreter.prompt_shown(said, now))
 
-    def _verbosity(self, verbosity: Verbosity) -> None:
-        self._prefer(msgspec.structs.replace(self.preferences, verbosity=verbosity))
-        self._page.line(f"Verbosity: {verbosity}.")
+    def _change_verbosity(self, verbosity: Verbosity) -> None:
+        self._set_preferences(msgspec.structs.replace(self.preferences, verbosity=verbosity))
+        self._printer.print_line(f"Verbosity: {verbosity}.")
         self._send(lambda reader: reader.renegotiate(verbosity=verbosity))
 
-    def _prefer(self, preferences: Preferences) -> None:
+    def _set_preferences(self, preferences: Preferences) -> None:
         self.preferences = self._queue.preferences = self._outputs.preferences = preferences
 
     # -- answers ---------------------------------------------------------------------------
 
-    def _decided(self, one: Accept | Reject | Answer | Time) -> None:
+    def _send_decision(self, one: Accept | Reject | SendAnswer | RequestTime) -> None:
         """Send it, and say so. Whether it counted comes as an event; only that it could not be sent is told here."""
-        event, about = one.prompt.event, self._about(one.prompt)
-        if isinstance(one, Time):
-            self._page.line(f"Asking for {span(one.seconds)}.{about}")
-            self._send(lambda reader: reader.renegotiate(patience=one.seconds), one.prompt, self._granted)
+        event, about = one.prompt.event, self._prompt_reference(one.prompt)
+        if isinstance(one, RequestTime):
+            self._printer.print_line(f"Asking for {format_duration(one.seconds)}.{about}")
+            self._send(lambda reader: reader.renegotiate(patience=one.seconds), one.prompt, self._check_granted_time)
         elif isinstance(one, Accept):
-            self._page.line(f"Sending: accept.{about}")
+            self._printer.print_line(f"Sending: accept.{about}")
             self._send(lambda reader: reader.accept(event), one.prompt)
         elif isinstance(one, Reject):
-            self._page.line(f"Sending: refuse.{about}")
+            self._printer.print_line(f"Sending: refuse.{about}")
             self._send(lambda reader: reader.reject(event), one.prompt)
         else:
-            self._page.line(f"Sending: {one.said}")
+            self._printer.print_line(f"Sending: {one.display_text}")
             if about:  # on a line of its own, or it could be taken for a part of the answer
-                self._page.line(about)
+                self._printer.print_line(about)
             self._send(lambda reader: reader.answer(event, one.response), one.prompt)
 
-    def _about(self, prompt: Announcement) -> str:
+    def _prompt_reference(self, prompt: Announcement) -> str:
         """Which one it is, if there are several."""
-        several = len(self._open) > 1 and prompt.about
-        return f" {PHRASES['about'].format(brief(prompt.about, NAME))}" if several else ""
+        several = len(self._open_tokens) > 1 and prompt.about
+        return (
+            f" {PHRASES['about'].format(truncate_with_notice(prompt.about, MAX_PROMPT_NAME_LENGTH))}" if several else ""
+        )
 
-    def _granted(self, terms: Capabilities | None) -> None:
+    def _check_granted_time(self, terms: Capabilities | None) -> None:
         """CF-028: a producer that knows our extension says what it grants, and asks again."""
         ours = terms.unknown.get(PREFIX) if terms is not None else None
         if not (isinstance(ours, dict) and "minimum_timeout_seconds" in ours):
-            self._page.line("The agent does not grant more time.")
+            self._printer.print_line("The agent does not grant more time.")
 
     def _send(
         self,
-        call: Callable[[Reader], Later[Any]],
+        call: Callable[[Reader], Waitable[Any]],
         prompt: Announcement | None = None,
         done: Callable[[Any], None] = lambda value: None,
     ) -> None:
-        self._sender.send(call, done, lambda reason: self._unsent(reason, prompt))
+        self._sender.send(call, done, lambda reason: self._handle_send_failure(reason, prompt))
 
-    def _unsent(self, reason: str, prompt: Announcement | None) -> None:
-        self._page.line(f"It could not be sent. {reason}")
-        if prompt is not None and prompt.prompt not in self._open:
-            self._do(self.keys.heard(prompt.prompt))
+    def _handle_send_failure(self, reason: str, prompt: Announcement | None) -> None:
+        self._printer.print_line(f"It could not be sent. {reason}")
+        if prompt is not None and prompt.prompt not in self._open_tokens:
+            self._perform_intents(self.interpreter.prompt_mentioned(prompt.prompt))
         elif prompt is not None:
-            with self._fresh():
-                self._page.line(f"The prompt is still open.{self._about(prompt)}")
-                self._do(self.keys.failed(prompt, self._clock()))
+            with self._without_typeahead():
+                self._printer.print_line(f"The prompt is still open.{self._prompt_reference(prompt)}")
+                self._perform_intents(self.interpreter.send_failed(prompt, self._clock()))
 
 
 # -- page --
 
 
-class Page:
+class LinePrinter:
     """Lines on a stream. Whatever a text holds, it stays on its line and moves nothing (C-26, C-59)."""
 
     def __init__(self, stream: TextIO) -> None:
         self._stream = stream
-        self._begun = False  # something was echoed and its line has not ended
+        self._is_mid_line = False  # something was echoed and its line has not ended
 
-    def line(self, text: str) -> None:
-        self._stream.write(("\n" if self._begun else "") + neutralise(text) + "\n")
+    def print_line(self, text: str) -> None:
+        self._stream.write(("\n" if self._is_mid_line else "") + sanitize(text) + "\n")
         self._stream.flush()
-        self._begun = False
+        self._is_mid_line = False
 
     def echo(self, text: str) -> None:
-        if text == "\n" and not self._begun:
+        if text == "\n" and not self._is_mid_line:
             return
         self._stream.write(text)
         self._stream.flush()
-        self._begun = not text.endswith("\n")
+        self._is_mid_line = not text.endswith("\n")
 
 
 # -- sending --
 
-SENDING: Final = 30.0  # seconds that sending may take
+SEND_TIMEOUT: Final = 30.0  # seconds that sending may take
 
 
 class Reader(Protocol):
@@ -519,13 +554,13 @@ class Reader(Protocol):
 
     def __iter__(self) -> Iterator[Envelope]: ...
 
-    def accept(self, prompt: Envelope, /) -> Later[Any]: ...
+    def accept(self, prompt: Envelope, /) -> Waitable[Any]: ...
 
-    def reject(self, prompt: Envelope, /) -> Later[Any]: ...
+    def reject(self, prompt: Envelope, /) -> Waitable[Any]: ...
 
-    def answer(self, prompt: Envelope, response: Any, /) -> Later[Any]: ...
+    def answer(self, prompt: Envelope, response: Any, /) -> Waitable[Any]: ...
 
-    def renegotiate(self, **wishes: Any) -> Later[Any]: ...
+    def renegotiate(self, **changes: Any) -> Waitable[Any]: ...
 
     def close(self) -> object: ...
 
@@ -538,30 +573,36 @@ class Sender:
     a mistake in the program.
     """
 
-    def __init__(self, post: Callable[[Callable[[], None]], None], broken: Callable[[Exception], None]) -> None:
+    def __init__(self, call_soon: Callable[[Callable[[], None]], None], on_error: Callable[[Exception], None]) -> None:
         self.reader: Reader | None = None
-        self._post, self._broken = post, broken
+        self._call_soon, self._on_error = call_soon, on_error
         self._jobs: SimpleQueue[Callable[[], None] | None] = SimpleQueue()
 
     def send(
-        self, call: Callable[[Reader], Later[Any]], done: Callable[[Any], None], failed: Callable[[str], None]
+        self,
+        call: Callable[[Reader], Waitable[Any]],
+        on_success: Callable[[Any], None],
+        on_failure: Callable[[str], None],
     ) -> None:
         """Have it sent; then ``done`` is called with what came of it, or ``failed`` with the reason."""
-        self._jobs.put(partial(self._try, call, done, failed))
+        self._jobs.put(partial(self._run_job, call, on_success, on_failure))
 
-    def _try(
-        self, call: Callable[[Reader], Later[Any]], done: Callable[[Any], None], failed: Callable[[str], None]
+    def _run_job(
+        self,
+        call: Callable[[Reader], Waitable[Any]],
+        on_success: Callable[[Any], None],
+        on_failure: Callable[[str], None],
     ) -> None:
         try:
             if self.reader is None:
                 raise ChannelLost("There is no connection yet.")
-            value = call(self.reader).wait(SENDING)
+            value = call(self.reader).wait(SEND_TIMEOUT)
         except (AaepError, TimeoutError, OSError, CancelledError) as error:
-            self._post(partial(failed, why(error)))
+            self._call_soon(partial(on_failure, describe_error(error)))
         except Exception as error:
-            self._post(partial(self._broken, error))
+            self._call_soon(partial(self._on_error, error))
         else:
-            self._post(partial(done, value))
+            self._call_soon(partial(on_success, value))
 
     def run(self) -> None:
         """What its thread does until :meth:`stop`."""
@@ -572,7 +613,7 @@ class Sender:
         self._jobs.put(None)
 
 
-def why(error: Exception) -> str:
+def describe_error(error: Exception) -> str:
     """What went wrong, in sentences and without the numbers of rules."""
     if isinstance(error, ProtocolError):
         return " ".join([str(error).split("\n", 1)[0], *(one.message for one in error.violations)])
@@ -581,25 +622,25 @@ def why(error: Exception) -> str:
 
 # -- signals --
 
-_ENDING: Final = {"SIGINT": 130, "SIGTERM": 0, "SIGHUP": 0}  # and the exit status
+_EXIT_STATUS_BY_SIGNAL: Final = {"SIGINT": 130, "SIGTERM": 0, "SIGHUP": 0}  # and the exit status
 
 
 @contextlib.contextmanager
-def signals(waker: int, end: Callable[[int], None], resume: Callable[[], None]) -> Iterator[None]:
+def handle_signals(wakeup_fd: int, on_end: Callable[[int], None], on_resume: Callable[[], None]) -> Iterator[None]:
     """SIGINT, SIGTERM and SIGHUP end the loop; after a stop the terminal is taken again."""
     if threading.current_thread() is not threading.main_thread():  # nobody else may have them
         yield
         return
-    found = {getattr(signal, name): status for name, status in _ENDING.items() if hasattr(signal, name)}
+    found = {getattr(signal, name): status for name, status in _EXIT_STATUS_BY_SIGNAL.items() if hasattr(signal, name)}
 
     def ended(number: int, frame: FrameType | None) -> None:
-        end(found[number])
+        on_end(found[number])
 
     def resumed(number: int, frame: FrameType | None) -> None:
-        resume()
+        on_resume()
 
     # By the descriptor too: a signal in the moment before a wait would be seen only after it.
-    wakes = signal.set_wakeup_fd(waker, warn_on_full_buffer=False)
+    wakes = signal.set_wakeup_fd(wakeup_fd, warn_on_full_buffer=False)
     kept: dict[Any, Any] = {number: signal.signal(number, ended) for number in found}
     if hasattr(signal, "SIGCONT"):
         kept[signal.SIGCONT] = signal.signal(signal.SIGCONT, resumed)

@@ -11,17 +11,17 @@ import msgspec
 
 from ..protocol.events import Envelope
 from ..protocol.fields import Risk, Verbosity, get_member
-from ..text.languages import match, variant
-from ..text.phrases import PHRASES, brief, span
-from ..text.sanitize import neutralise
+from ..text.languages import match_language, parse_variant_name
+from ..text.phrases import PHRASES, format_duration, truncate_with_notice
+from ..text.sanitize import sanitize
 
-__all__ = ["KEYS", "USUAL", "WORDS", "Preferences", "Reading"]
+__all__ = ["COMMAND_WORDS", "DEFAULT_KEYS", "DEFAULT_PREFERENCES", "EventView", "Preferences"]
 
-KEYS: Final[Mapping[str, str]] = {"accept": "a", "reject": "r", "more": "m", "time": "t", "close": "q"}
-WORDS: Final[Mapping[str, str]] = {  # what to write where lines are read
+DEFAULT_KEYS: Final[Mapping[str, str]] = {"accept": "a", "reject": "r", "more": "m", "time": "t", "close": "q"}
+COMMAND_WORDS: Final[Mapping[str, str]] = {  # what to write where lines are read
     "accept": "accept", "reject": "reject", "more": "more", "time": "time", "close": "quit",
 }  # fmt: skip
-_ORDER: Final[Mapping[str, tuple[str, ...]]] = {  # C-50
+_SUMMARY_ORDER: Final[Mapping[str, tuple[str, ...]]] = {  # C-50
     "terse": ("summary_terse", "summary_normal", "summary_detailed"),
     "normal": ("summary_normal", "summary_detailed", "summary_terse"),
     "detailed": ("summary_detailed", "summary_normal", "summary_terse"),
@@ -34,72 +34,72 @@ class Preferences(msgspec.Struct, frozen=True, kw_only=True):
     verbosity: Verbosity = "normal"
     languages: tuple[str, ...] = ()  # most wanted first; none: whatever the event is in
     # What can be done here, and with which key; empty if nothing can be answered.
-    keys: Mapping[str, str] = msgspec.field(default_factory=lambda: dict(KEYS))
+    keys: Mapping[str, str] = msgspec.field(default_factory=lambda: dict(DEFAULT_KEYS))
     lines: bool = False  # whole lines are written instead of keys pressed: the words for them are said
     pace: int = 180  # words a minute
     load: Risk = "medium"  # CAP-039: low asks for the fewest announcements
 
 
-USUAL: Final = Preferences()
+DEFAULT_PREFERENCES: Final = Preferences()
 
 
-class Reading:
+class EventView:
     """One event, read for one person: picks texts, cuts them, and remembers what was cut."""
 
     def __init__(
-        self, event: Envelope, preferences: Preferences, verbosity: str, most: float, left: float | None
+        self, event: Envelope, preferences: Preferences, verbosity: str, max_length: float, seconds_left: float | None
     ) -> None:
         self.event, self.preferences, self.verbosity = event, preferences, verbosity
-        self.most, self.left = most, left
-        self.cut: set[str] = set()
+        self.max_length, self.seconds_left = max_length, seconds_left
+        self.cut_fields: set[str] = set()
         self.language: str | None = None  # of the text that was picked first; empty if nobody says
         hints = get_member(event, "localization_hints")
         primary = get_member(hints, "primary_language") if hints else None
-        self.primary = primary if isinstance(primary, str) else ""
+        self.primary_language = primary if isinstance(primary, str) else ""
         chain = get_member(hints, "fallback_chain") if hints else None
-        self.chain = [tag for tag in chain or () if isinstance(tag, str)]
+        self.fallback_chain = [tag for tag in chain or () if isinstance(tag, str)]
         self.variants = [
             (found, text)
             for name, text in event.unknown.items()
-            if isinstance(text, str) and (found := variant(name)) is not None
+            if isinstance(text, str) and (found := parse_variant_name(name)) is not None
         ]
 
-    def pick(self, *names: str) -> str:
+    def full_text(self, *names: str) -> str:
         """The whole text of the first of these members, in the best language there is (C-50, C-58)."""
         found: list[tuple[str, str]] = []
         for name in names:
             value = get_member(self.event, "context_" if name == "context" else name)
             if value is None and type(self.event).others:
                 value = self.event.unknown.get(name)
-            given = [(self.primary, value)] if isinstance(value, str) else []
+            given = [(self.primary_language, value)] if isinstance(value, str) else []
             given += [(tag, text) for (field, tag), text in self.variants if field == name]
-            found += [(tag, plain) for tag, text in given if (plain := neutralise(text))]
+            found += [(tag, plain) for tag, text in given if (plain := sanitize(text))]
         if not found:
             return ""
         tags = [tag for tag, _ in found]
         wanted = self.preferences.languages
-        best = match(wanted, [tag for tag in tags if tag], self.chain) if wanted else None
+        best = match_language(wanted, [tag for tag in tags if tag], self.fallback_chain) if wanted else None
         if best is None:
-            best = self.primary if self.primary in tags else tags[0]
+            best = self.primary_language if self.primary_language in tags else tags[0]
         self.language = best if self.language is None else self.language
         return next(text for tag, text in found if tag == best)
 
-    def say(self, *names: str) -> str:
+    def short_text(self, *names: str) -> str:
         """The same as a sentence, cut if it is too long to be read at once."""
-        return self.shorten(self.pick(*names), names[0])
+        return self.shorten(self.full_text(*names), names[0])
 
     def shorten(self, text: str, name: str) -> str:
-        if len(text) > self.most:
-            self.cut.add(name)
-        return brief(text, self.most)
+        if len(text) > self.max_length:
+            self.cut_fields.add(name)
+        return truncate_with_notice(text, self.max_length)
 
     def summary(self) -> str:
-        return self.say(*_ORDER[self.verbosity])
+        return self.short_text(*_SUMMARY_ORDER[self.verbosity])
 
-    def time(self, name: str, said: str) -> str:
+    def duration_text(self, name: str, said: str) -> str:
         value = get_member(self.event, name)
-        return PHRASES[said].format(span(value / 1000)) if isinstance(value, int) and value >= 0 else ""
+        return PHRASES[said].format(format_duration(value / 1000)) if isinstance(value, int) and value >= 0 else ""
 
     @property
-    def detailed(self) -> bool:
+    def is_detailed(self) -> bool:
         return self.verbosity == "detailed"

@@ -23,15 +23,23 @@ import msgspec
 from msgspec import UNSET
 
 from ..errors import FrameError, RemoteProtocolError, Violation
-from ..text.languages import variant
+from ..text.languages import parse_variant_name
 from . import events, messages
 from .attend_extension import PREFIX
 from .events import CORE_EVENTS, CRITICAL, Envelope, ExtensionEvent, UnknownEvent
 from .extensions import Registry
 from .fields import Message, pointer, struct_fields
 from .messages import MESSAGES, SHAPES
-from .quick import check
-from .rules import BUNDLED, Grade, check_every_rule, check_shape, is_newer_version, required_members, rule_for_member
+from .rules import (
+    BUNDLED,
+    Grade,
+    check,
+    check_every_rule,
+    check_shape,
+    is_newer_version,
+    required_members,
+    rule_for_member,
+)
 from .schema import ShapeError, shape_errors
 
 __all__ = [
@@ -633,7 +641,7 @@ def _find_unknown_members(cls: type[Message], given: Mapping[str, Any]) -> Itera
         elif name.startswith("@") or (name == "id" and not cls.others):
             yield Violation("ENV-060", f"{name} means something in JSON-LD. Leave it out.", path, severity="warning")
         elif not cls.others:
-            parts = variant(name)
+            parts = parse_variant_name(name)
             if parts is not None and parts[0] in cls.__struct_encode_fields__:
                 continue
             severity: Grade = "warning" if later or _AMOUNTS.fullmatch(name) else ""

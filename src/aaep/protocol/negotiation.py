@@ -20,7 +20,7 @@ from typing import Any, Final, Literal, cast
 import msgspec
 from msgspec import UNSET
 
-from ..text.languages import honoured
+from ..text.languages import filter_supported_languages
 from . import attend_extension
 from .codec import canonical_type
 from .events import ProducerInfo
@@ -171,7 +171,7 @@ def negotiate(
     want = with_defaults(asked)
     if want.accept_signed_manifests_only is True and offer.signed_manifest is None:
         return _unsigned(manifest)
-    if not honoured(_list(want.languages), offer.languages):  # CF-045
+    if not filter_supported_languages(_list(want.languages), offer.languages):  # CF-045
         text = f"None of the languages asked for is offered. Offered: {', '.join(offer.languages)}."
         return _rejected("capabilities_incompatible", text, manifest)
     _, clashing = _extensions(want, offer)
@@ -272,7 +272,7 @@ def _rate(want: Capabilities, offer: Offer, notes: list[str]) -> Any:
 
 def _languages(want: Capabilities, offer: Offer, notes: list[str]) -> tuple[str, ...]:
     requested = _list(want.languages)
-    languages = honoured(requested, offer.languages)
+    languages = filter_supported_languages(requested, offer.languages)
     if not languages:
         # Only in a renegotiation: no event is dropped for its language (CF-045) and an empty list cannot be sent.
         notes.append(f"None of the languages asked for is offered. Text stays in {offer.languages[0]}.")

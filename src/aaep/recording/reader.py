@@ -19,43 +19,43 @@ import msgspec
 from msgspec import UNSET, UnsetType
 
 from ..errors import Severity
-from ..protocol import stream, timestamps
+from ..protocol import timestamps
 from ..protocol.audit import Audit, Direction, Finding
 from ..protocol.catalogue import find_rule
 
-__all__ = ["Heard", "Recording", "Unreadable", "begin", "hear", "judge"]
+__all__ = ["RecordedLine", "Recording", "UnreadableRecording", "audit_recording", "iter_lines", "open_recording"]
 
-LIMIT: Final = 1_048_576  # CF-114: messages of up to 1 MiB are accepted
-AROUND: Final = 65_536  # more than a capture writes around one
-WHOLE: Final = 64 * 1024 * 1024
-STRIDE: Final = 2_000  # lines between two ticks
+MAX_MESSAGE_BYTES: Final = 1_048_576  # CF-114: messages of up to 1 MiB are accepted
+MAX_ENTRY_OVERHEAD: Final = 65_536  # more than a capture writes around one
+MAX_DOCUMENT_BYTES: Final = 64 * 1024 * 1024
+LINES_PER_TICK: Final = 2_000  # lines between two ticks
 CAPTURE_VERSION: Final = 1
 _NEWLINE: Final = 10
-_SPACE: Final = re.compile(r"[ \t\r\n]*")
+_WHITESPACE: Final = re.compile(r"[ \t\r\n]*")
 _BOM: Final = b"\xef\xbb\xbf"
-_CUT: Final = "Input data was truncated"  # what msgspec says of a beginning of JSON
-_MISSED: Final = "The recording says that messages are missing here. What depends on them was not judged."
+_TRUNCATED_ERROR: Final = "Input data was truncated"  # what msgspec says of a beginning of JSON
+_MISSED_TEXT: Final = "The recording says that messages are missing here. What depends on them was not judged."
 
-Say = Callable[[int, Finding], None]
+FindingCallback = Callable[[int, Finding], None]
 
 
-class Unreadable(Exception):
+class UnreadableRecording(Exception):
     """An input that cannot be judged at all; the message is one sentence."""
 
 
 class Recording(msgspec.Struct):
     """An input whose form is known. ``before`` counts the lines before its first."""
 
-    form: Literal["lines", "capture", "document"]
+    format: Literal["lines", "capture", "document"]
     lines: Iterator[bytes]
     readline: Callable[[], bytes]
-    before: int = 0
-    whole: bool = False
-    limit: int = LIMIT  # of a line
+    line_offset: int = 0
+    is_whole: bool = False
+    max_line_bytes: int = MAX_MESSAGE_BYTES  # of a line
     data: bytes = b""  # of a document
 
 
-class Entry(msgspec.Struct):
+class CaptureEntry(msgspec.Struct):
     """A line of a capture. One that marks a gap has no message."""
 
     message: msgspec.Raw | UnsetType = UNSET
@@ -66,10 +66,10 @@ class Entry(msgspec.Struct):
     dir: Literal["out", "in"] = "out"
 
 
-class Heard(msgspec.Struct):
+class RecordedLine(msgspec.Struct):
     """What a line of a recording holds: a message or a gap. ``fault`` says what is wrong with the line itself."""
 
-    line: int
+    number: int
     raw: bytes = b""
     at: str = ""
     via: str = ""
@@ -79,53 +79,68 @@ class Heard(msgspec.Struct):
     fault: Finding | None = None
 
 
-class Header(msgspec.Struct):
+class CaptureHeader(msgspec.Struct):
     """The first line of a capture, as far as it matters here."""
 
     aaep_capture: Any
     whole: bool = False
 
 
-_entry: Final = msgspec.json.Decoder(Entry).decode
-_header: Final = msgspec.json.Decoder(Header).decode
-_members: Final = msgspec.json.Decoder(dict[str, msgspec.Raw]).decode
-_items: Final = msgspec.json.Decoder(list[msgspec.Raw]).decode
+_decode_entry: Final = msgspec.json.Decoder(CaptureEntry).decode
+_decode_header: Final = msgspec.json.Decoder(CaptureHeader).decode
+_decode_members: Final = msgspec.json.Decoder(dict[str, msgspec.Raw]).decode
+_decode_items: Final = msgspec.json.Decoder(list[msgspec.Raw]).decode
 # Numbers are left as they are: here it matters only where a value ends.
-_extent: Final = json.JSONDecoder(parse_int=str, parse_float=str, parse_constant=str, strict=False).raw_decode
-_any: Final = msgspec.json.Decoder(msgspec.Raw).decode
+_decode_prefix: Final = json.JSONDecoder(parse_int=str, parse_float=str, parse_constant=str, strict=False).raw_decode
+_decode_any: Final = msgspec.json.Decoder(msgspec.Raw).decode
 
 
-def begin(source: IO[bytes]) -> Recording:
+def open_recording(source: IO[bytes]) -> Recording:
     """Tell the form of an input from its beginning."""
-    readline = partial(source.readline, LIMIT + 1)
-    skipped, first = _next(readline)
+    readline = partial(source.readline, MAX_MESSAGE_BYTES + 1)
+    skipped, first = _next_line(readline)
     head = first.removeprefix(_BOM).strip()
     lines = Recording("lines", chain([first] if first else [], iter(readline, b"")), readline, skipped)
     if head[:1] not in (b"{", b"["):
         return lines
-    known = _members_of(head) if head[:1] == b"{" else None
+    known = _parse_members(head) if head[:1] == b"{" else None
     if known is not None:
-        wide = partial(source.readline, LIMIT + AROUND + 1)
+        wide = partial(source.readline, MAX_MESSAGE_BYTES + MAX_ENTRY_OVERHEAD + 1)
         if "aaep_capture" in known:
-            return Recording("capture", iter(wide, b""), wide, skipped + 1, _opened(head), LIMIT + AROUND)
+            return Recording(
+                "capture",
+                iter(wide, b""),
+                wide,
+                skipped + 1,
+                _parse_header(head),
+                MAX_MESSAGE_BYTES + MAX_ENTRY_OVERHEAD,
+            )
         if "message" in known and "type" not in known:  # a capture that lost its header
-            return Recording("capture", chain([first], iter(wide, b"")), wide, skipped, limit=LIMIT + AROUND)
+            return Recording(
+                "capture",
+                chain([first], iter(wide, b"")),
+                wide,
+                skipped,
+                max_line_bytes=MAX_MESSAGE_BYTES + MAX_ENTRY_OVERHEAD,
+            )
         return lines
-    blank, second = _next(readline) if first[-1] == _NEWLINE else (0, b"")
-    listed = head[:1] == b"[" and (not second or not _complete(head))
-    if listed or _continues(head, second.strip()):
-        data = first + b"\n" * min(blank, WHOLE) + second
-        data += source.read(max(0, WHOLE + 1 - len(data)))
-        if len(data) > WHOLE:
-            raise Unreadable("It is one JSON document of over 64 MiB. Write one message per line (NDJSON) instead.")
-        lines.form, lines.data = "document", data
+    blank, second = _next_line(readline) if first[-1] == _NEWLINE else (0, b"")
+    listed = head[:1] == b"[" and (not second or not _is_json(head))
+    if listed or _is_continued(head, second.strip()):
+        data = first + b"\n" * min(blank, MAX_DOCUMENT_BYTES) + second
+        data += source.read(max(0, MAX_DOCUMENT_BYTES + 1 - len(data)))
+        if len(data) > MAX_DOCUMENT_BYTES:
+            raise UnreadableRecording(
+                "It is one JSON document of over 64 MiB. Write one message per line (NDJSON) instead."
+            )
+        lines.format, lines.data = "document", data
         return lines
     again = chain([first], repeat(b"\n", blank), [second] if second else [])
     lines.lines = chain(again, iter(readline, b""))
     return lines
 
 
-def _next(readline: Callable[[], bytes]) -> tuple[int, bytes]:
+def _next_line(readline: Callable[[], bytes]) -> tuple[int, bytes]:
     """How many line ends come before the next line that is not blank, and that line."""
     skipped = 0
     for line in iter(readline, b""):
@@ -135,144 +150,158 @@ def _next(readline: Callable[[], bytes]) -> tuple[int, bytes]:
     return skipped, b""
 
 
-def _members_of(head: bytes) -> dict[str, msgspec.Raw] | None:
+def _parse_members(head: bytes) -> dict[str, msgspec.Raw] | None:
     try:
-        return _members(head)
+        return _decode_members(head)
     except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError):
         return None
 
 
-def _flaw(text: bytes) -> str:
+def _json_error(text: bytes) -> str:
     """Why this is not JSON, or nothing."""
     try:
-        _any(text)
+        _decode_any(text)
     except (msgspec.DecodeError, RecursionError) as error:
         return str(error)
     return ""
 
 
-def _complete(text: bytes) -> bool:
-    return not _flaw(text)
+def _is_json(text: bytes) -> bool:
+    return not _json_error(text)
 
 
-def _cut(text: bytes) -> bool:
+def _is_truncated(text: bytes) -> bool:
     """Whether this is the beginning of a JSON text and not all of it."""
-    return _flaw(text) == _CUT
+    return _json_error(text) == _TRUNCATED_ERROR
 
 
-def _continues(head: bytes, following: bytes) -> bool:
+def _is_continued(head: bytes, following: bytes) -> bool:
     """Whether the second line goes on with the object that the first began."""
-    return following[:1] in (b'"', b"}", b"]", b",") or (bool(following) and _cut(head) and head[-1:] in b",{[:")
+    return following[:1] in (b'"', b"}", b"]", b",") or (
+        bool(following) and _is_truncated(head) and head[-1:] in b",{[:"
+    )
 
 
-def _opened(head: bytes) -> bool:
+def _parse_header(head: bytes) -> bool:
     """What the header of a capture says about wholeness, once its version is known to be ours."""
     try:
-        header = _header(head)
+        header = _decode_header(head)
     except (msgspec.MsgspecError, UnicodeDecodeError) as error:
-        raise Unreadable(f"The header of the capture cannot be read: {error}.") from error
+        raise UnreadableRecording(f"The header of the capture cannot be read: {error}.") from error
     version = header.aaep_capture
     if isinstance(version, bool) or not isinstance(version, (int, float)):
-        raise Unreadable('The header of the capture must give its version as a number: "aaep_capture": 1.')
+        raise UnreadableRecording('The header of the capture must give its version as a number: "aaep_capture": 1.')
     if version != CAPTURE_VERSION:
-        raise Unreadable(f"It is a capture of version {version}; this program reads version {CAPTURE_VERSION}.")
+        raise UnreadableRecording(
+            f"It is a capture of version {version}; this program reads version {CAPTURE_VERSION}."
+        )
     return header.whole
 
 
-def judge(recording: Recording, audit: Audit, say: Say, tick: Callable[[int], None]) -> int:
+def audit_recording(
+    recording: Recording, audit: Audit, on_finding: FindingCallback, on_progress: Callable[[int], None]
+) -> int:
     """Feed a recording to an audit, tell every finding, tick now and then, and return how many messages there were."""
-    if recording.form == "document":
-        return _judge_document(recording, audit, say, tick)
-    take = stream.judge if recording.form == "lines" else _judge_entries
-    lines, messages = enumerate(recording.lines, recording.before + 1), 0
+    if recording.format == "document":
+        return _audit_document(recording, audit, on_finding, on_progress)
+    take = _judge_lines if recording.format == "lines" else _audit_entries
+    lines, messages = enumerate(recording.lines, recording.line_offset + 1), 0
     while True:
-        batch = _Batch(recording, say)
-        for place, findings in take(audit, batch.messages(islice(lines, STRIDE))):
+        batch = _Batch(recording, on_finding)
+        for place, findings in take(audit, batch.iter_messages(islice(lines, LINES_PER_TICK))):
             for finding in findings:
-                say(batch.numbers[place], finding)
-        messages += len(batch.numbers)
-        if batch.read < STRIDE:
+                on_finding(batch.line_numbers[place], finding)
+        messages += len(batch.line_numbers)
+        if batch.lines_read < LINES_PER_TICK:
             return messages
-        tick(batch.last)
+        on_progress(batch.last_line)
+
+
+def _judge_lines(audit: Audit, lines: Iterable[bytes]) -> Iterator[tuple[int, list[Finding]]]:
+    """Feed bare messages to an audit; yield the place (from 0) and the findings of each line that has any."""
+    for place, raw in enumerate(lines):
+        findings = audit.feed(raw)
+        if findings:
+            yield place, findings
 
 
 class _Batch:
     """Some lines, taken one by one as they come, and the numbers of those that hold messages."""
 
-    def __init__(self, recording: Recording, say: Say) -> None:
-        self.recording, self.say = recording, say
-        self.numbers: list[int] = []
-        self.read = self.last = 0
+    def __init__(self, recording: Recording, on_finding: FindingCallback) -> None:
+        self.recording, self.on_finding = recording, on_finding
+        self.line_numbers: list[int] = []
+        self.lines_read = self.last_line = 0
 
-    def messages(self, lines: Iterable[tuple[int, bytes]]) -> Iterator[bytes]:
-        numbers = self.numbers
+    def iter_messages(self, lines: Iterable[tuple[int, bytes]]) -> Iterator[bytes]:
+        numbers = self.line_numbers
         for number, line in lines:
-            self.read += 1
-            self.last = number
-            unread = _unread(line, self.recording) if line[-1] != _NEWLINE else None
+            self.lines_read += 1
+            self.last_line = number
+            unread = _find_line_fault(line, self.recording) if line[-1] != _NEWLINE else None
             if unread is not None:
-                self.say(number, unread)
+                self.on_finding(number, unread)
             elif raw := line.strip():
                 numbers.append(number)
                 yield raw
 
 
-def hear(recording: Recording) -> Iterator[Heard]:
+def iter_lines(recording: Recording) -> Iterator[RecordedLine]:
     """What a recording holds, line by line, judged by nobody yet."""
-    if recording.form == "document":
-        for place, item in _items_of(recording):
-            yield Heard(place, fault=_BROKEN) if item is None else Heard(place, item)
+    if recording.format == "document":
+        for place, item in _iter_items(recording):
+            yield RecordedLine(place, fault=_TRUNCATED_LIST) if item is None else RecordedLine(place, item)
         return
-    for number, line in enumerate(recording.lines, recording.before + 1):
-        unread = _unread(line, recording) if line[-1] != _NEWLINE else None
+    for number, line in enumerate(recording.lines, recording.line_offset + 1):
+        unread = _find_line_fault(line, recording) if line[-1] != _NEWLINE else None
         if unread is not None:
-            yield Heard(number, fault=unread)
+            yield RecordedLine(number, fault=unread)
         elif raw := line.strip():
-            yield Heard(number, raw) if recording.form == "lines" else _heard(number, raw)
+            yield RecordedLine(number, raw) if recording.format == "lines" else _parse_entry(number, raw)
 
 
-def _heard(number: int, raw: bytes) -> Heard:
+def _parse_entry(number: int, raw: bytes) -> RecordedLine:
     try:
-        entry = _entry(raw)
+        entry = _decode_entry(raw)
     except msgspec.ValidationError as error:
-        return Heard(number, fault=_entry_fault(str(error)))
+        return RecordedLine(number, fault=_entry_fault(str(error)))
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
-        return Heard(number, fault=_not_json(error))
+        return RecordedLine(number, fault=_json_fault(error))
     if entry.at and timestamps.parse_instant(entry.at) is None:
         fault = _entry_fault(f"at is not a timestamp: {entry.at!r}")
         message = b"" if entry.message is UNSET else bytes(entry.message)
-        return Heard(number, message, "", entry.via, entry.gap, entry.why, entry.dir, fault)
+        return RecordedLine(number, message, "", entry.via, entry.gap, entry.why, entry.dir, fault)
     if entry.message is not UNSET:
-        return Heard(number, bytes(entry.message), entry.at, entry.via, dir=entry.dir)
+        return RecordedLine(number, bytes(entry.message), entry.at, entry.via, dir=entry.dir)
     if entry.gap:
-        return Heard(number, at=entry.at, via=entry.via, gap=entry.gap, why=entry.why)
-    return Heard(number, fault=_entry_fault("it has no message"))
+        return RecordedLine(number, at=entry.at, via=entry.via, gap=entry.gap, why=entry.why)
+    return RecordedLine(number, fault=_entry_fault("it has no message"))
 
 
-def _unread(line: bytes, recording: Recording) -> Finding | None:
+def _find_line_fault(line: bytes, recording: Recording) -> Finding | None:
     """What to say of a line without an end that cannot be read; None if it is the last and sound."""
-    if len(line) > recording.limit:
+    if len(line) > recording.max_line_bytes:
         while line and line[-1] != _NEWLINE:
             line = recording.readline()
         # Not a matter of size alone: whatever stands there, nobody has judged it.
         text = "The line is longer than 1 MiB, so it was not read and not judged. Send smaller messages."
-        return _finding("LIM-001", "error", text)
-    if _cut(line.removeprefix(_BOM).strip()):
+        return _make_finding("LIM-001", "error", text)
+    if _is_truncated(line.removeprefix(_BOM).strip()):
         text = "The recording was cut in the middle of this line, so the line was not judged."
-        return _finding("ENC-001", "warning", text)
+        return _make_finding("ENC-001", "warning", text)
     return None
 
 
-def _judge_entries(audit: Audit, lines: Iterable[bytes]) -> Iterator[tuple[int, list[Finding]]]:
+def _audit_entries(audit: Audit, lines: Iterable[bytes]) -> Iterator[tuple[int, list[Finding]]]:
     """Feed the lines of a capture to an audit; the places and findings of those that have any."""
-    take = _entries(audit)
+    take = _make_entry_auditor(audit)
     for place, raw in enumerate(lines):
         findings = take(raw)
         if findings:
             yield place, findings
 
 
-def _entries(audit: Audit) -> Callable[[bytes], list[Finding]]:
+def _make_entry_auditor(audit: Audit) -> Callable[[bytes], list[Finding]]:
     """A function that judges a line of a capture."""
     feed = audit.feed
     minute = ""
@@ -280,15 +309,15 @@ def _entries(audit: Audit) -> Callable[[bytes], list[Finding]]:
     def take(raw: bytes) -> list[Finding]:
         nonlocal minute
         try:
-            entry = _entry(raw)
+            entry = _decode_entry(raw)
         except msgspec.ValidationError as error:
             return [_entry_fault(str(error))]
         except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
-            return [_not_json(error)]
+            return [_json_fault(error)]
         if entry.message is UNSET:
             if entry.gap == "missed":
                 audit.missed(entry.via)
-                return [_finding("TR-013", "warning", _MISSED)]
+                return [_make_finding("TR-013", "warning", _MISSED_TEXT)]
             return [] if entry.gap else [_entry_fault("it has no message")]
         at = entry.at
         # Most entries are of the same minute as the one before; only the first of them is looked at closely.
@@ -302,43 +331,45 @@ def _entries(audit: Audit) -> Callable[[bytes], list[Finding]]:
     return take
 
 
-def _not_json(error: Exception) -> Finding:
-    return _finding("ENC-001", "error", f"The line is not JSON: {error}. Write one JSON object per line.")
+def _json_fault(error: Exception) -> Finding:
+    return _make_finding("ENC-001", "error", f"The line is not JSON: {error}. Write one JSON object per line.")
 
 
 def _entry_fault(why: str) -> Finding:
     text = f'The line is not an entry of a capture: {why}. Write {{"at": …, "dir": …, "via": …, "message": {{…}}}}.'
-    return _finding("VAL-001", "error", text)
+    return _make_finding("VAL-001", "error", text)
 
 
-def _finding(id_: str, severity: Severity, text: str) -> Finding:
+def _make_finding(id_: str, severity: Severity, text: str) -> Finding:
     return Finding(id_, find_rule(id_).section, severity, "", text)
 
 
-_BROKEN: Final = _finding(
+_TRUNCATED_LIST: Final = _make_finding(
     "ENC-001", "error", "The list is cut here, or not JSON from here on, so the rest of it was not judged."
 )
 
 
-def _judge_document(recording: Recording, audit: Audit, say: Say, tick: Callable[[int], None]) -> int:
+def _audit_document(
+    recording: Recording, audit: Audit, on_finding: FindingCallback, on_progress: Callable[[int], None]
+) -> int:
     messages = 0
-    for line, item in _items_of(recording):
+    for line, item in _iter_items(recording):
         if item is None:
-            say(line, _BROKEN)
+            on_finding(line, _TRUNCATED_LIST)
             continue
         messages += 1
         for finding in audit.feed(item):
-            say(line, finding)
-        if messages % STRIDE == 0:
-            tick(messages)
+            on_finding(line, finding)
+        if messages % LINES_PER_TICK == 0:
+            on_progress(messages)
     return messages
 
 
-def _items_of(recording: Recording) -> Iterator[tuple[int, bytes | None]]:
+def _iter_items(recording: Recording) -> Iterator[tuple[int, bytes | None]]:
     """The messages of a document, and the lines they begin on; None where it is no JSON any more."""
     data = recording.data
-    line, place = recording.before + 1, 0
-    for item in _parts(data):
+    line, place = recording.line_offset + 1, 0
+    for item in _split_list(data):
         # Only space and commas stand between items, so the next occurrence is the item itself.
         start = data.find(item, place) if item is not None else place
         line += data.count(b"\n", place, start)
@@ -350,28 +381,28 @@ def _items_of(recording: Recording) -> Iterator[tuple[int, bytes | None]]:
         place = start + len(item)
 
 
-def _parts(data: bytes) -> Iterable[bytes | None]:
+def _split_list(data: bytes) -> Iterable[bytes | None]:
     """The items of a JSON list, or the one of what is no list."""
     text = data.removeprefix(_BOM)
     if text.lstrip()[:1] != b"[":
         return [data.strip()]
     try:
-        return map(bytes, _items(text))
+        return map(bytes, _decode_items(text))
     except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError):
-        return _whole_parts(text)
+        return _split_truncated_list(text)
 
 
-def _whole_parts(data: bytes) -> Iterator[bytes | None]:
+def _split_truncated_list(data: bytes) -> Iterator[bytes | None]:
     """The items of a list up to where it is no JSON any more, as one that was cut, and None for the rest."""
     text = data.decode("latin-1")  # a letter for each byte, so that places are the same in both
     separator, place = "[", 0
     while True:
-        place = _SPACE.match(text, place).end()  # type: ignore[union-attr]  # it matches everywhere
+        place = _WHITESPACE.match(text, place).end()  # type: ignore[union-attr]  # it matches everywhere
         if text[place : place + 1] != separator:
             break
-        place = _SPACE.match(text, place + 1).end()  # type: ignore[union-attr]  # as above
+        place = _WHITESPACE.match(text, place + 1).end()  # type: ignore[union-attr]  # as above
         try:
-            end = _extent(text, place)[1]
+            end = _decode_prefix(text, place)[1]
         except (ValueError, RecursionError):
             break
         yield data[place:end]

@@ -18,43 +18,43 @@ import logging
 import math
 from typing import Any, Final
 
-__all__ = ["hush"]
+__all__ = ["install_loop_error_handler"]
 
-FULL: Final = (
+OUT_OF_FILES_MESSAGE: Final = (
     "Nobody else can connect at the moment: this process may open no more files. "
     "Who says nothing is hung up on soon. To allow for more readers, raise the limit: ulimit -n"
 )
-PAUSE: Final = 60.0  # seconds
+LOG_INTERVAL: Final = 60.0  # seconds
 
-_ACCEPT: Final = "socket.accept() out of system resource"
+_ACCEPT_FAILED: Final = "socket.accept() out of system resource"
 _log: Final = logging.getLogger("aaep.hub")
 
 
-def hush(loop: asyncio.AbstractEventLoop) -> None:
+def install_loop_error_handler(loop: asyncio.AbstractEventLoop) -> None:
     """Have a loop say no more than that. Whoever has told it what to do with failures is not interfered with."""
     if loop.get_exception_handler() is None:
-        loop.set_exception_handler(_Alarms())
+        loop.set_exception_handler(_LoopErrorHandler())
 
 
-class _Alarms:
+class _LoopErrorHandler:
     """What one loop does with failures that nobody else takes."""
 
     def __init__(self) -> None:
-        self._told = -math.inf
+        self._logged_at = -math.inf
 
     def __call__(self, loop: asyncio.AbstractEventLoop, context: dict[str, Any]) -> None:
-        if context.get("message") == _ACCEPT:
-            self._full(loop.time())
-        elif not _false(context):
+        if context.get("message") == _ACCEPT_FAILED:
+            self._log_out_of_files(loop.time())
+        elif not _is_grpc_false_alarm(context):
             loop.default_exception_handler(context)
 
-    def _full(self, now: float) -> None:
-        if now - self._told >= PAUSE:
-            self._told = now
-            _log.error("%s", FULL)
+    def _log_out_of_files(self, now: float) -> None:
+        if now - self._logged_at >= LOG_INTERVAL:
+            self._logged_at = now
+            _log.error("%s", OUT_OF_FILES_MESSAGE)
 
 
-def _false(context: dict[str, Any]) -> bool:
+def _is_grpc_false_alarm(context: dict[str, Any]) -> bool:
     """Whether it is one of grpc.aio's."""
     error = context.get("exception")
     late = isinstance(error, RuntimeError) and str(error) == "Event loop is closed"

@@ -40,20 +40,22 @@ from ..protocol.events import TERMINAL, Envelope, OutputStreaming, ProgressUpdat
 from ..protocol.fields import MERGED, PIECE
 from ..protocol.subscription import is_critical
 from ..protocol.timestamps import is_later
-from ..text.sentences import Hint, portions
+from ..text.sentences import CoalesceHint, split_with_hints
 
-__all__ = ["Line", "Stretch", "condense", "fold", "restamped", "resync"]
+__all__ = ["MergingQueue", "OutputBuffer", "clamp_timestamp", "condense", "fold_states", "is_resync"]
 
-MOST_CHARACTERS: Final = 16_384  # LIM-011: a chunk's ceiling
-MOST_BYTES: Final = 65_536  # LIM-001
-SHORT: Final = 4_096  # a chunk that cannot be too many bytes: a character is six of them at most, escaped
-MOST_PARTS: Final = 1_000_000
-_WHOLE: Final = re.compile(MERGED)
-_INSIDE: Final = re.compile(PIECE)
+MAX_CHUNK_CHARACTERS: Final = 16_384  # LIM-011: a chunk's ceiling
+MAX_EVENT_BYTES: Final = 65_536  # LIM-001
+SAFE_CHUNK_CHARACTERS: Final = (
+    4_096  # a chunk that cannot be too many bytes: a character is six of them at most, escaped
+)
+MAX_MERGED_PARTS: Final = 1_000_000
+_MERGED_ID: Final = re.compile(MERGED)
+_PIECE_ID: Final = re.compile(PIECE)
 _RIGHT_TO_LEFT: Final = re.compile(
     "[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufefc\U00010800-\U00010fff\U0001e800-\U0001efff]"
 )
-_LONGEST: Final = len("evt_") + 64
+_MAX_ID_LENGTH: Final = len("evt_") + 64
 
 E = TypeVar("E", bound=Envelope)
 
@@ -61,54 +63,54 @@ E = TypeVar("E", bound=Envelope)
 # -- ids -----------------------------------------------------------------------------------
 
 
-def _named(id_: str) -> str:
-    return id_ if len(id_) <= _LONGEST else "evt_" + sha256(id_.encode()).hexdigest()[:40]
+def _shorten_id(id_: str) -> str:
+    return id_ if len(id_) <= _MAX_ID_LENGTH else "evt_" + sha256(id_.encode()).hexdigest()[:40]
 
 
-def _merged(last: str, parts: int) -> str:
+def _merged_id(last: str, parts: int) -> str:
     """C-85: the id of several originals in whole."""
-    return _named(f"{last}m{parts}")
+    return _shorten_id(f"{last}m{parts}")
 
 
-def _ragged(last: str, position: int, length: int) -> str:
+def _partial_merge_id(last: str, position: int, length: int) -> str:
     """The id of a text whose ends are not those of originals; ``last`` is the last original that it finishes."""
-    return _named(f"{last}m1{position}{length:05d}")
+    return _shorten_id(f"{last}m1{position}{length:05d}")
 
 
-def _inner(within: str, position: int, length: int) -> str:
+def _piece_id(within: str, position: int, length: int) -> str:
     """The id of a text that finishes no original."""
-    return _named(f"{within}p{position}x{length}")
+    return _shorten_id(f"{within}p{position}x{length}")
 
 
-def _read(id_: str) -> tuple[str, int]:
+def _parse_id(id_: str) -> tuple[str, int]:
     """The original an id is named after, and of how many it is made: over a million if ragged, 0 if inside one."""
-    inside = _INSIDE.fullmatch(id_)
+    inside = _PIECE_ID.fullmatch(id_)
     if inside is not None:
         return inside[1], 0
-    whole = _WHOLE.fullmatch(id_)
+    whole = _MERGED_ID.fullmatch(id_)
     return (id_, 1) if whole is None else (whole[1], int(whole[2]))
 
 
 def _joined_id(first: OutputStreaming, second: OutputStreaming) -> str:
     """What two neighbours are called as one."""
-    (one, parts), (other, more) = _read(first.event_id), _read(second.event_id)
-    if 0 < parts < MOST_PARTS and 0 < more < MOST_PARTS:
-        return _merged(other, parts + more)
+    (one, parts), (other, more) = _parse_id(first.event_id), _parse_id(second.event_id)
+    if 0 < parts < MAX_MERGED_PARTS and 0 < more < MAX_MERGED_PARTS:
+        return _merged_id(other, parts + more)
     length = len(first.chunk) + len(second.chunk)
     if more or parts:
-        return _ragged(other if more else one, first.position, length)
-    return _inner(other, first.position, length)
+        return _partial_merge_id(other if more else one, first.position, length)
+    return _piece_id(other, first.position, length)
 
 
 # -- two become one ------------------------------------------------------------------------
 
 
-def resync(event: Envelope) -> bool:
+def is_resync(event: Envelope) -> bool:
     """C-36: whether this catches a reader up; it names a state and leaves none."""
     return attend_member(event, "resync") is True
 
 
-def foldable(first: StateChanged, second: StateChanged) -> bool:
+def can_fold_states(first: StateChanged, second: StateChanged) -> bool:
     """
     Whether two changes of one agent may be told as one.
 
@@ -118,26 +120,26 @@ def foldable(first: StateChanged, second: StateChanged) -> bool:
     return (
         "awaiting_input" not in (first.from_state, second.from_state)
         and first.extensions is UNSET
-        and not resync(second)
+        and not is_resync(second)
         and not is_critical(first)
     )
 
 
-def fold(first: StateChanged, second: StateChanged) -> StateChanged | None:
+def fold_states(first: StateChanged, second: StateChanged) -> StateChanged | None:
     """CF-072: A to B and B to C is A to C, in the words of the last; nothing if that is no change."""
     if first.from_state == second.to_state:
         return None
-    parts = [_read(event.event_id) for event in (first, second)]
-    id_ = _merged(parts[1][0], parts[0][1] + parts[1][1])
+    parts = [_parse_id(event.event_id) for event in (first, second)]
+    id_ = _merged_id(parts[1][0], parts[0][1] + parts[1][1])
     return codec.replace(second, event_id=id_, from_state=first.from_state)
 
 
-def mergeable(event: OutputStreaming) -> bool:
+def is_mergeable(event: OutputStreaming) -> bool:
     """Whether nothing hangs on the event but its text."""
     return event.extensions is UNSET and event.raw is None and event.urgency != "critical"
 
 
-def alike(one: OutputStreaming, other: OutputStreaming) -> bool:
+def is_compatible(one: OutputStreaming, other: OutputStreaming) -> bool:
     """Whether two chunks of an output may be one: the same language, kind of text and sender (OUT-012, C-84)."""
     return (
         one.language == other.language
@@ -149,30 +151,30 @@ def alike(one: OutputStreaming, other: OutputStreaming) -> bool:
     )
 
 
-def join(first: OutputStreaming, second: OutputStreaming) -> OutputStreaming | None:
+def join_chunks(first: OutputStreaming, second: OutputStreaming) -> OutputStreaming | None:
     """Two chunks as one, or None if they do not belong together or would be too long (CF-082)."""
     text = first.chunk + second.chunk
     if (
         first.complete
         or second.position != first.position + len(first.chunk)
-        or not (mergeable(first) and mergeable(second) and alike(first, second))
-        or len(text) > _limit(second, text)
+        or not (is_mergeable(first) and is_mergeable(second) and is_compatible(first, second))
+        or len(text) > _max_chunk_length(second, text)
     ):
         return None
     id_ = _joined_id(first, second)
-    return directed(msgspec.structs.replace(second, event_id=id_, chunk=text, position=first.position))
+    return adjust_text_direction(msgspec.structs.replace(second, event_id=id_, chunk=text, position=first.position))
 
 
-def _limit(event: OutputStreaming, text: str) -> int:
+def _max_chunk_length(event: OutputStreaming, text: str) -> int:
     """CF-082: how many characters of a text fit a chunk, so that the event has at most 64 KiB."""
-    if len(text) <= SHORT:
-        return MOST_CHARACTERS
-    spent = len(msgspec.json.encode(msgspec.structs.replace(event, chunk=""))) + _LONGEST
+    if len(text) <= SAFE_CHUNK_CHARACTERS:
+        return MAX_CHUNK_CHARACTERS
+    spent = len(msgspec.json.encode(msgspec.structs.replace(event, chunk=""))) + _MAX_ID_LENGTH
     plain = text.isascii() and len(msgspec.json.encode(text)) == len(text) + 2
-    return max(1, min(MOST_CHARACTERS, (MOST_BYTES - spent) // (1 if plain else 6)))
+    return max(1, min(MAX_CHUNK_CHARACTERS, (MAX_EVENT_BYTES - spent) // (1 if plain else 6)))
 
 
-def directed(event: OutputStreaming) -> OutputStreaming:
+def adjust_text_direction(event: OutputStreaming) -> OutputStreaming:
     """I18N-035: text that was put together may run both ways; then it says that its own letters decide."""
     text, hints = event.chunk, event.localization_hints
     if text.isascii() or hints is UNSET or hints.text_direction == "auto" or not _RIGHT_TO_LEFT.search(text):
@@ -182,7 +184,7 @@ def directed(event: OutputStreaming) -> OutputStreaming:
     return msgspec.structs.replace(event, localization_hints=msgspec.structs.replace(hints, text_direction="auto"))
 
 
-def restamped(event: E, stamp: str) -> E:
+def clamp_timestamp(event: E, stamp: str) -> E:
     """The event, not older than what its session has told already: a made event is never dated back (C-14)."""
     return codec.replace(event, timestamp=stamp) if stamp and is_later(stamp, event.timestamp) else event
 
@@ -190,69 +192,77 @@ def restamped(event: E, stamp: str) -> E:
 # -- the text of one output ----------------------------------------------------------------
 
 
-class Stretch:
+class OutputBuffer:
     """A run of an output's text that has not been given out yet, and the fragments it came in."""
 
-    __slots__ = ("begun", "deadline", "fragments", "last", "position", "soft", "text")
+    __slots__ = (
+        "deadline",
+        "fragments",
+        "is_first_fragment_split",
+        "last_fragment",
+        "position",
+        "soft_length",
+        "text",
+    )
 
     def __init__(self, position: int) -> None:
         self.position = position  # where the text begins in its output, in code points (C-44)
         self.text = ""
         self.fragments: list[tuple[OutputStreaming, int]] = []  # and where each ends
-        self.begun = False  # a part of the first fragment has been given out
-        self.last: OutputStreaming | None = None
-        self.soft = 0  # how much may be given out when nothing more comes
+        self.is_first_fragment_split = False  # a part of the first fragment has been given out
+        self.last_fragment: OutputStreaming | None = None
+        self.soft_length = 0  # how much may be given out when nothing more comes
         self.deadline = 0.0  # and when
 
-    def takes(self, event: OutputStreaming) -> bool:
+    def can_append(self, event: OutputStreaming) -> bool:
         """Whether the chunk goes on where this ends."""
         if event.position != self.position + len(self.text):
             return False
-        return self.last is None or alike(self.last, event)
+        return self.last_fragment is None or is_compatible(self.last_fragment, event)
 
-    def add(self, event: OutputStreaming) -> None:
+    def append(self, event: OutputStreaming) -> None:
         self.text += event.chunk
         self.fragments.append((event, self.position + len(self.text)))
-        self.last = event
+        self.last_fragment = event
 
-    def give(self, length: int, hint: Hint) -> list[OutputStreaming]:
+    def take(self, length: int, hint: CoalesceHint) -> list[OutputStreaming]:
         """The first so many characters, in as few events as their size allows; the last ends at this boundary."""
-        event = self.last
+        event = self.last_fragment
         assert event is not None  # there is text, or an end to tell
         text = self.text[:length]
-        limit = _limit(event, text)
+        limit = _max_chunk_length(event, text)
         if length <= limit:
-            return [self._piece(length, hint)]
-        cut = portions(text, limit, output_language(event))
-        given = [self._piece(len(piece), end) for piece, end in cut[:-1]]
-        return [*given, self._piece(len(cut[-1][0]), hint)]
+            return [self._take_piece(length, hint)]
+        cut = split_with_hints(text, limit, output_language(event))
+        given = [self._take_piece(len(piece), end) for piece, end in cut[:-1]]
+        return [*given, self._take_piece(len(cut[-1][0]), hint)]
 
-    def full(self) -> list[OutputStreaming]:
+    def take_overflow(self) -> list[OutputStreaming]:
         """CF-082: what has to be cut off anyway, since no event holds more; keeps a long wait from growing."""
         given: list[OutputStreaming] = []
-        while self.last is not None and len(self.text) > MOST_CHARACTERS:
-            window = self.text[: MOST_CHARACTERS + 1]
-            limit = _limit(self.last, window)
-            piece, hint = portions(window, limit, output_language(self.last))[0]
-            given.append(self._piece(len(piece), hint))
+        while self.last_fragment is not None and len(self.text) > MAX_CHUNK_CHARACTERS:
+            window = self.text[: MAX_CHUNK_CHARACTERS + 1]
+            limit = _max_chunk_length(self.last_fragment, window)
+            piece, hint = split_with_hints(window, limit, output_language(self.last_fragment))[0]
+            given.append(self._take_piece(len(piece), hint))
         return given
 
-    def _piece(self, length: int, hint: Hint) -> OutputStreaming:
+    def _take_piece(self, length: int, hint: CoalesceHint) -> OutputStreaming:
         start, end = self.position, self.position + length
         done = 0
         while done < len(self.fragments) and self.fragments[done][1] <= end:
             done += 1
         even = done > 0 and self.fragments[done - 1][1] == end
         source = self.fragments[done - 1 if even else done][0]
-        if even and done == 1 and not self.begun:
+        if even and done == 1 and not self.is_first_fragment_split:
             piece = source if source.coalesce_hint == hint else msgspec.structs.replace(source, coalesce_hint=hint)
         else:
             if not done:
-                id_ = _inner(source.event_id, start, length)
-            elif even and not self.begun:
-                id_ = _merged(source.event_id, done)
+                id_ = _piece_id(source.event_id, start, length)
+            elif even and not self.is_first_fragment_split:
+                id_ = _merged_id(source.event_id, done)
             else:
-                id_ = _ragged(self.fragments[done - 1][0].event_id, start, length)
+                id_ = _partial_merge_id(self.fragments[done - 1][0].event_id, start, length)
             piece = msgspec.structs.replace(
                 source,
                 event_id=id_,
@@ -261,16 +271,16 @@ class Stretch:
                 complete=source.complete and even,
                 coalesce_hint=hint,
             )
-            piece = directed(piece)
+            piece = adjust_text_direction(piece)
         del self.fragments[:done]
-        self.text, self.position, self.begun = self.text[length:], end, not even
+        self.text, self.position, self.is_first_fragment_split = self.text[length:], end, not even
         return piece
 
 
 # -- what waits for the rate ---------------------------------------------------------------
 
 
-class Line:
+class MergingQueue:
     """
     Events that wait, in order, and as few as is legal.
 
@@ -280,23 +290,23 @@ class Line:
     their last parts.
     """
 
-    __slots__ = ("_next", "_open", "items")
+    __slots__ = ("_last_number", "_merge_candidates", "items")
 
     def __init__(self) -> None:
         self.items: dict[int, tuple[Envelope, float]] = {}
-        self._next = 0
+        self._last_number = 0
         # By session and agent: what the next event of a kind, or of an output, could be merged with.
-        self._open: dict[tuple[str, str], dict[object, int]] = {}
+        self._merge_candidates: dict[tuple[str, str], dict[object, int]] = {}
 
     def __len__(self) -> int:
         return len(self.items)
 
-    def since(self) -> float:
+    def oldest_time(self) -> float:
         """When the oldest came in, or the first part of it."""
         return min(since for _, since in self.items.values())
 
     def add(self, event: Envelope, now: float) -> None:
-        places = self._open.setdefault((event.session_id, event.producer.agent_id), {})
+        places = self._merge_candidates.setdefault((event.session_id, event.producer.agent_id), {})
         if isinstance(event, OutputStreaming):
             self._add_text(event, places, now)
         elif isinstance(event, StateChanged):
@@ -304,41 +314,41 @@ class Line:
         elif isinstance(event, ProgressUpdated):
             self._add_progress(event, places, now)
         else:
-            self._close(places, ProgressUpdated)
+            self._forget_candidates(places, ProgressUpdated)
             self._append(event, now)
 
-    def part(self, session_id: str, agent: str) -> None:
+    def stop_merging(self, session_id: str, agent: str) -> None:
         """Nothing that comes is merged with what this agent has in line."""
-        self._open.pop((session_id, agent), None)
+        self._merge_candidates.pop((session_id, agent), None)
 
     def pop(self) -> Envelope:
         """What stands first."""
         event, _ = self.items.pop(next(iter(self.items)))
         if not self.items:
-            self._open.clear()
+            self._merge_candidates.clear()
         return event
 
-    def take(self, session_id: str | None = None) -> list[Envelope]:
+    def drain(self, session_id: str | None = None) -> list[Envelope]:
         """Everything of a session, or everything."""
         taken = [n for n, (one, _) in self.items.items() if session_id is None or one.session_id == session_id]
         events = [self.items.pop(number)[0] for number in taken]
         if not self.items:
-            self._open.clear()
+            self._merge_candidates.clear()
         return events
 
     def _append(self, event: Envelope, now: float) -> int:
-        self._next += 1
-        self.items[self._next] = (event, now)
-        return self._next
+        self._last_number += 1
+        self.items[self._last_number] = (event, now)
+        return self._last_number
 
-    def _close(self, places: dict[object, int], *but: object) -> None:
+    def _forget_candidates(self, places: dict[object, int], *but: object) -> None:
         for kind in [kind for kind in places if kind not in but]:
             del places[kind]
 
     def _add_text(self, event: OutputStreaming, places: dict[object, int], now: float) -> None:
         number = places.get(event.output_id, 0)
         before, since = self.items.get(number, (None, now))
-        both = join(before, event) if isinstance(before, OutputStreaming) else None
+        both = join_chunks(before, event) if isinstance(before, OutputStreaming) else None
         places.pop(StateChanged, None)
         if both is not None:
             del self.items[number]
@@ -346,12 +356,12 @@ class Line:
 
     def _add_state(self, event: StateChanged, places: dict[object, int], now: float) -> None:
         before, since = self.items.get(places.get(StateChanged, 0), (None, now))
-        self._close(places, ProgressUpdated, StateChanged)
-        if not (isinstance(before, StateChanged) and foldable(before, event)):
+        self._forget_candidates(places, ProgressUpdated, StateChanged)
+        if not (isinstance(before, StateChanged) and can_fold_states(before, event)):
             places[StateChanged] = self._append(event, now)
             return
         del self.items[places.pop(StateChanged)]
-        both = fold(before, event)
+        both = fold_states(before, event)
         if both is not None:
             places[StateChanged] = self._append(both, since)
 
@@ -359,7 +369,7 @@ class Line:
         before, _ = self.items.get(places.get(ProgressUpdated, 0), (None, now))
         if before is not None and before.extensions is UNSET:
             del self.items[places[ProgressUpdated]]
-        self._close(places, StateChanged)
+        self._forget_candidates(places, StateChanged)
         places[ProgressUpdated] = self._append(event, now)
 
 
@@ -370,11 +380,11 @@ def condense(events: Sequence[Envelope]) -> list[Envelope]:
     Nothing crosses a critical or a terminal event, of whatever session.
     """
     fewer: list[Envelope] = []
-    line = Line()
+    line = MergingQueue()
     for event in events:
         if is_critical(event) or isinstance(event, TERMINAL):
-            fewer += line.take()
+            fewer += line.drain()
             fewer.append(event)
         else:
             line.add(event, 0.0)
-    return fewer + line.take()
+    return fewer + line.drain()

@@ -29,10 +29,10 @@ from ..protocol.fields import Message
 from ..protocol.messages import Capabilities, SubscriptionAccepted, SubscriptionClose, SubscriptionRejected
 from ..protocol.negotiation import tighten
 from ..protocol.subscription import admits, is_critical, with_defaults
-from ..runtime.background import Background, Later
-from ..runtime.ids import timestamp
+from ..runtime.background import BackgroundLoop, Waitable
+from ..runtime.ids import format_timestamp
 from ..runtime.mailbox import Mailbox
-from ..text.sanitize import neutralise
+from ..text.sanitize import sanitize
 from ..transports.base import Arrival, Channel, ChannelLost, ChannelRefused
 from .audit import Watch
 from .deduplicate import Arrivals, Item
@@ -104,7 +104,7 @@ class Link:
         self._renewing = False
         self._closing: asyncio.Task[None] | None = None
         self._leaving = False
-        self._background: Background | None = None
+        self._background: BackgroundLoop | None = None
         self._main: asyncio.Task[None] | None = None
         self._stream: asyncio.Task[None] | None = None
         self._room, self._changing = asyncio.Event(), asyncio.Lock()
@@ -116,34 +116,34 @@ class Link:
         """Begin, once."""
         with self.lock:
             if self._background is None and not self.done.done():
-                self._background = Background("aaep-subscriber")
-                self._background.call(self._begin)
+                self._background = BackgroundLoop("aaep-subscriber")
+                self._background.call_soon(self._begin)
             elif self._background is not None:
-                self._background.check()
+                self._background.check_alive()
 
-    def later(self, work: Coroutine[Any, Any, T]) -> Later[T]:
+    def later(self, work: Coroutine[Any, Any, T]) -> Waitable[T]:
         """Have the loop do something that is waited for elsewhere."""
         self.start()
         with self.lock:
             if self._background is None or self.done.done():
                 work.close()
                 raise AaepError("The subscription has ended. Make a new Subscriber.")
-            return Later(asyncio.run_coroutine_threadsafe(_whole(work), self._background.loop))
+            return Waitable(asyncio.run_coroutine_threadsafe(_whole(work), self._background.loop))
 
-    def close(self, reason: str = "subscriber_shutdown", text: str = "The reader has closed.") -> Later[None]:
+    def close(self, reason: str = "subscriber_shutdown", text: str = "The reader has closed.") -> Waitable[None]:
         """Say goodbye and end. Closing twice is fine."""
         with self.lock:
             if self._background is None:
                 if not self.done.done():
                     self.done.set_result(None)
-                self.mail.end()
+                self.mail.close()
             else:
-                self._background.call(self._leave, reason, text)
-        return Later(self.done)
+                self._background.call_soon(self._leave, reason, text)
+        return Waitable(self.done)
 
     def _drained(self) -> None:
         if self._background is not None:
-            self._background.call(self._room.set)
+            self._background.call_soon(self._room.set)
 
     # -- from the beginning to the end -----------------------------------------------------
 
@@ -183,7 +183,7 @@ class Link:
         self._leaving = True
         await self._briefly(self.channel.close())
         self._say("ended", str(error or ("Closed." if self._closing else self.status.text)))
-        self.mail.end(error)
+        self.mail.close(error)
         if not self.ready.done():
             self.ready.set_exception(error or AaepError("The subscriber was closed before it was connected."))
         with self.lock:  # so that nobody gives the loop work that it will not do
@@ -230,7 +230,7 @@ class Link:
     async def _ended(self, message: SubscriptionClose) -> bool:
         """The producer closed. CF-066"""
         reason = message.reason_code
-        said = "" if message.reason_message is UNSET else neutralise(message.reason_message)
+        said = "" if message.reason_message is UNSET else sanitize(message.reason_message)
         if reason in RESUMABLE and self._reconnect:
             await self._pause(RESUMABLE[reason], SubscriptionRefused(reason, said))
             return True
@@ -242,7 +242,7 @@ class Link:
             text = f"{said or 'The producer is shutting down.'} Waiting for it to come back."
             await self._pause(text, ChannelLost(text))
             return True
-        log.info("The producer ended the subscription: %s.", neutralise(reason))
+        log.info("The producer ended the subscription: %s.", sanitize(reason))
         self.status = Status("ended", close_text(message, agent), reason_code=reason)
         if reason not in _ENDS:
             raise SubscriptionRefused(reason, said)
@@ -320,7 +320,7 @@ class Link:
     async def _offered(self) -> Sequence[str]:
         """The languages of the manifest; none if there is no manifest to be had."""
         try:
-            return manifests.read(await self.channel.manifest()).languages_supported
+            return manifests.parse_manifest(await self.channel.manifest()).languages_supported
         except AaepError as error:
             log.debug("There is no manifest: %s", error)
             return ()
@@ -379,9 +379,11 @@ class Link:
                     self._up()
                     self._tries = 0
                     self._take(arrival)
-                    while self.mail.full():  # who reads is behind: so is the producer then, and it may merge (CF-083)
+                    while (
+                        self.mail.is_full()
+                    ):  # who reads is behind: so is the producer then, and it may merge (CF-083)
                         self._room.clear()
-                        if self.mail.full():
+                        if self.mail.is_full():
                             await self._room.wait()
         except ChannelRefused as refused:
             if not refused.gone:
@@ -472,7 +474,7 @@ class Link:
         self.mail.put((event, self._place))
 
     def _now(self) -> str:
-        return timestamp(self.wall())
+        return format_timestamp(self.wall())
 
     def _say(self, kind: Kind, text: str, retry: float | None = None) -> None:
         self.status = Status(kind, text, retry, self.status.reason_code if kind == "ended" else "")

@@ -17,7 +17,7 @@ from typing import Final
 from urllib.parse import urlsplit
 
 from ..errors import AaepError
-from ..identity.manifests import origins, read
+from ..identity.manifests import declared_origins, parse_manifest
 from ..identity.origins import ENCRYPTED, LOCAL_ORIGIN, on_this_machine, origin, same_origin
 from ..protocol.messages import Manifest
 from ..transports.base import Arrival, Channel, ChannelLost, ChannelRefused, type_of
@@ -108,7 +108,7 @@ class Ways:
         """Remember the other ways. Not knowing them is no reason to fail."""
         try:
             async with asyncio.timeout(_PATIENCE):
-                manifest = read(await self._open().manifest())
+                manifest = parse_manifest(await self._open().manifest())
         except (AaepError, TimeoutError) as error:
             log.debug("Other ways are not known: %s", error)
             return
@@ -135,7 +135,7 @@ def same_place(one: str, other: str) -> bool:
 
 
 def _urls(manifest: Manifest) -> Iterable[str]:
-    for place in origins(manifest):
+    for place in declared_origins(manifest):
         if place != LOCAL_ORIGIN:
             yield origin(place)
         elif _AGENT.fullmatch(manifest.agent_id):

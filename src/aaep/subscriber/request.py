@@ -20,7 +20,7 @@ from ..protocol.extensions import Extension, Registry
 from ..protocol.fields import AAEP_VERSION, Boundary, Verbosity
 from ..protocol.messages import Capabilities, EventFilters, SubscriptionRenegotiate, SubscriptionRequest
 from ..protocol.subscription import EVERYTHING
-from ..text.languages import match
+from ..text.languages import match_language
 from .replies import checked
 
 __all__ = ["Wishes"]
@@ -131,7 +131,7 @@ class Wishes(msgspec.Struct, frozen=True, kw_only=True):
             return msgspec.structs.replace(self, extensions=kept)
         # CF-045: no language fits. The fallbacks, and one that is offered.
         found = [*offered]
-        best = match(self.languages, found, self.fallback) or (found[0] if found else "")
+        best = match_language(self.languages, found, self.fallback) or (found[0] if found else "")
         asked = tuple(dict.fromkeys([*self.languages, *self.fallback, *([best] if best else [])]))
         return msgspec.structs.replace(self, languages=asked[:32]) if asked != self.languages else None
 

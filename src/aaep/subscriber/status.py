@@ -10,8 +10,8 @@ from msgspec import UNSET
 from ..errors import AaepError
 from ..identity.peer import HUB_AGENT_ID
 from ..protocol.messages import SubscriptionClose, SubscriptionRejected
-from ..text.phrases import close_reason, sentence
-from ..text.sanitize import neutralise
+from ..text.phrases import describe_close_reason, ensure_full_stop
+from ..text.sanitize import sanitize
 
 __all__ = [
     "RESUMABLE",
@@ -88,11 +88,11 @@ class SubscriptionRefused(AaepError):
 
     def __init__(self, reason_code: str, reason_message: str, retry_after: int | None = None) -> None:
         self.reason_code, self.reason_message, self.retry_after = reason_code, reason_message, retry_after
-        said = sentence(neutralise(reason_message))
+        said = ensure_full_stop(sanitize(reason_message))
         if why := _WHY.get(reason_code):
             said = f": {why}. {said}".rstrip()
         else:  # a code that nobody knows is better than nothing
-            said = f", {neutralise(reason_code)}{f': {said}' if said else '.'}"
+            said = f", {sanitize(reason_code)}{f': {said}' if said else '.'}"
         advice = _ADVICE.get(reason_code, "Ask the producer's operator what it means.")
         super().__init__(f"The producer refused the subscription{said} {advice}")
 
@@ -129,8 +129,8 @@ class Ended(Exception):
 
 def close_text(message: SubscriptionClose, agent_id: str) -> str:
     """What a person is told when the producer with that id ends a subscription. A code nobody knows is told as such."""
-    words = close_reason(message.reason_code, of_hub=agent_id == HUB_AGENT_ID)
+    words = describe_close_reason(message.reason_code, is_hub=agent_id == HUB_AGENT_ID)
     text = "The producer ended the subscription"
-    text += f". {words}" if words else f" ({neutralise(message.reason_code)})."
-    more = "" if message.reason_message is UNSET else neutralise(message.reason_message)
+    text += f". {words}" if words else f" ({sanitize(message.reason_code)})."
+    more = "" if message.reason_message is UNSET else sanitize(message.reason_message)
     return f"{text} {more}" if more and more != words else text

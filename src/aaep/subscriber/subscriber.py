@@ -23,14 +23,14 @@ from typing import TYPE_CHECKING, Any, Final, Self
 from .. import __version__
 from ..errors import AaepError
 from ..presentation.announce import Announcement, Outputs
-from ..presentation.preferences import USUAL, Preferences
+from ..presentation.preferences import DEFAULT_PREFERENCES, Preferences
 from ..protocol.audit import Audit, Finding
 from ..protocol.events import AwaitingClarification, AwaitingConfirmation, Envelope, ProducerInfo
 from ..protocol.extensions import Extension
 from ..protocol.fields import Boundary, Verbosity
 from ..protocol.messages import Capabilities, Reply
-from ..runtime.background import Later, in_asyncio
-from ..runtime.ids import timestamp
+from ..runtime.background import Waitable, is_in_event_loop
+from ..runtime.ids import format_timestamp
 from ..transports.base import Channel, ChannelLost, transport
 from .connection import Link, Reconnect
 from .fallback import Ways
@@ -160,7 +160,7 @@ class Subscriber:
 
     async def __anext__(self) -> Envelope:
         self._link.start()
-        got = await self._link.mail.get_soon()
+        got = await self._link.mail.get_async()
         if got is None:
             raise StopAsyncIteration
         event, self._link.heard = got
@@ -182,7 +182,7 @@ class Subscriber:
             verbosity=wishes.verbosity,
             languages=(*wishes.languages, *wishes.fallback),
             keys={},
-            pace=wishes.pace_wpm or USUAL.pace,
+            pace=wishes.pace_wpm or DEFAULT_PREFERENCES.pace,
             load=wishes.cognitive_load,  # type: ignore[arg-type]  # what it may be was checked before it was sent
         )
 
@@ -243,7 +243,7 @@ class Subscriber:
 
     # -- answering -------------------------------------------------------------------------
 
-    def accept(self, asked: Envelope | str, *, decided_by: str = USER, rationale: str | None = None) -> Later[None]:
+    def accept(self, asked: Envelope | str, *, decided_by: str = USER, rationale: str | None = None) -> Waitable[None]:
         """
         Send the person's yes to a confirmation, given as the event or its token.
 
@@ -253,24 +253,24 @@ class Subscriber:
         """
         return self._reply(asked, partial(decided, decision="accept", decided_by=decided_by, rationale=rationale))
 
-    def reject(self, asked: Envelope | str, *, decided_by: str = USER, rationale: str | None = None) -> Later[None]:
+    def reject(self, asked: Envelope | str, *, decided_by: str = USER, rationale: str | None = None) -> Waitable[None]:
         """Send the person's no to a confirmation."""
         write = partial(decided, decision="reject", decided_by=decided_by, rationale=rationale)
         return self._reply(asked, write, refusing=True)
 
     def answer(
         self, asked: Envelope | str, response: str | bool | int | float, *, decided_by: str = USER
-    ) -> Later[None]:
+    ) -> Waitable[None]:
         """Send the person's answer to a question."""
         return self._reply(asked, partial(answered, response=response, decided_by=decided_by))
 
-    def pass_on(self, message: Reply) -> Later[None]:
+    def pass_on(self, message: Reply) -> Waitable[None]:
         """Send what somebody else has answered, in their words: for who stands between the two, as a hub does."""
         return self._reply(message.reply_token, partial(passed_on, message), refusing=refuses(message))
 
-    def _reply(self, asked: Envelope | str, write: Callable[..., bytes], *, refusing: bool = False) -> Later[None]:
+    def _reply(self, asked: Envelope | str, write: Callable[..., bytes], *, refusing: bool = False) -> Waitable[None]:
         link = self._link
-        now = timestamp(link.wall())  # CONF-024: when the person decided
+        now = format_timestamp(link.wall())  # CONF-024: when the person decided
         with link.lock:
             prompt = link.prompts.find(asked, link.clock())
         terms, subscription_id = link.terms, link.subscription_id
@@ -283,16 +283,16 @@ class Subscriber:
 
     # -- changing and ending ---------------------------------------------------------------
 
-    def ready(self) -> Later[Capabilities]:
+    def ready(self) -> Waitable[Capabilities]:
         """The terms, when the producer has granted them."""
         self._link.start()
-        return Later(self._link.ready)
+        return Waitable(self._link.ready)
 
-    def renegotiate(self, **changes: Any) -> Later[Capabilities]:
+    def renegotiate(self, **changes: Any) -> Waitable[Capabilities]:
         """Ask for other terms, by the names of the constructor. Gives those that were granted."""
         return self._link.later(self._link.renegotiate(changes))
 
-    def stop(self, session_id: str) -> Later[Capabilities]:
+    def stop(self, session_id: str) -> Waitable[Capabilities]:
         """
         Ask that a session be stopped (CF-147). That it was comes as its ``session.cancelled``.
 
@@ -300,10 +300,10 @@ class Subscriber:
         """
         return self.renegotiate(cancel=session_id)
 
-    def close(self, reason: str = "subscriber_shutdown", text: str = "The reader has closed.") -> Later[None]:
+    def close(self, reason: str = "subscriber_shutdown", text: str = "The reader has closed.") -> Waitable[None]:
         """Tell the producer and end. In a plain program it is done on return; in asyncio, await it."""
         ended = self._link.close(reason, text)
-        if not in_asyncio():
+        if not is_in_event_loop():
             with contextlib.suppress(TimeoutError):  # it ends by itself; we do not hold anybody up
                 ended.wait(_FAREWELL)
         return ended
@@ -362,7 +362,7 @@ class Announcements:
 
     def _take(self, event: Envelope) -> None:
         self._outputs.preferences = self._preferences()
-        self._said += (one for one in self._outputs.tell(event) if one.text and not one.redundant)
+        self._said += (one for one in self._outputs.announce(event) if one.text and not one.redundant)
 
     def _flush(self, error: BaseException) -> None:
         self._end = error

@@ -10,12 +10,12 @@ from urllib.parse import urlsplit
 import msgspec
 from msgspec import UNSET
 
-from ..identity.manifests import ManifestInvalid, consistent
+from ..identity.manifests import ManifestInvalid, check_consistency
 from ..identity.origins import ENCRYPTED, LOCAL_ORIGIN, TRANSPORTS, on_this_machine, origin
-from ..identity.signatures import Signed, verify
+from ..identity.signatures import VerifiedManifest, verify_manifest
 from ..identity.signing_keys import TrustedKeys
 from ..protocol.messages import Capabilities, SubscriptionAccepted
-from ..text.sanitize import neutralise
+from ..text.sanitize import sanitize
 from ..transports.base import Channel, ChannelRefused
 
 __all__ = ["Proof", "Trust"]
@@ -31,7 +31,7 @@ class Proof(msgspec.Struct, frozen=True):
 
     proven: bool
     text: str
-    signed: Signed | None = None
+    signed: VerifiedManifest | None = None
 
 
 class Trust:
@@ -60,9 +60,9 @@ class Trust:
     def _judge(self, given: bytes | str, accepted: SubscriptionAccepted, terms: Capabilities, now: float) -> Proof:
         place = self._place()
         where, scheme = origin(place), urlsplit(place).scheme.lower()
-        signed = verify(given, self._keys, agent_id=accepted.producer.agent_id, origin=where, now=now)
-        consistent(signed.manifest, transport=TRANSPORTS.get(scheme), terms=terms)
-        who = f"{neutralise(signed.manifest.agent_id)}, signed with the key {neutralise(signed.kid)}"
+        signed = verify_manifest(given, self._keys, agent_id=accepted.producer.agent_id, origin=where, now=now)
+        check_consistency(signed.manifest, transport=TRANSPORTS.get(scheme), terms=terms)
+        who = f"{sanitize(signed.manifest.agent_id)}, signed with the key {sanitize(signed.kid)}"
         if where == LOCAL_ORIGIN or (scheme in ENCRYPTED and self._checked):
             return Proof(True, f"This is {who}.", signed)
         if not on_this_machine(place):

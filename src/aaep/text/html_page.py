@@ -16,45 +16,45 @@ from importlib.resources import files
 from re import compile
 from typing import Final
 
-__all__ = ["asset", "document", "foreign", "safe"]
+__all__ = ["escape_xml", "isolate_text", "load_asset", "render_page"]
 
-_ILLEGAL: Final = compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\ud800-\udfff\ufffe\uffff]")
-_TAG: Final = compile(r"[a-zA-Z]{2,3}(-[a-zA-Z0-9]{2,8})*")
+_ILLEGAL_CHARACTER: Final = compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\ud800-\udfff\ufffe\uffff]")
+_LANGUAGE_TAG: Final = compile(r"[a-zA-Z]{2,3}(-[a-zA-Z0-9]{2,8})*")
 
 
 @cache
-def asset(name: str, package: str = __package__) -> str:
+def load_asset(name: str, package: str = __package__) -> str:
     """A style or a script that is part of a package, like its code."""
     return files(package).joinpath(name).read_text(encoding="utf-8")
 
 
-def safe(text: object) -> str:
+def escape_xml(text: object) -> str:
     """Text as it may stand in HTML and XML, in an element or between quotes."""
-    return escape(_ILLEGAL.sub("\ufffd", str(text)))
+    return escape(_ILLEGAL_CHARACTER.sub("\ufffd", str(text)))
 
 
-def foreign(text: str, language: str = "") -> str:
+def isolate_text(text: str, language: str = "") -> str:
     """Other people's text: in its own language if that is known, and its direction spills nowhere."""
-    lang = f' lang="{language}"' if _TAG.fullmatch(language) else ""
-    return f"<bdi{lang}>{safe(text)}</bdi>"
+    lang = f' lang="{language}"' if _LANGUAGE_TAG.fullmatch(language) else ""
+    return f"<bdi{lang}>{escape_xml(text)}</bdi>"
 
 
-def document(title: str, body: Iterable[str], *, style: str = "", script: str = "") -> Iterator[str]:
+def render_page(title: str, body: Iterable[str], *, style: str = "", script: str = "") -> Iterator[str]:
     """A whole page, in parts."""
-    style = asset("page.css") + style
-    policy = f"default-src 'none'; style-src {_digest(style)}; base-uri 'none'; form-action 'none'"
+    style = load_asset("page.css") + style
+    policy = f"default-src 'none'; style-src {_csp_hash(style)}; base-uri 'none'; form-action 'none'"
     if script:
-        policy += f"; script-src {_digest(script)}"
+        policy += f"; script-src {_csp_hash(script)}"
     yield '<!doctype html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
     yield f'<meta http-equiv="Content-Security-Policy" content="{policy}">\n'
     yield '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
     yield '<meta name="color-scheme" content="light dark">\n<meta name="referrer" content="no-referrer">\n'
-    yield f"<title>{safe(title)}</title>\n<style>{style}</style>\n</head>\n<body>\n"
+    yield f"<title>{escape_xml(title)}</title>\n<style>{style}</style>\n</head>\n<body>\n"
     yield from body
     if script:
         yield f"<script>{script}</script>\n"
     yield "</body>\n</html>\n"
 
 
-def _digest(text: str) -> str:
+def _csp_hash(text: str) -> str:
     return f"'sha256-{b64encode(sha256(text.encode()).digest()).decode()}'"

@@ -9,17 +9,17 @@ from typing import Final, Literal
 
 __all__ = [
     "VARIANT_FIELDS",
-    "direction",
-    "honoured",
-    "match",
-    "right_to_left",
-    "script",
-    "variant",
-    "well_formed",
+    "filter_supported_languages",
+    "infer_script",
+    "is_right_to_left",
+    "is_well_formed_tag",
+    "language_direction",
+    "match_language",
+    "parse_variant_name",
 ]
 
 # RFC 5646 §2.1, without the grandfathered tags, which nobody should emit.
-_TAG: Final = re.compile(
+_TAG_PATTERN: Final = re.compile(
     r"(?P<language>[a-z]{2,3}(?:-[a-z]{3}){0,3}|[a-z]{4,8})"  # with extended language
     r"(?:-(?P<script>[a-z]{4}))?"
     r"(?:-(?P<region>[a-z]{2}|[0-9]{3}))?"
@@ -76,15 +76,15 @@ VARIANT_FIELDS: Final = (
 
 
 @lru_cache(maxsize=4096)
-def well_formed(tag: str) -> bool:
+def is_well_formed_tag(tag: str) -> bool:
     """I18N-008 §11.1.2: a well-formed BCP 47 tag, matched whole."""
-    return _TAG.fullmatch(tag) is not None
+    return _TAG_PATTERN.fullmatch(tag) is not None
 
 
 @lru_cache(maxsize=4096)
-def script(tag: str) -> str | None:
+def infer_script(tag: str) -> str | None:
     """The script a tag names or most likely means, in lower case; None when that is not known."""
-    parts = _TAG.fullmatch(tag)
+    parts = _TAG_PATTERN.fullmatch(tag)
     if parts is None or parts["language"] is None:
         return None
     if parts["script"] is not None:
@@ -96,17 +96,17 @@ def script(tag: str) -> str | None:
     return next((_LIKELY_SCRIPTS[name] for name in [*regions, *names] if name in _LIKELY_SCRIPTS), None)
 
 
-def right_to_left(tag: str) -> bool:
+def is_right_to_left(tag: str) -> bool:
     """Whether text in this language is written from right to left."""
-    return script(tag) in _RTL_SCRIPTS
+    return infer_script(tag) in _RTL_SCRIPTS
 
 
-def direction(tag: str) -> Literal["ltr", "rtl"]:
+def language_direction(tag: str) -> Literal["ltr", "rtl"]:
     """C-56: the ``text_direction`` to emit with text in this language."""
-    return "rtl" if right_to_left(tag) else "ltr"
+    return "rtl" if is_right_to_left(tag) else "ltr"
 
 
-def match(requested: Sequence[str], offered: Sequence[str], fallback: Sequence[str] = ()) -> str | None:
+def match_language(requested: Sequence[str], offered: Sequence[str], fallback: Sequence[str] = ()) -> str | None:
     """
     Choose the offered language that serves a request, in the order of C-57; None leaves it to ``primary_language``.
 
@@ -114,15 +114,20 @@ def match(requested: Sequence[str], offered: Sequence[str], fallback: Sequence[s
     comes last of all: whoever asked for it may not be able to read it.
     """
     steps: tuple[Iterator[str], ...] = (
-        (found for tag in requested for found in _served(tag, offered)),  # I18N-011 to I18N-014
-        (found for tag in requested for found in _related(tag, offered) if _readable(tag, found)),
-        (found for tag in fallback for found in _served(tag, offered)),  # I18N-015
-        (found for tag in requested for found in _related(tag, offered)),
+        (found for tag in requested for found in _iter_matches(tag, offered)),  # I18N-011 to I18N-014
+        (
+            found
+            for tag in requested
+            for found in _iter_same_language(tag, offered)
+            if _has_compatible_script(tag, found)
+        ),
+        (found for tag in fallback for found in _iter_matches(tag, offered)),  # I18N-015
+        (found for tag in requested for found in _iter_same_language(tag, offered)),
     )
     return next((found for step in steps for found in step), None)
 
 
-def honoured(requested: Sequence[str], offered: Sequence[str]) -> tuple[str, ...]:
+def filter_supported_languages(requested: Sequence[str], offered: Sequence[str]) -> tuple[str, ...]:
     """
     CF-046, I18N-018: the requested languages, as they were spelt, that something on offer serves.
 
@@ -131,28 +136,30 @@ def honoured(requested: Sequence[str], offered: Sequence[str]) -> tuple[str, ...
     """
     served: dict[str, str] = {}
     for tag in requested:
-        shorter = {*_shortened(tag.lower())}
+        shorter = {*_iter_prefixes(tag.lower())}
         if (
             any(one.lower() in shorter for one in offered)
-            or any(_served(tag, offered))
-            or any(_readable(tag, one) for one in _related(tag, offered))
+            or any(_iter_matches(tag, offered))
+            or any(_has_compatible_script(tag, one) for one in _iter_same_language(tag, offered))
         ):
             served.setdefault(tag.lower(), tag)
     return tuple(served.values())
 
 
-def _served(tag: str, offered: Iterable[str]) -> Iterator[str]:
+def _iter_matches(tag: str, offered: Iterable[str]) -> Iterator[str]:
     """What serves this one tag, best first: the same, a shorter one, a longer one."""
     wanted = tag.lower()
-    for shorter in _shortened(wanted):
-        yield from (one for one in offered if one.lower() == shorter and (shorter == wanted or _readable(tag, one)))
+    for shorter in _iter_prefixes(wanted):
+        yield from (
+            one for one in offered if one.lower() == shorter and (shorter == wanted or _has_compatible_script(tag, one))
+        )
     # I18N-010: en is served by en-US, the first that the producer lists. Who asks for zh alone most likely means
     # zh-Hans, but has not ruled out zh-Hant.
     longer = [one for one in offered if one.lower().startswith(f"{wanted}-")]
-    yield from sorted(longer, key=lambda one: not _readable(tag, one))
+    yield from sorted(longer, key=lambda one: not _has_compatible_script(tag, one))
 
 
-def _shortened(tag: str) -> Iterator[str]:
+def _iter_prefixes(tag: str) -> Iterator[str]:
     """RFC 4647 §3.4: the tag, then without its last subtag, and so on; a single letter goes with what it introduces."""
     parts = tag.split("-")
     while parts:
@@ -162,19 +169,19 @@ def _shortened(tag: str) -> Iterator[str]:
             parts.pop()
 
 
-def _related(tag: str, offered: Iterable[str]) -> Iterator[str]:
+def _iter_same_language(tag: str, offered: Iterable[str]) -> Iterator[str]:
     """The offers in the same language, of whatever region or script. Private tags (x-…) are related to nothing."""
     language = tag.lower().partition("-")[0]
     return (one for one in offered if len(language) > 1 and one.lower().partition("-")[0] == language)
 
 
-def _readable(tag: str, found: str) -> bool:
+def _has_compatible_script(tag: str, other_tag: str) -> bool:
     """Whether the likely scripts of two tags do not contradict each other."""
-    wanted, given = script(tag), script(found)
+    wanted, given = infer_script(tag), infer_script(other_tag)
     return wanted is None or given is None or wanted == given
 
 
-def variant(name: str) -> tuple[str, str] | None:
+def parse_variant_name(name: str) -> tuple[str, str] | None:
     """
     Take ``summary_normal_yo`` apart into its field and its language tag.
 
@@ -185,6 +192,6 @@ def variant(name: str) -> tuple[str, str] | None:
         if name.startswith(field + "_"):
             suffix = name[len(field) + 1 :]
             tag = suffix.replace("_", "-")
-            if suffix and suffix == suffix.lower() and "-" not in suffix and well_formed(tag):
+            if suffix and suffix == suffix.lower() and "-" not in suffix and is_well_formed_tag(tag):
                 return field, tag
     return None

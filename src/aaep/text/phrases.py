@@ -9,9 +9,18 @@ import re
 from collections.abc import Mapping
 from typing import Final
 
-from .sanitize import LONGEST, cut
+from .sanitize import MAX_SPOKEN_LENGTH, truncate
 
-__all__ = ["CLOSE_REASONS", "PHRASES", "brief", "close_reason", "phrase", "sentence", "span", "title"]
+__all__ = [
+    "CLOSE_REASONS",
+    "PHRASES",
+    "describe_close_reason",
+    "ensure_full_stop",
+    "format_duration",
+    "get_phrase",
+    "humanize_name",
+    "truncate_with_notice",
+]
 
 
 # English, in one place.
@@ -137,19 +146,19 @@ CLOSE_REASONS: Final[Mapping[str, str]] = {
 }
 
 
-def phrase(name: str, otherwise: str = "") -> str:
+def get_phrase(name: str, fallback: str = "") -> str:
     """A phrase, or another one where there is none of that name."""
-    return PHRASES.get(name, PHRASES.get(otherwise, ""))
+    return PHRASES.get(name, PHRASES.get(fallback, ""))
 
 
-def close_reason(code: str, *, of_hub: bool) -> str:
+def describe_close_reason(code: str, *, is_hub: bool) -> str:
     """Why a subscription ends, in words that are true of its producer; empty for a code that nobody knows."""
-    if code == "producer_shutdown" and of_hub:
+    if code == "producer_shutdown" and is_hub:
         return "The hub is shutting down."
     return CLOSE_REASONS.get(code, "")
 
 
-def span(seconds: float) -> str:
+def format_duration(seconds: float) -> str:
     """A time in words: the two largest units."""
     left, parts = max(0, math.ceil(seconds)), []
     for unit, size in (("day", 86_400), ("hour", 3600), ("minute", 60), ("second", 1)):
@@ -163,26 +172,26 @@ def span(seconds: float) -> str:
 
 # -- text ----------------------------------------------------------------------------------
 
-_ENDS: Final = tuple(".!?…:;。！？؟।。：；")
-_HUMPS: Final = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
-_JOINTS: Final = re.compile(r"[\s_.-]+")
-_CLOSING: Final = "\"')]”’»」』）\u2069"
+_SENTENCE_ENDS: Final = tuple(".!?…:;。！？؟।。：；")
+_CAMEL_CASE_BREAK: Final = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
+_WORD_SEPARATOR: Final = re.compile(r"[\s_.-]+")
+_CLOSING_MARKS: Final = "\"')]”’»」』）\u2069"
 
 
-def brief(text: str, most: float = LONGEST) -> str:
+def truncate_with_notice(text: str, max_length: float = MAX_SPOKEN_LENGTH) -> str:
     """A neutralised text as a sentence; of a longer one its beginning, and words that say so."""
-    if len(text) <= most:
-        return sentence(text)
-    short = cut(text, int(most))
+    if len(text) <= max_length:
+        return ensure_full_stop(text)
+    short = truncate(text, int(max_length))
     return f"{short}… {PHRASES['cut'].format(len(text) - len(short))}"
 
 
-def title(name: str) -> str:
+def humanize_name(name: str) -> str:
     """A tool's name as words: check_balance and checkBalance are "check balance"."""
-    words = _HUMPS.sub(" ", name)
-    return " ".join(_JOINTS.split(words)).strip().lower() or name
+    words = _CAMEL_CASE_BREAK.sub(" ", name)
+    return " ".join(_WORD_SEPARATOR.split(words)).strip().lower() or name
 
 
-def sentence(text: str) -> str:
+def ensure_full_stop(text: str) -> str:
     """The text with a stop at its end."""
-    return text if not text or text.rstrip(_CLOSING).endswith(_ENDS) else text + "."
+    return text if not text or text.rstrip(_CLOSING_MARKS).endswith(_SENTENCE_ENDS) else text + "."

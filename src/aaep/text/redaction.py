@@ -11,31 +11,39 @@ import re
 from collections.abc import Iterable, Iterator
 from typing import Final
 
-__all__ = ["ENDED", "HARMLESS", "REDACTED", "find", "redact", "settled", "suspicious"]
+__all__ = [
+    "HARMLESS_TEXTS",
+    "REDACTED",
+    "SAFE_ENDINGS",
+    "find_safe_length",
+    "find_secrets",
+    "may_contain_secret",
+    "redact",
+]
 
 REDACTED: Final = "[redacted]"
 
-_WORD: Final = r"(?<![A-Za-z0-9_])"  # not in the middle of a word
-_PAIRS: Final = (("api", "key"), ("access", "token"), ("auth", "token"), ("client", "secret"))
-_NAMES: Final = (
-    *(first + between + second for first, second in _PAIRS for between in ("_", "-", "")),
+_WORD_START: Final = r"(?<![A-Za-z0-9_])"  # not in the middle of a word
+_SECRET_NAME_PAIRS: Final = (("api", "key"), ("access", "token"), ("auth", "token"), ("client", "secret"))
+_SECRET_NAMES: Final = (
+    *(first + between + second for first, second in _SECRET_NAME_PAIRS for between in ("_", "-", "")),
     *("password", "passwd", "passphrase", "secret", "bearer"),
 )
-_SECRET: Final = re.compile(
+_SECRET_PATTERN: Final = re.compile(
     "|".join(
         [
-            _WORD + r"sk-(?:ant-|proj-|live-|test-)?[A-Za-z0-9_-]{20,}",
-            _WORD + r"[sr]k_(?:live|test)_[A-Za-z0-9]{16,}",
-            _WORD + r"gh[pousr]_[A-Za-z0-9]{30,}",
-            _WORD + r"github_pat_[A-Za-z0-9_]{30,}",
-            _WORD + r"glpat-[A-Za-z0-9_-]{20,}",
-            _WORD + r"xox[abprs]-[A-Za-z0-9-]{10,}",
-            _WORD + r"(?:AKIA|ASIA)[A-Z0-9]{16}(?![A-Z0-9])",
-            _WORD + r"AIza[A-Za-z0-9_-]{35}",
-            _WORD + r"eyJ[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]*",  # a JWT
+            _WORD_START + r"sk-(?:ant-|proj-|live-|test-)?[A-Za-z0-9_-]{20,}",
+            _WORD_START + r"[sr]k_(?:live|test)_[A-Za-z0-9]{16,}",
+            _WORD_START + r"gh[pousr]_[A-Za-z0-9]{30,}",
+            _WORD_START + r"github_pat_[A-Za-z0-9_]{30,}",
+            _WORD_START + r"glpat-[A-Za-z0-9_-]{20,}",
+            _WORD_START + r"xox[abprs]-[A-Za-z0-9-]{10,}",
+            _WORD_START + r"(?:AKIA|ASIA)[A-Z0-9]{16}(?![A-Z0-9])",
+            _WORD_START + r"AIza[A-Za-z0-9_-]{35}",
+            _WORD_START + r"eyJ[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]*",  # a JWT
             r"-----BEGIN [A-Z ]*PRIVATE KEY-----[\s\S]*?(?:-----END [A-Z ]*PRIVATE KEY-----|\Z)",
             # A name that says secret, and its value; the name is kept when redacting.
-            f"(?i:(?<![A-Za-z])(?:{'|'.join(_NAMES)})"
+            f"(?i:(?<![A-Za-z])(?:{'|'.join(_SECRET_NAMES)})"
             r"(?:[\"']?\s*[:=]\s*[\"']?|\s+(?=[A-Za-z0-9_.-]{20})))(?P<value>(?!\[redacted\])[^\s\"'&,;]{4,})",
             r"://[^\s/:@]+:(?P<password>(?!\[redacted\])[^\s/@]+)@",  # user:password@host
             r"(?<![0-9-])(?P<card>[0-9](?:[ -]?[0-9]){12,18})(?![0-9-])",
@@ -45,25 +53,25 @@ _SECRET: Final = re.compile(
 )
 
 # How the secrets above may begin where a text ends: one that is written piece by piece may become any of them.
-_KEYS: Final = (
+_KEY_PREFIXES: Final = (
     *("sk-", "sk_live_", "sk_test_", "rk_live_", "rk_test_", "github_pat_", "glpat-", "AKIA", "ASIA", "AIza", "eyJ"),
     *(f"gh{letter}_" for letter in "pousr"),
     *(f"xox{letter}-" for letter in "abprs"),
 )
 
 
-def _beginnings(words: Iterable[str]) -> str:
+def _join_prefixes(words: Iterable[str]) -> str:
     return "|".join(sorted({word[:size] for word in words for size in range(1, len(word) + 1)}, reverse=True))
 
 
-_BEGUN: Final = re.compile(
+_PARTIAL_SECRET_PATTERN: Final = re.compile(
     "(?:"
     + "|".join(
         [
-            _WORD + f"(?:{_beginnings(_KEYS)})",
-            _WORD + f"(?:{'|'.join(_KEYS)})[A-Za-z0-9_.-]*",
-            f"(?i:(?<![A-Za-z])(?:{_beginnings(_NAMES)}))",
-            f"(?i:(?<![A-Za-z])(?:{'|'.join(_NAMES)})[\"']?\\s*[:=]?\\s*[\"']?[^\\s\"'&,;]*)",
+            _WORD_START + f"(?:{_join_prefixes(_KEY_PREFIXES)})",
+            _WORD_START + f"(?:{'|'.join(_KEY_PREFIXES)})[A-Za-z0-9_.-]*",
+            f"(?i:(?<![A-Za-z])(?:{_join_prefixes(_SECRET_NAMES)}))",
+            f"(?i:(?<![A-Za-z])(?:{'|'.join(_SECRET_NAMES)})[\"']?\\s*[:=]?\\s*[\"']?[^\\s\"'&,;]*)",
             r":(?:/(?:/[^\s/@]*)?)?",
             r"(?<![0-9-])[0-9](?:[ -]?[0-9]){0,18}[ -]?",
             r"-{1,5}|-----[A-Z ]+-{0,4}",
@@ -71,29 +79,45 @@ _BEGUN: Final = re.compile(
     )
     + r")\Z"
 )
-_NEAR: Final = 300  # characters from the end of a text, where such a beginning stands
-_LONGEST_KEY: Final = 16_384  # characters of what may still be a private key
-_STOPS: Final = frozenset(".!?,;)")  # behind these nothing goes on
-ENDED: Final = frozenset(f"{stop} " for stop in _STOPS)  # so most pieces end; one with BEGIN in it may be in a key
+_TAIL_LENGTH: Final = 300  # characters from the end of a text, where such a beginning stands
+_MAX_KEY_LENGTH: Final = 16_384  # characters of what may still be a private key
+_STOP_MARKS: Final = frozenset(".!?,;)")  # behind these nothing goes on
+SAFE_ENDINGS: Final = frozenset(
+    f"{stop} " for stop in _STOP_MARKS
+)  # so most pieces end; one with BEGIN in it may be in a key
 
 # What every secret above begins with or contains: a cheap look that rules out nearly all texts. Every text is looked
 # at, so plain words are not left to a pattern, which tries all of them at each letter.
-_WORDS: Final = ("key", "token", "secret", "passw", "passphrase", "bearer", "://", "akia", "asia", "aiza", "eyj")
-_MARKED: Final = re.compile(
+_SECRET_MARKERS: Final = (
+    "key",
+    "token",
+    "secret",
+    "passw",
+    "passphrase",
+    "bearer",
+    "://",
+    "akia",
+    "asia",
+    "aiza",
+    "eyj",
+)
+_SECRET_MARKER_PATTERN: Final = re.compile(
     r"sk[-_]|rk_|gh[pousr]_|github_pat|glpat-|xox[abprs]-|-----begin|[0-9]{3}-[0-9]{2}-"
 )  # none without a hyphen or an underscore
-_NUMBER: Final = re.compile(r"[0-9][0-9 -]{11}")
+_LONG_NUMBER: Final = re.compile(r"[0-9][0-9 -]{11}")
 # Nearly all text is letters, blanks and these marks; to hold a secret, such text has to have a long word in it. So it
 # is written with an "a" for each of them and a "#" for everything else, and that is quickly looked through.
-_LETTERS: Final = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz,.;!?()'\"" + bytes(range(0x80, 0x100))
-_OUTLINE: Final = bytes(ord("a") if one in _LETTERS else one if one in b" \n" else ord("#") for one in range(256))
-_LONG: Final = b"a" * 20
-_SHORT: Final = 200  # a text up to here may come again, as "Thinking." does
-_MOST: Final = 1024
-HARMLESS: Final[set[str]] = set()  # short texts that came lately
+_PLAIN_BYTES: Final = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz,.;!?()'\"" + bytes(range(0x80, 0x100))
+_OUTLINE_TABLE: Final = bytes(
+    ord("a") if one in _PLAIN_BYTES else one if one in b" \n" else ord("#") for one in range(256)
+)
+_LONG_WORD: Final = b"a" * 20
+_MAX_CACHED_LENGTH: Final = 200  # a text up to here may come again, as "Thinking." does
+_MAX_CACHED_TEXTS: Final = 1024
+HARMLESS_TEXTS: Final[set[str]] = set()  # short texts that came lately
 
 
-def _luhn(digits: str) -> bool:
+def _is_luhn_valid(digits: str) -> bool:
     total = 0
     for index, digit in enumerate(reversed(digits)):
         doubled = int(digit) * (1 + index % 2)
@@ -101,74 +125,74 @@ def _luhn(digits: str) -> bool:
     return total % 10 == 0
 
 
-def suspicious(text: str) -> bool:
+def may_contain_secret(text: str) -> bool:
     """Whether a closer look is worth its cost."""
-    if text in HARMLESS:
+    if text in HARMLESS_TEXTS:
         return False
     try:
-        outline = text.encode().translate(_OUTLINE)
+        outline = text.encode().translate(_OUTLINE_TABLE)
     except UnicodeEncodeError:  # half a character, which the closer look does not mind
         outline = b"#"
-    if (35 in outline or _LONG in outline) and _marked(text):  # a #
+    if (35 in outline or _LONG_WORD in outline) and _has_secret_marker(text):  # a #
         return True
-    if len(text) <= _SHORT:
-        if len(HARMLESS) >= _MOST:
-            HARMLESS.clear()
-        HARMLESS.add(text)
+    if len(text) <= _MAX_CACHED_LENGTH:
+        if len(HARMLESS_TEXTS) >= _MAX_CACHED_TEXTS:
+            HARMLESS_TEXTS.clear()
+        HARMLESS_TEXTS.add(text)
     return False
 
 
-def _marked(text: str) -> bool:
+def _has_secret_marker(text: str) -> bool:
     lower = text.lower()
-    for word in _WORDS:
+    for word in _SECRET_MARKERS:
         if word in lower:
             return True
-    if ("-" in lower or "_" in lower) and _MARKED.search(lower) is not None:
+    if ("-" in lower or "_" in lower) and _SECRET_MARKER_PATTERN.search(lower) is not None:
         return True
-    return _NUMBER.search(lower) is not None
+    return _LONG_NUMBER.search(lower) is not None
 
 
-def find(text: str) -> Iterator[tuple[int, int]]:
+def find_secrets(text: str) -> Iterator[tuple[int, int]]:
     """The spans of what looks like a secret."""
-    if not suspicious(text):
+    if not may_contain_secret(text):
         return
-    for match in _SECRET.finditer(text):
+    for match in _SECRET_PATTERN.finditer(text):
         group = match.lastgroup
         if group == "card":
             digits = re.sub("[ -]", "", match["card"])
-            if not _luhn(digits) or len(set(digits)) == 1:
+            if not _is_luhn_valid(digits) or len(set(digits)) == 1:
                 continue
         yield match.span(group) if group else match.span()
 
 
-def settled(text: str, size: int, before: str = "", *, sure: bool = False) -> int:
+def find_safe_length(text: str, size: int, before: str = "", *, complete_only: bool = False) -> int:
     """
     How much of the beginning of a text, up to a size, may leave before the rest is there.
 
     No secret reaches over the place, and none may that has only begun; but with
     ``sure`` only those count that are there already. ``before`` is what stood before the text.
     """
-    return max(0, _settled(before + text, size + len(before), sure=sure) - len(before))
+    return max(0, _find_safe_length(before + text, size + len(before), complete_only=complete_only) - len(before))
 
 
-def _settled(text: str, size: int, *, sure: bool) -> int:
-    if text[size - 1 : size].isspace() and text[:size].rstrip()[-1:] in _STOPS and "-----BEGIN" not in text:
+def _find_safe_length(text: str, size: int, *, complete_only: bool) -> int:
+    if text[size - 1 : size].isspace() and text[:size].rstrip()[-1:] in _STOP_MARKS and "-----BEGIN" not in text:
         return size
-    place = max(0, len(text) - _NEAR)
-    if suspicious(text):
-        for match in _SECRET.finditer(text):
+    place = max(0, len(text) - _TAIL_LENGTH)
+    if may_contain_secret(text):
+        for match in _SECRET_PATTERN.finditer(text):
             start, end = match.span()
-            if start < size and (end > size or end == len(text)) and end - start <= _LONGEST_KEY:
+            if start < size and (end > size or end == len(text)) and end - start <= _MAX_KEY_LENGTH:
                 return start
             place = max(place, end)
-    begun = None if sure else _BEGUN.search(text, place)
+    begun = None if complete_only else _PARTIAL_SECRET_PATTERN.search(text, place)
     return size if begun is None else min(size, begun.start())
 
 
 def redact(text: str) -> str:
     """The text with every secret replaced."""
     # Taking one out can uncover another that stood right behind it.
-    while spans := [*find(text)]:
+    while spans := [*find_secrets(text)]:
         parts, end = [], 0
         for start, stop in spans:
             parts += [text[end:start], REDACTED]

@@ -6,20 +6,20 @@ import re
 import unicodedata
 from typing import Final
 
-__all__ = ["LONGEST", "cut", "neutralise"]
+__all__ = ["MAX_SPOKEN_LENGTH", "sanitize", "truncate"]
 
-MARKUP: Final = re.compile(r"<span\b[^<>]*\blang\b", re.IGNORECASE)  # I18N-041
-LONGEST: Final = 600  # characters of one text that are read at once, about 40 seconds of speech
+LANG_MARKUP: Final = re.compile(r"<span\b[^<>]*\blang\b", re.IGNORECASE)  # I18N-041
+MAX_SPOKEN_LENGTH: Final = 600  # characters of one text that are read at once, about 40 seconds of speech
 
-_BREAKS: Final = re.compile(r"[\s\x1c-\x1f\x85\u2028\u2029]+")
+_WHITESPACE: Final = re.compile(r"[\s\x1c-\x1f\x85\u2028\u2029]+")
 # Overrides and embeddings (C-59), invisible characters that could hide or smuggle words, private controls.
-_UNSEEN: Final = re.compile(
+_INVISIBLE: Final = re.compile(
     "\x1b\\[[0-9;:?]*[ -/]*[@-~]|[\x00-\x08\x0e-\x1b\x7f-\x84\x86-\x9f\xad\u200b\u202a-\u202e\u2060-\u2064"
     "\u206a-\u206f\ufeff\ufff9-\ufffb\U000e0000-\U000e007f]"
 )
 _SURROGATE: Final = re.compile("[\ud800-\udfff]")
 # Only what is surely markup: "Send it to <eve@example.org>" has to be heard in full.
-_TAG: Final = re.compile(
+_MARKUP_TAG: Final = re.compile(
     r"</?(?:a|abbr|audio|b|bdi|bdo|big|blockquote|body|br|button|center|cite|code|del|dfn|div|em|emphasis|font|form|h[1-6]"
     r"|head|hr|html|i|iframe|img|input|ins|kbd|label|li|link|lang|mark|meta|object|ol|p|phoneme|pre|prosody|q|s|samp|say-as"
     r"|script|small|span|speak|strike|strong|style|sub|sup|svg|table|tbody|td|th|tr|tt|u|ul|var|video|voice)"
@@ -28,7 +28,7 @@ _TAG: Final = re.compile(
 )
 
 
-def neutralise(text: str) -> str:
+def sanitize(text: str) -> str:
     """
     The text without what could make it sound or look like another.
 
@@ -39,16 +39,16 @@ def neutralise(text: str) -> str:
         return " ".join(text.split())
     text = _SURROGATE.sub("\ufffd", text)
     for _ in range(8):  # taking one out can join the halves of another
-        plain = _TAG.sub("", _UNSEEN.sub("", _BREAKS.sub(" ", text)))
+        plain = _MARKUP_TAG.sub("", _INVISIBLE.sub("", _WHITESPACE.sub(" ", text)))
         if plain == text:
             break
         text = plain
     else:  # nobody nests tags like this but to get one through
-        text = _BREAKS.sub(" ", text.replace("<", " "))
-    return _balanced(text)
+        text = _WHITESPACE.sub(" ", text.replace("<", " "))
+    return _drop_unbalanced_isolates(text)
 
 
-def _balanced(text: str) -> str:
+def _drop_unbalanced_isolates(text: str) -> str:
     depth = 0
     for char in text:
         depth += (char in "\u2066\u2067\u2068") - (char == "\u2069")
@@ -57,13 +57,13 @@ def _balanced(text: str) -> str:
     return " ".join((re.sub("[\u2066-\u2069]", "", text) if depth else text).split())
 
 
-def cut(text: str, most: int = LONGEST) -> str:
+def truncate(text: str, max_length: int = MAX_SPOKEN_LENGTH) -> str:
     """The beginning of a neutralised text, at a word if there is one near, never inside a character."""
-    if len(text) <= most:
+    if len(text) <= max_length:
         return text
-    end = text.rfind(" ", most // 2, most + 1)
+    end = text.rfind(" ", max_length // 2, max_length + 1)
     if end < 0:
-        end = most
+        end = max_length
         while end > 1 and (unicodedata.category(text[end])[0] == "M" or "\u200d" in text[end - 1 : end + 1]):
             end -= 1
-    return _balanced(text[:end]) or text[:most]
+    return _drop_unbalanced_isolates(text[:end]) or text[:max_length]

@@ -14,38 +14,38 @@ from collections.abc import Iterable, Mapping
 from functools import lru_cache
 from typing import Any, Final, NamedTuple, TypeAlias
 
-from .languages import direction
-from .phrases import sentence, span, title
-from .redaction import redact, suspicious
-from .sanitize import LONGEST, MARKUP, cut
+from .languages import language_direction
+from .phrases import ensure_full_stop, format_duration, humanize_name
+from .redaction import may_contain_secret, redact
+from .sanitize import LANG_MARKUP, MAX_SPOKEN_LENGTH, truncate
 
 __all__ = [
-    "STATES",
-    "Said",
-    "Text",
-    "abandoned",
-    "brief",
-    "cancelled",
-    "completed",
-    "compose",
-    "direction_of",
-    "errored",
-    "failed",
-    "failure",
-    "forgone",
-    "handed",
-    "invoked",
-    "made",
-    "outcome",
-    "plain",
-    "plainly",
-    "returned",
-    "started",
-    "title",
+    "STATE_SUMMARIES",
+    "Summaries",
+    "SummaryLike",
+    "classify_error",
+    "clean_structure",
+    "clean_text",
+    "complete_summaries",
+    "detect_direction",
+    "humanize_name",
+    "summarize_abandoned_call",
+    "summarize_call",
+    "summarize_call_failure",
+    "summarize_call_result",
+    "summarize_cancellation",
+    "summarize_completion",
+    "summarize_error",
+    "summarize_handoff",
+    "summarize_outcome",
+    "summarize_progress",
+    "summarize_skipped_call",
+    "summarize_start",
+    "truncate_with_ellipsis",
 ]
 
 
-class Said(NamedTuple):
+class Summaries(NamedTuple):
     """One thing to say, in three lengths."""
 
     terse: str
@@ -53,138 +53,148 @@ class Said(NamedTuple):
     detailed: str
 
 
-Text: TypeAlias = "str | tuple[str, str, str] | None"
+SummaryLike: TypeAlias = "str | tuple[str, str, str] | None"
 
-_MOST: Final = (4096, 16_384, 16_384)  # of the three summaries
+_MAX_SUMMARY_LENGTHS: Final = (4096, 16_384, 16_384)  # of the three summaries
 # What may not stand in text that is read out or shown: controls, and overrides that can disguise it (C-59).
-_CONTROLS: Final = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\ud800-\udfff]")
+_UNSAFE_CHARACTER: Final = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\ud800-\udfff]")
 
-STATES: Final[Mapping[str, Said]] = {
-    "idle": Said("Idle.", "The agent is idle.", "The agent has nothing to do at the moment."),
-    "thinking": Said("Thinking.", "Thinking.", "The agent is thinking about what to do next."),
-    "calling_tool": Said("Using a tool.", "Using a tool.", "The agent is about to use a tool."),
-    "writing_output": Said("Writing.", "Writing an answer.", "The agent is writing its answer."),
-    "awaiting_input": Said("Waiting for you.", "The agent needs your answer before it goes on.", "The agent has a "
-                           "question for you and waits for your answer before it goes on."),
-    "deciding": Said("Deciding.", "Deciding how to go on.", "The agent is deciding how to go on."),
-    "handing_off": Said("Handing over.", "Handing over to somebody else.", "The agent cannot finish this by itself "
-                        "and hands it over."),
-}  # fmt: skip
+STATE_SUMMARIES: Final[Mapping[str, Summaries]] = {
+    "idle": Summaries("Idle.", "The agent is idle.", "The agent has nothing to do at the moment."),
+    "thinking": Summaries("Thinking.", "Thinking.", "The agent is thinking about what to do next."),
+    "calling_tool": Summaries("Using a tool.", "Using a tool.", "The agent is about to use a tool."),
+    "writing_output": Summaries("Writing.", "Writing an answer.", "The agent is writing its answer."),
+    "awaiting_input": Summaries(
+        "Waiting for you.",
+        "The agent needs your answer before it goes on.",
+        "The agent has a question for you and waits for your answer before it goes on.",
+    ),
+    "deciding": Summaries("Deciding.", "Deciding how to go on.", "The agent is deciding how to go on."),
+    "handing_off": Summaries(
+        "Handing over.",
+        "Handing over to somebody else.",
+        "The agent cannot finish this by itself and hands it over.",
+    ),
+}
 
 
-def plain(text: object, most: int = 16_384) -> str:
+def clean_text(text: object, max_length: int = 16_384) -> str:
     """Text fit to be sent: normal form C (I18N-026), no secrets, no disguises, not too long."""
     said = str(text)
     if not (said.isascii() and said.isprintable()):
-        said = unicodedata.normalize("NFC", _CONTROLS.sub(" ", said))
+        said = unicodedata.normalize("NFC", _UNSAFE_CHARACTER.sub(" ", said))
         if said and unicodedata.category(said[0])[0] == "M":  # I18N-031
             said = "\u25cc" + said
     if "<" in said:
-        said = MARKUP.sub(lambda match: f"< {match[0][1:]}", said)  # I18N-041
-    if suspicious(said):
+        said = LANG_MARKUP.sub(lambda match: f"< {match[0][1:]}", said)  # I18N-041
+    if may_contain_secret(said):
         said = redact(said)
-    return said if len(said) <= most else said[: most - 1] + "…"
+    return said if len(said) <= max_length else said[: max_length - 1] + "…"
 
 
-def brief(text: str) -> str:
+def truncate_with_ellipsis(text: str) -> str:
     """The beginning of a long text, to name it by where all of it is told elsewhere."""
-    return text if len(text) <= LONGEST else f"{cut(text)}…"
+    return text if len(text) <= MAX_SPOKEN_LENGTH else f"{truncate(text)}…"
 
 
-def plainly(value: Any) -> Any:
+def clean_structure(value: Any) -> Any:
     """The same for everything that a structure holds (SEC-023: in any field)."""
     if isinstance(value, dict):
-        return {key: plainly(one) for key, one in value.items()}
+        return {key: clean_structure(one) for key, one in value.items()}
     if isinstance(value, (list, tuple)):
-        return [plainly(one) for one in value]
-    return plain(value) if isinstance(value, str) else value
+        return [clean_structure(one) for one in value]
+    return clean_text(value) if isinstance(value, str) else value
 
 
-def compose(given: Text, otherwise: Said, *, english: bool = True) -> Said:
+def complete_summaries(text: SummaryLike, fallback: Summaries, *, english: bool = True) -> Summaries:
     """The three lengths of what the author said, completed from what there is to say otherwise."""
-    if given is None or given == "":
-        return otherwise
-    if not isinstance(given, str):
-        three = [plain(one, limit) for one, limit in zip(given, _MOST, strict=True)]
+    if text is None or text == "":
+        return fallback
+    if not isinstance(text, str):
+        three = [clean_text(one, limit) for one, limit in zip(text, _MAX_SUMMARY_LENGTHS, strict=True)]
         normal = three[1] or three[2] or three[0]
-        return Said(three[0] or normal, normal, three[2] or normal) if normal else otherwise
-    normal = sentence(plain(given).strip())
+        return Summaries(three[0] or normal, normal, three[2] or normal) if normal else fallback
+    normal = ensure_full_stop(clean_text(text).strip())
     if not normal:
-        return otherwise
-    terse = otherwise.terse if english else plain(normal, 4096)
-    return Said(terse, normal, normal)
+        return fallback
+    terse = fallback.terse if english else clean_text(normal, 4096)
+    return Summaries(terse, normal, normal)
 
 
-def started(name: str) -> Said:
-    return Said("Started.", f"{name} started.", f"{name} started working.")
+def summarize_start(name: str) -> Summaries:
+    return Summaries("Started.", f"{name} started.", f"{name} started working.")
 
 
 # The same tools are used, and the same shares of work are done, again and again.
 @lru_cache(maxsize=256)
-def _calling(name: str) -> Said:
-    what = title(name)
+def _summarize_plain_call(name: str) -> Summaries:
+    what = humanize_name(name)
     said = f"Calling {what}."
-    return Said(f"{what.capitalize()}.", said, said)
+    return Summaries(f"{what.capitalize()}.", said, said)
 
 
-def invoked(name: str, args: str) -> Said:
-    said = _calling(name)
+def summarize_call(name: str, args: str) -> Summaries:
+    said = _summarize_plain_call(name)
     return said._replace(detailed=f"{said.detailed} With {args}.") if args else said
 
 
 @lru_cache(maxsize=256)
-def _finished(name: str) -> Said:
-    said = f"{title(name).capitalize()} finished."
-    return Said("Done.", said, said)
+def _summarize_plain_result(name: str) -> Summaries:
+    said = f"{humanize_name(name).capitalize()} finished."
+    return Summaries("Done.", said, said)
 
 
-def returned(name: str, seconds: float) -> Said:
-    said = _finished(name)
-    return said._replace(detailed=f"{said.detailed} It took {span(seconds)}.") if seconds >= 1 else said
+def summarize_call_result(name: str, seconds: float) -> Summaries:
+    said = _summarize_plain_result(name)
+    return said._replace(detailed=f"{said.detailed} It took {format_duration(seconds)}.") if seconds >= 1 else said
 
 
-def failed(name: str, why: str) -> Said:
-    what = title(name)
-    return Said("Failed.", f"{what.capitalize()} failed.", f"{what.capitalize()} failed. {sentence(why.capitalize())}")
+def summarize_call_failure(name: str, reason: str) -> Summaries:
+    what = humanize_name(name)
+    return Summaries(
+        "Failed.",
+        f"{what.capitalize()} failed.",
+        f"{what.capitalize()} failed. {ensure_full_stop(reason.capitalize())}",
+    )
 
 
-def abandoned(name: str) -> Said:
+def summarize_abandoned_call(name: str) -> Summaries:
     """C-42: nobody knows whether it happened, and that has to be heard."""
-    what = title(name)
+    what = humanize_name(name)
     said = f"No longer waiting for: {what}. It may or may not have taken effect."
-    return Said("Given up.", said, said)
+    return Summaries("Given up.", said, said)
 
 
-def forgone(name: str) -> tuple[Said, Said]:
+def summarize_skipped_call(name: str) -> tuple[Summaries, Summaries]:
     """What was agreed to and then not begun: instead of its announcement, and of its end."""
-    what = title(name)
+    what = humanize_name(name)
     before = f"Stopped before it began: {what}."
     after = f"{what.capitalize()} was not done: the agent had stopped waiting for the answer."
-    return Said("Stopped.", before, before), Said("Not done.", after, after)
+    return Summaries("Stopped.", before, before), Summaries("Not done.", after, after)
 
 
 @lru_cache(maxsize=256, typed=True)
-def made(percent: float | None, step: int | None, total: int | None) -> Said:
+def summarize_progress(percent: float | None, step: int | None, total: int | None) -> Summaries:
     """How far work has come, in words."""
     parts = [f"{percent:g} percent done."] if isinstance(percent, (int, float)) else []  # else it is not sent
     if step is not None:
         parts.append(f"Step {step} of {total}." if total is not None else f"Step {step}.")
     said = " ".join(parts)
-    return Said(said or "Working.", said or "Still working.", said or "The agent is still working.")
+    return Summaries(said or "Working.", said or "Still working.", said or "The agent is still working.")
 
 
-def completed(seconds: float, calls: int) -> Said:
+def summarize_completion(seconds: float, calls: int) -> Summaries:
     tools = {0: "", 1: " One tool was used."}.get(calls, f" {calls} tools were used.")
-    return Said("Done.", "Done.", f"Done. It took {span(seconds)}.{tools}")
+    return Summaries("Done.", "Done.", f"Done. It took {format_duration(seconds)}.{tools}")
 
 
-def cancelled(by: str) -> Said:
+def summarize_cancellation(cancelled_by: str) -> Summaries:
     who = {"user": "The user stopped it", "timeout": "It took too long", "system": "The system stopped it"}
-    said = f"{who.get(by, 'The agent stopped')}. The work is not finished."
-    return Said("Cancelled.", said, said)
+    said = f"{who.get(cancelled_by, 'The agent stopped')}. The work is not finished."
+    return Summaries("Cancelled.", said, said)
 
 
-_CATEGORIES: Final[tuple[tuple[tuple[type[BaseException], ...], str], ...]] = (
+_ERROR_CATEGORIES: Final[tuple[tuple[tuple[type[BaseException], ...], str], ...]] = (
     # EVT-013 §4.1.3: by meaning. The first that fits.
     ((PermissionError,), "requires_user"),
     ((FileNotFoundError, FileExistsError, IsADirectoryError, NotADirectoryError), "permanent"),
@@ -193,13 +203,13 @@ _CATEGORIES: Final[tuple[tuple[tuple[type[BaseException], ...], str], ...]] = (
 )
 
 
-def failure(error: BaseException) -> tuple[str, str]:
+def classify_error(error: BaseException) -> tuple[str, str]:
     """An error's category, and its name in words. Its own text stays here: it may hold anything."""
-    category = next((name for kinds, name in _CATEGORIES if isinstance(error, kinds)), "unknown")
+    category = next((name for kinds, name in _ERROR_CATEGORIES if isinstance(error, kinds)), "unknown")
     return category, re.sub(r"(?<=[a-z0-9])(?=[A-Z])", " ", type(error).__name__).lower()
 
 
-def errored(name: str, category: str) -> tuple[Said, str]:
+def summarize_error(name: str, category: str) -> tuple[Summaries, str]:
     """What to say when work failed, and what the user might do."""
     said = f"The work failed: {name}."
     hints = {
@@ -208,16 +218,18 @@ def errored(name: str, category: str) -> tuple[Said, str]:
         "requires_user": "Check whether the agent is allowed to do this, then try again.",
         "unknown": "Try again. If it fails again, tell whoever runs the agent.",
     }
-    return Said("Failed.", said, said), hints.get(category, hints["unknown"])  # what there is not is not sent
+    return Summaries("Failed.", said, said), hints.get(category, hints["unknown"])  # what there is not is not sent
 
 
-def handed(kind: str) -> Said:
-    to = {"human": "a person", "specialist_agent": "another agent", "escalation_queue": "a queue"}.get(kind, kind)
-    return Said("Handing over.", f"Handing over to {to}.", f"The agent cannot finish this and hands over to {to}.")
+def summarize_handoff(target_kind: str) -> Summaries:
+    to = {"human": "a person", "specialist_agent": "another agent", "escalation_queue": "a queue"}.get(
+        target_kind, target_kind
+    )
+    return Summaries("Handing over.", f"Handing over to {to}.", f"The agent cannot finish this and hands over to {to}.")
 
 
 # Everybody who was asked hears these, also those who did not answer.
-_OUTCOMES: Final[Mapping[str, tuple[str, str]]] = {
+_OUTCOME_TEXTS: Final[Mapping[str, tuple[str, str]]] = {
     "accepted": ("Accepted.", "Accepted. The agent may go on."),
     "rejected": ("Refused.", "Refused. Nothing was done."),
     "modified": (
@@ -236,15 +248,15 @@ _OUTCOMES: Final[Mapping[str, tuple[str, str]]] = {
 }
 
 
-def outcome(how: str, about: str = "") -> Said:
+def summarize_outcome(outcome: str, about: str = "") -> Summaries:
     """What became of a prompt; ``about`` says which."""
-    terse, normal = _OUTCOMES[how]
-    return Said(terse, normal, f"{normal} It was about this: {brief(about)}" if about else normal)
+    terse, normal = _OUTCOME_TEXTS[outcome]
+    return Summaries(terse, normal, f"{normal} It was about this: {truncate_with_ellipsis(about)}" if about else normal)
 
 
-def direction_of(language: str, texts: Iterable[str]) -> str:
+def detect_direction(language: str, texts: Iterable[str]) -> str:
     """I18N-032, I18N-035 §11.4: the language's own direction, or auto where letters of both run together."""
-    usual = direction(language)
+    usual = language_direction(language)
     for text in texts:
         if not text.isascii():
             strong = {unicodedata.bidirectional(char) for char in text}

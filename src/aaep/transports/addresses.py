@@ -12,9 +12,9 @@ from urllib.parse import SplitResult
 from ..errors import AaepError
 from ..identity.credentials import Identity, Local
 from ..identity.origins import DEFAULT_PORTS, ENCRYPTED_SCHEMES, is_loopback, over_http
-from ..identity.rate_limit import Guessing
-from ..identity.tokens import Static
-from ..runtime.files import regular
+from ..identity.rate_limit import RateLimitedIdentity
+from ..identity.tokens import StaticToken
+from ..runtime.files import open_regular_file
 from .base import Reachable
 
 __all__ = ["Place", "address", "admitting", "context", "listening", "placed"]
@@ -50,7 +50,7 @@ def admitting(identity: Identity | None, token: str | None) -> Identity | None:
         return identity
     if identity is not None:
         raise AaepError("Give either token= or identity=. First(...) joins several identities.")
-    return Guessing(Static(token))
+    return RateLimitedIdentity(StaticToken(token))
 
 
 async def placed(
@@ -107,7 +107,7 @@ def context(
     _load(made, cert, key)
     if client_ca is not None:
         try:
-            regular(client_ca).close()
+            open_regular_file(client_ca).close()
             made.load_verify_locations(client_ca)
         except OSError as error:  # SSLError is one
             raise AaepError(f"The file client_ca={client_ca!r} cannot be used: {error.strerror or error}.") from error
@@ -126,7 +126,7 @@ def _load(made: tls.SSLContext, cert: str, key: str | None) -> None:
     for name, path in (("cert", cert), ("key", key)):
         try:
             if path is not None:
-                regular(path).close()
+                open_regular_file(path).close()
         except OSError as error:
             raise AaepError(f"{name}={path!r} cannot be used: {error.strerror or error}.") from error
     try:

@@ -19,8 +19,8 @@ import msgspec
 from ..errors import AaepError
 from ..hub.face import HubFace, Server
 from ..identity.origins import parts_of
-from ..identity.rate_limit import prepared
-from ..runtime.loop_errors import hush
+from ..identity.rate_limit import prepare_identity
+from ..runtime.loop_errors import install_loop_error_handler
 
 __all__ = [
     "AgentEnded",
@@ -168,9 +168,9 @@ def asgi_application(hub: HubFace, **options: Any) -> Any:
 async def serve(hub: HubFace, url: str, **options: Any) -> Server:
     """Serve a hub at a URL, by the transport that the URL asks for. On the hub's loop."""
     hub.start()
-    hush(asyncio.get_running_loop())
+    install_loop_error_handler(asyncio.get_running_loop())
     if options.get("identity") is not None:
-        options["identity"] = await prepared(options["identity"])
+        options["identity"] = await prepare_identity(options["identity"])
     server = await transport(url).serve(hub, url, **options)
     hub.add_server(server)
     return server

@@ -21,25 +21,25 @@ from ...errors import AaepError
 from ...producer.producer import Producer
 from ...producer.session import Session
 
-__all__ = ["TASKS", "Scripted", "main"]
+__all__ = ["TASK_FUNCTIONS", "ScriptedAgent", "main"]
 
 log: Final = logging.getLogger("aaep.conformance")
 
-_EXPIRES: Final = 2  # seconds
-_MOMENT: Final = 0.3  # seconds for the question to have been heard
-_SENTENCES: Final = 30
+_PROMPT_TIMEOUT: Final = 2  # seconds
+_PROMPT_DELAY: Final = 0.3  # seconds for the question to have been heard
+_SENTENCE_COUNT: Final = 30
 
 
-class Scripted:
+class ScriptedAgent:
     """The agent and its tasks. Each runs in a thread of its own."""
 
-    def __init__(self, producer: Producer, *, expires: int = _EXPIRES) -> None:
+    def __init__(self, producer: Producer, *, prompt_timeout: int = _PROMPT_TIMEOUT) -> None:
         self.producer = producer
         self.look_up = producer.tool(name="look_up", risk="low", summary="Looking up {what}.")(self._look_up)
-        self.send = self._sending(None)
-        self.send_soon = self._sending(expires)
+        self.send_letter = self._build_send_tool(None)
+        self.send_letter_soon = self._build_send_tool(prompt_timeout)
 
-    def _sending(self, timeout: int | None) -> Callable[[str], object]:
+    def _build_send_tool(self, timeout: int | None) -> Callable[[str], object]:
         made: Callable[[str], object] = self.producer.tool(
             name="send_letter" if timeout is None else "send_letter_soon",
             risk="high",
@@ -61,7 +61,7 @@ class Scripted:
 
     def start(self, task: str) -> None:
         """Begin a task, whose name is one of :data:`TASKS`, and do not wait for it."""
-        work = TASKS[task]
+        work = TASK_FUNCTIONS[task]
 
         def run() -> None:
             try:
@@ -80,24 +80,24 @@ class Scripted:
         with session.thinking():
             session.progress(50)
         self.look_up("the address")
-        self.send("the bank")
+        self.send_letter("the bank")
         session.write("That is all. Nothing else is left to do.")
 
     def expire(self, session: Session) -> None:
         with session.thinking():
-            self.send_soon("the bank")
+            self.send_letter_soon("the bank")
 
     def withdraw(self, session: Session) -> None:
         with session.thinking():
             ask = session.confirm("Send the letter.", "It cannot be called back.", tool="send_letter")
-        threading.Event().wait(_MOMENT)
+        threading.Event().wait(_PROMPT_DELAY)
         ask.withdraw()
         session.write("It is no longer needed.")
 
     def cancel(self, session: Session) -> None:
         with session.thinking():
             session.confirm("Send the letter.", "It cannot be called back.", tool="send_letter")
-        threading.Event().wait(_MOMENT)
+        threading.Event().wait(_PROMPT_DELAY)
         session.cancel(by="user")
 
     def clarify(self, session: Session) -> None:
@@ -107,10 +107,10 @@ class Scripted:
 
     def talk(self, session: Session) -> None:
         with session.output() as out:
-            for number in range(_SENTENCES):
+            for number in range(_SENTENCE_COUNT):
                 out.write(f"This is sentence number {number}. ")
                 time.sleep(0.08)  # as a model takes its time
-        self.send("the bank")
+        self.send_letter("the bank")
 
     def fail(self, session: Session) -> None:
         with session.thinking():
@@ -123,22 +123,22 @@ class Scripted:
         session.handed_over()
 
 
-TASKS: Final[dict[str, Callable[[Scripted, Session], None]]] = {
-    "confirm": Scripted.confirm,
-    "expire": Scripted.expire,
-    "withdraw": Scripted.withdraw,
-    "cancel": Scripted.cancel,
-    "clarify": Scripted.clarify,
-    "talk": Scripted.talk,
-    "fail": Scripted.fail,
-    "handoff": Scripted.handoff,
+TASK_FUNCTIONS: Final[dict[str, Callable[[ScriptedAgent, Session], None]]] = {
+    "confirm": ScriptedAgent.confirm,
+    "expire": ScriptedAgent.expire,
+    "withdraw": ScriptedAgent.withdraw,
+    "cancel": ScriptedAgent.cancel,
+    "clarify": ScriptedAgent.clarify,
+    "talk": ScriptedAgent.talk,
+    "fail": ScriptedAgent.fail,
+    "handoff": ScriptedAgent.handoff,
 }
 
 
-def _desk(agent: Scripted) -> ThreadingHTTPServer:
+def _build_task_server(agent: ScriptedAgent) -> ThreadingHTTPServer:
     """Where tasks are started, on this machine only."""
 
-    class Desk(BaseHTTPRequestHandler):
+    class TaskHandler(BaseHTTPRequestHandler):
         def do_POST(self) -> None:
             try:
                 body = self.rfile.read(min(int(self.headers.get("Content-Length") or 0), 4096))
@@ -153,13 +153,13 @@ def _desk(agent: Scripted) -> ThreadingHTTPServer:
         def log_message(self, format: str, *args: object) -> None:
             """Nothing: standard output and standard error are for the agent."""
 
-    return ThreadingHTTPServer(("127.0.0.1", 0), Desk)
+    return ThreadingHTTPServer(("127.0.0.1", 0), TaskHandler)
 
 
 def main(url: str = "http://127.0.0.1:0") -> None:
     """Serve the agent until standard input ends."""
     with Producer("conformance-agent", name="Scripted agent", version="1.0.0", listen=url, journal=None) as producer:
-        desk = _desk(Scripted(producer))
+        desk = _build_task_server(ScriptedAgent(producer))
         threading.Thread(target=desk.serve_forever, name="desk", daemon=True).start()
         print(producer.addresses[0], flush=True)
         print(f"http://127.0.0.1:{desk.server_address[1]}/", flush=True)

@@ -20,42 +20,51 @@ import msgspec
 from ...errors import AaepError
 from ...identity.origins import parts_of
 from ...protocol.attend_extension import ATTEND
-from ...runtime.ids import identifier, timestamp
+from ...runtime.ids import format_timestamp, new_id
 from ...transports.base import AgentEnded, Arrival, Channel, ChannelLost, ChannelRefused, transport
-from ..judge import Ledger, Line, excerpt
-from ..scenario import Unplayable
+from ..judge import EvidenceLog, RecordedMessage, excerpt
+from ..scenario import ScenarioAborted
 
 __all__ = [
-    "CONNECTING",
-    "ENDS",
-    "LISTENS",
-    "PREFIX",
-    "REPLIES",
-    "Answer",
-    "Heard",
-    "Json",
-    "Reader",
-    "Run",
-    "Stage",
-    "Start",
-    "Tools",
-    "Unplayable",
-    "consequential",
-    "content",
+    "CONNECT_DELAY",
+    "EVENT_TYPE_PREFIX",
+    "LISTENER_CAPABILITIES",
+    "REPLIER_CAPABILITIES",
+    "SESSION_END_TYPES",
+    "ConsentTracker",
+    "FakeSubscriber",
+    "Harness",
+    "JsonObject",
+    "ObservedEvent",
+    "ObservedSession",
+    "ScenarioAborted",
+    "SendResult",
+    "TaskStarter",
+    "decode_object",
+    "needs_consent",
 ]
 
-Start = Callable[[str], Awaitable[asyncio.Task[str] | None]]  # a task that comes to how what it started has failed
-Fits = Callable[["Heard"], object]
+TaskStarter = Callable[
+    [str], Awaitable[asyncio.Task[str] | None]
+]  # a task that comes to how what it started has failed
+EventPredicate = Callable[["ObservedEvent"], object]
 
-ENDS: Final = ("session.completed", "session.errored", "session.cancelled")
-LISTENS: Final[Json] = {"supported_conformance_levels": [1, 2, 3], "supported_extensions": [ATTEND.namespace]}
-REPLIES: Final[Json] = {**LISTENS, "supports_confirmation_reply": True, "supports_clarification_reply": True}
-_POSTED: Final = ("http", "https", "asgi+http")
-CONNECTING: Final = 0.05  # seconds that a connection takes
-_AFTERWARDS: Final = 1.0  # seconds for what a command has begun to be heard, when it has ended
+SESSION_END_TYPES: Final = ("session.completed", "session.errored", "session.cancelled")
+LISTENER_CAPABILITIES: Final[JsonObject] = {
+    "supported_conformance_levels": [1, 2, 3],
+    "supported_extensions": [ATTEND.namespace],
+}
+REPLIER_CAPABILITIES: Final[JsonObject] = {
+    **LISTENER_CAPABILITIES,
+    "supports_confirmation_reply": True,
+    "supports_clarification_reply": True,
+}
+_HTTP_SCHEMES: Final = ("http", "https", "asgi+http")
+CONNECT_DELAY: Final = 0.05  # seconds that a connection takes
+_START_GRACE: Final = 1.0  # seconds for what a command has begun to be heard, when it has ended
 
 
-class Answer(msgspec.Struct, frozen=True):
+class SendResult(msgspec.Struct, frozen=True):
     """All that the sender of a reply can see of how it was taken, but for the time."""
 
     status: str
@@ -63,13 +72,13 @@ class Answer(msgspec.Struct, frozen=True):
     body: str = ""
 
 
-class Stage:
+class Harness:
     """One run against one producer. ``patience`` is how long it may take to do something, ``quiet`` how long to not."""
 
     def __init__(
         self,
         url: str,
-        start: Start | None,
+        start: TaskStarter | None,
         *,
         patience: float = 10.0,
         quiet: float = 0.25,
@@ -77,127 +86,137 @@ class Stage:
         shared: bool | None = None,
         **settings: Any,
     ) -> None:
-        self.url, self._start, self._settings = url, start, settings
-        self.patience, self.quiet, self.wait = patience, quiet, wait
-        self.shared = self.scheme != "stdio" if shared is None else shared  # whether several can listen to it
-        self.met = False  # whether it has answered anything
-        self.ledger = Ledger()
-        self.lines: list[Line] = []
-        self.main: Reader | None = None
-        self.producer: Json = {}
-        self.playing = False  # what begins from now on is heard from its beginning
-        self.whole: set[str] = set()  # sessions that were
-        self.older: set[str] = set()  # sessions that were not
-        self._readers: list[Reader] = []
-        self.answers: dict[str, Answer] = {}  # to replies that do not count, by what was wrong with them
-        self.used: list[Json] = []  # prompts that are over
-        self.tools = Tools()
-        self.unasked: list[tuple[tuple[str, ...], list[Heard]]] = []  # sessions without a yes, and what one would break
+        self.url, self._start_task, self.channel_settings = url, start, settings
+        self.patience, self.quiet_period, self.start_timeout = patience, quiet, wait
+        self.is_shared = self.scheme != "stdio" if shared is None else shared  # whether several can listen to it
+        self.has_answered = False  # whether it has answered anything
+        self.evidence = EvidenceLog()
+        self.messages: list[RecordedMessage] = []
+        self.main_subscriber: FakeSubscriber | None = None
+        self.producer_info: JsonObject = {}
+        self.is_listening = False  # what begins from now on is heard from its beginning
+        self.complete_sessions: set[str] = set()  # sessions that were
+        self.partial_sessions: set[str] = set()  # sessions that were not
+        self._subscribers: list[FakeSubscriber] = []
+        self.invalid_reply_results: dict[
+            str, SendResult
+        ] = {}  # to replies that do not count, by what was wrong with them
+        self.closed_prompts: list[JsonObject] = []  # prompts that are over
+        self.consent_tracker = ConsentTracker()
+        self.sessions_without_consent: list[
+            tuple[tuple[str, ...], list[ObservedEvent]]
+        ] = []  # sessions without a yes, and what one would break
 
     @property
     def scheme(self) -> str:
         return parts_of(self.url).scheme.lower()
 
     @property
-    def posts(self) -> bool:
+    def is_http(self) -> bool:
         """Whether replies go another way than events, and a subscription outlives its connection."""
-        return self.scheme in _POSTED
+        return self.scheme in _HTTP_SCHEMES
 
-    def dial(self) -> Channel:
-        return transport(self.url).connect(self.url, **self._settings)
+    def open_channel(self) -> Channel:
+        return transport(self.url).connect(self.url, **self.channel_settings)
 
     @asynccontextmanager
-    async def reader(self, *, connect: bool = True, **capabilities: Any) -> AsyncIterator[Reader]:
+    async def subscribe(self, *, connect: bool = True, **capabilities: Any) -> AsyncIterator[FakeSubscriber]:
         """A reader with a subscription, for a while. It leaves at the end, if it has not before."""
-        if not self.shared:
-            raise Unplayable("A producer on pipes has one reader, and this takes several.")
-        reader = Reader(self)
-        self._readers.append(reader)
+        if not self.is_shared:
+            raise ScenarioAborted("A producer on pipes has one reader, and this takes several.")
+        reader = FakeSubscriber(self)
+        self._subscribers.append(reader)
         try:
-            await reader.join(capabilities)
+            await reader.subscribe(capabilities)
             if connect:
                 reader.listen()
-                await asyncio.sleep(CONNECTING)  # until it is connected: a channel does not say when
+                await asyncio.sleep(CONNECT_DELAY)  # until it is connected: a channel does not say when
             yield reader
         finally:
-            await reader.leave()
+            await reader.unsubscribe()
 
-    async def begin(self, task: str) -> Run:
+    async def start_session(self, task: str) -> ObservedSession:
         """Have the producer begin something, and wait until it does."""
-        assert self.main is not None
-        before = len(self.main.heard)
-        starting = await self._start(task) if self._start is not None else None
-        limit = self.patience if self._start is not None else self.wait
-        finding = asyncio.ensure_future(self.main.find(lambda one: one.type == "session.started", limit, before))
+        assert self.main_subscriber is not None
+        before = len(self.main_subscriber.events)
+        starting = await self._start_task(task) if self._start_task is not None else None
+        limit = self.patience if self._start_task is not None else self.start_timeout
+        finding = asyncio.ensure_future(
+            self.main_subscriber.wait_for_event(lambda one: one.type == "session.started", limit, before)
+        )
         try:
-            why = await _failure(starting, finding) if starting is not None else ""
+            why = await _wait_for_start_failure(starting, finding) if starting is not None else ""
             if why:
-                self.ledger.remark(why)
-                raise Unplayable(f"No session began for the task {task!r}.")
+                self.evidence.add_remark(why)
+                raise ScenarioAborted(f"No session began for the task {task!r}.")
             started = await finding
         finally:
             finding.cancel()
         if started is None:
-            raise Unplayable(f"No session began within {limit:g} seconds for the task {task!r}.")
-        return Run(self, started.session, task)
+            raise ScenarioAborted(f"No session began within {limit:g} seconds for the task {task!r}.")
+        return ObservedSession(self, started.session_id, task)
 
-    def begun(self, heard: Heard) -> bool:
+    def is_from_complete_session(self, heard: ObservedEvent) -> bool:
         """Whether it belongs to a session that began while we listened; who comes late cannot judge the whole."""
-        if heard.session and heard.session not in self.whole | self.older:
-            (self.whole if self.playing and heard.type == "session.started" else self.older).add(heard.session)
-        return heard.session not in self.older
+        if heard.session_id and heard.session_id not in self.complete_sessions | self.partial_sessions:
+            (
+                self.complete_sessions
+                if self.is_listening and heard.type == "session.started"
+                else self.partial_sessions
+            ).add(heard.session_id)
+        return heard.session_id not in self.partial_sessions
 
-    def record(self, raw: bytes, via: str, *, out: bool, true: bool = True, main: bool = False) -> None:
-        self.lines.append(Line(timestamp(time.time()), via, raw, out, true, main))
+    def record(self, raw: bytes, via: str, *, from_producer: bool, audit: bool = True, is_main: bool = False) -> None:
+        self.messages.append(RecordedMessage(format_timestamp(time.time()), via, raw, from_producer, audit, is_main))
 
-    async def rest(self) -> None:
+    async def wait_quiet_period(self) -> None:
         """As long as nothing should happen."""
-        await asyncio.sleep(self.quiet)  # nothing else tells that nothing comes
+        await asyncio.sleep(self.quiet_period)  # nothing else tells that nothing comes
 
     async def close(self) -> None:
-        for reader in self._readers:
-            await reader.leave()
+        for reader in self._subscribers:
+            await reader.unsubscribe()
 
 
-async def _failure(starting: asyncio.Task[str], finding: asyncio.Task[Heard | None]) -> str:
+async def _wait_for_start_failure(starting: asyncio.Task[str], finding: asyncio.Task[ObservedEvent | None]) -> str:
     """How what was started has failed, if no session came of it."""
     await asyncio.wait((starting, finding), return_when=asyncio.FIRST_COMPLETED)
     why = starting.result() if starting.done() else ""
     if why:
-        await asyncio.wait((finding,), timeout=_AFTERWARDS)
+        await asyncio.wait((finding,), timeout=_START_GRACE)
     return why if not finding.done() or finding.result() is None else ""
 
 
-class Reader:
+class FakeSubscriber:
     """One subscription, made of nothing but a channel."""
 
-    def __init__(self, stage: Stage) -> None:
-        self._stage = stage
-        self.channel = stage.dial()
-        self.id = ""
-        self.accepted: Json = {}
-        self.rejected: Json = {}
-        self.asked: Json = {}
-        self.heard: list[Heard] = []
-        self.main = False  # whether what it hears is judged as a whole
-        self.last = ""
-        self.ended = ""  # why the stream is over
-        self._news = asyncio.Event()
-        self._listening: asyncio.Task[None] | None = None
-        self._left = False
+    def __init__(self, stage: Harness) -> None:
+        self._harness = stage
+        self.channel = stage.open_channel()
+        self.subscription_id = ""
+        self.acceptance: JsonObject = {}
+        self.rejection: JsonObject = {}
+        self.requested_capabilities: JsonObject = {}
+        self.events: list[ObservedEvent] = []
+        self.is_main = False  # whether what it hears is judged as a whole
+        self.last_event_id = ""
+        self.end_reason = ""  # why the stream is over
+        self._activity = asyncio.Event()
+        self._listen_task: asyncio.Task[None] | None = None
+        self._is_unsubscribed = False
 
     # -- the handshake -------------------------------------------------------------------------
 
-    async def join(self, capabilities: Json, **members: Any) -> Json:
+    async def subscribe(self, capabilities: JsonObject, **members: Any) -> JsonObject:
         """Ask for a subscription. Raises :exc:`Unplayable` when there is none."""
-        answer = await self.ask(capabilities, **members)
-        if not self.accepted:
-            raise Unplayable(f"The request for a subscription was rejected: {excerpt(answer)}")
+        answer = await self.request(capabilities, **members)
+        if not self.acceptance:
+            raise ScenarioAborted(f"The request for a subscription was rejected: {excerpt(answer)}")
         return answer
 
-    async def ask(self, capabilities: Json, **members: Any) -> Json:
+    async def request(self, capabilities: JsonObject, **members: Any) -> JsonObject:
         """Send a request as it is given; the answer, whatever it is."""
-        request: Json = {
+        request: JsonObject = {
             "type": "subscription.request",
             "aaep_version": "1.0.0",
             "subscriber_id": "aaep-conformance",
@@ -206,246 +225,276 @@ class Reader:
             **members,
         }
         raw = json.dumps(request).encode()
-        self.asked = capabilities
+        self.requested_capabilities = capabilities
         try:
             body = await self.channel.request(raw)
         except (ChannelLost, ChannelRefused) as error:
-            if isinstance(error, (ChannelLost, AgentEnded)) and not self._stage.met:
+            if isinstance(error, (ChannelLost, AgentEnded)) and not self._harness.has_answered:
                 raise AaepError(f"Nothing could be judged. {error}") from error
-            self._stage.met = True
-            raise Unplayable(f"A request for a subscription was not answered as one: {error}") from error
-        self._stage.met = True
-        answer = content(body)
+            self._harness.has_answered = True
+            raise ScenarioAborted(f"A request for a subscription was not answered as one: {error}") from error
+        self._harness.has_answered = True
+        answer = decode_object(body)
         kind = answer.get("type")
-        self.id = str(answer.get("subscription_id") or identifier("none_"))
-        self._stage.record(raw, self.id, out=False, main=self.main)
-        self._stage.record(body, self.id, out=True, main=self.main)
+        self.subscription_id = str(answer.get("subscription_id") or new_id("none_"))
+        self._harness.record(raw, self.subscription_id, from_producer=False, is_main=self.is_main)
+        self._harness.record(body, self.subscription_id, from_producer=True, is_main=self.is_main)
         if kind == "subscription.accepted":
-            self.accepted = answer
+            self.acceptance = answer
             producer = answer.get("producer")
             if isinstance(producer, dict):
-                self._stage.producer = producer
+                self._harness.producer_info = producer
         elif kind == "subscription.rejected":
-            self.rejected = answer
+            self.rejection = answer
         return answer
 
     @property
-    def terms(self) -> Json:
+    def terms(self) -> JsonObject:
         """What binds: the request, as the acceptance changed it."""
-        honoured = self.accepted.get("honored_capabilities")
-        return {**self.asked, **(honoured if isinstance(honoured, dict) else {})}
+        honoured = self.acceptance.get("honored_capabilities")
+        return {**self.requested_capabilities, **(honoured if isinstance(honoured, dict) else {})}
 
-    async def renegotiate(self, **capabilities: Any) -> Json:
-        message = {"type": "subscription.renegotiate", "subscription_id": self.id, "capabilities": capabilities}
+    async def renegotiate(self, **capabilities: Any) -> JsonObject:
+        message = {
+            "type": "subscription.renegotiate",
+            "subscription_id": self.subscription_id,
+            "capabilities": capabilities,
+        }
         raw = json.dumps(message).encode()
-        self._stage.record(raw, self.id, out=False, main=self.main)
+        self._harness.record(raw, self.subscription_id, from_producer=False, is_main=self.is_main)
         try:
             body = await self.channel.request(raw)
         except (ChannelLost, ChannelRefused) as error:
             return {"error": str(error)}
-        self._stage.record(body, self.id, out=True, main=self.main)
-        return content(body)
+        self._harness.record(body, self.subscription_id, from_producer=True, is_main=self.is_main)
+        return decode_object(body)
 
     # -- listening -----------------------------------------------------------------------------
 
     def listen(self) -> None:
-        self.ended = ""
-        self._listening = asyncio.get_running_loop().create_task(self._listen())
+        self.end_reason = ""
+        self._listen_task = asyncio.get_running_loop().create_task(self._listen())
 
     async def _listen(self) -> None:
         try:
-            async for arrival in self.channel.arrivals(self.id, self.last):
-                self._take(arrival)
-            self.ended = "The producer ended the stream."
+            async for arrival in self.channel.arrivals(self.subscription_id, self.last_event_id):
+                self._receive(arrival)
+            self.end_reason = "The producer ended the stream."
         except (ChannelLost, ChannelRefused) as error:
-            self.ended = str(error) or type(error).__name__
+            self.end_reason = str(error) or type(error).__name__
         finally:
-            self._news.set()
+            self._activity.set()
 
-    def _take(self, arrival: Arrival) -> None:
-        heard = Heard(time.monotonic(), arrival.data, content(arrival.data), arrival.id)
-        self._stage.record(arrival.data, self.id, out=True, main=self.main and self._stage.begun(heard))
-        self.last = arrival.id or self.last
-        self.heard.append(heard)
-        self._stage.tools.learn(heard)
-        self._news.set()
+    def _receive(self, arrival: Arrival) -> None:
+        heard = ObservedEvent(time.monotonic(), arrival.data, decode_object(arrival.data), arrival.id)
+        self._harness.record(
+            arrival.data,
+            self.subscription_id,
+            from_producer=True,
+            is_main=self.is_main and self._harness.is_from_complete_session(heard),
+        )
+        self.last_event_id = arrival.id or self.last_event_id
+        self.events.append(heard)
+        self._harness.consent_tracker.observe(heard)
+        self._activity.set()
 
-    async def deafen(self) -> None:
+    async def stop_listening(self) -> None:
         """Hear nothing more."""
-        task, self._listening = self._listening, None
+        task, self._listen_task = self._listen_task, None
         if task is not None:
             task.cancel()
             await asyncio.gather(task, return_exceptions=True)
 
-    async def cut(self) -> None:
+    async def drop_connection(self) -> None:
         """Let go of the connection without a word."""
-        await self.deafen()
-        if not self._stage.posts:
+        await self.stop_listening()
+        if not self._harness.is_http:
             await self.channel.close()
-            self.channel = self._stage.dial()
+            self.channel = self._harness.open_channel()
 
-    def after(self, place: int = 0) -> Iterator[Heard]:
-        yield from self.heard[place:]
+    def iter_events(self, start: int = 0) -> Iterator[ObservedEvent]:
+        yield from self.events[start:]
 
-    async def find(self, fits: Fits, limit: float, place: int = 0) -> Heard | None:
+    async def wait_for_event(self, predicate: EventPredicate, timeout: float, start: int = 0) -> ObservedEvent | None:
         """The first message from a place on that fits, if it comes in time."""
         try:
-            async with asyncio.timeout(limit):
+            async with asyncio.timeout(timeout):
                 while True:
-                    self._news.clear()
-                    while place < len(self.heard):
-                        if fits(self.heard[place]):
-                            return self.heard[place]
-                        place += 1
-                    if self.ended:
+                    self._activity.clear()
+                    while start < len(self.events):
+                        if predicate(self.events[start]):
+                            return self.events[start]
+                        start += 1
+                    if self.end_reason:
                         return None
-                    await self._news.wait()
+                    await self._activity.wait()
         except TimeoutError:
             return None
 
-    def of(self, session: str) -> list[Heard]:
+    def find_session_events(self, session: str) -> list[ObservedEvent]:
         """The events of a session, each once."""
-        seen: dict[object, Heard] = {}
-        for one in self.heard:
-            if one.session == session:
+        seen: dict[object, ObservedEvent] = {}
+        for one in self.events:
+            if one.session_id == session:
                 seen.setdefault(one["event_id"], one)
         return [*seen.values()]
 
     # -- saying something ------------------------------------------------------------------------
 
-    async def reply(self, prompt: Json, decision: Any = "accept", *, true: bool = True, **changes: Any) -> Answer:
+    async def answer_confirmation(
+        self, prompt: JsonObject, decision: Any = "accept", *, audit: bool = True, **changes: Any
+    ) -> SendResult:
         """Answer a confirmation. A member that is given as None is left out."""
         message = {
             "type": "confirmation.reply",
             "reply_token": prompt["reply_token"],
             "decision": decision,
-            "subscription_id": self.id,
-            "timestamp": timestamp(time.time()),
+            "subscription_id": self.subscription_id,
+            "timestamp": format_timestamp(time.time()),
             **changes,
         }
-        return await self.say({name: value for name, value in message.items() if value is not None}, true=true)
+        return await self.send_message(
+            {name: value for name, value in message.items() if value is not None}, audit=audit
+        )
 
-    async def respond(self, prompt: Json, response: Any, *, true: bool = True) -> Answer:
+    async def answer_clarification(self, prompt: JsonObject, response: Any, *, audit: bool = True) -> SendResult:
         """Answer a question."""
         message = {
             "type": "clarification.reply",
             "reply_token": prompt["reply_token"],
             "response": response,
-            "subscription_id": self.id,
-            "timestamp": timestamp(time.time()),
+            "subscription_id": self.subscription_id,
+            "timestamp": format_timestamp(time.time()),
         }
-        return await self.say(message, true=true)
+        return await self.send_message(message, audit=audit)
 
-    async def say(self, message: Json, *, true: bool = True) -> Answer:
+    async def send_message(self, message: JsonObject, *, audit: bool = True) -> SendResult:
         raw = json.dumps(message).encode()
-        self._stage.record(raw, self.id, out=False, true=true, main=self.main)
-        return await self.send(raw)
+        self._harness.record(raw, self.subscription_id, from_producer=False, audit=audit, is_main=self.is_main)
+        return await self.send_raw(raw)
 
-    async def send(self, raw: bytes) -> Answer:
+    async def send_raw(self, raw: bytes) -> SendResult:
         """Send anything, and see all that comes back."""
-        if self._stage.posts:
-            return await _post(self._stage, raw)
+        if self._harness.is_http:
+            return await _post_reply(self._harness, raw)
         try:
             await self.channel.send(raw)
         except (ChannelLost, ChannelRefused) as error:
-            return Answer(type(error).__name__, body=str(error))
+            return SendResult(type(error).__name__, body=str(error))
         except (KeyError, AaepError):
-            return Answer("unsendable")  # the transport has no way to say it
-        return Answer("sent")
+            return SendResult("unsendable")  # the transport has no way to say it
+        return SendResult("sent")
 
-    async def leave(self, *, listen_on: bool = False) -> None:
+    async def unsubscribe(self, *, keep_listening: bool = False) -> None:
         """Close the subscription as a subscriber should."""
-        if not listen_on:
-            await self.deafen()  # what was on its way when we left is nobody's fault
-        if not self._left and self.accepted and (not self.ended or self._stage.posts):
+        if not keep_listening:
+            await self.stop_listening()  # what was on its way when we left is nobody's fault
+        if not self._is_unsubscribed and self.acceptance and (not self.end_reason or self._harness.is_http):
             message = {
                 "type": "subscription.close",
-                "subscription_id": self.id,
+                "subscription_id": self.subscription_id,
                 "reason_code": "subscriber_shutdown",
                 "reason_message": "Done.",
             }
             with suppress(ChannelLost, ChannelRefused):  # it has left before us
-                await self.say(message)
-        self._left = True
-        if not listen_on:
+                await self.send_message(message)
+        self._is_unsubscribed = True
+        if not keep_listening:
             await self.channel.close()
 
 
-class Run:
+class ObservedSession:
     """A session of the producer's, begun for a scenario."""
 
-    def __init__(self, stage: Stage, session: str, task: str) -> None:
-        self._stage, self.session, self.task = stage, session, task
+    def __init__(self, stage: Harness, session: str, task: str) -> None:
+        self._harness, self.session_id, self.task = stage, session, task
 
-    async def find(self, reader: Reader, *types: str, limit: float | None = None, place: int = 0) -> Heard | None:
+    async def wait_for_event(
+        self, reader: FakeSubscriber, *types: str, timeout: float | None = None, start: int = 0
+    ) -> ObservedEvent | None:
         """An event of this session, as a reader hears it."""
-        limit = self._stage.patience if limit is None else limit
-        return await reader.find(lambda one: one.session == self.session and one.type in types, limit, place)
+        timeout = self._harness.patience if timeout is None else timeout
+        return await reader.wait_for_event(
+            lambda one: one.session_id == self.session_id and one.type in types, timeout, start
+        )
 
-    async def prompt(self, reader: Reader, kind: str = "confirmation") -> Heard:
+    async def wait_for_prompt(self, reader: FakeSubscriber, kind: str = "confirmation") -> ObservedEvent:
         """The question it asks."""
-        found = await self.find(reader, f"awaiting.{kind}", *ENDS)
-        if found is None or found.type in ENDS:
-            raise Unplayable(f"The task {self.task!r} led to no awaiting.{kind}.")
+        found = await self.wait_for_event(reader, f"awaiting.{kind}", *SESSION_END_TYPES)
+        if found is None or found.type in SESSION_END_TYPES:
+            raise ScenarioAborted(f"The task {self.task!r} led to no awaiting.{kind}.")
         return found
 
-    async def over(self, reader: Reader, limit: float | None = None) -> Heard | None:
+    async def wait_for_end(self, reader: FakeSubscriber, timeout: float | None = None) -> ObservedEvent | None:
         """How it ended."""
-        return await self.find(reader, *ENDS, limit=limit)
+        return await self.wait_for_event(reader, *SESSION_END_TYPES, timeout=timeout)
 
-    async def through(self, reader: Reader) -> Heard | None:
+    async def reject_until_end(self, reader: FakeSubscriber) -> ObservedEvent | None:
         """To the end, refusing what is asked on the way."""
         place = 0
         while True:
-            found = await self.find(reader, "awaiting.confirmation", *ENDS, place=place)
-            if found is None or found.type in ENDS or not reader.accepted:
-                return found if found is None or found.type in ENDS else None
-            place = reader.heard.index(found) + 1
-            await reader.reply(found.message, "reject")
+            found = await self.wait_for_event(reader, "awaiting.confirmation", *SESSION_END_TYPES, start=place)
+            if found is None or found.type in SESSION_END_TYPES or not reader.acceptance:
+                return found if found is None or found.type in SESSION_END_TYPES else None
+            place = reader.events.index(found) + 1
+            await reader.answer_confirmation(found.message, "reject")
 
-    def resolved(self, reader: Reader, prompt: Heard) -> Heard | None:
+    def find_resolution(self, reader: FakeSubscriber, prompt: ObservedEvent) -> ObservedEvent | None:
         """What shows that a question is no longer open: a change of state, the action itself, or the end."""
-        events = reader.of(self.session)
+        events = reader.find_session_events(self.session_id)
         place = next((n for n, one in enumerate(events) if one["event_id"] == prompt["event_id"]), len(events))
         for one in events[place + 1 :]:
-            left = one.type == "state.changed" and one["to_state"] != "awaiting_input" and not _resync(one)
-            if left or one.type in ENDS or self.acts(one, prompt) or self._stage.tools.grave(one, prompt):
+            left = one.type == "state.changed" and one["to_state"] != "awaiting_input" and not _is_resync(one)
+            if (
+                left
+                or one.type in SESSION_END_TYPES
+                or self.is_action_call(one, prompt)
+                or self._harness.consent_tracker.needs_consent(one, prompt)
+            ):
                 return one
         return None
 
-    async def resolution(self, reader: Reader, prompt: Heard, limit: float | None = None) -> Heard | None:
+    async def wait_for_resolution(
+        self, reader: FakeSubscriber, prompt: ObservedEvent, timeout: float | None = None
+    ) -> ObservedEvent | None:
         """Wait for that."""
-        await reader.find(lambda _: self.resolved(reader, prompt), self._stage.patience if limit is None else limit, 0)
-        return self.resolved(reader, prompt)
+        await reader.wait_for_event(
+            lambda _: self.find_resolution(reader, prompt), self._harness.patience if timeout is None else timeout, 0
+        )
+        return self.find_resolution(reader, prompt)
 
-    def acts(self, event: Heard, prompt: Heard | None = None) -> bool:
+    def is_action_call(self, event: ObservedEvent, prompt: ObservedEvent | None = None) -> bool:
         """Whether an event says that the action asked about is being done."""
         if event.type != "tool.invoked":
             return False
         about = prompt["extra_context"] if prompt is not None else None
         if isinstance(about, dict) and "tool_call_id" in about:
             return bool(event["tool_call_id"] == about["tool_call_id"])
-        return consequential(event)
+        return needs_consent(event)
 
-    def acted(self, reader: Reader, prompt: Heard | None = None) -> list[Heard]:
-        return [one for one in reader.of(self.session) if self.acts(one, prompt)]
+    def find_action_calls(self, reader: FakeSubscriber, prompt: ObservedEvent | None = None) -> list[ObservedEvent]:
+        return [one for one in reader.find_session_events(self.session_id) if self.is_action_call(one, prompt)]
 
-    def done(self, reader: Reader, prompt: Heard) -> list[Heard]:
+    def find_possible_action_calls(self, reader: FakeSubscriber, prompt: ObservedEvent) -> list[ObservedEvent]:
         """What says that the action was done though it was not allowed, be it as another call and as harmless."""
-        events = reader.of(self.session)
-        return [one for one in events if self.acts(one, prompt) or self._stage.tools.grave(one, prompt)]
+        events = reader.find_session_events(self.session_id)
+        return [
+            one
+            for one in events
+            if self.is_action_call(one, prompt) or self._harness.consent_tracker.needs_consent(one, prompt)
+        ]
 
 
-def _resync(event: Heard) -> bool:
+def _is_resync(event: ObservedEvent) -> bool:
     ours = (event["extensions"] or {}).get("attend") if isinstance(event["extensions"], dict) else None
     return isinstance(ours, dict) and ours.get("resync") is True
 
 
-async def _post(stage: Stage, raw: bytes) -> Answer:
+async def _post_reply(stage: Harness, raw: bytes) -> SendResult:
     """A reply over HTTP, and everything the sender can see of the answer."""
     base = stage.url.removeprefix("asgi+").rstrip("/")
     headers = {"Content-Type": "application/json"}
-    token = stage._settings.get("token")
+    token = stage.channel_settings.get("token")
     if token:
         headers["Authorization"] = f"Bearer {token() if callable(token) else token}"
     timeout = aiohttp.ClientTimeout(total=stage.patience)
@@ -453,24 +502,24 @@ async def _post(stage: Stage, raw: bytes) -> Answer:
         async with (
             aiohttp.ClientSession(timeout=timeout) as session,
             session.post(
-                f"{base}/aaep/v1/replies", data=raw, headers=headers, ssl=stage._settings.get("ssl") or True
+                f"{base}/aaep/v1/replies", data=raw, headers=headers, ssl=stage.channel_settings.get("ssl") or True
             ) as response,
         ):
             body = (await response.read())[:65_536].decode(errors="replace")
             seen = tuple(sorted((name.lower(), value) for name, value in response.headers.items()))
             kept = tuple(one for one in seen if one[0] not in ("date", "x-request-id", "server"))
-            return Answer(str(response.status), kept, body)
+            return SendResult(str(response.status), kept, body)
     except (aiohttp.ClientError, OSError, TimeoutError) as error:
-        return Answer(type(error).__name__)
+        return SendResult(type(error).__name__)
 
 
 # -- heard --
 
-Json = dict[str, Any]
-PREFIX: Final = "aaep:agent."
+JsonObject = dict[str, Any]
+EVENT_TYPE_PREFIX: Final = "aaep:agent."
 
 
-def content(raw: bytes) -> Json:
+def decode_object(raw: bytes) -> JsonObject:
     """What a message holds; nothing if it is none."""
     try:
         value = json.loads(raw)
@@ -479,37 +528,37 @@ def content(raw: bytes) -> Json:
     return value if isinstance(value, dict) else {}
 
 
-class Heard(msgspec.Struct):
+class ObservedEvent(msgspec.Struct):
     """A message that came, and when."""
 
-    at: float
+    received_at: float
     raw: bytes
-    message: Json
+    message: JsonObject
     id: str = ""
 
     @property
     def type(self) -> str:
         kind = self.message.get("type")
-        return kind.removeprefix(PREFIX) if isinstance(kind, str) else ""
+        return kind.removeprefix(EVENT_TYPE_PREFIX) if isinstance(kind, str) else ""
 
     @property
-    def session(self) -> str:
+    def session_id(self) -> str:
         return str(self.message.get("session_id", ""))
 
     @property
-    def critical(self) -> bool:
+    def is_critical(self) -> bool:
         return self.message.get("urgency") == "critical" or self.type.startswith("awaiting.")
 
     def __getitem__(self, name: str) -> Any:
         return self.message.get(name)
 
 
-def consequential(event: Heard) -> bool:
+def needs_consent(event: ObservedEvent) -> bool:
     """C-40: whether a call says of itself that it needs consent."""
     return event["irreversible"] is True or event["risk_level"] == "high"
 
 
-class Tools:
+class ConsentTracker:
     """
     Which tools need consent, by all that was heard in a run.
 
@@ -522,42 +571,42 @@ class Tools:
     """
 
     def __init__(self) -> None:
-        self._grave: set[str] = set()
-        self.mixed: set[str] = set()  # whose calls differ
-        self._asked: set[str] = set()  # sessions that have asked for a yes
-        self._early: set[tuple[str, str]] = set()  # a session, and a tool called as harmless before that
+        self._tools_requiring_consent: set[str] = set()
+        self.mixed_tools: set[str] = set()  # whose calls differ
+        self._prompted_sessions: set[str] = set()  # sessions that have asked for a yes
+        self._harmless_calls: set[tuple[str, str]] = set()  # a session, and a tool called as harmless before that
 
-    def learn(self, heard: Heard) -> None:
+    def observe(self, heard: ObservedEvent) -> None:
         if heard.type == "tool.invoked":
-            tool = _name(heard["tool"])
-            if consequential(heard):
-                self._needs(heard.session, tool)
-            elif heard.session not in self._asked:
-                self._early.add((heard.session, tool))
+            tool = _to_text(heard["tool"])
+            if needs_consent(heard):
+                self._require_consent(heard.session_id, tool)
+            elif heard.session_id not in self._prompted_sessions:
+                self._harmless_calls.add((heard.session_id, tool))
         elif heard.type == "awaiting.confirmation":
-            self._asked.add(heard.session)
+            self._prompted_sessions.add(heard.session_id)
             if heard["default_decision"] != "accept":  # then it may be done when nobody can be asked (CAP-015)
-                self._needs(heard.session, _about(heard))
+                self._require_consent(heard.session_id, _find_prompt_tool(heard))
 
-    def _needs(self, session: str, tool: str) -> None:
-        self._grave.add(tool)
-        if (session, tool) in self._early:
-            self.mixed.add(tool)
+    def _require_consent(self, session: str, tool: str) -> None:
+        self._tools_requiring_consent.add(tool)
+        if (session, tool) in self._harmless_calls:
+            self.mixed_tools.add(tool)
 
-    def grave(self, event: Heard, prompt: Heard | None = None) -> bool:
+    def needs_consent(self, event: ObservedEvent, prompt: ObservedEvent | None = None) -> bool:
         """Whether a call does what needs consent, or what a question is about, whatever it says of itself."""
         if event.type != "tool.invoked":
             return False
-        tool = _name(event["tool"])
-        known = tool in self._grave or (prompt is not None and tool == _about(prompt))
-        return consequential(event) or (bool(tool) and known and tool not in self.mixed)
+        tool = _to_text(event["tool"])
+        known = tool in self._tools_requiring_consent or (prompt is not None and tool == _find_prompt_tool(prompt))
+        return needs_consent(event) or (bool(tool) and known and tool not in self.mixed_tools)
 
 
-def _about(prompt: Heard) -> str:
+def _find_prompt_tool(prompt: ObservedEvent) -> str:
     """The tool that a question is about, if it says."""
     about = prompt["extra_context"]
-    return _name(about.get("tool")) if isinstance(about, dict) else ""
+    return _to_text(about.get("tool")) if isinstance(about, dict) else ""
 
 
-def _name(tool: object) -> str:
+def _to_text(tool: object) -> str:
     return tool if isinstance(tool, str) else ""

@@ -12,32 +12,40 @@ import asyncio
 from collections.abc import Callable, Collection
 from typing import Any, Final
 
-from .. import Result
-from ..judge import Judged, Ledger, audited, excerpt
-from ..judge import judge as judged_by
-from ..scenario import SCENARIOS, Scenario, live, numbered
-from ..undecidable import UNDECIDABLE
+from .. import RuleResult
+from ..judge import AuditResult, EvidenceLog, audit_messages, excerpt
+from ..judge import judge_rules as judged_by
+from ..scenario import REGISTERED_PRODUCER_SCENARIOS, Scenario, collect_tried_rules, make_progress_reporter
+from ..undecidable import UNDECIDABLE_RULES
 from . import scenarios_consent as consent
 from . import scenarios_manifest as proof
 from . import scenarios_sessions as streams
 from . import scenarios_terms as terms
-from .harness import CONNECTING, LISTENS, REPLIES, Reader, Stage, Start, Unplayable
+from .harness import (
+    CONNECT_DELAY,
+    LISTENER_CAPABILITIES,
+    REPLIER_CAPABILITIES,
+    FakeSubscriber,
+    Harness,
+    ScenarioAborted,
+    TaskStarter,
+)
 
 __all__ = [
-    "PRODUCER",
-    "UNDECIDABLE",
-    "Judged",
-    "Played",
+    "PRODUCER_SCENARIOS",
+    "UNDECIDABLE_RULES",
+    "AuditResult",
+    "ProducerResults",
     "Scenario",
-    "Start",
+    "TaskStarter",
+    "collect_tried_rules",
     "excerpt",
     "judge_producer",
     "judge_recording",
-    "live",
-    "play",
+    "run_scenarios",
 ]
 
-_ORDER: Final = (
+_SCENARIO_ORDER: Final = (
     consent.nobody_can_answer,
     consent.the_only_one_who_can_answer_leaves,
     terms.subscriptions_are_granted_within_what_was_asked,
@@ -65,110 +73,123 @@ _ORDER: Final = (
     streams.a_reader_leaves,
     streams.nonsense_does_no_harm,
 )
-PRODUCER: Final[tuple[Scenario, ...]] = tuple(
-    next(one for one in SCENARIOS if one.play is function) for function in _ORDER
+PRODUCER_SCENARIOS: Final[tuple[Scenario, ...]] = tuple(
+    next(one for one in REGISTERED_PRODUCER_SCENARIOS if one.run is function) for function in _SCENARIO_ORDER
 )
 
-_REFUSING: Final = 1.0  # seconds within which a stream is refused, if it is
-_LOCAL: Final = ("unix", "stdio", "pipes")  # where the system knows who is at the other end
+_REFUSAL_TIMEOUT: Final = 1.0  # seconds within which a stream is refused, if it is
+_LOCAL_SCHEMES: Final = ("unix", "stdio", "pipes")  # where the system knows who is at the other end
 # TR-026 §8.2.7
-_OPEN: Final = (
+_UNAUTHENTICATED_WARNING: Final = (
     "Warning: we showed no credential, so this producer was judged on a connection that authenticates nobody. "
     "That is for tests only. Where others can connect, use TLS and a credential."
 )
 
 
-class Played:
+class ProducerResults:
     """What came of a run."""
 
-    def __init__(self, stage: Stage, results: list[Result]) -> None:
-        self.producer, self.remarks = stage.producer, stage.ledger.remarks
-        self.results, self.lines = results, stage.lines
+    def __init__(self, stage: Harness, results: list[RuleResult]) -> None:
+        self.producer_info, self.remarks = stage.producer_info, stage.evidence.remarks
+        self.results, self.messages = results, stage.messages
 
 
-async def play(stage: Stage, scenarios: Collection[Scenario], say: Callable[[str], object] = lambda _: None) -> None:
+async def run_scenarios(
+    stage: Harness, scenarios: Collection[Scenario], on_progress: Callable[[str], object] = lambda _: None
+) -> None:
     """Play these, each as far as it goes."""
     try:
-        await _with(stage, LISTENS, [one for one in scenarios if one.alone], say)
-        await _with(stage, REPLIES, [one for one in scenarios if not one.alone], say)
+        await _run_with_subscriber(
+            stage, LISTENER_CAPABILITIES, [one for one in scenarios if one.is_without_replier], on_progress
+        )
+        await _run_with_subscriber(
+            stage, REPLIER_CAPABILITIES, [one for one in scenarios if not one.is_without_replier], on_progress
+        )
     finally:
         await stage.close()
 
 
-async def _with(
-    stage: Stage, capabilities: dict[str, Any], scenarios: list[Scenario], say: Callable[[str], object]
+async def _run_with_subscriber(
+    stage: Harness, capabilities: dict[str, Any], scenarios: list[Scenario], on_progress: Callable[[str], object]
 ) -> None:
     """With a reader that hears everything while they are played."""
     if not scenarios:
         return
-    reader = Reader(stage)
+    reader = FakeSubscriber(stage)
     try:
-        await _listen_throughout(stage, reader, capabilities)
+        await _open_main_subscriber(stage, reader, capabilities)
         for one in scenarios:
-            say(one.name)
+            on_progress(one.name)
             try:
-                await one.play(stage)
-            except Unplayable as error:
-                stage.ledger.remark(f"{one.name.capitalize()}: {error}")
+                await one.run(stage)
+            except ScenarioAborted as error:
+                stage.evidence.add_remark(f"{one.name.capitalize()}: {error}")
     finally:
-        await reader.leave()
-        stage.main, stage.playing = None, False
-        stage.older |= {one.session for one in reader.heard}
+        await reader.unsubscribe()
+        stage.main_subscriber, stage.is_listening = None, False
+        stage.partial_sessions |= {one.session_id for one in reader.events}
 
 
-async def _listen_throughout(stage: Stage, reader: Reader, capabilities: dict[str, Any]) -> None:
+async def _open_main_subscriber(stage: Harness, reader: FakeSubscriber, capabilities: dict[str, Any]) -> None:
     # Only one that can answer is sure to hear what is asked, so only its recording is judged as a whole (CAP-014).
-    reader.main = capabilities is REPLIES
+    reader.is_main = capabilities is REPLIER_CAPABILITIES
     try:
-        await reader.join(capabilities)
-    except Unplayable as error:
-        stage.ledger.remark(str(error))
-        if not stage.posts:
+        await reader.subscribe(capabilities)
+    except ScenarioAborted as error:
+        stage.evidence.add_remark(str(error))
+        if not stage.is_http:
             return
-        reader.id = ""  # LVL-023: at Level 1 one may listen without having asked
+        reader.subscription_id = ""  # LVL-023: at Level 1 one may listen without having asked
     reader.listen()
-    await asyncio.sleep(CONNECTING)  # what is going on already comes first
-    if not reader.accepted:
-        await reader.find(lambda _: True, _REFUSING)
-        if reader.ended:
+    await asyncio.sleep(CONNECT_DELAY)  # what is going on already comes first
+    if not reader.acceptance:
+        await reader.wait_for_event(lambda _: True, _REFUSAL_TIMEOUT)
+        if reader.end_reason:
             return
-        stage.ledger.remark("It is listened to without a subscription, which Level 1 allows.")
-    stage.main, stage.playing = reader, True
+        stage.evidence.add_remark("It is listened to without a subscription, which Level 1 allows.")
+    stage.main_subscriber, stage.is_listening = reader, True
 
 
 async def judge_producer(
     url: str,
-    start: Start | None,
+    start: TaskStarter | None,
     *,
     level: int = 3,
     strict: bool = False,
-    scenarios: Collection[Scenario] = PRODUCER,
-    say: Callable[[str], object] = lambda _: None,
+    scenarios: Collection[Scenario] = PRODUCER_SCENARIOS,
+    on_progress: Callable[[str], object] = lambda _: None,
     certified: bool = False,
     **settings: Any,
-) -> Played:
+) -> ProducerResults:
     """
     Put a producer to everything that a level demands, or to these scenarios only, and judge it.
 
     ``certified``: a certificate among the settings shows who we are, which cannot be told from an SSL context.
     """
-    stage = Stage(url, start, **settings)
-    if not certified and not settings.get("token") and stage.scheme not in _LOCAL:
-        stage.ledger.remark(_OPEN)
+    stage = Harness(url, start, **settings)
+    if not certified and not settings.get("token") and stage.scheme not in _LOCAL_SCHEMES:
+        stage.evidence.add_remark(_UNAUTHENTICATED_WARNING)
     chosen = [one for one in scenarios if one.level <= level]
-    await play(stage, chosen, numbered(say, len(chosen)))
-    found: Judged = audited(stage.lines, strict=strict)
-    _consequences(stage.ledger, found)
-    return Played(stage, judged_by(found, stage.ledger, live=live(PRODUCER), undecidable=UNDECIDABLE))
+    await run_scenarios(stage, chosen, make_progress_reporter(on_progress, len(chosen)))
+    found: AuditResult = audit_messages(stage.messages, strict=strict)
+    _add_derived_failures(stage.evidence, found)
+    return ProducerResults(
+        stage,
+        judged_by(
+            found, stage.evidence, tried_rules=collect_tried_rules(PRODUCER_SCENARIOS), undecidable=UNDECIDABLE_RULES
+        ),
+    )
 
 
-def judge_recording(judged: Judged) -> list[Result]:
+def judge_recording(judged: AuditResult) -> list[RuleResult]:
     """What a recording shows of a producer: the messages, but nothing that somebody has to provoke."""
-    return judged_by(judged, Ledger(), live=live(PRODUCER), undecidable=UNDECIDABLE)
+    return judged_by(
+        judged, EvidenceLog(), tried_rules=collect_tried_rules(PRODUCER_SCENARIOS), undecidable=UNDECIDABLE_RULES
+    )
 
 
-def _consequences(ledger: Ledger, found: Judged) -> None:
+def _add_derived_failures(ledger: EvidenceLog, found: AuditResult) -> None:
     """What the audit calls one thing breaks the behaviour rule of the same content too."""
     for finding, text in found.findings:
         if finding.rule == "TOOL-002" and finding.severity == "error":
-            ledger.fail("HITL-001", f"{finding.message} {text}")
+            ledger.record_failure("HITL-001", f"{finding.message} {text}")

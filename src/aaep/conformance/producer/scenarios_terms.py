@@ -16,11 +16,20 @@ from ...protocol.subscription import admitting
 from ...transports.base import ChannelLost, ChannelRefused
 from ..judge import excerpt
 from ..scenario import scenario
-from .harness import ENDS, LISTENS, REPLIES, Heard, Json, Reader, Stage, Unplayable
-from .scenarios_consent import throughout
+from .harness import (
+    LISTENER_CAPABILITIES,
+    REPLIER_CAPABILITIES,
+    SESSION_END_TYPES,
+    FakeSubscriber,
+    Harness,
+    JsonObject,
+    ObservedEvent,
+    ScenarioAborted,
+)
+from .scenarios_consent import require_main_subscriber
 
 # Each member as narrow as can be asked for.
-NARROW: Final[Json] = {
+NARROW_CAPABILITIES: Final[JsonObject] = {
     "max_events_per_second": 2,
     "preferred_verbosity": "terse",
     "languages": ["en"],
@@ -33,8 +42,8 @@ NARROW: Final[Json] = {
     "cognitive_load": "low",
     "pace_wpm": 60,
 }
-WIDE: Final[Json] = {
-    **REPLIES,
+WIDE_CAPABILITIES: Final[JsonObject] = {
+    **REPLIER_CAPABILITIES,
     "max_events_per_second": 1000,
     "preferred_verbosity": "detailed",
     "languages": ["en-US", "en", "de", "tlh"],
@@ -43,9 +52,9 @@ WIDE: Final[Json] = {
     "cognitive_load": "high",
     "pace_wpm": 900,
 }
-_WITHIN: Final = "SUB-028 SUB-029 SUB-030 SUB-031 SUB-032 SUB-033 SUB-034"
+_LIMIT_RULES: Final = "SUB-028 SUB-029 SUB-030 SUB-031 SUB-032 SUB-033 SUB-034"
 # What an absent member means, by the rule that says so.
-_ABSENT: Final[dict[str, tuple[str, Any]]] = {
+_DEFAULTS_BY_RULE: Final[dict[str, tuple[str, Any]]] = {
     "CAP-006": ("preferred_verbosity", "normal"),
     "CAP-010": ("languages", ["en-US"]),
     "CAP-013": ("supports_confirmation_reply", False),
@@ -59,29 +68,35 @@ _ABSENT: Final[dict[str, tuple[str, Any]]] = {
 }
 
 
-async def _asked(stage: Stage, capabilities: Json, **members: Any) -> Reader:
+async def _request_terms(stage: Harness, capabilities: JsonObject, **members: Any) -> FakeSubscriber:
     """A reader that has asked for terms and listens to nothing."""
-    reader = Reader(stage)
+    reader = FakeSubscriber(stage)
     try:
-        await reader.ask(capabilities, **members)
+        await reader.request(capabilities, **members)
     finally:
-        await reader.leave()
+        await reader.unsubscribe()
     return reader
 
 
-@scenario(3, "SUB-001 SUB-005 SUB-016 SUB-039 LVL-045 " + _WITHIN, " ".join(_ABSENT))
-async def subscriptions_are_granted_within_what_was_asked(stage: Stage) -> None:
-    ledger = stage.ledger
-    requests: dict[str, Json] = {"nothing at all": {}, "as little as can be": NARROW, "a great deal": WIDE}
+@scenario(3, "SUB-001 SUB-005 SUB-016 SUB-039 LVL-045 " + _LIMIT_RULES, " ".join(_DEFAULTS_BY_RULE))
+async def subscriptions_are_granted_within_what_was_asked(stage: Harness) -> None:
+    ledger = stage.evidence
+    requests: dict[str, JsonObject] = {
+        "nothing at all": {},
+        "as little as can be": NARROW_CAPABILITIES,
+        "a great deal": WIDE_CAPABILITIES,
+    }
     for name, capabilities in requests.items():
         try:
-            reader = await _asked(stage, capabilities)
-        except Unplayable as error:
+            reader = await _request_terms(stage, capabilities)
+        except ScenarioAborted as error:
             for rule in ("SUB-001", "SUB-005", "SUB-039"):
-                ledger.fail(rule, f"A request for {name}: {error}", "Answer with accepted or rejected, and no other.")
+                ledger.record_failure(
+                    rule, f"A request for {name}: {error}", "Answer with accepted or rejected, and no other."
+                )
             continue
-        kind = "accepted" if reader.accepted else "rejected" if reader.rejected else ""
-        ledger.decide(
+        kind = "accepted" if reader.acceptance else "rejected" if reader.rejection else ""
+        ledger.check(
             "SUB-005",
             kind,
             f"A request for {name} was {kind}.",
@@ -89,44 +104,48 @@ async def subscriptions_are_granted_within_what_was_asked(stage: Stage) -> None:
         )
         if not kind:
             continue
-        ledger.show("SUB-001", f"A request for {name} was answered: {excerpt(reader.accepted or reader.rejected)}")
-        ledger.show("SUB-039", f"A request for {name} was not left without an answer.")
-        if _barred(reader.rejected):
-            ledger.remark(f"A request for {name} was rejected for want of credentials: {excerpt(reader.rejected)}")
+        ledger.record_pass(
+            "SUB-001", f"A request for {name} was answered: {excerpt(reader.acceptance or reader.rejection)}"
+        )
+        ledger.record_pass("SUB-039", f"A request for {name} was not left without an answer.")
+        if _is_access_denied(reader.rejection):
+            ledger.add_remark(f"A request for {name} was rejected for want of credentials: {excerpt(reader.rejection)}")
             continue
         for rule in ("SUB-016", "LVL-045"):
-            ledger.decide(
+            ledger.check(
                 rule,
-                reader.accepted,
+                reader.acceptance,
                 f"A request for {name} was accepted.",
-                f"A request for {name} was rejected: {excerpt(reader.rejected)}",
+                f"A request for {name} was rejected: {excerpt(reader.rejection)}",
                 "Accept what can be served, on smaller terms where needed.",
             )
-        if reader.accepted:
-            _within(stage, reader, name, capabilities)
+        if reader.acceptance:
+            _check_granted_terms(stage, reader, name, capabilities)
 
 
-def _barred(rejected: Json) -> bool:
+def _is_access_denied(rejected: JsonObject) -> bool:
     return rejected.get("reason_code") in ("authentication_required", "authorization_denied", "rate_limit")
 
 
-def _within(stage: Stage, reader: Reader, name: str, asked: Json) -> None:
+def _check_granted_terms(stage: Harness, reader: FakeSubscriber, name: str, asked: JsonObject) -> None:
     """SUB-028 to SUB-035: the audit says where terms are wider than asked; what it does not name was kept."""
     audit = Audit(attend_registry())
     request = {"type": "subscription.request", "aaep_version": "1.0.0", "subscriber_id": "aaep-conformance"}
-    audit.feed(json.dumps({**request, "subscriber_name": "Suite", "capabilities": asked}).encode(), via=reader.id)
-    found = audit.feed(json.dumps(reader.accepted).encode(), via=reader.id)
-    for rule in _WITHIN.split():
+    audit.feed(
+        json.dumps({**request, "subscriber_name": "Suite", "capabilities": asked}).encode(), via=reader.subscription_id
+    )
+    found = audit.feed(json.dumps(reader.acceptance).encode(), via=reader.subscription_id)
+    for rule in _LIMIT_RULES.split():
         if not any(one.rule == rule for one in found):
-            stage.ledger.show(rule, f"A request for {name} was granted no more than asked.")
+            stage.evidence.record_pass(rule, f"A request for {name} was granted no more than asked.")
     if asked:
         return
-    honoured = reader.accepted.get("honored_capabilities")
+    honoured = reader.acceptance.get("honored_capabilities")
     terms = honoured if isinstance(honoured, dict) else {}
-    for rule, (member, default) in _ABSENT.items():
+    for rule, (member, default) in _DEFAULTS_BY_RULE.items():
         got = terms.get(member, default)
         wider = any(f"/honored_capabilities/{member}" == one.path for one in found)
-        stage.ledger.decide(
+        stage.evidence.check(
             rule,
             not wider and (default is not False or got is False),  # of yes and no neither is more
             f"Without {member} in the request it is {json.dumps(got)}.",
@@ -135,54 +154,54 @@ def _within(stage: Stage, reader: Reader, name: str, asked: Json) -> None:
 
 
 @scenario(3, "CAP-048", "SUB-048 TR-031")
-async def requests_of_an_unusual_kind(stage: Stage) -> None:
-    throughout(stage)  # who rejects a usual request as well does not show why
-    ledger = stage.ledger
-    strange = await _asked(stage, {**LISTENS, "conformance_unknown": {"what": "x" * 100}})
-    ledger.decide(
+async def requests_of_an_unusual_kind(stage: Harness) -> None:
+    require_main_subscriber(stage)  # who rejects a usual request as well does not show why
+    ledger = stage.evidence
+    strange = await _request_terms(stage, {**LISTENER_CAPABILITIES, "conformance_unknown": {"what": "x" * 100}})
+    ledger.check(
         "CAP-048",
-        strange.accepted,
+        strange.acceptance,
         "Capabilities of an unknown extension did not matter.",
-        f"Capabilities of an unknown extension led to a rejection: {excerpt(strange.rejected)}",
+        f"Capabilities of an unknown extension led to a rejection: {excerpt(strange.rejection)}",
         "Ignore capabilities of extensions that are not known.",
     )
     try:
-        future = await _asked(stage, LISTENS, aaep_version="99.0.0")
-    except Unplayable as error:
-        ledger.remark(f"A request in version 99.0.0 was not answered as a request. {error}")
+        future = await _request_terms(stage, LISTENER_CAPABILITIES, aaep_version="99.0.0")
+    except ScenarioAborted as error:
+        ledger.add_remark(f"A request in version 99.0.0 was not answered as a request. {error}")
     else:
-        if future.rejected:
-            ledger.decide(
+        if future.rejection:
+            ledger.check(
                 "SUB-048",
-                future.rejected.get("reason_code") == "version_unsupported",
-                f"A version that is not known was asked for: {excerpt(future.rejected)}",
-                f"A version that is not known was rejected for another reason: {excerpt(future.rejected)}",
+                future.rejection.get("reason_code") == "version_unsupported",
+                f"A version that is not known was asked for: {excerpt(future.rejection)}",
+                f"A version that is not known was rejected for another reason: {excerpt(future.rejection)}",
             )
-    long = await _asked(stage, {**LISTENS, "conformance_unknown": {"padding": "x" * 65_000}})
-    ledger.decide("TR-031", long.accepted, "A message of 64 KiB got through.", "A message of 64 KiB was refused.")
+    long = await _request_terms(stage, {**LISTENER_CAPABILITIES, "conformance_unknown": {"padding": "x" * 65_000}})
+    ledger.check("TR-031", long.acceptance, "A message of 64 KiB got through.", "A message of 64 KiB was refused.")
 
 
 @scenario(3, "MAN-002")
-async def the_manifest_can_be_read(stage: Stage) -> None:
-    main, ledger = throughout(stage), stage.ledger
-    uri = main.accepted.get("manifest_uri")
+async def the_manifest_can_be_read(stage: Harness) -> None:
+    main, ledger = require_main_subscriber(stage), stage.evidence
+    uri = main.acceptance.get("manifest_uri")
     try:
         raw = await main.channel.manifest()
     except (ChannelLost, ChannelRefused) as error:
-        if not stage.posts:
+        if not stage.is_http:
             why = "The transport has no place for a manifest"
-            ledger.exempt("MAN-002", f"{why}; manifest_uri is {uri}." if uri else f"{why} (CF-118).")
+            ledger.record_not_applicable("MAN-002", f"{why}; manifest_uri is {uri}." if uri else f"{why} (CF-118).")
             return
-        ledger.decide("MAN-002", uri, f"manifest_uri is {uri}.", f"There is no manifest: {error}")
+        ledger.check("MAN-002", uri, f"manifest_uri is {uri}.", f"There is no manifest: {error}")
         return
     text = raw.decode(errors="replace").strip()
     if not text.startswith("{"):
-        ledger.show("MAN-002", f"The manifest is a signed one of {len(raw)} bytes.")
+        ledger.record_pass("MAN-002", f"The manifest is a signed one of {len(raw)} bytes.")
         return
     named = b'"aaep:producer.manifest"' in raw or b'"agent_id"' in raw
     if named:
-        stage.record(raw, "manifest", out=True)
-    ledger.decide(
+        stage.record(raw, "manifest", from_producer=True)
+    ledger.check(
         "MAN-002",
         named,
         f"The manifest: {excerpt(raw)}",
@@ -195,8 +214,8 @@ async def the_manifest_can_be_read(stage: Stage) -> None:
 
 
 @scenario(3, "CAP-027 CAP-028 BP-001 SUB-037", "CONF-065")
-async def filters_hold_and_critical_events_pass_them(stage: Stage) -> None:
-    main, ledger = throughout(stage), stage.ledger
+async def filters_hold_and_critical_events_pass_them(stage: Harness) -> None:
+    main, ledger = require_main_subscriber(stage), stage.evidence
     terms = {
         "exclude tool.*": {"exclude": ["aaep:agent.tool.*", "aaep:agent.state.changed"]},
         "include session.*": {"include": ["aaep:agent.session.*"], "exclude": []},
@@ -204,165 +223,182 @@ async def filters_hold_and_critical_events_pass_them(stage: Stage) -> None:
     }
     async with AsyncExitStack() as stack:
         readers = {
-            name: await stack.enter_async_context(stage.reader(**REPLIES, event_filters=filters))
+            name: await stack.enter_async_context(stage.subscribe(**REPLIER_CAPABILITIES, event_filters=filters))
             for name, filters in terms.items()
         }
-        run = await stage.begin("confirm")
-        prompt = await run.prompt(main)
+        run = await stage.start_session("confirm")
+        prompt = await run.wait_for_prompt(main)
         for name, reader in readers.items():
-            got = await run.find(reader, "awaiting.confirmation", limit=min(stage.patience, 3.0))
+            got = await run.wait_for_event(reader, "awaiting.confirmation", timeout=min(stage.patience, 3.0))
             for rule in ("BP-001", "CONF-065"):
-                ledger.decide(
+                ledger.check(
                     rule,
                     got is not None,
                     f"A reader with the filters {name} was asked.",
                     f"A reader with the filters {name} was not asked, though that is critical.",
                     "Critical events pass every filter.",
                 )
-        await main.reply(prompt.message)
-        await run.over(main)
-        sessions = [run.session]
+        await main.answer_confirmation(prompt.message)
+        await run.wait_for_end(main)
+        sessions = [run.session_id]
         try:
-            failing = await stage.begin("fail")
-            await failing.through(main)
-            sessions.append(failing.session)
-        except Unplayable as error:  # that one fails at will is not demanded
-            ledger.remark(str(error))
-        await stage.rest()
+            failing = await stage.start_session("fail")
+            await failing.reject_until_end(main)
+            sessions.append(failing.session_id)
+        except ScenarioAborted as error:  # that one fails at will is not demanded
+            ledger.add_remark(str(error))
+        await stage.wait_quiet_period()
         for name, reader in readers.items():
             for session in sessions:
-                _filtered(stage, name, reader, reader.of(session), main.of(session))
+                _check_filtering(
+                    stage, name, reader, reader.find_session_events(session), main.find_session_events(session)
+                )
 
 
-def _filtered(stage: Stage, name: str, reader: Reader, got: list[Heard], everything: list[Heard]) -> None:
+def _check_filtering(
+    stage: Harness, name: str, reader: FakeSubscriber, got: list[ObservedEvent], everything: list[ObservedEvent]
+) -> None:
     """Nothing too much, and nothing too little."""
-    ledger = stage.ledger
-    admitted = _admitting(reader)
+    ledger = stage.evidence
+    admitted = _build_filter(reader)
     ids = {one["event_id"] for one in got}
     for one in got:
-        if not one.critical and not admitted(str(one["type"])):
+        if not one.is_critical and not admitted(str(one["type"])):
             for rule in ("CAP-028", "SUB-037"):
-                ledger.fail(rule, f"With the filters {name} this came: {excerpt(one.raw)}", "Hold back what they say.")
+                ledger.record_failure(
+                    rule, f"With the filters {name} this came: {excerpt(one.raw)}", "Hold back what they say."
+                )
             return
     lost = [
         one
         for one in everything
-        if (one.critical or admitted(str(one["type"])))
+        if (one.is_critical or admitted(str(one["type"])))
         and one["event_id"] not in ids
         and one.type not in ("state.changed", "output.streaming", "progress.updated")  # these may be merged
     ]
     if lost:
-        rule = "BP-001" if lost[0].critical else "CAP-027"
-        ledger.fail(rule, f"With the filters {name} this did not come: {excerpt(lost[0].raw)}")
+        rule = "BP-001" if lost[0].is_critical else "CAP-027"
+        ledger.record_failure(rule, f"With the filters {name} this did not come: {excerpt(lost[0].raw)}")
         return
     for rule in ("CAP-027", "CAP-028", "SUB-037"):
-        ledger.show(rule, f"With the filters {name} {len(got)} of {len(everything)} events came, and no others.")
+        ledger.record_pass(rule, f"With the filters {name} {len(got)} of {len(everything)} events came, and no others.")
 
 
-def _admitting(reader: Reader) -> Callable[[str], bool]:
+def _build_filter(reader: FakeSubscriber) -> Callable[[str], bool]:
     """What the filters of a reader's terms admit, as far as they can be read."""
     given = reader.terms.get("event_filters")
     return admitting(view_as(EventFilters, given if isinstance(given, dict) else {}, settle=True))
 
 
-_RATE: Final = 1
-_WINDOW: Final = 1.5  # seconds
-_LATE: Final = 0.75  # seconds; what waits for the slow reader's beat waits for a whole second
+_SLOW_RATE: Final = 1
+_RATE_WINDOW: Final = 1.5  # seconds
+_MAX_DELAY: Final = 0.75  # seconds; what waits for the slow reader's beat waits for a whole second
 
 
 @scenario(3, "CAP-004 BP-004 BP-010 SUB-073 TERM-029", "BP-008 OUT-006 CAP-003 CAP-022")
-async def a_slow_reader_gets_less_and_critical_events_at_once(stage: Stage) -> None:
-    main, ledger = throughout(stage), stage.ledger
-    slow_terms = {**REPLIES, "max_events_per_second": _RATE, "coalesce_boundaries": ["sentence", "completion"]}
+async def a_slow_reader_gets_less_and_critical_events_at_once(stage: Harness) -> None:
+    main, ledger = require_main_subscriber(stage), stage.evidence
+    slow_terms = {
+        **REPLIER_CAPABILITIES,
+        "max_events_per_second": _SLOW_RATE,
+        "coalesce_boundaries": ["sentence", "completion"],
+    }
     async with (
-        stage.reader(**slow_terms) as slow,
-        stage.reader(**LISTENS, coalesce_boundaries=["completion"]) as patient,
+        stage.subscribe(**slow_terms) as slow,
+        stage.subscribe(**LISTENER_CAPABILITIES, coalesce_boundaries=["completion"]) as patient,
     ):
-        run = await stage.begin("talk")
-        prompt = await run.prompt(main)
-        same = await run.find(slow, "awaiting.confirmation", limit=min(stage.patience, 5.0))
-        delay = same.at - prompt.at if same is not None else None
-        ledger.decide(
+        run = await stage.start_session("talk")
+        prompt = await run.wait_for_prompt(main)
+        same = await run.wait_for_event(slow, "awaiting.confirmation", timeout=min(stage.patience, 5.0))
+        delay = same.received_at - prompt.received_at if same is not None else None
+        ledger.check(
             "BP-010",
             delay is not None and delay < 1.0,
             f"A slow reader was asked {abs(delay or 0.0):.2f} seconds from when a fast one was.",
             "A slow reader was not asked." if delay is None else f"A slow reader was asked {delay:.2f} seconds late.",
             "Critical events are never held.",
         )
-        await main.reply(prompt.message)
-        await run.over(main)
-        await run.over(slow)
-        await run.over(patient)
-        heard = run.session
-        _paced(stage, slow, main, heard)
-        _boundaries(stage, patient, heard)
-        _same_text(stage, {"slow": slow, "patient": patient}, main, heard)
+        await main.answer_confirmation(prompt.message)
+        await run.wait_for_end(main)
+        await run.wait_for_end(slow)
+        await run.wait_for_end(patient)
+        heard = run.session_id
+        _check_rate(stage, slow, main, heard)
+        _check_boundaries(stage, patient, heard)
+        _check_same_text(stage, {"slow": slow, "patient": patient}, main, heard)
 
 
-def _paced(stage: Stage, slow: Reader, main: Reader, session: str) -> None:
-    rate = slow.terms.get("max_events_per_second", _RATE)
-    allowed = int(rate * _WINDOW) + 2  # one that was saved up, and one for the way here
-    offered, _ = _busiest(main.of(session))
-    most, sample = _busiest(slow.of(session))
-    late = _held_up(main, session)
-    if late > _LATE:
+def _check_rate(stage: Harness, slow: FakeSubscriber, main: FakeSubscriber, session: str) -> None:
+    rate = slow.terms.get("max_events_per_second", _SLOW_RATE)
+    allowed = int(rate * _RATE_WINDOW) + 2  # one that was saved up, and one for the way here
+    offered, _ = _find_busiest_window(main.find_session_events(session))
+    most, sample = _find_busiest_window(slow.find_session_events(session))
+    late = _measure_delay(main, session)
+    if late > _MAX_DELAY:
         text = f"A reader without a rate got events {late:.1f} seconds late beside a slow one."
         for rule in ("SUB-073", "CAP-003"):
-            stage.ledger.fail(rule, text, "Let each subscription have its own budget and its own queue.")
+            stage.evidence.record_failure(rule, text, "Let each subscription have its own budget and its own queue.")
         return
     if offered <= allowed:
-        raise Unplayable(f"The task 'talk' gave no more than {offered} events in {_WINDOW} seconds: too few to tell.")
+        raise ScenarioAborted(
+            f"The task 'talk' gave no more than {offered} events in {_RATE_WINDOW} seconds: too few to tell."
+        )
     for rule in ("CAP-004", "BP-004"):
-        stage.ledger.decide(
+        stage.evidence.check(
             rule,
             most <= allowed,
-            f"At {rate} a second at most {most} events came within {_WINDOW} seconds, where others had {offered}.",
-            f"At {rate} a second {most} events came within {_WINDOW} seconds, from {excerpt(sample) if sample else ''}",
+            f"At {rate} a second at most {most} events came within {_RATE_WINDOW} seconds, where others had {offered}.",
+            f"At {rate} a second {most} events came within {_RATE_WINDOW} seconds, "
+            f"from {excerpt(sample) if sample else ''}",
             "Keep a budget for each subscription, and merge what it holds back.",
         )
-    stage.ledger.show("SUB-073", f"Beside a slow reader another had {offered} events within {_WINDOW} seconds.")
-    stage.ledger.show("CAP-003", f"Without a rate {offered} events came within {_WINDOW} seconds.")
+    stage.evidence.record_pass(
+        "SUB-073", f"Beside a slow reader another had {offered} events within {_RATE_WINDOW} seconds."
+    )
+    stage.evidence.record_pass("CAP-003", f"Without a rate {offered} events came within {_RATE_WINDOW} seconds.")
 
 
-def _held_up(reader: Reader, session: str) -> float:
+def _measure_delay(reader: FakeSubscriber, session: str) -> float:
     """How much longer its events took than the fastest, in seconds; so that clocks need not agree."""
     taken = {
-        one.session: one.at - moment
-        for one in reader.heard
+        one.session_id: one.received_at - moment
+        for one in reader.events
         if (moment := timestamps.parse_instant(str(one["timestamp"]))) is not None
     }
     ours = [
-        one.at - moment
-        for one in reader.of(session)
+        one.received_at - moment
+        for one in reader.find_session_events(session)
         if (moment := timestamps.parse_instant(str(one["timestamp"]))) is not None
     ]
     return max(ours, default=0.0) - min([*taken.values(), *ours], default=0.0)
 
 
-def _busiest(events: list[Heard]) -> tuple[int, bytes]:
+def _find_busiest_window(events: list[ObservedEvent]) -> tuple[int, bytes]:
     """The most that came within a window, but for what is critical, ends a session, or had to go before those."""
-    urgent = [one.at for one in events if one.critical or one.type in ENDS]
+    urgent = [one.received_at for one in events if one.is_critical or one.type in SESSION_END_TYPES]
     rest = [
         one
         for one in events
-        if not one.critical and one.type not in ENDS and not any(0 <= at - one.at < 0.2 for at in urgent)
+        if not one.is_critical
+        and one.type not in SESSION_END_TYPES
+        and not any(0 <= at - one.received_at < 0.2 for at in urgent)
     ]
     most, sample = 0, b""
     for place, one in enumerate(rest):
-        count = sum(1 for other in rest[place:] if other.at - one.at < _WINDOW)
+        count = sum(1 for other in rest[place:] if other.received_at - one.received_at < _RATE_WINDOW)
         if count > most:
             most, sample = count, one.raw
     return most, sample
 
 
-def _boundaries(stage: Stage, reader: Reader, session: str) -> None:
+def _check_boundaries(stage: Harness, reader: FakeSubscriber, session: str) -> None:
     wanted = reader.terms.get("coalesce_boundaries", [])
-    chunks = [one for one in reader.of(session) if one.type == "output.streaming"]
+    chunks = [one for one in reader.find_session_events(session) if one.type == "output.streaming"]
     if not chunks:
-        raise Unplayable("The task 'talk' wrote no output.")
+        raise ScenarioAborted("The task 'talk' wrote no output.")
     wrong = [one for one in chunks if one["coalesce_hint"] is not None and one["coalesce_hint"] not in wanted]
     for rule in ("TERM-029", "CAP-022", "OUT-006"):
-        stage.ledger.decide(
+        stage.evidence.check(
             rule,
             not wrong,
             f"With the boundaries {', '.join(wanted)} output came in {len(chunks)} chunks, none at another.",
@@ -371,14 +407,16 @@ def _boundaries(stage: Stage, reader: Reader, session: str) -> None:
         )
 
 
-def _same_text(stage: Stage, readers: dict[str, Reader], main: Reader, session: str) -> None:
-    def text(reader: Reader) -> str:
-        return "".join(str(one["chunk"] or "") for one in reader.of(session) if one.type == "output.streaming")
+def _check_same_text(stage: Harness, readers: dict[str, FakeSubscriber], main: FakeSubscriber, session: str) -> None:
+    def join_chunks(reader: FakeSubscriber) -> str:
+        return "".join(
+            str(one["chunk"] or "") for one in reader.find_session_events(session) if one.type == "output.streaming"
+        )
 
-    whole = text(main)
+    whole = join_chunks(main)
     for name, reader in readers.items():
-        got = text(reader)
-        stage.ledger.decide(
+        got = join_chunks(reader)
+        stage.evidence.check(
             "BP-008",
             got == whole,
             f"The {name} reader had all of the text, {len(whole)} characters.",
@@ -388,20 +426,20 @@ def _same_text(stage: Stage, readers: dict[str, Reader], main: Reader, session: 
 
 
 @scenario(3, "SUB-057 SUB-060 SUB-061")
-async def terms_are_renegotiated(stage: Stage) -> None:
-    main, ledger = throughout(stage), stage.ledger
-    asked = {**REPLIES, "preferred_verbosity": "terse", "coalesce_boundaries": ["completion"]}
-    async with stage.reader(**asked) as reader:
-        run = await stage.begin("confirm")
-        prompt = await run.prompt(main)
-        if await run.find(reader, "awaiting.confirmation") is None:
-            raise Unplayable("A reader that was to renegotiate was not asked.")
-        await stage.rest()
+async def terms_are_renegotiated(stage: Harness) -> None:
+    main, ledger = require_main_subscriber(stage), stage.evidence
+    asked = {**REPLIER_CAPABILITIES, "preferred_verbosity": "terse", "coalesce_boundaries": ["completion"]}
+    async with stage.subscribe(**asked) as reader:
+        run = await stage.start_session("confirm")
+        prompt = await run.wait_for_prompt(main)
+        if await run.wait_for_event(reader, "awaiting.confirmation") is None:
+            raise ScenarioAborted("A reader that was to renegotiate was not asked.")
+        await stage.wait_quiet_period()
         filters = {"include": ["aaep:agent.*"], "exclude": ["aaep:agent.tool.*", "aaep:agent.output.*"]}
         answer = await reader.renegotiate(event_filters=filters)
-        place = len(reader.heard)
+        place = len(reader.events)
         accepted = answer.get("type") == "subscription.accepted"
-        ledger.decide(
+        ledger.check(
             "SUB-057",
             answer.get("type") in ("subscription.accepted", "subscription.rejected"),
             f"A renegotiation was answered: {excerpt(answer)}",
@@ -414,18 +452,22 @@ async def terms_are_renegotiated(stage: Stage) -> None:
             changed = [
                 name for name in ("preferred_verbosity", "coalesce_boundaries") if new.get(name, old[name]) != old[name]
             ]
-            ledger.decide(
+            ledger.check(
                 "SUB-060",
                 not changed,
                 "What the renegotiation left out stayed as it was.",
                 f"What the renegotiation left out was changed: {', '.join(changed)}.",
             )
-        await main.reply(prompt.message)
-        await run.over(main)
-        await stage.rest()
-        late = [one for one in reader.after(place) if one.type.startswith(("tool.", "output.")) and not one.critical]
+        await main.answer_confirmation(prompt.message)
+        await run.wait_for_end(main)
+        await stage.wait_quiet_period()
+        late = [
+            one
+            for one in reader.iter_events(place)
+            if one.type.startswith(("tool.", "output.")) and not one.is_critical
+        ]
         if accepted:
-            ledger.decide(
+            ledger.check(
                 "SUB-061",
                 not late,
                 "After a renegotiation nothing came that its filters exclude.",

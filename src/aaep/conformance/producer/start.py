@@ -11,13 +11,13 @@ import aiohttp
 
 from ...errors import AaepError
 from ...identity.origins import parts_of
-from ..scenario import apart
-from .harness import Start
+from ..scenario import split_command
+from .harness import TaskStarter
 
-__all__ = ["TASKS", "by_command", "by_url"]
+__all__ = ["TASK_DESCRIPTIONS", "make_command_starter", "make_url_starter"]
 
 # What a scenario needs the producer to do. A producer that can do only one thing is told the same each time.
-TASKS: Final[Mapping[str, str]] = {
+TASK_DESCRIPTIONS: Final[Mapping[str, str]] = {
     "confirm": "Do something irreversible, which has to be confirmed first, and write a sentence about it.",
     "expire": "The same, with a question that times out after a few seconds.",
     "withdraw": "Ask for a confirmation, and withdraw it a moment later.",
@@ -27,13 +27,13 @@ TASKS: Final[Mapping[str, str]] = {
     "fail": "Fail.",
     "handoff": "Hand over to a person.",
 }
-_MARK: Final = "{task}"
-_PATIENCE: Final = 30.0
+_TASK_PLACEHOLDER: Final = "{task}"
+_REQUEST_TIMEOUT: Final = 30.0
 
 
-def by_command(command: str) -> Start:
+def make_command_starter(command: str) -> TaskStarter:
     """Run a command, without a shell; ``{task}`` in it stands for the task. It is not waited for."""
-    words = apart(command)
+    words = split_command(command)
     if not words:
         raise AaepError("The command that starts a session is empty.")
     running: set[asyncio.Task[str]] = set()
@@ -41,13 +41,13 @@ def by_command(command: str) -> Start:
     async def start(task: str) -> asyncio.Task[str]:
         try:
             process = await asyncio.create_subprocess_exec(
-                *(word.replace(_MARK, task) for word in words),
+                *(word.replace(_TASK_PLACEHOLDER, task) for word in words),
                 stdin=asyncio.subprocess.DEVNULL,
                 stdout=asyncio.subprocess.DEVNULL,
             )
         except OSError as error:
             raise AaepError(f"The command that starts a session cannot be run: {error}.") from error
-        ending = asyncio.get_running_loop().create_task(_failure(process))
+        ending = asyncio.get_running_loop().create_task(_wait_for_failure(process))
         running.add(ending)
         ending.add_done_callback(running.discard)
         return ending
@@ -55,28 +55,28 @@ def by_command(command: str) -> Start:
     return start
 
 
-async def _failure(process: asyncio.subprocess.Process) -> str:
+async def _wait_for_failure(process: asyncio.subprocess.Process) -> str:
     status = await process.wait()
     how = f"with exit status {status}" if status > 0 else f"by signal {-status}"
     return f"The command that starts a session failed: it was ended {how}." if status else ""
 
 
-def by_url(url: str, body: str) -> Start:
+def make_url_starter(url: str, body: str) -> TaskStarter:
     """POST to a URL; ``{task}`` in the URL and in the JSON body stands for the task."""
     try:
-        json.loads(body.replace(_MARK, "confirm"))
+        json.loads(body.replace(_TASK_PLACEHOLDER, "confirm"))
     except ValueError as error:
         raise AaepError(f"The body that starts a session is not JSON: {error}.") from error
-    parts_of(url.replace(_MARK, "confirm"))  # what is none is told before anything begins
+    parts_of(url.replace(_TASK_PLACEHOLDER, "confirm"))  # what is none is told before anything begins
 
     async def start(task: str) -> None:
-        timeout = aiohttp.ClientTimeout(total=_PATIENCE)
-        data = body.replace(_MARK, task).encode()
+        timeout = aiohttp.ClientTimeout(total=_REQUEST_TIMEOUT)
+        data = body.replace(_TASK_PLACEHOLDER, task).encode()
         try:
             async with (
                 aiohttp.ClientSession(timeout=timeout) as session,
                 session.post(
-                    url.replace(_MARK, task), data=data, headers={"Content-Type": "application/json"}
+                    url.replace(_TASK_PLACEHOLDER, task), data=data, headers={"Content-Type": "application/json"}
                 ) as answer,
             ):
                 if answer.status >= 400:

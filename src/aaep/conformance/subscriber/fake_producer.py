@@ -21,7 +21,7 @@ from ...hub.face import AgentConnection, FrameWriter, Server
 from ...hub.manifest import manifest as described
 from ...hub.settings import Settings
 from ...identity.peer import Peer
-from ...identity.signatures import sign
+from ...identity.signatures import sign_manifest
 from ...identity.signing_keys import SigningKey
 from ...protocol import codec
 from ...protocol.attend_extension import ATTEND
@@ -35,25 +35,25 @@ from ...protocol.messages import (
     SubscriptionRequest,
 )
 from ...protocol.negotiation import Offer, apply_change, negotiate, renegotiate
-from ...runtime.ids import identifier, timestamp
+from ...runtime.ids import format_timestamp, new_id
 from ...transports.base import transport
-from ..judge import Line
-from ..producer.harness import PREFIX, Json, content
-from .raw_http import RawDoor
+from ..judge import RecordedMessage
+from ..producer.harness import EVENT_TYPE_PREFIX, JsonObject, decode_object
+from .raw_http import RawHttpServer
 
-__all__ = ["PRODUCER", "Came", "Change", "Player", "Session", "Stream"]
+__all__ = ["PRODUCER_INFO", "FakeProducer", "FakeSession", "MessageTransform", "SubscriberMessage", "SubscriberStream"]
 
-Change = Callable[[Json], Json]
+MessageTransform = Callable[[JsonObject], JsonObject]
 _LANGUAGES: Final = ("en-US", "en", "en-GB", "de", "fr", "es")
 
 
-class Came(msgspec.Struct):
+class SubscriberMessage(msgspec.Struct):
     """A message that the subscriber sent: when, on which subscription, and how."""
 
-    at: float
+    received_at: float
     raw: bytes
-    message: Json
-    via: str = ""
+    message: JsonObject
+    subscription_id: str = ""
     headers: Mapping[str, str] | None = None  # over plain HTTP
 
     @property
@@ -61,17 +61,17 @@ class Came(msgspec.Struct):
         return str(self.message.get("type", ""))
 
 
-class Stream(msgspec.Struct):
+class SubscriberStream(msgspec.Struct):
     """A stream that the subscriber opened; to transports, its subscription."""
 
-    id: str
-    after: str
+    subscription_id: str
+    last_event_id: str
     writer: FrameWriter | None
-    known: bool  # whether the subscription was granted
+    is_granted: bool  # whether the subscription was granted
     headers: Mapping[str, str] | None = None
 
 
-class Player:
+class FakeProducer:
     """
     One producer for one subscriber.
 
@@ -85,51 +85,57 @@ class Player:
         self,
         *,
         key: SigningKey | None = None,
-        change: Change = lambda answer: answer,
+        change: MessageTransform = lambda answer: answer,
         seal: Callable[[str], str | None] = lambda signed: signed,
-        claims: Change = lambda manifest: manifest,
-        refusal: Json | None = None,
+        claims: MessageTransform = lambda manifest: manifest,
+        refusal: JsonObject | None = None,
     ) -> None:
         self.settings = Settings()
-        self.lines: list[Line] = []
-        self.came: list[Came] = []
-        self.streams: list[Stream] = []
-        self.seen: set[str] = set()  # subscriptions that were granted
-        self.news = asyncio.Event()
-        self._key, self._change, self._seal, self._claims, self._refusal = key, change, seal, claims, refusal
+        self.messages: list[RecordedMessage] = []
+        self.received_messages: list[SubscriberMessage] = []
+        self.streams: list[SubscriberStream] = []
+        self.granted_subscriptions: set[str] = set()  # subscriptions that were granted
+        self.activity = asyncio.Event()
+        (
+            self._signing_key,
+            self._transform_answer,
+            self._transform_signed,
+            self._transform_manifest,
+            self._rejection_members,
+        ) = key, change, seal, claims, refusal
         self.offer = Offer(
-            producer=ProducerInfo(**PRODUCER),
+            producer=ProducerInfo(**PRODUCER_INFO),
             languages=_LANGUAGES,
             namespaces=(ATTEND.namespace,),
             max_events_per_second=100,
         )
-        self._asked: dict[str, Any] = {}
-        self._said: list[tuple[str, bytes]] = []
-        self._sent = 0  # how many of them were delivered to somebody
-        self._door: Server | None = None
+        self._requested_capabilities: dict[str, Any] = {}
+        self._events: list[tuple[str, bytes]] = []
+        self._delivered_count = 0  # how many of them were delivered to somebody
+        self._server: Server | None = None
         self.address = ""  # where the subscriber finds it
         self._loop = asyncio.get_running_loop()
 
     # -- serving ---------------------------------------------------------------------------
 
-    async def open(self, url: str) -> str:
+    async def serve(self, url: str) -> str:
         """Serve at a URL, and give back the real one."""
         raw = url.lower().startswith("http:")
-        self._door = await (RawDoor.serve(self, url) if raw else transport(url).serve(self, url))
-        self.address = self._door.url
+        self._server = await (RawHttpServer.serve(self, url) if raw else transport(url).serve(self, url))
+        self.address = self._server.url
         return self.address
 
     @property
-    def raw(self) -> bool:
+    def is_raw_http(self) -> bool:
         """Whether what is below messages can be seen, and done wrong."""
-        return isinstance(self._door, RawDoor)
+        return isinstance(self._server, RawHttpServer)
 
     async def close(self) -> None:
         for stream in self.streams:
             if stream.writer is not None:
                 stream.writer.close(None)
-        if self._door is not None:
-            await self._door.close()
+        if self._server is not None:
+            await self._server.close()
 
     # -- what a transport calls --------------------------------------------------------------
 
@@ -144,7 +150,7 @@ class Player:
         self._loop.call_soon_threadsafe(function)
 
     def add_server(self, server: Server) -> None:
-        self._door = server
+        self._server = server
 
     def accept_agent(self, manifest: Manifest, connection: AgentConnection) -> SubscriptionRejected | None:
         raise RemoteProtocolError("No agent comes here.")
@@ -156,189 +162,199 @@ class Player:
         return ""
 
     def manifest(self) -> Manifest:
-        return described(self.offer, [] if self._door is None else [self._door])
+        return described(self.offer, [] if self._server is None else [self._server])
 
     @property
     def offered(self) -> Offer:
         """With a signed manifest, if it has one to show."""
-        if self._key is None or self._door is None:
+        if self._signing_key is None or self._server is None:
             return self.offer
-        claimed = msgspec.convert(self._claims(msgspec.to_builtins(self.manifest())), Manifest)
-        signed = self._seal(sign(claimed, self._key, now=time.time(), origins=[self.address]))
+        claimed = msgspec.convert(self._transform_manifest(msgspec.to_builtins(self.manifest())), Manifest)
+        signed = self._transform_signed(
+            sign_manifest(claimed, self._signing_key, now=time.time(), origins=[self.address])
+        )
         return msgspec.structs.replace(self.offer, signed_manifest=signed)
 
     def receive(
         self, raw: bytes, peer: Peer, allowed: tuple[type[Message], ...], own: str | None = None
     ) -> Message | None:
-        answer = self.answer(raw, own or "")
+        answer = self.handle_message(raw, own or "")
         if isinstance(answer, int):
             raise RemoteProtocolError("Malformed message.")
         return None if answer is None else codec.read(json.dumps(answer).encode())[0]
 
     def connect(self, subscription_id: str, peer: Peer, writer: FrameWriter, after: str = "") -> str:
-        return self.attach(subscription_id, writer, after or self._resumed(subscription_id)).id
+        return self.attach_stream(
+            subscription_id, writer, after or self._find_resume_point(subscription_id)
+        ).subscription_id
 
     def is_connected(self, subscription_id: str, writer: FrameWriter) -> bool:
-        return any(stream.id == subscription_id and stream.writer is writer for stream in self.streams)
+        return any(stream.subscription_id == subscription_id and stream.writer is writer for stream in self.streams)
 
     def disconnect(self, subscription_id: str, writer: FrameWriter) -> None:
         for stream in self.streams:
-            if stream.id == subscription_id and stream.writer is writer:
+            if stream.subscription_id == subscription_id and stream.writer is writer:
                 stream.writer = None
-                self.news.set()
+                self.activity.set()
 
     # -- what comes ----------------------------------------------------------------------------
 
-    def answer(self, raw: bytes, own: str = "", headers: Mapping[str, str] | None = None) -> Json | int | None:
+    def handle_message(
+        self, raw: bytes, own: str = "", headers: Mapping[str, str] | None = None
+    ) -> JsonObject | int | None:
         """Take a message. The answer, if it has one; 400 for what is none."""
-        given = content(raw)
-        came = Came(time.monotonic(), raw, given, own or str(given.get("subscription_id", "")), headers)
-        self.came.append(came)
-        self.news.set()
+        given = decode_object(raw)
+        came = SubscriberMessage(time.monotonic(), raw, given, own or str(given.get("subscription_id", "")), headers)
+        self.received_messages.append(came)
+        self.activity.set()
         message = codec.read(raw, self.offer.registry)[0]
         if isinstance(message, SubscriptionRequest):
-            return self._request(came, message)
-        self._record(raw, came.via, out=False)
+            return self._handle_request(came, message)
+        self._record(raw, came.subscription_id, from_producer=False)
         if isinstance(message, SubscriptionRenegotiate):
-            return self._renegotiate(came, message)
+            return self._handle_renegotiation(came, message)
         if isinstance(message, SubscriptionClose):
-            self._closed(came.via)
+            self._close_streams(came.subscription_id)
         return None if message is not None else 400
 
-    def _request(self, came: Came, message: SubscriptionRequest) -> Json:
-        came.via = identifier("sub_")
-        self._record(came.raw, came.via, out=False)
-        if self._refusal is not None:
-            answer: Json = {"type": "subscription.rejected", "reason_message": "Not here.", **self._refusal}
+    def _handle_request(self, came: SubscriberMessage, message: SubscriptionRequest) -> JsonObject:
+        came.subscription_id = new_id("sub_")
+        self._record(came.raw, came.subscription_id, from_producer=False)
+        if self._rejection_members is not None:
+            answer: JsonObject = {
+                "type": "subscription.rejected",
+                "reason_message": "Not here.",
+                **self._rejection_members,
+            }
         else:
             offer = self.offered
             if offer.signed_manifest is None:  # one that has none to show says nothing of it
                 offer = msgspec.structs.replace(offer, signed_manifest="a.b.c")
-            answer = json.loads(codec.encode(negotiate(message, offer, came.via)))
+            answer = json.loads(codec.encode(negotiate(message, offer, came.subscription_id)))
             if self.offered.signed_manifest is None:
                 answer.pop("signed_manifest", None)
-            answer = self._change(answer)
+            answer = self._transform_answer(answer)
         if answer["type"] == "subscription.accepted":
-            self._asked[came.via] = message.capabilities
-            self.seen.add(came.via)
-        self._record(json.dumps(answer).encode(), came.via, out=True)
+            self._requested_capabilities[came.subscription_id] = message.capabilities
+            self.granted_subscriptions.add(came.subscription_id)
+        self._record(json.dumps(answer).encode(), came.subscription_id, from_producer=True)
         return answer
 
-    def _renegotiate(self, came: Came, message: SubscriptionRenegotiate) -> Json | int:
-        asked = self._asked.get(came.via)
+    def _handle_renegotiation(self, came: SubscriberMessage, message: SubscriptionRenegotiate) -> JsonObject | int:
+        asked = self._requested_capabilities.get(came.subscription_id)
         if asked is None:
             return 404
-        answer: Json = json.loads(codec.encode(renegotiate(asked, message, self.offered)))
-        self._asked[came.via] = apply_change(asked, message)
-        answer["subscription_id"] = came.via
-        self._record(json.dumps(answer).encode(), came.via, out=True)
+        answer: JsonObject = json.loads(codec.encode(renegotiate(asked, message, self.offered)))
+        self._requested_capabilities[came.subscription_id] = apply_change(asked, message)
+        answer["subscription_id"] = came.subscription_id
+        self._record(json.dumps(answer).encode(), came.subscription_id, from_producer=True)
         return answer
 
-    def _closed(self, name: str) -> None:
+    def _close_streams(self, name: str) -> None:
         for stream in self.streams:
-            if stream.id == name and stream.writer is not None:
+            if stream.subscription_id == name and stream.writer is not None:
                 writer, stream.writer = stream.writer, None
                 writer.close(None)
 
-    def _resumed(self, name: str) -> str:
+    def _find_resume_point(self, name: str) -> str:
         """CF-084: what a new request says was heard last."""
-        asked = self._asked.get(name)
+        asked = self._requested_capabilities.get(name)
         ours = asked.unknown.get("attend") if asked is not None else None
         return str(ours.get("resume_after", "")) if isinstance(ours, dict) else ""
 
-    def attach(
+    def attach_stream(
         self, name: str, writer: FrameWriter, after: str = "", headers: Mapping[str, str] | None = None
-    ) -> Stream:
+    ) -> SubscriberStream:
         """A stream was opened: it gets what was said since it heard something last."""
         for stream in self.streams:  # one stream for a subscription
-            if stream.writer is not None and stream.id == name:
+            if stream.writer is not None and stream.subscription_id == name:
                 old, stream.writer = stream.writer, None
                 old.close(None)
-        stream = Stream(name, after, writer, name in self.seen, headers)
+        stream = SubscriberStream(name, after, writer, name in self.granted_subscriptions, headers)
         self.streams.append(stream)
-        heard = [event_id for event_id, _ in self._said]
-        place = heard.index(after) + 1 if after in heard else self._sent
-        for event_id, data in self._said[place:]:
+        heard = [event_id for event_id, _ in self._events]
+        place = heard.index(after) + 1 if after in heard else self._delivered_count
+        for event_id, data in self._events[place:]:
             writer.write(writer.frame(event_id, data))
-        self._sent = len(self._said)
-        self.news.set()
+        self._delivered_count = len(self._events)
+        self.activity.set()
         return stream
 
     # -- what is said ----------------------------------------------------------------------------
 
     @property
-    def stream(self) -> Stream | None:
+    def current_stream(self) -> SubscriberStream | None:
         """The one that is open."""
         return next((one for one in reversed(self.streams) if one.writer is not None), None)
 
-    def say(self, event: Json, raw: bytes | None = None) -> Json:
+    def send(self, event: JsonObject, raw: bytes | None = None) -> JsonObject:
         """Send an event, as it is or in these bytes; to who is not there, when it comes back."""
-        self._send([(str(event.get("event_id", "")), _bytes(event) if raw is None else raw)])
+        self._send_all([(str(event.get("event_id", "")), _encode_event(event) if raw is None else raw)])
         return event
 
-    def burst(self, events: Iterable[Json]) -> None:
+    def send_batch(self, events: Iterable[JsonObject]) -> None:
         """Send several so that they come at once."""
-        self._send([(event["event_id"], _bytes(event)) for event in events])
+        self._send_all([(event["event_id"], _encode_event(event)) for event in events])
 
-    def _send(self, said: list[tuple[str, bytes]]) -> None:
-        self._said += said
-        stream = self.stream
+    def _send_all(self, said: list[tuple[str, bytes]]) -> None:
+        self._events += said
+        stream = self.current_stream
         for _, data in said:
-            self._record(data, stream.id if stream is not None else "", out=True)
+            self._record(data, stream.subscription_id if stream is not None else "", from_producer=True)
         if stream is not None and stream.writer is not None:
-            self._sent = len(self._said)
+            self._delivered_count = len(self._events)
             stream.writer.write(b"".join(stream.writer.frame(event_id, data) for event_id, data in said))
 
-    def again(self, event: Json) -> None:
+    def resend(self, event: JsonObject) -> None:
         """Deliver an event once more."""
-        stream = self.stream
+        stream = self.current_stream
         if stream is not None and stream.writer is not None:
-            stream.writer.write(stream.writer.frame(event["event_id"], _bytes(event)))
+            stream.writer.write(stream.writer.frame(event["event_id"], _encode_event(event)))
 
-    def cut(self, piece: bytes = b"") -> None:
+    def drop_connection(self, piece: bytes = b"") -> None:
         """Let go of the subscriber without a word, after a piece of something if that can be."""
-        stream = self.stream
+        stream = self.current_stream
         if stream is None or stream.writer is None:
             return
         writer, stream.writer = stream.writer, None
-        if piece and self.raw:
+        if piece and self.is_raw_http:
             writer.write(piece)
         writer.close(None)
 
-    def framed(self, event: Json) -> bytes:
+    def frame_event(self, event: JsonObject) -> bytes:
         """An event as it goes over the wire."""
-        writer = None if self.stream is None else self.stream.writer
-        return b"" if writer is None else writer.frame(event["event_id"], _bytes(event))
+        writer = None if self.current_stream is None else self.current_stream.writer
+        return b"" if writer is None else writer.frame(event["event_id"], _encode_event(event))
 
-    def _record(self, raw: bytes, via: str, *, out: bool) -> None:
-        self.lines.append(Line(timestamp(time.time()), via, raw, out))
+    def _record(self, raw: bytes, via: str, *, from_producer: bool) -> None:
+        self.messages.append(RecordedMessage(format_timestamp(time.time()), via, raw, from_producer))
 
 
-def _bytes(event: Json) -> bytes:
+def _encode_event(event: JsonObject) -> bytes:
     return json.dumps(event, ensure_ascii=False).encode()
 
 
 # -- events --
 
-PRODUCER: Final = {"agent_id": "played-agent", "agent_name": "Played agent", "agent_version": "1.0.0"}
+PRODUCER_INFO: Final = {"agent_id": "played-agent", "agent_name": "Played agent", "agent_version": "1.0.0"}
 
 
-class Session:
+class FakeSession:
     """One session of a played producer. What it gives back is not sent yet."""
 
     def __init__(self) -> None:
-        self.id = identifier("sess_")
+        self.session_id = new_id("sess_")
 
-    def event(self, kind: str, text: str, urgency: str = "normal", **members: Any) -> Json:
+    def build_event(self, kind: str, text: str, urgency: str = "normal", **members: Any) -> JsonObject:
         """An event. ``kind`` is the end of a core type's name, or a whole name; None leaves a member out."""
-        event: Json = {
+        event: JsonObject = {
             "@context": CORE_CONTEXT,
             "aaep_version": AAEP_VERSION,
-            "type": kind if ":" in kind else PREFIX + kind,
-            "event_id": identifier("evt_"),
-            "session_id": self.id,
-            "timestamp": timestamp(time.time()),
-            "producer": PRODUCER,
+            "type": kind if ":" in kind else EVENT_TYPE_PREFIX + kind,
+            "event_id": new_id("evt_"),
+            "session_id": self.session_id,
+            "timestamp": format_timestamp(time.time()),
+            "producer": PRODUCER_INFO,
             "verbosity": "normal",
             "urgency": urgency,
             "localization_hints": {"primary_language": "en-US", "text_direction": "ltr"},
@@ -347,35 +363,42 @@ class Session:
         }
         return {name: value for name, value in event.items() if value is not None}
 
-    def started(self, text: str = "Working on a letter.", **members: Any) -> Json:
-        return self.event("session.started", text, **members)
+    def build_started(self, text: str = "Working on a letter.", **members: Any) -> JsonObject:
+        return self.build_event("session.started", text, **members)
 
-    def completed(self, text: str = "The letter is written.", **members: Any) -> Json:
-        return self.event("session.completed", text, duration_ms=1000, **members)
+    def build_completed(self, text: str = "The letter is written.", **members: Any) -> JsonObject:
+        return self.build_event("session.completed", text, duration_ms=1000, **members)
 
-    def errored(self, text: str = "The printer is on fire.", **members: Any) -> Json:
-        given: Json = {"error_category": "tool_error", "error_code": "printer.fire", "recoverable": False, **members}
-        return self.event("session.errored", text, "critical", **given)
+    def build_errored(self, text: str = "The printer is on fire.", **members: Any) -> JsonObject:
+        given: JsonObject = {
+            "error_category": "tool_error",
+            "error_code": "printer.fire",
+            "recoverable": False,
+            **members,
+        }
+        return self.build_event("session.errored", text, "critical", **given)
 
-    def cancelled(self, text: str = "The letter was stopped.", **members: Any) -> Json:
-        given: Json = {"cancelled_by": "user", "cancellation_reason": "user_request", **members}
-        return self.event("session.cancelled", text, **given)
+    def build_cancelled(self, text: str = "The letter was stopped.", **members: Any) -> JsonObject:
+        given: JsonObject = {"cancelled_by": "user", "cancellation_reason": "user_request", **members}
+        return self.build_event("session.cancelled", text, **given)
 
-    def state(self, to: str, text: str, before: str = "thinking", **members: Any) -> Json:
-        return self.event("state.changed", text, from_state=before, to_state=to, **members)
+    def build_state_changed(self, to_state: str, text: str, from_state: str = "thinking", **members: Any) -> JsonObject:
+        return self.build_event("state.changed", text, from_state=from_state, to_state=to_state, **members)
 
-    def tool(self, text: str, **members: Any) -> Json:
-        given: Json = {
+    def build_tool_invoked(self, text: str, **members: Any) -> JsonObject:
+        given: JsonObject = {
             "tool": "post_office",
-            "tool_call_id": identifier("call_"),
+            "tool_call_id": new_id("call_"),
             "risk_level": "low",
             "irreversible": False,
             **members,
         }
-        return self.event("tool.invoked", text, **given)
+        return self.build_event("tool.invoked", text, **given)
 
-    def chunk(self, text: str, position: int, hint: str, output: str, *, complete: bool = False) -> Json:
-        return self.event(
+    def build_output_chunk(
+        self, text: str, position: int, hint: str, output: str, *, complete: bool = False
+    ) -> JsonObject:
+        return self.build_event(
             "output.streaming",
             "",
             chunk=text,
@@ -386,12 +409,12 @@ class Session:
             content_type="text/plain",
         )
 
-    def confirm(self, action: str, token: str = "", **members: Any) -> Json:
+    def build_confirmation(self, action: str, token: str = "", **members: Any) -> JsonObject:
         """A question for a yes or a no about something that does little harm."""
-        given: Json = {
+        given: JsonObject = {
             "action": action,
             "consequence": f"{action} This can be undone.",
-            "reply_token": token or identifier("rpl_"),
+            "reply_token": token or new_id("rpl_"),
             "timeout_seconds": 60,
             "default_decision": "reject",
             "risk_level": "low",
@@ -399,18 +422,18 @@ class Session:
             "reversibility": "reversible",
             **members,
         }
-        return self.event("awaiting.confirmation", action, "critical", **given)
+        return self.build_event("awaiting.confirmation", action, "critical", **given)
 
-    def ask(self, question: str, *kinds: str, **members: Any) -> Json:
+    def build_clarification(self, question: str, *kinds: str, **members: Any) -> JsonObject:
         """A question for an answer."""
-        given: Json = {
+        given: JsonObject = {
             "question": question,
-            "reply_token": identifier("rpl_"),
+            "reply_token": new_id("rpl_"),
             "timeout_seconds": 60,
             "accepted_response_kinds": [*kinds],
             **members,
         }
-        return self.event("awaiting.clarification", question, "critical", **given)
+        return self.build_event("awaiting.clarification", question, "critical", **given)
 
-    def handoff(self, text: str) -> Json:
-        return self.event("handoff.requested", text, "critical", reason=text, target_kind="human")
+    def build_handoff(self, text: str) -> JsonObject:
+        return self.build_event("handoff.requested", text, "critical", reason=text, target_kind="human")

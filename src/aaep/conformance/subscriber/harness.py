@@ -19,17 +19,27 @@ from typing import Any, Final, Protocol, TypeVar
 import msgspec
 
 from ...identity.signing_keys import SigningKey
-from ..judge import Ledger, Line, excerpt
-from ..producer.harness import Json
-from ..scenario import Scenario, Unplayable, scenario
-from .fake_producer import Came, Player, Session, Stream
+from ..judge import EvidenceLog, RecordedMessage, excerpt
+from ..producer.harness import JsonObject
+from ..scenario import Scenario, ScenarioAborted, scenario
+from .fake_producer import FakeProducer, FakeSession, SubscriberMessage, SubscriberStream
 
-__all__ = ["SCENES", "TASKS", "Begin", "Running", "Scene", "Stage", "Told", "Unplayable", "scene"]
+__all__ = [
+    "PERSON_TASKS",
+    "REGISTERED_SUBSCRIBER_SCENARIOS",
+    "Harness",
+    "PrintedAnnouncement",
+    "RunningSubscriber",
+    "ScenarioAborted",
+    "SubscriberLauncher",
+    "SubscriberRun",
+    "subscriber_scenario",
+]
 
 T = TypeVar("T")
 
 # What the person at the subscriber does; {task} in a command stands for it.
-TASKS: Final[Mapping[str, str]] = {
+PERSON_TASKS: Final[Mapping[str, str]] = {
     "none": "Nothing is answered, as if nobody were there.",
     "accept": "Every confirmation is accepted as soon as it is announced.",
     "reject": "Every confirmation is refused as soon as it is announced.",
@@ -37,47 +47,49 @@ TASKS: Final[Mapping[str, str]] = {
     "answer": "Every question is answered: with its first choice, with yes, with the number 7, or with the word blue.",
     "renegotiate": "Once listening, other terms are asked for, such as another verbosity.",
 }
-_REPLIES: Final = ("confirmation.reply", "clarification.reply")
-_HOW: Final = (
+_REPLY_TYPES: Final = ("confirmation.reply", "clarification.reply")
+_NO_ANNOUNCEMENTS_HINT: Final = (
     "It prints no announcements. To show it, let it print one JSON object for each on standard output, "
     'such as {"event_id": "evt_1", "type": "aaep:agent.tool.invoked", "text": "Posting.", "urgency": "normal"}.'
 )
 
 
-class Told(msgspec.Struct):
+class PrintedAnnouncement(msgspec.Struct):
     """An announcement of the subscriber's, as it says of itself. Critical: it interrupts whatever else is said."""
 
     event_id: str
     text: str
     type: str = ""
     urgency: str = "normal"
-    at: float = 0.0
+    received_at: float = 0.0
 
 
-class Running(Protocol):
+class RunningSubscriber(Protocol):
     """A subscriber that was started."""
 
-    typed: bool  # whether the person is played on its standard input
-    seen: bool  # whether it is seen to end; otherwise it has ended when it has let go of the producer
+    has_typed_input: bool  # whether the person is played on its standard input
+    has_observable_exit: bool  # whether it is seen to end; otherwise it has ended when it has let go of the producer
 
-    async def type(self, line: str) -> None: ...
+    async def type_line(self, line: str) -> None: ...
 
     def stop(self) -> None:
         """Tell it to end, as SIGTERM does."""
 
-    async def ended(self) -> str:
+    async def wait_for_exit(self) -> str:
         """Wait until it has ended; how."""
 
 
-Begin = Callable[[str, str, str, Callable[[bytes], None]], Awaitable[Running]]  # URL, task, keys, for each line
+SubscriberLauncher = Callable[
+    [str, str, str, Callable[[bytes], None]], Awaitable[RunningSubscriber]
+]  # URL, task, keys, for each line
 
 
-class Stage:
+class Harness:
     """One run against one subscriber."""
 
     def __init__(
         self,
-        begin: Begin,
+        launch: SubscriberLauncher,
         *,
         at: str = "http://127.0.0.1:0",
         patience: float = 5.0,
@@ -89,192 +101,208 @@ class Stage:
         keys: Path | None = None,
         reached: Callable[[str], str] = lambda url: url,
     ) -> None:
-        self.begin, self.at, self.key, self.keys = begin, at, key, keys
-        self.patience, self.quiet = patience, quiet
-        self.wait = wait  # seconds that it may take to come
-        self.unanswered = patience if unanswered is None else unanswered  # seconds that a prompt is left alone
-        self.reached = reached  # the URL that the subscriber is given for the one that is served
-        self.gate = asyncio.Semaphore(at_once)
-        self.ledger = Ledger()
-        self.missed: dict[str, str] = {}  # why a rule could not be tried
-        self.requests: list[Json] = []
-        self.scenes: list[list[Line]] = []
-        self.met = False  # whether it ever came
-        self.seen = False  # whether it ever printed an announcement
-        self.places = 0
+        self.launch, self.listen_url, self.signing_key, self.keys_file = launch, at, key, keys
+        self.patience, self.quiet_period = patience, quiet
+        self.arrival_timeout = wait  # seconds that it may take to come
+        self.unanswered_timeout = patience if unanswered is None else unanswered  # seconds that a prompt is left alone
+        self.to_subscriber_url = reached  # the URL that the subscriber is given for the one that is served
+        self.concurrency_limit = asyncio.Semaphore(at_once)
+        self.evidence = EvidenceLog()
+        self.abort_reasons: dict[str, str] = {}  # why a rule could not be tried
+        self.subscription_requests: list[JsonObject] = []
+        self.messages_by_run: list[list[RecordedMessage]] = []
+        self.has_connected = False  # whether it ever came
+        self.has_announced = False  # whether it ever printed an announcement
+        self.run_count = 0
 
     @asynccontextmanager
-    async def scene(self, task: str = "none", **played: Any) -> AsyncIterator[Scene]:
+    async def run_subscriber(self, task: str = "none", **played: Any) -> AsyncIterator[SubscriberRun]:
         """Start the subscriber against a player, for a while."""
-        player = Player(**{"key": self.key, **played})
-        self.places += 1
-        player.address = url = self.reached(await player.open(self.at.format(place=self.places)))
-        made = Scene(self, player, task)
+        player = FakeProducer(**{"key": self.signing_key, **played})
+        self.run_count += 1
+        player.address = url = self.to_subscriber_url(await player.serve(self.listen_url.format(place=self.run_count)))
+        made = SubscriberRun(self, player, task)
         try:
-            made.running = await self.begin(url, task, str(self.keys or ""), made.take)
-            made.watch()
+            made.subscriber = await self.launch(url, task, str(self.keys_file or ""), made.receive_line)
+            made.watch_exit()
             yield made
         finally:
-            self.scenes.append(player.lines)
-            self.requests += [one.message for one in player.came if one.type == "subscription.request"]
-            await made.leave()
+            self.messages_by_run.append(player.messages)
+            self.subscription_requests += [
+                one.message for one in player.received_messages if one.type == "subscription.request"
+            ]
+            await made.stop_subscriber()
             await player.close()
-            made.alone()
+            made.check_unattended_replies()
 
 
-class Scene:
+class SubscriberRun:
     """One subscriber against one player."""
 
-    def __init__(self, stage: Stage, player: Player, task: str) -> None:
-        self.stage, self.player, self.task = stage, player, task
-        self.told: list[Told] = []
-        self.running: Running | None = None
-        self.ended = ""  # how the subscriber has ended, if it has
-        self._watching: asyncio.Task[None] | None = None
-        self.session = Session()
+    def __init__(self, stage: Harness, player: FakeProducer, task: str) -> None:
+        self.harness, self.producer, self.task = stage, player, task
+        self.announcements: list[PrintedAnnouncement] = []
+        self.subscriber: RunningSubscriber | None = None
+        self.exit_reason = ""  # how the subscriber has ended, if it has
+        self._exit_task: asyncio.Task[None] | None = None
+        self.session = FakeSession()
 
     # -- what it shows ---------------------------------------------------------------------
 
-    def take(self, line: bytes) -> None:
+    def receive_line(self, line: bytes) -> None:
         """A line that it printed."""
         try:
-            told = msgspec.json.decode(line, type=Told)
+            told = msgspec.json.decode(line, type=PrintedAnnouncement)
         except (msgspec.MsgspecError, UnicodeDecodeError):
             return  # whatever else it prints is its own affair
-        told.at = time.monotonic()
-        self.told.append(told)
-        self.stage.seen = True
-        self.player.news.set()
+        told.received_at = time.monotonic()
+        self.announcements.append(told)
+        self.harness.has_announced = True
+        self.producer.activity.set()
 
-    def watch(self) -> None:
-        self._watching = asyncio.get_running_loop().create_task(self._watch())
+    def watch_exit(self) -> None:
+        self._exit_task = asyncio.get_running_loop().create_task(self._wait_for_exit())
 
-    async def _watch(self) -> None:
-        assert self.running is not None
-        self.ended = await self.running.ended() or "It ended."
-        self.player.news.set()
+    async def _wait_for_exit(self) -> None:
+        assert self.subscriber is not None
+        self.exit_reason = await self.subscriber.wait_for_exit() or "It ended."
+        self.producer.activity.set()
 
-    async def until(self, found: Callable[[], T | None], limit: float | None = None) -> T | None:
+    async def wait_until(self, poll: Callable[[], T | None], timeout: float | None = None) -> T | None:
         """Wait until there is something, if it comes in time; once it has ended no more comes."""
-        news = self.player.news
+        news = self.producer.activity
         try:
-            async with asyncio.timeout(self.stage.patience if limit is None else limit):
+            async with asyncio.timeout(self.harness.patience if timeout is None else timeout):
                 while True:
                     news.clear()
-                    value = found()
-                    if value is not None or self.ended:
+                    value = poll()
+                    if value is not None or self.exit_reason:
                         return value
                     await news.wait()
         except TimeoutError:
-            return found()
+            return poll()
 
-    async def joined(self) -> Stream:
+    async def wait_for_stream(self) -> SubscriberStream:
         """Wait until it listens."""
-        stream = await self.until(lambda: self.player.stream, self.stage.wait)
+        stream = await self.wait_until(lambda: self.producer.current_stream, self.harness.arrival_timeout)
         if stream is None:
-            asked = any(one.type == "subscription.request" for one in self.player.came)
-            how = f" {self.ended}" if self.ended else ""
-            raise Unplayable(f"It {'asked for a subscription and never listened' if asked else 'did not come'}.{how}")
-        self.stage.met = True
+            asked = any(one.type == "subscription.request" for one in self.producer.received_messages)
+            how = f" {self.exit_reason}" if self.exit_reason else ""
+            raise ScenarioAborted(
+                f"It {'asked for a subscription and never listened' if asked else 'did not come'}.{how}"
+            )
+        self.harness.has_connected = True
         return stream
 
-    async def opening(self, *, watched: bool = True) -> None:
+    async def start_session(self, *, require_announcement: bool = True) -> None:
         """It listens, and a session begins; ``watched``: what it presents is needed."""
-        await self.joined()
-        await self.hear(self.session.started())
-        if watched and not self.told:
-            raise Unplayable(_HOW if not self.stage.seen else "It announced nothing here.")
+        await self.wait_for_stream()
+        await self.send_and_wait(self.session.build_started())
+        if require_announcement and not self.announcements:
+            raise ScenarioAborted(
+                _NO_ANNOUNCEMENTS_HINT if not self.harness.has_announced else "It announced nothing here."
+            )
 
-    def say(self, event: Json, raw: bytes | None = None) -> Json:
-        return self.player.say(event, raw)
+    def send(self, event: JsonObject, raw: bytes | None = None) -> JsonObject:
+        return self.producer.send(event, raw)
 
-    async def hear(self, event: Json, limit: float | None = None, raw: bytes | None = None) -> Told | None:
+    async def send_and_wait(
+        self, event: JsonObject, timeout: float | None = None, raw: bytes | None = None
+    ) -> PrintedAnnouncement | None:
         """Say something, and wait until it is announced."""
-        self.say(event, raw)
-        return await self.heard(event, limit)
+        self.send(event, raw)
+        return await self.wait_for_announcement(event, timeout)
 
-    async def heard(self, event: Json, limit: float | None = None) -> Told | None:
+    async def wait_for_announcement(
+        self, event: JsonObject, timeout: float | None = None
+    ) -> PrintedAnnouncement | None:
         """Wait until it is announced."""
-        return await self.until(lambda: next(iter(self.of(event)), None), limit)
+        return await self.wait_until(lambda: next(iter(self.find_announcements(event)), None), timeout)
 
-    def of(self, event: Json) -> list[Told]:
+    def find_announcements(self, event: JsonObject) -> list[PrintedAnnouncement]:
         """How often it was announced."""
-        return [one for one in self.told if one.event_id == event.get("event_id")]
+        return [one for one in self.announcements if one.event_id == event.get("event_id")]
 
     @property
-    def lives(self) -> bool:
+    def is_listening(self) -> bool:
         """Whether it runs and listens on."""
-        return not self.ended and self.player.stream is not None
+        return not self.exit_reason and self.producer.current_stream is not None
 
-    async def alive(self) -> bool:
+    async def can_continue(self) -> bool:
         """Whether it takes the next event as if nothing had been."""
-        mark = self.session.tool("Going on.")
-        told = await self.hear(mark)
-        return told is not None and not self.ended
+        mark = self.session.build_tool_invoked("Going on.")
+        told = await self.send_and_wait(mark)
+        return told is not None and not self.exit_reason
 
     # -- what it sends ---------------------------------------------------------------------
 
-    def sent(self, *types: str) -> list[Came]:
-        return [one for one in self.player.came if one.type in types]
+    def find_messages(self, *types: str) -> list[SubscriberMessage]:
+        return [one for one in self.producer.received_messages if one.type in types]
 
-    def replies(self, token: str = "") -> list[Came]:
+    def find_replies(self, token: str = "") -> list[SubscriberMessage]:
         """Its replies, to one question or to all; in order."""
         return [
             one
-            for one in self.player.came
-            if (one.type in _REPLIES or "reply_token" in one.message)
+            for one in self.producer.received_messages
+            if (one.type in _REPLY_TYPES or "reply_token" in one.message)
             and (not token or one.message.get("reply_token") == token)
         ]
 
-    async def rest(self, seconds: float | None = None) -> None:
+    async def wait_quiet_period(self, seconds: float | None = None) -> None:
         """As long as nothing should happen."""
         # Nothing else tells that nothing comes.
-        await asyncio.sleep(self.stage.quiet if seconds is None else seconds)
+        await asyncio.sleep(self.harness.quiet_period if seconds is None else seconds)
 
     # -- the person --------------------------------------------------------------------------
 
-    async def type(self, line: str) -> None:
+    async def type_line(self, line: str) -> None:
         """The person writes a line, where the person is played so."""
-        if self.running is not None and self.running.typed and not self.ended:
-            await self.running.type(line)
+        if self.subscriber is not None and self.subscriber.has_typed_input and not self.exit_reason:
+            await self.subscriber.type_line(line)
 
-    async def decide(self, prompt: Json, line: str, *more: str) -> Came | None:
+    async def ask_person(self, prompt: JsonObject, line: str, *more: str) -> SubscriberMessage | None:
         """Ask, have the person answer what was announced, and wait for the reply."""
-        before = len(self.replies())
-        told = await self.hear(prompt, self.stage.patience if self.told else self.stage.quiet)
-        if told is not None or not self.told:
+        before = len(self.find_replies())
+        told = await self.send_and_wait(
+            prompt, self.harness.patience if self.announcements else self.harness.quiet_period
+        )
+        if told is not None or not self.announcements:
             for one in (line, *more):
-                await self.type(one)
-                if await self.until(lambda: self._replied(before), self.stage.quiet if more else 0.0):
+                await self.type_line(one)
+                if await self.wait_until(
+                    lambda: self._find_new_reply(before), self.harness.quiet_period if more else 0.0
+                ):
                     break
-        return await self.until(lambda: self._replied(before))
+        return await self.wait_until(lambda: self._find_new_reply(before))
 
-    def _replied(self, before: int) -> Came | None:
-        replies = self.replies()
+    def _find_new_reply(self, before: int) -> SubscriberMessage | None:
+        replies = self.find_replies()
         older = {one.raw for one in replies[:before]}  # said again, it is still the reply to another
         return next((one for one in replies[before:] if one.raw not in older), None)
 
-    def alone(self) -> None:
+    def check_unattended_replies(self) -> None:
         """SEC-007: where nobody is, nobody answers; also where that is not what is tried."""
-        for one in self.replies() if self.task == "none" else ():
+        for one in self.find_replies() if self.task == "none" else ():
             if one.type == "confirmation.reply":
                 text = f"Nobody answered, and this was sent: {excerpt(one.raw)}"
-                self.stage.ledger.fail("SEC-007", text, "Never answer for the person.")
+                self.harness.evidence.record_failure("SEC-007", text, "Never answer for the person.")
 
-    async def leave(self) -> None:
+    async def stop_subscriber(self) -> None:
         """End it, if it has not ended by itself."""
-        if self.running is None:
+        if self.subscriber is None:
             return
-        if not self.ended:
-            self.running.stop()
-        if self._watching is not None:
-            if not self.running.seen:
-                await self.until(lambda: True if self.player.stream is None else None, self.stage.wait)
-                self._watching.cancel()
-            await asyncio.gather(self._watching, return_exceptions=True)
+        if not self.exit_reason:
+            self.subscriber.stop()
+        if self._exit_task is not None:
+            if not self.subscriber.has_observable_exit:
+                await self.wait_until(
+                    lambda: True if self.producer.current_stream is None else None, self.harness.arrival_timeout
+                )
+                self._exit_task.cancel()
+            await asyncio.gather(self._exit_task, return_exceptions=True)
 
 
 # -- scenarios ---------------------------------------------------------------------------------
 
-SCENES: Final[list[Scenario]] = []
-scene: Final = partial(scenario, among=SCENES)
+REGISTERED_SUBSCRIBER_SCENARIOS: Final[list[Scenario]] = []
+subscriber_scenario: Final = partial(scenario, among=REGISTERED_SUBSCRIBER_SCENARIOS)

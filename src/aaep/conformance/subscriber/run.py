@@ -18,20 +18,30 @@ from ...identity.signing_keys import SigningKey
 from ...protocol.attend_extension import attend_registry
 from ...protocol.audit import Audit
 from ...protocol.catalogue import Rule, all_rules
-from .. import Result
-from ..judge import Judged, Line, excerpt
-from ..judge import judge as judged_by
-from ..scenario import Level, Scenario, Unplayable, live, numbered
-from ..undecidable import UNDECIDABLE
+from .. import RuleResult
+from ..judge import AuditResult, RecordedMessage, excerpt
+from ..judge import judge_rules as judged_by
+from ..scenario import Level, Scenario, ScenarioAborted, collect_tried_rules, make_progress_reporter
+from ..undecidable import UNDECIDABLE_RULES
 from . import scenarios_handshake as joining
 from . import scenarios_presentation as hearing
 from . import scenarios_replies as answering
-from .harness import SCENES, TASKS, Begin, Running, Stage
-from .start import by_command, by_hand
+from .harness import PERSON_TASKS, REGISTERED_SUBSCRIBER_SCENARIOS, Harness, RunningSubscriber, SubscriberLauncher
+from .start import make_command_launcher, make_manual_launcher
 
-__all__ = ["SUBSCRIBER", "TASKS", "Begin", "Listened", "Running", "by_command", "by_hand", "judge_subscriber", "live"]
+__all__ = [
+    "PERSON_TASKS",
+    "SUBSCRIBER_SCENARIOS",
+    "RunningSubscriber",
+    "SubscriberLauncher",
+    "SubscriberResults",
+    "collect_tried_rules",
+    "judge_subscriber",
+    "make_command_launcher",
+    "make_manual_launcher",
+]
 
-_ORDER: Final = (
+_SCENARIO_ORDER: Final = (
     joining.it_subscribes_and_leaves,
     hearing.sessions_are_told_from_beginning_to_end,
     hearing.what_is_urgent_is_told_at_once,
@@ -49,12 +59,18 @@ _ORDER: Final = (
     joining.other_terms_are_asked_for,
     joining.only_who_is_proved_is_believed,
 )
-SUBSCRIBER: Final[tuple[Scenario, ...]] = tuple(next(one for one in SCENES if one.play is each) for each in _ORDER)
+SUBSCRIBER_SCENARIOS: Final[tuple[Scenario, ...]] = tuple(
+    next(one for one in REGISTERED_SUBSCRIBER_SCENARIOS if one.run is each) for each in _SCENARIO_ORDER
+)
 
 _ROLES: Final = ("subscriber", "both")
 # What every subscriber of a level sends; without it there is nothing to judge.
-_SHOWN: Final[dict[str, Level]] = {"subscription.request": 3, "confirmation.reply": 2, "clarification.reply": 2}
-_MESSAGES: Final = (
+_LEVELS_BY_TYPE: Final[dict[str, Level]] = {
+    "subscription.request": 3,
+    "confirmation.reply": 2,
+    "clarification.reply": 2,
+}
+_MESSAGE_TYPES: Final = (
     "subscription.request",
     "subscription.renegotiate",
     "confirmation.reply",
@@ -62,27 +78,27 @@ _MESSAGES: Final = (
 )
 
 
-class Listened:
+class SubscriberResults:
     """What came of a run."""
 
-    def __init__(self, stage: Stage, results: list[Result]) -> None:
-        self.results, self.remarks = results, stage.ledger.remarks
-        first = stage.requests[0] if stage.requests else {}
+    def __init__(self, stage: Harness, results: list[RuleResult]) -> None:
+        self.results, self.remarks = results, stage.evidence.remarks
+        first = stage.subscription_requests[0] if stage.subscription_requests else {}
         self.name = str(first.get("subscriber_name") or first.get("subscriber_id") or "")
         self.version = str(first.get("subscriber_version") or "")
 
 
 async def judge_subscriber(
-    begin: Begin,
+    launch: SubscriberLauncher,
     *,
     level: int = 3,
     strict: bool = False,
-    scenarios: Collection[Scenario] = SUBSCRIBER,
-    say: Callable[[str], object] = lambda _: None,
+    scenarios: Collection[Scenario] = SUBSCRIBER_SCENARIOS,
+    on_progress: Callable[[str], object] = lambda _: None,
     keys: bool = False,
     key: SigningKey | None = None,
     **settings: Any,
-) -> Listened:
+) -> SubscriberResults:
     """
     Put a subscriber to everything that a level demands, or to these scenarios only, and judge it.
 
@@ -91,66 +107,72 @@ async def judge_subscriber(
     with tempfile.TemporaryDirectory(prefix="aaep-") as folder:
         place = None
         if keys or key is not None:
-            key = key or SigningKey.new("RS256", "conformance")
+            key = key or SigningKey.generate("RS256", "conformance")
             place = Path(folder, "keys.json")
-            place.write_text(json.dumps({"keys": [key.jwk()]}), encoding="utf-8")
-        stage = Stage(begin, key=key, keys=place, **settings)
+            place.write_text(json.dumps({"keys": [key.to_jwk()]}), encoding="utf-8")
+        stage = Harness(launch, key=key, keys=place, **settings)
         chosen = [one for one in scenarios if one.level <= level]
-        await _play(stage, chosen, numbered(say, len(chosen)))
-    if not stage.met and not stage.requests:
-        raise AaepError("The subscriber never came. " + (stage.ledger.remarks or ["Does the command run?"])[0])
-    found = _audited(stage.scenes, strict=strict)
+        await _run_scenarios(stage, chosen, make_progress_reporter(on_progress, len(chosen)))
+    if not stage.has_connected and not stage.subscription_requests:
+        raise AaepError("The subscriber never came. " + (stage.evidence.remarks or ["Does the command run?"])[0])
+    found = _audit_runs(stage.messages_by_run, strict=strict)
     demanded = {
         rule: None if needed is None else max(needed, all_rules()[rule].level)
-        for rule, needed in live(SUBSCRIBER).items()
+        for rule, needed in collect_tried_rules(SUBSCRIBER_SCENARIOS).items()
     }
     results = judged_by(
-        found, stage.ledger, live=demanded, roles=_ROLES, undecidable=UNDECIDABLE, about=_about, shown=_SHOWN
+        found,
+        stage.evidence,
+        tried_rules=demanded,
+        roles=_ROLES,
+        undecidable=UNDECIDABLE_RULES,
+        message_types=_find_subscriber_types,
+        levels_by_type=_LEVELS_BY_TYPE,
     )
     for one in results:
-        if one.verdict == "not shown" and one.rule in stage.missed:
-            one.evidence = (stage.missed[one.rule],)
-    return Listened(stage, results)
+        if one.verdict == "not shown" and one.rule in stage.abort_reasons:
+            one.evidence = (stage.abort_reasons[one.rule],)
+    return SubscriberResults(stage, results)
 
 
-async def _play(stage: Stage, scenarios: Iterable[Scenario], say: Callable[[str], object]) -> None:
+async def _run_scenarios(stage: Harness, scenarios: Iterable[Scenario], on_progress: Callable[[str], object]) -> None:
     """Play these, each as far as it goes."""
 
-    async def one(scenario: Scenario) -> None:
-        async with stage.gate:
-            say(scenario.name)
+    async def run_scenario(scenario: Scenario) -> None:
+        async with stage.concurrency_limit:
+            on_progress(scenario.name)
             try:
-                await scenario.play(stage)
-            except Unplayable as error:
-                stage.ledger.remark(f"{scenario.name.capitalize()}: {error}")
-                stage.missed |= dict.fromkeys((*scenario.rules, *scenario.also), str(error))
+                await scenario.run(stage)
+            except ScenarioAborted as error:
+                stage.evidence.add_remark(f"{scenario.name.capitalize()}: {error}")
+                stage.abort_reasons |= dict.fromkeys((*scenario.required_rules, *scenario.optional_rules), str(error))
 
     try:
         async with asyncio.TaskGroup() as group:
             for scenario in scenarios:
-                group.create_task(one(scenario))
+                group.create_task(run_scenario(scenario))
     except ExceptionGroup as several:  # whatever it is, it is the same for all
         raise several.exceptions[0] from None
 
 
-def _audited(scenes: Iterable[list[Line]], *, strict: bool) -> Judged:
+def _audit_runs(scenes: Iterable[list[RecordedMessage]], *, strict: bool) -> AuditResult:
     """Judge what the subscriber sent, each scene by itself. Of what the player said nothing is its fault."""
-    judged = Judged([], {})
+    judged = AuditResult([], {})
     for lines in scenes:
         audit = Audit(attend_registry(), whole=True, strict=strict)
         for line in lines:
-            found = audit.feed(line.raw, line.at, line.via, "out" if line.out else "in")
-            if not line.out:
+            found = audit.feed(line.raw, line.at, line.via, "out" if line.is_from_producer else "in")
+            if not line.is_from_producer:
                 judged.findings += ((one, excerpt(line.raw)) for one in found)
-                judged.count(line.raw)
+                judged.count_message(line.raw)
     return judged
 
 
-def _about(rule: Rule) -> tuple[str, ...]:
+def _find_subscriber_types(rule: Rule) -> tuple[str, ...]:
     """The messages of a subscriber's that show whether it keeps a rule."""
     if rule.role != "subscriber":
         return ()
-    named = [one for one in _MESSAGES if f"{one}." in rule.section or f"{one} " in rule.statement]
+    named = [one for one in _MESSAGE_TYPES if f"{one}." in rule.section or f"{one} " in rule.statement]
     if not named and rule.id.startswith(("CONF", "CLAR")):
         named = ["confirmation.reply" if rule.id.startswith("CONF") else "clarification.reply"]
     return tuple(dict.fromkeys(named))

@@ -24,7 +24,7 @@ from ...protocol.attend_extension import PREFIX
 from ...protocol.codec import encode, read
 from ...protocol.fields import Message
 from ...protocol.messages import Manifest, SubscriptionClose, SubscriptionRejected
-from ...text.sanitize import neutralise
+from ...text.sanitize import sanitize
 from ...transports.base import ChannelLost, ChannelRefused, transport
 from ...transports.duplex_client import Duplex, Wire
 from ...transports.duplex_server import Exchange
@@ -219,7 +219,7 @@ class Attachment:
         if not isinstance(message, SubscriptionRejected):
             return False
         code = "" if message.reason_code == "unknown" else f"{message.reason_code}: "  # that is no word for a person
-        self._refusal = f"{code}{neutralise(message.reason_message)}"
+        self._refusal = f"{code}{sanitize(message.reason_message)}"
         return True
 
 

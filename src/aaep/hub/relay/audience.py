@@ -16,9 +16,9 @@ from typing import Any, Final
 import msgspec
 from msgspec import UNSET
 
-from ...identity.credentials import audience
-from ...identity.peer import LOCAL
-from ...journal.base import Entry, Journal
+from ...identity.credentials import resolve_audience
+from ...identity.peer import LOCAL_PRINCIPAL
+from ...journal.base import Journal, JournalEntry
 from ...protocol import codec
 from ...protocol.attend_extension import ATTEND, PREFIX, attend_members
 from ...protocol.events import SessionStarted
@@ -100,9 +100,9 @@ class Whose(msgspec.Struct, frozen=True):
         it works for. Where all who are let in are one person that is everybody.
         """
         if not self.principal:
-            return frozenset({LOCAL})
-        if self.principal == LOCAL:
-            return audience(self.named, requested_by, several=several)
+            return frozenset({LOCAL_PRINCIPAL})
+        if self.principal == LOCAL_PRINCIPAL:
+            return resolve_audience(self.named, requested_by, is_multi_user=several)
         own = frozenset({self.principal})
         return own if self.named is None else own & self.named
 
@@ -110,7 +110,7 @@ class Whose(msgspec.Struct, frozen=True):
 NOBODY: Final = Whose("", "")  # a session that was kept without a word about it: for the user of this machine
 
 
-def whose(entries: Sequence[Entry]) -> Whose:
+def whose(entries: Sequence[JournalEntry]) -> Whose:
     """Whose a session of an earlier run is."""
     for entry in entries[:1]:
         message = codec.decode(entry.data)

@@ -16,8 +16,8 @@ from functools import partial
 from typing import Any, Final, Literal
 
 from ...errors import AaepError
-from ...identity.peer import AGENT, LOCAL, Peer
-from ...journal.base import Entry
+from ...identity.peer import AGENT, LOCAL_PRINCIPAL, Peer
+from ...journal.base import JournalEntry
 from ...protocol import codec as bytes_
 from ...protocol.attend_extension import attend_member
 from ...protocol.events import TERMINAL, Envelope, LocalizationHints, SessionStarted, StateChanged
@@ -25,15 +25,15 @@ from ...protocol.fields import AAEP_VERSION, get_member
 from ...protocol.messages import Manifest, Reply, SubscriptionRejected
 from ...protocol.rules import pattern_test
 from ...protocol.session import SessionState
-from ...runtime.ids import identifier, timestamp
+from ...runtime.ids import format_timestamp, new_id
 from ...subscriber.replies import refuses
 from ...subscriber.subscriber import Status, Subscriber
-from ...text.summaries import STATES
+from ...text.summaries import STATE_SUMMARIES
 from ...transports.base import ChannelLost, ChannelRefused
 from ...transports.duplex_client import Duplex, Wire
 from ...transports.duplex_server import Handed
 from ..hub import Hub
-from ..recovery import caught_up, endings
+from ..recovery import build_closing_events, build_resync
 from ..sessions import SessionSnapshot, SessionSource, remember_bounded
 from ..stream import Subscription
 from .audience import Whose, named, whose
@@ -70,8 +70,8 @@ class Relays:
 
         The agent is the authority on a session, so it is not over because this hub was away.
         """
-        for kept in self._hub.journal.sessions():
-            entries = self._hub.journal.read(session=kept.session_id, limit=kept.entries)
+        for kept in self._hub.journal.list_sessions():
+            entries = self._hub.journal.read(session=kept.session_id, limit=kept.entry_count)
             audience = self._hub.sessions.earlier_audience(kept.session_id)
             one = Relayed(self._hub, kept.session_id, whose(entries), audience)
             one.recall(entries)
@@ -169,7 +169,7 @@ class Relay:
         """``proven``: it is known by its instance, which no other agent can know, not by a name that any can say."""
         self.proven = proven
         self.hub, self.key, self.manifest = hub, key, manifest
-        self.audience = None if key[0] == LOCAL else frozenset({key[0]})  # whom it can speak to at all
+        self.audience = None if key[0] == LOCAL_PRINCIPAL else frozenset({key[0]})  # whom it can speak to at all
         self.session_id = ""  # to the hub, a source that asks who could answer
         self._relays, self._forget = relays, forget
         self._wires: asyncio.Queue[Handed] = asyncio.Queue()
@@ -437,9 +437,9 @@ class Relayed:
     def keep(self, agent_id: str) -> None:
         """Have the journal know whose it is, before anything of it: for whoever opens that next."""
         data = self.whose.entry(agent_id)
-        self._hub.journal.append(identifier("man_"), self.session_id, data, at=time.time())
+        self._hub.journal.append(new_id("man_"), self.session_id, data, at=time.time())
 
-    def recall(self, entries: Sequence[Entry]) -> None:
+    def recall(self, entries: Sequence[JournalEntry]) -> None:
         """What the journal has of it."""
         for entry in entries:
             event = bytes_.read(entry.data, self._hub.offer.registry)[0]
@@ -471,7 +471,7 @@ class Relayed:
     def abandon(self) -> None:
         """Its agent does not come back: everybody is told, and nothing of it is open any more."""
         if self.last is not None:
-            for event in [*endings(self._order, self.last, time.time())]:
+            for event in [*build_closing_events(self._order, self.last, time.time())]:
                 self.take(event)
 
     def join(self, subscription: Subscription) -> SessionSnapshot:
@@ -481,7 +481,7 @@ class Relayed:
         agent = self._order.agents.get(last.producer.agent_id)
         pending = [ask.event for ask in self._order.prompts.values() if ask.outcome == "pending"]
         state = None
-        if agent is not None and agent.state in STATES:
+        if agent is not None and agent.state in STATE_SUMMARIES:
             state = _resync(last, agent.state)
         return SessionSnapshot(self._started, [*pending], state, last.event_id)
 
@@ -516,12 +516,12 @@ class Relayed:
 
 
 def _resync(last: Envelope, state: str) -> StateChanged:
-    return caught_up(
+    return build_resync(
         state,
         aaep_version=AAEP_VERSION,
-        event_id=identifier("evt_"),
+        event_id=new_id("evt_"),
         session_id=last.session_id,
-        timestamp=max(timestamp(time.time()), last.timestamp),
+        timestamp=max(format_timestamp(time.time()), last.timestamp),
         producer=last.producer,
         localization_hints=LocalizationHints(primary_language="en", text_direction="ltr"),
     )

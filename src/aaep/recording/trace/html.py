@@ -13,46 +13,58 @@ from collections.abc import Iterator
 from typing import Final
 
 from ...protocol.catalogue import all_rules, speak_section
-from ...text.html_page import asset, document, foreign, safe
+from ...text.html_page import escape_xml, isolate_text, load_asset, render_page
 from .build import Trace
-from .model import GRADES, KINDS, Mark, Step, Track, counted, lasting
-from .svg import STYLE, figure
-from .words import account, chosen, duration, faults, heading, outcome, overview, when
+from .model import KIND_LABELS, SEVERITY_LABELS, SessionTrace, Step, TraceFinding, format_count, format_exact_duration
+from .svg import SVG_STYLE, render_session_svg
+from .words import (
+    describe_duration,
+    describe_recording,
+    describe_result,
+    describe_session,
+    describe_time,
+    select_sessions,
+    session_title,
+    summarize_broken_rules,
+)
 
-__all__ = ["html"]
+__all__ = ["render_html"]
 
-MOST: Final = 20_000  # steps on a page
-_OPEN: Final = 20  # sessions that are open at first, if there are no more
-_LINKS: Final = 200  # sessions in the list
+MAX_STEPS: Final = 20_000  # steps on a page
+_MAX_OPEN_SESSIONS: Final = 20  # sessions that are open at first, if there are no more
+_MAX_LINKS: Final = 200  # sessions in the list
 
 
-def html(trace: Trace, *, most: int = MOST) -> Iterator[str]:
+def render_html(trace: Trace, *, max_steps: int = MAX_STEPS) -> Iterator[str]:
     """The page, in parts."""
     title = f"Trace of {', '.join(trace.sources)}"
-    style = asset("timeline.css", __package__) + STYLE
-    return document(title, _body(trace, title, most), style=style, script=asset("timeline.js", __package__))
+    style = load_asset("timeline.css", __package__) + SVG_STYLE
+    return render_page(
+        title, _render_body(trace, title, max_steps), style=style, script=load_asset("timeline.js", __package__)
+    )
 
 
-def _body(trace: Trace, title: str, most: int) -> Iterator[str]:
-    told = chosen(trace.tracks, most)
+def _render_body(trace: Trace, title: str, most: int) -> Iterator[str]:
+    told = select_sessions(trace.session_traces, most)
     yield '<a class="skip" href="#sessions">Skip to the sessions</a>\n'
-    yield f"<header>\n<h1>{safe(title)}</h1>\n<p>{safe(overview(trace))}</p>\n<p>{safe(outcome(trace))}</p>\n"
-    left = len(trace.tracks) - len(told)
+    yield f"<header>\n<h1>{escape_xml(title)}</h1>\n<p>{escape_xml(describe_recording(trace))}</p>\n"
+    yield f"<p>{escape_xml(describe_result(trace))}</p>\n"
+    left = len(trace.session_traces) - len(told)
     if left:
-        yield f"<p>Of {counted(left, 'session')} only the sum and what broke a rule are shown.</p>\n"
+        yield f"<p>Of {format_count(left, 'session')} only the sum and what broke a rule are shown.</p>\n"
     yield "</header>\n<main>\n"
-    yield from _rules(trace)
-    yield from _form(trace)
-    yield from _links(trace)
+    yield from _render_rules(trace)
+    yield from _render_filter_form(trace)
+    yield from _render_links(trace)
     yield '<div id="sessions" tabindex="-1">\n'
-    for number, track in enumerate(trace.tracks, start=1):
-        yield from _session(track, number, trace, whole=number in told)
+    for number, track in enumerate(trace.session_traces, start=1):
+        yield from _render_session(track, number, trace, whole=number in told)
     yield "</div>\n</main>\n"
 
 
-def _rules(trace: Trace) -> Iterator[str]:
+def _render_rules(trace: Trace) -> Iterator[str]:
     """Every rule that was broken, how often, and what it asks for."""
-    broken: Counter[str] = sum((track.rules for track in trace.tracks), Counter())
+    broken: Counter[str] = sum((track.rule_counts for track in trace.session_traces), Counter())
     yield '<section aria-labelledby="rules">\n<h2 id="rules">Rules that were broken</h2>\n'
     if not broken:
         yield "<p>No rule was broken.</p>\n</section>\n"
@@ -62,16 +74,16 @@ def _rules(trace: Trace) -> Iterator[str]:
     for id_, times in broken.most_common():
         known = all_rules().get(id_)
         asks = f"{known.statement} ({speak_section(known.section)})" if known is not None else "A rule of a profile."
-        yield f'<tr><th scope="row">{safe(id_)}</th><td>{times:,}</td><td>{safe(asks)}</td></tr>\n'
+        yield f'<tr><th scope="row">{escape_xml(id_)}</th><td>{times:,}</td><td>{escape_xml(asks)}</td></tr>\n'
     yield "</tbody>\n</table>\n</section>\n"
 
 
-def _form(trace: Trace) -> Iterator[str]:
+def _render_filter_form(trace: Trace) -> Iterator[str]:
     """Filter and search; shown by the script, which they need."""
     yield '<form id="filter" role="search" aria-label="Filter the steps" hidden>\n'
     yield '<label for="find">Search</label> <input type="search" id="find" autocomplete="off">\n'
     yield "<fieldset>\n<legend>Show</legend>\n"
-    for kind, name in KINDS.items():
+    for kind, name in KIND_LABELS.items():
         yield f'<label><input type="checkbox" name="kind" value="{kind}" checked> {name}</label>\n'
     yield "</fieldset>\n"
     yield '<label><input type="checkbox" id="only"> Only what broke a rule</label>\n<div>\n'
@@ -81,29 +93,30 @@ def _form(trace: Trace) -> Iterator[str]:
     yield '<button type="reset">Show everything</button>\n</div>\n<p id="count" role="status"></p>\n</form>\n'
 
 
-def _links(trace: Trace) -> Iterator[str]:
-    tracks = trace.tracks[:_LINKS]
+def _render_links(trace: Trace) -> Iterator[str]:
+    tracks = trace.session_traces[:_MAX_LINKS]
     if len(tracks) < 2:
         return
     yield '<nav aria-labelledby="list">\n<h2 id="list">Sessions</h2>\n<ul>\n'
     for number, track in enumerate(tracks, start=1):
-        yield f'<li><a href="#s{number}">{safe(heading(track, trace))}</a>: {faults(track)}</li>\n'
+        title = escape_xml(session_title(track, trace))
+        yield f'<li><a href="#s{number}">{title}</a>: {summarize_broken_rules(track)}</li>\n'
     yield "</ul>\n"
-    if len(trace.tracks) > len(tracks):
-        yield f"<p>And {counted(len(trace.tracks) - len(tracks), 'more session')}, further down.</p>\n"
+    if len(trace.session_traces) > len(tracks):
+        yield f"<p>And {format_count(len(trace.session_traces) - len(tracks), 'more session')}, further down.</p>\n"
     yield "</nav>\n"
 
 
-def _session(track: Track, number: int, trace: Trace, *, whole: bool) -> Iterator[str]:
+def _render_session(track: SessionTrace, number: int, trace: Trace, *, whole: bool) -> Iterator[str]:
     name = f"s{number}"
     yield f'<section class="session" id="{name}" aria-labelledby="{name}-h">\n<div class="about">\n'
-    yield f'<h2 id="{name}-h">{safe(heading(track, trace))}: {faults(track)}</h2>\n'
-    yield f"<p>{safe(' '.join(account(track)))}</p>\n</div>\n"
-    steps = [step for step in track.steps if whole or any(mark.severity != "info" for mark in step.marks)]
+    yield f'<h2 id="{name}-h">{escape_xml(session_title(track, trace))}: {summarize_broken_rules(track)}</h2>\n'
+    yield f"<p>{escape_xml(' '.join(describe_session(track)))}</p>\n</div>\n"
+    steps = [step for step in track.steps if whole or any(mark.severity != "info" for mark in step.findings)]
     if steps:
-        opened = " open" if len(trace.tracks) <= _OPEN else ""
-        drawing = figure(track, name) if whole else ""
-        shown = f"{'Drawing and ' if drawing else ''}{counted(len(steps), 'step')}"
+        opened = " open" if len(trace.session_traces) <= _MAX_OPEN_SESSIONS else ""
+        drawing = render_session_svg(track, name) if whole else ""
+        shown = f"{'Drawing and ' if drawing else ''}{format_count(len(steps), 'step')}"
         yield f"<details{opened}>\n<summary>{shown}</summary>\n"
         if drawing:
             label = f"Drawing of session {track.number}"
@@ -112,35 +125,38 @@ def _session(track: Track, number: int, trace: Trace, *, whole: bool) -> Iterato
         yield '<th scope="col" class="when">Time from the start</th><th scope="col" class="kind">Lane</th>'
         yield '<th scope="col">What happened</th></tr></thead>\n<tbody>\n'
         for place, step in enumerate(steps, start=1):
-            yield from _row(step, track, f"{name}-{place}")
+            yield from _render_row(step, track, f"{name}-{place}")
         yield "</tbody>\n</table>\n</details>\n"
     yield "</section>\n"
 
 
-def _row(step: Step, track: Track, id_: str) -> Iterator[str]:
-    broken = ' data-broken="1"' if any(mark.severity != "info" for mark in step.marks) else ""
-    after = step.at - track.begun
-    time = lasting(after) if after >= 0.0005 else "0 seconds" if after >= 0 else when(step, track)
+def _render_row(step: Step, track: SessionTrace, id_: str) -> Iterator[str]:
+    broken = ' data-broken="1"' if any(mark.severity != "info" for mark in step.findings) else ""
+    after = step.at - track.started_at
+    time = (
+        format_exact_duration(after) if after >= 0.0005 else "0 seconds" if after >= 0 else describe_time(step, track)
+    )
     yield f'<tr id="{id_}" data-kind="{step.kind}"{broken}>'
     yield f'<th scope="row">{time}</th>'
-    yield f"<td>{KINDS[step.kind]}</td><td>{safe(step.text)}"
-    if step.said:
-        yield f" “{foreign(step.said, step.language)}”"
-    if step.lasts or step.until is not None:
-        yield f" {safe(duration(step))}"
-    if len(track.agents) > 1 and step.agent:
-        yield f" {foreign(f'By {track.agents.get(step.agent, step.agent)}.')}"
-    if step.marks:
-        yield f'<ul class="marks">{"".join(map(_mark, step.marks))}</ul>'
+    yield f"<td>{KIND_LABELS[step.kind]}</td><td>{escape_xml(step.text)}"
+    if step.quote:
+        yield f" “{isolate_text(step.quote, step.quote_language)}”"
+    if step.has_duration or step.end is not None:
+        yield f" {escape_xml(describe_duration(step))}"
+    if len(track.agent_names) > 1 and step.agent_id:
+        yield f" {isolate_text(f'By {track.agent_names.get(step.agent_id, step.agent_id)}.')}"
+    if step.findings:
+        yield f'<ul class="marks">{"".join(map(_render_finding, step.findings))}</ul>'
     if step.line:
-        yield f' <span class="small">Line {step.line}{f", {safe(step.event_id)}" if step.event_id else ""}</span>'
+        yield f' <span class="small">Line {step.line}{f", {escape_xml(step.event_id)}" if step.event_id else ""}</span>'
     yield "</td></tr>\n"
 
 
-def _mark(mark: Mark) -> str:
+def _render_finding(mark: TraceFinding) -> str:
     source = f", {speak_section(mark.section)}" if mark.section else ""
     where = f", line {mark.line:,}" if mark.line is not None else ", at the end"
     return (
-        f'<li class="{mark.severity}" tabindex="-1"><strong>{GRADES[mark.severity]} {safe(mark.rule)}</strong>'
-        f"{safe(source + where)}. {foreign(mark.text)}</li>"
+        f'<li class="{mark.severity}" tabindex="-1">'
+        f"<strong>{SEVERITY_LABELS[mark.severity]} {escape_xml(mark.rule)}</strong>"
+        f"{escape_xml(source + where)}. {isolate_text(mark.text)}</li>"
     )

@@ -16,14 +16,26 @@ import msgspec
 from ...errors import Severity
 from ...protocol.audit import Finding
 from ...protocol.session import SessionState
-from ...text.phrases import span
-from ...text.redaction import redact, suspicious
-from ...text.sanitize import cut, neutralise
+from ...text.phrases import format_duration
+from ...text.redaction import may_contain_secret, redact
+from ...text.sanitize import sanitize, truncate
 
-__all__ = ["GRADES", "KINDS", "LANES", "Kind", "Mark", "Step", "Steps", "Track", "counted", "lasting", "quoted"]
+__all__ = [
+    "KIND_LABELS",
+    "LANE_KINDS",
+    "SEVERITY_LABELS",
+    "SessionTrace",
+    "Step",
+    "StepBuffer",
+    "StepKind",
+    "TraceFinding",
+    "format_count",
+    "format_exact_duration",
+    "quote_text",
+]
 
-Kind: TypeAlias = Literal["session", "state", "tool", "output", "prompt", "progress", "connection", "other"]
-KINDS: Final[dict[Kind, str]] = {
+StepKind: TypeAlias = Literal["session", "state", "tool", "output", "prompt", "progress", "connection", "other"]
+KIND_LABELS: Final[dict[StepKind, str]] = {
     "session": "Session",
     "state": "State",
     "tool": "Tool",
@@ -33,14 +45,14 @@ KINDS: Final[dict[Kind, str]] = {
     "connection": "Connection",
     "other": "Other",
 }
-LANES: Final[tuple[Kind, ...]] = ("state", "tool", "output", "prompt")
-GRADES: Final[dict[Severity, str]] = {"error": "Error", "warning": "Warning", "info": "Note"}
-KEPT: Final = 200  # steps kept at the beginning, at the end, and of those in between that broke a rule
-_MARKS: Final = 20  # kept of one step
-_QUOTED: Final = 240  # characters of a text that are shown
+LANE_KINDS: Final[tuple[StepKind, ...]] = ("state", "tool", "output", "prompt")
+SEVERITY_LABELS: Final[dict[Severity, str]] = {"error": "Error", "warning": "Warning", "info": "Note"}
+MAX_STEPS_PER_SECTION: Final = 200  # steps kept at the beginning, at the end, and of those in between that broke a rule
+_MAX_FINDINGS_PER_STEP: Final = 20  # kept of one step
+_MAX_QUOTE_LENGTH: Final = 240  # characters of a text that are shown
 
 
-class Mark(msgspec.Struct, frozen=True):
+class TraceFinding(msgspec.Struct, frozen=True):
     """A rule, and where it was broken."""
 
     rule: str
@@ -60,176 +72,178 @@ class Step(msgspec.Struct):
     """
 
     at: float  # seconds since the epoch; 0 if nobody knows
-    kind: Kind
+    kind: StepKind
     text: str  # ours, whole sentences
-    said: str = ""  # theirs, harmless and cut
-    language: str = ""  # of what they said, if it is known
+    quote: str = ""  # theirs, harmless and cut
+    quote_language: str = ""  # of what they said, if it is known
     line: int = 0
     event_id: str = ""
-    agent: str = ""
-    name: str = ""  # what a drawing writes on it
-    lasts: bool = False
-    until: float | None = None
-    ended: str = ""  # how
-    times: int = 1
+    agent_id: str = ""
+    label: str = ""  # what a drawing writes on it
+    has_duration: bool = False
+    end: float | None = None
+    outcome: str = ""  # how
+    count: int = 1
     size: int = 0  # characters of an output
-    marks: list[Mark] = []
-    placed: bool = False
+    findings: list[TraceFinding] = []
+    is_added: bool = False
 
     @property
     def seconds(self) -> float | None:
-        return None if self.until is None else max(0.0, self.until - self.at)
+        return None if self.end is None else max(0.0, self.end - self.at)
 
 
-class Steps:
+class StepBuffer:
     """The steps that are kept, in order, and how many are not."""
 
-    def __init__(self, kept: int = KEPT) -> None:
-        self._kept = kept
-        self.first: list[Step] = []
-        self.broken: list[Step] = []
-        self.last: deque[Step] = deque()
-        self.left: Counter[Kind] = Counter()  # what is not kept
+    def __init__(self, limit: int = MAX_STEPS_PER_SECTION) -> None:
+        self._limit = limit
+        self.head: list[Step] = []
+        self.middle: list[Step] = []
+        self.tail: deque[Step] = deque()
+        self.omitted_counts: Counter[StepKind] = Counter()  # what is not kept
 
     def add(self, step: Step) -> None:
-        if len(self.first) < self._kept:
-            self.first.append(step)
+        if len(self.head) < self._limit:
+            self.head.append(step)
             return
-        self.last.append(step)
-        if len(self.last) > self._kept:
-            old = self.last.popleft()
-            if old.marks and len(self.broken) < self._kept:
-                self.broken.append(old)
+        self.tail.append(step)
+        if len(self.tail) > self._limit:
+            old = self.tail.popleft()
+            if old.findings and len(self.middle) < self._limit:
+                self.middle.append(old)
             else:
-                self.left[old.kind] += 1
+                self.omitted_counts[old.kind] += 1
 
     @property
     def latest(self) -> Step | None:
-        return self.last[-1] if self.last else self.first[-1] if self.first else None
+        return self.tail[-1] if self.tail else self.head[-1] if self.head else None
 
     def __iter__(self) -> Iterator[Step]:
-        yield from self.first
-        if self.left:
-            yield self._gap()
-        yield from self.broken
-        yield from self.last
+        yield from self.head
+        if self.omitted_counts:
+            yield self._omission_step()
+        yield from self.middle
+        yield from self.tail
 
     def __len__(self) -> int:
-        return len(self.first) + bool(self.left) + len(self.broken) + len(self.last)
+        return len(self.head) + bool(self.omitted_counts) + len(self.middle) + len(self.tail)
 
-    def _gap(self) -> Step:
-        parts = ", ".join(f"{KINDS[kind].lower()} {number:,}" for kind, number in self.left.most_common())
-        text = f"From here on {counted(self.left.total(), 'step')} are left out: {parts}."
-        if self.broken:
-            text += f" {counted(len(self.broken), 'step')} among them that broke a rule come next."
-        return Step(self.first[-1].at, "other", text)
+    def _omission_step(self) -> Step:
+        parts = ", ".join(
+            f"{KIND_LABELS[kind].lower()} {number:,}" for kind, number in self.omitted_counts.most_common()
+        )
+        text = f"From here on {format_count(self.omitted_counts.total(), 'step')} are left out: {parts}."
+        if self.middle:
+            text += f" {format_count(len(self.middle), 'step')} among them that broke a rule come next."
+        return Step(self.head[-1].at, "other", text)
 
 
-class Track:
+class SessionTrace:
     """One session, as one subscription heard it. Without a session id: what belongs to none."""
 
-    def __init__(self, session_id: str, via: str, source: str, number: int = 0) -> None:
-        self.session_id, self.via, self.source, self.number = session_id, via, source, number
-        self.steps = Steps()
-        self.begun = 0.0
-        self.last = 0.0
-        self.ended = ""  # completed, errored or cancelled
-        self.parent = ""  # the session it belongs to, if it says so (A.9)
-        self.events = self.repeated = 0
-        self.tools = self.outputs = self.prompts = 0
-        self.agents: dict[str, str] = {}  # their names by their ids
-        self.spent: dict[str, float] = {}  # seconds in each state
-        self.grades: Counter[Severity] = Counter()
-        self.rules: Counter[str] = Counter()
+    def __init__(self, session_id: str, subscription_id: str, source: str, number: int = 0) -> None:
+        self.session_id, self.subscription_id, self.source, self.number = session_id, subscription_id, source, number
+        self.steps = StepBuffer()
+        self.started_at = 0.0
+        self.last_at = 0.0
+        self.outcome = ""  # completed, errored or cancelled
+        self.parent_id = ""  # the session it belongs to, if it says so (A.9)
+        self.event_count = self.repeated_count = 0
+        self.tool_call_count = self.output_count = self.prompt_count = 0
+        self.agent_names: dict[str, str] = {}  # their names by their ids
+        self.seconds_by_state: dict[str, float] = {}  # seconds in each state
+        self.severity_counts: Counter[Severity] = Counter()
+        self.rule_counts: Counter[str] = Counter()
         # What is open:
-        self.session: SessionState | None = None
-        self.states: dict[str, Step] = {}
-        self.calls: list[tuple[str, str, str, Step]] = []  # id, tool, agent
-        self.written: dict[tuple[str, str], tuple[Step, str]] = {}  # by agent and output, with the beginning
-        self.asked: dict[str, Step] = {}
+        self.session_state: SessionState | None = None
+        self.open_states: dict[str, Step] = {}
+        self.open_calls: list[tuple[str, str, str, Step]] = []  # id, tool, agent
+        self.open_outputs: dict[tuple[str, str], tuple[Step, str]] = {}  # by agent and output, with the beginning
+        self.open_prompts: dict[str, Step] = {}
 
     @property
     def seconds(self) -> float:
-        return max(0.0, self.last - self.begun)
+        return max(0.0, self.last_at - self.started_at)
 
     def add(self, step: Step) -> Step:
         """Let a step have happened."""
-        self.begun = self.begun or step.at
-        self.last = max(self.last, step.at)
-        step.placed = True
+        self.started_at = self.started_at or step.at
+        self.last_at = max(self.last_at, step.at)
+        step.is_added = True
         self.steps.add(step)
         return step
 
-    def mark(self, step: Step, findings: list[Finding], line: int | None) -> None:
+    def add_findings(self, step: Step, findings: list[Finding], line: int | None) -> None:
         """Note where rules were broken."""
         marks = [
-            Mark(
-                quoted(found.rule, 80),
-                quoted(found.section, 80),
+            TraceFinding(
+                quote_text(found.rule, 80),
+                quote_text(found.section, 80),
                 found.severity,
-                quoted(found.message),
+                quote_text(found.message),
                 line,
-                quoted(found.path, 120),
+                quote_text(found.path, 120),
             )
-            for found in findings[:_MARKS]
+            for found in findings[:_MAX_FINDINGS_PER_STEP]
         ]
-        step.marks = [*step.marks, *marks][:_MARKS]
-        self.count(findings)
+        step.findings = [*step.findings, *marks][:_MAX_FINDINGS_PER_STEP]
+        self.count_findings(findings)
 
-    def count(self, findings: Iterable[Finding]) -> None:
+    def count_findings(self, findings: Iterable[Finding]) -> None:
         """Rules were broken where the same were before."""
         for found in findings:
-            self.grades[found.severity] += 1
+            self.severity_counts[found.severity] += 1
             if found.severity != "info":
-                self.rules[quoted(found.rule, 80)] += 1
+                self.rule_counts[quote_text(found.rule, 80)] += 1
 
-    def leave(self, agent: str, now: float) -> None:
+    def leave_state(self, agent: str, now: float) -> None:
         """An agent leaves its state."""
-        step = self.states.pop(agent, None)
+        step = self.open_states.pop(agent, None)
         if step is not None:
-            step.until = max(step.at, now)
-            self.spent[step.name] = self.spent.get(step.name, 0.0) + step.until - step.at
+            step.end = max(step.at, now)
+            self.seconds_by_state[step.label] = self.seconds_by_state.get(step.label, 0.0) + step.end - step.at
 
     def close(self, now: float) -> None:
         """Nothing is open any more; whatever should have ended before, did not."""
-        for agent in [*self.states]:
-            self.leave(agent, now)
-        for step in [*(call[3] for call in self.calls), *(one for one, _ in self.written.values())]:
-            step.until, step.ended = max(step.at, now), "never completed"
-        for step in self.asked.values():
-            step.until, step.ended = max(step.at, now), step.ended or "withdrawn"
-        self.calls.clear()
-        self.written.clear()
-        self.asked.clear()
-        self.session = None
+        for agent in [*self.open_states]:
+            self.leave_state(agent, now)
+        for step in [*(call[3] for call in self.open_calls), *(one for one, _ in self.open_outputs.values())]:
+            step.end, step.outcome = max(step.at, now), "never completed"
+        for step in self.open_prompts.values():
+            step.end, step.outcome = max(step.at, now), step.outcome or "withdrawn"
+        self.open_calls.clear()
+        self.open_outputs.clear()
+        self.open_prompts.clear()
+        self.session_state = None
 
 
 # -- words ---------------------------------------------------------------------------------
 
 
-def quoted(text: object, most: int = _QUOTED) -> str:
+def quote_text(text: object, max_length: int = _MAX_QUOTE_LENGTH) -> str:
     """Text of a recording, fit to be shown: harmless, without secrets, on one line, not too long."""
     if not isinstance(text, str) or not text:
         return ""
-    said = neutralise(text[: most * 8])
-    if suspicious(said):
+    said = sanitize(text[: max_length * 8])
+    if may_contain_secret(said):
         said = redact(said)
-    short = cut(said, most)
-    return short if len(short) == len(said) and len(text) <= most * 8 else short + "…"
+    short = truncate(said, max_length)
+    return short if len(short) == len(said) and len(text) <= max_length * 8 else short + "…"
 
 
-def lasting(seconds: float) -> str:
+def format_exact_duration(seconds: float) -> str:
     """A length of time in words, as exactly as one would say it."""
     if seconds < 0.0005:
         return "no time"
     if seconds < 0.9995:
-        return counted(max(1, round(seconds * 1000)), "millisecond")
+        return format_count(max(1, round(seconds * 1000)), "millisecond")
     if seconds < 59.95:
         number = f"{seconds:.1f}".removesuffix(".0")
         return f"{number} second{'' if number == '1' else 's'}"
-    return span(round(seconds))
+    return format_duration(round(seconds))
 
 
-def counted(number: int, noun: str) -> str:
+def format_count(number: int, noun: str) -> str:
     """``no events``, ``1 event``, ``2 events``."""
     return f"{f'{number:,}' if number else 'no'} {noun}{'' if number == 1 else 's'}"

@@ -13,47 +13,55 @@ from typing import Final
 
 from ...protocol.catalogue import speak_section
 from .build import Trace
-from .html import html
-from .model import GRADES, Step, Track, counted
-from .svg import svg
-from .words import account, chosen, duration, heading, outcome, overview, when
+from .html import render_html
+from .model import SEVERITY_LABELS, SessionTrace, Step, format_count
+from .svg import render_svg
+from .words import (
+    describe_duration,
+    describe_recording,
+    describe_result,
+    describe_session,
+    describe_time,
+    select_sessions,
+    session_title,
+)
 
-__all__ = ["Trace", "html", "svg", "text"]
+__all__ = ["Trace", "render_html", "render_svg", "render_text"]
 
-MOST: Final = 2_000  # steps that are told
+MAX_STEPS: Final = 2_000  # steps that are told
 
 
-def text(trace: Trace, *, most: int = MOST, notes: bool = False) -> Iterator[str]:
+def render_text(trace: Trace, *, max_steps: int = MAX_STEPS, notes: bool = False) -> Iterator[str]:
     """The trace in lines. Notes are only counted unless asked for."""
-    yield overview(trace)
-    told, left = chosen(trace.tracks, most), 0
-    for number, track in enumerate(trace.tracks, start=1):
+    yield describe_recording(trace)
+    told, left = select_sessions(trace.session_traces, max_steps), 0
+    for number, track in enumerate(trace.session_traces, start=1):
         whole = number in told
-        if not whole and not track.rules:
+        if not whole and not track.rule_counts:
             left += 1
             continue
         yield ""
-        yield f"{heading(track, trace)}."
-        yield from account(track)
+        yield f"{session_title(track, trace)}."
+        yield from describe_session(track)
         for step in track.steps:
-            if whole or any(mark.severity != "info" for mark in step.marks):
-                yield from _told(step, track, notes=notes)
+            if whole or any(mark.severity != "info" for mark in step.findings):
+                yield from _render_step(step, track, notes=notes)
     if left:
         yield ""
-        yield f"{counted(left, 'more session')} broke no rule. The page tells of them too."
+        yield f"{format_count(left, 'more session')} broke no rule. The page tells of them too."
     yield ""
-    yield outcome(trace)
+    yield describe_result(trace)
 
 
-def _told(step: Step, track: Track, *, notes: bool) -> Iterator[str]:
-    parts = [f"{when(step, track)}: {step.text}"]
-    if step.said:
-        parts.append(f'"{step.said}"')
-    if step.lasts or step.until is not None:
-        parts.append(duration(step))
+def _render_step(step: Step, track: SessionTrace, *, notes: bool) -> Iterator[str]:
+    parts = [f"{describe_time(step, track)}: {step.text}"]
+    if step.quote:
+        parts.append(f'"{step.quote}"')
+    if step.has_duration or step.end is not None:
+        parts.append(describe_duration(step))
     yield "  " + " ".join(parts)
-    for mark in step.marks:
+    for mark in step.findings:
         if mark.severity != "info" or notes:
             where = f", line {mark.line:,}" if mark.line is not None else ""
             source = f", {speak_section(mark.section)}" if mark.section else ""
-            yield f"    {GRADES[mark.severity]} {mark.rule}{source}{where}. {mark.text}"
+            yield f"    {SEVERITY_LABELS[mark.severity]} {mark.rule}{source}{where}. {mark.text}"

@@ -23,7 +23,7 @@ from ...hub.face import HubFace, SubscriptionGone, UnknownSubscription
 from ...identity.credentials import Credentials, Identity, Local, Unauthorised
 from ...identity.origins import DEFAULT_PORTS, is_loopback, over_http
 from ...identity.peer import Peer
-from ...identity.rate_limit import prepared
+from ...identity.rate_limit import prepare_identity
 from ...protocol.codec import encode
 from ...protocol.fields import Message
 from ...protocol.framing import MAX_MESSAGE_BYTES
@@ -102,7 +102,7 @@ class _Head:
             transport=transport,
             bearer=bearer_of(self.headers),
             # What a proxy on this machine passes on may come from anywhere.
-            loopback=is_loopback(self.client) and not forwarded(self.headers),
+            is_loopback=is_loopback(self.client) and not forwarded(self.headers),
             address=self.client,
         )
 
@@ -205,7 +205,7 @@ class Application:
         if self._closed:
             raise _CLOSED
         if not self._ready:
-            self._identity = await prepared(self._identity)
+            self._identity = await prepare_identity(self._identity)
             self._ready = True
         return await admission(self._identity, head.shown(transport))
 

@@ -18,9 +18,9 @@ from ... import __version__
 from ...errors import AaepError
 from ...identity.origins import is_loopback, split
 from ...protocol.framing import MAX_MESSAGE_BYTES
-from ...runtime.loop_errors import hush
-from ...text.phrases import sentence
-from ...text.sanitize import neutralise
+from ...runtime.loop_errors import install_loop_error_handler
+from ...text.phrases import ensure_full_stop
+from ...text.sanitize import sanitize
 from ..base import ChannelLost, ChannelRefused, Token, authorization
 from ..duplex_client import Duplex
 from .messages import ENVELOPE, METHODS, SERVICE, pack, unpack
@@ -174,7 +174,7 @@ class GrpcChannel(Duplex):
     def _channel(self) -> grpc.aio.Channel:
         if self._closed:
             raise ChannelLost("This channel is closed. Connect again.")
-        hush(asyncio.get_running_loop())
+        install_loop_error_handler(asyncio.get_running_loop())
         options = (
             ("grpc.use_local_subchannel_pool", 1),
             ("grpc.max_receive_message_length", MAX_MESSAGE_BYTES + ENVELOPE),  # CF-114
@@ -195,7 +195,7 @@ class GrpcChannel(Duplex):
 
         Once something was heard it is about a subscription that we had: then a new one may help.
         """
-        code, said = error.code(), neutralise((error.details() or "")[:500])
+        code, said = error.code(), sanitize((error.details() or "")[:500])
         if "CERTIFICATE_VERIFY_FAILED" in said:
             why = "is not trusted. Give its authority with --ca, or ca= in Python."
             return ChannelRefused(f"The certificate of {self.url} {why}")
@@ -203,7 +203,7 @@ class GrpcChannel(Duplex):
             return ChannelRefused(f"The certificate of {self.url} is for another name. Use the name it is for.")
         if "too_many_pings" in f"{said} {error.debug_error_string()}":
             self._silence = min(2 * self._silence, _LONGEST)
-        text = sentence(f"{self.url} answered {code.name}: {said or 'no reason given'}")
+        text = ensure_full_stop(f"{self.url} answered {code.name}: {said or 'no reason given'}")
         if code in _REFUSED:
             return ChannelRefused(text, gone=gone)
         if code is grpc.StatusCode.UNAVAILABLE and "connect" in said:

@@ -14,7 +14,14 @@ from cryptography.x509 import load_pem_x509_certificate
 
 from ...errors import AaepError
 from ...hub.face import HubFace
-from ...identity.credentials import Credentials, Identity, TooManyGuesses, Unauthenticated, Unauthorised, admitted
+from ...identity.credentials import (
+    Credentials,
+    Identity,
+    TooManyAttempts,
+    Unauthenticated,
+    Unauthorised,
+    authenticate_peer,
+)
 from ...identity.origins import split
 from ...identity.peer import Peer
 from ...protocol.codec import encode
@@ -132,7 +139,7 @@ class GrpcDoor:
         if any(key in ("origin", "sec-fetch-site") for key, _ in shown):
             # Only browsers send these, and no web page has a reason to speak gRPC.
             raise Unauthorised("Web pages may not use this server.")
-        return await admitted(self._identity, credentials(context, shown, self.transport, local=self._local))
+        return await authenticate_peer(self._identity, credentials(context, shown, self.transport, local=self._local))
 
 
 def _failed(context: Context) -> None:
@@ -145,9 +152,9 @@ def _failed(context: Context) -> None:
 
 def rejection(refused: Unauthenticated | Unauthorised) -> SubscriptionRejected:
     """What is said to somebody who is not let in."""
-    if isinstance(refused, TooManyGuesses):
+    if isinstance(refused, TooManyAttempts):
         return SubscriptionRejected(
-            reason_code="rate_limit", reason_message=str(refused), retry_after_seconds=refused.seconds
+            reason_code="rate_limit", reason_message=str(refused), retry_after_seconds=refused.retry_after
         )
     if isinstance(refused, Unauthenticated):
         return SubscriptionRejected(reason_code="authentication_required", reason_message=str(refused))
@@ -162,7 +169,7 @@ def credentials(context: Context, shown: list[tuple[str, str]], transport: str, 
         transport=transport,
         bearer=bearer.strip() if kind.lower() == "bearer" else "",
         certificate=_certificate(context.auth_context()),
-        loopback=local and not any(key in _FORWARDED for key, _ in shown),
+        is_loopback=local and not any(key in _FORWARDED for key, _ in shown),
         address=_address(context.peer()),
     )
 

@@ -22,7 +22,7 @@ from ... import __version__
 from ...errors import AaepError, FrameError
 from ...identity.origins import is_loopback, origin_of, parts_of, split
 from ...protocol.framing import MAX_MESSAGE_BYTES, SseDecoder
-from ...text.phrases import sentence
+from ...text.phrases import ensure_full_stop
 from ..base import Arrival, ChannelLost, ChannelRefused, Token, authorization, type_of
 from .routes import ACCEPT
 
@@ -232,7 +232,7 @@ class HttpChannel:
         except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError):
             said = ""
         why = said[:500] or response.reason or "no reason given"
-        text = sentence(f"{self._origin} answered {response.status}: {why}")
+        text = ensure_full_stop(f"{self._origin} answered {response.status}: {why}")
         if response.status in LATER:
             return ChannelLost(text)
         return ChannelRefused(text, gone=response.status in (204, 404, 410))  # CF-092

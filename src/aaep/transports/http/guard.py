@@ -20,7 +20,14 @@ from aiohttp import web
 from multidict import MultiMapping
 
 from ...errors import AaepError
-from ...identity.credentials import Credentials, Identity, TooManyGuesses, Unauthenticated, Unauthorised, admitted
+from ...identity.credentials import (
+    Credentials,
+    Identity,
+    TooManyAttempts,
+    Unauthenticated,
+    Unauthorised,
+    authenticate_peer,
+)
 from ...identity.origins import DEFAULT_PORTS, is_loopback, origin_of, parts_of
 from ...identity.peer import Peer
 
@@ -171,7 +178,7 @@ def shown(request: web.BaseRequest, transport: str, *, loopback: bool) -> Creden
         transport=transport,
         bearer=bearer_of(request.headers),
         certificate=(encrypted.getpeercert() or None) if encrypted is not None else None,
-        loopback=loopback and not forwarded(request.headers),
+        is_loopback=loopback and not forwarded(request.headers),
         address=str(name[0]) if name else "",
     )
 
@@ -179,9 +186,9 @@ def shown(request: web.BaseRequest, transport: str, *, loopback: bool) -> Creden
 async def admission(identity: Identity, given: Credentials) -> Peer:
     """The peer, or the refusal that says why not: 401, 403 or 429."""
     try:
-        return await admitted(identity, given)
-    except TooManyGuesses as error:
-        headers = {"Retry-After": str(error.seconds), "Connection": "close"}
+        return await authenticate_peer(identity, given)
+    except TooManyAttempts as error:
+        headers = {"Retry-After": str(error.retry_after), "Connection": "close"}
         raise Refusal(429, "rate_limit", str(error), headers) from None
     except Unauthenticated as error:
         wrong = ', error="invalid_token"' if given.bearer else ""  # RFC 6750 §3

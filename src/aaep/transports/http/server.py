@@ -29,7 +29,7 @@ from ...identity.peer import Peer
 from ...protocol.codec import encode
 from ...protocol.framing import MAX_MESSAGE_BYTES, encode_sse
 from ...protocol.messages import SubscriptionClose
-from ...runtime.background import shut
+from ...runtime.background import close_server
 from ..addresses import admitting, context, listening, placed
 from .client import connect
 from .guard import Guard, Refusal, admission, named, shown
@@ -354,7 +354,7 @@ class HttpDoor:
         if self._listening is None:
             return
         server, self._listening, self.closed = self._listening, None, True
-        await shut(server)
+        await close_server(server)
         if self._beat is not None:
             self._beat.cancel()
         for stream in [*self._streams]:

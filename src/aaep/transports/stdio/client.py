@@ -13,7 +13,7 @@ from ...errors import AaepError
 from ...protocol.codec import encode
 from ...protocol.framing import Frame, encode_jsonrpc
 from ...protocol.messages import SubscriptionClose
-from ...text.sanitize import neutralise
+from ...text.sanitize import sanitize
 from ..base import ChannelRefused
 from ..duplex_client import Duplex
 from .lines import CLOSE, EVENT, PING, RENEGOTIATE, REPLY, SUBSCRIBE, error
@@ -85,7 +85,7 @@ class _Talk:
         self._call = 0
         if item.error:
             problem = _read(item.data, _Problem)
-            return ChannelRefused(f"The agent refused that: {neutralise(problem.message)[:500]} ({problem.code}).")
+            return ChannelRefused(f"The agent refused that: {sanitize(problem.message)[:500]} ({problem.code}).")
         head = _read(item.data, _Head)
         if head.type == "subscription.accepted":
             self._id = head.subscription_id

@@ -271,7 +271,7 @@ async def serve(
     if (reading is None) != (writing is None):
         raise AaepError("Give both reading= and writing=, or none of them.")
     admits = Local() if identity is None else identity
-    peer = admits.admit(Credentials(transport=TRANSPORT, parent=True))
+    peer = admits.authenticate(Credentials(transport=TRANSPORT, is_over_pipes=True))
     reader = _Reader(hub, peer, limit)
     if reading is None or writing is None:
         reading, writing = _taken()

@@ -23,7 +23,7 @@ from urllib.parse import unquote
 
 from ...errors import AaepError
 from ...protocol.framing import MAX_MESSAGE_BYTES
-from ...runtime.files import file_name, make_folder
+from ...runtime.files import agent_file_name, create_private_folder
 from ..base import ChannelLost, ChannelRefused
 
 __all__ = [
@@ -88,7 +88,7 @@ def wanted(url: str, agent_id: str = "") -> Path | str:
 def fresh(url: str, agent_id: str) -> Path:
     """Where to serve: the path that a URL names, or the first place by convention that can be written to."""
     found = wanted(url, agent_id)
-    path = found if isinstance(found, Path) else _writable() / f"{file_name(found)}{_TAIL}"
+    path = found if isinstance(found, Path) else _writable() / f"{agent_file_name(found)}{_TAIL}"
     _short_enough(path)
     return path
 
@@ -109,7 +109,7 @@ def _existing(url: str) -> Path:
     if isinstance(found, Path):
         path = found
     else:
-        places = [place / f"{file_name(found)}{_TAIL}" for place in folders()]
+        places = [place / f"{agent_file_name(found)}{_TAIL}" for place in folders()]
         path = next((one for one in places if os.path.lexists(one)), places[0])
     _short_enough(path)
     return path
@@ -177,7 +177,7 @@ def peer_of(connected: socket.socket, platform: str = sys.platform) -> tuple[int
 def claim(path: Path) -> tuple[socket.socket, Path]:
     """A socket that listens at a path, and its real path. Waits, if somebody else is doing the same there."""
     try:
-        make_folder(path.parent)
+        create_private_folder(path.parent)
         path = _real(path.parent) / path.name
         _short_enough(path)
         problem = _unsafe(path.parent, _OTHERS)

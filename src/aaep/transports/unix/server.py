@@ -34,7 +34,7 @@ from ...protocol.framing import (
     encode_ndjson,
 )
 from ...protocol.messages import SubscriptionAccepted, SubscriptionClose, SubscriptionRejected
-from ...runtime.background import shut
+from ...runtime.background import close_server
 from ..duplex_server import Exchange
 from .paths import BACKLOG, claim, fresh, manifest_beside, peer_of, put, release
 
@@ -92,7 +92,7 @@ class _Reader(asyncio.Protocol):
         uid, pid = peer_of(self._wire.get_extra_info("socket"))  # CF-107: of every connection
         given = Credentials(transport=TRANSPORT, uid=uid, pid=pid, address=f"uid {uid}")
         try:
-            peer = self._door.identity.admit(given)
+            peer = self._door.identity.authenticate(given)
         except Unauthenticated as refused:
             self._reject("authentication_required", str(refused))
         except Unauthorised as refused:
@@ -232,7 +232,7 @@ class UnixDoor:
             return
         server, self._server, self.closed = self._server, None, True
         release(self._path, self._inode)
-        await shut(server)
+        await close_server(server)
         for reader in [*self.readers]:
             reader.drop(at_once=False)
         if self.readers:

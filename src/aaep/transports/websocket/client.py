@@ -18,7 +18,7 @@ from ... import __version__
 from ...errors import AaepError
 from ...identity.origins import is_loopback, over_http, split
 from ...protocol.framing import MAX_MESSAGE_BYTES
-from ...text.phrases import sentence
+from ...text.phrases import ensure_full_stop
 from ..base import ChannelLost, ChannelRefused, Token, authorization
 from ..duplex_client import Duplex
 from ..http.client import LATER, HttpChannel, broken, proxy_for
@@ -157,7 +157,7 @@ class WebSocketChannel(Duplex):
             )
         except aiohttp.WSServerHandshakeError as error:
             why = _DENIED.get(error.status, error.message[:500])
-            text = sentence(f"{self.url} answered {error.status}: {why}")
+            text = ensure_full_stop(f"{self.url} answered {error.status}: {why}")
             raise (ChannelLost if error.status in LATER else ChannelRefused)(text) from error
         except aiohttp.ClientConnectorCertificateError as error:
             text = f"The certificate of {self.url} is not trusted: {error}."

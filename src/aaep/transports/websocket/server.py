@@ -26,7 +26,7 @@ from ...identity.credentials import Identity
 from ...identity.origins import over_http, split
 from ...identity.peer import Peer
 from ...protocol.framing import MAX_MESSAGE_BYTES
-from ...runtime.background import shut
+from ...runtime.background import close_server
 from ..addresses import admitting, context, listening, placed
 from ..http.guard import Guard, Refusal, admission, named, shown
 from ..http.routes import ALWAYS, HEALTH, MANIFEST, VARY, Said, manifest, refused
@@ -71,7 +71,7 @@ class WebSocketDoor:
         if self._listening is None:
             return
         server, self._listening, self.closed = self._listening, None, True
-        await shut(server)
+        await close_server(server)
         for one in [*self._conversations]:
             one.leave()
         wires = [one.transport for one in self._server.connections if one.transport is not None]
