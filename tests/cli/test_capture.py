@@ -25,7 +25,7 @@ from aaep.cli.capture import _redact_url
 from aaep.hub.hub import Hub
 from aaep.producer.producer import Producer
 from aaep.recording.capture import CaptureError, CaptureWriter, LineFile, read_capture
-from aaep.subscriber.status import UNREAD, Status
+from aaep.subscriber.status import UNREADABLE, Status
 from tests.driving import AAEP, LONG, answered, demo_at
 
 ACCEPTED = b'{"type":"subscription.accepted","subscription_id":"sub_1","honored_capabilities":{"languages":["en"]}}'
@@ -330,7 +330,7 @@ def test_what_was_no_message_is_marked_where_it_was(tmp_path: Path) -> None:
         capture.record("out", b'{"type":"x","event_id":"evt_2"}')
     said = [line.get("gap") or line["message"].get("event_id") for line in lines(path)[3:]]
     assert said == ["evt_1", "missed", "evt_2"]
-    assert lines(path)[4]["why"] == UNREAD.text
+    assert lines(path)[4]["why"] == UNREADABLE.text
 
 
 def test_a_request_that_was_refused_is_no_capture(tmp_path: Path) -> None:

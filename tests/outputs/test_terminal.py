@@ -49,7 +49,7 @@ from aaep.presentation.announce import Announcement
 from aaep.protocol.events import Envelope, ProducerInfo
 from aaep.protocol.messages import Capabilities
 from aaep.runtime.background import Waitable
-from aaep.subscriber.status import UNREAD, Status
+from aaep.subscriber.status import UNREADABLE, Status
 from aaep.text.phrases import PHRASES
 from aaep.transports.base import ChannelLost
 from tests.presentation.test_announce import event, said
@@ -1310,10 +1310,10 @@ def test_what_could_not_be_read_is_told_once_in_a_row() -> None:
     with at_a_terminal() as sitting:
         sitting.settle()
         for _ in range(3):
-            sitting.script.tell(UNREAD)
-        line = f"Attention. {UNREAD.text}\n"
+            sitting.script.tell(UNREADABLE)
+        line = f"Attention. {UNREADABLE.text}\n"
         assert sitting.settle().startswith(f"{line}Calling mark")
-        sitting.script.tell(UNREAD)
+        sitting.script.tell(UNREADABLE)
         assert sitting.settle().startswith(line)
 
 

@@ -24,7 +24,7 @@ from aaep.protocol.events import AwaitingClarification, AwaitingConfirmation
 from aaep.protocol.extensions import Extension
 from aaep.protocol.framing import MAX_MESSAGE_BYTES
 from aaep.protocol.messages import Capabilities, SubscriptionRejected
-from aaep.subscriber.replies import answered, decided
+from aaep.subscriber.replies import build_clarification_reply, build_confirmation_reply
 from aaep.subscriber.subscriber import Subscriber, SubscriptionRefused
 from tests.sessions import event, token
 from tests.subscriber.test_subscriber import (
@@ -193,12 +193,12 @@ def test_a_token_goes_back_as_it_came(name: str, decision: Any) -> None:
     """HITL-009: with every letter as it was, however long or short, and whatever it could be read as."""
     asked = codec.decode(event("awaiting.confirmation", reply_token=name))
     assert isinstance(asked, AwaitingConfirmation)
-    assert json.loads(decided(asked, decision, "sub_1", NOW, terms=BOTH))["reply_token"] == name
+    assert json.loads(build_confirmation_reply(asked, decision, "sub_1", NOW, terms=BOTH))["reply_token"] == name
     question = codec.decode(
         event("awaiting.clarification", reply_token=name, accepted_response_kinds=["yes_no"], choices=None)
     )
     assert isinstance(question, AwaitingClarification)
-    assert json.loads(answered(question, True, "sub_1", NOW, terms=BOTH))["reply_token"] == name
+    assert json.loads(build_clarification_reply(question, True, "sub_1", NOW, terms=BOTH))["reply_token"] == name
 
 
 def test_a_token_is_in_the_reply_and_nowhere_else() -> None:

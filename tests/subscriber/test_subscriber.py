@@ -501,7 +501,7 @@ def test_that_something_could_not_be_read_is_told_and_the_stream_goes_on() -> No
 def test_terms_cannot_be_changed_while_there_is_no_subscription() -> None:
     async def wait(_: float) -> None:
         with pytest.raises(ChannelLost, match="no connection at the moment"):
-            await reader.subscriber._link.renegotiate({"verbosity": "terse"})
+            await reader.subscriber._connection.renegotiate({"verbosity": "terse"})
 
     script = Script(
         [STARTED, ChannelRefused("Gone.", gone=True)], [ChannelRefused("Gone.", gone=True)], [goodbye("sub_3")]
@@ -527,7 +527,7 @@ def test_a_slow_reader_slows_the_stream_and_loses_nothing() -> None:
     subscriber = Subscriber(script, backlog=4)
     first = next(subscriber)
     for _ in range(100):  # give the link every chance to run ahead
-        subscriber._link.later(asyncio.sleep(0)).wait(LONG)
+        subscriber._connection.run_soon(asyncio.sleep(0)).wait(LONG)
     assert script.given <= 6
     assert [one.event_id for one in (first, *subscriber)] == names(*PROGRESS[1:])
 
@@ -574,7 +574,7 @@ def test_a_wait_is_not_in_step_with_others() -> None:
     _, reader = heard(script, tell=None)
     assert reader.delays == [0.5]
     reader = Reader(Script([ChannelLost("No.")], [goodbye()]))
-    reader.subscriber._link._chance = lambda: 0.0
+    reader.subscriber._connection._random = lambda: 0.0
     assert [*reader.subscriber] == []
     assert reader.delays == [0.25]
 
@@ -630,7 +630,7 @@ def test_who_stops_before_the_last_event_resumes_after_the_one_it_had() -> None:
     subscriber = reader.subscriber
     assert subscriber.last_event_id == "evt_old"
     assert next(subscriber).event_id == names(STARTED)[0]
-    Waitable(subscriber._link.done).wait(30)  # all has come, and waits to be taken
+    Waitable(subscriber._connection.done).wait(30)  # all has come, and waits to be taken
     assert subscriber.last_event_id == names(STARTED)[0]
     next(subscriber)
     assert subscriber.last_event_id == names(PROGRESS[1])[0]

@@ -327,7 +327,7 @@ def test_an_answer_that_was_lost_with_its_connection_is_given_again(tmp_path: Pa
         with producer.session("Working.") as session:
             ask = session.confirm("Wipe the disk.", "All is gone.")
             prompt = next(event for event in subscriber if isinstance(event, AwaitingConfirmation))
-            channel: Any = subscriber._link.channel
+            channel: Any = subscriber._connection.channel
             sent: list[bytes] = []
 
             async def swallowed(message: bytes) -> None:

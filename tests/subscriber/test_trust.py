@@ -35,7 +35,7 @@ from aaep.protocol import codec
 from aaep.protocol.events import Envelope, ProducerInfo, ProgressUpdated
 from aaep.protocol.messages import Manifest, SubscriptionClose, SubscriptionRenegotiate, SubscriptionRequest
 from aaep.protocol.negotiation import Offer, negotiate, renegotiate
-from aaep.subscriber.fallback import Ways, allowed
+from aaep.subscriber.fallback import FallbackChannel, may_fall_back
 from aaep.subscriber.status import SubscriptionRefused
 from aaep.subscriber.subscriber import Subscriber
 from aaep.transports.base import Arrival, Channel, ChannelLost, ChannelRefused, serve
@@ -506,7 +506,7 @@ def test_a_key_that_cannot_be_used_is_told_before_anything_is_served(tmp_path: P
 )
 def test_what_was_meant_for_one_host_goes_to_no_other(first: str, other: str, may: bool) -> None:
     """CF-116"""
-    assert allowed(first, other) is may
+    assert may_fall_back(first, other) is may
 
 
 class Way(Script):
@@ -527,7 +527,7 @@ def places(*given: str) -> bytes:
 REQUEST = b'{"type":"subscription.request","aaep_version":"1.0.0","subscriber_id":"x","capabilities":{}}'
 
 
-def ways(works: set[str], listed: bytes) -> tuple[Ways, list[str]]:
+def ways(works: set[str], listed: bytes) -> tuple[FallbackChannel, list[str]]:
     tried: list[str] = []
 
     def connect(url: str) -> Channel:
@@ -536,7 +536,7 @@ def ways(works: set[str], listed: bytes) -> tuple[Ways, list[str]]:
         made.works = works
         return made
 
-    return Ways("https://a.example", connect), tried
+    return FallbackChannel("https://a.example", connect), tried
 
 
 def test_ways_are_tried_in_the_order_of_the_manifest_and_around() -> None:
@@ -576,7 +576,7 @@ def test_an_agent_whose_id_is_a_path_leads_to_no_socket() -> None:
             tried.clear()
             given = codec.replace(MANIFEST, agent_id=agent, extensions={"attend": {"origins": ["local"]}})
             listed = codec.encode(given)
-            channel = Ways("http://127.0.0.1:1", connect)
+            channel = FallbackChannel("http://127.0.0.1:1", connect)
             await channel.request(REQUEST)
             channel._channel.works = set()  # type: ignore[union-attr]  # the channel of this test
             with pytest.raises(ChannelLost):
@@ -637,7 +637,7 @@ def test_when_one_door_closes_the_person_goes_on_hearing_by_another(other: str, 
                 got.append(one)
                 if one.type == "aaep:agent.session.completed":
                     break
-            assert subscriber._link.channel.url == producer.addresses[1]  # type: ignore[attr-defined]  # the channel of this test
+            assert subscriber._connection.channel.url == producer.addresses[1]  # type: ignore[attr-defined]  # the channel of this test
             assert subscriber.proof is not None and subscriber.proof.signed is not None
         assert [one.progress.percent for one in got if isinstance(one, ProgressUpdated)] == [1, 2]
         assert len({one.event_id for one in got}) == len(got)

@@ -197,6 +197,7 @@ class Emitter:
         self._is_emitting = True
         try:
             violations = [*self._check(event, data), *self.state.judge(event, now)]
+            violations = [violation for violation in violations if violation.severity != "info"]
             errors = [violation for violation in violations if grade(violation, strict=True) == "error"]
             if not errors:
                 self._commit(event, data, now, withheld)
@@ -317,8 +318,7 @@ class Emitter:
 
     def _localization_hints(self, language: str, members: Mapping[str, Any]) -> LocalizationHints:
         """C-17: on every event, the language of its text and its direction."""
-        texts = [value for value in members.values() if type(value) is str]
-        direction = detect_direction(language, texts)
+        direction = detect_direction(language, [value for value in members.values() if type(value) is str])
         hints = self._hints.get((language, direction))
         if hints is None:
             hints = self._hints[language, direction] = LocalizationHints(

@@ -97,19 +97,29 @@ def only_if(condition: Callable[[Any], bool], *names: str) -> Callable[[F], F]:
     return declare
 
 
+@cache
+def _text_fields(cls: type[Message]) -> tuple[tuple[str, str], ...]:
+    """Return the members of a type that are written for people: their attributes, and where they stand."""
+    attributes = {name: "context_" if name == "context" else name for name in TEXTS}
+    return tuple((attributes[name], pointer(name)) for name in TEXTS if attributes[name] in cls.__struct_fields__)
+
+
 def human_texts(event: Message) -> Iterator[tuple[str, str]]:
     """Yield everything in an event that is written for people, with where it stands."""
-    for name in TEXTS:
-        value = getattr(event, "context_" if name == "context" else name, UNSET)
+    cls = type(event)
+    for attribute, path in _text_fields(cls):
+        value = getattr(event, attribute)
         if isinstance(value, str):
-            yield pointer(name), value
-    progress = get_member(event, "progress")
-    if isinstance(progress, events.Progress) and isinstance(progress.description, str):
-        yield "/progress/description", progress.description
-    choices = get_member(event, "choices")
-    for index, choice in enumerate(choices if isinstance(choices, tuple) else ()):
-        if isinstance(choice, events.Choice) and isinstance(choice.label, str):
-            yield pointer("choices", index, "label"), choice.label
+            yield path, value
+    if cls is events.ProgressUpdated:
+        progress = get_member(event, "progress")
+        if isinstance(progress, events.Progress) and isinstance(progress.description, str):
+            yield "/progress/description", progress.description
+    elif cls is events.AwaitingClarification:
+        choices = get_member(event, "choices")
+        for index, choice in enumerate(choices if isinstance(choices, tuple) else ()):
+            if isinstance(choice, events.Choice) and isinstance(choice.label, str):
+                yield pointer("choices", index, "label"), choice.label
     for name, value in event.unknown.items():
         if isinstance(value, str) and languages.parse_variant_name(name):
             yield pointer(name), value
@@ -465,7 +475,7 @@ def check_searched_secrets(event: Message) -> Iterator[Violation]:
 def check_secrets(event: Message) -> Iterator[Violation]:
     """SEC-023 §10.2.2 T5: every other text, under ``strict`` only, for it costs (CF-143)."""
     for path, text in human_texts(event):
-        if path not in ("/args_summary", "/request_text"):
+        if redaction.may_contain_secret(text) and path not in ("/args_summary", "/request_text"):
             yield from _check_secret(text, "SEC-023", path)
 
 

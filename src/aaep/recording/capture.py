@@ -34,7 +34,7 @@ import msgspec
 from ..errors import AaepError
 from ..protocol.timestamps import parse_instant
 from ..subscriber.record import Direction
-from ..subscriber.status import UNREAD, Status
+from ..subscriber.status import UNREADABLE, Status
 
 __all__ = ["CAPTURE_VERSION", "CaptureEntry", "CaptureError", "CaptureWriter", "GapKind", "LineFile", "read_capture"]
 
@@ -226,7 +226,7 @@ class CaptureWriter:
                 if data:
                     self._handle_message(direction, data)
                 elif not self._is_full:  # no message, so it cannot be written down as one
-                    self._write_gap("missed", UNREAD.text)
+                    self._write_gap("missed", UNREADABLE.text)
             except OSError as error:
                 self._fail(error)
 

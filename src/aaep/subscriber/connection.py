@@ -34,39 +34,50 @@ from ..runtime.ids import format_timestamp
 from ..runtime.mailbox import Mailbox
 from ..text.sanitize import sanitize
 from ..transports.base import Arrival, Channel, ChannelLost, ChannelRefused
-from .audit import Watch
-from .deduplicate import Arrivals, Item
-from .replies import Prompts, Replies, checked
-from .request import Wishes
-from .status import RESUMABLE, UNREAD, Ended, Gone, Kind, Refused, Status, SubscriptionRefused, close_text, refusal
+from .audit import StreamAudit
+from .deduplicate import Deduplicator, ReceivedEvent
+from .replies import OpenPrompts, SentReplies, encode_checked
+from .request import Terms
+from .status import (
+    RESUMABLE_REASONS,
+    UNREADABLE,
+    ProducerClosed,
+    RequestRejected,
+    Status,
+    StatusKind,
+    SubscriptionLost,
+    SubscriptionRefused,
+    build_refused_error,
+    describe_close,
+)
 
 if TYPE_CHECKING:  # it brings in the JOSE library, which few need
-    from .trust import Proof, Trust
+    from .trust import ManifestVerifier, Proof
 
-__all__ = ["Link", "Reconnect"]
+__all__ = ["Connection", "Reconnect"]
 
 T = TypeVar("T")
 log: Final = logging.getLogger("aaep.subscriber")
 
-_chance: Final = random.SystemRandom()  # its own: what others seed or replay is not disturbed
+_random: Final = random.SystemRandom()  # its own: what others seed or replay is not disturbed
 
 Reconnect = Literal["always"] | bool
-FIRST: Final = 0.5  # seconds between tries, at first
-LONGEST: Final = 30.0  # and at most
-SETTLED: Final = 1.0  # seconds after which a stream that did not break counts as open
-GOODBYE: Final = 0.7  # seconds for a farewell that nobody may be there to hear
-_LATER: Final = ("rate_limit", "transport_unavailable", "unknown")  # SUB-051: may be granted another time
-_ENDS: Final = ("producer_shutdown", "subscriber_shutdown", "superseded")  # CF-066
+FIRST_RETRY_DELAY: Final = 0.5  # seconds between tries, at first
+MAX_RETRY_DELAY: Final = 30.0  # and at most
+OPEN_AFTER: Final = 1.0  # seconds after which a stream that did not break counts as open
+FAREWELL_TIMEOUT: Final = 0.7  # seconds for a farewell that nobody may be there to hear
+_RETRYABLE_REASONS: Final = ("rate_limit", "transport_unavailable", "unknown")  # SUB-051: may be granted another time
+_NORMAL_ENDS: Final = ("producer_shutdown", "subscriber_shutdown", "superseded")  # CF-066
 
 
-class Link:
+class Connection:
     """One subscriber's way to one producer, from the first request to the end."""
 
     def __init__(
         self,
         channel: Channel,
-        wishes: Wishes,
-        introduce: Callable[[Wishes, str], bytes],
+        wishes: Terms,
+        introduce: Callable[[Terms, str], bytes],
         *,
         resume_after: str = "",
         reconnect: Reconnect = True,
@@ -74,40 +85,44 @@ class Link:
         backlog: int = 10_000,
         report: Callable[[Finding], None] | None = None,
         tell: Callable[[Status], None] | None = None,
-        trust: Trust | None = None,
+        trust: ManifestVerifier | None = None,
         clock: Callable[[], float] = time.monotonic,
         wall: Callable[[], float] = time.time,
         sleep: Callable[[float], Awaitable[None]] = asyncio.sleep,
-        chance: Callable[[], float] = _chance.random,
+        chance: Callable[[], float] = _random.random,
     ) -> None:
-        self.channel, self.wishes, self._introduce = channel, wishes, introduce
-        self._reconnect, self._wait = reconnect, wait
-        self._tell = tell
+        self.channel, self.requested_terms, self._build_request = channel, wishes, introduce
+        self._reconnect, self._waits_for_producer = reconnect, wait
+        self._on_status = tell
         self._trust = trust
         self.proof: Proof | None = None
-        self.clock, self.wall, self._sleep, self._chance = clock, wall, sleep, chance
-        self.mail: Mailbox[tuple[Envelope, str]] = Mailbox(backlog, self._drained)  # with the place to resume after
-        self.watch = Watch(wishes.registry(), report)
+        self.clock, self.wall, self._sleep, self._random = clock, wall, sleep, chance
+        self.mailbox: Mailbox[tuple[Envelope, str]] = Mailbox(
+            backlog, self._mailbox_drained
+        )  # with the place to resume after
+        self.audit = StreamAudit(wishes.extension_registry(), report)
         self.status = Status("new", "Not connected yet.")
-        self.prompts, self.replies, self.lock = Prompts(), Replies(), RLock()
-        self.subscription_id, self.after = "", resume_after
-        self.heard = self._place = resume_after  # by who reads; and of what is all in the mailbox, or was
+        self.prompts, self.replies, self.lock = OpenPrompts(), SentReplies(), RLock()
+        self.subscription_id, self.last_received_id = "", resume_after
+        self.last_taken_id = self._resume_point = (
+            resume_after  # by who reads; and of what is all in the mailbox, or was
+        )
         self.terms: Capabilities | None = None
         self.producer: ProducerInfo | None = None
         self.notes = ""
         self.ready: Future[Capabilities] = Future()
         self.done: Future[None] = Future()
-        self._arrivals = Arrivals()
-        self._tries = 0
-        self._open = False  # whether the stream is up
-        self._resumed = False
-        self._renewing = False
-        self._closing: asyncio.Task[None] | None = None
-        self._leaving = False
+        self._deduplicator = Deduplicator()
+        self._attempts = 0
+        self._is_open = False  # whether the stream is up
+        self._is_resuming = False
+        self._is_renewing = False
+        self._closing_task: asyncio.Task[None] | None = None
+        self._is_finishing = False
         self._background: BackgroundLoop | None = None
-        self._main: asyncio.Task[None] | None = None
-        self._stream: asyncio.Task[None] | None = None
-        self._room, self._changing = asyncio.Event(), asyncio.Lock()
+        self._main_task: asyncio.Task[None] | None = None
+        self._stream_task: asyncio.Task[None] | None = None
+        self._has_room, self._renegotiation_lock = asyncio.Event(), asyncio.Lock()
         self._timer: asyncio.TimerHandle | None = None
 
     # -- from any thread -------------------------------------------------------------------
@@ -121,14 +136,14 @@ class Link:
             elif self._background is not None:
                 self._background.check_alive()
 
-    def later(self, work: Coroutine[Any, Any, T]) -> Waitable[T]:
+    def run_soon(self, work: Coroutine[Any, Any, T]) -> Waitable[T]:
         """Have the loop do something that is waited for elsewhere."""
         self.start()
         with self.lock:
             if self._background is None or self.done.done():
                 work.close()
                 raise AaepError("The subscription has ended. Make a new Subscriber.")
-            return Waitable(asyncio.run_coroutine_threadsafe(_whole(work), self._background.loop))
+            return Waitable(asyncio.run_coroutine_threadsafe(_as_aaep_error(work), self._background.loop))
 
     def close(self, reason: str = "subscriber_shutdown", text: str = "The reader has closed.") -> Waitable[None]:
         """Say goodbye and end. Closing twice is fine."""
@@ -136,39 +151,41 @@ class Link:
             if self._background is None:
                 if not self.done.done():
                     self.done.set_result(None)
-                self.mail.close()
+                self.mailbox.close()
             else:
-                self._background.call_soon(self._leave, reason, text)
+                self._background.call_soon(self._begin_closing, reason, text)
         return Waitable(self.done)
 
-    def _drained(self) -> None:
+    def _mailbox_drained(self) -> None:
         if self._background is not None:
-            self._background.call_soon(self._room.set)
+            self._background.call_soon(self._has_room.set)
 
     # -- from the beginning to the end -----------------------------------------------------
 
     def _begin(self) -> None:
-        self._main = asyncio.get_running_loop().create_task(self._live())
+        self._main_task = asyncio.get_running_loop().create_task(self._run())
 
-    def _leave(self, reason: str, text: str) -> None:
-        if self._main is not None and not self._closing and not self._leaving:
-            self._closing = asyncio.get_running_loop().create_task(self._goodbye(self._main, reason, text))
+    def _begin_closing(self, reason: str, text: str) -> None:
+        if self._main_task is not None and not self._closing_task and not self._is_finishing:
+            self._closing_task = asyncio.get_running_loop().create_task(
+                self._close_gracefully(self._main_task, reason, text)
+            )
 
-    async def _goodbye(self, main: asyncio.Task[None], reason: str, text: str) -> None:
+    async def _close_gracefully(self, main: asyncio.Task[None], reason: str, text: str) -> None:
         """SUB-065 §5.8: said while there is a connection to say it on."""
         await self._unsubscribe(reason, text)
-        if not self._leaving:
+        if not self._is_finishing:
             main.cancel()
 
     async def _unsubscribe(self, reason: str, text: str) -> None:
         if self.subscription_id:
             message = SubscriptionClose(subscription_id=self.subscription_id, reason_code=reason, reason_message=text)
-            await self._briefly(self.channel.send(checked(message)))
+            await self._try_briefly(self.channel.send(encode_checked(message)))
 
-    async def _live(self) -> None:
+    async def _run(self) -> None:
         error: BaseException | None = None
         try:
-            while await self._once():
+            while await self._connect_and_listen():
                 pass
         except asyncio.CancelledError:
             pass  # closed on our side
@@ -177,13 +194,13 @@ class Link:
             if not isinstance(problem, AaepError):
                 log.exception("The subscriber failed. This is a bug.")
         finally:
-            await self._farewell(error)
+            await self._finish(error)
 
-    async def _farewell(self, error: BaseException | None) -> None:
-        self._leaving = True
-        await self._briefly(self.channel.close())
-        self._say("ended", str(error or ("Closed." if self._closing else self.status.text)))
-        self.mail.close(error)
+    async def _finish(self, error: BaseException | None) -> None:
+        self._is_finishing = True
+        await self._try_briefly(self.channel.close())
+        self._set_status("ended", str(error or ("Closed." if self._closing_task else self.status.text)))
+        self.mailbox.close(error)
         if not self.ready.done():
             self.ready.set_exception(error or AaepError("The subscriber was closed before it was connected."))
         with self.lock:  # so that nobody gives the loop work that it will not do
@@ -191,48 +208,50 @@ class Link:
             if self._background is not None:
                 self._background.stop()
 
-    async def _briefly(self, work: Coroutine[Any, Any, object]) -> None:
+    async def _try_briefly(self, work: Coroutine[Any, Any, object]) -> None:
         try:
-            async with asyncio.timeout(GOODBYE):
+            async with asyncio.timeout(FAREWELL_TIMEOUT):
                 await work
         except (AaepError, TimeoutError) as error:
             log.debug("Leaving without a farewell: %s", error)
 
-    async def _once(self) -> bool:
+    async def _connect_and_listen(self) -> bool:
         """Subscribe if need be, and listen; whether to go on after that."""
         try:
             if not self.subscription_id:
                 await self._subscribe()
-            self._stream = asyncio.get_running_loop().create_task(self._listen())
-            await self._stream
+            self._stream_task = asyncio.get_running_loop().create_task(self._listen())
+            await self._stream_task
             raise ChannelLost("The stream ended.")
         except ChannelLost as lost:
-            if self._closing:
+            if self._closing_task:
                 return False
-            await self._pause(str(lost), lost)
-        except Refused as refused:
-            if not self.ready.done() or refused.error.reason_code not in _LATER:
+            await self._wait_before_retry(str(lost), lost)
+        except RequestRejected as refused:
+            if not self.ready.done() or refused.error.reason_code not in _RETRYABLE_REASONS:
                 raise refused.error from None
-            await self._pause(str(refused.error), refused.error, float(refused.error.retry_after or 0))  # SUB-045
-        except Gone as gone:
+            await self._wait_before_retry(
+                str(refused.error), refused.error, float(refused.error.retry_after or 0)
+            )  # SUB-045
+        except SubscriptionLost as gone:
             self.subscription_id = ""  # CF-092: a new subscription, from where we were
-            if self._tries or not self._reconnect:
-                await self._pause(str(gone.error), gone.error)
-            self._tries += 1
-        except Ended as ended:
-            return await self._ended(ended.message)
+            if self._attempts or not self._reconnect:
+                await self._wait_before_retry(str(gone.error), gone.error)
+            self._attempts += 1
+        except ProducerClosed as ended:
+            return await self._handle_close(ended.message)
         except asyncio.CancelledError:
-            if not self._renewing or self._closing:
+            if not self._is_renewing or self._closing_task:
                 raise
-            self._renewing = False
+            self._is_renewing = False
         return True
 
-    async def _ended(self, message: SubscriptionClose) -> bool:
+    async def _handle_close(self, message: SubscriptionClose) -> bool:
         """The producer closed. CF-066"""
         reason = message.reason_code
         said = "" if message.reason_message is UNSET else sanitize(message.reason_message)
-        if reason in RESUMABLE and self._reconnect:
-            await self._pause(RESUMABLE[reason], SubscriptionRefused(reason, said))
+        if reason in RESUMABLE_REASONS and self._reconnect:
+            await self._wait_before_retry(RESUMABLE_REASONS[reason], SubscriptionRefused(reason, said))
             return True
         self.subscription_id = ""
         agent = "" if self.producer is None else self.producer.agent_id  # the end of a hub is not that of its agents
@@ -240,84 +259,88 @@ class Link:
             self._reconnect == "always" or (agent == HUB_AGENT_ID and self._reconnect)
         ):
             text = f"{said or 'The producer is shutting down.'} Waiting for it to come back."
-            await self._pause(text, ChannelLost(text))
+            await self._wait_before_retry(text, ChannelLost(text))
             return True
         log.info("The producer ended the subscription: %s.", sanitize(reason))
-        self.status = Status("ended", close_text(message, agent), reason_code=reason)
-        if reason not in _ENDS:
+        self.status = Status("ended", describe_close(message, agent), reason_code=reason)
+        if reason not in _NORMAL_ENDS:
             raise SubscriptionRefused(reason, said)
         return False
 
-    async def _pause(self, why: str, error: AaepError, least: float = 0.0) -> None:
+    async def _wait_before_retry(self, why: str, error: AaepError, least: float = 0.0) -> None:
         """Wait before the next try, longer each time, and not in step with others."""
-        if not self._reconnect or not (self._wait or self.ready.done()):
+        if not self._reconnect or not (self._waits_for_producer or self.ready.done()):
             raise error
-        self._tries += 1
-        delay = max(least, min(LONGEST, FIRST * 2 ** min(self._tries - 1, 10)) * (0.5 + self._chance() / 2))
+        self._attempts += 1
+        delay = max(
+            least,
+            min(MAX_RETRY_DELAY, FIRST_RETRY_DELAY * 2 ** min(self._attempts - 1, 10)) * (0.5 + self._random() / 2),
+        )
         text = f"{why} Trying again in {delay:.1f} seconds."
-        log.log(logging.DEBUG if self._tell else logging.WARNING, "%s", text)  # said once, somewhere
-        self._say("waiting", text, delay)
+        log.log(logging.DEBUG if self._on_status else logging.WARNING, "%s", text)  # said once, somewhere
+        self._set_status("waiting", text, delay)
         await self._sleep(delay)
 
     # -- the handshake ---------------------------------------------------------------------
 
     async def _subscribe(self) -> None:
-        self._say("connecting", "Connecting.")
-        self.watch.audit.subscriptions.clear()  # what is said from here on belongs to a new one
-        answer = await self._request(self.wishes)
+        self._set_status("connecting", "Connecting.")
+        self.audit.audit.subscriptions.clear()  # what is said from here on belongs to a new one
+        answer = await self._send_request(self.requested_terms)
         if isinstance(answer, SubscriptionRejected) and answer.reason_code == "capabilities_incompatible":
-            other = self.wishes.otherwise(await self._offered(), answer.reason_message)
+            other = self.requested_terms.fallback_after_refusal(
+                await self._fetch_offered_languages(), answer.reason_message
+            )
             if other is not None:  # CF-045, EXT-020
-                answer = await self._request(other)
-                self.wishes = other
+                answer = await self._send_request(other)
+                self.requested_terms = other
         if isinstance(answer, SubscriptionRejected):
-            raise Refused(refusal(answer))
-        self._accepted(answer)
+            raise RequestRejected(build_refused_error(answer))
+        self._apply_answer(answer)
         if not answer.aaep_version.startswith(("1.", "0.1.0-draft")):  # CF-047, CF-048
             await self._unsubscribe("protocol_error", "The version that was answered is not spoken here.")
             raise SubscriptionRefused("version_unsupported", f"It answered with version {answer.aaep_version}.")
-        await self._examine(answer)
-        self._joined(anew=True)
+        await self._verify_producer(answer)
+        self._connection_began(anew=True)
         first = not self.ready.done()
-        self._open, self._resumed = True, not first or bool(self.after)
-        self._say(*(("connected", "Connected.") if first else ("resumed", "Connected again.")))
+        self._is_open, self._is_resuming = True, not first or bool(self.last_received_id)
+        self._set_status(*(("connected", "Connected.") if first else ("resumed", "Connected again.")))
         if first:
-            self.ready.set_result(self._honoured())
+            self.ready.set_result(self._effective_terms())
 
-    async def _request(self, wishes: Wishes) -> SubscriptionAccepted | SubscriptionRejected:
-        sent = self._introduce(wishes, self.after)
+    async def _send_request(self, wishes: Terms) -> SubscriptionAccepted | SubscriptionRejected:
+        sent = self._build_request(wishes, self.last_received_id)
         raw = await self.channel.request(sent)
-        self.watch.judge(sent, self._now())
-        return self._answer(raw)
+        self.audit.feed(sent, self._timestamp())
+        return self._parse_answer(raw)
 
-    def _answer(self, raw: bytes) -> SubscriptionAccepted | SubscriptionRejected:
+    def _parse_answer(self, raw: bytes) -> SubscriptionAccepted | SubscriptionRejected:
         """CF-148: what is granted wider than asked is found by the audit."""
-        self.watch.judge(raw, self._now())
-        message = self.watch.read(raw)
+        message = self.audit.feed(raw, self._timestamp())
         if not isinstance(message, (SubscriptionAccepted, SubscriptionRejected)):
             raise RemoteProtocolError("What answered is no AAEP producer, or a broken one. Check the address.")
         return message
 
-    def _accepted(self, answer: SubscriptionAccepted) -> None:
+    def _apply_answer(self, answer: SubscriptionAccepted) -> None:
         self.subscription_id = answer.subscription_id
-        self.terms = tighten(self.wishes.terms(), answer.honored_capabilities)  # CF-148
+        self.terms = tighten(self.requested_terms.to_capabilities(), answer.honored_capabilities)  # CF-148
         self.producer = answer.producer
         self.notes = "" if answer.negotiation_notes is UNSET else answer.negotiation_notes
 
-    async def _examine(self, answer: SubscriptionAccepted) -> None:
+    async def _verify_producer(self, answer: SubscriptionAccepted) -> None:
         """CF-123: who is not who it should be is left before anything of it is heard, and not tried again."""
         if self._trust is None:
             return
         self.proof = None
         try:
-            self.proof = await self._trust.examine(self.channel, answer, self._honoured(), self.wall())
+            self.proof = await self._trust.verify(self.channel, answer, self._effective_terms(), self.wall())
         except AaepError as error:
             if not isinstance(error, ChannelLost):
                 await self._unsubscribe("manifest_invalid", "The signed manifest could not be verified.")
             self.subscription_id = ""  # so that nobody listens on before it was looked at again
             raise
 
-    async def _offered(self) -> Sequence[str]:
+    async def _fetch_offered_languages(self) -> Sequence[str]:
         """The languages of the manifest; none if there is no manifest to be had."""
         try:
             return manifests.parse_manifest(await self.channel.manifest()).languages_supported
@@ -325,124 +348,129 @@ class Link:
             log.debug("There is no manifest: %s", error)
             return ()
 
-    def _honoured(self) -> Capabilities:
+    def _effective_terms(self) -> Capabilities:
         return self.terms if self.terms is not None else with_defaults(Capabilities())
 
     async def renegotiate(self, changes: dict[str, Any]) -> Capabilities:
         """Ask for other terms. §5.7"""
         await asyncio.shield(asyncio.wrap_future(self.ready))
-        async with self._changing:  # what is asked for follows from what was granted before
-            wanted = self.wishes.changed(**changes)
+        async with self._renegotiation_lock:  # what is asked for follows from what was granted before
+            wanted = self.requested_terms.with_changes(**changes)
             if not self.subscription_id:
                 raise ChannelLost("There is no connection at the moment. Try again when there is one.")
-            sent = self.wishes.change(wanted, self.subscription_id)
+            sent = self.requested_terms.build_change(wanted, self.subscription_id)
             raw = await self.channel.request(sent)
-            self.watch.judge(sent, self._now())
-            answer = self._answer(raw)
+            self.audit.feed(sent, self._timestamp())
+            answer = self._parse_answer(raw)
             if isinstance(answer, SubscriptionRejected):  # CF-041: the old terms again, rather than none
                 log.warning("The change was refused, which ended the subscription. Subscribing again as before.")
-                self._renew()
-                raise refusal(answer)
-            self.wishes = wanted
-            self._accepted(answer)
+                self._resubscribe()
+                raise build_refused_error(answer)
+            self.requested_terms = wanted
+            self._apply_answer(answer)
             try:
-                await self._examine(answer)
+                await self._verify_producer(answer)
             except AaepError:
-                self._renew()
+                self._resubscribe()
                 raise
-        self._arrivals.reshaped()
-        return self._honoured()
+        self._deduplicator.terms_changed()
+        return self._effective_terms()
 
-    def _renew(self) -> None:
+    def _resubscribe(self) -> None:
         """Subscribe again."""
         self.subscription_id = ""
-        if self._stream is not None:
-            self._renewing = self._stream.cancel()
+        if self._stream_task is not None:
+            self._is_renewing = self._stream_task.cancel()
 
-    def _joined(self, *, anew: bool = False) -> None:
-        self.watch.connected()
-        self._arrivals.connected(anew=anew)
+    def _connection_began(self, *, anew: bool = False) -> None:
+        self.audit.connection_began()
+        self._deduplicator.connection_began(anew=anew)
         with self.lock:
-            self.prompts.connected()
+            self.prompts.connection_began()
 
     # -- the stream ------------------------------------------------------------------------
 
     async def _listen(self) -> None:
         """Take what comes until the stream ends."""
-        if not self._open:
-            self._joined()
-        up = asyncio.get_running_loop().call_later(SETTLED, self._up)
-        arrivals = self.channel.arrivals(self.subscription_id, self.after)
+        if not self._is_open:
+            self._connection_began()
+        up = asyncio.get_running_loop().call_later(OPEN_AFTER, self._mark_open)
+        arrivals = self.channel.arrivals(self.subscription_id, self.last_received_id)
         try:
-            async with _closing(arrivals):
+            async with _closing_iterator(arrivals):
                 async for arrival in arrivals:
-                    self._up()
-                    self._tries = 0
-                    self._take(arrival)
+                    self._mark_open()
+                    self._attempts = 0
+                    self._handle_arrival(arrival)
                     while (
-                        self.mail.is_full()
+                        self.mailbox.is_full()
                     ):  # who reads is behind: so is the producer then, and it may merge (CF-083)
-                        self._room.clear()
-                        if self.mail.is_full():
-                            await self._room.wait()
+                        self._has_room.clear()
+                        if self.mailbox.is_full():
+                            await self._has_room.wait()
         except ChannelRefused as refused:
             if not refused.gone:
                 raise
-            raise Gone(refused) from refused
+            raise SubscriptionLost(refused) from refused
         finally:
             up.cancel()
-            for item in self._arrivals.lost():
-                self._deliver(item)
-            self._settle()
-            self._rearm()
-            self._open, self._resumed = False, True
+            for event in self._deduplicator.connection_lost():
+                self._deliver(event)
+            self._update_resume_point()
+            self._schedule_advance()
+            self._is_open, self._is_resuming = False, True
 
-    def _up(self) -> None:
-        if not self._open:
-            self._open = True
-            self._say("resumed", "Connected again.")
+    def _mark_open(self) -> None:
+        if not self._is_open:
+            self._is_open = True
+            self._set_status("resumed", "Connected again.")
 
-    def _take(self, arrival: Arrival) -> None:
-        message = self.watch.read(arrival.data)
+    def _handle_arrival(self, arrival: Arrival) -> None:
+        message, violations = self.audit.read(arrival.data)
         if message is None:
-            self._pass_on(UNREAD)  # SEC-009: it may have been a question, and nobody is to wait for nothing
-        if not self._aside(message):
-            self.after = arrival.id or (message.event_id if isinstance(message, Envelope) else self.after)
+            self._notify_status(UNREADABLE)  # SEC-009: it may have been a question, and nobody is to wait for nothing
+        if not self._is_out_of_order(message):
+            self.last_received_id = arrival.id or (
+                message.event_id if isinstance(message, Envelope) else self.last_received_id
+            )
         if isinstance(message, Envelope):
             with self.lock:
-                self.prompts.came(message)
-            self._repeat(self.replies.again(message, self.subscription_id))
-            items, found = self._arrivals.take(message, arrival.data, self.clock())
-            self.watch.note(found, message.event_id, message.session_id)
-            for item in items[:-1]:
-                self._deliver(item)
-            self._settle()
-            for item in items[-1:]:
-                self._deliver(item)
-            self._rearm()
+                self.prompts.note_arrival(message)
+            self._resend_reply(self.replies.find_repeat(message, self.subscription_id))
+            received = ReceivedEvent(message, arrival.data, violations)
+            events, late = self._deduplicator.take(received, self.clock())
+            self.audit.report_violations(late, message.event_id, message.session_id)
+            for event in events[:-1]:
+                self._deliver(event)
+            self._update_resume_point()
+            for event in events[-1:]:
+                self._deliver(event)
+            self._schedule_advance()
         elif isinstance(message, SubscriptionClose):
             if message.subscription_id == self.subscription_id:
-                self.watch.judge(arrival.data, self._now())
-                raise Ended(message)
+                self.audit.feed(arrival.data, self._timestamp())
+                raise ProducerClosed(message)
             log.warning("A close of another subscription was ignored.")
         elif message is not None:  # CF-038: only subscribers renegotiate, and so with the rest
             log.warning("A %s on the event stream was ignored.", getattr(message, "type", "message"))
 
-    def _settle(self) -> None:
+    def _update_resume_point(self) -> None:
         """Who resumes after what has come misses nothing of it, unless something is held."""
-        if self._arrivals.due is None:
-            self._place = self.after
+        if self._deduplicator.next_deadline is None:
+            self._resume_point = self.last_received_id
 
-    def _aside(self, message: Message | None) -> bool:
+    def _is_out_of_order(self, message: Message | None) -> bool:
         """What is no place to resume after: one sent ahead of others, and one that only this stream has (C-36)."""
-        return isinstance(message, Envelope) and (self.watch.ahead(message) or bool(attend_member(message, "resync")))
+        return isinstance(message, Envelope) and (
+            self.audit.is_ahead(message) or bool(attend_member(message, "resync"))
+        )
 
-    def _repeat(self, reply: bytes | None) -> None:
+    def _resend_reply(self, reply: bytes | None) -> None:
         if reply is not None:
-            self._repeated = asyncio.get_running_loop().create_task(self._briefly(self.channel.send(reply)))
+            self._repeated = asyncio.get_running_loop().create_task(self._try_briefly(self.channel.send(reply)))
 
-    def _rearm(self) -> None:
-        due = self._arrivals.due
+    def _schedule_advance(self) -> None:
+        due = self._deduplicator.next_deadline
         if due is None and self._timer is None:
             return
         if self._timer is not None:
@@ -450,45 +478,45 @@ class Link:
             self._timer = None
         if due is not None:
             wait = max(0.0, due - self.clock())
-            self._timer = asyncio.get_running_loop().call_later(wait, self._overdue)
+            self._timer = asyncio.get_running_loop().call_later(wait, self._advance)
 
-    def _overdue(self) -> None:
-        for item in self._arrivals.advance(self.clock()):
-            self._deliver(item)
-        self._settle()
-        self._rearm()
+    def _advance(self) -> None:
+        for event in self._deduplicator.advance(self.clock()):
+            self._deliver(event)
+        self._update_resume_point()
+        self._schedule_advance()
 
     # -- one event -------------------------------------------------------------------------
 
-    def _deliver(self, item: Item) -> None:
-        event = item[0]
-        self.watch.see(item, self._now())
-        own = self.wishes.own_filters()
+    def _deliver(self, received: ReceivedEvent) -> None:
+        event = received.event
+        self.audit.feed_event(received, self._timestamp())
+        own = self.requested_terms.own_filters()
         if own is not None and not is_critical(event) and not admits(own, event.type):
             return  # CF-148: it was not asked for, and the audit has said so
-        if attend_member(event, "resync") and self._resumed:
-            self._resumed = False
-            self._say("gap", "Connected again. Some of what happened meanwhile is not known here.")
+        if attend_member(event, "resync") and self._is_resuming:
+            self._is_resuming = False
+            self._set_status("gap", "Connected again. Some of what happened meanwhile is not known here.")
         with self.lock:
-            self.prompts.take(event, self.clock())
-        self.mail.put((event, self._place))
+            self.prompts.update(event, self.clock())
+        self.mailbox.put((event, self._resume_point))
 
-    def _now(self) -> str:
+    def _timestamp(self) -> str:
         return format_timestamp(self.wall())
 
-    def _say(self, kind: Kind, text: str, retry: float | None = None) -> None:
+    def _set_status(self, kind: StatusKind, text: str, retry: float | None = None) -> None:
         self.status = Status(kind, text, retry, self.status.reason_code if kind == "ended" else "")
-        self._pass_on(self.status)
+        self._notify_status(self.status)
 
-    def _pass_on(self, status: Status) -> None:
-        if self._tell is not None:
+    def _notify_status(self, status: Status) -> None:
+        if self._on_status is not None:
             try:
-                self._tell(status)
+                self._on_status(status)
             except Exception:  # a callback of the caller's must not break the stream
                 log.exception("The tell callback failed.")
 
 
-async def _whole(work: Coroutine[Any, Any, T]) -> T:
+async def _as_aaep_error(work: Coroutine[Any, Any, T]) -> T:
     try:
         return await work
     except asyncio.CancelledError:
@@ -496,7 +524,7 @@ async def _whole(work: Coroutine[Any, Any, T]) -> T:
 
 
 @contextlib.asynccontextmanager
-async def _closing(arrivals: AsyncIterator[Arrival]) -> AsyncIterator[None]:
+async def _closing_iterator(arrivals: AsyncIterator[Arrival]) -> AsyncIterator[None]:
     try:
         yield
     finally:

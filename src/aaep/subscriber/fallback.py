@@ -22,16 +22,16 @@ from ..identity.origins import ENCRYPTED, LOCAL_ORIGIN, on_this_machine, origin,
 from ..protocol.messages import Manifest
 from ..transports.base import Arrival, Channel, ChannelLost, ChannelRefused, type_of
 
-__all__ = ["Ways"]
+__all__ = ["FallbackChannel"]
 
 log: Final = logging.getLogger("aaep.subscriber")
 
-_MOST: Final = 8
-_AGENT: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,127}")  # an id that cannot be taken for a path
-_PATIENCE: Final = 5.0  # seconds for a manifest
+_MAX_ADDRESSES: Final = 8
+_AGENT_ID: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,127}")  # an id that cannot be taken for a path
+_MANIFEST_TIMEOUT: Final = 5.0  # seconds for a manifest
 
 
-class Ways:
+class FallbackChannel:
     """A :class:`~aaep.transports.base.Channel` that begins at ``url`` and goes on by another way if it must."""
 
     def __init__(self, url: str, connect: Callable[[str], Channel]) -> None:
@@ -41,23 +41,23 @@ class Ways:
         self._channel: Channel | None = connect(url)
 
     async def manifest(self) -> bytes:
-        return await self._open().manifest()
+        return await self._require_channel().manifest()
 
     async def request(self, message: bytes) -> bytes:
         if type_of(message) != "subscription.request":
-            return await self._open().request(message)
-        answer = await self._asked(message)
+            return await self._require_channel().request(message)
+        answer = await self._request_anywhere(message)
         if type_of(answer) == "subscription.accepted":
-            await self._learn()
+            await self._learn_addresses()
         return answer
 
-    async def _asked(self, message: bytes) -> bytes:
+    async def _request_anywhere(self, message: bytes) -> bytes:
         """By the way that was last in use, then by those after it, all around."""
         start = self._urls.index(self.url)
         problem: AaepError = ChannelLost("There is no way to the producer.")
         for url in [*self._urls[start:], *self._urls[:start]]:
             try:
-                channel = await self._take(url)
+                channel = await self._switch_to(url)
                 return await channel.request(message)
             except ChannelLost as error:
                 problem = error
@@ -69,11 +69,11 @@ class Ways:
         raise problem
 
     async def send(self, message: bytes) -> None:
-        await self._open().send(message)
+        await self._require_channel().send(message)
 
     async def arrivals(self, subscription_id: str, after: str = "") -> AsyncGenerator[Arrival, None]:
         came = False
-        stream = self._open().arrivals(subscription_id, after)
+        stream = self._require_channel().arrivals(subscription_id, after)
         try:
             async for arrival in stream:
                 came = True
@@ -93,31 +93,33 @@ class Ways:
         if channel is not None:
             await channel.close()
 
-    def _open(self) -> Channel:
+    def _require_channel(self) -> Channel:
         if self._channel is None:
             raise ChannelLost("There is no connection at the moment.")
         return self._channel
 
-    async def _take(self, url: str) -> Channel:
+    async def _switch_to(self, url: str) -> Channel:
         if url != self.url or self._channel is None:
             await self.close()
             self.url, self._channel = url, self._connect(url)
         return self._channel
 
-    async def _learn(self) -> None:
+    async def _learn_addresses(self) -> None:
         """Remember the other ways. Not knowing them is no reason to fail."""
         try:
-            async with asyncio.timeout(_PATIENCE):
-                manifest = parse_manifest(await self._open().manifest())
+            async with asyncio.timeout(_MANIFEST_TIMEOUT):
+                manifest = parse_manifest(await self._require_channel().manifest())
         except (AaepError, TimeoutError) as error:
             log.debug("Other ways are not known: %s", error)
             return
         first = self._urls[0]
-        found = [one for one in _urls(manifest) if allowed(first, one) and not same_place(first, one)]
-        self._urls = [*dict.fromkeys([first, *found[:_MOST], self.url])]
+        found = [
+            one for one in _advertised_urls(manifest) if may_fall_back(first, one) and not is_same_address(first, one)
+        ]
+        self._urls = [*dict.fromkeys([first, *found[:_MAX_ADDRESSES], self.url])]
 
 
-def allowed(first: str, other: str) -> bool:
+def may_fall_back(first: str, other: str) -> bool:
     """Whether what was meant for one URL may be sent to another."""
     one, two = urlsplit(first), urlsplit(other)
     if origin(first) == LOCAL_ORIGIN:
@@ -129,14 +131,14 @@ def allowed(first: str, other: str) -> bool:
     return bool(two.hostname) and one.hostname == two.hostname
 
 
-def same_place(one: str, other: str) -> bool:
+def is_same_address(one: str, other: str) -> bool:
     """Whether two URLs are one way: the same transport to the same place."""
     return same_origin(one, other) and urlsplit(one).scheme.lower() == urlsplit(other).scheme.lower()
 
 
-def _urls(manifest: Manifest) -> Iterable[str]:
+def _advertised_urls(manifest: Manifest) -> Iterable[str]:
     for place in declared_origins(manifest):
         if place != LOCAL_ORIGIN:
             yield origin(place)
-        elif _AGENT.fullmatch(manifest.agent_id):
+        elif _AGENT_ID.fullmatch(manifest.agent_id):
             yield f"unix:{manifest.agent_id}"  # where it is by convention (UDS-001)

@@ -8,13 +8,13 @@ from typing import Any, Literal, TypeAlias
 
 from ..transports.base import Arrival, Channel
 
-__all__ = ["Direction", "Record", "Tap"]
+__all__ = ["Direction", "RecordCallback", "RecordingChannel"]
 
 Direction: TypeAlias = Literal["out", "in"]  # out is from the producer, as in a capture
-Record: TypeAlias = Callable[[Direction, bytes], None]
+RecordCallback: TypeAlias = Callable[[Direction, bytes], None]
 
 
-class Tap:
+class RecordingChannel:
     """
     A :class:`~aaep.transports.base.Channel` around another one.
 
@@ -22,7 +22,7 @@ class Tap:
     before the sending is done.
     """
 
-    def __init__(self, channel: Channel, record: Record) -> None:
+    def __init__(self, channel: Channel, record: RecordCallback) -> None:
         self._channel, self._record = channel, record
 
     def __getattr__(self, name: str) -> Any:

@@ -21,15 +21,15 @@ from ..protocol.fields import AAEP_VERSION, Boundary, Verbosity
 from ..protocol.messages import Capabilities, EventFilters, SubscriptionRenegotiate, SubscriptionRequest
 from ..protocol.subscription import EVERYTHING
 from ..text.languages import match_language
-from .replies import checked
+from .replies import encode_checked
 
-__all__ = ["Wishes"]
+__all__ = ["Terms"]
 
-_FIXED: Final = ("extensions", "signed")
+_NOT_RENEGOTIABLE: Final = ("extensions", "signed")
 _WORD: Final = re.compile(r"[A-Za-z][A-Za-z0-9_-]*")
 
 
-class Wishes(msgspec.Struct, frozen=True, kw_only=True):
+class Terms(msgspec.Struct, frozen=True, kw_only=True):
     """
     What the person wants to be told, and how.
 
@@ -54,11 +54,11 @@ class Wishes(msgspec.Struct, frozen=True, kw_only=True):
     cancel: str | None = None  # a session to be stopped
     signed: bool = False
 
-    def registry(self) -> Registry:
+    def extension_registry(self) -> Registry:
         """The extensions we can read."""
         return Registry([ATTEND, *(one for one in self.extensions if one.namespace != ATTEND.namespace)])
 
-    def filters(self) -> EventFilters:
+    def event_filters(self) -> EventFilters:
         """CF-052: a listed extension's own events are asked for too."""
         include = EVERYTHING if self.include is None else self.include
         types = [f"{one.prefix}:*" for one in (ATTEND, *self.extensions)]
@@ -67,9 +67,9 @@ class Wishes(msgspec.Struct, frozen=True, kw_only=True):
 
     def own_filters(self) -> EventFilters | None:
         """What is kept out even if a producer sends it (CF-148); None if the person chose nothing."""
-        return self.filters() if self.include is not None or self.exclude else None
+        return self.event_filters() if self.include is not None or self.exclude else None
 
-    def terms(self, resume_after: str = "") -> Capabilities:
+    def to_capabilities(self, resume_after: str = "") -> Capabilities:
         """All of it."""
         terms = Capabilities(
             max_events_per_second=UNSET if self.max_events_per_second is None else self.max_events_per_second,
@@ -79,7 +79,7 @@ class Wishes(msgspec.Struct, frozen=True, kw_only=True):
             supports_confirmation_reply=self.replies,
             supports_clarification_reply=self.replies,
             coalesce_boundaries=self.boundaries,
-            event_filters=self.filters(),
+            event_filters=self.event_filters(),
             supported_conformance_levels=(1, 2, 3) if self.replies else (1,),
             supported_extensions=tuple(dict.fromkeys(one.namespace for one in (ATTEND, *self.extensions))),
             cognitive_load=self.cognitive_load,  # type: ignore[arg-type]  # what it may be is checked with the rest
@@ -95,7 +95,7 @@ class Wishes(msgspec.Struct, frozen=True, kw_only=True):
             terms.__dict__["unknown"] = {PREFIX: ours}
         return terms
 
-    def request(self, subscriber_id: str, name: str, version: str, resume_after: str = "") -> bytes:
+    def build_request(self, subscriber_id: str, name: str, version: str, resume_after: str = "") -> bytes:
         """The subscription.request that says all this. SUB-006 §5.2"""
         message = SubscriptionRequest(
             aaep_version=AAEP_VERSION,
@@ -104,26 +104,28 @@ class Wishes(msgspec.Struct, frozen=True, kw_only=True):
             subscriber_version=version,
             capabilities=Capabilities(),
         )
-        return _sent(message, _members(self.terms(resume_after)))
+        return _encode_with_capabilities(message, _members(self.to_capabilities(resume_after)))
 
-    def change(self, wanted: Wishes, subscription_id: str) -> bytes:
+    def build_change(self, wanted: Terms, subscription_id: str) -> bytes:
         """The subscription.renegotiate that leads from these wishes to others. SUB-059 §5.7"""
-        before, after = _members(self.terms()), _members(wanted.terms())
+        before, after = _members(self.to_capabilities()), _members(wanted.to_capabilities())
         gone = before.keys() - after.keys()
         if gone:  # CF-042: null is never sent, and nothing else takes a member back
             text = f"These cannot be taken back, only changed: {', '.join(sorted(gone))}."
             raise LocalProtocolError("Nothing was sent.", [Violation("SUB-059", text, "/capabilities")])
         changes = {name: value for name, value in after.items() if before.get(name) != value}
-        return _sent(SubscriptionRenegotiate(subscription_id=subscription_id, capabilities=Capabilities()), changes)
+        return _encode_with_capabilities(
+            SubscriptionRenegotiate(subscription_id=subscription_id, capabilities=Capabilities()), changes
+        )
 
-    def changed(self, **changes: Any) -> Wishes:
+    def with_changes(self, **changes: Any) -> Terms:
         """Other wishes, by the same names."""
-        unknown = [name for name in changes if name not in self.__struct_fields__ or name in _FIXED]
+        unknown = [name for name in changes if name not in self.__struct_fields__ or name in _NOT_RENEGOTIABLE]
         if unknown:
             raise TypeError(f"{unknown[0]} cannot be renegotiated")
-        return msgspec.structs.replace(self, **{name: _plain(value) for name, value in changes.items()})
+        return msgspec.structs.replace(self, **{name: _as_tuple(value) for name, value in changes.items()})
 
-    def otherwise(self, offered: Iterable[str], reason: str = "") -> Wishes | None:
+    def fallback_after_refusal(self, offered: Iterable[str], reason: str = "") -> Terms | None:
         """What to ask after a refusal for want of anything in common. None if there is nothing else to ask."""
         clashing = {one.prefix for one in self.extensions} & {*_WORD.findall(reason)}
         if clashing:  # EXT-020, CF-063: the refusal names the prefix that two have
@@ -136,7 +138,7 @@ class Wishes(msgspec.Struct, frozen=True, kw_only=True):
         return msgspec.structs.replace(self, languages=asked[:32]) if asked != self.languages else None
 
 
-def _plain(value: Any) -> Any:
+def _as_tuple(value: Any) -> Any:
     return tuple(value) if isinstance(value, list) else value
 
 
@@ -144,7 +146,9 @@ def _members(terms: Capabilities) -> dict[str, Any]:
     return {**msgspec.to_builtins(terms), **terms.unknown}
 
 
-def _sent(message: SubscriptionRequest | SubscriptionRenegotiate, capabilities: dict[str, Any]) -> bytes:
+def _encode_with_capabilities(
+    message: SubscriptionRequest | SubscriptionRenegotiate, capabilities: dict[str, Any]
+) -> bytes:
     # Members the type does not name travel in the raw form.
     message.__dict__["raw"] = msgspec.json.encode({**msgspec.to_builtins(message), "capabilities": capabilities})
-    return checked(message)
+    return encode_checked(message)

@@ -14,21 +14,21 @@ from ..text.phrases import describe_close_reason, ensure_full_stop
 from ..text.sanitize import sanitize
 
 __all__ = [
-    "RESUMABLE",
-    "UNREAD",
-    "Ended",
-    "Gone",
-    "Kind",
-    "Refused",
+    "RESUMABLE_REASONS",
+    "UNREADABLE",
+    "ProducerClosed",
+    "RequestRejected",
     "Status",
+    "StatusKind",
+    "SubscriptionLost",
     "SubscriptionRefused",
-    "close_text",
-    "refusal",
+    "build_refused_error",
+    "describe_close",
 ]
 
-Kind = Literal["new", "connecting", "connected", "waiting", "resumed", "gap", "unread", "ended"]
+StatusKind = Literal["new", "connecting", "connected", "waiting", "resumed", "gap", "unread", "ended"]
 
-_WHY: Final = {  # SUB-041 and CF-066, in words
+_REASON_TEXTS: Final = {  # SUB-041 and CF-066, in words
     "version_unsupported": "it speaks no version of the protocol that we speak",
     "manifest_invalid": "a manifest could not be verified",
     "manifest_signature_required": "it has no signed manifest",
@@ -56,7 +56,7 @@ _ADVICE: Final = {
     "slow_consumer": "Ask for fewer events, or read them faster.",
     "rate_violation": "Send fewer replies and changes.",
 }
-RESUMABLE: Final = {  # CF-083, CF-149
+RESUMABLE_REASONS: Final = {  # CF-083, CF-149
     "slow_consumer": "We were too slow, and go on from where we were.",
     "authentication_expired": "Our credential expired. We show what we have now, and go on from where we were.",
 }
@@ -72,13 +72,13 @@ class Status(msgspec.Struct, frozen=True):
     that is no message.
     """
 
-    kind: Kind
+    kind: StatusKind
     text: str
     retry: float | None = None
     reason_code: str = ""  # of the producer that ended it, for programs and logs
 
 
-UNREAD: Final = Status(
+UNREADABLE: Final = Status(
     "unread", "Something came that could not be read. If the agent asks something, it may be waiting for an answer."
 )
 
@@ -89,7 +89,7 @@ class SubscriptionRefused(AaepError):
     def __init__(self, reason_code: str, reason_message: str, retry_after: int | None = None) -> None:
         self.reason_code, self.reason_message, self.retry_after = reason_code, reason_message, retry_after
         said = ensure_full_stop(sanitize(reason_message))
-        if why := _WHY.get(reason_code):
+        if why := _REASON_TEXTS.get(reason_code):
             said = f": {why}. {said}".rstrip()
         else:  # a code that nobody knows is better than nothing
             said = f", {sanitize(reason_code)}{f': {said}' if said else '.'}"
@@ -97,7 +97,7 @@ class SubscriptionRefused(AaepError):
         super().__init__(f"The producer refused the subscription{said} {advice}")
 
 
-def refusal(answer: SubscriptionRejected) -> SubscriptionRefused:
+def build_refused_error(answer: SubscriptionRejected) -> SubscriptionRefused:
     """The error that a rejection is."""
     after = answer.retry_after_seconds
     return SubscriptionRefused(answer.reason_code, answer.reason_message, None if after is UNSET else after)
@@ -106,28 +106,28 @@ def refusal(answer: SubscriptionRejected) -> SubscriptionRefused:
 # -- how a try ends ------------------------------------------------------------------------
 
 
-class Refused(Exception):
+class RequestRejected(Exception):
     """There is no subscription, at least not now."""
 
     def __init__(self, error: SubscriptionRefused) -> None:
         self.error = error
 
 
-class Gone(Exception):
+class SubscriptionLost(Exception):
     """The subscription is not known any more."""
 
     def __init__(self, error: AaepError) -> None:
         self.error = error
 
 
-class Ended(Exception):
+class ProducerClosed(Exception):
     """The producer closed the subscription."""
 
     def __init__(self, message: SubscriptionClose) -> None:
         self.message = message
 
 
-def close_text(message: SubscriptionClose, agent_id: str) -> str:
+def describe_close(message: SubscriptionClose, agent_id: str) -> str:
     """What a person is told when the producer with that id ends a subscription. A code nobody knows is told as such."""
     words = describe_close_reason(message.reason_code, is_hub=agent_id == HUB_AGENT_ID)
     text = "The producer ended the subscription"

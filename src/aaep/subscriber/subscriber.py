@@ -32,20 +32,20 @@ from ..protocol.messages import Capabilities, Reply
 from ..runtime.background import Waitable, is_in_event_loop
 from ..runtime.ids import format_timestamp
 from ..transports.base import Channel, ChannelLost, transport
-from .connection import Link, Reconnect
-from .fallback import Ways
-from .record import Record, Tap
-from .replies import USER, answered, decided, passed_on, refuses
-from .request import Wishes
+from .connection import Connection, Reconnect
+from .fallback import FallbackChannel
+from .record import RecordCallback, RecordingChannel
+from .replies import LOCAL_USER, build_clarification_reply, build_confirmation_reply, forward_reply, is_refusal
+from .request import Terms
 from .status import Status, SubscriptionRefused
 
 if TYPE_CHECKING:  # they bring in the JOSE library, which few need
     from ..identity.signing_keys import TrustedKeys
-    from .trust import Proof, Trust
+    from .trust import ManifestVerifier, Proof
 
 __all__ = ["Announcements", "Status", "Subscriber", "SubscriptionRefused", "listen"]
 
-_FAREWELL: Final = 3.0  # seconds that close() waits in a plain program
+_CLOSE_TIMEOUT: Final = 3.0  # seconds that close() waits in a plain program
 _INTERNAL: Final = ("clock", "wall", "sleep", "chance", "backlog")
 
 
@@ -100,18 +100,18 @@ class Subscriber:
         trust: TrustedKeys | str | os.PathLike[str] | None = None,
         require_signed: bool | None = None,
         fall_back: bool = False,
-        record: Record | None = None,
+        record: RecordCallback | None = None,
         **settings: Any,
     ) -> None:
-        wishes = Wishes(
+        wishes = Terms(
             replies=replies,
             verbosity=verbosity,
-            languages=_listed(languages),
-            fallback=_listed(fallback),
+            languages=_as_tuple(languages),
+            fallback=_as_tuple(fallback),
             max_events_per_second=max_events_per_second,
             boundaries=tuple(boundaries),
-            include=None if include is None else _listed(include),
-            exclude=_listed(exclude),
+            include=None if include is None else _as_tuple(include),
+            exclude=_as_tuple(exclude),
             cognitive_load=cognitive_load,
             pace_wpm=pace_wpm,
             extensions=tuple(extensions),
@@ -119,15 +119,15 @@ class Subscriber:
             signed=trust is not None if require_signed is None else require_signed,
         )
 
-        def introduce(wishes: Wishes, after: str) -> bytes:
-            return wishes.request(subscriber_id, name, __version__, after)
+        def introduce(wishes: Terms, after: str) -> bytes:
+            return wishes.build_request(subscriber_id, name, __version__, after)
 
         introduce(wishes, resume_after)  # what cannot be asked is told here, before anything is sent
         inside = {key: settings.pop(key) for key in _INTERNAL if key in settings}
-        channel = _channel(source, settings, fall_back=fall_back)
+        channel = _open_channel(source, settings, fall_back=fall_back)
         if record is not None:
-            channel = Tap(channel, record)
-        self._link = Link(
+            channel = RecordingChannel(channel, record)
+        self._connection = Connection(
             channel,
             wishes,
             introduce,
@@ -136,11 +136,11 @@ class Subscriber:
             wait=wait,
             report=report,
             tell=tell,
-            trust=_trust(trust, channel, source, settings, required=wishes.signed),
+            trust=_build_verifier(trust, channel, source, settings, required=wishes.signed),
             **inside,
         )
         # The link does not know us: a subscriber that is forgotten is closed.
-        weakref.finalize(self, self._link.close)
+        weakref.finalize(self, self._connection.close)
 
     # -- iterating -------------------------------------------------------------------------
 
@@ -148,22 +148,22 @@ class Subscriber:
         return self
 
     def __next__(self) -> Envelope:
-        self._link.start()
-        got = self._link.mail.get()
+        self._connection.start()
+        got = self._connection.mailbox.get()
         if got is None:
             raise StopIteration
-        event, self._link.heard = got
+        event, self._connection.last_taken_id = got
         return event
 
     def __aiter__(self) -> Self:
         return self
 
     async def __anext__(self) -> Envelope:
-        self._link.start()
-        got = await self._link.mail.get_async()
+        self._connection.start()
+        got = await self._connection.mailbox.get_async()
         if got is None:
             raise StopAsyncIteration
-        event, self._link.heard = got
+        event, self._connection.last_taken_id = got
         return event
 
     def announcements(self, preferences: Preferences | None = None) -> Announcements:
@@ -173,11 +173,11 @@ class Subscriber:
         Pieces of text are put together to sentences. Without ``preferences`` the
         wishes count that the producer was told of, and no keys are named.
         """
-        return Announcements(self, self._wanted if preferences is None else lambda: preferences)
+        return Announcements(self, self._requested_preferences if preferences is None else lambda: preferences)
 
-    def _wanted(self) -> Preferences:
+    def _requested_preferences(self) -> Preferences:
         """How the person wants to be told, by what was asked for last."""
-        wishes = self._link.wishes
+        wishes = self._connection.requested_terms
         return Preferences(
             verbosity=wishes.verbosity,
             languages=(*wishes.languages, *wishes.fallback),
@@ -191,59 +191,61 @@ class Subscriber:
     @property
     def status(self) -> Status:
         """How the connection is."""
-        return self._link.status
+        return self._connection.status
 
     @property
     def terms(self) -> Capabilities | None:
         """What was granted, and never more than was asked; None before the handshake."""
-        return self._link.terms
+        return self._connection.terms
 
     @property
     def subscription_id(self) -> str:
-        return self._link.subscription_id
+        return self._connection.subscription_id
 
     @property
     def producer(self) -> ProducerInfo | None:
-        return self._link.producer
+        return self._connection.producer
 
     @property
     def trusted(self) -> bool:
         """Whether the producer has proved who it is. False is no reproach where no ``trust`` was given."""
-        return self._link.proof is not None and self._link.proof.proven
+        return self._connection.proof is not None and self._connection.proof.is_proven
 
     @property
     def proof(self) -> Proof | None:
         """What is known of who the producer is, and why; None without ``trust`` and before the handshake."""
-        return self._link.proof
+        return self._connection.proof
 
     @property
     def notes(self) -> str:
         """What the producer said about the terms. A stranger's text: neutralise it before it is shown."""
-        return self._link.notes
+        return self._connection.notes
 
     @property
     def last_event_id(self) -> str:
         """What to give as ``resume_after`` another time: the place of the last event that was taken out here."""
-        return self._link.heard
+        return self._connection.last_taken_id
 
     @property
     def findings(self) -> tuple[Finding, ...]:
         """The newest findings about what was received, oldest of them first."""
-        return tuple(self._link.watch.findings.copy())
+        return tuple(self._connection.audit.findings.copy())
 
     @property
     def audit(self) -> Audit:
-        return self._link.watch.audit
+        return self._connection.audit.audit
 
     @property
     def prompts(self) -> tuple[AwaitingConfirmation | AwaitingClarification, ...]:
         """The prompts that can be answered, oldest first."""
-        with self._link.lock:
-            return self._link.prompts.open(self._link.clock())
+        with self._connection.lock:
+            return self._connection.prompts.pending(self._connection.clock())
 
     # -- answering -------------------------------------------------------------------------
 
-    def accept(self, asked: Envelope | str, *, decided_by: str = USER, rationale: str | None = None) -> Waitable[None]:
+    def accept(
+        self, asked: Envelope | str, *, decided_by: str = LOCAL_USER, rationale: str | None = None
+    ) -> Waitable[None]:
         """
         Send the person's yes to a confirmation, given as the event or its token.
 
@@ -251,25 +253,29 @@ class Subscriber:
         was never asked here. That it was sent does not say that it counted: the
         outcome comes as an event.
         """
-        return self._reply(asked, partial(decided, decision="accept", decided_by=decided_by, rationale=rationale))
+        return self._reply(
+            asked, partial(build_confirmation_reply, decision="accept", decided_by=decided_by, rationale=rationale)
+        )
 
-    def reject(self, asked: Envelope | str, *, decided_by: str = USER, rationale: str | None = None) -> Waitable[None]:
+    def reject(
+        self, asked: Envelope | str, *, decided_by: str = LOCAL_USER, rationale: str | None = None
+    ) -> Waitable[None]:
         """Send the person's no to a confirmation."""
-        write = partial(decided, decision="reject", decided_by=decided_by, rationale=rationale)
+        write = partial(build_confirmation_reply, decision="reject", decided_by=decided_by, rationale=rationale)
         return self._reply(asked, write, refusing=True)
 
     def answer(
-        self, asked: Envelope | str, response: str | bool | int | float, *, decided_by: str = USER
+        self, asked: Envelope | str, response: str | bool | int | float, *, decided_by: str = LOCAL_USER
     ) -> Waitable[None]:
         """Send the person's answer to a question."""
-        return self._reply(asked, partial(answered, response=response, decided_by=decided_by))
+        return self._reply(asked, partial(build_clarification_reply, response=response, decided_by=decided_by))
 
     def pass_on(self, message: Reply) -> Waitable[None]:
         """Send what somebody else has answered, in their words: for who stands between the two, as a hub does."""
-        return self._reply(message.reply_token, partial(passed_on, message), refusing=refuses(message))
+        return self._reply(message.reply_token, partial(forward_reply, message), refusing=is_refusal(message))
 
     def _reply(self, asked: Envelope | str, write: Callable[..., bytes], *, refusing: bool = False) -> Waitable[None]:
-        link = self._link
+        link = self._connection
         now = format_timestamp(link.wall())  # CONF-024: when the person decided
         with link.lock:
             prompt = link.prompts.find(asked, link.clock())
@@ -278,19 +284,19 @@ class Subscriber:
             raise ChannelLost("There is no connection at the moment. Nothing was sent; answer again when it is back.")
         write = partial(write, prompt, timestamp=now, terms=terms)
         raw = write(subscription_id=subscription_id)
-        link.replies.sent(prompt, write, refuses=refusing)
-        return link.later(link.channel.send(raw))
+        link.replies.remember(prompt, write, refuses=refusing)
+        return link.run_soon(link.channel.send(raw))
 
     # -- changing and ending ---------------------------------------------------------------
 
     def ready(self) -> Waitable[Capabilities]:
         """The terms, when the producer has granted them."""
-        self._link.start()
-        return Waitable(self._link.ready)
+        self._connection.start()
+        return Waitable(self._connection.ready)
 
     def renegotiate(self, **changes: Any) -> Waitable[Capabilities]:
         """Ask for other terms, by the names of the constructor. Gives those that were granted."""
-        return self._link.later(self._link.renegotiate(changes))
+        return self._connection.run_soon(self._connection.renegotiate(changes))
 
     def stop(self, session_id: str) -> Waitable[Capabilities]:
         """
@@ -302,14 +308,14 @@ class Subscriber:
 
     def close(self, reason: str = "subscriber_shutdown", text: str = "The reader has closed.") -> Waitable[None]:
         """Tell the producer and end. In a plain program it is done on return; in asyncio, await it."""
-        ended = self._link.close(reason, text)
+        ended = self._connection.close(reason, text)
         if not is_in_event_loop():
             with contextlib.suppress(TimeoutError):  # it ends by itself; we do not hold anybody up
-                ended.wait(_FAREWELL)
+                ended.wait(_CLOSE_TIMEOUT)
         return ended
 
     def __enter__(self) -> Self:
-        self._link.start()
+        self._connection.start()
         return self
 
     def __exit__(
@@ -318,13 +324,13 @@ class Subscriber:
         self.close()
 
     async def __aenter__(self) -> Self:
-        self._link.start()
+        self._connection.start()
         return self
 
     async def __aexit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        await self._link.close()
+        await self._connection.close()
 
 
 class Announcements:
@@ -333,43 +339,43 @@ class Announcements:
     def __init__(self, subscriber: Subscriber, preferences: Callable[[], Preferences]) -> None:
         self._subscriber, self._preferences = subscriber, preferences
         self._outputs = Outputs()
-        self._said: deque[Announcement] = deque()
-        self._end: BaseException | None = None  # what ended the events; what is held is said before it is told
+        self._ready: deque[Announcement] = deque()
+        self._end_error: BaseException | None = None  # what ended the events; what is held is said before it is told
 
     def __iter__(self) -> Self:
         return self
 
     def __next__(self) -> Announcement:
-        while not self._said:
-            self._over()
+        while not self._ready:
+            self._raise_if_ended()
             try:
-                self._take(next(self._subscriber))
+                self._add(next(self._subscriber))
             except (StopIteration, AaepError) as error:
                 self._flush(error)
-        return self._said.popleft()
+        return self._ready.popleft()
 
     def __aiter__(self) -> Self:
         return self
 
     async def __anext__(self) -> Announcement:
-        while not self._said:
-            self._over()
+        while not self._ready:
+            self._raise_if_ended()
             try:
-                self._take(await anext(self._subscriber))
+                self._add(await anext(self._subscriber))
             except (StopAsyncIteration, AaepError) as error:
                 self._flush(error)
-        return self._said.popleft()
+        return self._ready.popleft()
 
-    def _take(self, event: Envelope) -> None:
+    def _add(self, event: Envelope) -> None:
         self._outputs.preferences = self._preferences()
-        self._said += (one for one in self._outputs.announce(event) if one.text and not one.redundant)
+        self._ready += (one for one in self._outputs.announce(event) if one.text and not one.redundant)
 
     def _flush(self, error: BaseException) -> None:
-        self._end = error
-        self._said += self._outputs.flush()
+        self._end_error = error
+        self._ready += self._outputs.flush()
 
-    def _over(self) -> None:
-        end, self._end = self._end, None
+    def _raise_if_ended(self) -> None:
+        end, self._end_error = self._end_error, None
         if end is not None:
             raise end
 
@@ -383,7 +389,7 @@ def listen(url: str, **settings: Any) -> Subscriber:
     return Subscriber(url, **settings)
 
 
-def _channel(source: str | Channel, settings: dict[str, Any], *, fall_back: bool) -> Channel:
+def _open_channel(source: str | Channel, settings: dict[str, Any], *, fall_back: bool) -> Channel:
     if not isinstance(source, str):
         if fall_back:
             raise AaepError("fall_back= needs a URL to begin with. Give one in place of a channel.")
@@ -396,23 +402,23 @@ def _channel(source: str | Channel, settings: dict[str, Any], *, fall_back: bool
         known = inspect.signature(to).parameters  # of other transports, not all know all that was set for the first
         return to(url, **{name: value for name, value in settings.items() if url == source or name in known})
 
-    return Ways(source, connect)
+    return FallbackChannel(source, connect)
 
 
-def _trust(
+def _build_verifier(
     given: TrustedKeys | str | os.PathLike[str] | None,
     channel: Channel,
     source: str | Channel,
     settings: dict[str, Any],
     *,
     required: bool,
-) -> Trust | None:
+) -> ManifestVerifier | None:
     if given is None:
         if required:
             raise AaepError("require_signed= needs to know whom to trust. Give trust=, a file of public keys.")
         return None
     from ..identity.signing_keys import TrustedKeys  # noqa: PLC0415  # brings in cryptography, which few need
-    from .trust import Trust  # noqa: PLC0415  # brings in cryptography, which few need
+    from .trust import ManifestVerifier  # noqa: PLC0415  # brings in cryptography, which few need
 
     keys = given if isinstance(given, TrustedKeys) else TrustedKeys.load(given)
     context = settings.get("ssl")
@@ -421,11 +427,15 @@ def _trust(
     )
 
     def place() -> str:
-        return source if isinstance(source, str) and not isinstance(channel, Ways) else getattr(channel, "url", "")
+        return (
+            source
+            if isinstance(source, str) and not isinstance(channel, FallbackChannel)
+            else getattr(channel, "url", "")
+        )
 
-    return Trust(keys, place=place, required=required, checked=checked)
+    return ManifestVerifier(keys, place=place, required=required, checked=checked)
 
 
-def _listed(given: Iterable[str]) -> tuple[str, ...]:
+def _as_tuple(given: Iterable[str]) -> tuple[str, ...]:
     """A single word is meant as one, not as its letters."""
     return (given,) if isinstance(given, str) else tuple(given)

@@ -18,7 +18,7 @@ from ..protocol.messages import Capabilities, SubscriptionAccepted
 from ..text.sanitize import sanitize
 from ..transports.base import Channel, ChannelRefused
 
-__all__ = ["Proof", "Trust"]
+__all__ = ["ManifestVerifier", "Proof"]
 
 
 class Proof(msgspec.Struct, frozen=True):
@@ -29,12 +29,12 @@ class Proof(msgspec.Struct, frozen=True):
     address, and a connection that nobody else can have answered.
     """
 
-    proven: bool
+    is_proven: bool
     text: str
     signed: VerifiedManifest | None = None
 
 
-class Trust:
+class ManifestVerifier:
     """
     Verifies the producer of one subscription.
 
@@ -46,24 +46,24 @@ class Trust:
     def __init__(
         self, keys: TrustedKeys, *, place: Callable[[], str], required: bool = True, checked: bool = True
     ) -> None:
-        self._keys, self._place, self._required, self._checked = keys, place, required, checked
+        self._keys, self._current_url, self._is_required, self._is_certificate_checked = keys, place, required, checked
 
-    async def examine(self, channel: Channel, accepted: SubscriptionAccepted, terms: Capabilities, now: float) -> Proof:
+    async def verify(self, channel: Channel, accepted: SubscriptionAccepted, terms: Capabilities, now: float) -> Proof:
         """Verify the manifest of who accepted us. Raises :exc:`ManifestInvalid` if that is required."""
         try:
-            return self._judge(await _obtained(channel, accepted), accepted, terms, now)
+            return self._judge(await _fetch_manifest(channel, accepted), accepted, terms, now)
         except ManifestInvalid as error:
-            if self._required:
+            if self._is_required:
                 raise
             return Proof(False, f"Identity not proven. {error}")
 
     def _judge(self, given: bytes | str, accepted: SubscriptionAccepted, terms: Capabilities, now: float) -> Proof:
-        place = self._place()
+        place = self._current_url()
         where, scheme = origin(place), urlsplit(place).scheme.lower()
         signed = verify_manifest(given, self._keys, agent_id=accepted.producer.agent_id, origin=where, now=now)
         check_consistency(signed.manifest, transport=TRANSPORTS.get(scheme), terms=terms)
         who = f"{sanitize(signed.manifest.agent_id)}, signed with the key {sanitize(signed.kid)}"
-        if where == LOCAL_ORIGIN or (scheme in ENCRYPTED and self._checked):
+        if where == LOCAL_ORIGIN or (scheme in ENCRYPTED and self._is_certificate_checked):
             return Proof(True, f"This is {who}.", signed)
         if not on_this_machine(place):
             raise ManifestInvalid(
@@ -73,7 +73,7 @@ class Trust:
         return Proof(False, f"Identity not proven. {text}", signed)
 
 
-async def _obtained(channel: Channel, accepted: SubscriptionAccepted) -> bytes | str:
+async def _fetch_manifest(channel: Channel, accepted: SubscriptionAccepted) -> bytes | str:
     """MAN-021, CF-068: inline or, from a producer that publishes it only, where it is published."""
     if accepted.signed_manifest is not UNSET:
         return accepted.signed_manifest

@@ -26,7 +26,7 @@ from ...protocol.messages import Manifest, Reply, SubscriptionRejected
 from ...protocol.rules import pattern_test
 from ...protocol.session import SessionState
 from ...runtime.ids import format_timestamp, new_id
-from ...subscriber.replies import refuses
+from ...subscriber.replies import is_refusal
 from ...subscriber.subscriber import Status, Subscriber
 from ...text.summaries import STATE_SUMMARIES
 from ...transports.base import ChannelLost, ChannelRefused
@@ -493,7 +493,7 @@ class Relayed:
 
     def reply(self, message: Reply, via: str) -> None:
         if self._relay is None or not self._relay.forward(message):
-            self._held[message.reply_token, refuses(message)] = message
+            self._held[message.reply_token, is_refusal(message)] = message
 
     def _hand_over(self, token: Any) -> None:
         """The agent asks once more what was answered already. A no comes first."""
