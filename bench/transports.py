@@ -44,7 +44,7 @@ from msgspec import structs
 
 import aaep.transports
 from aaep.hub.sessions import SessionSnapshot
-from aaep.hub.settings import Settings
+from aaep.hub.settings import HubSettings
 from aaep.hub.stream import Subscription
 from aaep.producer.producer import Producer
 from aaep.producer.session import Session
@@ -261,7 +261,7 @@ def quiet(*readers: Reader) -> bytes:
 def serve_ours(name: str, reading: str, writing: str) -> None:
     with tempfile.TemporaryDirectory() as folder, ExitStack() as block:
         producer = block.enter_context(Producer("bank-assistant", name="Bank Assistant", journal=None))
-        producer.hub.settings = Settings(heartbeat=3600)  # nothing but what is counted
+        producer.hub.settings = HubSettings(heartbeat_interval=3600)  # nothing but what is counted
         more: dict[str, Any] = {}
         url = f"{URLS.get(name, name)}://127.0.0.1:0"
         if name == "unix":

@@ -8,7 +8,7 @@ from typing import Any, Literal
 
 from aaep.hub.hub import Hub
 from aaep.hub.sessions import SessionSnapshot
-from aaep.hub.settings import Settings
+from aaep.hub.settings import HubSettings
 from aaep.hub.stream import Subscription
 from aaep.journal.memory import MemoryJournal
 from aaep.protocol import codec
@@ -29,7 +29,7 @@ ANSWERS: dict[str, Any] = {
 
 
 def hub(offer: Offer = OFFER, **settings: Any) -> Hub:
-    return Hub(offer, MemoryJournal(), settings=Settings(**settings))
+    return Hub(offer, MemoryJournal(), settings=HubSettings(**settings))
 
 
 def request(**capabilities: Any) -> dict[str, Any]:
@@ -75,7 +75,7 @@ class Asker:
         hub.open_session(self)
 
     def join(self, subscription: Subscription) -> SessionSnapshot:
-        return SessionSnapshot(started=None, pending=[], state=None)
+        return SessionSnapshot(started=None, pending_prompts=[], state=None)
 
     def terms_changed(self, subscription: Subscription) -> None: ...
 

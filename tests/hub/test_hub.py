@@ -19,7 +19,7 @@ from aaep.errors import AaepError, RemoteProtocolError
 from aaep.hub.face import SubscriptionGone, UnknownSubscription
 from aaep.hub.hub import Hub
 from aaep.hub.sessions import SessionSnapshot
-from aaep.hub.settings import Settings
+from aaep.hub.settings import HubSettings
 from aaep.hub.stream import Subscription
 from aaep.identity.peer import Peer
 from aaep.journal.memory import MemoryJournal
@@ -241,7 +241,7 @@ class World:
     def __init__(self, **settings: Any) -> None:
         self.clock = Clock()
         self.journal = MemoryJournal()
-        self.settings = Settings(**settings)
+        self.settings = HubSettings(**settings)
         self.hub = self.begin()
 
     def begin(self) -> Hub:
@@ -603,7 +603,7 @@ async def test_a_merged_event_is_a_place_to_resume_after() -> None:
 
 @scene
 async def test_an_older_place_is_read_from_the_journal() -> None:
-    world = World(ring=3)
+    world = World(ring_size=3)
     id = world.subscribe(**WHOLE)
     agent = Agent(world)
     reader = world.connect(id)
@@ -680,7 +680,7 @@ async def test_a_prompt_that_nobody_could_answer_is_not_shown_afterwards() -> No
 async def test_who_has_seen_nothing_gets_everything_since_it_subscribed() -> None:
     """What was written to a connection that broke may never have arrived."""
     for ring in (2, 1000):
-        world = World(ring=ring)
+        world = World(ring_size=ring)
         earlier = Agent(world)
         earlier.end()
         id = world.subscribe(**WHOLE)
@@ -695,7 +695,7 @@ async def test_who_has_seen_nothing_gets_everything_since_it_subscribed() -> Non
 
 @scene
 async def test_the_first_subscriber_of_a_run_does_not_get_what_was_before_it() -> None:
-    world = World(ring=2)
+    world = World(ring_size=2)
     Agent(world).end()
     world.begin()
     id = world.subscribe(**WHOLE)
@@ -734,7 +734,7 @@ async def test_an_unknown_place_means_catching_up_with_an_idle_session_too() -> 
 
 @scene
 async def test_more_than_may_be_read_at_once_means_catching_up() -> None:
-    world = World(ring=3, replay=10)
+    world = World(ring_size=3, max_replay_entries=10)
     id = world.subscribe(**WHOLE)
     agent = Agent(world)
     world.connect(id)
@@ -882,7 +882,7 @@ async def test_a_bare_stream_is_read_only_and_ends_with_its_connection() -> None
     world.hub.disconnect(world.last.id, reader)
     assert "aaep_subscriptions 0\n" in world.hub.metrics()
     with pytest.raises(UnknownSubscription):
-        World(bare=False).connect()
+        World(allow_bare=False).connect()
 
 
 # -- slow readers ----------------------------------------------------------------------------------
@@ -915,7 +915,7 @@ async def test_a_stalled_reader_does_not_delay_a_healthy_one_and_gets_what_it_mi
 
 @scene
 async def test_a_sink_is_looked_at_now_and_then_and_never_holds_much_more_than_it_may() -> None:
-    world = World(high_water=40_000)
+    world = World(high_water_bytes=40_000)
     agent = Agent(world)
     stuck = Socket()
     healthy = world.join(**WHOLE)
@@ -974,7 +974,7 @@ async def test_a_reader_that_stays_stalled_is_let_go_and_may_resume() -> None:
 
 @scene
 async def test_a_reader_that_falls_out_of_the_ring_resumes_from_the_journal_with_every_critical_event() -> None:
-    world = World(ring=10)
+    world = World(ring_size=10)
     agent = Agent(world)
     id = world.subscribe(**WHOLE)
     reader = world.connect(id)
@@ -1168,7 +1168,7 @@ def test_whatever_happens_to_a_connection_nothing_is_lost(
     acts: list[tuple[Any, ...]], terms: dict[str, Any], ring: int
 ) -> None:
     async def play() -> None:
-        world = World(ring=ring)
+        world = World(ring_size=ring)
         healthy, listener = Listener(world, terms), Listener(world, terms)
         agents = [Agent(world), Agent(world)]
         for act in acts:
@@ -1245,7 +1245,7 @@ def replied(token: str, id: str) -> ConfirmationReply:
 
 @scene
 async def test_a_session_is_for_its_audience_only() -> None:
-    world = World(ring=1)
+    world = World(ring_size=1)
     ada, bob = Peer(principal="ada"), Peer(principal="bob")
     mine, theirs = world.join(ada, **WHOLE, **REPLIES), world.join(bob, **WHOLE, **REPLIES)
     agent = Agent(world, audience=frozenset({"ada"}))
@@ -1384,7 +1384,7 @@ async def test_a_withheld_prompt_that_the_session_sends_itself_is_sent_once() ->
 
 @scene
 async def test_a_withheld_prompt_is_not_read_from_the_journal() -> None:
-    world = World(ring=1)
+    world = World(ring_size=1)
     agent = Agent(world)
     prompt = agent.ask(withheld=True)
     agent.say("One. ")
@@ -1565,7 +1565,7 @@ async def test_the_manifest_says_what_is_offered() -> None:
 
 def test_many_threads_publish_and_each_session_arrives_in_order() -> None:
     world = object.__new__(World)
-    world.clock, world.journal, world.settings = Clock(), MemoryJournal(), Settings()
+    world.clock, world.journal, world.settings = Clock(), MemoryJournal(), HubSettings()
     world.hub = Hub(Offer(producer=PRODUCER), world.journal)
     reader, everything = Reader(), Waitable[None]()
     wanted = 8 * 202

@@ -25,8 +25,8 @@ import pytest
 import aaep
 from aaep.hub.hub import Hub
 from aaep.hub.relay import attach
-from aaep.hub.relay.relay import Relays
-from aaep.hub.settings import Settings
+from aaep.hub.relay.relay import AgentRegistry
+from aaep.hub.settings import HubSettings
 from aaep.identity.credentials import Credentials
 from aaep.identity.peer import AGENT, Peer
 from aaep.identity.tokens import StaticToken, Tokens, add_entry, create_token
@@ -52,10 +52,10 @@ LONG = 60.0
 @contextmanager
 def serving(url: str, journal: Journal | None = None, window: float = 30.0) -> Iterator[tuple[Hub, str]]:
     offer = Offer(producer=ProducerInfo(agent_id="hub"), registry=attend_registry(), namespaces=(ATTEND.namespace,))
-    hub = Hub(offer, journal or MemoryJournal(), settings=Settings(resume_window=window))
-    hub.agents = relays = Relays(hub)
+    hub = Hub(offer, journal or MemoryJournal(), settings=HubSettings(resume_window=window))
+    hub.agents = relays = AgentRegistry(hub)
     hub.start()
-    relays.recall()
+    relays.restore_sessions()
     try:
         yield hub, served(hub, url)
     finally:
@@ -210,7 +210,7 @@ def patient(hub: Hub) -> Listener:
 def test_what_is_set_without_an_address_is_for_the_hub() -> None:
     """As one would write it, and as it has to be written beside an address."""
     hub = Hub(Offer(producer=ProducerInfo(agent_id="hub")), MemoryJournal())
-    hub.agents = relays = Relays(hub)
+    hub.agents = relays = AgentRegistry(hub)
     given: list[dict[str, Any]] = [
         {"token": "correct-horse"},
         {"hub_settings": {"token": "correct-horse"}, "listen": "http://127.0.0.1:0"},
@@ -238,7 +238,7 @@ class Doorman:
 
 def test_cf_149_an_agent_shows_its_hub_the_token_of_the_day() -> None:
     hub = Hub(Offer(producer=ProducerInfo(agent_id="hub")), MemoryJournal())
-    hub.agents = relays = Relays(hub)
+    hub.agents = relays = AgentRegistry(hub)
     doorman, days = Doorman(), iter(["monday", "tuesday"])
     try:
         url = served(hub, "ws://127.0.0.1:0", identity=doorman)
@@ -256,7 +256,7 @@ def test_cf_149_an_agent_shows_its_hub_the_token_of_the_day() -> None:
 def test_an_agent_whose_token_cannot_be_had_tries_again(caplog: pytest.LogCaptureFixture) -> None:
     """Who gives tokens may be away too."""
     hub = Hub(Offer(producer=ProducerInfo(agent_id="hub")), MemoryJournal())
-    hub.agents = relays = Relays(hub)
+    hub.agents = relays = AgentRegistry(hub)
     tries = iter([OSError("away: secret")])
 
     def token() -> str:
@@ -276,7 +276,7 @@ def test_an_agent_whose_token_cannot_be_had_tries_again(caplog: pytest.LogCaptur
 
 def test_an_agent_with_a_wrong_token_is_told_that_it_is_the_token(caplog: pytest.LogCaptureFixture) -> None:
     hub = Hub(Offer(producer=ProducerInfo(agent_id="hub")), MemoryJournal())
-    hub.agents = relays = Relays(hub)
+    hub.agents = relays = AgentRegistry(hub)
     said = threading.Event()
 
     def tell(record: logging.LogRecord) -> bool:
@@ -438,7 +438,7 @@ def test_an_agent_without_an_instance_comes_back_when_its_loss_was_noticed(tmp_p
 def test_an_agent_whose_name_is_taken_says_what_to_do_and_loses_nothing(
     tmp_path: Path, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(attach, "FIRST", 0.01)
+    monkeypatch.setattr(attach, "FIRST_RETRY_DELAY", 0.01)
     with serving(f"unix://{tmp_path}/hub.sock") as (hub, url), Producer("bank", journal=None) as agent:
         listener = reader(hub)
         with closing(RawAgent(url)) as first, heard("aaep.attach", "does not take", times=2) as said:
@@ -545,7 +545,7 @@ def test_a_defect_on_the_way_to_a_hub_is_told_and_not_the_end(
 def test_a_hub_says_to_the_agent_why_it_is_turned_away_and_to_its_own_log_once(
     tmp_path: Path, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(attach, "FIRST", 0.01)
+    monkeypatch.setattr(attach, "FIRST_RETRY_DELAY", 0.01)
     tokens = tmp_path / "tokens.jsonl"
     secret, entry = create_token("bob", "listener", now=time.time(), lifetime_seconds=3600)
     add_entry(tokens, entry)
@@ -797,9 +797,9 @@ def test_a_session_in_which_nothing_happens_outlives_a_restart_of_the_hub(tmp_pa
         with serving(url, second := SqliteJournal(journal)) as (hub, _):
             agent.reader(replies=False).wait(LONG)
             listener = reader(hub)
-            relays = cast(Relays, hub.agents)
+            relays = cast(AgentRegistry, hub.agents)
             (key,) = relays._agents
-            hub.call_soon(lambda: relays.unheard(key))  # the time is over
+            hub.call_soon(lambda: relays.abandon_unclaimed(key))  # the time is over
             session.write("After. ")
             session.complete()
             listener.wait(of(session, "session.completed"))

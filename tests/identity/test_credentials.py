@@ -22,8 +22,8 @@ from joserfc import jws
 from joserfc.jwk import ECKey, OKPKey, RSAKey
 
 from aaep.errors import AaepError
-from aaep.hub.settings import Settings
-from aaep.hub.visibility import hidden_from, reduced
+from aaep.hub.settings import HubSettings
+from aaep.hub.visibility import hidden_members_for, hide_members
 from aaep.identity.credentials import (
     AuthenticationPending,
     Certificates,
@@ -793,23 +793,23 @@ def asking(session_id: str) -> AwaitingConfirmation:
 
 
 def test_what_is_hidden_can_be_chosen_and_not_what_an_event_needs() -> None:
-    Settings(hidden={"auditor": ["model"], "listener": "request_text"})
+    HubSettings(hidden_members={"auditor": ["model"], "listener": "request_text"})
     for name in ("event_id", "reply_token", "chunk", "type"):
         with pytest.raises(AaepError, match=name):
-            Settings(hidden={"listener": [name]})
+            HubSettings(hidden_members={"listener": [name]})
     table = {"listener": frozenset({"request_text", "args_summary"}), "auditor": frozenset({"request_text"})}
-    assert hidden_from({"listener", "agent"}, table) == {"request_text", "args_summary"}
-    assert hidden_from({"listener", "auditor"}, table) == {"request_text"}
-    assert hidden_from({"listener", "replier"}, table) == frozenset()
+    assert hidden_members_for({"listener", "agent"}, table) == {"request_text", "args_summary"}
+    assert hidden_members_for({"listener", "auditor"}, table) == {"request_text"}
+    assert hidden_members_for({"listener", "replier"}, table) == frozenset()
 
 
 def test_what_is_hidden_is_hidden_in_events_of_newer_agents_too() -> None:
     raw = {**json.loads(codec.encode(asking("sess_1"))), "diary": "SECRET", "args": {"x": 1}}
     event = codec.decode(json.dumps(raw).encode())
     assert isinstance(event, AwaitingConfirmation)
-    left = reduced(event, frozenset({"diary", "extra_context"}))
+    left = hide_members(event, frozenset({"diary", "extra_context"}))
     assert b"SECRET" not in codec.encode(left) and json.loads(codec.encode(left))["args"] == {"x": 1}
-    assert "diary" not in left.unknown and reduced(left, frozenset({"diary"})) is left
+    assert "diary" not in left.unknown and hide_members(left, frozenset({"diary"})) is left
 
 
 # -- how long ----------------------------------------------------------------------------------

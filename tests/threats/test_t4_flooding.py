@@ -25,7 +25,7 @@ from urllib.parse import urlsplit
 import msgspec
 import pytest
 
-from aaep.hub.settings import Settings
+from aaep.hub.settings import HubSettings
 from aaep.producer.producer import Producer
 from aaep.protocol.fields import CORE_CONTEXT
 from aaep.protocol.framing import MAX_MESSAGE_BYTES
@@ -200,7 +200,7 @@ def test_t4_who_asks_and_takes_no_answers_is_not_listened_to(name: str) -> None:
     with asking(name) as (producer, line, question):
         line.settimeout(0.3)
         # What was read in one go is answered, and then nothing more is read.
-        most = 2 * Settings().high_water + 3_000_000
+        most = 2 * HubSettings().high_water_bytes + 3_000_000
         flood, at, before = memoryview(question * 30_000), 0, -1  # the answers to it are some twenty megabytes
         while (left := producer.hub.run(_left(producer))) != before:  # until nothing moves any more
             assert left <= most
@@ -217,7 +217,7 @@ def test_t4_who_asks_and_takes_no_answers_is_not_listened_to(name: str) -> None:
 def test_t4_a_reader_that_takes_nothing_is_let_go_and_the_others_hear_all(wire: Wire) -> None:
     with Producer("bank", listen=wire.listen, journal=None) as producer:
         hub = producer.hub
-        hub.delivery.settings = hub.settings = msgspec.structs.replace(hub.settings, lag=3.0)
+        hub.delivery.settings = hub.settings = msgspec.structs.replace(hub.settings, max_lag=3.0)
         stuck, well = (Raw(wire, producer.addresses[0], **ANSWERS) for _ in range(2))
         with stuck.connect(buffer=4096), well.connect() as stream, producer.session("Telling a story.") as session:
             late = time.monotonic() + LONG

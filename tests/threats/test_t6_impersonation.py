@@ -21,9 +21,9 @@ from aaep.errors import AaepError
 from aaep.hub import expiry
 from aaep.hub.hub import Hub
 from aaep.hub.relay import relay
-from aaep.hub.relay.audience import earlier
-from aaep.hub.relay.relay import Relays
-from aaep.hub.settings import Settings
+from aaep.hub.relay.audience import audience_lookup
+from aaep.hub.relay.relay import AgentRegistry
+from aaep.hub.settings import HubSettings
 from aaep.identity.credentials import Credentials
 from aaep.identity.peer import Peer
 from aaep.journal.base import Journal
@@ -76,8 +76,10 @@ class Place:
 def place(folder: Path, journal: Journal | None = None, window: float = 30.0) -> Iterator[Place]:
     offer = Offer(producer=ProducerInfo(agent_id="hub"), registry=attend_registry(), namespaces=(ATTEND.namespace,))
     kept = MemoryJournal() if journal is None else journal
-    hub = Hub(offer, kept, settings=Settings(resume_window=window), audience=earlier(kept, several=True))
-    hub.agents = relays = Relays(hub, several=True)
+    hub = Hub(
+        offer, kept, settings=HubSettings(resume_window=window), audience=audience_lookup(kept, is_multi_user=True)
+    )
+    hub.agents = relays = AgentRegistry(hub, is_multi_user=True)
     hub.start()
     hub.run(_recalled(relays))
     try:
@@ -87,8 +89,8 @@ def place(folder: Path, journal: Journal | None = None, window: float = 30.0) ->
         hub.close()
 
 
-async def _recalled(relays: Relays) -> None:
-    relays.recall()
+async def _recalled(relays: AgentRegistry) -> None:
+    relays.restore_sessions()
 
 
 class RawAgent:
@@ -384,7 +386,7 @@ def test_t8_an_agent_publishes_no_longer_than_its_credential_counts(
     folder: Path, how: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """CF-149, as for readers: it is told, and may come back with another one of the same principal."""
-    monkeypatch.setattr(expiry, "LOOK", 0.05)
+    monkeypatch.setattr(expiry, "CHECK_INTERVAL", 0.05)
     counts = threading.Event()
     counts.set()
     with place(folder) as hub:
@@ -409,7 +411,7 @@ def test_t8_an_agent_publishes_no_longer_than_its_credential_counts(
 def test_t4_the_agents_of_one_principal_are_bounded_and_who_only_says_a_name_is_not_waited_for(
     folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(relay, "MOST", 3)
+    monkeypatch.setattr(relay, "MAX_AGENTS_PER_PRINCIPAL", 3)
     with place(folder) as hub, ExitStack() as stack:
         idle = [hub.agent("mallory", instance=f"inst_{number}") for number in range(3)]
         for one in idle:

@@ -24,7 +24,7 @@ from hypothesis import strategies as st
 
 from aaep.errors import AaepError
 from aaep.hub.hub import Hub
-from aaep.hub.settings import Settings
+from aaep.hub.settings import HubSettings
 from aaep.identity.credentials import Certificates, Credentials, Local, TooManyAttempts, Unauthenticated, Unauthorised
 from aaep.identity.peer import LISTENER, Peer
 from aaep.journal.memory import MemoryJournal
@@ -57,7 +57,7 @@ class Server:
     """A hub, its address, and an agent that speaks through it."""
 
     def __init__(
-        self, terms: Offer, options: Settings, loop: asyncio.AbstractEventLoop | None = None, **door: Any
+        self, terms: Offer, options: HubSettings, loop: asyncio.AbstractEventLoop | None = None, **door: Any
     ) -> None:
         self.hub = Hub(terms, MemoryJournal(), settings=options, loop=loop)
         try:
@@ -135,8 +135,8 @@ def close(subscription_id: str) -> bytes:
 
 
 @contextmanager
-def serving(terms: Offer | None = None, options: Settings | None = None, **door: Any) -> Iterator[Server]:
-    server = Server(terms or Offer(producer=PRODUCER, namespaces=(ATTEND,)), options or Settings(), **door)
+def serving(terms: Offer | None = None, options: HubSettings | None = None, **door: Any) -> Iterator[Server]:
+    server = Server(terms or Offer(producer=PRODUCER, namespaces=(ATTEND,)), options or HubSettings(), **door)
     try:
         yield server
     finally:
@@ -345,7 +345,7 @@ def test_who_comes_back_goes_on_where_it_stopped(server: Server) -> None:
 def test_a_reader_that_is_gone_is_noticed(leave: str) -> None:
     """TR-017, GRPC-009: after the resume window its session is told."""
     with (
-        serving(options=Settings(resume_window=0.01)) as server,
+        serving(options=HubSettings(resume_window=0.01)) as server,
         # A call has its deadline from the beginning, and has to be answered before it.
         server.reading(timeout=3.0 if leave == "deadline" else WAIT) as (stream, _),
     ):
@@ -561,7 +561,7 @@ def test_a_door_closes_although_somebody_reads_nothing() -> None:
 
 def test_who_does_not_read_is_let_go_and_the_others_are_not_delayed() -> None:
     """CF-073: and what waits for it stays within bounds."""
-    options = Settings(lag=0.3, high_water=64 * 1024)
+    options = HubSettings(max_lag=0.3, high_water_bytes=64 * 1024)
     with serving(options=options) as server, server.reading() as (slow, _), server.reading() as (quick, _):
         events = []
         while "aaep_slow_consumers_total 1" not in server.hub.metrics():
@@ -577,7 +577,7 @@ def test_who_does_not_read_is_let_go_and_the_others_are_not_delayed() -> None:
 def test_who_never_reads_again_keeps_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
     """TR-018"""
     monkeypatch.setattr(grpc_server, "_LINGER", 0.05)
-    options = Settings(lag=0.1, high_water=64 * 1024)
+    options = HubSettings(max_lag=0.1, high_water_bytes=64 * 1024)
     with serving(options=options) as server, server.reading() as (slow, _):
         with server.reading() as (quick, _):
             while "aaep_slow_consumers_total 1" not in server.hub.metrics():
@@ -725,7 +725,7 @@ def test_a_compressed_message_is_read(server: Server) -> None:
 def test_who_floods_and_does_not_read_is_not_read() -> None:
     """Answers that nobody takes would fill the memory. And none of them is lost."""
     most, count = 32 * 1024, 1000
-    with serving(options=Settings(high_water=most)) as server, server.reading() as (stream, subscription_id):
+    with serving(options=HubSettings(high_water_bytes=most)) as server, server.reading() as (stream, subscription_id):
         change = {"type": "subscription.renegotiate", "subscription_id": subscription_id, "capabilities": {}}
         message = json.dumps(change).encode()
         for _ in range(count):

@@ -25,7 +25,7 @@ from hypothesis import strategies as st
 
 from aaep.errors import AaepError
 from aaep.hub.hub import Hub
-from aaep.hub.settings import Settings
+from aaep.hub.settings import HubSettings
 from aaep.journal.memory import MemoryJournal
 from aaep.protocol import codec as wire
 from aaep.protocol.events import ProducerInfo
@@ -49,7 +49,7 @@ UNKNOWN = "sub_" + "0" * 32
 class Server:
     """A hub, its address, and an agent that speaks through it."""
 
-    def __init__(self, terms: Offer, options: Settings, **door: Any) -> None:
+    def __init__(self, terms: Offer, options: HubSettings, **door: Any) -> None:
         self.hub = Hub(terms, MemoryJournal(), settings=options)
         try:
             self.url = served(self.hub, door.pop("url", "http://127.0.0.1:0"), **door)
@@ -187,8 +187,8 @@ def close(subscription_id: str) -> dict[str, Any]:
 
 
 @contextmanager
-def serving(terms: Offer | None = None, options: Settings | None = None, **door: Any) -> Iterator[Server]:
-    server = Server(terms or Offer(producer=PRODUCER), options or Settings(), **door)
+def serving(terms: Offer | None = None, options: HubSettings | None = None, **door: Any) -> Iterator[Server]:
+    server = Server(terms or Offer(producer=PRODUCER), options or HubSettings(), **door)
     try:
         yield server
     finally:
@@ -229,7 +229,7 @@ def test_a_version_that_is_not_spoken_is_422_with_the_rejection(shared: Server) 
 
 def test_too_many_subscriptions_are_429_with_a_time_to_wait() -> None:
     terms = Offer(producer=PRODUCER, max_subscriptions=1, retry_after_seconds=17)
-    with serving(terms, Settings(max_subscriptions=1)) as server:
+    with serving(terms, HubSettings(max_subscriptions=1)) as server:
         server.subscribe()
         answer = server.ask("POST", SUBSCRIPTIONS, request())
     assert (answer.status, answer.json["type"]) == (429, "subscription.rejected")
@@ -416,7 +416,7 @@ def test_a_bare_stream_needs_no_handshake_and_can_be_switched_off() -> None:
         assert reader.status == 200
         server.agent.ask()
         assert reader.id() == "evt_1"
-    with serving(options=Settings(bare=False)) as server:
+    with serving(options=HubSettings(allow_bare=False)) as server:
         assert server.ask("GET", EVENTS).status == 404
 
 
@@ -439,7 +439,7 @@ def test_of_two_readers_the_newest_wins(server: Server) -> None:
 
 
 def test_heartbeats_are_comments_that_readers_skip() -> None:
-    with serving(options=Settings(heartbeat=0.01)) as server, server.read(server.subscribe()) as reader:
+    with serving(options=HubSettings(heartbeat_interval=0.01)) as server, server.read(server.subscribe()) as reader:
         assert [reader.block() for _ in range(4)] == [[b":"]] * 4
         server.agent.ask()
         assert reader.id() == "evt_1"

@@ -30,7 +30,7 @@ from websockets.typing import Subprotocol
 
 from aaep.errors import AaepError
 from aaep.hub.hub import Hub
-from aaep.hub.settings import Settings
+from aaep.hub.settings import HubSettings
 from aaep.identity.credentials import Credentials, Unauthorised
 from aaep.identity.peer import Peer
 from aaep.journal.memory import MemoryJournal
@@ -74,7 +74,7 @@ def request(**changes: Any) -> str:
 class Server:
     """A hub behind a WebSocket, and an agent that asks through it."""
 
-    def __init__(self, options: Settings | None = None, offer: Offer = OFFER, **door: Any) -> None:
+    def __init__(self, options: HubSettings | None = None, offer: Offer = OFFER, **door: Any) -> None:
         self.hub = Hub(offer, MemoryJournal(), settings=options)
         try:
             self.url = served(self.hub, "ws://127.0.0.1:0", **door)
@@ -113,7 +113,7 @@ class Server:
 
 
 @contextmanager
-def serving(options: Settings | None = None, offer: Offer = OFFER, **door: Any) -> Iterator[Server]:
+def serving(options: HubSettings | None = None, offer: Offer = OFFER, **door: Any) -> Iterator[Server]:
     server = Server(options, offer, **door)
     try:
         yield server
@@ -538,7 +538,7 @@ def test_ws_018_frames_that_are_none_have_their_own_codes(server: Server, code: 
 
 
 def test_who_leaves_may_come_back_and_who_does_not_is_forgotten() -> None:
-    with serving(Settings(resume_window=0.05)) as server:
+    with serving(HubSettings(resume_window=0.05)) as server:
         line, _ = server.reader()
         line.socket.close()
         assert server.agent.gone.wait(WAIT)
@@ -564,7 +564,7 @@ def test_a_connection_whose_subscription_is_closed_elsewhere_ends() -> None:
 
 
 def test_a_heart_beats_and_who_never_answers_is_let_go_while_who_answers_stays() -> None:
-    with serving(Settings(heartbeat=0.25)) as server:
+    with serving(HubSettings(heartbeat_interval=0.25)) as server:
         line, _ = server.reader()
         with line:
             got = _unanswered(server)  # which takes more beats than anybody may leave without an answer

@@ -13,8 +13,8 @@ import click
 
 from ..errors import AaepError
 from ..hub.hub import Hub
-from ..hub.relay.audience import earlier
-from ..hub.relay.relay import Relays
+from ..hub.relay.audience import audience_lookup
+from ..hub.relay.relay import AgentRegistry
 from ..identity.credentials import ROLES
 from ..identity.origins import ENCRYPTED
 from ..identity.peer import HUB_AGENT_ID
@@ -243,11 +243,11 @@ async def _serve(
     sign: Callable[[Manifest], str | None] | None,
 ) -> int:
     several = "identity" in settings and getattr(settings["identity"], "is_multi_user", True)
-    kept_for = earlier(journal, several=several)
+    kept_for = audience_lookup(journal, is_multi_user=several)
     hub = Hub(offer, journal, loop=asyncio.get_running_loop(), audience=kept_for)
     hub.signer = sign
-    hub.agents = relays = Relays(hub, several=several)
-    relays.recall()
+    hub.agents = relays = AgentRegistry(hub, is_multi_user=several)
+    relays.restore_sessions()
     stopped = asyncio.Event()
     for number in (signal.SIGINT, signal.SIGTERM):
         asyncio.get_running_loop().add_signal_handler(number, stopped.set)

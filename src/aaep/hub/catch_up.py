@@ -24,16 +24,16 @@ from ..protocol.messages import Capabilities
 from ..shaping.shaper import Shaper
 from .delivery import Delivery
 from .sessions import SessionRegistry, SessionSnapshot, SessionSource
-from .stream import STORED, Item, Mark, Stream, Subscription
+from .stream import IN_JOURNAL, Position, ShapedEvent, Stream, Subscription
 
-__all__ = ["Welcome", "missed", "overtaken", "shaped"]
+__all__ = ["CatchUp", "find_overtaken", "read_missed", "shape_all"]
 
 _log: Final = logging.getLogger("aaep.hub")
 
 Caught = list[tuple[SessionSource, SessionSnapshot]]
 
 
-class Welcome:
+class CatchUp:
     """Prepares readers. On the loop only."""
 
     def __init__(
@@ -59,22 +59,22 @@ class Welcome:
         its beginning.
         """
         caught = self._catch_up(one, sources)
-        self._delivery.settle({source.session_id: catch.last for source, catch in caught})
+        self._delivery.route_up_to({source.session_id: catch.last_event_id for source, catch in caught})
         self._let_go(one, caught)
         stream, now = one.stream, self._clock()
         place = _place(one, after)
-        fresh = not after or after in one.greeting
-        if fresh or not stream.holds(place[0]):
+        fresh = not after or after in one.greeting_ids
+        if fresh or not stream.has_all_after(place[0]):
             stream.flush(now)  # else what is held now would follow what it led to
         self._delivery.deliver((stream,), now)
-        in_ring = stream.holds(place[0])
+        in_ring = stream.has_all_after(place[0])
         stored = None if in_ring else self._stored(one, place[1], now)
         known = in_ring or stored is not None
         fresh = fresh or not known
         whole = self._whole(one, now) if fresh and RELAY in one.peer.roles else None
         if whole is not None:
-            place, in_ring, known, stored = one.start, False, True, whole
-        run = [*stream.after(place[0])] if in_ring else stored or []
+            place, in_ring, known, stored = one.start_position, False, True, whole
+        run = [*stream.events_after(place[0])] if in_ring else stored or []
         if fresh:
             self.caught_up += 1
         else:
@@ -84,27 +84,27 @@ class Welcome:
         joined = [catch for source, catch in caught if fresh and source.session_id not in begun]
         started = [catch.started for catch in joined if catch.started is not None]
         told = {item.event.event_id for item in run if fresh and item.event.session_id in begun}
-        pending = [event for _, catch in caught for event in catch.pending if event.event_id not in told]
+        pending = [event for _, catch in caught for event in catch.pending_prompts if event.event_id not in told]
         # CF-001: what is still withheld is not for those who cannot answer it.
         prompts = [event for event in pending if not self._sources.is_withheld(event)]
         # Who begins is told idle by the start alone; who lost its place has to hear that it did (SSE-020).
-        lost = bool(after) and after not in one.greeting and not known
+        lost = bool(after) and after not in one.greeting_ids and not known
         states = [catch.state for catch in joined if catch.state and (lost or catch.state.to_state != "idle")]
 
-        stream.trail(one, place if known else stream.mark)
-        one.position = stream.mark[0]
+        stream.start_trailing(one, place if known else stream.position)
+        one.ring_serial = stream.position[0]
         front = _items(stream, [*started, *prompts], now)
         one.queue.extend((item, None) for item in front)
         sent = {item.event.event_id for item in front}
         run = [item for item in run if item.event.event_id not in sent]
         if in_ring:
-            stream.queue(one, run, short=one.terms.max_events_per_second is not UNSET)
+            stream.enqueue(one, run, short=one.terms.max_events_per_second is not UNSET)
         else:
-            one.queue.extend((item, (STORED, item.event.event_id)) for item in run)
+            one.queue.extend((item, (IN_JOURNAL, item.event.event_id)) for item in run)
         one.queue.extend((item, None) for item in _items(stream, states, now))
         if fresh:  # who comes back before it has heard all of this begins once more
             again = [item.event.event_id for item, _ in one.queue][:-1] if started or states else sent
-            one.greeting = frozenset(again)
+            one.greeting_ids = frozenset(again)
 
     def release(self, one: Subscription, sources: Iterable[SessionSource]) -> None:
         """Prompts that were withheld go to all, if this reader, whose terms have changed, can answer them."""
@@ -125,12 +125,12 @@ class Welcome:
         """Somebody can answer: to all (CF-001)."""
         now = self._clock()
         for source, catch in caught:
-            for event in catch.pending:
+            for event in catch.pending_prompts:
                 if self._sources.is_withheld(event) and one.may_answer(type(event)):
                     self._delivery.route(source, *self._sources.release(event), now)
         self._delivery.deliver(self._delivery.streams, now)
 
-    def _whole(self, one: Subscription, now: float) -> list[Item] | None:
+    def _whole(self, one: Subscription, now: float) -> list[ShapedEvent] | None:
         """
         All that was said in the sessions that a hub knows nothing of; None if the journal does not have it any more.
 
@@ -141,46 +141,55 @@ class Welcome:
         first = [*self._journal.read(session=begun[0], limit=1)] if begun else []
         if not first:
             return None
-        bounds = Bounds(most=settings.replay, lag=settings.lag)
+        bounds = ReplayBounds(max_entries=settings.max_replay_entries, max_lag=settings.max_lag)
         try:
-            later = missed(
-                self._journal, first[0].event_id, one.terms, one.stream.known, bounds, lambda name: name in untold
+            later = read_missed(
+                self._journal, first[0].event_id, one.terms, one.stream.registry, bounds, lambda name: name in untold
             )
         except EventNotRetained:
             return None
-        events = [codec.decode(first[0].data, one.stream.known), *later]
-        wanted = [one.stream.fit(event) for event in events if isinstance(event, Envelope)]
+        events = [codec.decode(first[0].data, one.stream.registry), *later]
+        wanted = [one.stream.hide_members(event) for event in events if isinstance(event, Envelope)]
         shown = [event for event in wanted if not self._sources.is_withheld(event)]
-        return [one.stream.item(event, now) for event in shaped(shown, one.terms, one.stream.known, now)]
+        return [
+            one.stream.build_shaped_event(event, now) for event in shape_all(shown, one.terms, one.stream.registry, now)
+        ]
 
-    def _stored(self, one: Subscription, after: str, now: float) -> list[Item] | None:
+    def _stored(self, one: Subscription, after: str, now: float) -> list[ShapedEvent] | None:
         """What the journal has after an event, as this reader receives it; None if it cannot say."""
         settings = self._delivery.settings
-        bounds = Bounds(most=settings.replay, lag=settings.lag)
+        bounds = ReplayBounds(max_entries=settings.max_replay_entries, max_lag=settings.max_lag)
 
         def heard(session_id: str) -> bool:
             # Before the first event of this run was everything of earlier ones.
             return self._sources.is_audible(session_id, one.peer) and bool(after or self._sources.is_known(session_id))
 
         try:
-            events = missed(self._journal, after, one.terms, one.stream.known, bounds, heard)
+            events = read_missed(self._journal, after, one.terms, one.stream.registry, bounds, heard)
         except EventNotRetained:
             return None
-        wanted = [one.stream.fit(event) for event in events if not self._sources.is_withheld(event)]
-        return [one.stream.item(event, now) for event in shaped(wanted, one.terms, one.stream.known, now)]
+        wanted = [one.stream.hide_members(event) for event in events if not self._sources.is_withheld(event)]
+        return [
+            one.stream.build_shaped_event(event, now)
+            for event in shape_all(wanted, one.terms, one.stream.registry, now)
+        ]
 
 
-def _place(one: Subscription, after: str) -> Mark:
+def _place(one: Subscription, after: str) -> Position:
     """Where to go on: after the event that was named, or where the subscription began."""
     if not after:
-        return one.start
-    return one.aliases.get(after) or (one.stream.find(after), after)
+        return one.start_position
+    return one.resume_aliases.get(after) or (one.stream.find_serial(after), after)
 
 
-def _items(stream: Stream, events: Iterable[Envelope], now: float) -> list[Item]:
+def _items(stream: Stream, events: Iterable[Envelope], now: float) -> list[ShapedEvent]:
     """Each as the terms have it, by itself, so that it is what it was when it was live."""
-    fitting = (stream.fit(event) for event in events)
-    return [stream.item(one, now) for event in fitting for one in shaped([event], stream.terms, stream.known, now)]
+    fitting = (stream.hide_members(event) for event in events)
+    return [
+        stream.build_shaped_event(one, now)
+        for event in fitting
+        for one in shape_all([event], stream.terms, stream.registry, now)
+    ]
 
 
 # -- what was missed, from the journal --
@@ -192,22 +201,27 @@ MARGIN: Final = 1.0  # seconds between appending an event and publishing it, at 
 Stored = tuple[JournalEntry, Envelope]
 
 
-class Bounds(msgspec.Struct, frozen=True):
+class ReplayBounds(msgspec.Struct, frozen=True):
     """How far back to read: at most so many entries, and so many seconds of what a rate may have held."""
 
-    most: int
-    lag: float
+    max_entries: int
+    max_lag: float
 
 
-def shaped(events: Iterable[Envelope], terms: Capabilities, known: Registry, now: float) -> list[Envelope]:
+def shape_all(events: Iterable[Envelope], terms: Capabilities, known: Registry, now: float) -> list[Envelope]:
     """Events as these terms receive them, with nothing held at the end."""
     shaper = Shaper(terms, registry=known)
     out = [one for event in events for one in shaper.push(event, now)]
     return [*out, *shaper.flush(now)]
 
 
-def missed(
-    journal: Journal, after: str, terms: Capabilities, known: Registry, bounds: Bounds, heard: Callable[[str], bool]
+def read_missed(
+    journal: Journal,
+    after: str,
+    terms: Capabilities,
+    known: Registry,
+    bounds: ReplayBounds,
+    is_audible: Callable[[str], bool],
 ) -> list[Envelope]:
     """
     The events after one, of the sessions that the reader may hear, in order and not yet shaped.
@@ -219,25 +233,25 @@ def missed(
     """
     inside = _INSIDE.fullmatch(after)
     try:
-        entries = journal.read(after or None, limit=bounds.most + 1)
+        entries = journal.read(after or None, limit=bounds.max_entries + 1)
         inside = None
     except EventNotRetained:
         if inside is None:
             raise
         after = inside[1]
-        entries = journal.read(after, limit=bounds.most + 1)
-    if len(entries) > bounds.most:
+        entries = journal.read(after, limit=bounds.max_entries + 1)
+    if len(entries) > bounds.max_entries:
         raise build_not_retained_error(after)
     ids = {entry.event_id for entry in entries}
-    before, at = _before(journal, after, ids, known, bounds, heard) if after else ([], None)
+    before, at = _before(journal, after, ids, known, bounds, is_audible) if after else ([], None)
     if inside is not None and at is None:
         raise build_not_retained_error(after)
-    earlier = overtaken(before, at, terms, bounds.lag) if at is not None else []
+    earlier = find_overtaken(before, at, terms, bounds.max_lag) if at is not None else []
     cut = [at[1]] if at is not None and inside is not None else []
-    return _answerable([*earlier, *cut, *(event for _, event in _decoded(entries, known, heard))])
+    return _answerable([*earlier, *cut, *(event for _, event in _decoded(entries, known, is_audible))])
 
 
-def overtaken(before: Iterable[Stored], at: Stored, terms: Capabilities, lag: float) -> list[Envelope]:
+def find_overtaken(before: Iterable[Stored], at: Stored, terms: Capabilities, lag: float) -> list[Envelope]:
     """
     What came before an event and may yet have been held when that event was sent.
 
@@ -281,21 +295,21 @@ def _before(
     after: str,
     later: Collection[str],
     known: Registry,
-    bounds: Bounds,
+    bounds: ReplayBounds,
     heard: Callable[[str], bool],
 ) -> tuple[list[Stored], Stored | None]:
     """The entries up to an event of the sessions that were going on then, and the event itself."""
     before: list[Stored] = []
     at: Stored | None = None
-    budget = 10 * bounds.most  # reading is cheap beside decoding
+    budget = 10 * bounds.max_entries  # reading is cheap beside decoding
     for one in sorted(journal.list_sessions(open_only=False), key=lambda kept: kept.last_at, reverse=True):
-        if at is not None and one.last_at < at[0].at - bounds.lag:
+        if at is not None and one.last_at < at[0].at - bounds.max_lag:
             break
         if one.entry_count > budget:
             continue
         budget -= one.entry_count
         rows = [row for row in journal.read(session=one.session_id, limit=one.entry_count) if row.event_id not in later]
-        stored = _decoded(rows[-bounds.most :], known, heard)
+        stored = _decoded(rows[-bounds.max_entries :], known, heard)
         before += stored
         at = next((pair for pair in stored if pair[0].event_id in expand_merged_id(after)), at)
     return before, at

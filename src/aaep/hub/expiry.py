@@ -20,14 +20,14 @@ from ..protocol.negotiation import Offer
 from .face import CREDENTIAL_EXPIRED
 from .stream import Subscription
 
-__all__ = ["MAY_NOT_LISTEN", "CredentialExpiry", "offer_to"]
+__all__ = ["MAY_NOT_LISTEN", "CredentialExpiry", "restrict_offer"]
 
-LOOK: Final = 15.0  # seconds between two looks at a credential that can be taken back
+CHECK_INTERVAL: Final = 15.0  # seconds between two looks at a credential that can be taken back
 MAY_NOT_LISTEN: Final = "This credential is not for listening."
-LONGEST: Final = 3600.0  # a wall clock may be set: not to be slept through
+MAX_WAIT: Final = 3600.0  # a wall clock may be set: not to be slept through
 
 
-class Held(Protocol):
+class CredentialHolder(Protocol):
     """What is bound to a credential."""
 
     peer: Peer
@@ -57,9 +57,9 @@ class CredentialExpiry:
         """What somebody is told who may not subscribe."""
         if self.is_valid(peer) and not peer.may_listen:
             return SubscriptionRejected(reason_code="authorization_denied", reason_message=MAY_NOT_LISTEN)
-        return self.lapse_of(peer)
+        return self.expiry_rejection(peer)
 
-    def lapse_of(self, peer: Peer) -> SubscriptionRejected | None:
+    def expiry_rejection(self, peer: Peer) -> SubscriptionRejected | None:
         """What somebody is told who is no longer who they were."""
         return None if self.is_valid(peer) else CREDENTIAL_EXPIRED
 
@@ -67,17 +67,17 @@ class CredentialExpiry:
         """See to it that a subscription ends with its credential."""
         self.bind(one, lambda: self._expired(one))
 
-    def bind(self, one: Held, over: Callable[[], None]) -> None:
+    def bind(self, one: CredentialHolder, over: Callable[[], None]) -> None:
         """Have something called when a credential counts no longer."""
         self.drop(one)
         if one.peer.expires_at is None and one.peer.is_still_valid is None:
             return
-        wait = LONGEST if one.peer.is_still_valid is None else LOOK
+        wait = MAX_WAIT if one.peer.is_still_valid is None else CHECK_INTERVAL
         if one.peer.expires_at is not None:
             wait = min(wait, max(0.0, one.peer.expires_at - self._wall()))
-        one.cancel_expiry = self._at(self._clock() + wait, lambda: self._look(one, over))
+        one.cancel_expiry = self._at(self._clock() + wait, lambda: self._check(one, over))
 
-    def _look(self, one: Held, over: Callable[[], None]) -> None:
+    def _check(self, one: CredentialHolder, over: Callable[[], None]) -> None:
         if self.is_valid(one.peer):
             self.bind(one, over)
         else:
@@ -91,13 +91,13 @@ class CredentialExpiry:
             one.peer = msgspec.structs.replace(one.peer, expires_at=theirs, is_still_valid=peer.is_still_valid)
             self.watch(one)
 
-    def drop(self, one: Held) -> None:
+    def drop(self, one: CredentialHolder) -> None:
         """It is over."""
         if one.cancel_expiry is not None:
             one.cancel_expiry()
             one.cancel_expiry = None
 
 
-def offer_to(peer: Peer, offer: Offer) -> Offer:
+def restrict_offer(peer: Peer, offer: Offer) -> Offer:
     """What is offered to somebody: whose answers would not count is told so when the terms are made."""
     return offer if peer.may_reply else msgspec.structs.replace(offer, levels=(1,))

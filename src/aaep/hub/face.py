@@ -22,7 +22,7 @@ from ..protocol.fields import Message
 from ..protocol.messages import Manifest, SubscriptionClose, SubscriptionRejected
 from ..protocol.negotiation import Offer
 from ..text.sanitize import sanitize, truncate
-from .settings import Settings
+from .settings import HubSettings
 
 __all__ = [
     "CREDENTIAL_EXPIRED",
@@ -125,7 +125,7 @@ class HubFace(Protocol):
     """
 
     @property
-    def settings(self) -> Settings:
+    def settings(self) -> HubSettings:
         """What its owner has set."""
 
     @property

@@ -52,17 +52,17 @@ from ..runtime.timers import Timers
 from ..text.phrases import describe_close_reason
 from ..text.sentences import CoalesceHint
 from . import manifest as manifests
-from .catch_up import Welcome
+from .catch_up import CatchUp
 from .delivery import Delivery
-from .expiry import MAY_NOT_LISTEN, CredentialExpiry, offer_to
+from .expiry import MAY_NOT_LISTEN, CredentialExpiry, restrict_offer
 from .face import AgentConnection, FrameWriter, Server, UnknownSubscription, UnreadableRequest
-from .metrics import metrics
+from .metrics import format_metrics
 from .sessions import SessionRegistry, SessionSource
-from .settings import Settings
+from .settings import HubSettings
 from .stream import Subscription
 from .subscriptions import SubscriptionRegistry
 
-__all__ = ["Agents", "Hub"]
+__all__ = ["AgentAcceptor", "Hub"]
 
 T = TypeVar("T")
 
@@ -77,10 +77,10 @@ _CLOSING: Final = 1.5  # seconds for the servers to close
 _log: Final = logging.getLogger("aaep.hub")
 
 
-class Agents(Protocol):
+class AgentAcceptor(Protocol):
     """Takes agents that come to a hub from elsewhere."""
 
-    def arrived(self, manifest: Manifest, peer: Peer, connection: Any) -> SubscriptionRejected | None:
+    def accept(self, manifest: Manifest, peer: Peer, connection: Any) -> SubscriptionRejected | None:
         """Take an agent that has come, or has come back; return what it is told if it may not."""
 
 
@@ -99,17 +99,17 @@ class Hub:
         journal: Journal,
         *,
         loop: asyncio.AbstractEventLoop | None = None,
-        settings: Settings | None = None,
+        settings: HubSettings | None = None,
         clock: Callable[[], float] = time.monotonic,
         wall: Callable[[], float] = time.time,
         audience: Callable[[str], frozenset[str] | None] = lambda _: frozenset({Peer().principal}),
     ) -> None:
-        self.settings = settings or Settings()
+        self.settings = settings or HubSettings()
         most = offer.max_subscriptions or self.settings.max_subscriptions
         self.offer = msgspec.structs.replace(offer, max_subscriptions=most)
         self.signer: Callable[[Manifest], str | None] | None = None
         self.journal = journal
-        self.agents: Agents | None = None  # takes those that come from elsewhere
+        self.agents: AgentAcceptor | None = None  # takes those that come from elsewhere
         self.servers: list[Server] = []
         self.wall = wall
         self._clock = clock
@@ -120,20 +120,20 @@ class Hub:
             self.settings,
             self.offer.registry,
             clock,
-            call=self.call_soon,
-            at=self._timers.call_at,
-            lost=self._reader_lost,
-            slow=self._reader_too_slow,
+            call_soon=self.call_soon,
+            call_at=self._timers.call_at,
+            on_lost=self._reader_lost,
+            on_slow=self._reader_too_slow,
             journal=journal,
         )
         self.sessions = SessionRegistry(audience)
         self.subscriptions = SubscriptionRegistry()
-        self._catch_up = Welcome(self.delivery, self.sessions, journal, clock)
+        self._catch_up = CatchUp(self.delivery, self.sessions, journal, clock)
         self._lock = threading.Lock()  # over the next two
         self._background: BackgroundLoop | None = None
         self._closed = False
         self._closing = False
-        self._turns = count()
+        self._connection_numbers = count()
         self._replies = 0
         self._refused_replies = 0
         self._slow_readers = 0
@@ -174,19 +174,19 @@ class Hub:
 
     def eligible_repliers(self, session: SessionSource, kind: Literal["confirmation", "clarification"]) -> set[str]:
         """Return who may answer a prompt of this session, by subscription: connected, or expected (CF-003, CF-004)."""
-        hearing = self.subscriptions.hearing(session)
+        hearing = self.subscriptions.find_hearing(session)
         return {subscription.id for subscription in hearing if subscription.may_answer(_KINDS[kind])}
 
     def longest_requested_timeout(self, session: SessionSource) -> int:
         """Return the longest time, in seconds, that somebody who may answer asks for; 0 if nobody does (CF-028)."""
-        hearing = [subscription for subscription in self.subscriptions.hearing(session) if subscription.may_reply]
-        asked = [subscription.requested("minimum_timeout_seconds") for subscription in hearing]
+        hearing = [subscription for subscription in self.subscriptions.find_hearing(session) if subscription.may_reply]
+        asked = [subscription.get_requested("minimum_timeout_seconds") for subscription in hearing]
         return max((seconds for seconds in asked if isinstance(seconds, int)), default=0)
 
     @property
     def finest_boundary(self) -> CoalesceHint:
         """The finest boundary at which somebody wants to have output: a sentence, or less."""
-        return self.delivery.boundary
+        return self.delivery.finest_boundary
 
     def wait_for_reader(self, *, replies: bool = False) -> Waitable[str]:
         """Return the id of a subscription that somebody reads, and may answer if that is asked for; now or later."""
@@ -262,8 +262,10 @@ class Hub:
         if self._closing:
             return
         self._closing = True
-        await asyncio.gather(*[server.heard() for server in self.servers if hasattr(server, "heard")])
-        self.delivery.empty()
+        await asyncio.gather(
+            *[server.wait_until_heard() for server in self.servers if hasattr(server, "wait_until_heard")]
+        )
+        self.delivery.route_all()
         for stream in self.delivery.streams:
             stream.flush(self._clock())
         self.delivery.deliver(self.delivery.streams, self._clock())
@@ -341,7 +343,7 @@ class Hub:
         self._replies += 1
         _log.info("A reply of %r over %s was passed on. %s", peer.principal, peer.transport, peer.process)  # CF-141
         # Somebody waits for the outcome.
-        self.delivery.after(session.reply, message, message.subscription_id)
+        self.delivery.call_and_drain(session.reply, message, message.subscription_id)
 
     def _refuse_reply(self, why: str) -> None:
         """Count a reply that is passed on to nobody. The log does not name its token."""
@@ -356,8 +358,8 @@ class Hub:
         if rejection is not None:
             return rejection
         subscription_id = "sub_" + secrets.token_hex(16)
-        active = self.subscriptions.places_taken(peer, self.offer.max_subscriptions or 0)
-        answer = negotiation.negotiate(message, offer_to(peer, self.offered), subscription_id, active=active)
+        active = self.subscriptions.count_taken_places(peer, self.offer.max_subscriptions or 0)
+        answer = negotiation.negotiate(message, restrict_offer(peer, self.offered), subscription_id, active=active)
         if isinstance(answer, SubscriptionAccepted):
             terms = answer.honored_capabilities
             subscription = Subscription(subscription_id, peer, message.capabilities, terms, answer.aaep_version)
@@ -374,14 +376,17 @@ class Hub:
         if subscription is None:
             return None
         answer = negotiation.renegotiate(
-            subscription.asked, message, offer_to(peer, self.offered), version=subscription.version
+            subscription.requested_capabilities,
+            message,
+            restrict_offer(peer, self.offered),
+            version=subscription.version,
         )
         if isinstance(answer, SubscriptionRejected):
             self._close_writer(subscription, None)
             self._end(subscription)
             return answer
-        self.delivery.empty()
-        subscription.asked = negotiation.apply_change(subscription.asked, message)
+        self.delivery.route_all()
+        subscription.requested_capabilities = negotiation.apply_change(subscription.requested_capabilities, message)
         subscription.terms = answer.honored_capabilities
         self._move_to_stream_of_its_terms(subscription)
         sessions = self.sessions.audible_to(peer)
@@ -395,22 +400,22 @@ class Hub:
     def _move_to_stream_of_its_terms(self, subscription: Subscription) -> None:
         """Neither stream may hold anything: what one held the other has not seen."""
         now, old = self._clock(), subscription.stream
-        new = self.delivery.stream(subscription)
+        new = self.delivery.stream_for(subscription)
         if new is old:
             return
         for stream in (old, new):
             stream.flush(now)
         self.delivery.deliver((old, new), now)
-        new.succeed(old, subscription)
-        self.delivery.sweep()
+        new.take_over(old, subscription)
+        self.delivery.drop_unused_streams()
         if subscription.writer is not None:
-            self.delivery.pump(subscription, now)
+            self.delivery.write_trailing(subscription, now)
 
     def _cancel_session(self, subscription: Subscription, message: SubscriptionRenegotiate, peer: Peer) -> None:
         """CF-147: stopping is for who could answer too, and is never guessed from a lost connection."""
         extension = message.capabilities.unknown.get(PREFIX)
         session_id = extension.get("cancel") if isinstance(extension, dict) else None
-        if session_id is None or not subscription.may_reply or subscription.requested("cancel") != session_id:
+        if session_id is None or not subscription.may_reply or subscription.get_requested("cancel") != session_id:
             return
         for session in self.sessions.audible_to(peer):
             if session.session_id == session_id:
@@ -444,20 +449,20 @@ class Hub:
         wins (CF-094). Raises :exc:`~aaep.hub.face.UnknownSubscription` and
         :exc:`~aaep.hub.face.SubscriptionGone`.
         """
-        self.delivery.empty()
+        self.delivery.route_all()
         subscription = self.subscriptions.get(subscription_id, peer) if subscription_id else self._begin_bare(peer)
         self.expiry.renew(subscription, peer)
         if subscription.writer is not None:
             self._close_writer(subscription, "superseded")
-        if not after and not subscription.connected:
-            after = subscription.requested("resume_after") or ""  # CF-084
-        if subscription.expiry is not None:
-            subscription.expiry()
+        if not after and not subscription.was_connected:
+            after = subscription.get_requested("resume_after") or ""  # CF-084
+        if subscription.cancel_resume_timer is not None:
+            subscription.cancel_resume_timer()
         subscription.writer = writer
-        subscription.connected = True
-        subscription.turn = next(self._turns)
+        subscription.was_connected = True
+        subscription.connection_number = next(self._connection_numbers)
         self._catch_up.prepare(subscription, after, self.sessions.audible_to(peer))
-        self.delivery.pump(subscription, self._clock())
+        self.delivery.write_trailing(subscription, self._clock())
         self.subscriptions.reader_connected(subscription)
         return subscription.id
 
@@ -475,7 +480,7 @@ class Hub:
     def _reader_lost(self, subscription: Subscription) -> None:
         if subscription.writer is None:
             return
-        subscription.stream.leave(subscription)
+        subscription.stream.disconnect(subscription)
         subscription.writer = None
         self._end_or_expect(subscription)
 
@@ -502,7 +507,7 @@ class Hub:
         writer = subscription.writer
         if writer is None:
             return
-        subscription.stream.leave(subscription)
+        subscription.stream.disconnect(subscription)
         subscription.writer = None
         _call_out(writer.close, None if reason is None else self._closing_message(subscription, reason))
 
@@ -513,19 +518,19 @@ class Hub:
 
     def _begin(self, subscription: Subscription) -> None:
         self.start()
-        self.delivery.empty()
+        self.delivery.route_all()
         self.subscriptions.add(subscription)
-        self.delivery.stream(subscription).join(subscription)
+        self.delivery.stream_for(subscription).add_subscription(subscription)
         self.expiry.watch(subscription)
 
     def _begin_bare(self, peer: Peer) -> Subscription:
         """Begin a Level 1 stream, for who asks for no terms (CF-093)."""
         if not peer.may_listen:
             raise Unauthorised(MAY_NOT_LISTEN)
-        if not self.settings.bare:
+        if not self.settings.allow_bare:
             raise UnknownSubscription("There is no stream without a subscription here. Subscribe first.")
         places = self.offer.max_subscriptions or 0
-        if self.subscriptions.places_taken(peer, places) >= places:
+        if self.subscriptions.count_taken_places(peer, places) >= places:
             raise UnknownSubscription("There are too many readers. Try again later.")
         rate = self.offer.max_events_per_second
         terms = msgspec.structs.replace(DEFAULTS, max_events_per_second=UNSET if rate is None else rate)
@@ -541,16 +546,16 @@ class Hub:
             if subscription.writer is None:
                 self._end(subscription)
 
-        subscription.expiry = self._timers.call_at(self._clock() + self.settings.resume_window, expire)
+        subscription.cancel_resume_timer = self._timers.call_at(self._clock() + self.settings.resume_window, expire)
 
     def _end(self, subscription: Subscription) -> None:
         """End a subscription: the sessions it heard are told, and its name is remembered (CF-092)."""
         if not self.subscriptions.remove(subscription):
             return
-        if subscription.expiry is not None:
-            subscription.expiry()
+        if subscription.cancel_resume_timer is not None:
+            subscription.cancel_resume_timer()
         self.expiry.drop(subscription)
-        self.delivery.leave(subscription)
+        self.delivery.remove_subscription(subscription)
         for session in self.sessions.audible_to(subscription.peer):
             _call_out(session.subscription_ended, subscription.id)
 
@@ -565,8 +570,8 @@ class Hub:
         """Take an agent that has come, or has come back; return what it is told if it may not."""
         if self.agents is None:
             raise UnknownSubscription("Agents do not come here.")
-        rejection = self.expiry.lapse_of(connection.peer)
-        rejection = rejection or self.agents.arrived(manifest, connection.peer, connection)
+        rejection = self.expiry.expiry_rejection(connection.peer)
+        rejection = rejection or self.agents.accept(manifest, connection.peer, connection)
         if rejection is None:
             self.expiry.bind(connection, connection.expire)
         return rejection
@@ -590,10 +595,10 @@ class Hub:
         """Return numbers for Prometheus, in its text format."""
         subscriptions = self.subscriptions.all()
         unsent = [subscription.writer.waiting() for subscription in subscriptions if subscription.writer is not None]
-        return metrics(
-            events=self.delivery.events,
-            frames=self.delivery.frames,
-            writes=self.delivery.writes,
+        return format_metrics(
+            events=self.delivery.event_count,
+            frames=self.delivery.frame_count,
+            writes=self.delivery.write_count,
             replies=self._replies,
             refusals=self._refused_replies,
             slow=self._slow_readers,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-__all__ = ["metrics"]
+__all__ = ["format_metrics"]
 
 _NUMBERS: Final = {
     "events": ("aaep_events_total", "Events published."),
@@ -23,7 +23,7 @@ _NUMBERS: Final = {
 }
 
 
-def metrics(**values: int) -> str:
+def format_metrics(**values: int) -> str:
     """Numbers in the text format of Prometheus. Nothing in them says who reads what."""
     lines = []
     for key, value in values.items():

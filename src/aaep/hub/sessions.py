@@ -15,7 +15,7 @@ from .stream import Subscription
 
 __all__ = ["SessionRegistry", "SessionSnapshot", "SessionSource", "remember_bounded"]
 
-REMEMBERED: Final = 10_000
+MAX_REMEMBERED: Final = 10_000
 
 K = TypeVar("K")
 V = TypeVar("V")
@@ -30,9 +30,9 @@ class SessionSnapshot(msgspec.Struct, frozen=True):
     """
 
     started: Envelope | None = None
-    pending: list[Envelope] = []
+    pending_prompts: list[Envelope] = []
     state: StateChanged | None = None
-    last: str = ""
+    last_event_id: str = ""
 
 
 class SessionSource(Protocol):
@@ -79,8 +79,8 @@ class SessionRegistry:
         self._listed: tuple[SessionSource, ...] | None = None  # the same, until one begins or ends
         self._ended: dict[str, frozenset[str] | None] = {}
         self.withheld: dict[str, dict[str, tuple[Envelope, bytes]]] = {}  # by session and event
-        self.attached = False  # a hub elsewhere hears what is said
-        self._missed: dict[str, None] = {}  # what ended while none did
+        self.has_attached_hub = False  # a hub elsewhere hears what is said
+        self._unheard: dict[str, None] = {}  # what ended while none did
 
     def __len__(self) -> int:
         return len(self._open)
@@ -96,18 +96,18 @@ class SessionRegistry:
             self._listed = None
             self.withheld.pop(source.session_id, None)
             remember_bounded(self._ended, source.session_id, source.audience)
-            if not self.attached:
-                remember_bounded(self._missed, source.session_id, None)
+            if not self.has_attached_hub:
+                remember_bounded(self._unheard, source.session_id, None)
 
     def unheard_by_hub(self) -> set[str]:
         """The sessions that a hub which begins to listen knows nothing of: those that go on, or ended without it."""
         with self._lock:
-            return {*self._open, *self._missed}
+            return {*self._open, *self._unheard}
 
     def mark_heard_by_hub(self) -> None:
         """A hub has heard of all that ended."""
         with self._lock:
-            self._missed.clear()
+            self._unheard.clear()
 
     def _all(self) -> tuple[SessionSource, ...]:
         listed = self._listed
@@ -176,5 +176,5 @@ class SessionRegistry:
 def remember_bounded(known: dict[K, V], name: K, value: V) -> None:
     """Add to what is known, and forget what was learnt first when it gets too much."""
     known[name] = value
-    if len(known) > REMEMBERED:
+    if len(known) > MAX_REMEMBERED:
         del known[next(iter(known))]

@@ -6,24 +6,26 @@ from collections.abc import Iterable, Mapping
 
 import msgspec
 
-from .visibility import HIDDEN, hidden
+from .visibility import DEFAULT_HIDDEN_MEMBERS, check_hidden_members
 
-__all__ = ["Settings"]
+__all__ = ["HubSettings"]
 
 
-class Settings(msgspec.Struct, frozen=True, kw_only=True):
+class HubSettings(msgspec.Struct, frozen=True, kw_only=True):
     """What a hub's owner may change. Times are in seconds."""
 
     resume_window: float = 30.0  # how long a lost reader may take to come back (CF-004)
-    ring: int = 1000  # events kept to resume from memory (CF-091) ...
-    ring_age: float = 300.0  # ... and for how long
-    replay: int = 50_000  # the most that is read back from the journal for one reader
-    lag: float = 10.0  # how far a reader may fall behind before it is let go (CF-073)
-    high_water: int = 256 * 1024  # bytes a reader may leave lying before it is passed over
-    heartbeat: float = 15.0
+    ring_size: int = 1000  # events kept to resume from memory (CF-091) ...
+    ring_max_age: float = 300.0  # ... and for how long
+    max_replay_entries: int = 50_000  # the most that is read back from the journal for one reader
+    max_lag: float = 10.0  # how far a reader may fall behind before it is let go (CF-073)
+    high_water_bytes: int = 256 * 1024  # bytes a reader may leave lying before it is passed over
+    heartbeat_interval: float = 15.0
     max_subscriptions: int = 1000
-    bare: bool = True  # whether there is a stream for those who ask for no terms (CF-093)
-    hidden: Mapping[str, Iterable[str]] = msgspec.field(default_factory=lambda: HIDDEN)  # by role (SEC-040)
+    allow_bare: bool = True  # whether there is a stream for those who ask for no terms (CF-093)
+    hidden_members: Mapping[str, Iterable[str]] = msgspec.field(
+        default_factory=lambda: DEFAULT_HIDDEN_MEMBERS
+    )  # by role (SEC-040)
 
     def __post_init__(self) -> None:
-        hidden(self.hidden)
+        check_hidden_members(self.hidden_members)

@@ -31,7 +31,7 @@ class SubscriptionRegistry:
     def __len__(self) -> int:
         return len(self._active)
 
-    def places_taken(self, peer: Peer, most: int) -> int:
+    def count_taken_places(self, peer: Peer, most: int) -> int:
         """
         How many places of ``most`` are taken, as this peer is told.
 
@@ -52,7 +52,7 @@ class SubscriptionRegistry:
         with self._lock:
             return [*self._active.values()]
 
-    def hearing(self, source: SessionSource) -> list[Subscription]:
+    def find_hearing(self, source: SessionSource) -> list[Subscription]:
         """Those who may hear a session, and answer it if their terms say so (CF-145)."""
         audience = source.audience
         return [one for one in self.all() if one.peer.may_hear(audience)]

@@ -23,15 +23,15 @@ from ..protocol.events import CORE_EVENTS, Envelope
 from ..protocol.fields import get_member, struct_fields
 from ..protocol.messages import SHAPES
 
-__all__ = ["HIDDEN", "hidden", "hidden_from", "reduced"]
+__all__ = ["DEFAULT_HIDDEN_MEMBERS", "check_hidden_members", "hidden_members_for", "hide_members"]
 
-HIDDEN: Final[Mapping[str, frozenset[str]]] = {
+DEFAULT_HIDDEN_MEMBERS: Final[Mapping[str, frozenset[str]]] = {
     LISTENER: frozenset({"args_summary", "request_text", "extra_context"}),
 }
-_LINK: Final = "tool_call_id"  # says nothing, and a checker needs it to tell what a question was about
+_LINK_MEMBER: Final = "tool_call_id"  # says nothing, and a checker needs it to tell what a question was about
 
 
-def hidden(table: Mapping[str, Iterable[str]]) -> dict[str, frozenset[str]]:
+def check_hidden_members(table: Mapping[str, Iterable[str]]) -> dict[str, frozenset[str]]:
     """A table of roles and the members they do not get, checked: what an event needs cannot be left out."""
     needed = {one.name for type_ in CORE_EVENTS for one in struct_fields(SHAPES[type_]) if one.default is not UNSET}
     checked = {role: frozenset([names] if isinstance(names, str) else names) for role, names in table.items()}
@@ -42,17 +42,17 @@ def hidden(table: Mapping[str, Iterable[str]]) -> dict[str, frozenset[str]]:
     return checked
 
 
-def hidden_from(roles: Iterable[str], table: Mapping[str, frozenset[str]]) -> frozenset[str]:
+def hidden_members_for(roles: Iterable[str], table: Mapping[str, frozenset[str]]) -> frozenset[str]:
     """What somebody with these roles does not get: what none of them gets."""
     each = [table.get(role, frozenset()) for role in roles if role in (LISTENER, REPLIER, AUDITOR)]
     return frozenset.intersection(*each) if each else frozenset()
 
 
-def reduced(event: Envelope, names: frozenset[str]) -> Envelope:
+def hide_members(event: Envelope, names: frozenset[str]) -> Envelope:
     """An event without some members; the same one if it has none of them."""
-    changes = {name: _left(event, name) for name in names if get_member(event, name) is not None}
+    changes = {name: _remaining_value(event, name) for name in names if get_member(event, name) is not None}
     told = get_member(event, "summary_detailed")
-    if isinstance(told, str) and any(_quoted(event, name, told) for name in names):
+    if isinstance(told, str) and any(_is_quoted(event, name, told) for name in names):
         changes["summary_detailed"] = UNSET  # it says the same once more
     others = names & event.unknown.keys()
     if not changes and not others:
@@ -65,13 +65,13 @@ def reduced(event: Envelope, names: frozenset[str]) -> Envelope:
     return changed
 
 
-def _quoted(event: Envelope, name: str, told: str) -> bool:
+def _is_quoted(event: Envelope, name: str, told: str) -> bool:
     value = get_member(event, name)
     return isinstance(value, str) and bool(value) and value in told
 
 
-def _left(event: Envelope, name: str) -> Any:
+def _remaining_value(event: Envelope, name: str) -> Any:
     value = get_member(event, name)
-    if name == "extra_context" and isinstance(value, dict) and _LINK in value:
-        return {_LINK: value[_LINK]}
+    if name == "extra_context" and isinstance(value, dict) and _LINK_MEMBER in value:
+        return {_LINK_MEMBER: value[_LINK_MEMBER]}
     return UNSET

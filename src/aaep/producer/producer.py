@@ -19,7 +19,7 @@ from ..hub.hub import Hub
 from ..hub.recovery import end_orphaned_sessions
 from ..hub.relay.attach import attach
 from ..hub.sessions import SessionSource
-from ..hub.settings import Settings
+from ..hub.settings import HubSettings
 from ..identity.credentials import Identity, resolve_audience
 from ..journal.base import Journal, JournalInUse
 from ..journal.memory import MemoryJournal
@@ -140,7 +140,7 @@ class Producer:
                 namespaces=(ATTEND.namespace, *(one.namespace for one in extensions)),
                 origins=(reached_at,) if isinstance(reached_at, str) else tuple(reached_at),
             )
-            own = Settings() if hidden is None else Settings(hidden=hidden)
+            own = HubSettings() if hidden is None else HubSettings(hidden_members=hidden)
             self.hub = Hub(offer, self._journal, settings=own, loop=loop, clock=clock, wall=wall)
             if signing_key is not None:
                 self.hub.signer = _signer(signing_key, wall)

@@ -557,7 +557,7 @@ class Questions:
                 return
             if prompt.eligible is not None:
                 prompt.eligible.add(subscription.id)
-            seconds = subscription.requested("minimum_timeout_seconds")
+            seconds = subscription.get_requested("minimum_timeout_seconds")
             is_longer = isinstance(seconds, int) and seconds > prompt.event.timeout_seconds
             # More time cannot be given to a question that is out: it is taken back and asked anew.
             if is_longer and not ask.needs_whole_time:

@@ -432,7 +432,7 @@ class Replayer:
         """Wait until an event is due; for one behind a prompt that was answered before its time, no longer."""
         if self._speed is None:
             if self.played_count % _EVENTS_PER_CHECK == 0:
-                self._wait_while(lambda hub: hub.delivery.pressed)
+                self._wait_while(lambda hub: hub.delivery.is_under_pressure)
             return due
         due += gap / self._speed
         with self._condition:
@@ -480,7 +480,7 @@ class Replayer:
     def _wait_for_delivery(self) -> None:
         """Let the readers have all of it."""
         until = self.clock() + _DELIVERY_TIMEOUT
-        self._wait_while(lambda hub: not hub.delivery.idle and self.clock() < until)
+        self._wait_while(lambda hub: not hub.delivery.is_idle and self.clock() < until)
 
     def _wait_while(self, holds: Callable[[Hub], bool]) -> None:
         """Wait as long as something holds on the hub's loop."""

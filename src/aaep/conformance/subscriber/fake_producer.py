@@ -19,7 +19,7 @@ import msgspec
 from ...errors import RemoteProtocolError
 from ...hub.face import AgentConnection, FrameWriter, Server
 from ...hub.manifest import manifest as described
-from ...hub.settings import Settings
+from ...hub.settings import HubSettings
 from ...identity.peer import Peer
 from ...identity.signatures import sign_manifest
 from ...identity.signing_keys import SigningKey
@@ -90,7 +90,7 @@ class FakeProducer:
         claims: MessageTransform = lambda manifest: manifest,
         refusal: JsonObject | None = None,
     ) -> None:
-        self.settings = Settings()
+        self.settings = HubSettings()
         self.messages: list[RecordedMessage] = []
         self.received_messages: list[SubscriberMessage] = []
         self.streams: list[SubscriberStream] = []

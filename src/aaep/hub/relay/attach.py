@@ -29,18 +29,18 @@ from ...transports.base import ChannelLost, ChannelRefused, transport
 from ...transports.duplex_client import Duplex, Wire
 from ...transports.duplex_server import Exchange
 from ..hub import Hub
-from .audience import addressed
+from .audience import add_audience
 
-__all__ = ["Attachment", "attach"]
+__all__ = ["HubAttachment", "attach"]
 
 log: Final = logging.getLogger("aaep.attach")
 
 _chance: Final = random.SystemRandom()
 
-FIRST: Final = 0.5  # seconds between tries, at first
-LONGEST: Final = 15.0  # and at most
-FAREWELL: Final = 2.0  # seconds for the hub to hear what was said before we leave
-POLL: Final = 0.01  # seconds between two looks at how much of it is left
+FIRST_RETRY_DELAY: Final = 0.5  # seconds between tries, at first
+MAX_RETRY_DELAY: Final = 15.0  # and at most
+FAREWELL_TIMEOUT: Final = 2.0  # seconds for the hub to hear what was said before we leave
+POLL_INTERVAL: Final = 0.01  # seconds between two looks at how much of it is left
 
 
 _REJECTED: Final = b"subscription.rejected"
@@ -51,36 +51,36 @@ class _HubWriter:
     """The hub elsewhere as our own hub sees it: messages in a queue, and how much of it is left."""
 
     def __init__(self, hub: Hub, end: Callable[[], None]) -> None:
-        self.frame: Callable[[str, bytes], bytes] = self._line
+        self.frame: Callable[[str, bytes], bytes] = self._build_line
         self._hub = hub
         self.queue: asyncio.Queue[bytes | None] = asyncio.Queue()
         self._bytes, self._end = 0, end
 
-    def _line(self, _event_id: str, data: bytes) -> bytes:
+    def _build_line(self, _event_id: str, data: bytes) -> bytes:
         # Compact JSON has no line break of its own.
-        return addressed(data, self._hub.offer.registry, self._hub.sessions.audience_of) + b"\n"
+        return add_audience(data, self._hub.offer.registry, self._hub.sessions.audience_of) + b"\n"
 
     def write(self, data: bytes) -> None:
         for line in data.splitlines():
             self._bytes += len(line)
             self.queue.put_nowait(line)
 
-    def say(self, message: Message) -> None:
+    def write_message(self, message: Message) -> None:
         self.write(encode(message))
 
     def waiting(self) -> int:
         return self._bytes
 
-    def sent(self, line: bytes) -> None:
+    def mark_sent(self, line: bytes) -> None:
         self._bytes -= len(line)
 
     def close(self, message: SubscriptionClose | None) -> None:
         if message is not None:
-            self.say(message)
+            self.write_message(message)
         self._end()
 
 
-class Attachment:
+class HubAttachment:
     """A :class:`~aaep.transports.base.Door` that we went through ourselves."""
 
     transport: Final = ""  # nobody can connect here
@@ -101,19 +101,19 @@ class Attachment:
         await asyncio.gather(self._task, return_exceptions=True)
         await self._channel.close()
 
-    async def heard(self) -> None:
+    async def wait_until_heard(self) -> None:
         """Wait, not for long, until the hub has what was said: who lives for a moment only is to be heard too."""
         if self._task.done() or not (self._attached.is_set() or self._hub.sessions.unheard_by_hub()):
             return
         with contextlib.suppress(TimeoutError):  # it is kept in the journal, and the hub is not there
-            async with asyncio.timeout(FAREWELL):
+            async with asyncio.timeout(FAREWELL_TIMEOUT):
                 await self._attached.wait()
-                self._hub.delivery.empty()
-                while not self._through():
-                    await asyncio.sleep(POLL)  # nobody tells when a socket has taken it
+                self._hub.delivery.route_all()
+                while not self._is_all_sent():
+                    await asyncio.sleep(POLL_INTERVAL)  # nobody tells when a socket has taken it
                 self._hub.sessions.mark_heard_by_hub()
 
-    def _through(self) -> bool:
+    def _is_all_sent(self) -> bool:
         """Whether the hub was sent everything."""
         if self._current is None or self._current[0].subscription_id is None:
             return False
@@ -121,7 +121,7 @@ class Attachment:
         subscription = self._hub.subscriptions.by_id(exchange.subscription_id or "")
         if subscription is None:
             return False
-        return subscription.live and not subscription.stream.fresh and not writer.waiting()
+        return subscription.is_live and not subscription.stream.new_events and not writer.waiting()
 
     async def _run(self) -> None:
         tries = 0
@@ -142,7 +142,7 @@ class Attachment:
                 self._warn(f"{refused if self._refusal else lost} What happens meanwhile is kept for it.")
             if self._leaving.is_set():
                 return
-            delay = min(LONGEST, FIRST * 2 ** min(tries, 10))
+            delay = min(MAX_RETRY_DELAY, FIRST_RETRY_DELAY * 2 ** min(tries, 10))
             tries += 1
             await _pause(delay * (0.5 + _chance.random() / 2))
 
@@ -157,16 +157,16 @@ class Attachment:
         ended = self._ended = asyncio.Event()
         writer = _HubWriter(self._hub, ended.set)
         peer = Peer("hub", "hub", roles=frozenset({REPLIER, RELAY}))
-        exchange = Exchange(self._hub, peer, writer, writer.say, lambda _reason: ended.set())
+        exchange = Exchange(self._hub, peer, writer, writer.write_message, lambda _reason: ended.set())
         self._current = exchange, writer
-        writer.say(self._manifest())
+        writer.write_message(self._manifest())
         work: list[Coroutine[Any, Any, object]] = [self._send(wire, writer), self._read(wire, exchange), ended.wait()]
         tasks = [asyncio.ensure_future(one) for one in work]
         try:
             await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
         finally:
-            self._hub.sessions.attached = False
-            if self._through():
+            self._hub.sessions.has_attached_hub = False
+            if self._is_all_sent():
                 self._hub.sessions.mark_heard_by_hub()
             self._current = None
             exchange.lost()
@@ -196,7 +196,7 @@ class Attachment:
             except ChannelLost:
                 return
             finally:
-                writer.sent(line)
+                writer.mark_sent(line)
 
     async def _read(self, wire: Wire, exchange: Exchange) -> None:
         try:
@@ -207,7 +207,7 @@ class Attachment:
                 if exchange.subscription_id is not None and not self._attached.is_set():
                     log.info("Attached to the hub at %s.", self.url)
                     self._attached.set()
-                    self._hub.sessions.attached = True
+                    self._hub.sessions.has_attached_hub = True
         except ChannelLost:
             return
         except ChannelRefused as error:
@@ -223,10 +223,10 @@ class Attachment:
         return True
 
 
-async def attach(hub: Hub, url: str, *, instance: str, **settings: Any) -> Attachment:
+async def attach(hub: Hub, url: str, *, instance: str, **settings: Any) -> HubAttachment:
     """Go to a hub and stay there; when it is away, come back. Does not wait until it is there."""
     channel = transport(url).connect(url, **settings)
     if not isinstance(channel, Duplex):
         await channel.close()
         raise AaepError(f"An agent cannot go to a hub at {url!r}. Use ws://, wss:// or unix:.")
-    return Attachment(hub, url, channel, instance)
+    return HubAttachment(hub, url, channel, instance)

@@ -26,15 +26,15 @@ from ...protocol.extensions import Registry
 from ...protocol.fields import AAEP_VERSION, CORE_CONTEXT, get_member
 from ...protocol.messages import Manifest
 
-__all__ = ["NOBODY", "Whose", "addressed", "earlier", "named", "whose"]
+__all__ = ["UNKNOWN_ORIGIN", "SessionOrigin", "add_audience", "audience_lookup", "read_origin", "split_audience"]
 
-NAME: Final = "audience"
-REMEMBERED: Final = 10_000
+AUDIENCE_MEMBER: Final = "audience"
+MAX_REMEMBERED: Final = 10_000
 
 _STARTED: Final = b"aaep:agent.session.started"
 
 
-def addressed(data: bytes, known: Registry, audience: Callable[[str], frozenset[str] | None]) -> bytes:
+def add_audience(data: bytes, known: Registry, audience: Callable[[str], frozenset[str] | None]) -> bytes:
     """An event for a hub: if it begins a session that is not for everybody, with those it is for."""
     if _STARTED not in data:
         return data
@@ -43,17 +43,20 @@ def addressed(data: bytes, known: Registry, audience: Callable[[str], frozenset[
     if not isinstance(event, SessionStarted) or to is None:
         return data
     contexts = (event.context,) if isinstance(event.context, str) else tuple(event.context)
-    extensions = {**(get_member(event, "extensions") or {}), PREFIX: {**attend_members(event), NAME: sorted(to)}}
+    extensions = {
+        **(get_member(event, "extensions") or {}),
+        PREFIX: {**attend_members(event), AUDIENCE_MEMBER: sorted(to)},
+    }
     both = tuple(dict.fromkeys((*contexts, ATTEND.context)))
     return codec.encode(codec.replace(event, context=both, extensions=extensions))
 
 
-def named(event: SessionStarted) -> tuple[SessionStarted, frozenset[str] | None]:
+def split_audience(event: SessionStarted) -> tuple[SessionStarted, frozenset[str] | None]:
     """The event as its agent made it, and those it names; None if it names nobody. What cannot be read is for none."""
     ours = dict(attend_members(event))
-    if NAME not in ours:
+    if AUDIENCE_MEMBER not in ours:
         return event, None
-    given = ours.pop(NAME)
+    given = ours.pop(AUDIENCE_MEMBER)
     to = frozenset(one for one in given if isinstance(one, str)) if isinstance(given, list) else frozenset()
     others = {**(get_member(event, "extensions") or {}), PREFIX: ours}
     if ours:
@@ -64,23 +67,23 @@ def named(event: SessionStarted) -> tuple[SessionStarted, frozenset[str] | None]
     return codec.replace(event, context=context, extensions=others or UNSET), to
 
 
-class Whose(msgspec.Struct, frozen=True):
+class SessionOrigin(msgspec.Struct, frozen=True):
     """Whose agent a session is of, which one of theirs, and whom that agent named."""
 
     principal: str
     instance: str
-    named: frozenset[str] | None = None
+    named_audience: frozenset[str] | None = None
 
     @property
     def key(self) -> tuple[str, str]:
         """The agent, as nobody else can be it (CF-065); its own name is easily taken."""
         return self.principal, self.instance
 
-    def entry(self, agent_id: str) -> bytes:
+    def to_journal_entry(self, agent_id: str) -> bytes:
         """What the journal keeps of it."""
         facts: dict[str, Any] = {"principal": self.principal, "instance": self.instance}
-        if self.named is not None:
-            facts[NAME] = sorted(self.named)
+        if self.named_audience is not None:
+            facts[AUDIENCE_MEMBER] = sorted(self.named_audience)
         made = Manifest(
             agent_id=agent_id,
             aaep_versions_supported=(AAEP_VERSION,),
@@ -91,7 +94,7 @@ class Whose(msgspec.Struct, frozen=True):
         )
         return codec.encode(made)
 
-    def audience(self, requested_by: str | None, *, several: bool) -> frozenset[str] | None:
+    def resolve_audience(self, requested_by: str | None, *, is_multi_user: bool) -> frozenset[str] | None:
         """
         Who may hear the session at a hub.
 
@@ -102,33 +105,35 @@ class Whose(msgspec.Struct, frozen=True):
         if not self.principal:
             return frozenset({LOCAL_PRINCIPAL})
         if self.principal == LOCAL_PRINCIPAL:
-            return resolve_audience(self.named, requested_by, is_multi_user=several)
+            return resolve_audience(self.named_audience, requested_by, is_multi_user=is_multi_user)
         own = frozenset({self.principal})
-        return own if self.named is None else own & self.named
+        return own if self.named_audience is None else own & self.named_audience
 
 
-NOBODY: Final = Whose("", "")  # a session that was kept without a word about it: for the user of this machine
+UNKNOWN_ORIGIN: Final = SessionOrigin(
+    "", ""
+)  # a session that was kept without a word about it: for the user of this machine
 
 
-def whose(entries: Sequence[JournalEntry]) -> Whose:
+def read_origin(entries: Sequence[JournalEntry]) -> SessionOrigin:
     """Whose a session of an earlier run is."""
     for entry in entries[:1]:
         message = codec.decode(entry.data)
         ours = attend_members(message) if isinstance(message, Manifest) else {}
         if ours:
-            names = frozenset(ours[NAME]) if NAME in ours else None
-            return Whose(ours["principal"], ours["instance"], names)
-    return NOBODY
+            names = frozenset(ours[AUDIENCE_MEMBER]) if AUDIENCE_MEMBER in ours else None
+            return SessionOrigin(ours["principal"], ours["instance"], names)
+    return UNKNOWN_ORIGIN
 
 
-def earlier(journal: Journal, *, several: bool) -> Callable[[str], frozenset[str] | None]:
+def audience_lookup(journal: Journal, *, is_multi_user: bool) -> Callable[[str], frozenset[str] | None]:
     """Who may hear what a hub's journal has of a session, by its id."""
 
-    @lru_cache(REMEMBERED)
+    @lru_cache(MAX_REMEMBERED)
     def heard_by(session_id: str) -> frozenset[str] | None:
         entries = journal.read(session=session_id, limit=2)
         began = [codec.decode(entry.data) for entry in entries[1:]]
         asked = [get_member(one, "requested_by") for one in began if isinstance(one, SessionStarted)]
-        return whose(entries).audience(asked[0] if asked else None, several=several)
+        return read_origin(entries).resolve_audience(asked[0] if asked else None, is_multi_user=is_multi_user)
 
     return heard_by

@@ -36,35 +36,35 @@ from ..hub import Hub
 from ..recovery import build_closing_events, build_resync
 from ..sessions import SessionSnapshot, SessionSource, remember_bounded
 from ..stream import Subscription
-from .audience import Whose, named, whose
+from .audience import SessionOrigin, read_origin, split_audience
 
-__all__ = ["Relayed", "Relays"]
+__all__ = ["AgentRegistry", "RelayedSession"]
 
 log: Final = logging.getLogger("aaep.relay")
 
-MOST: Final = 100  # agents of one principal
+MAX_AGENTS_PER_PRINCIPAL: Final = 100  # agents of one principal
 MAY_NOT_PUBLISH: Final = "This credential is not for publishing. Use one with the role agent."
-TOO_MANY: Final = "There are too many agents of this principal. Try again later."
-TAKEN: Final = (
+TOO_MANY_AGENTS: Final = "There are too many agents of this principal. Try again later."
+AGENT_ID_TAKEN: Final = (
     "An agent with this agent_id is connected already, and nothing shows that this is the same one. Stop the other one "
     "or give each process an id of its own in its manifest: a long random text as extensions.attend.instance."
 )
 
-_event_id: Final = pattern_test(SessionStarted, "event_id")
-_session_id: Final = pattern_test(SessionStarted, "session_id")
+_is_event_id: Final = pattern_test(SessionStarted, "event_id")
+_is_session_id: Final = pattern_test(SessionStarted, "session_id")
 
 
-class Relays:
+class AgentRegistry:
     """The agents of a hub. A connection that begins with a manifest is one; see ``Exchange``."""
 
-    def __init__(self, hub: Hub, *, several: bool = False) -> None:
+    def __init__(self, hub: Hub, *, is_multi_user: bool = False) -> None:
         """``several``: those who are let in are more than one person, so a session is only for whose it is (CF-145)."""
-        self._hub, self.several = hub, several
-        self._agents: dict[tuple[str, str], Relay] = {}
+        self._hub, self.is_multi_user = hub, is_multi_user
+        self._agents: dict[tuple[str, str], AgentRelay] = {}
         self._warned: dict[tuple[str, str], None] = {}
-        self._orphans: dict[str, Relayed] = {}  # sessions of an earlier run, whose agents have to come back
+        self._orphans: dict[str, RelayedSession] = {}  # sessions of an earlier run, whose agents have to come back
 
-    def recall(self) -> None:
+    def restore_sessions(self) -> None:
         """
         Take up the sessions that the journal has open. Whoever had them has the resume window to come back.
 
@@ -73,65 +73,69 @@ class Relays:
         for kept in self._hub.journal.list_sessions():
             entries = self._hub.journal.read(session=kept.session_id, limit=kept.entry_count)
             audience = self._hub.sessions.earlier_audience(kept.session_id)
-            one = Relayed(self._hub, kept.session_id, whose(entries), audience)
-            one.recall(entries)
-            if one.last is not None:
+            one = RelayedSession(self._hub, kept.session_id, read_origin(entries), audience)
+            one.restore(entries)
+            if one.last_event is not None:
                 self._orphans[one.session_id] = one
                 self._hub.open_session(one)
         if self._orphans:
-            self._hub.call_at(time.monotonic() + self._hub.settings.resume_window, self._lapse)
+            self._hub.call_at(time.monotonic() + self._hub.settings.resume_window, self._abandon_absent)
 
-    def _lapse(self) -> None:
+    def _abandon_absent(self) -> None:
         """Who has come back by now has another resume window to speak of its sessions."""
-        self._abandon(lambda one: one.whose.key not in self._agents)
+        self._abandon(lambda one: one.origin.key not in self._agents)
 
-    def _abandon(self, over: Callable[[Relayed], bool]) -> None:
+    def _abandon(self, over: Callable[[RelayedSession], bool]) -> None:
         for one in [one for one in self._orphans.values() if over(one)]:
             del self._orphans[one.session_id]
             one.abandon()
             self._hub.end_session(one)
 
-    def claim(self, session_id: str, relay: Relay) -> Relayed | None:
+    def claim(self, session_id: str, relay: AgentRelay) -> RelayedSession | None:
         """A session of an earlier run, for the agent whose it is, which speaks of it."""
         one = self._orphans.get(session_id)
-        if one is None or one.whose.key != relay.key:
+        if one is None or one.origin.key != relay.key:
             return None
         one.adopt(relay)
         return self._orphans.pop(session_id)
 
-    def unheard(self, key: tuple[str, str]) -> None:
+    def abandon_unclaimed(self, key: tuple[str, str]) -> None:
         """An agent of that name is here and says nothing of these sessions: it does not have them."""
-        self._abandon(lambda one: one.whose.key == key)
+        self._abandon(lambda one: one.origin.key == key)
 
-    def awaited(self, key: tuple[str, str]) -> Envelope | None:
+    def last_event_to_resume(self, key: tuple[str, str]) -> Envelope | None:
         """The last that was heard of the sessions that an agent has to take up."""
-        found = [one.last for one in self._orphans.values() if one.whose.key == key and one.last is not None]
+        found = [
+            one.last_event for one in self._orphans.values() if one.origin.key == key and one.last_event is not None
+        ]
         return max(found, key=_when, default=None)
 
-    def arrived(self, manifest: Manifest, peer: Peer, wire: Handed) -> SubscriptionRejected | None:
+    def accept(self, manifest: Manifest, peer: Peer, wire: Handed) -> SubscriptionRejected | None:
         """An agent has come, or has come back; what it is told if it may not."""
         if AGENT not in peer.roles:
-            return self._refused(manifest, peer, "authorization_denied", MAY_NOT_PUBLISH)
+            return self._refuse(manifest, peer, "authorization_denied", MAY_NOT_PUBLISH)
         given = attend_member(manifest, "instance")
         instance = given if isinstance(given, str) else ""
         key = (peer.principal, instance or manifest.agent_id)
         relay = self._agents.get(key)
-        if relay is not None and relay.here and not (instance and relay.proven):
-            return self._refused(manifest, peer, "unknown", TAKEN)  # T6; SUB-055: no code fits
+        if relay is not None and relay.is_connected and not (instance and relay.has_instance_id):
+            return self._refuse(manifest, peer, "unknown", AGENT_ID_TAKEN)  # T6; SUB-055: no code fits
         how = "came" if relay is None else "came again"
         if relay is None:
-            if sum(principal == peer.principal for principal, _ in self._agents) >= MOST:  # T4: each has a thread
-                return self._refused(manifest, peer, "rate_limit", TOO_MANY)
+            if (
+                sum(principal == peer.principal for principal, _ in self._agents) >= MAX_AGENTS_PER_PRINCIPAL
+            ):  # T4: each has a thread
+                return self._refuse(manifest, peer, "rate_limit", TOO_MANY_AGENTS)
             forget = partial(self._forget, key)
-            relay = self._agents[key] = Relay(self._hub, self, manifest, key, forget, proven=bool(instance))
+            relay = self._agents[key] = AgentRelay(self._hub, self, manifest, key, forget, proven=bool(instance))
             if instance:  # it is the very process that began them, and may have nothing to say of them for a while
-                for session_id in [one.session_id for one in self._orphans.values() if one.whose.key == key]:
+                for session_id in [one.session_id for one in self._orphans.values() if one.origin.key == key]:
                     relay.adopt(session_id)
         log.info("The agent %r of %r %s over %s.", manifest.agent_id, peer.principal, how, peer.transport)
-        relay.take(wire, instead=bool(instance))
+        relay.add_connection(wire, instead=bool(instance))
         return None
 
-    def _refused(
+    def _refuse(
         self,
         manifest: Manifest,
         peer: Peer,
@@ -153,13 +157,13 @@ class Relays:
             await relay.close()
 
 
-class Relay:
+class AgentRelay:
     """One agent, over however many connections it needs."""
 
     def __init__(
         self,
         hub: Hub,
-        relays: Relays,
+        relays: AgentRegistry,
         manifest: Manifest,
         key: tuple[str, str],
         forget: Callable[[], None],
@@ -167,7 +171,7 @@ class Relay:
         proven: bool,
     ) -> None:
         """``proven``: it is known by its instance, which no other agent can know, not by a name that any can say."""
-        self.proven = proven
+        self.has_instance_id = proven
         self.hub, self.key, self.manifest = hub, key, manifest
         self.audience = None if key[0] == LOCAL_PRINCIPAL else frozenset({key[0]})  # whom it can speak to at all
         self.session_id = ""  # to the hub, a source that asks who could answer
@@ -176,18 +180,18 @@ class Relay:
         self._wire: Handed | None = None  # the one in use
         self._newest: Handed | None = None  # the one that came last
         self._dialled = self._subscribed = False  # ever
-        self._sessions: dict[str, Relayed] = {}
+        self._sessions: dict[str, RelayedSession] = {}
         self._stops: set[str] = set()  # sessions that are to be stopped, and whose end was not heard yet
-        last = relays.awaited(key)
+        last = relays.last_event_to_resume(key)
         self._loop = asyncio.get_running_loop()
-        self._agreed = self._wanted()
-        self._closing = self._over = False
+        self._agreed_terms = self._wanted_terms()
+        self._is_closing = self._is_over = False
         self.subscriber = Subscriber(
-            Duplex(self._dial, self._manifest),
+            Duplex(self._connect, self._manifest),
             subscriber_id="aaep-hub",
             name="AAEP hub",
-            replies=self._agreed[0],
-            patience=self._agreed[1],
+            replies=self._agreed_terms[0],
+            patience=self._agreed_terms[1],
             verbosity="detailed",
             languages=manifest.languages_supported or ("en-US",),
             boundaries=("none",),
@@ -195,17 +199,17 @@ class Relay:
             cognitive_load="high",
             resume_after="" if last is None else last.event_id,
             reconnect="always",
-            tell=self._told,
+            tell=self._status_changed,
         )
         self._task = self._loop.create_task(self._run())
         hub.subscriptions.watchers.add(self.refresh)
 
     @property
-    def here(self) -> bool:
+    def is_connected(self) -> bool:
         """Whether a connection of it is open, as far as is known."""
         return self._newest is not None and not self._newest.over
 
-    def take(self, wire: Handed, *, instead: bool = False) -> None:
+    def add_connection(self, wire: Handed, *, instead: bool = False) -> None:
         """
         Another connection of the same agent; of those that wait to be used, the newest counts.
 
@@ -213,21 +217,21 @@ class Relay:
         """
         while not self._wires.empty():
             self._wires.get_nowait().drop()
-        wire.gone = partial(self._left, wire)
+        wire.gone = partial(self._connection_lost, wire)
         self._wires.put_nowait(wire)
         self._newest = wire
         if instead and self._wire is not None:
             self._wire.gone = lambda: None  # it is not the agent that leaves
             self._wire.drop()
 
-    def _left(self, wire: Handed) -> None:
+    def _connection_lost(self, wire: Handed) -> None:
         """Who only said a name and left is no agent, and is not waited for."""
         if not wire.said and not self._subscribed:
-            self._abandoned()
+            self._abandon()
 
     async def close(self) -> None:
         """This hub goes away. The agent's sessions go on, and are taken up again when it comes back."""
-        self._closing = True
+        self._is_closing = True
         self.hub.subscriptions.watchers.discard(self.refresh)
         if self._wire is not None:  # no goodbye: that would say that nobody here will answer any more (CF-003, CF-004)
             self._wire.feed(None)
@@ -235,7 +239,7 @@ class Relay:
         self._task.cancel()
         await asyncio.gather(self._task, return_exceptions=True)
 
-    def adopt(self, session_id: str) -> Relayed | None:
+    def adopt(self, session_id: str) -> RelayedSession | None:
         """Take up a session of an earlier run of this hub, if it is this agent's."""
         relayed = self._relays.claim(session_id, self)
         if relayed is not None:
@@ -244,23 +248,23 @@ class Relay:
 
     # -- the agent -----------------------------------------------------------------------------
 
-    async def _dial(self) -> Wire:
+    async def _connect(self) -> Wire:
         """The agent's next connection. On the subscriber's own loop."""
-        work = asyncio.run_coroutine_threadsafe(self._next(), self._loop)
+        work = asyncio.run_coroutine_threadsafe(self._next_connection(), self._loop)
         wire = await asyncio.wrap_future(work)
         return _Elsewhere(wire, self._loop)
 
-    async def _next(self) -> Wire:
+    async def _next_connection(self) -> Wire:
         again, self._dialled = self._dialled, True
         if again and not self._subscribed and self._wires.empty():  # nor who never let us subscribe
-            self._abandoned()
+            self._abandon()
             raise ChannelLost("The agent never answered.")
         try:
             async with asyncio.timeout(self.hub.settings.resume_window):
                 self._wire = await self._wires.get()
                 return self._wire
         except TimeoutError:
-            self._abandoned()
+            self._abandon()
             raise ChannelLost("The agent did not come back.") from None
 
     async def _manifest(self) -> bytes:
@@ -269,48 +273,48 @@ class Relay:
     async def _run(self) -> None:
         try:
             async for event in self.subscriber:
-                self._take(event)
+                self._receive(event)
         except AaepError as error:
             log.warning("An agent's subscription ended. %s", error)
         finally:
-            self._abandoned()
+            self._abandon()
 
-    def _take(self, event: Envelope) -> None:
-        if not _event_id(event.event_id) or not _session_id(event.session_id):
+    def _receive(self, event: Envelope) -> None:
+        if not _is_event_id(event.event_id) or not _is_session_id(event.session_id):
             log.warning("An agent's event was left out: its ids are none.")  # ENV-012, ENV-017: they go into frames
             return
         relayed = self._sessions.get(event.session_id) or self.adopt(event.session_id)
         if attend_member(event, "resync"):
             return
         if relayed is None:
-            if not isinstance(event, SessionStarted) or self._known(event.session_id):
+            if not isinstance(event, SessionStarted) or self._is_known(event.session_id):
                 return  # else its beginning is not known here; the agent sends it first when we join
-            event, names = named(event)
-            of = Whose(*self.key, names)
-            audience = of.audience(get_member(event, "requested_by"), several=self._relays.several)
-            relayed = self._sessions[event.session_id] = Relayed(self.hub, event.session_id, of, audience, self)
-            relayed.keep(self.manifest.agent_id)
+            event, names = split_audience(event)
+            of = SessionOrigin(*self.key, names)
+            audience = of.resolve_audience(get_member(event, "requested_by"), is_multi_user=self._relays.is_multi_user)
+            relayed = self._sessions[event.session_id] = RelayedSession(self.hub, event.session_id, of, audience, self)
+            relayed.write_origin(self.manifest.agent_id)
             self.hub.open_session(relayed)
             self.refresh()
-        relayed.take(event)
+        relayed.receive(event)
         if isinstance(event, TERMINAL):
             self._end(relayed)
 
-    def _known(self, session_id: str) -> bool:
+    def _is_known(self, session_id: str) -> bool:
         """T6: a session that is known here is another agent's, or was ended here, whatever its agent says later."""
         return self.hub.sessions.is_known(session_id) or bool(self.hub.journal.read(session=session_id, limit=1))
 
-    def _end(self, relayed: Relayed) -> None:
+    def _end(self, relayed: RelayedSession) -> None:
         self._sessions.pop(relayed.session_id, None)
         self._stops.discard(relayed.session_id)
         self.hub.end_session(relayed)
         self.refresh()
 
-    def _abandoned(self) -> None:
+    def _abandon(self) -> None:
         """The agent is gone, and with it whoever could say how its sessions went on."""
-        if self._closing or self._over:
+        if self._is_closing or self._is_over:
             return
-        self._over = True
+        self._is_over = True
         level = logging.WARNING if self._sessions else logging.INFO
         left = "The agent %r of %r is gone. Sessions of it that were ended here: %d."
         log.log(level, left, self.manifest.agent_id, self.key[0], len(self._sessions))
@@ -325,13 +329,18 @@ class Relay:
 
     def refresh(self) -> None:
         """Who can answer here, and how soon, is what the agent has to know (CF-001, CF-003, CF-028, CF-035)."""
-        wanted = self._wanted()
-        if wanted != self._agreed and self.subscriber.subscription_id and not self._closing and not self._over:
-            self._agreed = wanted
+        wanted = self._wanted_terms()
+        if (
+            wanted != self._agreed_terms
+            and self.subscriber.subscription_id
+            and not self._is_closing
+            and not self._is_over
+        ):
+            self._agreed_terms = wanted
             with suppress(AaepError):  # it has just ended
                 self.subscriber.renegotiate(replies=wanted[0], patience=wanted[1])
 
-    def _wanted(self) -> tuple[bool, int]:
+    def _wanted_terms(self) -> tuple[bool, int]:
         """Whether anybody here can answer, and the seconds that who can wants to have for it: one, if nobody says."""
         of: Sequence[SessionSource] = [*self._sessions.values()] or [self]
         can = any(
@@ -340,18 +349,18 @@ class Relay:
         )
         return can, max(1, *(self.hub.longest_requested_timeout(one) for one in of))
 
-    def _told(self, status: Status) -> None:
+    def _status_changed(self, status: Status) -> None:
         self._subscribed = self._subscribed or status.kind == "connected"
         if status.kind in ("connected", "resumed", "gap"):  # who can answer may have changed meanwhile
-            self._loop.call_soon_threadsafe(self._rejoined)
+            self._loop.call_soon_threadsafe(self._restore_terms)
         if status.kind == "connected":
-            unheard = partial(self._relays.unheard, self.key)
+            unheard = partial(self._relays.abandon_unclaimed, self.key)
             self.hub.call_at(time.monotonic() + self.hub.settings.resume_window, unheard)
 
-    def _rejoined(self) -> None:
+    def _restore_terms(self) -> None:
         """What the agent was told last may have been lost with the connection; what it has granted counts."""
         terms = self.subscriber.terms
-        self._agreed = terms is not None and terms.supports_confirmation_reply is True, 1
+        self._agreed_terms = terms is not None and terms.supports_confirmation_reply is True, 1
         self.refresh()
         for session_id in self._stops:
             self._stop(session_id)
@@ -417,29 +426,34 @@ def _when(event: Envelope) -> str:
 # -- session --
 
 
-class Relayed:
+class RelayedSession:
     """One session of an agent elsewhere, as far as it is known here."""
 
     def __init__(
-        self, hub: Hub, session_id: str, whose: Whose, audience: frozenset[str] | None, relay: Relay | None = None
+        self,
+        hub: Hub,
+        session_id: str,
+        whose: SessionOrigin,
+        audience: frozenset[str] | None,
+        relay: AgentRelay | None = None,
     ) -> None:
         """Without a relay it is one of an earlier run."""
-        self.session_id, self.whose, self.audience = session_id, whose, audience
-        self.last: Envelope | None = None
+        self.session_id, self.origin, self.audience = session_id, whose, audience
+        self.last_event: Envelope | None = None
         self._hub, self._relay = hub, relay
-        self._order = SessionState(session_id, whole=False)
+        self._state = SessionState(session_id, whole=False)
         self._started: Envelope | None = None
         self._known: set[str] = set()  # what the journal had of it when this hub was started
         # What was answered before the agent was back: to each prompt, the last no and the last that is none.
-        self._held: dict[tuple[str, bool], Reply] = {}
-        self._stopped = False  # and whether it is to be stopped
+        self._held_replies: dict[tuple[str, bool], Reply] = {}
+        self._is_stopped = False  # and whether it is to be stopped
 
-    def keep(self, agent_id: str) -> None:
+    def write_origin(self, agent_id: str) -> None:
         """Have the journal know whose it is, before anything of it: for whoever opens that next."""
-        data = self.whose.entry(agent_id)
+        data = self.origin.to_journal_entry(agent_id)
         self._hub.journal.append(new_id("man_"), self.session_id, data, at=time.time())
 
-    def recall(self, entries: Sequence[JournalEntry]) -> None:
+    def restore(self, entries: Sequence[JournalEntry]) -> None:
         """What the journal has of it."""
         for entry in entries:
             event = bytes_.read(entry.data, self._hub.offer.registry)[0]
@@ -447,16 +461,16 @@ class Relayed:
                 self._known.add(event.event_id)
                 self._follow(event)
 
-    def adopt(self, relay: Relay) -> None:
+    def adopt(self, relay: AgentRelay) -> None:
         """Its agent has come back."""
         self._relay = relay
-        if self._stopped:
+        if self._is_stopped:
             relay.stop(self.session_id)
 
-    def take(self, event: Envelope) -> None:
+    def receive(self, event: Envelope) -> None:
         """Its next event: kept, then published."""
         if event.event_id in self._known:
-            self._hand_over(get_member(event, "reply_token"))
+            self._send_held_replies(get_member(event, "reply_token"))
             return
         data = bytes_.encode(event)
         self._hub.journal.append(event.event_id, self.session_id, data, at=time.time())
@@ -464,22 +478,22 @@ class Relayed:
         self._hub.publish(self, event, data)
 
     def _follow(self, event: Envelope) -> None:
-        self._order.apply(event, 0.0)
+        self._state.apply(event, 0.0)
         self._started = self._started or event
-        self.last = event
+        self.last_event = event
 
     def abandon(self) -> None:
         """Its agent does not come back: everybody is told, and nothing of it is open any more."""
-        if self.last is not None:
-            for event in [*build_closing_events(self._order, self.last, time.time())]:
-                self.take(event)
+        if self.last_event is not None:
+            for event in [*build_closing_events(self._state, self.last_event, time.time())]:
+                self.receive(event)
 
     def join(self, subscription: Subscription) -> SessionSnapshot:
-        last = self.last
+        last = self.last_event
         if last is None:
             return SessionSnapshot()
-        agent = self._order.agents.get(last.producer.agent_id)
-        pending = [ask.event for ask in self._order.prompts.values() if ask.outcome == "pending"]
+        agent = self._state.agents.get(last.producer.agent_id)
+        pending = [ask.event for ask in self._state.prompts.values() if ask.outcome == "pending"]
         state = None
         if agent is not None and agent.state in STATE_SUMMARIES:
             state = _resync(last, agent.state)
@@ -493,12 +507,12 @@ class Relayed:
 
     def reply(self, message: Reply, via: str) -> None:
         if self._relay is None or not self._relay.forward(message):
-            self._held[message.reply_token, is_refusal(message)] = message
+            self._held_replies[message.reply_token, is_refusal(message)] = message
 
-    def _hand_over(self, token: Any) -> None:
+    def _send_held_replies(self, token: Any) -> None:
         """The agent asks once more what was answered already. A no comes first."""
         for refusing in (True, False):
-            message = self._held.pop((token, refusing), None)
+            message = self._held_replies.pop((token, refusing), None)
             if message is not None and self._relay is not None:
                 self._relay.forward(message)
 
@@ -507,10 +521,10 @@ class Relayed:
             self._relay.refresh()
 
     def owns_token(self, token: str) -> bool:
-        return token in self._order.prompts
+        return token in self._state.prompts
 
     def cancel(self, *, by: Literal["user"], reason: str) -> None:
-        self._stopped = True
+        self._is_stopped = True
         if self._relay is not None:
             self._relay.stop(self.session_id)
 

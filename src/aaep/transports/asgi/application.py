@@ -332,7 +332,7 @@ class Application:
             await send(_part(_HEARTBEAT))
             ended = False
             while not ended:
-                data, ended = await pipe.take(self._hub.settings.heartbeat)
+                data, ended = await pipe.take(self._hub.settings.heartbeat_interval)
                 await send(_part(data if data or ended else _HEARTBEAT))
                 pipe.taken(len(data))
             await send({"type": "http.response.body", "body": b"", "more_body": False})
@@ -376,7 +376,7 @@ class Application:
         async def passed() -> None:
             ended = False
             while not ended:
-                data, ended = await talk.pipe.take(self._hub.settings.heartbeat)
+                data, ended = await talk.pipe.take(self._hub.settings.heartbeat_interval)
                 for line in data.splitlines():
                     await send({"type": "websocket.send", "text": line.decode()})  # WS-004, WS-005
                 talk.pipe.taken(len(data))
@@ -403,7 +403,7 @@ class Application:
         raw = text.encode() if text is not None else came.get("bytes") or b""  # CF-099
         await self._done(talk.heard, raw if len(raw) <= self._limit else b"")  # CF-114
         # Events stop at high_water. Whoever takes no answers beyond it is not heard before it does.
-        while not talk.pipe.ended and talk.pipe.waiting() > 2 * self._hub.settings.high_water:
+        while not talk.pipe.ended and talk.pipe.waiting() > 2 * self._hub.settings.high_water_bytes:
             await asyncio.sleep(_PAUSE)  # nothing tells when a reader has taken something
         return True
 

@@ -85,7 +85,7 @@ class GrpcDoor:
         await server.stop(_GRACE)
 
     def _options(self) -> list[tuple[str, int]]:
-        beat = max(1, int(self._hub.settings.heartbeat * 1000))
+        beat = max(1, int(self._hub.settings.heartbeat_interval * 1000))
         return [
             ("grpc.so_reuseport", 0),  # else two agents could share one port without knowing
             ("grpc.max_receive_message_length", self._limit + ENVELOPE),  # CF-114
@@ -289,7 +289,7 @@ class Conversation:
         self._loop = asyncio.get_running_loop()
         self._context = context
         self._limit, self._patience = limit, patience
-        self._most = hub.settings.high_water
+        self._most = hub.settings.high_water_bytes
         self._queue: deque[bytes] = deque()
         self._size = 0  # bytes of it, with what the library is about to take
         self._open = True

@@ -373,7 +373,7 @@ class HttpDoor:
             self._empty.set_result(None)
 
     def _beat_later(self) -> None:
-        self._beat = asyncio.get_running_loop().call_later(self._hub.settings.heartbeat, self._beat_now)
+        self._beat = asyncio.get_running_loop().call_later(self._hub.settings.heartbeat_interval, self._beat_now)
 
     def _beat_now(self) -> None:
         for stream in self._streams:

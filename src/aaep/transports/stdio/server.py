@@ -91,7 +91,7 @@ class _Reader(asyncio.Protocol):
     def __init__(self, hub: HubFace, peer: Peer, limit: int) -> None:
         self.frame: Callable[[str, bytes], bytes] = _event
         self.ended: asyncio.Future[None] = asyncio.get_running_loop().create_future()
-        self._most = 2 * hub.settings.high_water
+        self._most = 2 * hub.settings.high_water_bytes
         self._lines = Lines(limit)
         self._exchange = Exchange(hub, peer, self, self._say, self._end)
         self._in: asyncio.ReadTransport | None = None

@@ -87,7 +87,7 @@ class _Reader(asyncio.Protocol):
             return
         self.write, self.waiting, self.sink = self._wire.write, self._wire.get_write_buffer_size, self._wire
         # Events stop at high_water. What goes beyond it are answers that nobody takes.
-        self._wire.set_write_buffer_limits(high=2 * self._door.hub.settings.high_water)
+        self._wire.set_write_buffer_limits(high=2 * self._door.hub.settings.high_water_bytes)
         self._door.readers.add(self)
         uid, pid = peer_of(self._wire.get_extra_info("socket"))  # CF-107: of every connection
         given = Credentials(transport=TRANSPORT, uid=uid, pid=pid, address=f"uid {uid}")

@@ -87,7 +87,7 @@ class Conversation:
         self._loop = asyncio.get_running_loop()
         self._wire, self._socket = wire, socket
         self._buffered, self._gone = wire.get_write_buffer_size, wire.is_closing
-        self._every, self._most = hub.settings.heartbeat, hub.settings.high_water
+        self._every, self._most = hub.settings.heartbeat_interval, hub.settings.high_water_bytes
         self._silent = 0  # beats since something was heard
         self._open = True
         self._parting: asyncio.Task[bool] | None = None
