@@ -392,7 +392,7 @@ class Hub:
         sessions = self.sessions.audible_to(peer)
         for session in sessions:
             _call_out(session.terms_changed, subscription)
-        self._catch_up.release(subscription, sessions)
+        self._catch_up.release_withheld(subscription, sessions)
         self.subscriptions.reader_connected(subscription)
         self._cancel_session(subscription, message, peer)
         return answer
@@ -602,8 +602,8 @@ class Hub:
             replies=self._replies,
             refusals=self._refused_replies,
             slow=self._slow_readers,
-            resumed=self._catch_up.resumed,
-            caught_up=self._catch_up.caught_up,
+            resumed=self._catch_up.resumed_count,
+            caught_up=self._catch_up.greeted_count,
             sessions=len(self.sessions),
             subscriptions=len(subscriptions),
             readers=len(unsent),
