@@ -554,7 +554,7 @@ class Hub:
             return
         if subscription.cancel_resume_timer is not None:
             subscription.cancel_resume_timer()
-        self.expiry.drop(subscription)
+        self.expiry.release(subscription)
         self.delivery.remove_subscription(subscription)
         for session in self.sessions.audible_to(subscription.peer):
             _call_out(session.subscription_ended, subscription.id)
@@ -578,7 +578,7 @@ class Hub:
 
     def release_agent(self, connection: AgentConnection) -> None:
         """Note that an agent's connection ended."""
-        self.expiry.drop(connection)
+        self.expiry.release(connection)
 
     # -- on the loop: what there is ---------------------------------------------------------------
 
