@@ -760,7 +760,7 @@ async def test_cf_142_roles_never_share_a_stream_nor_a_subscription() -> None:
 @scene
 async def test_sec_040_a_listener_hears_what_happens_and_not_the_words_live_late_or_from_the_journal() -> None:
     """SEC-040"""
-    world = World(ring=1)
+    world = World(ring_size=1)
     listener = peer("ada", "listener")
     live = world.connect(id := world.subscribe(listener, **WHOLE), peer=listener)
     agent = Agent(world)
