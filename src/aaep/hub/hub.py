@@ -398,7 +398,7 @@ class Hub:
         return answer
 
     def _move_to_stream_of_its_terms(self, subscription: Subscription) -> None:
-        """Move a subscription to the stream of its new terms. What one stream held the other has not seen: flush both."""
+        """Move a subscription to the stream of its new terms. Both are flushed: what one held the other lacks."""
         now, old = self._clock(), subscription.stream
         new = self.delivery.stream_for(subscription)
         if new is old:
