@@ -303,7 +303,7 @@ class Decided:
 
     def __init__(self, producer: Producer) -> None:
         with producer.session("Paying.") as session:
-            said = session.voice.say(
+            said = session._emitter.emit(
                 StateChanged,
                 summarize_outcome("accepted", "Pay the rent."),
                 urgency="critical",
@@ -338,7 +338,7 @@ async def feed(session: Session, events: Iterator[tuple[Envelope, bytes]], count
     outlets = [one.writer for one in hub.subscriptions.all() if one.writer is not None]
     for number in range(0, count, burst):
         for event, data in islice(events, burst):
-            hub.publish(session, event, data)
+            hub.publish(session._source, event, data)
         await asyncio.sleep(0)  # lets the sockets be served
         if number % LOOK == 0:
             while sum(outlet.waiting() for outlet in outlets) > UNSENT * len(outlets):

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 import pytest
 from hypothesis import HealthCheck, settings
 
-from aaep.producer.session import CURRENT
+from aaep.producer.session import CURRENT_SESSIONS
 
 # Machines differ in speed; how long one example takes says nothing about whether it is right.
 # Where a change is judged, the same examples are tried each time; contributors and `make fuzz` look further.
@@ -25,6 +25,6 @@ if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
 @pytest.fixture(autouse=True)
 def nobody_s_session() -> Iterator[None]:
     """A session that a test leaves open on purpose is not that of the next test."""
-    token = CURRENT.set(())
+    token = CURRENT_SESSIONS.set(())
     yield
-    CURRENT.reset(token)
+    CURRENT_SESSIONS.reset(token)

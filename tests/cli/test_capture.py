@@ -109,7 +109,7 @@ def test_it_stops_when_the_time_is_up_though_nothing_happens(tmp_path: Path) -> 
 
 def test_one_session_of_several_and_the_answers_to_it(tmp_path: Path) -> None:
     path = tmp_path / "c.ndjson"
-    with begun(path, session="sess_b") as capture:
+    with begun(path, session_id="sess_b") as capture:
         for name in "ab":
             event = {"type": "x", "event_id": f"evt_{name}", "session_id": f"sess_{name}", "reply_token": f"rpl_{name}"}
             capture.record("out", json.dumps(event).encode())
@@ -353,7 +353,7 @@ def test_a_new_subscription_has_its_own_name(tmp_path: Path) -> None:
 def test_a_line_that_cannot_be_written_whole_is_taken_back(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path = tmp_path / "c.ndjson"
     over: list[None] = []
-    capture = begun(path, over=lambda: over.append(None))
+    capture = begun(path, on_done=lambda: over.append(None))
     before, write, calls = path.read_bytes(), os.write, []
 
     def short(file: int, data: bytes) -> int:

@@ -216,7 +216,7 @@ def test_a_prompt_waits_for_its_answer(accepted: Path) -> None:
 )
 def test_which_way_it_goes_on(on_reply: Any, answer: str, runs: bool, accepted: Path) -> None:
     told: list[str] = []
-    listener = played(accepted, answer, on_reply=on_reply, say=told.append)
+    listener = played(accepted, answer, on_reply=on_reply, report=told.append)
     assert ("transfer_funds" in listener.tools) is runs
     assert listener.types[-1] == ("session.completed" if runs else "session.cancelled")
     assert bool(told) is ((on_reply, answer) not in (("recorded", "accept"), ("given", "accept")))

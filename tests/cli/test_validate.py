@@ -319,7 +319,7 @@ def test_a_message_of_one_mebibyte_is_read_whatever_a_capture_writes_around_it(h
 
 
 def test_a_document_that_is_too_long_is_refused_politely(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(reader, "WHOLE", 10_000)
+    monkeypatch.setattr(reader, "MAX_DOCUMENT_BYTES", 10_000)
     result = run("-", data=json.dumps(EVENTS).encode())
     assert result.exit_code == 2
     assert "64 MiB" in result.stderr and "NDJSON" in result.stderr
@@ -477,7 +477,7 @@ def test_an_installed_profile_is_checked_when_named(monkeypatch: pytest.MonkeyPa
         known.add_profile(Profile(uri=uri, version="1", prefix="BANK", level=1, checks=(shouting,)))
         return known
 
-    monkeypatch.setattr("aaep.cli._command.installed", installed)
+    monkeypatch.setattr("aaep.cli._command.add_installed", installed)
     assert told(findings("-", data=dumped(EVENTS[:1]))) == []
     assert (1, "BANK-001", "error") in told(findings("--profile", uri, "-", data=dumped(EVENTS[:1])))
     result = run("--profile", "urn:none", "-", data=dumped(EVENTS))
@@ -492,7 +492,7 @@ def test_a_profile_that_judges_by_rules_of_others_stops_with_its_reasons(monkeyp
         known.add_profile(Profile(uri=uri, version="1", prefix="CALM", level=1, checks=(shouting,)))
         return known
 
-    monkeypatch.setattr("aaep.cli._command.installed", installed)
+    monkeypatch.setattr("aaep.cli._command.add_installed", installed)
     result = run("--profile", uri, "-", data=dumped(EVENTS))
     assert (result.exit_code, result.stderr.count("\n")) == (2, 1)
     assert "BANK-001" in result.stderr and "Use CALM-" in result.stderr
@@ -504,15 +504,15 @@ def test_a_broken_installed_extension_stops_with_its_reasons(monkeypatch: pytest
     def installed(known: Registry) -> Registry:
         raise error
 
-    monkeypatch.setattr("aaep.cli._command.installed", installed)
+    monkeypatch.setattr("aaep.cli._command.add_installed", installed)
     result = run("-", data=dumped(EVENTS))
     assert (result.exit_code, result.stderr.count("\n"), result.stdout) == (2, 1, "")
     assert " ".join(str(error).split()) in result.stderr
 
 
 def test_progress_is_told_in_plain_lines_and_only_on_demand_or_to_a_terminal(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(reader, "STRIDE", 2)
-    monkeypatch.setattr(validate, "PROGRESS", 5)
+    monkeypatch.setattr(reader, "LINES_PER_TICK", 2)
+    monkeypatch.setattr(validate, "PROGRESS_LINES", 5)
     told_on = run("--progress", "-", data=dumped(EVENTS[:13])).stderr.splitlines()
     assert [line.split(": ")[2].split(",")[0] for line in told_on] == ["6 lines read", "12 lines read"]
     assert run("-", data=dumped(EVENTS[:12])).stderr == ""
@@ -526,13 +526,13 @@ def test_progress_is_told_after_some_time_however_little_was_read(
 ) -> None:
     seconds = count(step=validate.PROGRESS_SECONDS / 2)
     monkeypatch.setattr(validate, "monotonic", lambda: next(seconds))
-    monkeypatch.setattr(reader, "STRIDE", 2)
+    monkeypatch.setattr(reader, "LINES_PER_TICK", 2)
     told_on = run("--progress", "-", data=data).stderr.splitlines()
     assert [line.split(": ")[2].split(",")[0] for line in told_on] == [f"4 {noun} read", f"8 {noun} read"]
 
 
 def test_line_numbers_go_on_from_one_stride_to_the_next(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(reader, "STRIDE", 5)
+    monkeypatch.setattr(reader, "LINES_PER_TICK", 5)
     data = dumped([*EVENTS[:10], broken(EVENTS[10], verbosity="loud")])
     assert told(findings("-", data=data)) == [(11, "ENV-037", "error")]
 

@@ -111,7 +111,7 @@ def test_terms_are_changed_while_it_goes_on(bank: Bank) -> None:
         for number, step in enumerate(steps):
             assert step.wait(LONG)
             session.progress(10 * number + 1)
-            session.move(("thinking", "deciding", "thinking")[number])
+            session._emitter.change_state(("thinking", "deciding", "thinking")[number])
             session.write(f"Part {number}. And more. ")
 
     reader = bank.reader(**ANSWERS | {"preferred_verbosity": "normal"})

@@ -445,7 +445,11 @@ def test_while_an_answer_is_on_its_way_another_prompt_can_be_answered() -> None:
 _moves = st.sampled_from(
     [("a", ""), ("y", "")] * 4  # the two that matter come often
     + [("a", "quick"), ("r", ""), ("o", "")]
-    + [(what, which) for what in ("shown", "heard", "closed", "failed") for which in ("rpl_1", "rpl_2")]
+    + [
+        (what, which)
+        for what in ("prompt_shown", "prompt_mentioned", "prompt_closed", "send_failed")
+        for which in ("rpl_1", "rpl_2")
+    ]
 )
 
 
@@ -458,13 +462,17 @@ def test_whatever_comes_only_the_prompt_that_the_second_key_named_is_accepted(mo
         prompt = light(which, action=f"Pay {which}.") if which.startswith("rpl") else None
         if prompt is None:
             found = desk.press(what, after=0.1 if which else LATER)
-        elif what == "shown" or (what == "failed" and which in sent):
+        elif what == "prompt_shown" or (what == "send_failed" and which in sent):
             found = getattr(desk.keys, what)(prompt, desk.now)
-            sent -= {which} if what == "failed" else set()
+            sent -= {which} if what == "send_failed" else set()
             open_ |= {which} - sent
         else:
-            found = desk.keys.prompt_closed(which, desk.now) if what == "closed" else desk.keys.prompt_mentioned(which)
-            for tokens in (open_, sent) if what == "closed" else ():
+            found = (
+                desk.keys.prompt_closed(which, desk.now)
+                if what == "prompt_closed"
+                else desk.keys.prompt_mentioned(which)
+            )
+            for tokens in (open_, sent) if what == "prompt_closed" else ():
                 tokens.discard(which)
         beside = (beside & (open_ | sent)) | (open_ if len(open_) > 1 else set())
         for one in decided(found):
@@ -1210,7 +1218,7 @@ def test_sessions_are_told_apart_when_there_are_several() -> None:
 
 
 def test_other_sessions_are_left_out_on_demand_but_not_that_they_wait() -> None:
-    with at_a_terminal(session=light().session_id) as sitting:
+    with at_a_terminal(session_id=light().session_id) as sitting:
         sitting.hear("session.started", session_id="sess_2")
         sitting.hear("awaiting.confirmation", session_id="sess_2")
         assert sitting.settle().splitlines()[0].startswith("The session sess_2 asks something.")
@@ -1419,7 +1427,7 @@ def test_with_nobody_to_answer_it_says_so() -> None:
 
 def test_events_can_be_recorded_instead_of_said() -> None:
     found: SimpleQueue[Envelope] = SimpleQueue()
-    with at_a_pipe(record=found.put) as sitting:
+    with at_a_pipe(on_event=found.put) as sitting:
         sitting.script.events.put(light(action=LONG).event)
         assert found.get(timeout=30).type.endswith("confirmation")
         sitting.hear("tool.invoked")
@@ -1434,7 +1442,7 @@ def test_events_can_be_recorded_instead_of_said() -> None:
 
 def test_a_prompt_that_was_recorded_was_printed_whole() -> None:
     heard = threading.Event()
-    with at_a_pipe(record=lambda one: heard.set()) as sitting:
+    with at_a_pipe(on_event=lambda one: heard.set()) as sitting:
         sitting.script.events.put(light(action=LONG).event)
         assert heard.wait(30)
         sitting.press_lines("accept", "Write yes to accept this")
@@ -1442,7 +1450,7 @@ def test_a_prompt_that_was_recorded_was_printed_whole() -> None:
 
 def test_a_countdown_does_not_turn_recorded_prompts_round_either() -> None:
     heard: SimpleQueue[Envelope] = SimpleQueue()
-    with at_a_pipe(record=heard.put) as sitting:
+    with at_a_pipe(on_event=heard.put) as sitting:
         sitting.script.events.put(light("rpl_1", timeout_seconds=120).event)
         sitting.script.events.put(light("rpl_2", timeout_seconds=900).event)
         sitting.hear("tool.invoked")
@@ -1471,7 +1479,7 @@ def test_what_standard_input_is(tmp_path: Any, monkeypatch: pytest.MonkeyPatch) 
     master, slave = pty.openpty()
     with open(slave) as terminal:
         assert isinstance(detect_input(terminal), KeyboardInput)
-        monkeypatch.setattr("aaep.outputs.stdin.SINGLE_KEYS", False)
+        monkeypatch.setattr("aaep.outputs.stdin.HAS_SINGLE_KEYS", False)
         found = detect_input(terminal)
         assert isinstance(found, ThreadedLineInput) and found.is_interactive and found.is_line_based
         with found:

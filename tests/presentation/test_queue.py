@@ -330,7 +330,7 @@ _steps = st.lists(
     st.one_of(
         st.sampled_from([tool("T."), progress("P."), said("session.errored"), tool("U!", urgency="critical")]),
         st.sampled_from([prompt("rpl_1"), prompt("rpl_2"), outcome("rpl_1"), outcome("rpl_2")]),
-        st.sampled_from(["finished", "advance", "repeat", "more", "silence"]),
+        st.sampled_from(["utterance_finished", "advance", "repeat", "speak_detail", "silence"]),
     ),
     max_size=30,
 )
@@ -343,7 +343,7 @@ def test_speech_is_always_one_and_open_prompts_are_kept(steps: list[Announcement
     open_: set[str] = set()
     for now, step in enumerate(steps):
         if isinstance(step, str):
-            if step == "finished":
+            if step == "utterance_finished":
                 flight = 0
             actions = getattr(queue, step)(float(now))
         else:

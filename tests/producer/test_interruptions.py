@@ -18,7 +18,7 @@ from aaep.errors import LocalProtocolError
 from aaep.journal.base import JournalError
 from aaep.journal.memory import MemoryJournal
 from aaep.producer.producer import Producer
-from aaep.producer.session import Session, stop
+from aaep.producer.session import Session
 from aaep.protocol.events import TERMINAL, SessionCancelled, SessionErrored
 from aaep.testing import Listener
 
@@ -159,7 +159,7 @@ def test_ctrl_c_at_any_moment_of_a_tool_leaves_nothing_open() -> None:
         for _ in interruptions(agent):
             rounds += 1
             for session in producer.sessions:  # where the block was not entered yet, or was just being left
-                stop(session, "user")
+                session._stop("user")
         assert rounds > 100
         with producer.session("Last.") as session:
             pass
@@ -187,7 +187,7 @@ def test_a_tool_whose_announcement_is_interrupted_is_over(before: bool) -> None:
         with producer.session("Working.") as session:
             with pytest.raises(KeyboardInterrupt), session.tool("look", risk="low"):
                 pytest.fail("it does not run")
-            assert not session.calling
+            assert not session._activity.calls
             session.write("Never mind.")
             listener.wait("output.streaming")
         assert ended(listener) == ["session.started", "session.completed"]
@@ -270,7 +270,7 @@ def test_a_session_that_ends_while_everything_is_closed_stops_nothing() -> None:
     ending = threading.Event()
 
     def agent() -> None:
-        with session.voice.lock:
+        with session._emitter.lock:
             ending.set()
             closing.wait(10)
             session.complete()

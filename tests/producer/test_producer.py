@@ -199,12 +199,12 @@ def test_an_illegal_event_raises_and_leaves_no_trace(producer: Producer) -> None
     with producer.session("Working.") as session:
         before = types(producer)
         with pytest.raises(LocalProtocolError) as raised:
-            session.voice.say(ToolCompleted, tool="look", status="success", summary_normal="x")
+            session._emitter.emit(ToolCompleted, tool="look", status="success", summary_normal="x")
         assert "TOOL-010" in {one.rule for one in raised.value.violations}
         with pytest.raises(LocalProtocolError):
-            session.voice.say(OutputStreaming, chunk="x", position=-1, complete=False, output_id="out_1")
+            session._emitter.emit(OutputStreaming, chunk="x", position=-1, complete=False, output_id="out_1")
         with pytest.raises(LocalProtocolError):
-            session.voice.say(SessionStarted, summary_normal="again")
+            session._emitter.emit(SessionStarted, summary_normal="again")
         assert types(producer) == before
     sound(producer)
 
@@ -712,7 +712,7 @@ def test_an_extension_s_event_can_be_sent() -> None:
         assert shop.namespace in producer.hub.offer.namespaces
         with producer.session("Working.") as session:
             event = ExtensionEvent(
-                **session.voice.stamp(),
+                **session.envelope(),
                 context=("https://aaep-protocol.org/context/v1", "https://shop.example/v1/context"),
                 type="shop:basket.changed",
                 urgency="normal",

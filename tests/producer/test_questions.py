@@ -397,7 +397,7 @@ def test_what_became_of_a_question_is_told_in_words_that_are_true_for_everybody(
     if answer == "else":
         reply(first, prompt, modified_action="Wipe the table.")
     elif answer == "longer":
-        session.questions.withdraw(ask, "longer")
+        session._activity.questions.withdraw(ask, "longer")
     elif answer == "stop":
         session.cancel(by="user")
     else:
@@ -544,7 +544,7 @@ def test_a_yes_that_came_when_nobody_waited_any_more_is_told_to_be_in_vain(produ
             waiting = asyncio.create_task(wait())
             await asyncio.to_thread(listener.wait, "awaiting.confirmation")
             listener.reply(listener.prompts[0], "accept")  # the loop is held meanwhile
-            assert ask.arrived.done and not ask.taken
+            assert ask.arrived.done and not ask.is_taken
             waiting.cancel()
             with pytest.raises(asyncio.CancelledError):
                 await waiting

@@ -26,7 +26,7 @@ from aaep.errors import LocalProtocolError
 from aaep.presentation.announce import announce
 from aaep.presentation.queue import Queue, Speak
 from aaep.producer.producer import Producer
-from aaep.producer.session import CURRENT
+from aaep.producer.session import CURRENT_SESSIONS
 from aaep.protocol.events import AwaitingClarification, AwaitingConfirmation, ToolCompleted, ToolInvoked
 from aaep.testing import Listener
 
@@ -338,7 +338,7 @@ def test_the_session_of_another_producer_hides_none(producer: Producer, others: 
             with second.session("Helping."), pytest.raises(LocalProtocolError, match="is over"):
                 look()
     with Producer("third", journal=None) as third, third.session("Helping."):
-        assert len(CURRENT.get()) == 2  # what is over and closed is not kept
+        assert len(CURRENT_SESSIONS.get()) == 2  # what is over and closed is not kept
     listener.wait(lambda one: one.session_id == mine.session_id and one.type.endswith("session.completed"))
     assert [one.session_id for one in listener.events if isinstance(one, ToolInvoked)] == [mine.session_id]
 
@@ -448,14 +448,14 @@ def test_what_a_thread_does_for_a_tool_is_part_of_its_call(producer: Producer, e
     listener = Listener(producer)
     with producer.session("Working.") as session:
         assert begin() is given
-        before = session.calling
+        before = bool(session._activity.calls)
         if error is None:
             given.set_result("done")
         elif error == "cancelled":
             given.cancel()
         else:
             given.set_exception(error)
-        assert (before, session.calling) == (True, False)
+        assert (before, bool(session._activity.calls)) == (True, False)
     listener.wait_for_end()
     assert [one.status for one in listener.events if isinstance(one, ToolCompleted)] == [status]
     assert listener.findings() == []
@@ -683,7 +683,7 @@ def test_who_is_told_something_cannot_wait_for_an_answer(way: str) -> None:
         session.start()
         assert "inside `tell`" in str(caught[0])
         assert way != "tool" or not listener.prompts
-        assert session.questions.current is None or way == "call"
+        assert session._activity.questions.current is None or way == "call"
         session.complete()
 
 

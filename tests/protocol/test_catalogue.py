@@ -30,17 +30,17 @@ CITED = re.compile(rf"\b(?:{FAMILIES})-[0-9]{{3}}\b")
 # Makes a shape take long to be understood, and has several threads be the first to read the catalogue.
 AT_ONCE = """
 import threading, time, typing
-from aaep.protocol.catalogue import rules
+from aaep.protocol.catalogue import all_rules
 
 literal = typing._LiteralGenericAlias
 known = literal.__hash__
 literal.__hash__ = lambda self: time.sleep(0.001) or known(self)
-threads = [threading.Thread(target=rules) for _ in range(8)]
+threads = [threading.Thread(target=all_rules) for _ in range(8)]
 for one in threads:
     one.start()
 for one in threads:
     one.join()
-print(len(rules()))
+print(len(all_rules()))
 """
 
 

@@ -12,7 +12,7 @@ import pytest
 from jsonschema import Draft202012Validator
 
 from aaep.errors import Violation
-from aaep.protocol import codec, quick, schema
+from aaep.protocol import codec, rules, schema
 from aaep.protocol.catalogue import all_rules as catalogue
 from aaep.protocol.events import CORE_EVENTS
 from aaep.protocol.fields import pointer
@@ -97,8 +97,8 @@ def test_no_schema_says_null_or_a_default() -> None:
 #
 #   1. where the schema finds fault, explain() finds fault;
 #   2. where explain() finds fault, so does the schema, unless the rule is one of those below;
-#   3. a message the fast decoder takes has no fault except of the kinds that quick.check looks for, and
-#      quick.check tells of those; what it says is what explain() says.
+#   3. a message the fast decoder takes has no fault except of the kinds that rules.check looks for, and
+#      rules.check tells of those; what it says is what explain() says.
 
 # Rules that say what no schema of one message can: about moments, meaning, moderation and size.
 BEYOND = {
@@ -159,7 +159,7 @@ BEYOND_IN_PART = {
 EXACT_TYPES = "takes whole numbers, written without a point"
 # C-58: the schema's pattern for summary_normal_yo and the like is looser than a well-formed tag.
 VARIANT = re.compile(r"/[a-z_]+_[a-z]{2,8}(_[a-z0-9]{1,8})*|/[a-z_]+_x(_[a-z0-9]{1,8})+")
-# What the decoder does not see and quick.check does.
+# What the decoder does not see and rules.check does.
 UNDECODED = ("pattern", "uniqueItems", "minProperties", "prefixItems")
 
 Fault = tuple[str, str, str]  # where, which keyword, which member
@@ -244,14 +244,14 @@ def fast_path(raw: bytes, found: Iterable[Violation], expected: Iterable[Fault])
     message = codec._decode_exact(raw, bytearray())
     if message is None:
         return
-    checked = quick.check(message, raw)
+    checked = rules.check(message, raw)
     for fault in expected:
         if fault[1] not in UNDECODED and not fault[0].startswith("/@context"):
             yield f"the schema finds {fault}, the decoder takes the message"
         elif not any(same_place(fault, one) for one in checked):
-            yield f"the schema finds {fault}, quick.check does not"
+            yield f"the schema finds {fault}, rules.check does not"
     if _told(checked) != _told(found):
-        yield f"quick.check says {_told(checked)}, explain() says {_told(found)}"
+        yield f"rules.check says {_told(checked)}, explain() says {_told(found)}"
 
 
 def _told(violations: Iterable[Violation]) -> list[tuple[str, str, str, str]]:

@@ -359,10 +359,10 @@ def test_of_a_long_session_the_first_the_last_and_the_broken_steps_are_kept() ->
 _PEAK = """
 import resource, sys
 from aaep import Audit
-from aaep.recording.trace.text import Trace, html, svg, text
+from aaep.recording.trace.text import Trace, render_html, render_svg, render_text
 from tests.sessions import event
 count, trace = int(sys.argv[1]), Trace()
-trace.open("test", Audit())
+trace.begin_recording("test", Audit())
 trace.feed(event("session.started", 0))
 trace.feed(event("state.changed", 1, from_state="idle", to_state="writing_output"))
 chunk = event("output.streaming", 2, chunk="ab", position=123456, complete=False, output_id="out_1")
@@ -371,9 +371,9 @@ for at in range(count // 2):
     named = chunk.replace(b'"evt_', b'"evt_c%d' % at)
     trace.feed(named.replace(b"123456", b"%d" % (2 * at)))
     trace.feed(moved.replace(b'"evt_', b'"evt_m%d' % at))
-trace.close()
-sizes = [sum(map(len, made(trace))) for made in (text, svg, html)]
-print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1024, trace.events, *sizes)
+trace.end_recording()
+sizes = [sum(map(len, made(trace))) for made in (render_text, render_svg, render_html)]
+print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1024, trace.event_count, *sizes)
 """
 
 

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from aaep.protocol import codec
 from aaep.protocol.audit import Audit
 from aaep.protocol.events import Envelope, OutputStreaming
-from aaep.subscriber.deduplicate import MAX_EVENT_IDS, Deduplicator
+from aaep.subscriber.deduplicate import MAX_EVENT_IDS, Deduplicator, ReceivedEvent
 from tests.sessions import event, legal, outcome, resync, token
 
 
@@ -22,7 +22,7 @@ def read(raw: bytes) -> Envelope:
 
 
 def take(arrivals: Deduplicator, *raws: bytes, now: float = 0.0) -> list[Envelope]:
-    return [got for raw in raws for got, _ in arrivals.take(read(raw), raw, now)[0]]
+    return [got for raw in raws for got, *_ in arrivals.take(ReceivedEvent(read(raw), raw), now)[0]]
 
 
 def ids(events: list[Envelope]) -> list[str]:
@@ -54,7 +54,7 @@ def test_an_event_that_comes_again_is_dropped() -> None:
 def test_the_same_event_in_another_layout_is_dropped() -> None:
     arrivals, raw = Deduplicator(), event("session.started")
     take(arrivals, raw)
-    assert arrivals.take(read(raw), json.dumps(json.loads(raw), indent=2).encode(), 0.0) == ([], [])
+    assert arrivals.take(ReceivedEvent(read(raw), json.dumps(json.loads(raw), indent=2).encode()), 0.0) == ([], [])
 
 
 def test_an_id_with_other_content_is_told_and_passed_on() -> None:
@@ -62,8 +62,8 @@ def test_an_id_with_other_content_is_told_and_passed_on() -> None:
     arrivals = Deduplicator()
     take(arrivals, event("progress.updated", 1))
     other = event("tool.invoked", 1)
-    items, found = arrivals.take(read(other), other, 0.0)
-    assert [item for _, item in items] == [other]
+    items, found = arrivals.take(ReceivedEvent(read(other), other), 0.0)
+    assert [item.raw for item in items] == [other]
     assert [one.rule for one in found] == ["ENV-013"]
 
 
@@ -71,14 +71,14 @@ def test_a_start_and_another_event_under_one_id_are_told_too() -> None:
     arrivals = Deduplicator()
     take(arrivals, event("session.started", 1))
     other = event("tool.invoked", 1)
-    assert [one.rule for one in arrivals.take(read(other), other, 0.0)[1]] == ["ENV-013"]
+    assert [one.rule for one in arrivals.take(ReceivedEvent(read(other), other), 0.0)[1]] == ["ENV-013"]
 
 
 def test_the_id_of_another_producer_is_its_own() -> None:
     arrivals = Deduplicator()
     take(arrivals, event("progress.updated", 1))
     other = event("progress.updated", 1, **{"producer": {"agent_id": "other"}})
-    items, found = arrivals.take(read(other), other, 0.0)
+    items, found = arrivals.take(ReceivedEvent(read(other), other), 0.0)
     assert len(items) == 1 and not found
 
 
@@ -88,7 +88,7 @@ def test_an_event_in_the_shape_of_other_terms_is_the_same_event() -> None:
     take(arrivals, event("progress.updated", 1))
     other = event("progress.updated", 1, summary_normal="Halb fertig.")
     arrivals.terms_changed()
-    assert arrivals.take(read(other), other, 0.0) == ([], [])
+    assert arrivals.take(ReceivedEvent(read(other), other), 0.0) == ([], [])
 
 
 def test_under_other_terms_an_id_still_cannot_hide_another_prompt() -> None:
@@ -96,7 +96,7 @@ def test_under_other_terms_an_id_still_cannot_hide_another_prompt() -> None:
     take(arrivals, event("awaiting.confirmation", 1, reply_token=token(1)))
     arrivals.connection_began(anew=True)
     other = event("awaiting.confirmation", 1, reply_token=token(2))
-    items, found = arrivals.take(read(other), other, 0.0)
+    items, found = arrivals.take(ReceivedEvent(read(other), other), 0.0)
     assert len(items) == 1
     assert [one.rule for one in found] == ["ENV-013"]
 
@@ -129,8 +129,8 @@ def test_numbers_put_the_order_right_and_the_late_one_is_told() -> None:
     raws = numbered(0, 2, 3)
     assert numbers(take(arrivals, *raws)) == [0]
     (late,) = numbered(1)
-    items, found = arrivals.take(read(late), late, 0.0)
-    assert numbers([one for one, _ in items]) == [1, 2, 3]
+    items, found = arrivals.take(ReceivedEvent(read(late), late), 0.0)
+    assert numbers([one for one, *_ in items]) == [1, 2, 3]
     assert [one.rule for one in found] == ["TR-009"]
     assert arrivals.next_deadline is None
 
@@ -141,7 +141,7 @@ def test_what_is_held_goes_out_when_its_time_is_over_and_later_gaps_are_not_wait
     take(arrivals, *numbered(0, 2), now=5.0)
     assert arrivals.next_deadline == 6.0
     assert arrivals.advance(5.9) == []
-    assert numbers([one for one, _ in arrivals.advance(6.0)]) == [2]
+    assert numbers([one for one, *_ in arrivals.advance(6.0)]) == [2]
     assert numbers(take(arrivals, *numbered(7))) == [7]
     assert arrivals.next_deadline is None
 
@@ -174,7 +174,7 @@ def test_without_numbers_nothing_is_held() -> None:
 def test_a_lost_connection_gives_what_was_held_and_a_new_subscription_counts_anew() -> None:
     arrivals = Deduplicator()
     take(arrivals, *numbered(0, 2))
-    assert numbers([one for one, _ in arrivals.connection_lost()]) == [2]
+    assert numbers([one for one, *_ in arrivals.connection_lost()]) == [2]
     arrivals.connection_began(anew=True)
     again = [event("progress.updated", 50 + number, sequence_number=number) for number in (0, 2, 1)]
     assert numbers(take(arrivals, *again)) == [0, 1, 2]
@@ -184,7 +184,7 @@ def test_a_lost_connection_gives_what_was_held_and_a_new_subscription_counts_ane
 def test_the_end_of_a_session_that_was_held_goes_out_with_the_connection() -> None:
     arrivals = Deduplicator()
     take(arrivals, *numbered(0), *numbered(2, name="session.completed"))
-    assert numbers([one for one, _ in arrivals.connection_lost()]) == [2]
+    assert numbers([one for one, *_ in arrivals.connection_lost()]) == [2]
 
 
 # -- no text twice -------------------------------------------------------------------------
@@ -203,7 +203,7 @@ def test_the_bytes_of_a_cut_chunk_say_the_same_as_its_event() -> None:
     take(arrivals, chunk(1, "One. ", 0))
     arrivals.connection_began()
     raw = chunk(2, "One. Two.", 0, last=True)
-    ((got, said),) = arrivals.take(read(raw), raw, 0.0)[0]
+    ((got, said, _),) = arrivals.take(ReceivedEvent(read(raw), raw), 0.0)[0]
     assert read(said) == got
     assert json.loads(said)["chunk"] == "Two."
 
@@ -214,7 +214,7 @@ def test_a_chunk_merged_anew_under_the_same_id_is_no_breach() -> None:
     take(arrivals, chunk(1, "One. ", 0), chunk(3, "Two. Three. ", 5, event_id="evt_3m2"))
     arrivals.connection_began()
     other = chunk(3, "One. Two. Three. ", 0, event_id="evt_3m2")
-    assert arrivals.take(read(other), other, 0.0) == ([], [])
+    assert arrivals.take(ReceivedEvent(read(other), other), 0.0) == ([], [])
 
 
 def test_a_chunk_that_was_wholly_received_is_dropped_in_whatever_pieces_it_comes() -> None:
@@ -354,11 +354,11 @@ def test_losses_and_duplicates_leave_each_event_once_in_order_and_the_text_whole
         stream = data.draw(remerged(raws[start:]))
         for raw, end in stream[: data.draw(st.integers(0, len(stream)), label="until")]:
             for _ in range(data.draw(st.integers(1, 2), label="times")):
-                got += [said for _, said in arrivals.take(read(raw), raw, 0.0)[0]]
+                got += [said for _, said, _ in arrivals.take(ReceivedEvent(read(raw), raw), 0.0)[0]]
             through = max(through, start + end)
     arrivals.connection_began()
     for raw in raws[data.draw(st.integers(0, through), label="from") :]:
-        got += [said for _, said in arrivals.take(read(raw), raw, 0.0)[0]]
+        got += [said for _, said, _ in arrivals.take(ReceivedEvent(read(raw), raw), 0.0)[0]]
     assert others(got) == others(raws)
     assert joined(got) == joined(raws)
 
@@ -378,7 +378,7 @@ def test_numbers_restore_any_order_within_the_window(raws: list[bytes], data: st
     mixed = sorted(range(len(counted)), key=lambda at: at + places[at])
     arrivals = Deduplicator(window=32)
     got = take(arrivals, *(counted[at] for at in mixed))
-    got += [one for one, _ in arrivals.advance(10.0)]
+    got += [one for one, *_ in arrivals.advance(10.0)]
     usual = [number for number, one in zip(numbers(got), got, strict=True) if one.urgency != "critical"]
     assert sorted(numbers(got)) == [*range(len(counted))]
     assert usual == sorted(usual)

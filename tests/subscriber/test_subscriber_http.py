@@ -265,7 +265,7 @@ def test_a_reader_whose_place_is_not_known_any_more_is_told_of_the_gap(producer:
     told: list[str] = []
     with producer.session("Working.") as session:
         if state != "idle":
-            session.move(state)
+            session._emitter.change_state(state)
         late = connected(
             producer.addresses[0], producer, resume_after=f"evt_{'0' * 32}", tell=lambda one: told.append(one.kind)
         )

@@ -195,7 +195,7 @@ def test_words_are_not_held_longer_than_they_could_be_secret(boundary: Any) -> N
         output = session.output(boundary=boundary)
         for letter in "The key to the secret is asking, says the author. A":
             output.write(letter)
-        assert output.text_length == len("The key to the secret is asking, says the author. ")
+        assert output._position == len("The key to the secret is asking, says the author. ")
 
 
 def test_a_private_key_is_held_while_something_else_is_told() -> None:

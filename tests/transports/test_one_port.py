@@ -315,7 +315,7 @@ class Recorder:
     def __init__(self) -> None:
         self.came: list[str] = []
 
-    def admit(self, given: Credentials) -> Peer:
+    def authenticate(self, given: Credentials) -> Peer:
         self.came.append(given.transport)
         return Peer("ada", given.transport)
 

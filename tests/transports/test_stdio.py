@@ -200,7 +200,7 @@ def test_a_reader_that_stops_reading_is_noticed() -> None:
 
 
 def test_a_reader_that_takes_nothing_is_let_go_and_may_come_back() -> None:
-    with Server(lag=0.05, high_water=10_000) as server:
+    with Server(max_lag=0.05, high_water_bytes=10_000) as server:
         client = server.client
         client.subscribe()
         while "slow_consumers_total 1" not in server.hub.metrics():
@@ -373,7 +373,7 @@ def test_cf_114_a_line_that_is_too_long_is_a_protocol_error(server: Server, clie
 
 
 def test_answers_that_nobody_takes_do_not_pile_up() -> None:
-    with Server(high_water=10_000) as server:
+    with Server(high_water_bytes=10_000) as server:
         line = b'{"jsonrpc":"2.0","method":"aaep.ping","id":1}\n' * 100
         os.set_blocking(server.client._out.fileno(), False)
         sent = 0

@@ -692,7 +692,7 @@ def test_closing_does_not_wait_for_who_takes_nothing(url: str) -> None:
 
 
 def test_a_reader_that_takes_nothing_is_let_go_and_the_others_are_not_held_up(url: str) -> None:
-    with Server(url, lag=0.05, high_water=10_000) as server, contextlib.ExitStack() as stack:
+    with Server(url, max_lag=0.05, high_water_bytes=10_000) as server, contextlib.ExitStack() as stack:
         asleep, awake = (stack.enter_context(server.client(buffer=buffer)).subscribe() for buffer in (4096, 0))
         while "slow_consumers_total 1" not in server.hub.metrics():
             asked = server.agent.ask("word " * 400)
@@ -702,7 +702,7 @@ def test_a_reader_that_takes_nothing_is_let_go_and_the_others_are_not_held_up(ur
 
 
 def test_answers_that_nobody_takes_do_not_pile_up(url: str) -> None:
-    with Server(url, high_water=10_000) as server, server.client(buffer=4096) as client:
+    with Server(url, high_water_bytes=10_000) as server, server.client(buffer=4096) as client:
         client.subscribe()
         client.socket.setblocking(False)
         message, sent = client.framed(renegotiation(client.id, preferred_verbosity="terse")), 0

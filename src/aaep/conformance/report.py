@@ -126,7 +126,8 @@ def render_junit(report: Report) -> str:
     skipped = sum(1 for one in shown if one.verdict == "not shown" and one.rule not in hindering)
     lines = [
         '<?xml version="1.0" encoding="UTF-8"?>',
-        f'<testsuite name="aaep conformance {escape_xml(report.side)}" tests="{len(shown)}" failures="{bad}" errors="0" '
+        f'<testsuite name="aaep conformance {escape_xml(report.side)}" '
+        f'tests="{len(shown)}" failures="{bad}" errors="0" '
         f'skipped="{skipped}">',
         "<properties>",
         *(
@@ -217,7 +218,8 @@ class Report(msgspec.Struct):
             return ""
         name = f"{self.name} {self.version}".strip()
         return (
-            f"{name} conforms to AAEP {AAEP_VERSION} as a {self.side} at Level {self.granted_level} ({LEVEL_NAMES[self.granted_level]}), "
+            f"{name} conforms to AAEP {AAEP_VERSION} as a {self.side} "
+            f"at Level {self.granted_level} ({LEVEL_NAMES[self.granted_level]}), "
             f"verified with the aaep conformance suite {self.suite_version} on {self.date}."
         )
 
@@ -247,7 +249,8 @@ class Report(msgspec.Struct):
                 else f"{what}: {_format_rule_count(many)} broken."
             )
         if self.granted_level:
-            return f"{what} keeps what Level {self.granted_level} ({LEVEL_NAMES[self.granted_level]}) asks of a {self.side}."
+            level = f"Level {self.granted_level} ({LEVEL_NAMES[self.granted_level]})"
+            return f"{what} keeps what {level} asks of a {self.side}."
         return f"{what} reaches no level as a {self.side}."
 
 

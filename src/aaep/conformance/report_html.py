@@ -59,8 +59,10 @@ def render_html(report: Report) -> Iterator[str]:
 
 
 def _render_body(report: Report) -> Iterator[str]:
-    yield f'<main>\n<div class="verdict {"yes" if report.is_passing else "no"}">\n<h1>{escape_xml(report.headline)}</h1>\n'
-    yield f"<p>Judged: {isolate_text(report.source)}, on {escape_xml(report.date)}, with suite {escape_xml(report.suite_version)}.</p>\n"
+    yield f'<main>\n<div class="verdict {"yes" if report.is_passing else "no"}">\n'
+    yield f"<h1>{escape_xml(report.headline)}</h1>\n"
+    yield f"<p>Judged: {isolate_text(report.source)}, on {escape_xml(report.date)}, "
+    yield f"with suite {escape_xml(report.suite_version)}.</p>\n"
     warnings = [one for one in report.remarks if one.startswith("Warning: ")]
     yield from (f"<p>{isolate_text(one)}</p>\n" for one in warnings)
     yield "</div>\n"

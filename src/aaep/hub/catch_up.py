@@ -1,4 +1,10 @@
-"""What a reader begins with: prompts, what it missed, and how things stand. CF-007, CF-091, CF-146"""
+"""
+What a reader is sent when it connects, before it is live. CF-007, CF-091, CF-146
+
+A reader resumes after an event, from the ring of its stream or from the journal;
+or it begins, or has lost its place, and is told how each session stands. A hub
+that begins to relay gets the whole of what was said instead.
+"""
 
 from __future__ import annotations
 
@@ -26,317 +32,402 @@ from .delivery import Delivery
 from .sessions import SessionRegistry, SessionSnapshot, SessionSource
 from .stream import IN_JOURNAL, Position, ShapedEvent, Stream, Subscription
 
-__all__ = ["CatchUp", "find_overtaken", "read_missed", "shape_all"]
+__all__ = ["CatchUp", "ReplayBounds", "find_overtaken", "read_missed", "shape_all"]
 
 _log: Final = logging.getLogger("aaep.hub")
 
-Caught = list[tuple[SessionSource, SessionSnapshot]]
+Snapshots = list[tuple[SessionSource, SessionSnapshot]]
+
+
+class MissedEvents(msgspec.Struct, frozen=True):
+    """The events that a reader has not been sent, and the position after which they come."""
+
+    position: Position
+    events: list[ShapedEvent]
+    is_in_ring: bool = False
 
 
 class CatchUp:
-    """Prepares readers. On the loop only."""
+    """Queues what readers are sent before they are live. On the hub's loop only."""
 
     def __init__(
         self,
         delivery: Delivery,
-        sources: SessionRegistry,
+        sessions: SessionRegistry,
         journal: Journal,
         clock: Callable[[], float],
     ) -> None:
-        self.resumed = 0
-        self.caught_up = 0
-        self._delivery, self._sources, self._journal = delivery, sources, journal
+        self.resumed_count = 0
+        self.greeted_count = 0
+        self._delivery = delivery
+        self._sessions = sessions
+        self._journal = journal
         self._clock = clock
 
-    def prepare(self, one: Subscription, after: str, sources: Iterable[SessionSource]) -> None:
-        """
-        Queue what this reader gets before it is live.
+    def prepare(self, subscription: Subscription, after: str, sessions: Iterable[SessionSource]) -> None:
+        """Queue what a reader gets before it is live. ``after`` is the id of the last event it has, if any."""
+        snapshots = self._take_snapshots(subscription, sessions)
+        self._delivery.route_up_to({session.session_id: snapshot.last_event_id for session, snapshot in snapshots})
+        self._release_answerable(subscription, snapshots)
+        # A reader that comes back before it has heard all of its greeting begins once more.
+        begins = not after or after in subscription.greeting_ids
+        missed = self._find_missed(subscription, after, begins=begins)
+        if missed is not None and not begins:
+            self.resumed_count += 1
+            self._resume(subscription, missed, snapshots)
+            return
+        self.greeted_count += 1
+        if RELAY in subscription.peer.roles:
+            missed = self._read_unheard_sessions(subscription) or missed
+        self._greet(subscription, missed, snapshots, is_lost=missed is None and not begins)
 
-        Prompts come first and are not repeated at their place (CF-091). Who
-        begins, or names an event nobody knows, is told how each session began
-        and how it stands (CF-146), unless what it missed tells that anyway:
-        then a prompt stays at its place, for nothing of a session comes before
-        its beginning.
-        """
-        caught = self._catch_up(one, sources)
-        self._delivery.route_up_to({source.session_id: catch.last_event_id for source, catch in caught})
-        self._let_go(one, caught)
-        stream, now = one.stream, self._clock()
-        place = _place(one, after)
-        fresh = not after or after in one.greeting_ids
-        if fresh or not stream.has_all_after(place[0]):
-            stream.flush(now)  # else what is held now would follow what it led to
-        self._delivery.deliver((stream,), now)
-        in_ring = stream.has_all_after(place[0])
-        stored = None if in_ring else self._stored(one, place[1], now)
-        known = in_ring or stored is not None
-        fresh = fresh or not known
-        whole = self._whole(one, now) if fresh and RELAY in one.peer.roles else None
-        if whole is not None:
-            place, in_ring, known, stored = one.start_position, False, True, whole
-        run = [*stream.events_after(place[0])] if in_ring else stored or []
-        if fresh:
-            self.caught_up += 1
-        else:
-            self.resumed += 1
+    def release_withheld(self, subscription: Subscription, sessions: Iterable[SessionSource]) -> None:
+        """Send withheld prompts to all, if this reader, whose terms have changed, can answer them."""
+        if subscription.may_reply:
+            withholding = [session for session in sessions if self._sessions.has_withheld(session)]
+            self._release_answerable(subscription, self._take_snapshots(subscription, withholding))
 
-        begun = {item.event.session_id for item in run if isinstance(item.event, SessionStarted)}
-        joined = [catch for source, catch in caught if fresh and source.session_id not in begun]
-        started = [catch.started for catch in joined if catch.started is not None]
-        told = {item.event.event_id for item in run if fresh and item.event.session_id in begun}
-        pending = [event for _, catch in caught for event in catch.pending_prompts if event.event_id not in told]
-        # CF-001: what is still withheld is not for those who cannot answer it.
-        prompts = [event for event in pending if not self._sources.is_withheld(event)]
-        # Who begins is told idle by the start alone; who lost its place has to hear that it did (SSE-020).
-        lost = bool(after) and after not in one.greeting_ids and not known
-        states = [catch.state for catch in joined if catch.state and (lost or catch.state.to_state != "idle")]
+    # -- how the sessions stand ----------------------------------------------------------------
 
-        stream.start_trailing(one, place if known else stream.position)
-        one.ring_serial = stream.position[0]
-        front = _items(stream, [*started, *prompts], now)
-        one.queue.extend((item, None) for item in front)
-        sent = {item.event.event_id for item in front}
-        run = [item for item in run if item.event.event_id not in sent]
-        if in_ring:
-            stream.enqueue(one, run, short=one.terms.max_events_per_second is not UNSET)
-        else:
-            one.queue.extend((item, (IN_JOURNAL, item.event.event_id)) for item in run)
-        one.queue.extend((item, None) for item in _items(stream, states, now))
-        if fresh:  # who comes back before it has heard all of this begins once more
-            again = [item.event.event_id for item, _ in one.queue][:-1] if started or states else sent
-            one.greeting_ids = frozenset(again)
-
-    def release(self, one: Subscription, sources: Iterable[SessionSource]) -> None:
-        """Prompts that were withheld go to all, if this reader, whose terms have changed, can answer them."""
-        if one.may_reply:
-            keeping = [source for source in sources if self._sources.has_withheld(source)]
-            self._let_go(one, self._catch_up(one, keeping))
-
-    def _catch_up(self, one: Subscription, sources: Iterable[SessionSource]) -> Caught:
-        caught = []
-        for source in sources:
+    def _take_snapshots(self, subscription: Subscription, sessions: Iterable[SessionSource]) -> Snapshots:
+        snapshots = []
+        for session in sessions:
             try:
-                caught.append((source, source.join(one)))
+                snapshots.append((session, session.join(subscription)))
             except Exception:
                 _log.exception("A session could not say how it stands; its readers go on without.")
-        return caught
+        return snapshots
 
-    def _let_go(self, one: Subscription, caught: Caught) -> None:
-        """Somebody can answer: to all (CF-001)."""
+    def _release_answerable(self, subscription: Subscription, snapshots: Snapshots) -> None:
+        """Send the prompts that were withheld and that this reader can answer, to all (CF-001)."""
         now = self._clock()
-        for source, catch in caught:
-            for event in catch.pending_prompts:
-                if self._sources.is_withheld(event) and one.may_answer(type(event)):
-                    self._delivery.route(source, *self._sources.release(event), now)
+        for session, snapshot in snapshots:
+            for event in snapshot.pending_prompts:
+                if self._sessions.is_withheld(event) and subscription.may_answer(type(event)):
+                    self._delivery.route(session, *self._sessions.release(event), now)
         self._delivery.deliver(self._delivery.streams, now)
 
-    def _whole(self, one: Subscription, now: float) -> list[ShapedEvent] | None:
-        """
-        All that was said in the sessions that a hub knows nothing of; None if the journal does not have it any more.
+    def _pending_prompts(self, snapshots: Snapshots) -> list[Envelope]:
+        """Return the prompts that wait for an answer and may be shown: not those still withheld (CF-001)."""
+        prompts = [event for _, snapshot in snapshots for event in snapshot.pending_prompts]
+        return [event for event in prompts if not self._sessions.is_withheld(event)]
 
-        A hub is no person who needs only to know how things stand: its readers may have been there all the time.
-        """
-        untold, settings = self._sources.unheard_by_hub(), self._delivery.settings
-        begun = [kept.session_id for kept in self._journal.list_sessions(open_only=False) if kept.session_id in untold]
-        first = [*self._journal.read(session=begun[0], limit=1)] if begun else []
-        if not first:
-            return None
-        bounds = ReplayBounds(max_entries=settings.max_replay_entries, max_lag=settings.max_lag)
+    # -- what a reader missed --------------------------------------------------------------------
+
+    def _find_missed(self, subscription: Subscription, after: str, *, begins: bool) -> MissedEvents | None:
+        """Return what came after the last event a reader has; None if that event is not known any more."""
+        stream = subscription.stream
+        now = self._clock()
+        position = _find_position(subscription, after)
+        if begins or not stream.has_all_after(position.serial):
+            stream.flush(now)  # else what the shaper holds would follow what it led to
+        self._delivery.deliver((stream,), now)
+        if stream.has_all_after(position.serial):
+            return MissedEvents(position, [*stream.events_after(position.serial)], is_in_ring=True)
+        return self._read_journal(subscription, position, now)
+
+    def _read_journal(self, subscription: Subscription, position: Position, now: float) -> MissedEvents | None:
+        """Return what the journal has after a position, shaped for this reader; None if it does not know."""
+        after = position.event_id
+
+        def is_audible(session_id: str) -> bool:
+            # Before the first event of this run came everything of earlier runs.
+            is_of_interest = bool(after) or self._sessions.is_known(session_id)
+            return is_of_interest and self._sessions.is_audible(session_id, subscription.peer)
+
         try:
-            later = read_missed(
-                self._journal, first[0].event_id, one.terms, one.stream.registry, bounds, lambda name: name in untold
+            events = read_missed(
+                self._journal,
+                after,
+                subscription.terms,
+                subscription.stream.registry,
+                self._replay_bounds,
+                is_audible,
             )
         except EventNotRetained:
             return None
-        events = [codec.decode(first[0].data, one.stream.registry), *later]
-        wanted = [one.stream.hide_members(event) for event in events if isinstance(event, Envelope)]
-        shown = [event for event in wanted if not self._sources.is_withheld(event)]
-        return [
-            one.stream.build_shaped_event(event, now) for event in shape_all(shown, one.terms, one.stream.registry, now)
-        ]
+        return MissedEvents(position, self._shape_stored(subscription, events, now))
 
-    def _stored(self, one: Subscription, after: str, now: float) -> list[ShapedEvent] | None:
-        """What the journal has after an event, as this reader receives it; None if it cannot say."""
-        settings = self._delivery.settings
-        bounds = ReplayBounds(max_entries=settings.max_replay_entries, max_lag=settings.max_lag)
+    def _read_unheard_sessions(self, subscription: Subscription) -> MissedEvents | None:
+        """
+        Return all that was said in the sessions that a hub has not heard of; None if the journal has lost it.
 
-        def heard(session_id: str) -> bool:
-            # Before the first event of this run was everything of earlier ones.
-            return self._sources.is_audible(session_id, one.peer) and bool(after or self._sources.is_known(session_id))
-
+        To a person it is enough to know how things stand; a hub's readers may have been there all the time.
+        """
+        now = self._clock()
+        unheard = self._sessions.unheard_by_hub()
+        kept = [session.session_id for session in self._journal.list_sessions(open_only=False)]
+        stored = [session_id for session_id in kept if session_id in unheard]
+        first = [*self._journal.read(session=stored[0], limit=1)] if stored else []
+        if not first:
+            return None
+        registry = subscription.stream.registry
         try:
-            events = read_missed(self._journal, after, one.terms, one.stream.registry, bounds, heard)
+            later = read_missed(
+                self._journal,
+                first[0].event_id,
+                subscription.terms,
+                registry,
+                self._replay_bounds,
+                lambda session_id: session_id in unheard,
+            )
         except EventNotRetained:
             return None
-        wanted = [one.stream.hide_members(event) for event in events if not self._sources.is_withheld(event)]
-        return [
-            one.stream.build_shaped_event(event, now)
-            for event in shape_all(wanted, one.terms, one.stream.registry, now)
+        messages = [codec.decode(first[0].data, registry), *later]
+        events = [message for message in messages if isinstance(message, Envelope)]
+        return MissedEvents(subscription.start_position, self._shape_stored(subscription, events, now))
+
+    @property
+    def _replay_bounds(self) -> ReplayBounds:
+        settings = self._delivery.settings
+        return ReplayBounds(max_entries=settings.max_replay_entries, max_lag=settings.max_lag)
+
+    def _shape_stored(self, subscription: Subscription, events: Iterable[Envelope], now: float) -> list[ShapedEvent]:
+        stream = subscription.stream
+        visible = [stream.hide_members(event) for event in events if not self._sessions.is_withheld(event)]
+        shaped = shape_all(visible, subscription.terms, stream.registry, now)
+        return [stream.build_shaped_event(event, now) for event in shaped]
+
+    # -- what a reader is sent -------------------------------------------------------------------
+
+    def _resume(self, subscription: Subscription, missed: MissedEvents, snapshots: Snapshots) -> None:
+        """Queue what a reader missed; prompts come first and are not repeated at their place (CF-091)."""
+        now = self._clock()
+        prompts = _shape_each(subscription.stream, self._pending_prompts(snapshots), now)
+        self._enqueue(subscription, prompts, missed, [])
+
+    def _greet(
+        self, subscription: Subscription, missed: MissedEvents | None, snapshots: Snapshots, *, is_lost: bool
+    ) -> None:
+        """
+        Queue how each session began, its prompts, what was missed if that is known, and how each session stands.
+
+        What was missed may tell a session from its beginning. Of that session nothing
+        else is sent, and a prompt stays at its place: nothing comes before the
+        beginning (CF-146).
+        """
+        now = self._clock()
+        stream = subscription.stream
+        events = [shaped.event for shaped in missed.events] if missed is not None else []
+        told_sessions = {event.session_id for event in events if isinstance(event, SessionStarted)}
+        told_ids = {event.event_id for event in events if event.session_id in told_sessions}
+
+        joined = [snapshot for session, snapshot in snapshots if session.session_id not in told_sessions]
+        starts = [snapshot.started for snapshot in joined if snapshot.started is not None]
+        prompts = [event for event in self._pending_prompts(snapshots) if event.event_id not in told_ids]
+        # A new reader is told "idle" by the start alone; one that lost its place has to hear that it did (SSE-020).
+        states = [
+            snapshot.state for snapshot in joined if snapshot.state and (is_lost or snapshot.state.to_state != "idle")
         ]
 
+        first = _shape_each(stream, [*starts, *prompts], now)
+        self._enqueue(subscription, first, missed, _shape_each(stream, states, now))
+        if starts or states:
+            greeting_ids = [shaped.event.event_id for shaped, _ in subscription.queue][:-1]
+        else:
+            greeting_ids = [shaped.event.event_id for shaped in first]
+        subscription.greeting_ids = frozenset(greeting_ids)
 
-def _place(one: Subscription, after: str) -> Position:
-    """Where to go on: after the event that was named, or where the subscription began."""
+    def _enqueue(
+        self,
+        subscription: Subscription,
+        first: list[ShapedEvent],
+        missed: MissedEvents | None,
+        last: list[ShapedEvent],
+    ) -> None:
+        """Queue events out of order, then what was missed without them, then more out of order."""
+        stream = subscription.stream
+        stream.start_trailing(subscription, stream.position if missed is None else missed.position)
+        subscription.ring_serial = stream.position.serial
+        subscription.queue.extend((shaped, None) for shaped in first)
+        if missed is not None:
+            first_ids = {shaped.event.event_id for shaped in first}
+            events = [shaped for shaped in missed.events if shaped.event.event_id not in first_ids]
+            if missed.is_in_ring:
+                is_rate_limited = subscription.terms.max_events_per_second is not UNSET
+                stream.enqueue(subscription, events, condensed=is_rate_limited)
+            else:
+                subscription.queue.extend((shaped, Position(IN_JOURNAL, shaped.event.event_id)) for shaped in events)
+        subscription.queue.extend((shaped, None) for shaped in last)
+
+
+def _find_position(subscription: Subscription, after: str) -> Position:
+    """Return where to go on: after the event that was named, or where the subscription began."""
     if not after:
-        return one.start_position
-    return one.resume_aliases.get(after) or (one.stream.find_serial(after), after)
+        return subscription.start_position
+    return subscription.resume_aliases.get(after) or Position(subscription.stream.find_serial(after), after)
 
 
-def _items(stream: Stream, events: Iterable[Envelope], now: float) -> list[ShapedEvent]:
-    """Each as the terms have it, by itself, so that it is what it was when it was live."""
-    fitting = (stream.hide_members(event) for event in events)
+def _shape_each(stream: Stream, events: Iterable[Envelope], now: float) -> list[ShapedEvent]:
+    """Shape each event by itself, so that it is what it was when it was live."""
     return [
-        stream.build_shaped_event(one, now)
-        for event in fitting
-        for one in shape_all([event], stream.terms, stream.registry, now)
+        stream.build_shaped_event(shaped, now)
+        for event in events
+        for shaped in shape_all([stream.hide_members(event)], stream.terms, stream.registry, now)
     ]
 
 
-# -- what was missed, from the journal --
+# -- reading the journal -----------------------------------------------------------------------
 
-_INSIDE: Final = re.compile(PIECE)
-MARGIN: Final = 1.0  # seconds between appending an event and publishing it, at the most
+_PIECE_ID: Final = re.compile(PIECE)
+PUBLISH_MARGIN: Final = 1.0  # seconds between appending an event and publishing it, at the most
 
 
-Stored = tuple[JournalEntry, Envelope]
+StoredEvent = tuple[JournalEntry, Envelope]
 
 
 class ReplayBounds(msgspec.Struct, frozen=True):
-    """How far back to read: at most so many entries, and so many seconds of what a rate may have held."""
+    """How far back to read: a number of entries, and the seconds for which a rate may have held an event."""
 
     max_entries: int
     max_lag: float
 
 
-def shape_all(events: Iterable[Envelope], terms: Capabilities, known: Registry, now: float) -> list[Envelope]:
-    """Events as these terms receive them, with nothing held at the end."""
-    shaper = Shaper(terms, registry=known)
-    out = [one for event in events for one in shaper.push(event, now)]
-    return [*out, *shaper.flush(now)]
+def shape_all(events: Iterable[Envelope], terms: Capabilities, registry: Registry, now: float) -> list[Envelope]:
+    """Return events as these terms receive them, with nothing held at the end."""
+    shaper = Shaper(terms, registry=registry)
+    shaped = [out for event in events for out in shaper.push(event, now)]
+    return [*shaped, *shaper.flush(now)]
 
 
 def read_missed(
     journal: Journal,
     after: str,
     terms: Capabilities,
-    known: Registry,
+    registry: Registry,
     bounds: ReplayBounds,
     is_audible: Callable[[str], bool],
 ) -> list[Envelope]:
     """
-    The events after one, of the sessions that the reader may hear, in order and not yet shaped.
+    Return the events after one, of the audible sessions, in order and not yet shaped.
 
-    With no id, all of them; with the name of a piece from inside an event (see
+    Without an id, all of them. With the id of a piece from inside an event (see
     :mod:`aaep.shaping.merge`), that event too, for the rest of it is missing.
 
-    Raises :exc:`~aaep.journal.base.EventNotKept`, also when it is too much to read at once.
+    Raises :exc:`~aaep.journal.base.EventNotRetained`, also when there is too much to read at once.
     """
-    inside = _INSIDE.fullmatch(after)
+    piece = _PIECE_ID.fullmatch(after)
     try:
         entries = journal.read(after or None, limit=bounds.max_entries + 1)
-        inside = None
+        piece = None
     except EventNotRetained:
-        if inside is None:
+        if piece is None:
             raise
-        after = inside[1]
+        after = piece[1]
         entries = journal.read(after, limit=bounds.max_entries + 1)
     if len(entries) > bounds.max_entries:
         raise build_not_retained_error(after)
-    ids = {entry.event_id for entry in entries}
-    before, at = _before(journal, after, ids, known, bounds, is_audible) if after else ([], None)
-    if inside is not None and at is None:
-        raise build_not_retained_error(after)
-    earlier = find_overtaken(before, at, terms, bounds.max_lag) if at is not None else []
-    cut = [at[1]] if at is not None and inside is not None else []
-    return _answerable([*earlier, *cut, *(event for _, event in _decoded(entries, known, is_audible))])
+    later_ids = {entry.event_id for entry in entries}
+    earlier: list[StoredEvent] = []
+    resumed: StoredEvent | None = None
+    if after:
+        earlier, resumed = _read_earlier(journal, after, later_ids, registry, bounds, is_audible)
+    events: list[Envelope] = []
+    if resumed is not None:
+        events += find_overtaken(earlier, resumed, terms, bounds.max_lag)
+    if piece is not None:
+        if resumed is None:
+            raise build_not_retained_error(after)
+        events.append(resumed[1])
+    events += [event for _, event in _decode_entries(entries, registry, is_audible)]
+    return _drop_unanswerable(events)
 
 
-def find_overtaken(before: Iterable[Stored], at: Stored, terms: Capabilities, lag: float) -> list[Envelope]:
+def find_overtaken(
+    earlier: Iterable[StoredEvent], resumed: StoredEvent, terms: Capabilities, max_lag: float
+) -> list[Envelope]:
     """
-    What came before an event and may yet have been held when that event was sent.
+    Return the events before one that may yet have been held when that one was sent.
 
-    Text of outputs that were not complete, except the event's own; and, of
-    other sessions, what may have been waiting for the rate, or for its turn
-    between the journal and the readers. An event that is not output was
-    preceded by all the output of its agent in its session (CF-074), so none of
-    that is looked for.
+    These are the text of outputs that were not complete, except the event's own; and, of
+    other sessions, what may have been waiting for the rate, or between the journal and
+    the readers. An event that is not output was preceded by all the output of its
+    agent in its session (CF-074), so none of that is looked for.
     """
-    entry, event = at
-    paced = get_member(terms, "max_events_per_second") is not None or terms.cognitive_load == "low"
-    since = entry.at - (lag if paced else MARGIN)
+    resumed_entry, resumed_event = resumed
+    is_paced = get_member(terms, "max_events_per_second") is not None or terms.cognitive_load == "low"
+    since = resumed_entry.at - (max_lag if is_paced else PUBLISH_MARGIN)
     found: list[tuple[float, int, Envelope]] = []
-    outputs: dict[tuple[object, ...], list[tuple[float, int, Envelope]]] = {}
-    for number, (row, one) in enumerate(before):
-        queued = row.at >= since and one.session_id != event.session_id
-        if not isinstance(one, OutputStreaming):
-            found += [(row.at, number, one)] if queued else []
-        elif not _covered(one, event):
-            outputs.setdefault(_output(one), []).append((row.at, number, one))
-            if one.complete:
-                chunks = outputs.pop(_output(one))
-                found += chunks if queued else []
+    open_outputs: dict[tuple[object, ...], list[tuple[float, int, Envelope]]] = {}
+    for number, (entry, event) in enumerate(earlier):
+        may_have_waited = entry.at >= since and event.session_id != resumed_event.session_id
+        if not isinstance(event, OutputStreaming):
+            if may_have_waited:
+                found.append((entry.at, number, event))
+        elif not _is_covered(event, resumed_event):
+            key = _output_key(event)
+            open_outputs.setdefault(key, []).append((entry.at, number, event))
+            if event.complete:
+                chunks = open_outputs.pop(key)
+                if may_have_waited:
+                    found += chunks
     # The sessions were read one by one, each in its order.
-    return [one for _, _, one in sorted([*found, *chain.from_iterable(outputs.values())], key=itemgetter(0, 1))]
+    in_order = sorted([*found, *chain.from_iterable(open_outputs.values())], key=itemgetter(0, 1))
+    return [event for _, _, event in in_order]
 
 
-def _output(event: OutputStreaming) -> tuple[object, ...]:
+def _output_key(event: OutputStreaming) -> tuple[object, ...]:
     return event.session_id, event.producer.agent_id, event.output_id
 
 
-def _covered(chunk: OutputStreaming, event: Envelope) -> bool:
+def _is_covered(chunk: OutputStreaming, event: Envelope) -> bool:
     """Whether all of a chunk went out before a later event did."""
     if isinstance(event, OutputStreaming):
-        return _output(chunk) == _output(event)
+        return _output_key(chunk) == _output_key(event)
     return (chunk.session_id, chunk.producer.agent_id) == (event.session_id, event.producer.agent_id)
 
 
-def _before(
+def _read_earlier(
     journal: Journal,
     after: str,
-    later: Collection[str],
-    known: Registry,
+    later_ids: Collection[str],
+    registry: Registry,
     bounds: ReplayBounds,
-    heard: Callable[[str], bool],
-) -> tuple[list[Stored], Stored | None]:
-    """The entries up to an event of the sessions that were going on then, and the event itself."""
-    before: list[Stored] = []
-    at: Stored | None = None
+    is_audible: Callable[[str], bool],
+) -> tuple[list[StoredEvent], StoredEvent | None]:
+    """Return the events up to one, of the sessions that were open then, and that event itself."""
+    earlier: list[StoredEvent] = []
+    resumed: StoredEvent | None = None
     budget = 10 * bounds.max_entries  # reading is cheap beside decoding
-    for one in sorted(journal.list_sessions(open_only=False), key=lambda kept: kept.last_at, reverse=True):
-        if at is not None and one.last_at < at[0].at - bounds.max_lag:
+    newest_first = sorted(journal.list_sessions(open_only=False), key=lambda kept: kept.last_at, reverse=True)
+    for kept in newest_first:
+        if resumed is not None and kept.last_at < resumed[0].at - bounds.max_lag:
             break
-        if one.entry_count > budget:
+        if kept.entry_count > budget:
             continue
-        budget -= one.entry_count
-        rows = [row for row in journal.read(session=one.session_id, limit=one.entry_count) if row.event_id not in later]
-        stored = _decoded(rows[-bounds.max_entries :], known, heard)
-        before += stored
-        at = next((pair for pair in stored if pair[0].event_id in expand_merged_id(after)), at)
-    return before, at
+        budget -= kept.entry_count
+        entries = journal.read(session=kept.session_id, limit=kept.entry_count)
+        entries = [entry for entry in entries if entry.event_id not in later_ids]
+        stored = _decode_entries(entries[-bounds.max_entries :], registry, is_audible)
+        earlier += stored
+        resumed = next((pair for pair in stored if pair[0].event_id in expand_merged_id(after)), resumed)
+    return earlier, resumed
 
 
-def _decoded(entries: Iterable[JournalEntry], known: Registry, heard: Callable[[str], bool]) -> list[Stored]:
-    found = []
+def _decode_entries(
+    entries: Iterable[JournalEntry], registry: Registry, is_audible: Callable[[str], bool]
+) -> list[StoredEvent]:
+    stored = []
     for entry in entries:
-        if not heard(entry.session_id):
+        if not is_audible(entry.session_id):
             continue
         try:
-            event = codec.decode(entry.data, known)
+            event = codec.decode(entry.data, registry)
         except ProtocolError:
             _log.warning("An entry of the journal is not a usable event and is left out.")
             continue
         if isinstance(event, Envelope):
-            found.append((entry, event))
-    return found
+            stored.append((entry, event))
+    return stored
 
 
-def _answerable(events: Sequence[Envelope]) -> list[Envelope]:
-    """CF-001: a prompt that was never shown, because nobody could answer it, is not shown afterwards."""
-    void = {
+def _drop_unanswerable(events: Sequence[Envelope]) -> list[Envelope]:
+    """Drop prompts that were never shown because nobody could answer: they are not shown afterwards (CF-001)."""
+    void_tokens = {
         attend_member(event, "reply_token") for event in events if attend_member(event, "outcome") == "no_reply_channel"
     }
     return [
         event
         for event in events
-        if not (isinstance(event, (AwaitingConfirmation, AwaitingClarification)) and event.reply_token in void)
+        if not (isinstance(event, (AwaitingConfirmation, AwaitingClarification)) and event.reply_token in void_tokens)
     ]

@@ -1,12 +1,12 @@
 """
-Joins sessions, journal, shaping and readers. There are no rules of the protocol in it.
+Joins sessions, journal, shaping and readers. It contains no rules of the protocol.
 
-A :class:`Hub` has a loop: its own in a thread, or the caller's. A session is a
-:class:`~aaep.hub.sessions.SessionSource` to it. It calls no session while it
-holds its lock, so a session may call the hub while it holds its own.
+A :class:`Hub` has an event loop: its own in a thread, or the caller's. It sees a
+session as a :class:`~aaep.hub.sessions.SessionSource`, and calls none while it
+holds its own lock, so a session may call the hub while it holds its lock.
 
-Three groups of methods: from any thread (:meth:`Hub.publish` and what stands
-around it); :meth:`Hub.aclose`, awaited on the loop; and those of
+Its methods are of three groups: those for any thread (:meth:`Hub.publish` and its
+neighbours); :meth:`Hub.aclose`, awaited on the loop; and those of
 :class:`~aaep.hub.face.HubFace`, which transports call on the loop and which
 never wait.
 """
@@ -57,7 +57,7 @@ from .delivery import Delivery
 from .expiry import MAY_NOT_LISTEN, CredentialExpiry, restrict_offer
 from .face import AgentConnection, FrameWriter, Server, UnknownSubscription, UnreadableRequest
 from .metrics import format_metrics
-from .sessions import SessionRegistry, SessionSource, Unread
+from .sessions import SessionRegistry, SessionSource
 from .settings import HubSettings
 from .stream import Subscription
 from .subscriptions import SubscriptionRegistry
@@ -78,18 +78,18 @@ _log: Final = logging.getLogger("aaep.hub")
 
 
 class AgentAcceptor(Protocol):
-    """Takes agents that come to a hub from elsewhere."""
+    """Accepts agents that connect to a hub from other processes."""
 
     def accept(self, manifest: Manifest, peer: Peer, connection: Any) -> SubscriptionRejected | None:
-        """Take an agent that has come, or has come back; return what it is told if it may not."""
+        """Accept an agent that connects, again or for the first time; return a rejection if it may not."""
 
 
 class Hub:
     """
-    Delivers what sessions publish to whoever may hear it, and brings back what is answered.
+    Delivers what sessions publish to the readers that may hear it, and brings their replies back.
 
-    ``audience`` says who may hear what the journal has of a session of an
-    earlier run; without one that is the user of this machine. ``clock`` is
+    ``audience`` returns who may hear a session of an earlier run that is in the
+    journal; by default that is the user of this machine. ``clock`` is
     monotonic and measures deadlines, ``wall`` is for what outlives the process.
     """
 
@@ -109,7 +109,7 @@ class Hub:
         self.offer = msgspec.structs.replace(offer, max_subscriptions=most)
         self.signer: Callable[[Manifest], str | None] | None = None
         self.journal = journal
-        self.agents: AgentAcceptor | None = None  # takes those that come from elsewhere
+        self.agents: AgentAcceptor | None = None
         self.servers: list[Server] = []
         self.wall = wall
         self._clock = clock
@@ -141,7 +141,7 @@ class Hub:
     # -- from any thread -----------------------------------------------------------------
 
     def start(self) -> None:
-        """Start the loop, if it does not run yet."""
+        """Start the loop, unless it runs already."""
         with self._lock:
             if self._closed:
                 raise AaepError("The hub is closed. Make a new one.")
@@ -158,43 +158,42 @@ class Hub:
         """Forget a session that has ended, and whose last event is published."""
         self.sessions.end(session)
 
-    def publish(self, session: SessionSource, event: Envelope | Unread, data: bytes, *, withheld: bool = False) -> None:
+    def publish(self, session: SessionSource, event: Envelope, data: bytes, *, withheld: bool = False) -> None:
         """
-        Send an event, which is in the journal already, to all who may hear its session.
+        Send an event, which is in the journal already, to all readers that may hear its session.
 
-        ``withheld``: a prompt that nobody can answer yet. It goes to whoever
-        can, once there is somebody, and then to all (CF-001, CF-002).
+        ``withheld``: a prompt that no reader can answer yet. Once there is one that
+        can, it goes to all (CF-001, CF-002).
         """
         if withheld:
-            assert isinstance(event, Envelope)  # a prompt, which is never sent unread
             self.sessions.withhold(session, event, data)
             return
-        if self.sessions.withheld and isinstance(event, Envelope):
+        if self.sessions.withheld:
             self.sessions.discard_withheld(event)
         self.delivery.publish(session, event, data)
 
     def eligible_repliers(self, session: SessionSource, kind: Literal["confirmation", "clarification"]) -> set[str]:
-        """Return who may answer a prompt of this session, by subscription: connected, or expected (CF-003, CF-004)."""
+        """Return the subscriptions that may answer a prompt of this session, connected or not (CF-003, CF-004)."""
         hearing = self.subscriptions.find_hearing(session)
         return {subscription.id for subscription in hearing if subscription.may_answer(_KINDS[kind])}
 
     def longest_requested_timeout(self, session: SessionSource) -> int:
-        """Return the longest time, in seconds, that somebody who may answer asks for; 0 if nobody does (CF-028)."""
+        """Return the longest time in seconds that a reader which may answer asks for; 0 if none does (CF-028)."""
         hearing = [subscription for subscription in self.subscriptions.find_hearing(session) if subscription.may_reply]
         asked = [subscription.get_requested("minimum_timeout_seconds") for subscription in hearing]
         return max((seconds for seconds in asked if isinstance(seconds, int)), default=0)
 
     @property
     def finest_boundary(self) -> CoalesceHint:
-        """The finest boundary at which somebody wants to have output: a sentence, or less."""
+        """The finest boundary at which a reader wants output: a sentence, or less."""
         return self.delivery.finest_boundary
 
     def wait_for_reader(self, *, replies: bool = False) -> Waitable[str]:
-        """Return the id of a subscription that somebody reads, and may answer if that is asked for; now or later."""
+        """Return, now or later, the id of a subscription with a reader; one that may answer, if ``replies``."""
         return self.subscriptions.wait_for_reader(replies=replies)
 
     def call_at(self, when: float, call: Callable[[], None]) -> Callable[[], None]:
-        """Have something called on the loop at a time of the hub's clock. Returns what takes it back."""
+        """Call a function on the loop at a time of the hub's clock; return a function that cancels the call."""
         self.start()
         return self._timers.call_at(when, call)
 
@@ -230,22 +229,22 @@ class Hub:
             return False
 
     def run(self, work: Coroutine[Any, Any, T]) -> T:
-        """Wait, from another thread, until the loop has done something."""
+        """Run a coroutine on the loop and wait for its result. From another thread."""
         self.start()
         assert self._background is not None
         return self._background.run(work)
 
     def call_soon(self, function: Callable[[], None]) -> None:
-        """Have the loop call something soon."""
+        """Call a function on the loop soon."""
         if self._background is not None:
             self._background.call_soon(function)
 
     def run_due_timers(self) -> None:
-        """Do what is due by the hub's clock. On the loop, which does it by itself; for clocks that are set by hand."""
+        """Run the timers that are due. The loop does it by itself; this is for clocks that are set by hand."""
         self._timers.run_due()
 
     def _trim_journal(self) -> None:
-        """Let the journal forget what it may, now and every hour, in a thread where nobody waits for it."""
+        """Trim the journal now and every hour, in a thread so that the loop does not wait for it."""
         threading.Thread(target=self._trim_once, name="aaep-trim", daemon=True).start()
         self._timers.call_at(self._clock() + _TRIM_EVERY, self._trim_journal)
 
@@ -259,11 +258,13 @@ class Hub:
     # -- awaited, on the loop --------------------------------------------------------------
 
     async def aclose(self, reason: str = "producer_shutdown") -> None:
-        """Say goodbye to all readers: what is held is sent, then why it ends (CF-066)."""
+        """Send all readers what is held, then why the subscription ends (CF-066), and stop."""
         if self._closing:
             return
         self._closing = True
-        await asyncio.gather(*[server.heard() for server in self.servers if hasattr(server, "heard")])
+        await asyncio.gather(
+            *[server.wait_until_heard() for server in self.servers if hasattr(server, "wait_until_heard")]
+        )
         self.delivery.route_all()
         for stream in self.delivery.streams:
             stream.flush(self._clock())
@@ -322,13 +323,13 @@ class Hub:
         raise RemoteProtocolError("Malformed message.")
 
     def _refuse_foreign(self, message: Message) -> None:
-        """A reply for another subscription is met with the silence that all replies are met with."""
+        """Refuse a message about another subscription; a reply silently, as all replies are answered."""
         if not isinstance(message, _REPLIES):
             raise UnknownSubscription("This connection has another subscription.")
         self._refuse_reply("it is not this connection's to give")
 
     def reply(self, message: Reply, peer: Peer) -> None:
-        """Give a reply to its session. The same silence for all, whatever becomes of it (CF-012, CONF-040)."""
+        """Pass a reply to its session. Nothing is answered, whatever becomes of it (CF-012, CONF-040)."""
         subscription, session = self._own(message.subscription_id, peer), None
         if (
             subscription is not None
@@ -341,18 +342,18 @@ class Hub:
             return
         self._replies += 1
         _log.info("A reply of %r over %s was passed on. %s", peer.principal, peer.transport, peer.process)  # CF-141
-        # Somebody waits for the outcome.
+        # The person waits for the outcome.
         self.delivery.call_and_drain(session.reply, message, message.subscription_id)
 
     def _refuse_reply(self, why: str) -> None:
-        """Count a reply that is passed on to nobody. The log does not name its token."""
+        """Count a reply that no session gets. The log does not name its token."""
         self._refused_replies += 1
         _log.info("A reply was refused: %s.", why)
 
     # -- on the loop: the handshake ----------------------------------------------------------
 
     def subscribe(self, message: SubscriptionRequest, peer: Peer) -> SubscriptionAccepted | SubscriptionRejected:
-        """Answer a request. Who does not connect within the resume window is forgotten."""
+        """Answer a request. A subscription that no reader connects to within the resume window ends."""
         rejection = self.expiry.rejection_for(peer)
         if rejection is not None:
             return rejection
@@ -391,13 +392,13 @@ class Hub:
         sessions = self.sessions.audible_to(peer)
         for session in sessions:
             _call_out(session.terms_changed, subscription)
-        self._catch_up.release(subscription, sessions)
+        self._catch_up.release_withheld(subscription, sessions)
         self.subscriptions.reader_connected(subscription)
         self._cancel_session(subscription, message, peer)
         return answer
 
     def _move_to_stream_of_its_terms(self, subscription: Subscription) -> None:
-        """Neither stream may hold anything: what one held the other has not seen."""
+        """Move a subscription to the stream of its new terms. Both are flushed: what one held the other lacks."""
         now, old = self._clock(), subscription.stream
         new = self.delivery.stream_for(subscription)
         if new is old:
@@ -411,7 +412,7 @@ class Hub:
             self.delivery.write_trailing(subscription, now)
 
     def _cancel_session(self, subscription: Subscription, message: SubscriptionRenegotiate, peer: Peer) -> None:
-        """CF-147: stopping is for who could answer too, and is never guessed from a lost connection."""
+        """Stop a session if a reader that may answer asks for it; never because a connection was lost (CF-147)."""
         extension = message.capabilities.unknown.get(PREFIX)
         session_id = extension.get("cancel") if isinstance(extension, dict) else None
         if session_id is None or not subscription.may_reply or subscription.get_requested("cancel") != session_id:
@@ -422,14 +423,14 @@ class Hub:
                 session.cancel(by="user", reason="user_request")
 
     def unsubscribe(self, message: SubscriptionClose, peer: Peer) -> None:
-        """End a subscription of this peer; of others, nothing happens."""
+        """End a subscription of this peer; ignore those of others."""
         subscription = self._own(message.subscription_id, peer)
         if subscription is not None:
             self._close_writer(subscription, None)
             self._end(subscription)
 
     def _own(self, subscription_id: str, peer: Peer) -> Subscription | None:
-        """Find a subscription of this peer, which lives on with the credential that was shown now (CF-149)."""
+        """Return a subscription of this peer, and renew it with the credential shown now (CF-149)."""
         subscription = self.subscriptions.find(subscription_id, peer)
         if subscription is None or not self.expiry.is_valid(peer):
             return None
@@ -484,13 +485,13 @@ class Hub:
         self._end_or_expect(subscription)
 
     def _reader_too_slow(self, subscription: Subscription) -> None:
-        """CF-073, CF-083: told why, and free to resume."""
+        """Close a reader with a reason; it may resume (CF-073, CF-083)."""
         self._slow_readers += 1
         self._close_writer(subscription, "slow_consumer")
         self._end_or_expect(subscription)
 
     def _credential_expired(self, subscription: Subscription) -> None:
-        """CF-149: told why, and expected back with another credential, as after any other loss (CF-004)."""
+        """Close a reader with a reason; it may come back with another credential (CF-149, CF-004)."""
         if subscription.writer is not None:
             self._close_writer(subscription, "authentication_expired")
             self._end_or_expect(subscription)
@@ -511,7 +512,7 @@ class Hub:
         _call_out(writer.close, None if reason is None else self._closing_message(subscription, reason))
 
     def _closing_message(self, subscription: Subscription, reason: str) -> SubscriptionClose:
-        """Say why a subscription ends, in words that are true of this side."""
+        """Return the message that says why a subscription ends, in words that are true of this side."""
         text = describe_close_reason(reason, is_hub=self.offer.producer.agent_id == HUB_AGENT_ID)
         return SubscriptionClose(subscription_id=subscription.id, reason_code=reason, reason_message=text or UNSET)
 
@@ -523,7 +524,7 @@ class Hub:
         self.expiry.watch(subscription)
 
     def _begin_bare(self, peer: Peer) -> Subscription:
-        """Begin a Level 1 stream, for who asks for no terms (CF-093)."""
+        """Begin a subscription at Level 1 for a reader that asked for no terms (CF-093)."""
         if not peer.may_listen:
             raise Unauthorised(MAY_NOT_LISTEN)
         if not self.settings.allow_bare:
@@ -539,7 +540,7 @@ class Hub:
         return subscription
 
     def _expect_reader(self, subscription: Subscription) -> None:
-        """Wait for a reader as long as the resume window."""
+        """End a subscription unless a reader connects within the resume window."""
 
         def expire() -> None:
             if subscription.writer is None:
@@ -548,12 +549,12 @@ class Hub:
         subscription.cancel_resume_timer = self._timers.call_at(self._clock() + self.settings.resume_window, expire)
 
     def _end(self, subscription: Subscription) -> None:
-        """End a subscription: the sessions it heard are told, and its name is remembered (CF-092)."""
+        """End a subscription, tell the sessions it heard, and remember its id (CF-092)."""
         if not self.subscriptions.remove(subscription):
             return
         if subscription.cancel_resume_timer is not None:
             subscription.cancel_resume_timer()
-        self.expiry.drop(subscription)
+        self.expiry.release(subscription)
         self.delivery.remove_subscription(subscription)
         for session in self.sessions.audible_to(subscription.peer):
             _call_out(session.subscription_ended, subscription.id)
@@ -562,11 +563,11 @@ class Hub:
 
     @property
     def takes_agents(self) -> bool:
-        """Whether agents may come to it from elsewhere."""
+        """Whether agents from other processes may connect."""
         return self.agents is not None
 
     def accept_agent(self, manifest: Manifest, connection: AgentConnection) -> SubscriptionRejected | None:
-        """Take an agent that has come, or has come back; return what it is told if it may not."""
+        """Accept an agent that connects, again or for the first time; return a rejection if it may not."""
         if self.agents is None:
             raise UnknownSubscription("Agents do not come here.")
         rejection = self.expiry.expiry_rejection(connection.peer)
@@ -577,7 +578,7 @@ class Hub:
 
     def release_agent(self, connection: AgentConnection) -> None:
         """Note that an agent's connection ended."""
-        self.expiry.drop(connection)
+        self.expiry.release(connection)
 
     # -- on the loop: what there is ---------------------------------------------------------------
 
@@ -591,7 +592,7 @@ class Hub:
         return manifests.build_manifest(self.offer, self.servers)
 
     def metrics(self) -> str:
-        """Return numbers for Prometheus, in its text format."""
+        """Return the counters and gauges in the text format of Prometheus."""
         subscriptions = self.subscriptions.all()
         unsent = [subscription.writer.waiting() for subscription in subscriptions if subscription.writer is not None]
         return format_metrics(
@@ -601,8 +602,8 @@ class Hub:
             replies=self._replies,
             refusals=self._refused_replies,
             slow=self._slow_readers,
-            resumed=self._catch_up.resumed,
-            caught_up=self._catch_up.caught_up,
+            resumed=self._catch_up.resumed_count,
+            caught_up=self._catch_up.greeted_count,
             sessions=len(self.sessions),
             subscriptions=len(subscriptions),
             readers=len(unsent),
@@ -619,7 +620,7 @@ def _require_usable(message: Reply, violations: Sequence[Violation]) -> None:
 
 
 def _call_out(call: Callable[..., object], *args: object) -> None:
-    """Call out of the hub. What fails there must not take the others along."""
+    """Call out of the hub, and log an exception instead of raising it."""
     try:
         call(*args)
     except Exception:

@@ -1,4 +1,4 @@
-"""The numbers of a hub, for Prometheus."""
+"""The counters and gauges of a hub, for Prometheus."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from typing import Final
 
 __all__ = ["format_metrics"]
 
-_NUMBERS: Final = {
+_METRICS: Final = {
     "events": ("aaep_events_total", "Events published."),
     "frames": ("aaep_frames_total", "Frames written to readers."),
     "writes": ("aaep_writes_total", "Writes to readers; one may have several frames."),
@@ -24,10 +24,10 @@ _NUMBERS: Final = {
 
 
 def format_metrics(**values: int) -> str:
-    """Numbers in the text format of Prometheus. Nothing in them says who reads what."""
+    """Return counters and gauges in the text format of Prometheus. They do not tell who reads what."""
     lines = []
     for key, value in values.items():
-        name, text = _NUMBERS[key]
+        name, text = _METRICS[key]
         kind = "counter" if name.endswith("_total") else "gauge"
         lines += [f"# HELP {name} {text}", f"# TYPE {name} {kind}", f"{name} {value}"]
     return "\n".join(lines) + "\n"

@@ -1,9 +1,9 @@
 """
-What a journal says about sessions whose agent is gone, and how they are ended.
+Ends sessions whose agent is gone.
 
-The process that owns a session is the only authority on it. When it died, the
-session cannot go on: whoever opens its journal next says so, in the session's
-own stream, so that a listener who resumes hears the end of it.
+The process that owns a session is the only authority on it. When it has died, the
+session cannot go on: the next process that opens its journal says so in the
+session's own stream, so that a listener who resumes hears the end of it.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from ..protocol.session import SessionState
 from ..runtime.ids import format_timestamp, new_id
 from ..text.summaries import STATE_SUMMARIES, Summaries, summarize_abandoned_call, summarize_outcome
 
-__all__ = ["caught_up", "endings", "recover"]
+__all__ = ["build_closing_events", "build_resync", "end_orphaned_sessions"]
 
 _ENDED = Summaries(
     "The agent stopped.",
@@ -35,8 +35,8 @@ _ENDED = Summaries(
 )
 
 
-def caught_up(state: str, **envelope: Any) -> StateChanged:
-    """A state as somebody has to hear it who was not there when it changed. Not part of the session (C-36)."""
+def build_resync(state: str, **envelope: Any) -> StateChanged:
+    """Return an event that tells a joining reader the current state. It is not part of the session (C-36)."""
     terse, normal, detailed = STATE_SUMMARIES[state]
     return StateChanged(
         **envelope,
@@ -52,23 +52,23 @@ def caught_up(state: str, **envelope: Any) -> StateChanged:
     )
 
 
-def recover(journal: Journal, known: Registry, wall: float) -> list[str]:
-    """End every session that its agent left open, and give their ids."""
+def end_orphaned_sessions(journal: Journal, registry: Registry, wall: float) -> list[str]:
+    """Append closing events to every session that its agent left open; return their ids."""
     ended = []
     for kept in journal.list_sessions():
         entries = journal.read(session=kept.session_id, limit=kept.entry_count)
         session, last = SessionState(kept.session_id), None
         for entry in entries:
             try:
-                event = decode(entry.data, known)
-            except AaepError:  # what cannot be read says nothing about the session
+                event = decode(entry.data, registry)
+            except AaepError:  # an unreadable entry says nothing about the session
                 continue
             if isinstance(event, Envelope):
                 session.apply(event, 0.0)
                 last = event
         if last is None or session.stage != "active":
             continue
-        for event in endings(session, last, wall):
+        for event in build_closing_events(session, last, wall):
             journal.append(event.event_id, kept.session_id, msgspec.json.encode(event), at=wall)
         ended.append(kept.session_id)
     if ended:
@@ -76,11 +76,13 @@ def recover(journal: Journal, known: Registry, wall: float) -> list[str]:
     return ended
 
 
-def endings(session: SessionState, last: Envelope, wall: float) -> Iterator[Envelope]:
-    """C-42, C-43, C-54: void what is asked, give up what runs, complete what is written; then the end."""
-    make = partial(_made, last, max(format_timestamp(wall), last.timestamp))  # ENV-027: even if the clock was set back
-    for ask in session.prompts.values():
-        if ask.outcome == "pending":
+def build_closing_events(session: SessionState, last: Envelope, wall: float) -> Iterator[Envelope]:
+    """Yield the events that void prompts, give up calls, complete outputs and end a session. C-42, C-43, C-54"""
+    make = partial(
+        _build_event, last, max(format_timestamp(wall), last.timestamp)
+    )  # ENV-027: even if the clock was set back
+    for prompt in session.prompts.values():
+        if prompt.outcome == "pending":
             yield make(
                 StateChanged,
                 summarize_outcome("withdrawn"),
@@ -88,12 +90,14 @@ def endings(session: SessionState, last: Envelope, wall: float) -> Iterator[Enve
                 context=(CORE_CONTEXT, ATTEND.context),
                 from_state="awaiting_input",
                 to_state="thinking",
-                extensions={PREFIX: {"reply_token": ask.token, "outcome": "withdrawn"}},
+                extensions={PREFIX: {"reply_token": prompt.token, "outcome": "withdrawn"}},
             )
     for call in session.running_calls:
-        said = summarize_abandoned_call(call.tool)
-        named = {"tool_call_id": call.id} if call.id else {}
-        yield make(ToolCompleted, said, tool=call.tool, status="timeout", error_message=said.normal, **named)
+        summaries = summarize_abandoned_call(call.tool)
+        call_id = {"tool_call_id": call.id} if call.id else {}
+        yield make(
+            ToolCompleted, summaries, tool=call.tool, status="timeout", error_message=summaries.normal, **call_id
+        )
     for agent in session.agents.values():
         for output_id, output in agent.outputs.items():
             if output.stage == "open":
@@ -116,17 +120,22 @@ def endings(session: SessionState, last: Envelope, wall: float) -> Iterator[Enve
     )
 
 
-def _made(
-    last: Envelope, stamp: str, cls: type[Envelope], said: Summaries | None, urgency: str = "normal", **members: Any
+def _build_event(
+    last: Envelope,
+    timestamp: str,
+    cls: type[Envelope],
+    summaries: Summaries | None,
+    urgency: str = "normal",
+    **members: Any,
 ) -> Envelope:
-    """An event of the agent that sent the last one."""
-    if said is not None:
-        members["summary_terse"], members["summary_normal"], members["summary_detailed"] = said
+    """Return an event of the agent that sent the last one."""
+    if summaries is not None:
+        members["summary_terse"], members["summary_normal"], members["summary_detailed"] = summaries
     return cls(
         aaep_version=AAEP_VERSION,
         event_id=new_id("evt_"),
         session_id=last.session_id,
-        timestamp=stamp,
+        timestamp=timestamp,
         producer=last.producer,
         verbosity="normal",
         urgency=urgency,  # type: ignore[arg-type]  # one of the three

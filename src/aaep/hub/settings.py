@@ -1,4 +1,4 @@
-"""What a hub's owner may change."""
+"""Limits and intervals of a hub."""
 
 from __future__ import annotations
 
@@ -12,17 +12,17 @@ __all__ = ["HubSettings"]
 
 
 class HubSettings(msgspec.Struct, frozen=True, kw_only=True):
-    """What a hub's owner may change. Times are in seconds."""
+    """Limits and intervals of a hub. Times are in seconds."""
 
-    resume_window: float = 30.0  # how long a lost reader may take to come back (CF-004)
-    ring_size: int = 1000  # events kept to resume from memory (CF-091) ...
+    resume_window: float = 30.0  # for a reader to come back (CF-004)
+    ring_size: int = 1000  # events per stream to resume from memory (CF-091) ...
     ring_max_age: float = 300.0  # ... and for how long
-    max_replay_entries: int = 50_000  # the most that is read back from the journal for one reader
-    max_lag: float = 10.0  # how far a reader may fall behind before it is let go (CF-073)
-    high_water_bytes: int = 256 * 1024  # bytes a reader may leave lying before it is passed over
+    max_replay_entries: int = 50_000  # read back from the journal for one reader
+    max_lag: float = 10.0  # a reader may fall behind before it is closed (CF-073)
+    high_water_bytes: int = 256 * 1024  # buffered for a reader before live writes skip it
     heartbeat_interval: float = 15.0
     max_subscriptions: int = 1000
-    allow_bare: bool = True  # whether there is a stream for those who ask for no terms (CF-093)
+    allow_bare: bool = True  # whether readers may connect without a subscription (CF-093)
     hidden_members: Mapping[str, Iterable[str]] = msgspec.field(
         default_factory=lambda: DEFAULT_HIDDEN_MEMBERS
     )  # by role (SEC-040)

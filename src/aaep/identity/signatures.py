@@ -183,14 +183,16 @@ def verify_manifest(
     if agent_id is not None and manifest.agent_id != agent_id:  # MAN-024
         raise ManifestInvalid(
             "agent",
-            f"The manifest is that of {sanitize_excerpt(manifest.agent_id)}, and this producer is {sanitize_excerpt(agent_id)}.",
+            f"The manifest is that of {sanitize_excerpt(manifest.agent_id)}, "
+            f"and this producer is {sanitize_excerpt(agent_id)}.",
         )
     allowed = origins_of(manifest)
     if origin is not None and not any(same_origin(origin, one) for one in allowed):
         where = ", ".join(map(sanitize_excerpt, allowed[:10])) or "no address at all"
         raise ManifestInvalid(
             "origin",
-            f"The manifest is not for {sanitize_excerpt(origin or 'this connection')} but for {where}. It may be a copy.",
+            f"The manifest is not for {sanitize_excerpt(origin or 'this connection')} but for {where}. "
+            "It may be a copy.",
         )
     return VerifiedManifest(manifest, kid, algorithm, issued, expires, allowed)
 

@@ -192,7 +192,8 @@ class InputInterpreter:
             onward = f" {self._next_prompt_hint()}" if self._draft is None else ""
             told.append(
                 PrintLine(
-                    f"You still answer this: {truncate_with_notice(self._current.prompt.about, MAX_PROMPT_NAME_LENGTH)}{onward}"
+                    "You still answer this: "
+                    f"{truncate_with_notice(self._current.prompt.about, MAX_PROMPT_NAME_LENGTH)}{onward}"
                 )
             )
         return told

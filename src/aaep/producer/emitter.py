@@ -1,8 +1,8 @@
 """
-How one session's events leave the agent: built, judged, kept, and only then published.
+The one way out: every event of a session is built, checked, journaled and published here, in that order.
 
 Nothing illegal gets out. An event that breaks a rule, by itself or by coming
-now, raises :exc:`LocalProtocolError` and leaves no trace.
+now, raises :exc:`~aaep.errors.LocalProtocolError` and leaves no trace.
 """
 
 from __future__ import annotations
@@ -13,99 +13,139 @@ from collections.abc import Callable, Mapping
 from typing import Any, Final, Protocol, TypeVar
 
 import msgspec
-from msgspec import UNSET
 
 from ..errors import LocalProtocolError, Violation
-from ..hub.recovery import caught_up, endings
-from ..hub.sessions import Unread
+from ..hub.recovery import build_closing_events, build_resync
 from ..journal.base import Journal, JournalError
 from ..protocol.attend_extension import ATTEND, PREFIX
 from ..protocol.catalogue import grade
-from ..protocol.codec import decode
+from ..protocol.codec import decode, read
 from ..protocol.consent import PromptState
-from ..protocol.events import Envelope, LocalizationHints, ProducerInfo, StateChanged
+from ..protocol.events import CORE_EVENTS, Envelope, LocalizationHints, ProducerInfo, StateChanged
 from ..protocol.extensions import Registry
 from ..protocol.fields import AAEP_VERSION, CORE_CONTEXT
-from ..protocol.quick import Rest
-from ..protocol.session import AgentState
-from ..protocol.session import SessionState as Order
+from ..protocol.rules import check
+from ..protocol.session import SessionState
 from ..runtime.ids import format_timestamp, new_id
-from ..text.summaries import Summaries, detect_direction
-from .sending import Manner, Remembered, examine, manner, remembered
+from ..text.summaries import STATE_SUMMARIES, Summaries, SummaryLike, complete_summaries, detect_direction
 
-__all__ = ["Emitter", "Publisher"]
+__all__ = ["Emitter", "Publish"]
 
 E = TypeVar("E", bound=Envelope)
 
 _encode: Final = msgspec.json.Encoder().encode
-_OURS: Final = (CORE_CONTEXT, ATTEND.context)
+_SHAPES: Final = {cls: msgspec.json.Decoder(cls).decode for cls in CORE_EVENTS.values()}
+_CONTEXTS: Final = (CORE_CONTEXT, ATTEND.context)
+_MAX_EVENT_BYTES: Final = 65_536  # CF-114
+_PROMINENT_STATES: Final = {"awaiting_input", "calling_tool", "handing_off"}  # C-16: more than background
 
 
-class Publisher(Protocol):
-    """Where events go once they are kept."""
+class Publish(Protocol):
+    """Gives an event that is journaled to whoever may hear its session."""
 
-    def publish(self, session: Any, event: Envelope | Unread, data: bytes, *, withheld: bool = False) -> None: ...
+    def __call__(self, event: Envelope, data: bytes, *, withheld: bool = False) -> None: ...
 
 
 class Emitter:
     """
-    Speaks for one session. Its lock is the session's: what is said under it is said in one breath.
+    Emits the events of one session.
 
-    ``order`` knows what may come next; ``clock`` is monotonic and measures
-    deadlines, ``wall`` is for timestamps only (CF-029).
+    ``state`` knows what may come next. Whoever holds ``lock`` emits several
+    events in a row, with none of another thread between them. ``clock`` is
+    monotonic and measures deadlines, ``wall`` is for timestamps only (CF-029).
     """
 
     def __init__(
         self,
-        source: Any,
         producer: ProducerInfo,
         journal: Journal,
-        hub: Publisher,
+        publish: Publish,
         *,
         language: str,
-        known: Registry,
+        registry: Registry,
         clock: Callable[[], float],
         wall: Callable[[], float],
         tell: Callable[[Envelope], None] | None = None,
     ) -> None:
         self.session_id = new_id("sess_")
-        self.order = Order(self.session_id)
+        self.state = SessionState(self.session_id)
         self.lock = threading.RLock()
-        self.clock, self.wall = clock, wall
+        self.clock = clock
+        self.wall = wall
         self.language = language
-        self._source, self._producer = source, producer
-        self._journal, self._hub, self._tell = journal, hub, tell
-        self._known = known
-        self._last = 0.0
+        self.is_english = language.lower().split("-")[0] == "en"
         self.last_event_id = ""
-        self.overdue: Callable[[], None] = _nothing  # concludes the question whose time has run out
-        # By language and direction, the hints and what was found sound on the events that have them.
-        self._hints: dict[tuple[str, str], tuple[LocalizationHints, Remembered]] = {}
-        self._usual: tuple[LocalizationHints, Remembered] | None = None  # for ASCII, unless it would run the other way
-        self._agent: AgentState | None = None  # the order's idea of us
-        self._torn = self._saying = self._forked = False
-        self._manners: dict[tuple[type[Envelope], str], Manner] = {}  # with the usual hints
+        self.expire_prompt: Callable[[], None] = _no_prompt  # concludes the prompt whose time has run out
+        self._producer = producer
+        self._journal = journal
+        self._publish = publish
+        self._registry = registry
+        self._tell = tell
+        self._latest = 0.0  # the time of the last event
+        self._hints: dict[tuple[str, str], LocalizationHints] = {}  # by language and direction
+        self._is_emitting = False
+        self._is_interrupted = False
+        self._is_forked = False
 
-    def say(
+    # -- whether it may be used ----------------------------------------------------------------
+
+    @property
+    def is_active(self) -> bool:
+        """Whether the session has begun and is not over."""
+        return self.state.stage == "active"
+
+    def check_active(self) -> None:
+        """Raise if the session has not begun, or is over."""
+        if not self.is_active:
+            self.check_usable()
+            when = "has not started" if self.state.stage == "none" else "is over"
+            raise LocalProtocolError(f"The session {when}, so nothing was sent. Use it inside its `with` block.")
+
+    def check_usable(self) -> None:
+        """Raise where emitting would do harm, or would be in vain."""
+        if self._is_emitting:  # only a signal handler gets into another event of its session: both would be broken
+            raise LocalProtocolError(
+                "A signal handler cannot speak in the middle of another event, so nothing was sent. "
+                "Raise an exception there, such as KeyboardInterrupt: leaving the block ends the session."
+            )
+        if self._is_forked:
+            raise LocalProtocolError(
+                "The session was started before the process forked, so nobody would hear this and nothing ran. "
+                "Make a producer in the process that uses it."
+            )
+
+    def disown_after_fork(self) -> None:
+        """Give the session up in a forked process: nobody hears it there, and lost threads may hold its lock."""
+        self.lock = threading.RLock()
+        self.state = SessionState(self.session_id)
+        self._is_forked = True
+
+    # -- emitting --------------------------------------------------------------------------------
+
+    def emit(
         self,
         cls: type[E],
-        said: Summaries | None = None,
+        summaries: Summaries | None = None,
         *,
         urgency: str = "normal",
-        primary: str | None = None,
+        text_language: str | None = None,
         attend: dict[str, Any] | None = None,
         withheld: bool = False,
         **members: Any,
     ) -> E:
-        """Send an event of one of the twelve types."""
-        if said is not None:
-            members["summary_terse"], members["summary_normal"], members["summary_detailed"] = said
+        """
+        Build an event of one of the twelve types, and send it.
+
+        ``attend`` are members of our own extension; ``withheld`` is for a prompt
+        that nobody can answer yet.
+        """
+        if summaries is not None:
+            members["summary_terse"], members["summary_normal"], members["summary_detailed"] = summaries
         if attend is not None:
             members["extensions"] = {PREFIX: attend}
-            members["context"] = _OURS
+            members["context"] = _CONTEXTS
         with self.lock:
-            self._settle()
-            hints, sound = self._language(primary or self.language, members)
+            self._prepare()
             event = cls(
                 aaep_version=AAEP_VERSION,
                 event_id=new_id("evt_"),
@@ -114,87 +154,20 @@ class Emitter:
                 producer=self._producer,
                 verbosity="normal",
                 urgency=urgency,  # type: ignore[arg-type]  # the shape is checked before it is sent
-                localization_hints=hints,
+                localization_hints=self._localization_hints(text_language or self.language, members),
                 **members,
             )
-            data = _encode(event)
-            known = sound if attend is None else None
-            self._send(event, data, withheld, known)
-            if known is not None and self._usual is not None and hints is self._usual[0]:
-                made = manner(event, data, sound)
-                if made is not None:
-                    self._manners[cls, urgency] = made
+            self._send(event, _encode(event), withheld)
         return event
 
-    def add(self, cls: type[Envelope], rest: Rest, urgency: str = "normal") -> None:
-        """
-        Send an event of the kind that a session has many of; quickly, if it is like others before it.
+    def emit_event(self, event: Envelope) -> None:
+        """Send an event that was built elsewhere, on an :meth:`envelope` of this session."""
+        with self.lock:
+            self._prepare()
+            self._send(event, _encode(event) if event.raw is None else event.raw, withheld=False)
 
-        ``rest`` is what it has beside the envelope. The caller holds the lock.
-        """
-        if self._saying:
-            self.must_be_free()
-        known = self._manners.get((cls, urgency))
-        order, agent = self.order, self._agent
-        if (
-            known is None
-            or agent is None
-            or not order.plain  # something is pending that it could run into
-            or self._tell is not None  # who wants it in one piece
-            or not self._add(known, order, agent, rest)
-        ):
-            given = {name: getattr(rest, name) for name in rest.__struct_fields__}
-            self.say(cls, urgency=urgency, **{name: value for name, value in given.items() if value is not UNSET})
-            self._agent = self.order.agents.get(self._producer.agent_id)
-
-    def _add(self, known: Manner, order: Order, agent: AgentState, rest: Rest) -> bool:
-        """Whether it could be sent in the manner of others. If not, nothing has happened."""
-        cls, fits, judge, applied, sound, head, middle, tail, again = known
-        pieces = new = None
-        if again is not None:
-            pieces, new = again.ready.get(again.said(rest)), again.own(rest)
-        if pieces is None or new is None:
-            payload = _encode(rest)
-            if not fits(rest, payload, sound):
-                return False
-            if again is not None:
-                again.keep(rest, head, middle, tail, payload)
-        wall = self.wall()
-        late = wall if wall > self._last else self._last
-        stamp = format_timestamp(late)
-        if stamp < order.last_timestamp:
-            return False
-        self._saying = True
-        try:
-            if judge is not None:
-                wrong: list[Violation] = []
-                judge(order, rest, agent, wrong)
-                if wrong:
-                    self._saying = False
-                    return False
-            event_id = new_id("evt_")
-            if again is None or pieces is None or new is None:
-                data = f"{head}{event_id}{middle}{stamp}{tail}".encode() + payload[1:]
-            else:
-                data = again.write(pieces, event_id, stamp, new).encode()
-            self._journal.append(event_id, self.session_id, data, at=wall)
-            self._last = late
-            agent.timestamp = order.last_timestamp = stamp
-            if applied is not None:
-                applied(order, rest, agent, 0.0)  # only questions have to do with time
-            self._hub.publish(self._source, Unread(event_id, cls), data)
-            self.last_event_id = event_id
-        except JournalError:  # as in _send
-            self._saying = False
-            raise
-        except BaseException:
-            self._tear()
-            raise
-        self._saying = False
-        return True
-
-    def stamp(self) -> dict[str, Any]:
-        """The envelope of an event that the caller builds himself."""
+    def envelope(self) -> dict[str, Any]:
+        """Return the envelope of an event that the caller builds."""
         with self.lock:
             return {
                 "aaep_version": AAEP_VERSION,
@@ -202,141 +175,171 @@ class Emitter:
                 "session_id": self.session_id,
                 "timestamp": self._timestamp(),
                 "producer": self._producer,
-                "localization_hints": self._language(self.language, {})[0],
+                "localization_hints": self._localization_hints(self.language, {}),
             }
 
-    def resync(self, state: str) -> StateChanged:
-        """The state for somebody who was not there when it changed."""
-        return caught_up(state, **{**self.stamp(), "localization_hints": self._language("en", {})[0]})
+    def publish_withheld(self, event: Envelope) -> None:
+        """Send a prompt that was withheld, now that somebody can answer it (CF-001)."""
+        self._publish(event, _encode(event))
 
-    def send(self, event: Envelope, *, withheld: bool = False) -> None:
-        """Send an event that is ready; all of it or nothing."""
-        with self.lock:
-            self._settle()
-            self._send(event, _encode(event) if event.raw is None else event.raw, withheld)
+    def _prepare(self) -> None:
+        """A prompt whose time is up is told to be over before anything else is said, though its timer be late."""
+        self.check_usable()
+        if self._is_interrupted:
+            self.recover()
+        deadline = self.state.deadline
+        if deadline is not None and self.clock() >= deadline:
+            self.expire_prompt()
 
-    def _send(self, event: Envelope, data: bytes, withheld: bool, sound: Remembered | None = None) -> None:
-        """``sound`` is for an event that was made by :meth:`say`: what such events have in common."""
+    def _send(self, event: Envelope, data: bytes, withheld: bool) -> None:
+        """Check, journal and publish an event; all of it or nothing."""
         now = self.clock()
-        self._saying = True
+        self._is_emitting = True
         try:
-            wrong = [*examine(event, data, self._known, sound), *self.order.judge(event, now)]
-            errors = [one for one in wrong if grade(one, strict=True) == "error"]
+            violations = [*self._check(event, data), *self.state.judge(event, now)]
+            violations = [violation for violation in violations if violation.severity != "info"]
+            errors = [violation for violation in violations if grade(violation, strict=True) == "error"]
             if not errors:
-                self._keep(event, data, now, withheld)
+                self._commit(event, data, now, withheld)
         except JournalError:  # it was not kept
-            self._saying = False
+            self._is_emitting = False
             raise
         except BaseException:
-            self._tear()
+            # Interrupted in the middle, as Ctrl-C does: how far it came only the journal knows.
+            self._is_interrupted = True
+            self._is_emitting = False
             raise
-        self._saying = False
+        self._is_emitting = False
         if errors:
             raise LocalProtocolError(f"The event {event.type} was not sent.", errors)
 
-    def _keep(self, event: Envelope, data: bytes, now: float, withheld: bool = False) -> None:
-        self._journal.append(event.event_id, self.session_id, data, at=self.wall())
-        self.order.apply(event, now)
-        self._publish(event, data, withheld)
+    def _check(self, event: Envelope, data: bytes) -> tuple[Violation, ...]:
+        """Find what is wrong with an event by itself, strictly judged."""
+        decode_shape = _SHAPES.get(type(event))
+        if decode_shape is None:
+            violations = tuple(read(data, self._registry, strict=True)[1])
+        else:
+            try:
+                decode_shape(data)
+            except (msgspec.MsgspecError, UnicodeDecodeError):
+                violations = tuple(read(data, self._registry, strict=True)[1])
+                violations = violations or (Violation("ENV-061", "The shape is wrong."),)
+            else:
+                violations = check(event, data, self._registry, True)
+        if len(data) > _MAX_EVENT_BYTES:
+            text = f"It has {len(data)} bytes; {_MAX_EVENT_BYTES} are the most."
+            violations += (Violation("LIM-001", text, severity="error"),)
+        return violations
 
-    def _publish(self, event: Envelope, data: bytes, withheld: bool = False) -> None:
-        self._hub.publish(self._source, event, data, withheld=withheld)
+    def _commit(self, event: Envelope, data: bytes, now: float, withheld: bool = False) -> None:
+        self._journal.append(event.event_id, self.session_id, data, at=self.wall())
+        self.state.apply(event, now)
+        self._deliver(event, data, withheld)
+
+    def _deliver(self, event: Envelope, data: bytes, withheld: bool = False) -> None:
+        self._publish(event, data, withheld=withheld)
         self.last_event_id = event.event_id
-        self._saying = False
+        self._is_emitting = False
         if self._tell is not None and not withheld:
             self._tell(event)
 
-    def _tear(self) -> None:
-        """We were interrupted in the middle of a word, as Ctrl-C does: what was said of it only the journal knows."""
-        self._torn, self._saying, self._agent = True, False, None
+    # -- the state of the agent --------------------------------------------------------------------
 
-    def fork(self) -> None:
-        """In a process that was forked off: nobody here hears us, and threads that are not here may have the lock."""
-        self.lock, self._forked = threading.RLock(), True
-        self.order, self._agent = Order(self.session_id), None
+    @property
+    def agent_state(self) -> str:
+        """The state that the agent is in, as it was told last."""
+        agent = self.state.agents.get(self._producer.agent_id)
+        return "idle" if agent is None else agent.state
 
-    def must_be_free(self) -> None:
-        """Raise where speaking would do harm, or would be in vain."""
-        if self._saying:  # only a signal handler gets into another event of its session: both would be broken
-            raise LocalProtocolError(
-                "A signal handler cannot speak in the middle of another event, so nothing was sent. "
-                "Raise an exception there, such as KeyboardInterrupt: leaving the block ends the session."
+    def change_state(
+        self,
+        to_state: str,
+        summary: SummaryLike = None,
+        *,
+        urgency: str | None = None,
+        attend: dict[str, Any] | None = None,
+    ) -> None:
+        """Tell a change of the agent's state, if it is one. C-31: every transition is explicit."""
+        with self.lock:
+            from_state = self.agent_state
+            if from_state == to_state:
+                return
+            usual = STATE_SUMMARIES[to_state]
+            summaries = usual if summary is None else complete_summaries(summary, usual, english=self.is_english)
+            self.emit(
+                StateChanged,
+                summaries,
+                urgency=urgency or ("normal" if to_state in _PROMINENT_STATES else "background"),
+                text_language=None if self.is_english or summary is not None else "en",
+                attend=attend,
+                from_state=from_state,
+                to_state=to_state,
             )
-        if self._forked:
-            raise LocalProtocolError(
-                "The session was started before the process forked, so nobody would hear this and nothing ran. "
-                "Make a producer in the process that uses it."
-            )
 
-    def mend(self) -> Envelope | None:
-        """Learn from the journal what was said, and send what did not get out; gives the last of it."""
+    def build_resync(self, state: str | None = None) -> StateChanged:
+        """Build the state of the agent, or another, for a listener who was not there when it changed."""
+        envelope = {**self.envelope(), "localization_hints": self._localization_hints("en", {})}
+        return build_resync(self.agent_state if state is None else state, **envelope)
+
+    # -- interruptions -----------------------------------------------------------------------------
+
+    def recover(self) -> Envelope | None:
+        """Learn from the journal what was emitted, publish what did not get out, and return the last event."""
         with self.lock:
             last: Envelope | None = None
-            now, out, asks = self.clock(), not self.last_event_id, self.order.prompts
-            self.order, self._agent, self._torn, self._saying = Order(self.session_id), None, False, False
+            now, prompts = self.clock(), self.state.prompts
+            is_unpublished = not self.last_event_id
+            self.state = SessionState(self.session_id)
+            self._is_interrupted = False
+            self._is_emitting = False
             for entry in self._journal.read(session=self.session_id, limit=sys.maxsize):
-                event = decode(entry.data, self._known)
+                event = decode(entry.data, self._registry)
                 assert isinstance(event, Envelope)  # we keep nothing else
-                self.order.apply(event, now)
-                if out:
-                    self._publish(event, entry.data)
+                self.state.apply(event, now)
+                if is_unpublished:
+                    self._deliver(event, entry.data)
                 last = event
-                out = out or entry.event_id == self.last_event_id
-            _carry(asks, self.order)
+                is_unpublished = is_unpublished or entry.event_id == self.last_event_id
+            _restore_prompts(prompts, self.state)
             return last
 
-    def close(self, last: Envelope) -> None:
-        """End all that is open after an event, whatever it is; the end itself is for the session to say."""
+    def close_open(self, last: Envelope) -> None:
+        """End all that is open after the last event, but not the session itself."""
         with self.lock:
-            for event in [*endings(self.order, last, self.wall())][:-1]:
-                self._keep(event, _encode(event), self.clock())
+            for event in [*build_closing_events(self.state, last, self.wall())][:-1]:
+                self._commit(event, _encode(event), self.clock())
 
-    def _settle(self) -> None:
-        """A question whose time is up is told to be over before anything else is said, though its timer be late."""
-        self.must_be_free()
-        if self._torn:
-            self.mend()
-        deadline = self.order.deadline
-        if deadline is not None and self.clock() >= deadline:
-            self.overdue()
+    # -- parts of an envelope ------------------------------------------------------------------------
 
     def _timestamp(self) -> str:
         """ENV-027 §3.2.5: never before the last one, whatever the clock does."""
-        self._last = max(self._last, self.wall())
-        return format_timestamp(self._last)
+        self._latest = max(self._latest, self.wall())
+        return format_timestamp(self._latest)
 
-    def _language(self, language: str, members: dict[str, Any]) -> tuple[LocalizationHints, Remembered]:
+    def _localization_hints(self, language: str, members: Mapping[str, Any]) -> LocalizationHints:
         """C-17: on every event, the language of its text and its direction."""
-        if language == self.language and self._usual is not None:
-            for one in members.values():
-                if type(one) is str and not one.isascii():
-                    break
-            else:
-                return self._usual
-        key = (language, detect_direction(language, [one for one in members.values() if type(one) is str]))
-        known = self._hints.get(key)
-        if known is None:
-            hints = LocalizationHints(
+        direction = detect_direction(language, [value for value in members.values() if type(value) is str])
+        hints = self._hints.get((language, direction))
+        if hints is None:
+            hints = self._hints[language, direction] = LocalizationHints(
                 primary_language=language,
-                text_direction=key[1],  # type: ignore[arg-type]  # one of the three
+                text_direction=direction,  # type: ignore[arg-type]  # one of the three
                 available_languages=(language,),
             )
-            known = self._hints[key] = (hints, remembered(self._producer, hints))
-            if key == (self.language, "ltr"):
-                self._usual = known
-        return known
+        return hints
 
 
-def _carry(asks: Mapping[str, PromptState], order: Order) -> None:
-    """Who may answer a prompt, and what was answered, is not in the journal."""
-    for token, ask in asks.items():
-        told = order.prompts.get(token)
-        if told is not None and (ask.outcome != "pending" or told.outcome == "pending"):
-            ask.is_used, ask.is_followed = ask.is_used or told.is_used, ask.is_followed or told.is_followed
-            order.prompts[token] = ask
-    order.deadline = min((ask.deadline for ask in order.prompts.values() if ask.outcome == "pending"), default=None)
-    order.plain = False  # the next event finds out
+def _restore_prompts(before: Mapping[str, PromptState], state: SessionState) -> None:
+    """Restore who may answer a prompt, and what was answered: that is not in the journal."""
+    for token, prompt in before.items():
+        told = state.prompts.get(token)
+        if told is not None and (prompt.outcome != "pending" or told.outcome == "pending"):
+            prompt.is_used = prompt.is_used or told.is_used
+            prompt.is_followed = prompt.is_followed or told.is_followed
+            state.prompts[token] = prompt
+    pending = [prompt.deadline for prompt in state.prompts.values() if prompt.outcome == "pending"]
+    state.deadline = min(pending, default=None)
 
 
-def _nothing() -> None:
-    """There are no questions yet."""
+def _no_prompt() -> None:
+    """There is no prompt yet."""

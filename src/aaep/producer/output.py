@@ -1,10 +1,11 @@
-"""What the agent writes, piece by piece: an output as its chunks leave. §4.3.3"""
+"""What the agent writes, piece by piece: an output, and the chunks it leaves in. §4.3.3"""
 
 from __future__ import annotations
 
 import unicodedata
+from collections.abc import Callable
 from types import TracebackType
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from msgspec import UNSET
 
@@ -13,15 +14,11 @@ from ..protocol.events import OutputStreaming
 from ..runtime.ids import new_id
 from ..text.redaction import SAFE_ENDINGS, find_safe_length, find_secrets, may_contain_secret, redact
 from ..text.sentences import Boundary, CoalesceHint, find_boundary, split_with_hints
-from .sending import REST
-
-if TYPE_CHECKING:
-    from .session import Session
+from .emitter import Emitter
 
 __all__ = ["Output"]
 
-_CHUNK: Final = REST[OutputStreaming]
-_LONGEST: Final = 16_384  # code points of a chunk
+_MAX_CHUNK_CHARACTERS: Final = 16_384
 _BOUNDARIES: Final[tuple[Boundary, ...]] = ("paragraph", "sentence", "word")
 
 
@@ -34,32 +31,46 @@ class Output:
     """
 
     def __init__(
-        self, session: Session, *, content_type: str | None, language: str | None, boundary: CoalesceHint
+        self,
+        emitter: Emitter,
+        *,
+        may_write: Callable[[], bool],
+        on_complete: Callable[[Output], None],
+        content_type: str | None,
+        language: str | None,
+        boundary: CoalesceHint,
     ) -> None:
         self.id = new_id("out_")
-        self.text_length = 0
-        self.complete = False
-        self._session, self._voice = session, session.voice
-        self._boundary = boundary
-        self._tongue = language or session.voice.language
+        self._emitter = emitter
+        self._may_write = may_write
+        self._on_complete = on_complete
         self._content_type = UNSET if content_type is None else content_type
-        self._language = UNSET if language is None else language
+        self._declared_language = UNSET if language is None else language
+        self._language = language or emitter.language
+        self._boundary = boundary
+        self._position = 0
         self._waiting = ""
-        self._before = ""  # the letter that left last: in the middle of a word, no secret begins
-        self._ending = False
+        self._last_character = ""  # that was sent: in the middle of a word, no secret begins
+        self._is_closing = False
+        self._is_complete = False
 
     def write(self, text: str) -> None:
         """Add text."""
-        session = self._session
-        with self._voice.lock:
-            if self._ending:
+        with self._emitter.lock:
+            if self._is_closing:
                 raise ValueError("The output is complete. Open another one with session.output().")
-            may_write = session.may_write
+            may_write = self._may_write()
             if not may_write:
-                session.must_be_open()
+                self._emitter.check_active()
             self._waiting += text if type(text) is str else str(text)
             if may_write:
                 self._send()
+
+    def close(self) -> None:
+        """Complete the output. What waits goes out as soon as it may."""
+        with self._emitter.lock:
+            self._is_closing = True
+            self.flush()
 
     def __enter__(self) -> Output:
         return self
@@ -79,88 +90,77 @@ class Output:
     ) -> None:
         self.__exit__(kind, error, trace)
 
-    def close(self) -> None:
-        """The output is complete. What waits goes out as soon as it may."""
-        with self._session.voice.lock:
-            self._ending = True
-            self.settle()
-
-    def settle(self, *, everything: bool = False) -> None:
+    def flush(self, *, everything: bool = False) -> None:
         """Send what may be sent now; ``everything`` also what has not come to a boundary."""
-        if not self.complete and self._session.may_write:
+        if not self._is_complete and self._may_write():
             self._send(everything=everything)
 
     def _send(self, *, everything: bool = False) -> None:
-        text, boundary, final = self._waiting, self._boundary, self._ending
+        text, boundary, is_last = self._waiting, self._boundary, self._is_closing
         if not text.isascii():  # C-60: in normal form C before it is cut
             text = unicodedata.normalize("NFC", text.encode(errors="replace").decode())
         size, reached = len(text), None
-        if not (boundary == "none" or final or everything):
-            size, reached = find_boundary(text, boundary, language=self._tongue), boundary
-        before = self._before
+        if not (boundary == "none" or is_last or everything):
+            size, reached = find_boundary(text, boundary, language=self._language), boundary
         # SEC-023: a secret that came in pieces would be none.
-        if size and not final and (text[size - 2 : size] not in SAFE_ENDINGS or "BEGIN" in text):
-            safe = find_safe_length(text, size, before, complete_only=everything)
+        if size and not is_last and (text[size - 2 : size] not in SAFE_ENDINGS or "BEGIN" in text):
+            safe = find_safe_length(text, size, self._last_character, complete_only=everything)
             if safe != size:
                 size, reached = safe, None
         ready, self._waiting = text[:size], text[size:]
-        if not ready and not final:
+        if not ready and not is_last:
             return
-        if self._session.state != "writing_output":
-            self._session.move("writing_output")
+        self._emitter.change_state("writing_output")
         harmless = ready
         if may_contain_secret(ready):
-            harmless = _redacted(before, ready)
-            while (
-                next(find_secrets(harmless), None) is not None
-            ):  # it goes on in the middle of a word: only alone it looks so
-                self._say(harmless[0], "none")
+            harmless = _redact_continuation(self._last_character, ready)
+            # Text that goes on in the middle of a word may look like a secret only when it stands alone.
+            while next(find_secrets(harmless), None) is not None:
+                self._emit_chunk(harmless[0], "none")
                 harmless = harmless[1:]
             reached = reached if harmless is ready else None
-        self._before = ready[-1:] or before
-        if not final and len(harmless) <= _LONGEST:
-            self._say(harmless, "none" if boundary == "none" else self._hint(harmless, reached))
+        self._last_character = ready[-1:] or self._last_character
+        if not is_last and len(harmless) <= _MAX_CHUNK_CHARACTERS:
+            self._emit_chunk(harmless, self._find_hint(harmless, reached))
         else:
-            self._say_in_portions(harmless, reached, final=final)
+            self._emit_in_portions(harmless, reached, is_last=is_last)
 
-    def _say_in_portions(self, text: str, reached: CoalesceHint | None, *, final: bool) -> None:
-        said = split_with_hints(text, _LONGEST, self._tongue)
-        for chunk, hint in said[:-1] if final else said:
-            self._say(chunk, hint if hint != "completion" else self._hint(chunk, reached))
-        if final:
-            self._say(said[-1][0] if said else "", "completion", last=True)
-            self.complete = True
-            self._session.wrote(self)
+    def _emit_in_portions(self, text: str, reached: CoalesceHint | None, *, is_last: bool) -> None:
+        portions = split_with_hints(text, _MAX_CHUNK_CHARACTERS, self._language)
+        for chunk, hint in portions[:-1] if is_last else portions:
+            self._emit_chunk(chunk, hint if hint != "completion" else self._find_hint(chunk, reached))
+        if is_last:
+            self._emit_chunk(portions[-1][0] if portions else "", "completion", complete=True)
+            self._is_complete = True
+            self._on_complete(self)
 
-    def _hint(self, chunk: str, reached: CoalesceHint | None) -> CoalesceHint:
-        """The boundary that a chunk ends at: the one it was cut at, if that is ``reached``, or a coarser one."""
+    def _find_hint(self, chunk: str, reached: CoalesceHint | None) -> CoalesceHint:
+        """Return the boundary that a chunk ends at: the one it was cut at, if that is ``reached``, or a coarser one."""
         if self._boundary == "none":
             return "none"
         if reached is not None and "\n" not in chunk and chunk.isascii():  # there is no paragraph to end
             return reached
         for boundary in _BOUNDARIES:
             # With a letter behind it, for a boundary is sure only when something follows.
-            if boundary == reached or find_boundary(f"{chunk}X", boundary, language=self._tongue) == len(chunk):
+            if boundary == reached or find_boundary(f"{chunk}X", boundary, language=self._language) == len(chunk):
                 return boundary
         return "none"
 
-    def _say(self, chunk: str, hint: CoalesceHint, *, last: bool = False) -> None:
-        self._voice.add(
+    def _emit_chunk(self, chunk: str, hint: CoalesceHint, *, complete: bool = False) -> None:
+        self._emitter.emit(
             OutputStreaming,
-            _CHUNK(
-                chunk=chunk,
-                position=self.text_length,
-                complete=last,
-                coalesce_hint=hint,
-                output_id=self.id,
-                content_type=self._content_type,
-                language=self._language,
-            ),
+            chunk=chunk,
+            position=self._position,
+            complete=complete,
+            coalesce_hint=hint,
+            output_id=self.id,
+            content_type=self._content_type,
+            language=self._declared_language,
         )
-        self.text_length += len(chunk)
+        self._position += len(chunk)
 
 
-def _redacted(before: str, text: str) -> str:
-    """Text without secrets, that follows what has left."""
+def _redact_continuation(before: str, text: str) -> str:
+    """Redact text that follows what has been sent."""
     whole = redact(before + text)
     return whole[len(before) :] if whole.startswith(before) else redact(text)

@@ -10,23 +10,23 @@ import time
 import weakref
 from collections import deque
 from collections.abc import Callable, Iterable, Mapping
+from functools import partial
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Final, Literal, TypeVar, overload
 
 from ..errors import AaepError, LocalProtocolError
 from ..hub.hub import Hub
-from ..hub.recovery import recover
+from ..hub.recovery import end_orphaned_sessions
 from ..hub.relay.attach import attach
+from ..hub.sessions import SessionSource
 from ..hub.settings import HubSettings
-from ..identity.credentials import Identity
-from ..identity.credentials import resolve_audience as audience_of
+from ..identity.credentials import Identity, resolve_audience
 from ..journal.base import Journal, JournalInUse
 from ..journal.memory import MemoryJournal
 from ..journal.sqlite import SqliteJournal
 from ..presentation.announce import Outputs
 from ..presentation.preferences import Preferences
-from ..protocol.attend_extension import ATTEND
-from ..protocol.attend_extension import attend_registry as attending
+from ..protocol.attend_extension import ATTEND, attend_registry
 from ..protocol.events import Envelope, ProducerInfo
 from ..protocol.extensions import Extension, Registry
 from ..protocol.messages import Manifest
@@ -37,8 +37,8 @@ from ..runtime.ids import new_id
 from ..text.summaries import SummaryLike
 from ..transports.base import asgi_application, serve
 from .emitter import Emitter
-from .session import Session, stop
-from .tools import Tool, decorate
+from .session import CURRENT_SESSIONS, Session
+from .tools import Tool
 
 if TYPE_CHECKING:  # it brings in the JOSE library, which few need
     from ..identity.signing_keys import SigningKey
@@ -110,33 +110,33 @@ class Producer:
         given = {"agent_name": name, "agent_version": version, "model": model}
         self.info = ProducerInfo(agent_id=agent_id, **{key: value for key, value in given.items() if value is not None})
         self.language = language
-        self.known: Registry = attending()
+        self.registry: Registry = attend_registry()
         extensions = tuple(extensions)
         for extension in extensions:
-            self.known.add(extension)
+            self.registry.add(extension)
         self._addresses = [listen] if isinstance(listen, str) else [*(listen or ())]
         self._away, self._away_settings = hub, dict(hub_settings or {})
         if settings and not self._addresses:
             settings, self._away_settings = {}, {**_for_hub(settings, hub), **self._away_settings}
         self._settings = settings if identity is None else {**settings, "identity": identity}
-        self._several = identity is not None and getattr(identity, "is_multi_user", True)
+        self._is_multi_user = identity is not None and getattr(identity, "is_multi_user", True)
         self._audience = audience if audience is None or isinstance(audience, str) else frozenset(audience)
         self._clock, self._wall = clock, wall
-        self._telling = _Telling(tell) if tell is not None else None
+        self._teller = _Teller(tell) if tell is not None else None
         self._tools: dict[str, Tool] = {}
         self._open: dict[str, Session] = {}
         self._lock = threading.RLock()  # a signal handler may ask while its thread has it
-        self._journal = _journal(journal, agent_id)
-        self._mine = journal is None or isinstance(journal, (str, os.PathLike))
+        self._journal = _open_journal(journal, agent_id)
+        self._owns_journal = journal is None or isinstance(journal, (str, os.PathLike))
         try:
-            self.recovered = recover(self._journal, self.known, wall())
+            self.recovered = end_orphaned_sessions(self._journal, self.registry, wall())
             if level not in _LEVELS:
                 raise ValueError(f"level is 1, 2 or 3, not {level!r}.")
             offer = Offer(
                 producer=self.info,
                 levels=_LEVELS[level],
                 languages=tuple(dict.fromkeys((language, *languages))),
-                registry=self.known,
+                registry=self.registry,
                 namespaces=(ATTEND.namespace, *(one.namespace for one in extensions)),
                 origins=(reached_at,) if isinstance(reached_at, str) else tuple(reached_at),
             )
@@ -145,11 +145,11 @@ class Producer:
             if signing_key is not None:
                 self.hub.signer = _signer(signing_key, wall)
         except BaseException:
-            self._let_go()
+            self._release()
             raise
         self.addresses: tuple[str, ...] = ()
         self._started = self._closed = False
-        _here.add(self)
+        _producers.add(self)
 
     # -- life --------------------------------------------------------------------------------
 
@@ -172,7 +172,7 @@ class Producer:
                 self._end_sessions(error)
             finally:
                 await self.hub.aclose()
-                self._let_go()
+                self._release()
         else:
             await asyncio.to_thread(self.close, error)
 
@@ -198,7 +198,7 @@ class Producer:
             self._signed()
         except BaseException:
             await self.hub.aclose()
-            self._let_go()
+            self._release()
             raise
 
     def _signed(self) -> None:
@@ -227,34 +227,36 @@ class Producer:
             self._end_sessions(error)
         finally:
             self.hub.close()
-            self._let_go()
+            self._release()
 
     def _end_sessions(self, error: BaseException | None) -> None:
         problem: Exception | None = None
         for session in self.sessions:
             try:
-                stop(session, "user" if isinstance(error, KeyboardInterrupt) else "producer")
-            except Exception as one:  # the others are to be ended all the same
-                problem = problem or one
+                session._stop("user" if isinstance(error, KeyboardInterrupt) else "producer")
+            except Exception as failure:  # the others are to be ended all the same
+                problem = problem or failure
         if problem is not None:
             raise problem
 
-    def fork(self) -> None:
-        """In a process that was forked off, nothing that was begun before is ours: there is no loop to serve it."""
-        self._lock, self._closed = threading.RLock(), self._closed or self.hub.is_started
+    def _disown_after_fork(self) -> None:
+        """Give up, in a forked process, what was begun before: there is no loop to serve it."""
+        self._lock = threading.RLock()
+        self._closed = self._closed or self.hub.is_started
         for session in [*self._open.values()]:
-            session.fork()
-            self.shut(session)
+            session._disown_after_fork()
+            self.session_ended(session)
 
-    def _let_go(self) -> None:
+    def _release(self) -> None:
         self._closed = True
-        if self._mine:
+        if self._owns_journal:
             self._journal.close()
 
     # -- sessions ----------------------------------------------------------------------------
 
     @property
-    def closed(self) -> bool:
+    def is_closed(self) -> bool:
+        """Whether the producer has ended."""
         return self._closed
 
     @property
@@ -263,50 +265,92 @@ class Producer:
         with self._lock:
             return [*self._open.values()]
 
-    def session(self, summary: SummaryLike = None, **more: Any) -> Session:
+    def session(
+        self,
+        summary: SummaryLike = None,
+        *,
+        request: str | None = None,
+        requested_by: str | None = None,
+        expected_seconds: float | None = None,
+        parent: Session | None = None,
+        audience: str | Iterable[str] | None = None,
+        language: str | None = None,
+    ) -> Session:
         """
-        A piece of work: ``with producer.session("Moving money to your savings.") as session:``.
+        Return a piece of work: ``with producer.session("Moving money to your savings.") as session:``.
 
-        Takes what :class:`aaep.producer.session.Session` takes: ``request``,
-        ``requested_by``, ``expected_seconds``, ``parent``, ``audience``, ``language``.
+        ``request`` is what the user asked for, in the user's own words, and
+        ``requested_by`` who did, such as ``user:ada``. ``parent`` is the session
+        that this one is a part of. ``audience`` names the principals that may hear
+        it, or ``"*"`` for all.
         """
         if self._closed:
             raise LocalProtocolError("The producer is closed, or was made before the process forked. Make another one.")
-        return Session(self, summary, **more)
+        return Session(
+            self,
+            summary,
+            request=request,
+            requested_by=requested_by,
+            expected_seconds=expected_seconds,
+            parent=parent,
+            audience=resolve_audience(
+                self._audience if audience is None else audience, requested_by, is_multi_user=self._is_multi_user
+            ),
+            language=language,
+        )
 
-    def audience_for(self, given: str | Iterable[str] | None, requested_by: str | None) -> frozenset[str] | None:
-        """The principals that a session is for; None: all who are let in."""
-        return audience_of(self._audience if given is None else given, requested_by, is_multi_user=self._several)
-
-    def opened(self, session: Session) -> None:
+    def session_opened(self, session: Session) -> None:
+        """Note that a session begins."""
         if self._closed:
             raise LocalProtocolError("The producer is closed, so the session did not start.")
         with self._lock:
             self._open[session.session_id] = session
-        self.hub.open_session(session)
+        self.hub.open_session(session._source)
 
-    def shut(self, session: Session) -> None:
+    def session_ended(self, session: Session) -> None:
+        """Note that a session has ended."""
         with self._lock:
             self._open.pop(session.session_id, None)
-        self.hub.end_session(session)
+        self.hub.end_session(session._source)
 
-    def voice_for(self, session: Session, language: str | None) -> Emitter:
+    def build_emitter(self, source: SessionSource, language: str | None) -> Emitter:
+        """Build what emits the events of a session."""
         return Emitter(
-            session,
             self.info,
             self._journal,
-            self.hub,
+            partial(self.hub.publish, source),
             language=language or self.language,
-            known=self.known,
+            registry=self.registry,
             clock=self._clock,
             wall=self._wall,
-            tell=self._telling,
+            tell=self._teller,
         )
 
     @property
-    def telling(self) -> bool:
+    def is_telling(self) -> bool:
         """Whether the caller was called by ``tell``."""
-        return self._telling is not None and self._telling.here
+        return self._teller is not None and self._teller.is_telling
+
+    def _find_session(self, tool: str) -> Session:
+        """Return the session of this task or thread, or the only one there is for code that never had one."""
+        current = [session for session in CURRENT_SESSIONS.get() if session.producer is self]
+        if current:
+            if current[-1].open:
+                return current[-1]
+            current[-1]._emitter.check_usable()
+            # The only one there is may be somebody else's, who would be asked about what is not theirs.
+            raise LocalProtocolError(
+                f"The session that {tool} belongs to is over, so it did not run. "
+                "Call it inside `with producer.session(…):`."
+            )
+        sessions = self.sessions
+        if len(sessions) == 1:
+            return sessions[0]
+        why = "Several sessions are open" if sessions else "No session is open"
+        raise LocalProtocolError(
+            f"{why}, so {tool} cannot be announced, and did not run. "
+            "Call it inside `with producer.session(…):`, in the same task or thread."
+        )
 
     def reader(self, *, replies: bool = True) -> Waitable[str]:
         """Settles when a reader, one that can answer, is connected: ``producer.reader().wait()``."""
@@ -342,7 +386,21 @@ class Producer:
         on_refusal: Literal["return", "raise"] = "return",
     ) -> Callable[[F], F]: ...
 
-    def tool(self, function: Callable[..., Any] | None = None, /, **settings: Any) -> Any:
+    def tool(
+        self,
+        function: F | None = None,
+        /,
+        *,
+        name: str | None = None,
+        risk: Literal["low", "medium", "high"] | None = None,
+        irreversible: bool | None = None,
+        action: str | None = None,
+        consequence: str | None = None,
+        summary: str | None = None,
+        confirm: bool | None = None,
+        timeout: int | None = None,
+        on_refusal: Literal["return", "raise"] = "return",
+    ) -> F | Callable[[F], F]:
         """
         Make a tool of a function: it asks where it must, says what it does, and says how it went.
 
@@ -351,31 +409,40 @@ class Producer:
         person hears; they may name parameters: ``"Transfer {amount} to {to}."``
         """
 
-        def make(one: Callable[..., Any]) -> Callable[..., Any]:
-            defaults: dict[str, Any] = dict.fromkeys(
-                ("name", "risk", "irreversible", "action", "consequence", "summary", "confirm", "timeout")
+        def decorate(function: F) -> F:
+            tool = Tool(
+                self._find_session,
+                function,
+                name=name,
+                risk=risk,
+                irreversible=irreversible,
+                action=action,
+                consequence=consequence,
+                summary=summary,
+                confirm=confirm,
+                timeout=timeout,
+                on_refusal=on_refusal,
             )
-            tool = Tool(self, one, **{**defaults, "on_refusal": "return", **settings})
             self._tools[tool.name] = tool
-            return decorate(tool, one)
+            return tool.decorate(function)
 
-        return make if function is None else make(function)
+        return decorate if function is None else decorate(function)
 
 
-_here: weakref.WeakSet[Producer] = weakref.WeakSet()  # made in this process, or before it was forked off
+_producers: weakref.WeakSet[Producer] = weakref.WeakSet()  # made in this process, or before it was forked off
 
 
 def _after_fork() -> None:
-    for producer in [*_here]:
-        producer.fork()
-    _here.clear()
+    for producer in [*_producers]:
+        producer._disown_after_fork()
+    _producers.clear()
 
 
 if hasattr(os, "register_at_fork"):
     os.register_at_fork(after_in_child=_after_fork)
 
 
-class _Telling:
+class _Teller:
     """Says each sentence to a function, in order, whichever thread it comes from."""
 
     def __init__(self, say: Callable[[str], object]) -> None:
@@ -383,28 +450,29 @@ class _Telling:
         self._outputs = Outputs(Preferences(keys={}))  # nothing can be answered here
         self._queue: deque[Envelope] = deque()
         self._lock = threading.Lock()
-        self._teller: int | None = None  # the thread that is at it
+        self._thread: int | None = None  # the one that is telling
 
     @property
-    def here(self) -> bool:
-        return self._teller == threading.get_ident()
+    def is_telling(self) -> bool:
+        """Whether the caller was called by the function."""
+        return self._thread == threading.get_ident()
 
     def __call__(self, event: Envelope) -> None:
         self._queue.append(event)
         while self._queue and self._lock.acquire(blocking=False):
             try:
-                self._teller = threading.get_ident()
+                self._thread = threading.get_ident()
                 while self._queue:
                     self._tell(self._queue.popleft())
             finally:
-                self._teller = None
+                self._thread = None
                 self._lock.release()
 
     def _tell(self, event: Envelope) -> None:
-        for one in self._outputs.announce(event):
-            if one.text and not one.redundant:
+        for announcement in self._outputs.announce(event):
+            if announcement.text and not announcement.redundant:
                 try:
-                    self._say(one.text)
+                    self._say(announcement.text)
                 except Exception:  # readers have heard it, so nothing is undone because this one could not
                     _log.exception("The tell callback failed.")
 
@@ -426,7 +494,7 @@ def _signer(given: SigningKey | str | os.PathLike[str], wall: Callable[[], float
     return ManifestSigner(given if isinstance(given, SigningKey) else SigningKey.load(given), wall=wall)
 
 
-def _journal(given: Journal | str | os.PathLike[str] | None, agent_id: str) -> Journal:
+def _open_journal(given: Journal | str | os.PathLike[str] | None, agent_id: str) -> Journal:
     if given is None:
         return MemoryJournal()
     if not isinstance(given, (str, os.PathLike)):

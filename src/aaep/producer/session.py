@@ -3,53 +3,107 @@ One piece of an agent's work, told to whoever listens: what :meth:`Producer.sess
 
 Emitting is a plain function, so the same session serves scripts, threads and
 asyncio; only an :class:`Ask` waits. Leaving the block ends the session, and
-whatever is open in it is closed or taken back first.
+whatever is open in it is closed or withdrawn first.
+
+An interruption such as Ctrl-C may come in the middle of an event, when what was
+emitted and what is remembered of it differ. The end has to be told all the
+same, so what is open is then taken from the journal.
 """
 
 from __future__ import annotations
 
 import contextvars
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager, suppress
 from types import TracebackType
-from typing import TYPE_CHECKING, Any, Final, Literal
+from typing import Any, Final, Literal, Protocol
 
 from msgspec import UNSET
 
 from ..errors import LocalProtocolError
-from ..hub.sessions import SessionSnapshot
+from ..hub.hub import Hub
+from ..hub.sessions import SessionSnapshot, SessionSource
+from ..hub.stream import Subscription
 from ..protocol.events import (
     Envelope,
     HandoffRequested,
+    ProducerInfo,
+    Progress,
     ProgressUpdated,
     SessionCancelled,
     SessionCompleted,
     SessionErrored,
     SessionStarted,
-    StateChanged,
 )
 from ..protocol.messages import Reply
 from ..runtime.ids import new_id
-from ..text import summaries
 from ..text.sentences import CoalesceHint
-from ..text.summaries import STATE_SUMMARIES, Summaries, SummaryLike, clean_structure, clean_text, complete_summaries
+from ..text.summaries import (
+    Summaries,
+    SummaryLike,
+    classify_error,
+    clean_structure,
+    clean_text,
+    complete_summaries,
+    summarize_cancellation,
+    summarize_completion,
+    summarize_error,
+    summarize_handoff,
+    summarize_progress,
+    summarize_start,
+)
+from .activity import Activity
 from .emitter import Emitter
 from .output import Output
-from .questions import Ask, Questions, clarification, confirmation
-from .sending import advance, change, moved
-from .tool_call import Call, classified, stopped
+from .questions import Ask, build_clarification, build_confirmation
+from .tool_call import Call, classify_risk, find_stopper
 
-if TYPE_CHECKING:
-    from ..hub.stream import Subscription
-    from .producer import Producer
+__all__ = ["CURRENT_SESSIONS", "Session", "SessionOwner"]
 
-__all__ = ["CURRENT", "Session", "break_off", "leave", "stop"]
+# Of each producer the open ones, innermost last, or the one that was left: code that had one does not get another's.
+CURRENT_SESSIONS: Final[contextvars.ContextVar[tuple[Session, ...]]] = contextvars.ContextVar(
+    "aaep_sessions", default=()
+)
 
-# Of each producer the open ones, innermost last, or the one that was left: who had one does not get another's.
-CURRENT: Final[contextvars.ContextVar[tuple[Session, ...]]] = contextvars.ContextVar("aaep_sessions", default=())
+_MAX_DURATION: Final = 86_400_000  # milliseconds
+_NOT_TAKEN: Final = (
+    "Not taken.",
+    "Nobody has taken over. The work is not finished.",
+    "Nobody has taken over. The work is not finished.",
+)
 
-State = Literal["idle", "thinking", "calling_tool", "writing_output", "awaiting_input", "deciding", "handing_off"]
-_LOUD: Final = {"awaiting_input", "calling_tool", "handing_off"}  # C-16: the changes that are more than background
+
+class SessionOwner(Protocol):
+    """What a session needs of its producer."""
+
+    @property
+    def info(self) -> ProducerInfo:
+        """Who emits."""
+
+    @property
+    def hub(self) -> Hub:
+        """Where events go."""
+
+    @property
+    def is_closed(self) -> bool:
+        """Whether it has ended."""
+
+    @property
+    def is_telling(self) -> bool:
+        """Whether the caller was called by ``tell``."""
+
+    @property
+    def tool_names(self) -> tuple[str, ...]:
+        """The tools it has."""
+
+    def build_emitter(self, source: SessionSource, language: str | None) -> Emitter:
+        """Build what emits the events of a session."""
+
+    def session_opened(self, session: Session) -> None:
+        """Note that a session begins."""
+
+    def session_ended(self, session: Session) -> None:
+        """Note that a session has ended."""
 
 
 class Session:
@@ -57,31 +111,29 @@ class Session:
 
     def __init__(
         self,
-        producer: Producer,
+        producer: SessionOwner,
         summary: SummaryLike,
         *,
         request: str | None = None,
         requested_by: str | None = None,
         expected_seconds: float | None = None,
         parent: Session | None = None,
-        audience: str | Iterable[str] | None = None,
+        audience: frozenset[str] | None = None,
         language: str | None = None,
     ) -> None:
         self.producer = producer
-        self.audience = producer.audience_for(audience, requested_by)
-        self.voice: Emitter = producer.voice_for(self, language)
-        self.session_id = self.voice.session_id
-        self._agent_id = producer.info.agent_id
-        self.questions = Questions(self, producer.hub)
-        self.english = self.voice.language.lower().split("-")[0] == "en"
-        self.running: dict[str, Call] = {}
-        self._outputs: list[Output] = []
-        self._opening: SessionStarted | None = None
-        self._summary, self._parent = summary, parent
-        self._request, self._requested_by, self._expected = request, requested_by, expected_seconds
-        self._began = 0.0
+        self._source = _HubSide(self, audience)
+        self._emitter = producer.build_emitter(self._source, language)
+        self._activity = Activity(self._source, self._emitter, producer.hub, lambda: producer.is_telling)
+        self.session_id = self._emitter.session_id
+        self._summary = summary
+        self._request = request
+        self._requested_by = requested_by
+        self._expected_seconds = expected_seconds
+        self._parent = parent
+        self._started_event: SessionStarted | None = None
+        self._started_at = 0.0
         self._token: contextvars.Token[tuple[Session, ...]] | None = None
-        self.handed: bool | None = None  # None: not handed over; then whether somebody took it
         self._result: SummaryLike = None
 
     # -- the block ---------------------------------------------------------------------------
@@ -103,135 +155,69 @@ class Session:
         self._leave(error)
 
     def start(self) -> Session:
-        """Begin; the same as entering the block."""
-        with self.voice.lock:
-            if self._opening is not None:
+        """Begin, as entering the block does."""
+        with self._emitter.lock:
+            if self._started_event is not None:
                 raise LocalProtocolError("The session has started already. Make another one with producer.session().")
             try:
-                self.producer.opened(self)
-                self._open()
+                self.producer.session_opened(self)
+                self._emit_start()
             except BaseException:
-                break_off(self, lambda: self.cancel(by="system"))
+                self._break_off(lambda: self.cancel(by="system"))
                 raise
         return self
 
-    def _open(self) -> None:
-        self._began = self.voice.clock()
+    def _emit_start(self) -> None:
+        self._started_at = self._emitter.clock()
         name = self.producer.info.agent_name
-        said = summaries.summarize_start(name if isinstance(name, str) else "The agent")
-        self._opening = self.voice.say(
+        usual = summarize_start(name if isinstance(name, str) else "The agent")
+        self._started_event = self._emitter.emit(
             SessionStarted,
-            complete_summaries(self._summary, said, english=self.english),
+            self._complete_summaries(self._summary, usual),
             attend=None if self._parent is None else {"parent_session_id": self._parent.session_id},
             request_text=UNSET if self._request is None else clean_text(self._request),
             requested_by=UNSET if self._requested_by is None else self._requested_by,
-            expected_duration_ms=UNSET if self._expected is None else int(self._expected * 1000),
+            expected_duration_ms=UNSET if self._expected_seconds is None else int(self._expected_seconds * 1000),
             tools_available=self.producer.tool_names or UNSET,
         )
-        self._token = CURRENT.set((*self._others(), self))
+        self._token = CURRENT_SESSIONS.set((*self._other_sessions(), self))
 
-    def _leave(self, error: BaseException | None) -> None:
-        try:
-            leave(self, error)
-        finally:
-            self._forget()
+    def _complete_summaries(self, summary: SummaryLike, usual: Summaries) -> Summaries:
+        return complete_summaries(summary, usual, english=self._emitter.is_english)
 
-    def drop(self) -> None:
-        """Forget what is open, where it cannot be closed as usual."""
-        self.questions.drop()
-        while self.running:
-            self.running.popitem()[1].running = False
-        self._outputs.clear()
-
-    def fork(self) -> None:
-        """The process was forked: the session is the parent's."""
-        self.drop()
-        self.voice.fork()
-
-    def _forget(self) -> None:
-        if self._token is not None:
-            with suppress(ValueError):  # left in another task or thread than it was entered in
-                CURRENT.reset(self._token)
-            others = self._others()
-            if not any(one.producer is self.producer for one in others):
-                CURRENT.set((*others, self))
-            self._token = None
-
-    def _others(self) -> list[Session]:
-        return [one for one in CURRENT.get() if one.open or not (one.producer is self.producer or one.producer.closed)]
+    @property
+    def audience(self) -> frozenset[str] | None:
+        """The principals that may hear and answer; None for all who are let in (CF-145)."""
+        return self._source.audience
 
     @property
     def open(self) -> bool:
-        return self.voice.order.stage == "active"
-
-    def must_be_open(self) -> None:
-        if not self.open:
-            self.voice.must_be_free()
-            when = "has not started" if self._opening is None else "is over"
-            raise LocalProtocolError(f"The session {when}, so nothing was sent. Use it inside its `with` block.")
+        """Whether the session has begun and is not over."""
+        return self._emitter.is_active
 
     # -- states ------------------------------------------------------------------------------
 
     @property
     def state(self) -> str:
-        agent = self.voice.order.agents.get(self._agent_id)
-        return "idle" if agent is None else agent.state
-
-    @property
-    def calling(self) -> bool:
-        return bool(self.running)
-
-    def move(
-        self, to: str, said: SummaryLike = None, *, urgency: str | None = None, attend: dict[str, Any] | None = None
-    ) -> None:
-        """Tell a change of state, if it is one. C-31: every transition is explicit."""
-        with self.voice.lock:
-            if (state := self.state) == to:
-                return
-            told = (
-                STATE_SUMMARIES[to]
-                if said is None
-                else complete_summaries(said, STATE_SUMMARIES[to], english=self.english)
-            )
-            urgency = urgency or ("normal" if to in _LOUD else "background")
-            language = None if self.english or said is not None else "en"
-            if attend is None and language is None:
-                self.voice.add(StateChanged, change(state, to, told), urgency)
-            else:
-                there: Any = {"from_state": state, "to_state": to}
-                self.voice.say(StateChanged, told, urgency=urgency, primary=language, attend=attend, **there)
-
-    def go(self, to: str) -> None:
-        """The same in our own words, for who holds the lock."""
-        if not self.english:
-            self.move(to)
-        elif (state := self.state) != to:
-            self.voice.add(
-                StateChanged, moved(state, to, STATE_SUMMARIES[to]), "normal" if to in _LOUD else "background"
-            )
-
-    def rest(self, to: str) -> None:
-        """Something ended: unless something else goes on, the agent is in this state now."""
-        if not self.running and self.questions.current is None and self.questions.granted is None:
-            self.go(to)
-        self.settle_outputs()
-
-    @contextmanager
-    def _in(self, state: State, summary: SummaryLike) -> Iterator[Session]:
-        with self.voice.lock:
-            self.must_be_open()
-            if not self.running and self.questions.current is None:
-                self.settle_outputs(everything=True)
-                self.move(state, summary)
-        yield self
+        """The state that the agent is in, such as ``thinking``."""
+        return self._emitter.agent_state
 
     def thinking(self, summary: SummaryLike = None) -> AbstractContextManager[Session]:
         """``with session.thinking():`` — the agent thinks, until something else begins."""
-        return self._in("thinking", summary)
+        return self._in_state("thinking", summary)
 
     def deciding(self, summary: SummaryLike = None) -> AbstractContextManager[Session]:
         """``with session.deciding():`` — the agent weighs what to do."""
-        return self._in("deciding", summary)
+        return self._in_state("deciding", summary)
+
+    @contextmanager
+    def _in_state(self, state: str, summary: SummaryLike) -> Iterator[Session]:
+        with self._emitter.lock:
+            self._emitter.check_active()
+            if not self._activity.calls and self._activity.questions.current is None:
+                self._activity.flush_outputs()
+                self._emitter.change_state(state, summary)
+        yield self
 
     def progress(
         self,
@@ -243,11 +229,19 @@ class Session:
         left_seconds: float | None = None,
     ) -> None:
         """Say how far the work has come. §4.2.2"""
-        said = complete_summaries(description, summaries.summarize_progress(percent, step, total), english=self.english)
-        text = None if description is None else clean_text(description, 4096)
-        left = None if left_seconds is None else int(left_seconds * 1000)
-        with self.voice.lock:
-            self.voice.add(ProgressUpdated, advance(percent, step, total, text, left, said), "background")
+        progress = Progress(
+            percent=UNSET if percent is None else percent,
+            step=UNSET if step is None else step,
+            total_steps=UNSET if total is None else total,
+            description=UNSET if description is None else clean_text(description, 4096),
+        )
+        self._emitter.emit(
+            ProgressUpdated,
+            self._complete_summaries(description, summarize_progress(percent, step, total)),
+            urgency="background",
+            progress=progress,
+            eta_ms=UNSET if left_seconds is None else int(left_seconds * 1000),
+        )
 
     # -- tools -------------------------------------------------------------------------------
 
@@ -263,14 +257,14 @@ class Session:
         description: str | None = None,
         expected_seconds: float | None = None,
     ) -> Call:
-        """A block around a tool. If it is risky, final or not classified it needs the ``ask`` that was agreed to."""
-        level, final = classified(risk, irreversible)
+        """Return a block around a tool; what is risky, final or not classified needs the ``ask`` that was granted."""
+        level, is_irreversible = classify_risk(risk, irreversible)
         return Call(
-            self,
+            self._activity,
             name,
             (ask.call if ask is not None else "") or new_id("call_"),
             risk=level,
-            irreversible=final,
+            irreversible=is_irreversible,
             ask=ask,
             summary=summary,
             args=args,
@@ -278,45 +272,18 @@ class Session:
             expected_seconds=expected_seconds,
         )
 
-    def may_act(self, name: str) -> None:
-        if self.voice.order.stage != "active":
-            self.must_be_open()
-        if self.handed is not None:  # C-53
-            raise LocalProtocolError(f"The work was handed over; {name} may no longer run.")
-
     # -- output ------------------------------------------------------------------------------
 
     def output(
         self, *, content_type: str | None = None, language: str | None = None, boundary: CoalesceHint | None = None
     ) -> Output:
         """``with session.output() as out: out.write(text)`` — what the agent says to the user."""
-        self.must_be_open()
-        output = Output(
-            self, content_type=content_type, language=language, boundary=boundary or self.producer.hub.finest_boundary
-        )
-        self._outputs.append(output)
-        return output
+        return self._activity.open_output(content_type=content_type, language=language, boundary=boundary)
 
     def write(self, text: str) -> None:
         """Say something at once: an output with nothing but this text."""
         with self.output() as output:
             output.write(text)
-
-    @property
-    def may_write(self) -> bool:
-        """Text waits while a tool runs or a question is open: a listener follows one thing at a time (TOOL-007)."""
-        free = not self.running and self.questions.current is None and self.questions.granted is None
-        return free and self.voice.order.stage == "active"
-
-    def settle_outputs(self, *, everything: bool = True) -> None:
-        """Send the text that is ready, before something else is told."""
-        for output in [*self._outputs]:
-            output.settle(everything=everything and self.state == "writing_output")
-
-    def wrote(self, output: Output) -> None:
-        self._outputs.remove(output)
-        if not self._outputs and self.state == "writing_output":
-            self.move("idle")
 
     # -- asking ------------------------------------------------------------------------------
 
@@ -335,11 +302,10 @@ class Session:
         context: dict[str, str] | None = None,
     ) -> Ask:
         """Ask for a yes; then act inside ``with session.tool(name, ask=ask):``, which the answer covers once."""
-        classified(risk, irreversible)  # raises for what is none
-        call = new_id("call_")
+        classify_risk(risk, irreversible)  # raises for what is none
+        call_id = new_id("call_")
         named = {} if tool is None else {"tool": tool}
-        about = {**(context or {}), **named, "tool_call_id": call}  # C-38
-        members = confirmation(
+        members = build_confirmation(
             action,
             consequence,
             risk=risk,
@@ -347,11 +313,19 @@ class Session:
             reversibility=reversibility,
             default=default,
             timeout=timeout,
-            context=about,
+            context={**(context or {}), **named, "tool_call_id": call_id},  # C-38
         )
-        what = members["action"]
-        ask = Ask(self.questions, "confirmation", members, said=summary, about=what, call=call, tool=tool or "")
-        return self.questions.put(ask)
+        return self._activity.questions.put(
+            Ask(
+                self._activity.questions,
+                "confirmation",
+                members,
+                summary=summary,
+                about=members["action"],
+                call=call_id,
+                tool=tool or "",
+            )
+        )
 
     def clarify(
         self,
@@ -365,13 +339,21 @@ class Session:
         summary: SummaryLike = None,
     ) -> Ask:
         """Ask something. ``answer.response`` holds what was said, of the JSON type its kind has."""
-        members = clarification(question, choices=choices, kinds=kinds, why=why, default=default, timeout=timeout)
-        ask = Ask(self.questions, "clarification", members, said=summary, about=members["question"], default=default)
-        return self.questions.put(ask)
+        members = build_clarification(question, choices=choices, kinds=kinds, why=why, default=default, timeout=timeout)
+        return self._activity.questions.put(
+            Ask(
+                self._activity.questions,
+                "clarification",
+                members,
+                summary=summary,
+                about=members["question"],
+                default=default,
+            )
+        )
 
     def withdraw(self, ask: Ask) -> None:
-        """No longer ask."""
-        self.questions.withdraw(ask)
+        """Take a question back."""
+        self._activity.questions.withdraw(ask)
 
     def handoff(
         self,
@@ -384,15 +366,16 @@ class Session:
         summary: SummaryLike = None,
     ) -> None:
         """Ask somebody else to go on. No tool runs after it; say with :meth:`handed_over` that it was taken. §4.4.3"""
-        with self.voice.lock:
-            self.may_act("another handoff")
-            if self.running or self.questions.current is not None:
+        activity = self._activity
+        with self._emitter.lock:
+            activity.check_may_act("another handoff")
+            if activity.calls or activity.questions.current is not None:
                 raise LocalProtocolError("A tool is running or a question is open. End it before handing over.")
-            self.settle_outputs()
-            self.move("handing_off")
-            self.voice.say(
+            activity.flush_outputs()
+            self._emitter.change_state("handing_off")
+            self._emitter.emit(
                 HandoffRequested,
-                complete_summaries(summary, summaries.summarize_handoff(to), english=self.english),
+                self._complete_summaries(summary, summarize_handoff(to)),
                 urgency="critical",
                 reason=clean_text(reason),
                 target_kind=to,
@@ -400,32 +383,30 @@ class Session:
                 packaged_context=UNSET if context is None else clean_structure(context),
                 urgency_for_handoff=UNSET if priority is None else priority,
             )
-            self.handed = False
+            activity.handoff = "requested"
 
     def handed_over(self, summary: SummaryLike = None) -> None:
-        """Somebody has taken over: the session may end well."""
-        if self.handed is None:
+        """Say that somebody has taken over: the session may end well."""
+        if self._activity.handoff is None:
             raise LocalProtocolError("Nothing was handed over. Use handoff() first.")
-        self.handed, self._result = True, summary
+        self._activity.handoff = "taken"
+        self._result = summary
 
     # -- the end -----------------------------------------------------------------------------
 
     def result(self, summary: SummaryLike) -> None:
-        """What to say when the session ends well; told at the end of the block."""
+        """Say what came out of the work; told at the end of the block, if it ends well."""
         self._result = summary
 
     def complete(self, summary: SummaryLike = None, *, result_uri: str | None = None) -> None:
-        """The work is done."""
-        with self.voice.lock:
-            seconds = self._close()
-            calls = self.voice.order.invocations
-            said = complete_summaries(
-                summary or self._result, summaries.summarize_completion(seconds, calls), english=self.english
-            )
-            self._last(
+        """End the session: the work is done."""
+        with self._emitter.lock:
+            seconds = self._close_open()
+            calls = self._emitter.state.invocations
+            self._emit_end(
                 SessionCompleted,
-                said,
-                duration_ms=min(int(seconds * 1000), 86_400_000),
+                self._complete_summaries(summary or self._result, summarize_completion(seconds, calls)),
+                duration_ms=min(int(seconds * 1000), _MAX_DURATION),
                 tool_invocations_count=calls,
                 result_uri=UNSET if result_uri is None else result_uri,
             )
@@ -433,13 +414,13 @@ class Session:
     def fail(
         self, summary: SummaryLike = None, *, category: str = "unknown", name: str = "an error", hint: str | None = None
     ) -> None:
-        """The work failed. What the error itself says is not told: it may hold anything."""
-        with self.voice.lock:
-            self._close()
-            said, advice = summaries.summarize_error(name, category)
-            self._last(
+        """End the session: the work failed. What the error itself says is not told, for it may hold anything."""
+        with self._emitter.lock:
+            self._close_open()
+            usual, advice = summarize_error(name, category)
+            self._emit_end(
                 SessionErrored,
-                complete_summaries(summary, said, english=self.english),
+                self._complete_summaries(summary, usual),
                 urgency="critical",
                 error_category=category,
                 recoverable=category in ("transient", "requires_user"),
@@ -453,111 +434,145 @@ class Session:
         by: Literal["user", "producer", "timeout", "system"] = "user",
         reason: str | None = None,
     ) -> None:
-        """The work is stopped."""
-        with self.voice.lock:
-            self._close()
-            self._last(
+        """End the session: the work is stopped."""
+        with self._emitter.lock:
+            self._close_open()
+            self._emit_end(
                 SessionCancelled,
-                complete_summaries(summary, summaries.summarize_cancellation(by), english=self.english),
+                self._complete_summaries(summary, summarize_cancellation(by)),
                 cancelled_by=by,
                 cancellation_reason=UNSET if reason is None else reason,
             )
 
-    def _close(self) -> float:
-        """C-54: take back questions, give up tools, complete outputs; then how long it all took."""
-        self.must_be_open()
-        self.voice.must_be_free()
-        self.questions.void()
-        for call in [*self.running.values()]:
-            call.abandon()
-        for output in [*self._outputs]:
-            output.close()
-        return max(0.0, self.voice.clock() - self._began)
-
-    def _last(self, cls: Any, said: Summaries, **members: Any) -> None:
-        if self.handed is None:  # A.2: handing over is an end in itself
-            self.move("idle")
-        self.voice.say(cls, said, **members)
-        self.producer.shut(self)
-
-    # -- for the hub -------------------------------------------------------------------------
-
     def emit(self, event: Envelope) -> None:
-        """Send an event that was built elsewhere, an extension's for instance; ``voice.stamp()`` gives its envelope."""
-        self.voice.send(event)
+        """Send an event that was built elsewhere, an extension's for instance; :meth:`envelope` gives its envelope."""
+        self._emitter.emit_event(event)
 
-    def owns_token(self, token: str) -> bool:
-        return token in self.voice.order.prompts
+    def envelope(self) -> dict[str, Any]:
+        """Return the members that every event of this session begins with, for one that you build yourself."""
+        return self._emitter.envelope()
 
-    def reply(self, message: Reply, via: str) -> None:
-        self.questions.reply(message, via)
+    def _close_open(self) -> float:
+        """Close what is open, and return how many seconds it all took."""
+        self._emitter.check_active()
+        self._emitter.check_usable()
+        self._activity.close()
+        return max(0.0, self._emitter.clock() - self._started_at)
 
-    def subscription_ended(self, subscription_id: str) -> None:
-        self.questions.left(subscription_id)
+    def _emit_end(self, cls: type[Envelope], summaries: Summaries, **members: Any) -> None:
+        if self._activity.handoff is None:  # A.2: handing over is an end in itself
+            self._emitter.change_state("idle")
+        self._emitter.emit(cls, summaries, **members)
+        self.producer.session_ended(self)
 
-    def terms_changed(self, subscription: Subscription) -> None:
-        self.questions.changed(subscription)
+    # -- leaving, whatever happened ------------------------------------------------------------
 
-    def join(self, subscription: Subscription) -> SessionSnapshot:
-        """What a listener who comes now has to know: CF-007, CF-146, C-36."""
-        with self.voice.lock:
-            if not self.open:
-                return SessionSnapshot()
-            state, pending = self.voice.resync(self.state), self.questions.join(subscription)
-            return SessionSnapshot(self._opening, pending, state, self.voice.last_event_id)
+    def _leave(self, error: BaseException | None) -> None:
+        """Leave the block, because of an error if there is one."""
+        try:
+            try:
+                self._end(error)
+            except BaseException as problem:
+                cause = error or problem
+                self._break_off(lambda: self._end(cause))
+                if error is None or not isinstance(problem, LocalProtocolError):
+                    raise
+        finally:
+            self._forget()
 
+    def _end(self, error: BaseException | None) -> None:
+        """End the session as an error says; without one, well."""
+        if not self.open:
+            return
+        if error is None:
+            self._end_well()
+        elif (stopper := find_stopper(error)) is not None:
+            self.cancel(by=stopper)
+        else:
+            category, name = classify_error(error)
+            self.fail(category=category, name=name)
 
-# -- ending --
-
-
-def leave(session: Session, error: BaseException | None) -> None:
-    """The block of a session is left, because of an error if there is one."""
-    try:
-        _end(session, error)
-    except BaseException as problem:
-        cause = error or problem
-        break_off(session, lambda: _end(session, cause))
-        if error is None or not isinstance(problem, LocalProtocolError):
+    def _end_well(self) -> None:
+        try:
+            if self._activity.handoff == "requested":  # C-53: nobody said that it was taken
+                self.cancel(_NOT_TAKEN, by="system")
+            else:
+                self.complete()
+        except LocalProtocolError:
+            self.fail(category="permanent", name="a mistake in the agent")
             raise
 
+    def _stop(self, by: Literal["user", "producer"]) -> None:
+        """End the session with its producer, whatever has happened to it."""
+        try:
+            self.cancel(by=by)
+        except LocalProtocolError:
+            self._break_off(lambda: self.cancel(by=by))
 
-def stop(session: Session, by: Literal["user", "producer"]) -> None:
-    """Everything ends, so this does too, whatever has happened to it."""
-    try:
-        session.cancel(by=by)
-    except LocalProtocolError:
-        break_off(session, lambda: session.cancel(by=by))
+    def _break_off(self, end: Callable[[], None]) -> None:
+        """End what the journal says is open, then the session, if it is not over."""
+        with self._emitter.lock:
+            self._activity.drop()
+            last = self._emitter.recover()
+            if last is not None and self.open:
+                self._emitter.close_open(last)
+                end()
+            self.producer.session_ended(self)
+
+    def _disown_after_fork(self) -> None:
+        """Give the session up in a forked process: it is the parent's."""
+        self._activity.drop()
+        self._emitter.disown_after_fork()
+
+    def _forget(self) -> None:
+        if self._token is not None:
+            with suppress(ValueError):  # left in another task or thread than it was entered in
+                CURRENT_SESSIONS.reset(self._token)
+            others = self._other_sessions()
+            if not any(session.producer is self.producer for session in others):
+                CURRENT_SESSIONS.set((*others, self))
+            self._token = None
+
+    def _other_sessions(self) -> list[Session]:
+        """Return the sessions of this task or thread that still matter beside this one."""
+        return [
+            session
+            for session in CURRENT_SESSIONS.get()
+            if session.open or not (session.producer is self.producer or session.producer.is_closed)
+        ]
 
 
-def break_off(session: Session, end: Callable[[], None]) -> None:
-    """End what the journal says is open, then the session, if it is not over."""
-    with session.voice.lock:
-        session.drop()
-        last = session.voice.mend()
-        if last is not None and session.open:
-            session.voice.close(last)
-            end()
-        session.producer.shut(session)
+class _HubSide:
+    """A session as the hub sees it: a :class:`~aaep.hub.sessions.SessionSource`."""
 
+    def __init__(self, session: Session, audience: frozenset[str] | None) -> None:
+        self.audience = audience
+        self._session = session
 
-def _end(session: Session, error: BaseException | None) -> None:
-    if not session.open:
-        return
-    if error is None:
-        _end_well(session)
-    elif (by := stopped(error)) is not None:
-        session.cancel(by=by)
-    else:
-        category, name = summaries.classify_error(error)
-        session.fail(category=category, name=name)
+    @property
+    def session_id(self) -> str:
+        return self._session.session_id
 
+    def join(self, subscription: Subscription) -> SessionSnapshot:
+        """Return what a listener who comes now has to know: CF-007, CF-146, C-36."""
+        emitter = self._session._emitter
+        with emitter.lock:
+            if not emitter.is_active:
+                return SessionSnapshot()
+            state, prompts = emitter.build_resync(), self._session._activity.questions.join(subscription)
+            return SessionSnapshot(self._session._started_event, prompts, state, emitter.last_event_id)
 
-def _end_well(session: Session) -> None:
-    try:
-        if session.handed is False:  # C-53: nobody said that it was taken
-            session.cancel(("Not taken.", *("Nobody has taken over. The work is not finished.",) * 2), by="system")
-        else:
-            session.complete()
-    except LocalProtocolError:
-        session.fail(category="permanent", name="a mistake in the agent")
-        raise
+    def terms_changed(self, subscription: Subscription) -> None:
+        self._session._activity.questions.terms_changed(subscription)
+
+    def subscription_ended(self, subscription_id: str) -> None:
+        self._session._activity.questions.subscription_ended(subscription_id)
+
+    def reply(self, message: Reply, via: str) -> None:
+        self._session._activity.questions.reply(message, via)
+
+    def owns_token(self, token: str) -> bool:
+        return token in self._session._emitter.state.prompts
+
+    def cancel(self, *, by: Literal["user"], reason: str) -> None:
+        self._session.cancel(by=by, reason=reason)

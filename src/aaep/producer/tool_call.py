@@ -7,16 +7,12 @@ from collections.abc import AsyncGenerator, Awaitable, Callable, Generator
 from concurrent.futures import Future
 from contextlib import aclosing
 from types import TracebackType
-from typing import TYPE_CHECKING, Any, Final, Literal
+from typing import Any, Final, Literal, Protocol
 
 from msgspec import UNSET
 
-from ..errors import LocalProtocolError, Violation
-from ..protocol.consent import needs_consent
-from ..protocol.events import (
-    ToolCompleted,
-    ToolInvoked,
-)
+from ..errors import LocalProtocolError
+from ..protocol.events import ToolCompleted, ToolInvoked
 from ..runtime.background import is_in_event_loop
 from ..text.summaries import (
     Summaries,
@@ -30,18 +26,26 @@ from ..text.summaries import (
     summarize_call_result,
     summarize_skipped_call,
 )
-from .questions import Ask
-from .sending import REST
+from .emitter import Emitter
+from .questions import Ask, Questions
 
-pass
+__all__ = ["Call", "CallHost", "check_is_bool", "classify_risk", "find_stopper"]
 
-if TYPE_CHECKING:
-    from .session import Session
+_MAX_DURATION: Final = 86_400_000  # milliseconds
 
-__all__ = ["Call", "classified", "decided", "stopped"]
 
-_INVOKED: Final = REST[ToolInvoked]
-_COMPLETED: Final = REST[ToolCompleted]
+class CallHost(Protocol):
+    """What a call needs of the session it belongs to."""
+
+    emitter: Emitter
+    questions: Questions
+    calls: dict[str, Call]  # that run, by id
+
+    def check_may_act(self, name: str) -> None: ...
+
+    def flush_outputs(self) -> None: ...
+
+    def settle_state(self, to_state: str) -> None: ...
 
 
 class Call:
@@ -55,44 +59,50 @@ class Call:
     __slots__ = (
         "_args",
         "_ask",
-        "_began",
         "_description",
-        "_expected",
+        "_expected_seconds",
+        "_host",
         "_irreversible",
-        "_ready",
+        "_on_ready",
         "_result",
         "_risk",
-        "_session",
+        "_started_at",
         "_summary",
         "id",
+        "is_running",
         "name",
-        "running",
     )
 
     def __init__(
         self,
-        session: Session,
+        host: CallHost,
         name: str,
         call_id: str,
         *,
         risk: str,
         irreversible: bool,
         ask: Ask | None = None,
-        ready: Callable[[], None] | None = None,
+        on_ready: Callable[[], None] | None = None,
         summary: SummaryLike = None,
         args: str = "",
         description: str | None = None,
         expected_seconds: float | None = None,
     ) -> None:
-        """``ready`` is called last before the tool is announced, and may raise."""
-        self.name, self.id = name, call_id
-        self._session, self._ask, self._ready = session, ask, ready
-        self._risk, self._irreversible = risk, irreversible
-        self._summary, self._args, self._description = summary, clean_text(args) if args else "", description
-        self._expected = expected_seconds
+        """``on_ready`` is called last before the tool is announced, and may raise."""
+        self.name = name
+        self.id = call_id
+        self.is_running = False
+        self._host = host
+        self._risk = risk
+        self._irreversible = irreversible
+        self._ask = ask
+        self._on_ready = on_ready
+        self._summary = summary
+        self._args = clean_text(args) if args else ""
+        self._description = description
+        self._expected_seconds = expected_seconds
         self._result: SummaryLike = None
-        self._began = 0.0
-        self.running = False
+        self._started_at = 0.0
 
     def result(self, summary: SummaryLike) -> None:
         """Say what came out of it; told when it ends."""
@@ -101,23 +111,22 @@ class Call:
     # -- the block -------------------------------------------------------------------------
 
     def __enter__(self) -> Call:
-        if self._begin() is not None:
-            self.begin()
+        self.begin()
         return self
 
     def begin(self) -> None:
         """Announce the tool, as soon as it may run."""
-        while (waiting := self._begin()) is not None:
+        while (blocking := self._try_begin()) is not None:
             if is_in_event_loop():
                 raise LocalProtocolError(
                     f"{self.name} cannot start while a question is open. Use `async with`, or wait for the answer."
                 )
-            self._session.questions.may_wait(self.name)
-            waiting.arrived.wait()
+            self._host.questions.check_may_wait(self.name)
+            blocking.arrived.wait()
 
     async def __aenter__(self) -> Call:
-        while (waiting := self._begin()) is not None:
-            await waiting.arrived
+        while (blocking := self._try_begin()) is not None:
+            await blocking.arrived
         return self
 
     def __exit__(self, _type: type[BaseException] | None, error: BaseException | None, _: TracebackType | None) -> None:
@@ -128,54 +137,55 @@ class Call:
     ) -> None:
         self.end(error)
 
-    def _begin(self) -> Ask | None:
-        """Announce the tool; or the question that has to be answered first (C-78)."""
-        session = self._session
-        with session.voice.lock:
-            blocking = session.questions.current
-            if blocking is not None:
-                return blocking
-            session.may_act(self.name)
-            if self._ready is not None:
-                self._ready()
-            said = summarize_call(self.name, self._args)
-            if self._summary is not None:
-                said = complete_summaries(self._summary, said, english=session.english)
-            rest = _INVOKED(
-                tool=self.name,
-                tool_call_id=self.id,
-                risk_level=self._risk,
-                irreversible=self._irreversible,
-                description=UNSET if self._description is None else clean_text(self._description, 4096),
-                args_summary=self._args or UNSET,
-                expected_duration_ms=UNSET if self._expected is None else int(self._expected * 1000),
-                summary_terse=said.terse,
-                summary_normal=said.normal,
-                summary_detailed=said.detailed,
-            )
-            order = session.voice.order
-            if order.prompts or needs_consent(rest):  # else there is nothing to judge
-                wrong: list[Violation] = []
-                order.judge_consent(rest, wrong)  # before the state is told, which would promise a call
-                if wrong:
-                    raise LocalProtocolError(f"{self.name} did not run.", wrong)
-            session.settle_outputs()
-            session.go("calling_tool")
-            self._began = session.voice.clock()
-            self.running = True
-            session.running[self.id] = self  # first, so that it is ended if we are interrupted here
+    def _try_begin(self) -> Ask | None:
+        """Announce the tool, or return the question that has to be answered first (C-78)."""
+        host, emitter = self._host, self._host.emitter
+        with emitter.lock:
+            if host.questions.current is not None:
+                return host.questions.current
+            host.check_may_act(self.name)
+            if self._on_ready is not None:
+                self._on_ready()
+            members = self._members()
+            # Before the state is told, which would promise a call.
+            violations = emitter.state.judge_consent(ToolInvoked(**emitter.envelope(), **members))
+            if violations:
+                raise LocalProtocolError(f"{self.name} did not run.", violations)
+            host.flush_outputs()
+            emitter.change_state("calling_tool")
+            self._started_at = emitter.clock()
+            self.is_running = True
+            host.calls[self.id] = self  # first, so that it is ended if we are interrupted here
             try:
-                session.voice.add(ToolInvoked, rest)
+                emitter.emit(ToolInvoked, **members)
             except Exception:
-                self.running = False
-                del session.running[self.id]
+                self.is_running = False
+                del host.calls[self.id]
                 raise
             except BaseException as error:  # announced or not, it does not run
                 self.end(error)
                 raise
             if self._ask is not None:
-                session.questions.began(self._ask)
+                host.questions.call_began(self._ask)
         return None
+
+    def _members(self) -> dict[str, Any]:
+        """Return what the announcement says beside the envelope."""
+        summaries = summarize_call(self.name, self._args)
+        if self._summary is not None:
+            summaries = complete_summaries(self._summary, summaries, english=self._host.emitter.is_english)
+        return {
+            "tool": self.name,
+            "tool_call_id": self.id,
+            "risk_level": self._risk,
+            "irreversible": self._irreversible,
+            "description": UNSET if self._description is None else clean_text(self._description, 4096),
+            "args_summary": self._args or UNSET,
+            "expected_duration_ms": UNSET if self._expected_seconds is None else int(self._expected_seconds * 1000),
+            "summary_terse": summaries.terse,
+            "summary_normal": summaries.normal,
+            "summary_detailed": summaries.detailed,
+        }
 
     def end(self, error: BaseException | None) -> None:
         """Say how it ended."""
@@ -187,142 +197,136 @@ class Call:
 
     def _end(self, error: BaseException | None) -> None:
         if error is None:
-            seconds, result = self._seconds(), self._result
-            said = summarize_call_result(self.name, seconds)
-            self._complete("success", said if result is None else complete_summaries(result, said), seconds)
-        elif stopped(error) is not None:
-            self._complete(
-                "error", summarize_call_failure(self.name, "cancelled"), error_message="cancelled"
-            )  # C-42: it has stopped
+            summaries = summarize_call_result(self.name, self._seconds())
+            if self._result is not None:
+                summaries = complete_summaries(self._result, summaries)
+            self._complete("success", summaries)
+        elif find_stopper(error) is not None:  # C-42: it has stopped
+            self._complete("error", summarize_call_failure(self.name, "cancelled"), error_message="cancelled")
         else:
             _, name = classify_error(error)
-            self._complete("error", summarize_call_failure(self.name, name), error_message=f"The tool failed: {name}.")
+            summaries = summarize_call_failure(self.name, name)
+            self._complete("error", summaries, error_message=f"The tool failed: {name}.")
 
     # -- what is not done at once ------------------------------------------------------------
 
-    def go_on(self) -> None:
+    def check_running(self) -> None:
         """CF-027, C-54: once everybody was told that the session is over, nothing of it begins."""
-        if not self.running:
+        if not self.is_running:
             raise LocalProtocolError(
                 f"The session of {self.name} is over, so it did not go on. Use up what a tool gives inside the session."
             )
 
-    def steps(self, given: Generator[Any, Any, Any]) -> Generator[Any, Any, Any]:
-        """A generator that runs in this block and is its end; each step is one that may still be taken."""
-        take, sent = given.send, None
+    def run_generator(self, generator: Generator[Any, Any, Any]) -> Generator[Any, Any, Any]:
+        """Run a generator in this block, which ends with it; each step is one that may still be taken."""
+        advance, sent = generator.send, None
         try:
             while True:
-                self.go_on()
+                self.check_running()
                 try:
-                    got = take(sent)
+                    value = advance(sent)
                 except StopIteration as done:
                     self.end(None)
                     return done.value
                 try:
-                    take, sent = given.send, (yield got)
+                    advance, sent = generator.send, (yield value)
                 except GeneratorExit:
                     raise
                 except BaseException as error:
-                    take, sent = given.throw, error
+                    advance, sent = generator.throw, error
         except BaseException as error:
             try:
-                given.close()
+                generator.close()
             finally:
                 self.end(error)
             raise
 
-    async def flow(self, given: AsyncGenerator[Any, Any]) -> AsyncGenerator[Any, Any]:
-        """The same for an asynchronous generator."""
+    async def run_async_generator(self, generator: AsyncGenerator[Any, Any]) -> AsyncGenerator[Any, Any]:
+        """Run an asynchronous generator in this block, which ends with it."""
         sent = None
         try:
-            async with aclosing(given):
+            async with aclosing(generator):
                 while True:
-                    self.go_on()
+                    self.check_running()
                     try:
-                        got = await given.asend(sent)
+                        value = await generator.asend(sent)
                     except StopAsyncIteration:
                         break
-                    sent = yield got
+                    sent = yield value
         except BaseException as error:
             self.end(error)
             raise
         self.end(None)
 
-    async def later(self, given: Awaitable[Any]) -> Any:
-        """The same for what is awaited."""
+    async def run_awaitable(self, awaitable: Awaitable[Any]) -> Any:
+        """Await something in this block, which ends with it."""
         try:
-            if not asyncio.isfuture(given):  # which runs by itself
-                if not self.running and asyncio.iscoroutine(given):
-                    given.close()
-                self.go_on()
-            value = await given
+            if not asyncio.isfuture(awaitable):  # which runs by itself
+                if not self.is_running and asyncio.iscoroutine(awaitable):
+                    awaitable.close()
+                self.check_running()
+            value = await awaitable
         except BaseException as error:
             self.end(error)
             raise
         self.end(None)
         return value
 
-    def done(self, given: Future[Any]) -> None:
-        """What a thread does for it is done."""
-        self.end(asyncio.CancelledError() if given.cancelled() else given.exception())
+    def end_with_future(self, future: Future[Any]) -> None:
+        """End the block with what a thread has done for it."""
+        self.end(asyncio.CancelledError() if future.cancelled() else future.exception())
 
-    def forgo(self) -> None:
-        """It was agreed to and will not run. HITL-018: it is announced all the same, and that it did not run."""
-        self._summary, said = summarize_skipped_call(self.name)
-        if self._begin() is None:
-            self._complete("error", said, error_message=said.normal)
+    def skip(self) -> None:
+        """Say that it was agreed to and will not run. HITL-018: it is announced all the same."""
+        self._summary, summaries = summarize_skipped_call(self.name)
+        if self._try_begin() is None:
+            self._complete("error", summaries, error_message=summaries.normal)
 
     def abandon(self) -> None:
-        """Its session ends while it runs: what it did is not known. C-42"""
-        said = summarize_abandoned_call(self.name)
-        self._complete("timeout", said, error_message=said.normal)
+        """Say that its session ends while it runs: what it did is not known. C-42"""
+        summaries = summarize_abandoned_call(self.name)
+        self._complete("timeout", summaries, error_message=summaries.normal)
 
-    def _complete(
-        self, status: str, said: Summaries, seconds: float | None = None, error_message: str | None = None
-    ) -> None:
-        session = self._session
-        with session.voice.lock:
-            if not self.running:
+    def _complete(self, status: str, summaries: Summaries, error_message: str | None = None) -> None:
+        emitter = self._host.emitter
+        with emitter.lock:
+            if not self.is_running:
                 return  # abandoned when its session ended; there is nobody left to tell
-            self.running = False
-            del session.running[self.id]
-            session.voice.add(
+            self.is_running = False
+            del self._host.calls[self.id]
+            emitter.emit(
                 ToolCompleted,
-                _COMPLETED(
-                    tool=self.name,
-                    tool_call_id=self.id,
-                    status=status,
-                    duration_ms=min(int((self._seconds() if seconds is None else seconds) * 1000), 86_400_000),
-                    error_message=UNSET if error_message is None else clean_text(error_message, 4096),
-                    summary_terse=said.terse,
-                    summary_normal=said.normal,
-                    summary_detailed=said.detailed,
-                ),
+                summaries,
+                tool=self.name,
+                tool_call_id=self.id,
+                status=status,
+                duration_ms=min(int(self._seconds() * 1000), _MAX_DURATION),
+                error_message=UNSET if error_message is None else clean_text(error_message, 4096),
             )
-            session.rest("thinking")
+            self._host.settle_state("thinking")
 
     def _seconds(self) -> float:
-        return max(0.0, self._session.voice.clock() - self._began)
+        return max(0.0, self._host.emitter.clock() - self._started_at)
 
 
-def classified(risk: str | None, irreversible: bool | None) -> tuple[str, bool]:
+def classify_risk(risk: str | None, irreversible: bool | None) -> tuple[str, bool]:
     """C-41: what is not declared counts as the worst. Low risk says that nothing is lost."""
     if risk not in (None, "low", "medium", "high"):
         raise ValueError(f"risk is low, medium or high, not {risk!r}.")
-    decided(irreversible=irreversible)
+    check_is_bool(irreversible=irreversible)
     if irreversible is None:
         irreversible = risk != "low"
     return risk or "high", irreversible
 
 
-def decided(**said: object) -> None:
-    """What decides whether somebody is asked is said plainly: 1, or a word, could be taken for a yes or for a no."""
-    for name, value in said.items():
+def check_is_bool(**settings: object) -> None:
+    """Raise unless each setting is True, False or None: 1, or a word, could be taken for a yes or for a no."""
+    for name, value in settings.items():
         if value is not None and not isinstance(value, bool):
             raise TypeError(f"{name} is True or False, not {value!r}.")
 
 
-_STOPPED: Final[dict[type[BaseException], Literal["user", "producer", "system"]]] = {
+_STOPPERS: Final[dict[type[BaseException], Literal["user", "producer", "system"]]] = {
     KeyboardInterrupt: "user",
     SystemExit: "system",
     asyncio.CancelledError: "producer",
@@ -330,6 +334,6 @@ _STOPPED: Final[dict[type[BaseException], Literal["user", "producer", "system"]]
 }
 
 
-def stopped(error: BaseException) -> Literal["user", "producer", "system"] | None:
-    """Who stopped the work, if an error says that it was stopped and not that it failed."""
-    return next((by for kind, by in _STOPPED.items() if isinstance(error, kind)), None)
+def find_stopper(error: BaseException) -> Literal["user", "producer", "system"] | None:
+    """Return who stopped the work, if an error says that it was stopped and not that it failed."""
+    return next((stopper for kind, stopper in _STOPPERS.items() if isinstance(error, kind)), None)

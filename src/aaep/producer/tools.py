@@ -15,27 +15,25 @@ from concurrent.futures import Future
 from contextlib import aclosing
 from functools import wraps
 from string import Formatter
-from typing import TYPE_CHECKING, Any, Final, Literal, TypeVar, cast
+from typing import Any, Final, Literal, TypeVar, cast
 
 from ..errors import AaepError, LocalProtocolError
 from ..protocol.events import ToolInvoked
 from ..protocol.rules import pattern_test
 from ..runtime.ids import new_id
-from ..text.summaries import SummaryLike, clean_text, humanize_name
-from .questions import Answer, Ask, confirmation
-from .session import CURRENT, Session
+from ..text.phrases import humanize_name
+from ..text.summaries import SummaryLike, clean_text
+from .questions import Answer, Ask, build_confirmation
+from .session import Session
 from .tool_arguments import Snapshot, describe_all, describe_briefly, fill_template, take_snapshot
-from .tool_call import Call, classified, decided
+from .tool_call import Call, check_is_bool, classify_risk
 
-if TYPE_CHECKING:
-    from .producer import Producer
-
-__all__ = ["Refused", "Tool", "decorate"]
+__all__ = ["Refused", "Tool"]
 
 F = TypeVar("F", bound=Callable[..., Any])
 
-_is_name: Final = pattern_test(ToolInvoked, "tool")
-_MEMBER: Final = re.compile(r"[.\[]")
+_is_tool_name: Final = pattern_test(ToolInvoked, "tool")
+_FIELD_SEPARATOR: Final = re.compile(r"[.\[]")
 
 
 class Refused(AaepError):
@@ -47,11 +45,11 @@ class Refused(AaepError):
 
 
 class Tool:
-    """What is known of a tool before it is called."""
+    """A tool of an agent: how it is classified, and what people are told of a call before it runs."""
 
     def __init__(
         self,
-        producer: Producer,
+        find_session: Callable[[str], Session],
         function: Callable[..., Any],
         *,
         name: str | None,
@@ -64,239 +62,240 @@ class Tool:
         timeout: int | None,
         on_refusal: Literal["return", "raise"],
     ) -> None:
+        """``find_session`` returns the session that a call of the tool with that name belongs to, or raises."""
         self.name = name or re.sub(r"[^A-Za-z0-9_.-]", "_", getattr(function, "__name__", "tool"))
-        if _is_name(self.name) is None:
+        if _is_tool_name(self.name) is None:
             raise ValueError(f"{self.name!r} cannot name a tool: letters, digits, _ . and - only, a letter first.")
         if on_refusal not in ("return", "raise"):
             raise ValueError(f"on_refusal is return or raise, not {on_refusal!r}.")
-        self.risk, self.irreversible = classified(risk, irreversible)
-        decided(confirm=confirm)
+        self.risk, self.irreversible = classify_risk(risk, irreversible)
+        check_is_bool(confirm=confirm)
         # C-40: what is risky or final is always asked about; the author may only ask more often.
-        self.asks = self.risk == "high" or self.irreversible or confirm is True
-        if confirm is False and self.asks:
+        self.needs_confirmation = self.risk == "high" or self.irreversible or confirm is True
+        if confirm is False and self.needs_confirmation:
             raise ValueError(f"{self.name} is of high risk or cannot be undone, so it has to be confirmed.")
         self.description = inspect.getdoc(function)
-        self._producer = producer
+        self._find_session = find_session
+        self._function = function
         self._signature = inspect.signature(function)
-        for text in (action, consequence, summary):
-            self._check(text)
-        self._method = "." in getattr(function, "__qualname__", "").rpartition("<locals>.")[2]
-        self._action, self._consequence, self._summary = action, consequence, summary
-        self._timeout, self._on_refusal = timeout, on_refusal
+        for template in (action, consequence, summary):
+            self._check_template(template)
+        self._is_method = "." in getattr(function, "__qualname__", "").rpartition("<locals>.")[2]
+        self._action = action
+        self._consequence = consequence
+        self._summary = summary
+        self._timeout = timeout
+        self._on_refusal = on_refusal
 
-    def session(self) -> Session:
-        """The session the call belongs to: that of the task or thread, or the only one there is if it never had one."""
-        found = next((one for one in reversed(CURRENT.get()) if one.producer is self._producer), None)
-        if found is not None:
-            if found.open:
-                return found
-            found.voice.must_be_free()
-            # The only one there is may be somebody else's, who would be asked about what is not theirs.
-            raise LocalProtocolError(
-                f"The session that {self.name} belongs to is over, so it did not run. "
-                "Call it inside `with producer.session(…):`."
-            )
-        only = self._producer.sessions
-        if len(only) == 1:
-            return only[0]
-        why = "Several sessions are open" if only else "No session is open"
-        raise LocalProtocolError(
-            f"{why}, so {self.name} cannot be announced, and did not run. "
-            "Call it inside `with producer.session(…):`, in the same task or thread."
-        )
+    def find_session(self) -> Session:
+        """Return the session that a call belongs to, or raise."""
+        return self._find_session(self.name)
 
     def bind(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> dict[str, Any]:
-        """The call's arguments by name, defaults included."""
+        """Return a call's arguments by name, defaults included."""
         bound = self._signature.bind(*args, **kwargs)
         bound.apply_defaults()
-        given = dict(bound.arguments)
-        if self._method and (first := next(iter(given), "")) in ("self", "cls"):  # what it is called on, not with
-            del given[first]
-        return given
+        arguments = dict(bound.arguments)
+        # What a method is called on is not what it is called with.
+        if self._is_method and (first := next(iter(arguments), "")) in ("self", "cls"):
+            del arguments[first]
+        return arguments
 
-    def ask(self, session: Session, given: dict[str, Any], call: str, args: str) -> Ask:
+    def describe(self, arguments: dict[str, Any]) -> tuple[SummaryLike, str]:
+        """Return what is told when it runs: the author's words, and the arguments."""
+        summary = clean_text(self._fill(self._summary, arguments, complete=False)) or None
+        return summary, describe_briefly(arguments)
+
+    def ask(self, session: Session, arguments: dict[str, Any], call_id: str, args: str) -> Ask:
+        """Ask the person about a call."""
         named = humanize_name(self.name)
-        action = self._filled(self._action, given) or f"Use {named}. With {describe_all(given) or 'nothing more'}."
+        action = self._fill(self._action, arguments)
+        action = action or f"Use {named}. With {describe_all(arguments) or 'nothing more'}."
         unknown = "What this changes is not stated." + (" It cannot be undone." if self.irreversible else "")
-        members = confirmation(
+        members = build_confirmation(
             action,
-            self._filled(self._consequence, given) or unknown,
+            self._fill(self._consequence, arguments) or unknown,
             risk=self.risk,
             irreversible=self.irreversible,
             timeout=self._timeout,
-            context={"tool": self.name, "tool_call_id": call, "arguments": args},
+            context={"tool": self.name, "tool_call_id": call_id, "arguments": args},
         )
+        questions = session._activity.questions
         ask = Ask(
-            session.questions, "confirmation", members, said=None, about=members["action"], call=call, tool=self.name
+            questions,
+            "confirmation",
+            members,
+            summary=None,
+            about=members["action"],
+            call=call_id,
+            tool=self.name,
         )
-        return session.questions.put(ask)
-
-    def call(
-        self, session: Session, call: str, ask: Ask | None, said: tuple[SummaryLike, str], ready: Callable[[], None]
-    ) -> Call:
-        summary, args = said
-        return Call(
-            session,
-            self.name,
-            call,
-            risk=self.risk,
-            irreversible=self.irreversible,
-            ask=ask,
-            ready=ready,
-            summary=summary,
-            args=args,
-            description=self.description,
-        )
+        return questions.put(ask)
 
     def refuse(self, answer: Answer) -> str:
+        """Return the refusal as text, or raise it."""
         if self._on_refusal == "raise":
             raise Refused(answer)
         return answer.refusal
 
-    def unchanged(self, before: Snapshot, given: dict[str, Any]) -> None:
-        """One consent is for one call with those arguments: what was read out is what runs (CF-019)."""
+    def check_unchanged(self, before: Snapshot, arguments: dict[str, Any]) -> None:
+        """Raise if what would run is not what was read out: a consent is for one call with those arguments (CF-019)."""
         try:
-            same = take_snapshot(given) == before
+            is_same = take_snapshot(arguments) == before
         except LocalProtocolError:  # it could be compared before
-            same = False
-        if not same:
+            is_same = False
+        if not is_same:
             raise LocalProtocolError(
                 f"The arguments of {self.name} changed while the user was asked, so it did not run. Ask again."
             )
 
-    def _check(self, template: str | None) -> None:
-        """A name that is no parameter's is told where it is written, and not when somebody is to be asked."""
+    def _check_template(self, template: str | None) -> None:
+        """Raise for a name that is no parameter's, where it is written and not when somebody is to be asked."""
         try:
             names = [name for _, name, _, _ in Formatter().parse(template or "") if name is not None]
         except ValueError as error:
             raise ValueError(f"The text {template!r} of {self.name} cannot be filled in: {error}.") from error
         for name in names:
-            if _MEMBER.split(name)[0] not in self._signature.parameters:
+            if _FIELD_SEPARATOR.split(name)[0] not in self._signature.parameters:
                 raise ValueError(
                     f"The text {template!r} of {self.name} cannot be filled in: {name!r} is none of its parameters."
                 )
 
-    def said(self, given: dict[str, Any]) -> tuple[SummaryLike, str]:
-        """What is told when it runs: the author's words, and the arguments."""
-        return clean_text(self._filled(self._summary, given, complete=False)) or None, describe_briefly(given)
-
-    def _filled(self, template: str | None, given: dict[str, Any], *, complete: bool = True) -> str:
+    def _fill(self, template: str | None, arguments: dict[str, Any], *, complete: bool = True) -> str:
         if template is None:
             return ""
         try:
-            return fill_template(template, given, complete=complete)
+            return fill_template(template, arguments, complete=complete)
         except (LookupError, TypeError, ValueError, AttributeError) as error:
             raise LocalProtocolError(
                 f"The text {template!r} of {self.name} cannot be filled in: {error}. Use the names of its parameters."
             ) from error
 
+    # -- the function that agent code calls ------------------------------------------------------
 
-class Attempt:
+    def decorate(self, function: F) -> F:
+        """Return the function as a tool; its name, text, signature and types stay as they are."""
+        if inspect.isasyncgenfunction(function):
+            wrapper = self._wrap_async_generator()
+        elif inspect.iscoroutinefunction(function):
+            wrapper = self._wrap_coroutine()
+        elif inspect.isgeneratorfunction(function):
+            wrapper = self._wrap_generator()
+        else:
+            wrapper = self._wrap_function()
+        return cast(F, wraps(function)(wrapper))
+
+    def _wrap_async_generator(self) -> Callable[..., Any]:
+        async def run(*args: Any, **kwargs: Any) -> Any:
+            block = await self._admit(args, kwargs)
+            if isinstance(block, str):
+                yield block
+                return
+            async with block, aclosing(block.run_async_generator(self._function(*args, **kwargs))) as steps:
+                async for value in steps:
+                    yield value
+
+        return run
+
+    def _wrap_coroutine(self) -> Callable[..., Any]:
+        async def run(*args: Any, **kwargs: Any) -> Any:
+            block = await self._admit(args, kwargs)
+            if isinstance(block, str):
+                return block
+            async with block:
+                return await self._function(*args, **kwargs)
+
+        return run
+
+    def _wrap_generator(self) -> Callable[..., Any]:
+        def run(*args: Any, **kwargs: Any) -> Any:
+            block = self._admit_waiting(args, kwargs)
+            if isinstance(block, str):
+                yield block
+                return
+            with block:
+                return (yield from block.run_generator(self._function(*args, **kwargs)))
+
+        return run
+
+    def _wrap_function(self) -> Callable[..., Any]:
+        def run(*args: Any, **kwargs: Any) -> Any:
+            block = self._admit_waiting(args, kwargs)
+            if isinstance(block, str):
+                return block
+            block.begin()
+            try:
+                result = self._function(*args, **kwargs)
+            except BaseException as error:
+                block.end(error)
+                raise
+            return _end_with_result(block, result)
+
+        return run
+
+    def _admit_waiting(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Call | str:
+        """Return the block to run in, or the refusal, once the person has answered. Waits in this thread."""
+        if self.needs_confirmation:
+            # Before anything is asked: the question would be in vain.
+            self.find_session()._activity.questions.check_may_wait(self.name)
+        attempt = _Attempt(self, args, kwargs)
+        return attempt.admit(attempt.ask.wait() if attempt.ask is not None else None)
+
+    async def _admit(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Call | str:
+        """Return the block to run in, or the refusal, once the person has answered."""
+        attempt = _Attempt(self, args, kwargs)
+        return attempt.admit(await attempt.ask if attempt.ask is not None else None)
+
+
+class _Attempt:
     """One call of a tool, before it is allowed."""
 
     def __init__(self, tool: Tool, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
-        self._tool, self._session = tool, tool.session()
-        self._given, self._call = tool.bind(args, kwargs), new_id("call_")
-        self._before = take_snapshot(self._given) if tool.asks else ()
-        self._said = tool.said(self._given)  # first: nobody agrees to what then cannot be announced
-        self.ask = tool.ask(self._session, self._given, self._call, self._said[1]) if tool.asks else None
+        self._tool = tool
+        self._session = tool.find_session()
+        self._arguments = tool.bind(args, kwargs)
+        self._call_id = new_id("call_")
+        self._before: Snapshot = take_snapshot(self._arguments) if tool.needs_confirmation else ()
+        # First: nobody agrees to what then cannot be announced.
+        self._summary, self._args = tool.describe(self._arguments)
+        self.ask: Ask | None = None
+        if tool.needs_confirmation:
+            self.ask = tool.ask(self._session, self._arguments, self._call_id, self._args)
 
-    def block(self, answer: Answer | None) -> Call | str:
-        """The block to run in, or the refusal."""
+    def admit(self, answer: Answer | None) -> Call | str:
+        """Return the block to run in, or the refusal."""
         if self.ask is not None and (answer is None or not answer.granted):
             return self._tool.refuse(answer if answer is not None else Answer(outcome="rejected", granted=False))
-        return self._tool.call(self._session, self._call, self.ask, self._said, self._ready)
+        return Call(
+            self._session._activity,
+            self._tool.name,
+            self._call_id,
+            risk=self._tool.risk,
+            irreversible=self._tool.irreversible,
+            ask=self.ask,
+            on_ready=self._check_unchanged,
+            summary=self._summary,
+            args=self._args,
+            description=self._tool.description,
+        )
 
-    def _ready(self) -> None:
+    def _check_unchanged(self) -> None:
         if self.ask is not None:
-            self._tool.unchanged(self._before, self._given)
+            self._tool.check_unchanged(self._before, self._arguments)
 
 
-def _waited(tool: Tool, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Call | str:
-    if tool.asks:
-        tool.session().questions.may_wait(tool.name)  # or it would be asked in vain
-    attempt = Attempt(tool, args, kwargs)
-    return attempt.block(attempt.ask.wait() if attempt.ask is not None else None)
-
-
-async def _awaited(tool: Tool, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Call | str:
-    attempt = Attempt(tool, args, kwargs)
-    return attempt.block(await attempt.ask if attempt.ask is not None else None)
-
-
-def decorate(tool: Tool, function: F) -> F:
-    """The function with its manners; its name, text, signature and types stay as they are."""
-    if inspect.isasyncgenfunction(function):
-        made = _streaming(tool, function)
-    elif inspect.iscoroutinefunction(function):
-        made = _asynchronous(tool, function)
-    elif inspect.isgeneratorfunction(function):
-        made = _generating(tool, function)
-    else:
-        made = _synchronous(tool, function)
-    return cast(F, wraps(function)(made))
-
-
-def _streaming(tool: Tool, function: Callable[..., Any]) -> Callable[..., Any]:
-    async def streaming(*args: Any, **kwargs: Any) -> Any:
-        block = await _awaited(tool, args, kwargs)
-        if isinstance(block, str):
-            yield block
-            return
-        async with block, aclosing(block.flow(function(*args, **kwargs))) as steps:
-            async for one in steps:
-                yield one
-
-    return streaming
-
-
-def _asynchronous(tool: Tool, function: Callable[..., Any]) -> Callable[..., Any]:
-    async def asynchronous(*args: Any, **kwargs: Any) -> Any:
-        block = await _awaited(tool, args, kwargs)
-        if isinstance(block, str):
-            return block
-        async with block:
-            return await function(*args, **kwargs)
-
-    return asynchronous
-
-
-def _generating(tool: Tool, function: Callable[..., Any]) -> Callable[..., Any]:
-    def generating(*args: Any, **kwargs: Any) -> Any:
-        block = _waited(tool, args, kwargs)
-        if isinstance(block, str):
-            yield block
-            return
-        with block:
-            return (yield from block.steps(function(*args, **kwargs)))
-
-    return generating
-
-
-def _synchronous(tool: Tool, function: Callable[..., Any]) -> Callable[..., Any]:
-    def synchronous(*args: Any, **kwargs: Any) -> Any:
-        block = _waited(tool, args, kwargs)
-        if isinstance(block, str):
-            return block
-        block.begin()
-        try:
-            result = function(*args, **kwargs)
-        except BaseException as error:
-            block.end(error)
-            raise
-        # What one of these does it has yet to do.
-        if isinstance(result, (map, filter)):
-            result = (one for one in result)
-        if isinstance(result, Future):
-            result.add_done_callback(block.done)
-            return result
-        if inspect.isawaitable(result):
-            return block.later(result)
-        if inspect.isgenerator(result):
-            return block.steps(result)
-        if inspect.isasyncgen(result):
-            return block.flow(result)
-        block.end(None)
+def _end_with_result(block: Call, result: Any) -> Any:
+    """End a block with what its function returned; what a lazy result does it has yet to do."""
+    if isinstance(result, (map, filter)):
+        result = (item for item in result)
+    if isinstance(result, Future):
+        result.add_done_callback(block.end_with_future)
         return result
-
-    return synchronous
+    if inspect.isawaitable(result):
+        return block.run_awaitable(result)
+    if inspect.isgenerator(result):
+        return block.run_generator(result)
+    if inspect.isasyncgen(result):
+        return block.run_async_generator(result)
+    block.end(None)
+    return result

@@ -8,7 +8,7 @@ the stream is.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, Final, Literal, TypeAlias
 
 import msgspec
@@ -48,7 +48,7 @@ __all__ = ["MAX_REMEMBERED", "Audit", "Direction", "Finding", "explain", "find_m
 Direction: TypeAlias = Literal["out", "in", ""]  # from the producer, from the subscriber, not known
 
 _PROMPTS: Final = (AwaitingConfirmation, AwaitingClarification)
-TURNING: Final = frozenset([*_PROMPTS, *TERMINAL])
+_TURNING: Final = frozenset([*_PROMPTS, *TERMINAL])
 MAX_REMEMBERED: Final = 4096  # event ids, sessions, subscriptions and tokens remembered
 _MILLISECOND: Final = 0.001  # which is as exact as events are (ENV-022)
 _MAX_KEPT_BYTES: Final = 16_384  # bytes of a message kept to compare with; of a longer one its hash
@@ -79,9 +79,9 @@ def explain(raw: bytes | str, registry: Registry = BUNDLED, *, strict: bool = Fa
     return Audit(registry, strict=strict).grade(codec.find_violations(raw, registry, strict=strict))
 
 
-def _digest(raw: bytes) -> bytes:
-    """Stands for a message too long to keep."""
-    return hash(raw).to_bytes(8, signed=True)
+def _digest_if_long(raw: bytes) -> bytes:
+    """Return a message to compare others with; of one that is too long to keep, its hash."""
+    return raw if len(raw) <= _MAX_KEPT_BYTES else hash(raw).to_bytes(8, signed=True)
 
 
 def forget_older_half(recent: dict[Any, Any]) -> None:
@@ -123,14 +123,17 @@ class Audit:
         level: int = 3,
         profiles: Iterable[Profile] = (),
     ) -> None:
-        self.registry, self.whole, self.strict, self.level = registry, whole, strict, level
+        self.registry = registry
+        self.whole = whole
+        self.strict = strict
+        self.level = level
         self.profiles = tuple(profiles)
         self.events = 0
         self.outside_sessions = 0  # events that took no part in a session
         self.sessions = 0
         self.open_sessions: dict[str, SessionState] = {}
         self._ended_sessions: dict[str, SessionState] = {}
-        self.seen: dict[bytes, bytes] = {}  # by event_id and subscription
+        self._seen: dict[str, bytes] = {}  # by event_id and subscription
         self._tokens: dict[str, list[SessionState]] = {}
         self._gaps: dict[str, None] = {}  # subscriptions on which something is missing
         # Open sessions of which the beginning, or a part, is not known; true of one that we may have let go of.
@@ -138,30 +141,46 @@ class Audit:
         self._has_released = False
         self._other_findings: list[Finding] = []  # about another session than that of the event
         self.subscriptions: dict[str, Handshake] = {}
-        self.scratch = bytearray(65_536)
+        self._scratch = bytearray(65_536)  # to encode messages into, for comparing
 
     def feed(self, raw: bytes, at: str = "", via: str = "", direction: Direction = "") -> list[Finding]:
         """Judge the next message: when it was seen, on which subscription it travelled, and who sent it."""
-        message, violations = codec.read(raw, self.registry, self.strict, self.scratch)
+        message, violations = codec.read(raw, self.registry, self.strict, self._scratch)
+        return self.feed_message(message, violations, raw, at, via, direction)
+
+    def feed_message(
+        self,
+        message: Message | None,
+        violations: Sequence[Violation],
+        raw: bytes,
+        at: str = "",
+        via: str = "",
+        direction: Direction = "",
+    ) -> list[Finding]:
+        """Judge the next message, which :func:`~aaep.protocol.codec.read` has read and found these violations in."""
         if not isinstance(message, Envelope):
             if message is not None:
-                wrong = find_misdirected(message, direction) or self._feed_handshake(message, at, via)
-                told = {(one.rule, one.path) for one in violations}  # one defect, one finding
-                violations = [*violations, *(one for one in wrong if (one.rule, one.path) not in told)]
+                more = find_misdirected(message, direction) or self._feed_handshake(message, at, via)
+                told = {(violation.rule, violation.path) for violation in violations}  # one defect, one finding
+                more = [violation for violation in more if (violation.rule, violation.path) not in told]
+                violations = [*violations, *more]
             return self.grade(violations)
         self.events += 1
         if direction == "in":
             self.outside_sessions += 1
-            return self.grade(
-                [*violations, *find_misdirected(message, direction)], message.event_id, message.session_id
-            )
-        found = self._feed_event(message, raw if len(raw) <= _MAX_KEPT_BYTES else _digest(raw), at, via)
-        if self.profiles:
-            found = [*found, *(v for one in self.profiles for v in one.check(message))]
-        if not violations and not found and not self._other_findings:
+            more = find_misdirected(message, direction)
+        else:
+            more = self._feed_event(message, raw, at, via)
+            if self.profiles:
+                more = [*more, *(violation for profile in self.profiles for violation in profile.check(message))]
+        if not violations and not more and not self._other_findings:
             return []
-        aside, self._other_findings = self._other_findings, []
-        return [*aside, *self.grade([*violations, *found], message.event_id, message.session_id)]
+        others, self._other_findings = self._other_findings, []
+        return [*others, *self.grade([*violations, *more], message.event_id, message.session_id)]
+
+    def has_seen(self, event: Envelope, raw: bytes, via: str = "") -> bool:
+        """Whether this very event was fed before, on the same subscription (TR-014)."""
+        return self._seen.get(event.event_id + via) == _digest_if_long(raw)
 
     def missed(self, via: str) -> None:
         """The recording says that messages on a subscription are missing: what comes next follows from none (C-83)."""
@@ -190,28 +209,29 @@ class Audit:
 
     def _feed_event(self, event: Envelope, raw: bytes, at: str, via: str) -> list[Violation]:
         """Judge an event among those that came before it."""
-        seen, key = self.seen, (event.event_id + via).encode(errors="surrogatepass")
+        seen, key = self._seen, event.event_id + via
+        kept = _digest_if_long(raw)
         if key in seen:
-            repeated = self._find_reuse(event, raw, seen[key])
-            if repeated is not None:
-                return repeated
+            reuse = self._find_reuse(event, kept, seen[key])
+            if reuse is not None:
+                return reuse
         elif len(seen) >= MAX_REMEMBERED:
             forget_older_half(seen)
-        seen[key] = raw
-        part = event if type(event) is not UnknownEvent else codec.as_meant(event)
+        seen[key] = kept
+        meant = event if type(event) is not UnknownEvent else codec.as_meant(event)
         name = event.session_id + via
-        session = self.open_sessions.get(name) or self._open_session(name, part, via)
-        turning = type(part) in TURNING
+        session = self.open_sessions.get(name) or self._open_session(name, meant, via)
+        is_turning = type(meant) in _TURNING
         # Only prompts need a clock, and reading one from text is not free.
-        timed = isinstance(part, _PROMPTS) or session.deadline is not None
-        found = session.feed(part, _moment(at or event.timestamp) if timed else 0.0)
-        if found and (name in self._joined_midway or name not in self.open_sessions):
-            found = _undetermined(part, session, found, released=self._joined_midway.get(name, True))
-        if turning:
-            self._remember_turn(part, session, name)
+        now = _moment(at or event.timestamp) if is_turning or session.deadline is not None else 0.0
+        violations = session.feed(meant, now)
+        if violations and (name in self._joined_midway or name not in self.open_sessions):
+            violations = _undetermined(meant, session, violations, released=self._joined_midway.get(name, True))
+        if is_turning:
+            self._remember_turn(meant, session, name)
         if via in self.subscriptions:
-            found = [*self.subscriptions[via].feed(event), *found]
-        return found
+            violations = [*self.subscriptions[via].feed(event), *violations]
+        return violations
 
     def _remember_turn(self, event: Envelope, session: SessionState, name: str) -> None:
         """A prompt was issued, or a session ended."""
@@ -327,12 +347,13 @@ class Audit:
             yield Violation("CONF-063", text, "/subscription_id")
 
     def grade(self, violations: Iterable[Violation], event_id: str = "", session_id: str = "") -> list[Finding]:
-        graded = []
+        """Make findings of violations, but for those that only a higher level demands."""
+        findings = []
         for violation in violations:
             rule = all_rules().get(violation.rule)
             if rule is not None and rule.level > self.level and not rule.always:
                 continue
-            graded.append(
+            findings.append(
                 Finding(
                     violation.rule,
                     rule.section if rule is not None else "",
@@ -343,7 +364,7 @@ class Audit:
                     session_id,
                 )
             )
-        return graded
+        return findings
 
 
 def _midway(session_id: str) -> SessionState:

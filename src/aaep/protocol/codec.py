@@ -30,8 +30,16 @@ from .events import CORE_EVENTS, CRITICAL, Envelope, ExtensionEvent, UnknownEven
 from .extensions import Registry
 from .fields import Message, pointer, struct_fields
 from .messages import MESSAGES, SHAPES
-from .quick import check
-from .rules import BUNDLED, Grade, check_every_rule, check_shape, is_newer_version, required_members, rule_for_member
+from .rules import (
+    BUNDLED,
+    Grade,
+    check,
+    check_every_rule,
+    check_shape,
+    is_newer_version,
+    required_members,
+    rule_for_member,
+)
 from .schema import ShapeError, shape_errors
 
 __all__ = [

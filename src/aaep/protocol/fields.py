@@ -8,10 +8,9 @@ them, so each is written once.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Mapping
 from functools import cache
-from types import FunctionType
-from typing import Annotated, Any, ClassVar, Final, Literal, TypeVar, cast
+from typing import Annotated, Any, ClassVar, Final, Literal
 
 import msgspec
 from msgspec import UNSET, Meta
@@ -134,23 +133,3 @@ def get_member(message: Message, name: str) -> Any:
 def struct_fields(cls: type[msgspec.Struct]) -> tuple[msgspec.structs.FieldInfo, ...]:
     """The fields of a Struct. Asking msgspec reads the annotations anew each time, which takes a while."""
     return msgspec.structs.fields(cls)
-
-
-F = TypeVar("F", bound=Callable[..., Any])
-
-
-def per_type(function: F, types: Iterable[type], bound: Mapping[type, tuple[Any, ...]] | None = None) -> dict[type, F]:
-    """
-    Copies of a function, one for each type it is called with.
-
-    The interpreter remembers in the code where an object keeps its members, for
-    one type at a time. On the hottest paths, shared by the twelve events, a copy
-    of the code for each of them makes that memory worth something. ``bound``
-    gives each copy its own default arguments.
-    """
-    made = {}
-    for cls in types:
-        code = function.__code__.replace(co_name=f"{function.__name__}_{cls.__name__}")
-        defaults = function.__defaults__ if bound is None else bound[cls]
-        made[cls] = cast(F, FunctionType(code, function.__globals__, function.__name__, defaults))
-    return made

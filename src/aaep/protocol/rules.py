@@ -3,8 +3,19 @@ Rules on one message that its shape cannot say.
 
 Each rule is one small function that yields violations, and is written here
 only: the producer raises them, the subscriber reports them, the validator
-prints them, the conformance suite judges by them. :func:`every` runs them all;
-:mod:`aaep.protocol.quick` knows when they would find nothing.
+prints them, the conformance suite judges by them.
+
+:func:`check_every_rule` runs them all. :func:`check` gives the same answer and
+is what everything else calls: for each type of message the rules are arranged
+by what they read, so that a rule runs again only when that has changed.
+
+* A rule that reads members whose values recur from event to event (the producer,
+  the language, the tool …) says so with :func:`reads`. What it found is kept
+  with those values and given again, be it an error, a note or nothing.
+* Rules about characters and sizes run on a message that has any but plain ASCII
+  characters, or is long.
+* All others run on every message, or with :func:`only_if` on those for which a
+  condition on recurring members holds.
 """
 
 from __future__ import annotations
@@ -15,7 +26,8 @@ import re
 import unicodedata
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import cache
-from typing import Any, Final, Literal, TypeAlias, cast
+from operator import attrgetter
+from typing import Any, Final, Literal, TypeAlias, TypeVar, cast
 
 import msgspec
 from msgspec import UNSET, inspect
@@ -31,10 +43,10 @@ from .fields import CORE_CONTEXT, STATES, URI, Message, get_member, pointer, str
 
 __all__ = [
     "BUNDLED",
-    "PAYLOADS",
     "PUBLISHED",
-    "TEXTS",
+    "check",
     "check_every_rule",
+    "check_patterns",
     "check_shape",
     "human_texts",
     "is_newer_version",
@@ -45,13 +57,195 @@ __all__ = [
 ]
 
 Grade: TypeAlias = Severity | Literal[""]
+F = TypeVar("F", bound=Callable[..., Any])
 
 BUNDLED: Final = attend_registry()
 PUBLISHED: Final = ("0.1.0-draft", "1.0.0")  # C-20
-_SAFE: Final = 2**53
+_SAFE_INTEGER: Final = 2**53
+_MEMO_SIZE: Final = 4096  # combinations of recurring values kept for one type
+_LONG: Final = 16_384  # bytes from which on a message may break a limit on its parts
 
 # I18N-002 §11.1: what is written for people.
 TEXTS: Final = (*languages.VARIANT_FIELDS, "chunk", "request_text")
+
+
+# -- what a rule reads --------------------------------------------------------------
+
+
+def reads(*names: str) -> Callable[[F], F]:
+    """
+    Declare that a rule reads only these members, whose values recur from event to event.
+
+    Its findings are kept with the values. A name that ends in ``?`` is only
+    looked at for whether the member is there.
+    """
+
+    def declare(rule: F) -> F:
+        rule.reads = names  # type: ignore[attr-defined]  # a function may have attributes of its own
+        return rule
+
+    return declare
+
+
+def only_if(condition: Callable[[Any], bool], *names: str) -> Callable[[F], F]:
+    """Declare that a rule finds nothing unless a condition holds, which reads only these recurring members."""
+
+    def declare(rule: F) -> F:
+        rule.condition = reads(*names)(condition)  # type: ignore[attr-defined]  # a function may have attributes
+        return rule
+
+    return declare
+
+
+@cache
+def _text_fields(cls: type[Message]) -> tuple[tuple[str, str], ...]:
+    """Return the members of a type that are written for people: their attributes, and where they stand."""
+    attributes = {name: "context_" if name == "context" else name for name in TEXTS}
+    return tuple((attributes[name], pointer(name)) for name in TEXTS if attributes[name] in cls.__struct_fields__)
+
+
+def human_texts(event: Message) -> Iterator[tuple[str, str]]:
+    """Yield everything in an event that is written for people, with where it stands."""
+    cls = type(event)
+    for attribute, path in _text_fields(cls):
+        value = getattr(event, attribute)
+        if isinstance(value, str):
+            yield path, value
+    if cls is events.ProgressUpdated:
+        progress = get_member(event, "progress")
+        if isinstance(progress, events.Progress) and isinstance(progress.description, str):
+            yield "/progress/description", progress.description
+    elif cls is events.AwaitingClarification:
+        choices = get_member(event, "choices")
+        for index, choice in enumerate(choices if isinstance(choices, tuple) else ()):
+            if isinstance(choice, events.Choice) and isinstance(choice.label, str):
+                yield pointer("choices", index, "label"), choice.label
+    for name, value in event.unknown.items():
+        if isinstance(value, str) and languages.parse_variant_name(name):
+            yield pointer(name), value
+
+
+def is_newer_version(version: object) -> bool:
+    """Whether a version is a 1.x newer than any we know: unknown things are then only warned about (C-02, C-61)."""
+    match = re.fullmatch(r"1\.([0-9]+)\.([0-9]+)", version) if isinstance(version, str) else None
+    return match is not None and (int(match[1]), int(match[2])) > (0, 0)
+
+
+# -- patterns and uniqueness, compiled from the shapes -------------------------------
+
+
+# C-25, C-48, C-84: patterns that only the schemas know; a peer is warned, not failed.
+_SCHEMA_ONLY: Final = ("tool", "tool_call_id", "output_id", "content_type", "error_code", "cancellation_reason")
+_FORMS: Final = {
+    "event_id": "Use evt_ and 1 to 64 letters or digits.",
+    "session_id": "Use sess_ and 1 to 64 letters or digits.",
+    "reply_token": "Use rpl_ and 1 to 64 letters or digits.",
+    "subscription_id": "Use sub_ and 1 to 64 letters or digits.",
+    "tool_call_id": "Use call_ and 1 to 64 letters or digits.",
+    "output_id": "Use out_ and 1 to 64 letters or digits.",
+    "aaep_version": "Use a version such as 1.0.0.",
+    "manifest_uri": "Use an absolute URI.",
+}
+
+
+def _schema_keyword(type_: inspect.Type, keyword: str) -> Any:
+    if isinstance(type_, inspect.Metadata):
+        value = (type_.extra_json_schema or {}).get(keyword)
+        return value or _schema_keyword(type_.type, keyword)
+    if isinstance(type_, inspect.UnionType):
+        return next((value for member in type_.types if (value := _schema_keyword(member, keyword))), None)
+    if isinstance(type_, inspect.VarTupleType) and keyword == "pattern":
+        return _schema_keyword(type_.item_type, keyword)
+    return None
+
+
+def _is_integer(type_: inspect.Type) -> bool:
+    """Whether only whole numbers belong there."""
+    if isinstance(type_, inspect.Metadata):
+        return _is_integer(type_.type)
+    if isinstance(type_, inspect.VarTupleType):
+        return _is_integer(type_.item_type)
+    if isinstance(type_, inspect.UnionType):
+        has_float = any(isinstance(member, inspect.FloatType) for member in type_.types)
+        return any(map(_is_integer, type_.types)) and not has_float
+    return isinstance(type_, inspect.IntType) or (isinstance(type_, inspect.LiteralType) and 1 in type_.values)
+
+
+class _Constraint(msgspec.Struct, frozen=True):
+    """What the shape of one member says beyond what its decoder checks."""
+
+    attribute: str
+    name: str
+    test: Callable[[str], object] | None  # of its pattern
+    is_unique: bool
+    is_integer: bool
+
+
+@cache
+def _constraints(cls: type[Message]) -> tuple[_Constraint, ...]:
+    constraints = []
+    for field in cast(inspect.StructType, inspect.type_info(cls)).fields:
+        pattern = _schema_keyword(field.type, "pattern")
+        is_unique = bool(_schema_keyword(field.type, "uniqueItems"))
+        is_integer = _is_integer(field.type)
+        if field.encode_name != "@context" and (pattern or is_unique or is_integer):
+            # C-10: the whole is matched, so that a newline at the end is caught.
+            test = re.compile(pattern).fullmatch if pattern and field.name != "timestamp" else None
+            constraints.append(_Constraint(field.name, field.encode_name, test, is_unique, is_integer))
+    return tuple(constraints)
+
+
+def check_patterns(message: Message, at: str = "", rule: str = "") -> Iterator[Violation]:
+    """Find members that break their pattern, name something twice, or write 3.0 where 3 is meant."""
+    cls = type(message)
+    for constraint in _constraints(cls):
+        yield from _check_constraint(message, constraint, at, rule)
+
+
+def _check_constraint(message: Message, constraint: _Constraint, at: str = "", rule: str = "") -> Iterator[Violation]:
+    name, test, cls = constraint.name, constraint.test, type(message)
+    value = getattr(message, constraint.attribute, UNSET)
+    if type(value) is str and (test is None or test(value) is not None):
+        return  # as nearly always
+    path = at + pointer(name)
+    rule_id = rule or rule_for_member(cls, name)
+    is_list = isinstance(value, tuple)
+    values = value if isinstance(value, tuple) else (value,)
+    for index, item in enumerate(values):
+        if test is not None and isinstance(item, str) and test(item) is None:
+            severity: Grade = "warning" if name in _SCHEMA_ONLY else ""
+            broken = "CAP-026" if not rule and "*" in item and cls is messages.EventFilters else rule_id
+            form = _FORMS.get(name, "Look up the schema of this message for the allowed form.")
+            text = f"{name} has the wrong form; found {item!r}. {form}"
+            yield Violation(broken, text, path + (pointer(index) if is_list else ""), severity=severity)
+    if constraint.is_unique and is_list and len({*map(repr, values)}) != len(values):
+        yield Violation(rule_id, f"{name} names something twice.", path)
+    # CF-070: exact types in the exchange; an event's 3.0 reads as 3 (ENV-046).
+    has_fraction = any(isinstance(item, float) for item in values)
+    if constraint.is_integer and has_fraction and not isinstance(message, (Envelope, events.Progress)):
+        yield Violation(rule_id, f"{name} takes whole numbers, written without a point.", path)
+
+
+def pattern_test(cls: type[Message], name: str) -> Callable[[str], object]:
+    """Return the test of a member that has a pattern: it gives None for what does not match."""
+    tests = (constraint.test for constraint in _constraints(cls) if constraint.attribute == name)
+    return next(test for test in tests if test is not None)
+
+
+@cache
+def required_members(cls: type[Message]) -> frozenset[str]:
+    """Return the members a type needs on the wire."""
+    return frozenset(field.encode_name for field in struct_fields(cls) if field.default is not UNSET)
+
+
+def rule_for_member(cls: type[Message], name: str) -> str:
+    """Return the rule that a bad member breaks."""
+    kind = "*" if name in required_members(cls) else "?"
+    return cls.rules.get(name) or cls.rules.get(kind) or cls.rules.get("*") or "ENV-059"
+
+
+# -- the envelope ---------------------------------------------------------------------
+
 _URGENCY: Final[Mapping[type[Envelope], tuple[str, tuple[str, ...]]]] = {  # §3.3.2
     events.SessionStarted: ("URG-001", ("normal",)),
     events.SessionCompleted: ("URG-002", ("normal",)),
@@ -62,145 +256,10 @@ _URGENCY: Final[Mapping[type[Envelope], tuple[str, tuple[str, ...]]]] = {  # §3
     events.ToolCompleted: ("URG-007", ("normal",)),
     events.OutputStreaming: ("URG-008", ("normal",)),
 }
-# C-25, C-48, C-84: patterns that only the schemas know; a peer is warned, not failed.
-_SCHEMA_ONLY: Final = ("tool", "tool_call_id", "output_id", "content_type", "error_code", "cancellation_reason")
 
 
-def is_newer_version(version: object) -> bool:
-    """Whether a version is a 1.x newer than any we know: unknown things are then only warned about (C-02, C-61)."""
-    match = re.fullmatch(r"1\.([0-9]+)\.([0-9]+)", version) if isinstance(version, str) else None
-    return match is not None and (int(match[1]), int(match[2])) > (0, 0)
-
-
-def human_texts(event: Message) -> Iterator[tuple[str, str]]:
-    """Everything in an event that is written for people, with where it stands."""
-    for name in TEXTS:
-        value = getattr(event, "context_" if name == "context" else name, UNSET)
-        if isinstance(value, str):
-            yield pointer(name), value
-    progress = get_member(event, "progress")
-    if isinstance(progress, events.Progress) and isinstance(progress.description, str):
-        yield "/progress/description", progress.description
-    choices = get_member(event, "choices")
-    for index, choice in enumerate(choices if isinstance(choices, tuple) else ()):
-        if isinstance(choice, events.Choice) and isinstance(choice.label, str):
-            yield pointer("choices", index, "label"), choice.label
-    for name, value in event.unknown.items():
-        if isinstance(value, str) and languages.parse_variant_name(name):
-            yield pointer(name), value
-
-
-# -- patterns and uniqueness, compiled from the shapes -------------------------
-
-
-def _extra(type_: inspect.Type, keyword: str) -> Any:
-    if isinstance(type_, inspect.Metadata):
-        found = (type_.extra_json_schema or {}).get(keyword)
-        return found or _extra(type_.type, keyword)
-    if isinstance(type_, inspect.UnionType):
-        return next((found for one in type_.types if (found := _extra(one, keyword))), None)
-    if isinstance(type_, inspect.VarTupleType) and keyword == "pattern":
-        return _extra(type_.item_type, keyword)
-    return None
-
-
-def _whole(type_: inspect.Type) -> bool:
-    """Whether only whole numbers belong there."""
-    if isinstance(type_, inspect.Metadata):
-        return _whole(type_.type)
-    if isinstance(type_, inspect.VarTupleType):
-        return _whole(type_.item_type)
-    if isinstance(type_, inspect.UnionType):
-        return any(map(_whole, type_.types)) and not any(isinstance(one, inspect.FloatType) for one in type_.types)
-    return isinstance(type_, inspect.IntType) or (isinstance(type_, inspect.LiteralType) and 1 in type_.values)
-
-
-class _Row(msgspec.Struct, frozen=True):
-    attribute: str
-    name: str
-    test: Callable[[str], object] | None
-    unique: bool
-    whole: bool  # a whole number is meant
-
-
-@cache
-def _rows(cls: type[Message]) -> tuple[_Row, ...]:
-    """The members of a type about which its shape has more to say than its decoder checks."""
-    rows = []
-    for field in cast(inspect.StructType, inspect.type_info(cls)).fields:
-        pattern = _extra(field.type, "pattern")
-        unique = bool(_extra(field.type, "uniqueItems"))
-        whole = _whole(field.type)
-        if field.encode_name != "@context" and (pattern or unique or whole):
-            # C-10: the whole is matched, so that a newline at the end is caught.
-            test = re.compile(pattern).fullmatch if pattern and field.name != "timestamp" else None
-            rows.append(_Row(field.name, field.encode_name, test, unique, whole))
-    return tuple(rows)
-
-
-def check_patterns(message: Message, at: str = "", rule: str = "") -> Iterator[Violation]:
-    """Members that break their pattern, or name something twice, or write 3.0 where 3 is meant."""
-    cls = type(message)
-    for row in _rows(cls):
-        value = getattr(message, row.attribute, UNSET)
-        if type(value) is str and (row.test is None or row.test(value) is not None):
-            continue  # as nearly always
-        path = at + pointer(row.name)
-        named = rule or rule_for_member(cls, row.name)
-        many = isinstance(value, tuple)
-        for index, one in enumerate(value if isinstance(value, tuple) else (value,)):
-            if row.test is not None and isinstance(one, str) and row.test(one) is None:
-                severity: Grade = "warning" if row.name in _SCHEMA_ONLY else ""
-                broken = "CAP-026" if not rule and "*" in one and cls is messages.EventFilters else named
-                text = f"{row.name} has the wrong form; found {one!r}. {_form(row.name)}"
-                yield Violation(broken, text, path + (pointer(index) if many else ""), severity=severity)
-        if row.unique and isinstance(value, tuple) and len({*map(repr, value)}) != len(value):
-            yield Violation(named, f"{row.name} names something twice.", path)
-        # CF-070: exact types in the exchange; an event's 3.0 reads as 3 (ENV-046).
-        fraction = any(isinstance(one, float) for one in (value if isinstance(value, tuple) else (value,)))
-        if row.whole and fraction and not isinstance(message, (Envelope, events.Progress)):
-            yield Violation(named, f"{row.name} takes whole numbers, written without a point.", path)
-
-
-def pattern_test(cls: type[Message], name: str) -> Callable[[str], object]:
-    """The test of a member that has a pattern."""
-    return next(row.test for row in _rows(cls) if row.attribute == name and row.test is not None)
-
-
-@cache
-def required_members(cls: type[Message]) -> frozenset[str]:
-    """The members a type needs on the wire."""
-    return frozenset(field.encode_name for field in struct_fields(cls) if field.default is not UNSET)
-
-
-def rule_for_member(cls: type[Message], name: str) -> str:
-    """The rule that a bad member breaks."""
-    return (
-        cls.rules.get(name)
-        or cls.rules.get("*" if name in required_members(cls) else "?")
-        or cls.rules.get("*")
-        or "ENV-059"
-    )
-
-
-def _form(name: str) -> str:
-    forms = {
-        "event_id": "Use evt_ and 1 to 64 letters or digits.",
-        "session_id": "Use sess_ and 1 to 64 letters or digits.",
-        "reply_token": "Use rpl_ and 1 to 64 letters or digits.",
-        "subscription_id": "Use sub_ and 1 to 64 letters or digits.",
-        "tool_call_id": "Use call_ and 1 to 64 letters or digits.",
-        "output_id": "Use out_ and 1 to 64 letters or digits.",
-        "aaep_version": "Use a version such as 1.0.0.",
-        "manifest_uri": "Use an absolute URI.",
-    }
-    return forms.get(name, "Look up the schema of this message for the allowed form.")
-
-
-# -- the envelope ---------------------------------------------------------------
-
-
-def context(event: Envelope, _raw: bytes, _known: Registry) -> Iterator[Violation]:
+@reads("context")
+def check_context(event: Envelope) -> Iterator[Violation]:
     """ENV-002, ENV-003 §3.2.1, VER-011 §12.3.1"""
     value: object = event.context
     first = value[0] if isinstance(value, (tuple, list)) and value else value
@@ -222,20 +281,21 @@ def context(event: Envelope, _raw: bytes, _known: Registry) -> Iterator[Violatio
                 yield Violation("ENV-002", f"{uri!r} in @context is not a URI.", pointer("@context", index))
 
 
-def timestamp(event: Message, _raw: bytes, _known: Registry) -> Iterator[Violation]:
+def check_timestamp(message: Message) -> Iterator[Violation]:
     """ENV-021 to ENV-024 §3.2.5; on replies CONF-024, CLAR-005."""
-    value = get_member(event, "timestamp")
-    found = timestamps.find_defect(value) if isinstance(value, str) and not timestamps.is_clean(value) else None
-    if found is not None:
-        rule, severity, sentence = found
-        if not isinstance(event, Envelope):
+    value = get_member(message, "timestamp")
+    defect = timestamps.find_defect(value) if isinstance(value, str) and not timestamps.is_clean(value) else None
+    if defect is not None:
+        rule, severity, sentence = defect
+        if not isinstance(message, Envelope):
             if rule == "ENV-022":
                 return
-            rule = type(event).rules["timestamp"]
+            rule = type(message).rules["timestamp"]
         yield Violation(rule, f"timestamp {value!r} {sentence}.", "/timestamp", severity=cast(Grade, severity))
 
 
-def version(event: Message, _raw: bytes, _known: Registry) -> Iterator[Violation]:
+@reads("aaep_version")
+def check_version(event: Message) -> Iterator[Violation]:
     """ENV-055, ENV-056 §3.4.4"""
     value = get_member(event, "aaep_version")
     if value is None:
@@ -244,7 +304,8 @@ def version(event: Message, _raw: bytes, _known: Registry) -> Iterator[Violation
         yield Violation("ENV-055", f"{value} is not a published version of AAEP.", "/aaep_version", severity="warning")
 
 
-def urgency(event: Envelope, _raw: bytes, _known: Registry) -> Iterator[Violation]:
+@reads("urgency")  # and what extensions say of an outcome: an event that has any is judged by every rule
+def check_urgency(event: Envelope) -> Iterator[Violation]:
     """ENV-041 §3.3.2, TERM-020 §2.2.9, URG-001 to URG-008"""
     value = get_member(event, "urgency")
     row = _URGENCY.get(type(event))
@@ -258,52 +319,64 @@ def urgency(event: Envelope, _raw: bytes, _known: Registry) -> Iterator[Violatio
         yield Violation(row[0], f"urgency is {value}; {' or '.join(row[1])} is recommended for this type.", "/urgency")
 
 
-def verbosity(event: Envelope, _raw: bytes, _known: Registry) -> Iterator[Violation]:
-    """ENV-038 §3.3.1"""
-    if event.verbosity is UNSET and any(text for _, text in human_texts(event)):
-        yield Violation("ENV-038", "verbosity is missing on an event with text.")
-
-
-def producer(event: Message, _raw: bytes, _known: Registry) -> Iterator[Violation]:
+@reads("producer")
+def check_producer(event: Message) -> Iterator[Violation]:
     """ENV-032 §3.2.6: notes only."""
-    who = get_member(event, "producer")
-    if not isinstance(who, events.ProducerInfo):
+    producer = get_member(event, "producer")
+    if not isinstance(producer, events.ProducerInfo):
         return
-    yield from (v for v in check_patterns(who, "/producer"))
+    yield from check_patterns(producer, "/producer")
     for name in ("agent_version", "agent_name", "model", "manifest_uri"):
-        if getattr(who, name) is UNSET:
+        if getattr(producer, name) is UNSET:
             yield Violation("ENV-032", f"producer.{name} is missing; fill it in when you know it.", severity="info")
 
 
-def language(event: Envelope, _raw: bytes, _known: Registry) -> Iterator[Violation]:
-    """I18N-002 §11.1, I18N-008 §11.1.2, I18N-032 §11.4.1"""
+@reads("localization_hints")
+def check_language(event: Envelope) -> Iterator[Violation]:
+    """I18N-008 §11.1.2, I18N-032 §11.4.1"""
     hints = get_member(event, "localization_hints")
-    if hints is not None and not isinstance(hints, events.LocalizationHints):
-        return
-    primary = get_member(hints, "primary_language") if hints is not None else None
-    if primary is None and any(text for _, text in human_texts(event)):
-        yield Violation("I18N-002", "The event has text but does not say its language. Set primary_language.")
-    if hints is None:
+    if not isinstance(hints, events.LocalizationHints):
         return
     for name in ("primary_language", "available_languages", "fallback_chain"):
         value = get_member(hints, name)
-        many = isinstance(value, (tuple, list))
+        is_list = isinstance(value, (tuple, list))
         for index, tag in enumerate(value if isinstance(value, (tuple, list)) else (value,)):
             if isinstance(tag, str) and not languages.is_well_formed_tag(tag):
-                path = pointer("localization_hints", name, *([index] if many else []))
+                path = pointer("localization_hints", name, *([index] if is_list else []))
                 yield Violation("I18N-008", f"{tag!r} is not a well-formed language tag. Use one such as en-US.", path)
-    yield from (v for v in check_patterns(hints, "/localization_hints") if "twice" in v.message or v.rule != "I18N-008")
+    for violation in check_patterns(hints, "/localization_hints"):
+        if "twice" in violation.message or violation.rule != "I18N-008":
+            yield violation
+    primary = get_member(hints, "primary_language")
     if hints.text_direction is UNSET and isinstance(primary, str) and languages.is_right_to_left(primary):
         message = f"{primary} is written from right to left, but text_direction is missing."
         yield Violation("I18N-032", message, "/localization_hints", severity="warning")
 
 
-def extensions(event: Envelope, _raw: bytes, known: Registry) -> Iterator[Violation]:
+def _lacks_language(event: Envelope) -> bool:
+    hints = get_member(event, "localization_hints")
+    if hints is None:
+        return True
+    return isinstance(hints, events.LocalizationHints) and get_member(hints, "primary_language") is None
+
+
+@only_if(lambda event: event.verbosity is UNSET or _lacks_language(event), "verbosity", "localization_hints")
+def check_text_is_described(event: Envelope) -> Iterator[Violation]:
+    """ENV-038 §3.3.1, I18N-002 §11.1: what an event that has text has to say of it."""
+    if not any(text for _, text in human_texts(event)):
+        return
+    if event.verbosity is UNSET:
+        yield Violation("ENV-038", "verbosity is missing on an event with text.")
+    if _lacks_language(event):
+        yield Violation("I18N-002", "The event has text but does not say its language. Set primary_language.")
+
+
+def check_extensions(event: Envelope, registry: Registry) -> Iterator[Violation]:
     """ENV-052 §3.4.3, VAL-008 §3.9 step 8"""
     used = get_member(event, "extensions")
     if not isinstance(used, dict):
         return
-    claimed, unknown = known.declared(event.context if isinstance(event.context, (tuple, list)) else ())
+    claimed, unknown = registry.declared(event.context if isinstance(event.context, (tuple, list)) else ())
     for prefix, value in used.items():
         path, extension = pointer("extensions", prefix), claimed.get(prefix)
         if extension is None and not unknown:
@@ -317,7 +390,7 @@ def extensions(event: Envelope, _raw: bytes, known: Registry) -> Iterator[Violat
 
 
 def check_shape(value: object, shape: type[msgspec.Struct], rule: str, path: str) -> Iterator[Violation]:
-    """Whether a free object has the shape that an extension declares for it."""
+    """Find where a free object departs from the shape that an extension declares for it."""
     try:
         msgspec.convert(value, shape)
     except msgspec.ValidationError as error:
@@ -326,10 +399,10 @@ def check_shape(value: object, shape: type[msgspec.Struct], rule: str, path: str
         yield Violation(rule, f"{sentence}.", path + inner)
 
 
-# -- size and numbers -------------------------------------------------------------
+# -- size and numbers -------------------------------------------------------------------
 
 
-def limits(event: Message, raw: bytes, _known: Registry) -> Iterator[Violation]:
+def check_limits(event: Message, raw: bytes) -> Iterator[Violation]:
     """LIM-001 to LIM-005 §3.7, ENC-006 §3.8: counted as C-23 counts."""
     if len(raw) > 65_536:
         yield Violation("LIM-001", f"The event has {len(raw)} bytes; 65536 is the limit. Point to bulky data by link.")
@@ -338,32 +411,32 @@ def limits(event: Message, raw: bytes, _known: Registry) -> Iterator[Violation]:
     fields = len(whole) + (len(used) if isinstance(used, dict) else 0)
     if fields > 32:
         yield Violation("LIM-003", f"The event has {fields} fields at its top; 32 is the limit.")
-    yield from _walk(whole, ())
+    yield from _check_values(whole, ())
 
 
-def _walk(value: object, parts: tuple[str | int, ...]) -> Iterator[Violation]:
+def _check_values(value: object, parts: tuple[str | int, ...]) -> Iterator[Violation]:
     if isinstance(value, (dict, list)):
         if len(parts) == 8:
             yield Violation("LIM-004", "The event is nested more than 8 levels deep.", pointer(*parts))
         for name, inner in value.items() if isinstance(value, dict) else enumerate(value):
             if not (isinstance(inner, str) and len(inner) <= 4096):  # most are short texts
-                yield from _walk(inner, (*parts, name))
+                yield from _check_values(inner, (*parts, name))
     elif isinstance(value, str) and len(value.encode()) > 16_384:
         message = f"The text has {len(value.encode())} bytes; 16384 is the limit. Split it."
         yield Violation("LIM-005", message, pointer(*parts))
-    elif isinstance(value, int) and not isinstance(value, bool) and abs(value) >= _SAFE:
-        severity: Grade = "warning" if abs(value) == _SAFE else ""  # C-27
+    elif isinstance(value, int) and not isinstance(value, bool) and abs(value) >= _SAFE_INTEGER:
+        severity: Grade = "warning" if abs(value) == _SAFE_INTEGER else ""  # C-27
         message = f"{value} is too large for a JSON number. Send it as a string."
         yield Violation("ENC-006", message, pointer(*parts), severity=severity)
 
 
-# -- text ---------------------------------------------------------------------------
+# -- text -------------------------------------------------------------------------------
 
 
-def script(event: Envelope, _raw: bytes, _known: Registry) -> Iterator[Violation]:
+def check_script(event: Envelope, _raw: bytes) -> Iterator[Violation]:
     """I18N-026 §11.3.2, I18N-031 §11.3.3, I18N-035 §11.4.2"""
     hints = get_member(event, "localization_hints")
-    automatic = hints is not None and get_member(hints, "text_direction") == "auto"
+    is_automatic = hints is not None and get_member(hints, "text_direction") == "auto"
     for path, text in human_texts(event):
         if text.isascii():
             continue
@@ -375,14 +448,14 @@ def script(event: Envelope, _raw: bytes, _known: Registry) -> Iterator[Violation
             # C-59: an override can show another payee than the one that is confirmed.
             message = "The text holds a direction override, which can disguise it. Use isolates (U+2066 to U+2069)."
             yield Violation("I18N-035", message, path, severity="error")
-        elif not automatic and not re.search("[\u2066-\u2069]", text):
-            strong = {unicodedata.bidirectional(char) for char in text}
-            if "L" in strong and strong & {"R", "AL"}:
+        elif not is_automatic and not re.search("[\u2066-\u2069]", text):
+            directions = {unicodedata.bidirectional(char) for char in text}
+            if "L" in directions and directions & {"R", "AL"}:
                 message = "The text mixes directions. Use isolates, or text_direction auto."
                 yield Violation("I18N-035", message, path)
 
 
-def markup(event: Envelope, raw: bytes, _known: Registry) -> Iterator[Violation]:
+def check_markup(event: Envelope, raw: bytes) -> Iterator[Violation]:
     """I18N-041 §11.5.2"""
     for path, text in human_texts(event) if b"<" in raw or b"\\u003" in raw else ():
         if LANG_MARKUP.search(text):
@@ -391,64 +464,42 @@ def markup(event: Envelope, raw: bytes, _known: Registry) -> Iterator[Violation]
             )
 
 
-def secrets(event: Message, *, strict: bool) -> Iterator[Violation]:
-    """
-    TOOL-005 §4.3.1, EVT-003, SEC-023 §10.2.2 T5
+def check_searched_secrets(event: Message) -> Iterator[Violation]:
+    """TOOL-005 §4.3.1, EVT-003: arguments and requests are where secrets turn up."""
+    for name, rule in (("args_summary", "TOOL-005"), ("request_text", "EVT-003")):
+        text = getattr(event, name, UNSET)
+        if isinstance(text, str) and redaction.may_contain_secret(text):
+            yield from _check_secret(text, rule, pointer(name))
 
-    Arguments and requests are where secrets turn up, and are always looked
-    through; every other text only under ``strict``, for it costs (CF-143).
-    """
-    own = {"/args_summary": "TOOL-005", "/request_text": "EVT-003"}
+
+def check_secrets(event: Message) -> Iterator[Violation]:
+    """SEC-023 §10.2.2 T5: every other text, under ``strict`` only, for it costs (CF-143)."""
     for path, text in human_texts(event):
-        if (strict or path in own) and any(True for _ in redaction.find_secrets(text)):
-            yield Violation(
-                own.get(path, "SEC-023"), "The text seems to hold a secret. Redact it before emitting.", path
-            )
+        if redaction.may_contain_secret(text) and path not in ("/args_summary", "/request_text"):
+            yield from _check_secret(text, "SEC-023", path)
 
 
-# -- all of them ----------------------------------------------------------------------
-
-_ENVELOPE: Final = (context, timestamp, version, urgency, verbosity, producer, language, extensions, script, markup)
-
-
-def check_every_rule(
-    message: Message, raw: bytes, known: Registry = BUNDLED, *, strict: bool = False
-) -> Iterator[Violation]:
-    """Every rule on one message that its shape cannot say."""
-    yield from check_patterns(message)
-    if isinstance(message, Envelope):
-        for judge in _ENVELOPE:
-            yield from judge(message, raw, known)
-        yield from secrets(message, strict=strict)
-        yield from limits(message, raw, known)
-    else:
-        yield from timestamp(message, raw, known)
-        for name in ("producer", "capabilities", "honored_capabilities"):
-            inner = get_member(message, name)
-            if isinstance(inner, Message):
-                rule = "" if name == "capabilities" else type(message).rules[name]
-                yield from check_patterns(inner, pointer(name), rule)
-                filters = get_member(inner, "event_filters")
-                if isinstance(filters, Message):
-                    yield from check_patterns(filters, pointer(name, "event_filters"), rule)
-    for payload in PAYLOADS.get(type(message), ()):
-        yield from payload(message)
+def _check_secret(text: str, rule: str, path: str) -> Iterator[Violation]:
+    if any(True for _ in redaction.find_secrets(text)):
+        yield Violation(rule, "The text seems to hold a secret. Redact it before emitting.", path)
 
 
-# -- payloads --
+# -- payloads of single types -------------------------------------------------------------
 
 
-def summaries(event: Envelope) -> Iterator[Violation]:
+@reads("summary_terse?", "summary_normal?", "summary_detailed?")
+def check_summaries(event: Envelope) -> Iterator[Violation]:
     """TERM-013 §2.2.8, LVL-013 §9.3.1(9)"""
-    announced = isinstance(event, (events.StateChanged, events.ToolInvoked, events.AwaitingConfirmation))
-    for name in ("summary_terse", "summary_detailed") if announced else ():
+    is_announced = isinstance(event, (events.StateChanged, events.ToolInvoked, events.AwaitingConfirmation))
+    for name in ("summary_terse", "summary_detailed") if is_announced else ():
         if getattr(event, name) is UNSET:
             yield Violation("TERM-013", f"{name} is missing. Give all three summaries on what is announced.")
     if not isinstance(event, events.ToolInvoked) and getattr(event, "summary_normal", "") is UNSET:
         yield Violation("LVL-013", "summary_normal is missing, so there is nothing to announce.")
 
 
-def state_names(event: events.StateChanged) -> Iterator[Violation]:
+@reads("from_state", "to_state")
+def check_state_names(event: events.StateChanged) -> Iterator[Violation]:
     """STATE-004 §4.2.1"""
     for name in ("from_state", "to_state"):
         value = getattr(event, name)
@@ -456,27 +507,28 @@ def state_names(event: events.StateChanged) -> Iterator[Violation]:
             yield Violation("STATE-004", f"{value!r} is not one of the seven usual states.", pointer(name))
 
 
-def error(event: events.SessionErrored) -> Iterator[Violation]:
+@reads("error_category", "recoverable")
+def check_error(event: events.SessionErrored) -> Iterator[Violation]:
     """C-77"""
     if event.error_category == "permanent" and event.recoverable is True:
         message = "A permanent error cannot be recoverable. Leave recoverable out, or say transient."
         yield Violation("EVT-012", message, "/recoverable", severity="warning")
 
 
-def progress(event: events.ProgressUpdated) -> Iterator[Violation]:
+def check_progress(event: events.ProgressUpdated) -> Iterator[Violation]:
     """EVT-023, EVT-025 §4.2.2"""
-    now = event.progress
-    if not isinstance(now, events.Progress):
+    progress = event.progress
+    if not isinstance(progress, events.Progress):
         return
-    if not any(getattr(now, name) is not UNSET for name in now.__struct_fields__) and not now.unknown:
+    step, total = progress.step, progress.total_steps
+    if not any(getattr(progress, name) is not UNSET for name in progress.__struct_fields__) and not progress.unknown:
         yield Violation("EVT-023", "progress is empty. Give percent, step, total_steps or description.", "/progress")
-    if isinstance(now.step, int) and isinstance(now.total_steps, int) and now.step > now.total_steps:
-        yield Violation(
-            "EVT-025", f"Step {now.step} is beyond the {now.total_steps} steps there are.", "/progress/step"
-        )
+    if isinstance(step, int) and isinstance(total, int) and step > total:
+        yield Violation("EVT-025", f"Step {step} is beyond the {total} steps there are.", "/progress/step")
 
 
-def invoked(event: events.ToolInvoked) -> Iterator[Violation]:
+@reads("tool_call_id?", "risk_level?", "irreversible?")
+def check_invoked(event: events.ToolInvoked) -> Iterator[Violation]:
     """TOOL-011 §4.5.2, HITL-003 §2.3.5"""
     if event.tool_call_id is UNSET:
         yield Violation("TOOL-011", "tool_call_id is missing. It tells calls of the same tool apart.")
@@ -485,7 +537,8 @@ def invoked(event: events.ToolInvoked) -> Iterator[Violation]:
             yield Violation("HITL-003", f"{name} is missing. Classify every tool.")
 
 
-def completed(event: events.ToolCompleted) -> Iterator[Violation]:
+@reads("tool_call_id?", "status", "error_message?")
+def check_completed(event: events.ToolCompleted) -> Iterator[Violation]:
     """TOOL-011 §4.5.2, EVT-030"""
     if event.tool_call_id is UNSET:
         yield Violation("TOOL-011", "tool_call_id is missing. It tells calls of the same tool apart.")
@@ -499,18 +552,24 @@ _CLOSING: Final = "\"'\u201d\u2019)]"
 
 
 def _ends_sentence(text: str) -> bool:
-    said = text.rstrip()
-    return "\n" in text[len(said) :] or said.rstrip(_CLOSING).endswith(_ENDS)
+    stripped = text.rstrip()
+    return "\n" in text[len(stripped) :] or stripped.rstrip(_CLOSING).endswith(_ENDS)
 
 
-def chunk(event: events.OutputStreaming) -> Iterator[Violation]:
-    """OUT-008 §4.3.3, LVL-010 §9.3.1(6)"""
+@reads("coalesce_hint", "complete")
+def check_hint(event: events.OutputStreaming) -> Iterator[Violation]:
+    """OUT-008 §4.3.3"""
     hint = get_member(event, "coalesce_hint")
     if (hint == "completion") is not (event.complete is True) and hint is not None:
         text = "The hint completion belongs on the last chunk, and only there."
         yield Violation("OUT-008", text, "/coalesce_hint", severity="warning")
-    open_ = hint is None and event.complete is False and isinstance(event.chunk, str)
-    if open_ and not _ends_sentence(event.chunk):
+
+
+@only_if(lambda event: event.coalesce_hint is UNSET and event.complete is False, "coalesce_hint", "complete")
+def check_chunk(event: events.OutputStreaming) -> Iterator[Violation]:
+    """LVL-010 §9.3.1(6)"""
+    is_open = event.coalesce_hint is UNSET and event.complete is False
+    if is_open and isinstance(event.chunk, str) and not _ends_sentence(event.chunk):
         yield Violation("LVL-010", "The chunk ends inside a sentence and has no coalesce_hint.")
 
 
@@ -521,7 +580,7 @@ _DEFAULTS: Final = {
     (True, "low"): "CONF-046",
     (False, "high"): "CONF-047",
 }
-_WAITS: Final = {"high": (180, 600), "medium": (60, 180), "low": (30, 90)}  # §6.4.2
+_SUGGESTED_SECONDS: Final = {"high": (180, 600), "medium": (60, 180), "low": (30, 90)}  # §6.4.2
 
 
 def stakes_of(event: events.AwaitingConfirmation) -> tuple[bool, str]:
@@ -531,24 +590,25 @@ def stakes_of(event: events.AwaitingConfirmation) -> tuple[bool, str]:
         get_member(event, "reversibility"),
         get_member(event, "risk_level"),
     )
-    irreversible = stated is True or reach == "irreversible" or (stated is None and reach is None)
-    return irreversible, risk if isinstance(risk, str) and risk else "high"
+    is_irreversible = stated is True or reach == "irreversible" or (stated is None and reach is None)
+    return is_irreversible, risk if isinstance(risk, str) and risk else "high"
 
 
-def confirmation(event: events.AwaitingConfirmation) -> Iterator[Violation]:
+@reads("irreversible", "reversibility", "risk_level", "default_decision", "timeout_seconds", "allowed_replies")
+def check_confirmation(event: events.AwaitingConfirmation) -> Iterator[Violation]:
     """HITL-006, HITL-007 §6.4.1, CONF-046, CONF-047, HITL-033, HITL-036"""
     stated, reach = get_member(event, "irreversible"), get_member(event, "reversibility")
-    irreversible, risk = stakes_of(event)
+    is_irreversible, risk = stakes_of(event)
     if event.default_decision == "accept":
-        rule = _DEFAULTS.get((irreversible, risk))
+        rule = _DEFAULTS.get((is_irreversible, risk))
         if rule is not None:
-            what = "an irreversible" if irreversible else "a reversible"
+            what = "an irreversible" if is_irreversible else "a reversible"
             message = f"The default is accept for {what}, {risk}-risk action. Silence is not consent: use reject."
             yield Violation(rule, message, "/default_decision")
     if stated is not None and reach is not None and stated is not (reach == "irreversible"):
         message = "irreversible and reversibility contradict each other; it counts as irreversible."
         yield Violation("HITL-003", message, "/irreversible")
-    low, high = _WAITS.get(risk, _WAITS["high"])
+    low, high = _SUGGESTED_SECONDS.get(risk, _SUGGESTED_SECONDS["high"])
     if isinstance(event.timeout_seconds, int) and not low <= event.timeout_seconds <= high:
         message = f"{event.timeout_seconds} seconds is outside the {low} to {high} suggested for {risk} risk."
         yield Violation("HITL-033", message, "/timeout_seconds")
@@ -562,7 +622,8 @@ def confirmation(event: events.AwaitingConfirmation) -> Iterator[Violation]:
         yield Violation("HITL-036", message, "/allowed_replies", severity="warning")
 
 
-def clarification(event: events.AwaitingClarification) -> Iterator[Violation]:
+@reads("accepted_response_kinds", "choices?", "timeout_seconds")
+def check_clarification(event: events.AwaitingClarification) -> Iterator[Violation]:
     """EVT-037, CONF-054 §6.4.2"""
     kinds = get_member(event, "accepted_response_kinds")
     if isinstance(kinds, tuple) and "multiple_choice" in kinds and event.choices is UNSET:
@@ -572,10 +633,12 @@ def clarification(event: events.AwaitingClarification) -> Iterator[Violation]:
         yield Violation("CONF-054", message, "/timeout_seconds")
 
 
-# -- handshake and manifest ----------------------------------------------------------------
+# -- handshake and manifest ------------------------------------------------------------------
 
 
-def capabilities(message: messages.SubscriptionRequest | messages.SubscriptionRenegotiate) -> Iterator[Violation]:
+def check_capabilities(
+    message: messages.SubscriptionRequest | messages.SubscriptionRenegotiate,
+) -> Iterator[Violation]:
     """CAP-016 §5.3.1.4"""
     asked = message.capabilities
     if not isinstance(asked, messages.Capabilities) or isinstance(message, messages.SubscriptionRenegotiate):
@@ -591,7 +654,7 @@ def capabilities(message: messages.SubscriptionRequest | messages.SubscriptionRe
         yield Violation("CAP-016", text, "/capabilities", severity="warning")
 
 
-def signature(message: messages.SubscriptionAccepted) -> Iterator[Violation]:
+def check_signature(message: messages.SubscriptionAccepted) -> Iterator[Violation]:
     """MAN-018 §10.4.1(2): ES256, RS256 or EdDSA; never none, never HMAC (CF-121)."""
     signed = get_member(message, "signed_manifest")
     if not isinstance(signed, str) or not re.fullmatch(messages.COMPACT_JWS, signed):
@@ -607,16 +670,195 @@ def signature(message: messages.SubscriptionAccepted) -> Iterator[Violation]:
         yield Violation("MAN-018", text, "/signed_manifest")
 
 
-PAYLOADS: Final[Mapping[type[Message], tuple[Callable[[Any], Iterable[Violation]], ...]]] = {
-    events.SessionErrored: (error,),
-    events.StateChanged: (summaries, state_names),
-    events.ProgressUpdated: (summaries, progress),
-    events.ToolInvoked: (summaries, invoked),
-    events.ToolCompleted: (summaries, completed),
-    events.OutputStreaming: (chunk,),
-    events.AwaitingConfirmation: (summaries, confirmation),
-    events.AwaitingClarification: (summaries, clarification),
-    events.HandoffRequested: (summaries,),
-    messages.SubscriptionRequest: (capabilities,),
-    messages.SubscriptionAccepted: (signature,),
+def check_nested(message: Message) -> Iterator[Violation]:
+    """Find what breaks its pattern inside the capabilities and the producer of a handshake message."""
+    for name in ("producer", "capabilities", "honored_capabilities"):
+        inner = get_member(message, name)
+        if isinstance(inner, Message):
+            rule = "" if name == "capabilities" else type(message).rules[name]
+            yield from check_patterns(inner, pointer(name), rule)
+            filters = get_member(inner, "event_filters")
+            if isinstance(filters, Message):
+                yield from check_patterns(filters, pointer(name, "event_filters"), rule)
+
+
+# -- all of them -------------------------------------------------------------------------------
+
+Rule: TypeAlias = Callable[[Any], Iterable[Violation]]
+
+_ENVELOPE: Final[tuple[Rule, ...]] = (
+    check_context,
+    check_timestamp,
+    check_version,
+    check_urgency,
+    check_producer,
+    check_language,
+    check_text_is_described,
+)
+_CHARACTERS: Final = (check_script, check_markup, check_limits)
+_PAYLOADS: Final[Mapping[type[Message], tuple[Rule, ...]]] = {
+    events.SessionErrored: (check_error,),
+    events.StateChanged: (check_summaries, check_state_names),
+    events.ProgressUpdated: (check_summaries, check_progress),
+    events.ToolInvoked: (check_summaries, check_invoked),
+    events.ToolCompleted: (check_summaries, check_completed),
+    events.OutputStreaming: (check_hint, check_chunk),
+    events.AwaitingConfirmation: (check_summaries, check_confirmation),
+    events.AwaitingClarification: (check_summaries, check_clarification),
+    events.HandoffRequested: (check_summaries,),
+    messages.SubscriptionRequest: (check_capabilities,),
+    messages.SubscriptionAccepted: (check_signature,),
 }
+
+
+def check_every_rule(
+    message: Message, raw: bytes, registry: Registry = BUNDLED, *, strict: bool = False
+) -> Iterator[Violation]:
+    """Run every rule on one message that its shape cannot say."""
+    yield from check_patterns(message)
+    if isinstance(message, Envelope):
+        for rule in _ENVELOPE:
+            yield from rule(message)
+        yield from check_extensions(message, registry)
+        yield from check_searched_secrets(message)
+        if strict:
+            yield from check_secrets(message)
+        for check_characters in _CHARACTERS:
+            yield from check_characters(message, raw)
+    else:
+        yield from check_timestamp(message)
+        yield from check_nested(message)
+    for rule in _PAYLOADS.get(type(message), ()):
+        yield from rule(message)
+
+
+# -- arranged by what they read ------------------------------------------------------------------
+
+# Members whose values do not recur: their patterns are tested on every event.
+_FRESH: Final = frozenset(
+    "event_id session_id tool_call_id reply_token result_uri error_uri target_uri choices".split()
+)
+_IDS: Final = frozenset(("event_id", "session_id"))
+_FREE: Final = frozenset(("extra_context", "packaged_context"))  # these may hold anything, nested as one likes
+_SEARCHED: Final = frozenset(("args_summary", "request_text"))
+_is_event_id: Final = pattern_test(events.SessionStarted, "event_id")
+_is_session_id: Final = pattern_test(events.SessionStarted, "session_id")
+
+_SOUND_SESSIONS: Final[dict[str, None]] = {}  # ids of sessions, which recur although there are many
+
+Findings: TypeAlias = tuple[Violation, ...]
+Memo: TypeAlias = dict[Any, tuple[Findings, tuple[Rule, ...]]]
+
+
+class _EventRules:
+    """
+    The rules on one type of event, arranged by what they read.
+
+    What was found is kept by the values of the envelope's recurring members and
+    then by those of the payload's, together with the rules that have to run on
+    every event that has those values.
+    """
+
+    def __init__(self, cls: type[Envelope]) -> None:
+        fields = {*cls.__struct_fields__}
+        rules: list[Rule] = [*_ENVELOPE, *_PAYLOADS.get(cls, ())]
+        rules.remove(check_timestamp)  # like the patterns of the ids, tested in check() itself
+        if fields & _SEARCHED:
+            rules.append(check_searched_secrets)
+        constraints = [constraint for constraint in _constraints(cls) if constraint.test or constraint.is_unique]
+        self._patterns = [constraint for constraint in constraints if constraint.attribute not in _FRESH]
+        self._fresh = [constraint for constraint in constraints if constraint.attribute in _FRESH]
+        self._fresh = [
+            constraint for constraint in self._fresh if constraint.attribute not in ("event_id", "session_id")
+        ]
+        self._ids = [constraint for constraint in constraints if constraint.attribute in _IDS]
+        self._recurring = [rule for rule in rules if hasattr(rule, "reads")]
+        self._others = [rule for rule in rules if not hasattr(rule, "reads")]
+        self._is_free = bool(fields & _FREE)
+        read = {constraint.attribute for constraint in self._patterns}
+        for rule in rules:
+            read.update(getattr(getattr(rule, "condition", rule), "reads", ()))
+        shared = {name for name in read if name.rstrip("?") in Envelope.__struct_fields__}
+        self._envelope_key = _getter(shared)
+        self._payload_key = _getter(read - shared)
+        self._memos: dict[Any, Memo] = {}
+        self._envelope: Any = None  # of the last event
+        self._memo: Memo = {}  # for that envelope
+
+    def check(self, event: Any, raw: bytes, registry: Registry, strict: bool) -> Findings:
+        """Find what is wrong with an event whose shape is sound."""
+        if event.extensions is not UNSET:
+            return tuple(check_every_rule(event, raw, registry, strict=strict))
+        envelope = self._envelope_key(event)
+        if envelope != self._envelope:
+            self._envelope = envelope
+            self._memo = _bounded(self._memos).setdefault(envelope, {})
+        key = self._payload_key(event)
+        found, rules = self._memo.get(key) or self._find_recurring(event, key)
+        for rule in rules:
+            found += tuple(rule(event))
+        if self._fresh:
+            found += self._check_fresh(event)
+        if event.session_id not in _SOUND_SESSIONS or _is_event_id(event.event_id) is None:
+            found += self._check_ids(event)
+        if not timestamps.is_clean(event.timestamp):
+            found += tuple(check_timestamp(event))
+        if strict:
+            found += tuple(check_secrets(event))
+        is_plain = raw.isascii() and 60 not in raw and (92 not in raw or b"\\u" not in raw) and len(raw) <= _LONG
+        if self._is_free or not is_plain:  # 60 is <, 92 a backslash
+            found += tuple(violation for rule in _CHARACTERS for violation in rule(event, raw))
+        return found
+
+    def _find_recurring(self, event: Any, key: Any) -> tuple[Findings, tuple[Rule, ...]]:
+        found = [violation for pattern in self._patterns for violation in _check_constraint(event, pattern)]
+        found += [violation for rule in self._recurring for violation in rule(event)]
+        rules = [rule for rule in self._others if getattr(rule, "condition", _always)(event)]
+        entry = _bounded(self._memo)[key] = (tuple(found), tuple(rules))
+        return entry
+
+    def _check_fresh(self, event: Any) -> Findings:
+        found: Findings = ()
+        for constraint in self._fresh:
+            value = getattr(event, constraint.attribute)
+            if value is not UNSET and (constraint.test is None or constraint.test(value) is None):
+                found += tuple(_check_constraint(event, constraint))
+        return found
+
+    def _check_ids(self, event: Any) -> Findings:
+        """ENV-012 §3.2.3, ENV-017 §3.2.4"""
+        if _is_session_id(event.session_id) is not None:
+            _bounded(_SOUND_SESSIONS)[event.session_id] = None
+        return tuple(violation for constraint in self._ids for violation in _check_constraint(event, constraint))
+
+
+def _getter(names: Iterable[str]) -> Callable[[Any], Any]:
+    """Return what takes these members of an event, or of those with a ``?`` only their types."""
+    attributes = sorted(name.replace("?", ".__class__") for name in names)
+    return attrgetter(*attributes) if attributes else _always
+
+
+def _always(_event: Any) -> bool:
+    return True
+
+
+def _bounded(memo: dict[Any, Any]) -> dict[Any, Any]:
+    """Empty a memo that has grown too large."""
+    if len(memo) >= _MEMO_SIZE:
+        memo.clear()
+    return memo
+
+
+_COMPILED: Final[dict[type[Message], _EventRules]] = {cls: _EventRules(cls) for cls in events.CORE_EVENTS.values()}
+
+
+def check(message: Message, raw: bytes, registry: Registry = BUNDLED, strict: bool = False) -> Findings:
+    """
+    Find what :func:`check_every_rule` finds in a message whose shape is sound, and run no rule in vain.
+
+    ``raw`` is the message as JSON.
+    """
+    compiled = _COMPILED.get(type(message))
+    if compiled is None:  # it is no event, or one of an extension
+        return tuple(check_every_rule(message, raw, registry, strict=strict))
+    return compiled.check(message, raw, registry, strict)

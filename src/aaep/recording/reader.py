@@ -19,7 +19,7 @@ import msgspec
 from msgspec import UNSET, UnsetType
 
 from ..errors import Severity
-from ..protocol import stream, timestamps
+from ..protocol import timestamps
 from ..protocol.audit import Audit, Direction, Finding
 from ..protocol.catalogue import find_rule
 
@@ -204,7 +204,7 @@ def audit_recording(
     """Feed a recording to an audit, tell every finding, tick now and then, and return how many messages there were."""
     if recording.format == "document":
         return _audit_document(recording, audit, on_finding, on_progress)
-    take = stream.judge if recording.format == "lines" else _audit_entries
+    take = _judge_lines if recording.format == "lines" else _audit_entries
     lines, messages = enumerate(recording.lines, recording.line_offset + 1), 0
     while True:
         batch = _Batch(recording, on_finding)
@@ -215,6 +215,14 @@ def audit_recording(
         if batch.lines_read < LINES_PER_TICK:
             return messages
         on_progress(batch.last_line)
+
+
+def _judge_lines(audit: Audit, lines: Iterable[bytes]) -> Iterator[tuple[int, list[Finding]]]:
+    """Feed bare messages to an audit; yield the place (from 0) and the findings of each line that has any."""
+    for place, raw in enumerate(lines):
+        findings = audit.feed(raw)
+        if findings:
+            yield place, findings
 
 
 class _Batch:

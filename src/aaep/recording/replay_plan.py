@@ -21,7 +21,7 @@ from ..protocol.fields import Message, get_member
 from ..protocol.messages import ClarificationReply, ConfirmationReply, SubscriptionAccepted
 from ..protocol.session import SessionState
 from ..protocol.timestamps import parse_instant
-from ..subscriber.deduplicate import Deduplicator
+from ..subscriber.deduplicate import Deduplicator, ReceivedEvent
 from .capture import CaptureEntry, CaptureError, read_capture
 
 __all__ = ["PENDING", "UNSEEN", "PromptResult", "ReplayPlan", "ReplayStep"]
@@ -109,13 +109,13 @@ class ReplayPlan:
             if line.gap in ("lost", "resumed") or isinstance(message, SubscriptionAccepted):
                 held = arrivals.connection_lost()
                 arrivals.connection_began(anew=isinstance(message, SubscriptionAccepted))
-                yield from (ReplayStep(event, now) for event, _ in held)
+                yield from (ReplayStep(received.event, now) for received in held)
             if isinstance(message, Envelope) and line.dir != "in":
                 now = _message_time(line, message, now)
                 early = arrivals.advance(now)
-                ready, _ = arrivals.take(message, bytes(line.message), now)
-                yield from (ReplayStep(event, now) for event, _ in (*early, *ready))
-        yield from (ReplayStep(event, now) for event, _ in arrivals.connection_lost())
+                ready, _ = arrivals.take(ReceivedEvent(message, bytes(line.message)), now)
+                yield from (ReplayStep(received.event, now) for received in (*early, *ready))
+        yield from (ReplayStep(received.event, now) for received in arrivals.connection_lost())
 
     # -- beforehand --------------------------------------------------------------------------
 

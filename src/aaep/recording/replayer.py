@@ -13,13 +13,14 @@ import threading
 import time
 from collections.abc import Callable
 from contextlib import suppress
+from functools import partial
 from itertools import count, islice
 from typing import Any, Final, Literal, TypeAlias
 
 from msgspec import UNSET
 
 from ..hub.hub import Hub
-from ..hub.recovery import endings
+from ..hub.recovery import build_closing_events
 from ..hub.sessions import SessionSnapshot
 from ..hub.stream import Subscription
 from ..producer.emitter import Emitter
@@ -40,7 +41,7 @@ from ..protocol.events import (
     ToolInvoked,
 )
 from ..protocol.messages import Reply
-from ..protocol.session import SessionState as Order
+from ..protocol.session import SessionState
 from ..runtime.background import Waitable
 from ..runtime.ids import format_timestamp, new_id
 from ..text.summaries import Summaries, summarize_cancellation, summarize_outcome
@@ -90,19 +91,18 @@ class ReplayedSession:
         self._hub: Hub = producer.hub
         self._wall = replayer.wall
         self._emitter = Emitter(
-            self,
             producer.info,
             self._hub.journal,
-            self._hub,
+            partial(self._hub.publish, self),
             language=producer.language,
-            known=producer.known,
+            registry=producer.registry,
             clock=replayer.clock,
             wall=replayer.wall,
         )
         if replayer.keep_ids:
             self._emitter.session_id = recorded_id
         self.session_id = self._emitter.session_id
-        self.state = Order(self.session_id)
+        self.state = SessionState(self.session_id)
         self.is_over = False
         self.open_prompts: dict[
             str, tuple[PromptState, PromptResult]
@@ -186,7 +186,9 @@ class ReplayedSession:
             if self.is_over or last is None:
                 self._end()
                 return
-            for event in [*endings(self.state, last, self._current_time())][:-1]:  # the last is of an agent that failed
+            for event in [*build_closing_events(self.state, last, self._current_time())][
+                :-1
+            ]:  # the last is of an agent that failed
                 self._send(event)
             self._send(
                 SessionCancelled(
@@ -263,7 +265,7 @@ class ReplayedSession:
 
     def _build_envelope(self, like: Envelope, said: Summaries) -> dict[str, Any]:
         """The envelope of an event that is not in the recording."""
-        stamp = self._emitter.stamp()
+        stamp = self._emitter.envelope()
         stamp |= {"timestamp": self._timestamp(), "producer": like.producer, "verbosity": "normal"}
         return {**stamp, "summary_terse": said.terse, "summary_normal": said.normal, "summary_detailed": said.detailed}
 
@@ -292,7 +294,7 @@ class ReplayedSession:
                     pending.append(ask.event)
                     if subscription.may_answer(type(ask.event)) and ask.eligible is not None:
                         ask.eligible.add(subscription.id)
-            resync = self._emitter.resync(self._agent_state(last.producer.agent_id))
+            resync = self._emitter.build_resync(self._agent_state(last.producer.agent_id))
             return SessionSnapshot(self._started_event, pending, resync, self._emitter.last_event_id)
 
     def owns_token(self, token: str) -> bool:

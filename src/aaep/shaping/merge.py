@@ -195,7 +195,15 @@ def clamp_timestamp(event: E, stamp: str) -> E:
 class OutputBuffer:
     """A run of an output's text that has not been given out yet, and the fragments it came in."""
 
-    __slots__ = ("is_first_fragment_split", "deadline", "fragments", "last", "position", "soft_length", "text")
+    __slots__ = (
+        "deadline",
+        "fragments",
+        "is_first_fragment_split",
+        "last_fragment",
+        "position",
+        "soft_length",
+        "text",
+    )
 
     def __init__(self, position: int) -> None:
         self.position = position  # where the text begins in its output, in code points (C-44)
@@ -282,7 +290,7 @@ class MergingQueue:
     their last parts.
     """
 
-    __slots__ = ("_last_number", "_open", "items")
+    __slots__ = ("_last_number", "_merge_candidates", "items")
 
     def __init__(self) -> None:
         self.items: dict[int, tuple[Envelope, float]] = {}

@@ -79,7 +79,7 @@ _LARGE_CHUNK_CHARACTERS: Final = 4096  # a chunk from here on is measured in byt
 class _ShapedSession:
     """What the shaper remembers of a session."""
 
-    __slots__ = ("asking", "left_out", "open", "last_timestamp")
+    __slots__ = ("asking_agents", "buffers", "last_timestamp", "omitted_states")
 
     def __init__(self) -> None:
         self.last_timestamp = ""  # the latest timestamp told
@@ -91,7 +91,7 @@ class _ShapedSession:
 class _StateChain:
     """What an agent's changes of state come to, as they were told."""
 
-    __slots__ = ("implied", "has_changed", "state")
+    __slots__ = ("has_changed", "implied_states", "state")
 
     def __init__(self) -> None:
         self.state = "idle"  # the last that was told

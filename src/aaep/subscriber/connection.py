@@ -35,7 +35,7 @@ from ..runtime.mailbox import Mailbox
 from ..text.sanitize import sanitize
 from ..transports.base import Arrival, Channel, ChannelLost, ChannelRefused
 from .audit import StreamAudit
-from .deduplicate import Deduplicator, Item
+from .deduplicate import Deduplicator, ReceivedEvent
 from .replies import OpenPrompts, SentReplies, encode_checked
 from .request import Terms
 from .status import (
@@ -316,8 +316,7 @@ class Connection:
 
     def _parse_answer(self, raw: bytes) -> SubscriptionAccepted | SubscriptionRejected:
         """CF-148: what is granted wider than asked is found by the audit."""
-        self.audit.feed(raw, self._timestamp())
-        message = self.audit.read(raw)
+        message = self.audit.feed(raw, self._timestamp())
         if not isinstance(message, (SubscriptionAccepted, SubscriptionRejected)):
             raise RemoteProtocolError("What answered is no AAEP producer, or a broken one. Check the address.")
         return message
@@ -415,8 +414,8 @@ class Connection:
             raise SubscriptionLost(refused) from refused
         finally:
             up.cancel()
-            for item in self._deduplicator.connection_lost():
-                self._deliver(item)
+            for event in self._deduplicator.connection_lost():
+                self._deliver(event)
             self._update_resume_point()
             self._schedule_advance()
             self._is_open, self._is_resuming = False, True
@@ -427,7 +426,7 @@ class Connection:
             self._set_status("resumed", "Connected again.")
 
     def _handle_arrival(self, arrival: Arrival) -> None:
-        message = self.audit.read(arrival.data)
+        message, violations = self.audit.read(arrival.data)
         if message is None:
             self._notify_status(UNREADABLE)  # SEC-009: it may have been a question, and nobody is to wait for nothing
         if not self._is_out_of_order(message):
@@ -438,13 +437,14 @@ class Connection:
             with self.lock:
                 self.prompts.note_arrival(message)
             self._resend_reply(self.replies.find_repeat(message, self.subscription_id))
-            items, found = self._deduplicator.take(message, arrival.data, self.clock())
-            self.audit.report_violations(found, message.event_id, message.session_id)
-            for item in items[:-1]:
-                self._deliver(item)
+            received = ReceivedEvent(message, arrival.data, violations)
+            events, late = self._deduplicator.take(received, self.clock())
+            self.audit.report_violations(late, message.event_id, message.session_id)
+            for event in events[:-1]:
+                self._deliver(event)
             self._update_resume_point()
-            for item in items[-1:]:
-                self._deliver(item)
+            for event in events[-1:]:
+                self._deliver(event)
             self._schedule_advance()
         elif isinstance(message, SubscriptionClose):
             if message.subscription_id == self.subscription_id:
@@ -481,16 +481,16 @@ class Connection:
             self._timer = asyncio.get_running_loop().call_later(wait, self._advance)
 
     def _advance(self) -> None:
-        for item in self._deduplicator.advance(self.clock()):
-            self._deliver(item)
+        for event in self._deduplicator.advance(self.clock()):
+            self._deliver(event)
         self._update_resume_point()
         self._schedule_advance()
 
     # -- one event -------------------------------------------------------------------------
 
-    def _deliver(self, item: Item) -> None:
-        event = item[0]
-        self.audit.feed_event(item, self._timestamp())
+    def _deliver(self, received: ReceivedEvent) -> None:
+        event = received.event
+        self.audit.feed_event(received, self._timestamp())
         own = self.requested_terms.own_filters()
         if own is not None and not is_critical(event) and not admits(own, event.type):
             return  # CF-148: it was not asked for, and the audit has said so

@@ -10,8 +10,8 @@ new, it is taken as new: hearing twice is better than missing.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
-from typing import Final
+from collections.abc import Iterator, Sequence
+from typing import Final, NamedTuple
 
 import msgspec
 from msgspec import UNSET
@@ -33,9 +33,16 @@ from ..protocol.events import (
 from ..protocol.fields import MERGED
 from ..protocol.subscription import is_critical
 
-__all__ = ["Deduplicator", "Item"]
+__all__ = ["Deduplicator", "ReceivedEvent"]
 
-Item = tuple[Envelope, bytes]  # an event, and the bytes that say the same
+
+class ReceivedEvent(NamedTuple):
+    """An event, the bytes that say the same, and what is wrong with it by itself."""
+
+    event: Envelope
+    raw: bytes
+    violations: Sequence[Violation] = ()
+
 
 MAX_EVENT_IDS: Final = (
     16_384  # event ids remembered; starts and prompts, which come again whenever we join again, beside them
@@ -104,7 +111,7 @@ class _SequenceOrder(msgspec.Struct):
     """The numbers of one session. A None stands for an event that was too urgent to wait for those before it."""
 
     expected: int
-    held: dict[int, Item | None] = {}
+    held: dict[int, ReceivedEvent | None] = {}
     since: float = 0.0
     has_gaps: bool = False  # numbers are left out on purpose, as on a filtered stream (C-18): do not wait for them
 
@@ -132,31 +139,34 @@ class Deduplicator:
             self._orders.clear()  # C-18: numbers are counted by subscription
             self.terms_changed()
 
-    def connection_lost(self) -> list[Item]:
+    def connection_lost(self) -> list[ReceivedEvent]:
         """The connection is over: what was held for the sake of order."""
-        held = [item for order in self._orders.values() for item in self._release(order)]
+        held = [received for order in self._orders.values() for received in self._release(order)]
         return [*self._drop_repeated(held)]
 
     def terms_changed(self) -> None:
         """The terms changed: the same events may come in another shape from now on."""
         self._shape += 1
 
-    def take(self, event: Envelope, raw: bytes, now: float) -> tuple[list[Item], list[Violation]]:
-        """An event arrived: what may be passed on now, in order, and what is wrong with its arriving."""
-        new, found = self._check_new(event)
-        if not new:
+    def take(self, received: ReceivedEvent, now: float) -> tuple[list[ReceivedEvent], list[Violation]]:
+        """Take an event; return what may be passed on now, in order, and what is wrong with its arriving now."""
+        event = received.event
+        is_new, violations = self._check_new(event)
+        if not is_new:
             return [], []
-        ready = [(event, raw)] if event.sequence_number is UNSET else [*self._put_in_order(event, raw, now, found)]
-        return [*self._drop_repeated(ready)], found
+        ready = [received]
+        if event.sequence_number is not UNSET:
+            ready = [*self._put_in_order(received, event.sequence_number, now, violations)]
+        return [*self._drop_repeated(ready)], violations
 
     @property
     def next_deadline(self) -> float | None:
         """When :meth:`advance` has something to pass on; None while nothing is held."""
         return min((order.since + self.hold for order in self._orders.values() if order.held), default=None)
 
-    def advance(self, now: float) -> list[Item]:
+    def advance(self, now: float) -> list[ReceivedEvent]:
         """Pass on what has waited long enough for an earlier number."""
-        ready: list[Item] = []
+        ready: list[ReceivedEvent] = []
         for order in self._orders.values():
             if order.held and order.since + self.hold <= now:
                 order.has_gaps = True
@@ -190,9 +200,11 @@ class Deduplicator:
 
     # -- in order --------------------------------------------------------------------------
 
-    def _put_in_order(self, event: Envelope, raw: bytes, now: float, found: list[Violation]) -> Iterator[Item]:
+    def _put_in_order(
+        self, received: ReceivedEvent, number: int, now: float, violations: list[Violation]
+    ) -> Iterator[ReceivedEvent]:
         """TR-012 §8.2.3: numbers put right what a transport without order mixed up. Timestamps never do (C-14)."""
-        number: int = event.sequence_number  # type: ignore[assignment]  # it has one
+        event = received.event
         order = self._orders.get(event.session_id)
         if order is None:
             if len(self._orders) >= _MAX_SESSIONS:
@@ -202,10 +214,10 @@ class Deduplicator:
         if number > order.expected and not order.has_gaps:
             if not order.held:
                 order.since = now
-            urgent = is_critical(event)  # never held, whatever is missing before it
-            order.held[number] = None if urgent else (event, raw)
-            if urgent:
-                yield event, raw
+            is_urgent = is_critical(event)  # never held, whatever is missing before it
+            order.held[number] = None if is_urgent else received
+            if is_urgent:
+                yield received
             if len(order.held) > self.window:
                 yield from self._release(order)
             return
@@ -213,32 +225,36 @@ class Deduplicator:
             order.has_gaps = False  # it does come late sometimes, so waiting is worth it
         elif any(order.held.values()):
             text = f"Number {number} arrived late. The order was put right."
-            found.append(Violation("TR-009", text, "/sequence_number", event.event_id))
-        yield event, raw
+            violations.append(Violation("TR-009", text, "/sequence_number", event.event_id))
+        yield received
         order.expected = max(order.expected, number + 1)
         while order.expected in order.held:
-            item = order.held.pop(order.expected)
+            held = order.held.pop(order.expected)
             order.expected += 1
             order.since = now
-            if item is not None:
-                yield item
+            if held is not None:
+                yield held
 
-    def _release(self, order: _SequenceOrder) -> list[Item]:
+    def _release(self, order: _SequenceOrder) -> list[ReceivedEvent]:
         """Give up waiting for what is missing."""
         held, order.held = order.held, {}
         order.expected = max(held, default=order.expected - 1) + 1
-        return [item for _, item in sorted(held.items(), key=lambda one: one[0]) if item is not None]
+        return [held[number] for number in sorted(held) if held[number] is not None]  # type: ignore[misc]  # not None
 
     # -- nothing again in another form --------------------------------------------------------
 
-    def _drop_repeated(self, items: list[Item]) -> Iterator[Item]:
-        for event, raw in items:
+    def _drop_repeated(self, events: list[ReceivedEvent]) -> Iterator[ReceivedEvent]:
+        for received in events:
+            event = received.event
             if isinstance(event, OutputStreaming):
-                rest = self._new_part(event)
-                if rest is not None:
-                    yield rest, raw if rest is event else codec.encode(rest)
+                part = self._new_part(event)
+                if part is event:
+                    yield received
+                elif part is not None:
+                    raw = codec.encode(part)
+                    yield ReceivedEvent(part, raw, received.violations)
             elif not self._was_told(event):
-                yield event, raw
+                yield received
             if isinstance(event, TERMINAL):
                 self._orders.pop(event.session_id, None)
 

@@ -64,12 +64,18 @@ STATE_SUMMARIES: Final[Mapping[str, Summaries]] = {
     "thinking": Summaries("Thinking.", "Thinking.", "The agent is thinking about what to do next."),
     "calling_tool": Summaries("Using a tool.", "Using a tool.", "The agent is about to use a tool."),
     "writing_output": Summaries("Writing.", "Writing an answer.", "The agent is writing its answer."),
-    "awaiting_input": Summaries("Waiting for you.", "The agent needs your answer before it goes on.", "The agent has a "
-                           "question for you and waits for your answer before it goes on."),
+    "awaiting_input": Summaries(
+        "Waiting for you.",
+        "The agent needs your answer before it goes on.",
+        "The agent has a question for you and waits for your answer before it goes on.",
+    ),
     "deciding": Summaries("Deciding.", "Deciding how to go on.", "The agent is deciding how to go on."),
-    "handing_off": Summaries("Handing over.", "Handing over to somebody else.", "The agent cannot finish this by itself "
-                        "and hands it over."),
-}  # fmt: skip
+    "handing_off": Summaries(
+        "Handing over.",
+        "Handing over to somebody else.",
+        "The agent cannot finish this by itself and hands it over.",
+    ),
+}
 
 
 def clean_text(text: object, max_length: int = 16_384) -> str:

@@ -47,7 +47,7 @@ __all__ = [
 TaskStarter = Callable[
     [str], Awaitable[asyncio.Task[str] | None]
 ]  # a task that comes to how what it started has failed
-EventPredicate = Callable[["Heard"], object]
+EventPredicate = Callable[["ObservedEvent"], object]
 
 SESSION_END_TYPES: Final = ("session.completed", "session.errored", "session.cancelled")
 LISTENER_CAPABILITIES: Final[JsonObject] = {
@@ -415,7 +415,7 @@ class ObservedSession:
         """An event of this session, as a reader hears it."""
         timeout = self._harness.patience if timeout is None else timeout
         return await reader.wait_for_event(
-            lambda one: one.session == self.session_id and one.type in types, timeout, start
+            lambda one: one.session_id == self.session_id and one.type in types, timeout, start
         )
 
     async def wait_for_prompt(self, reader: FakeSubscriber, kind: str = "confirmation") -> ObservedEvent:

@@ -348,7 +348,8 @@ def _check_rate(stage: Harness, slow: FakeSubscriber, main: FakeSubscriber, sess
             rule,
             most <= allowed,
             f"At {rate} a second at most {most} events came within {_RATE_WINDOW} seconds, where others had {offered}.",
-            f"At {rate} a second {most} events came within {_RATE_WINDOW} seconds, from {excerpt(sample) if sample else ''}",
+            f"At {rate} a second {most} events came within {_RATE_WINDOW} seconds, "
+            f"from {excerpt(sample) if sample else ''}",
             "Keep a budget for each subscription, and merge what it holds back.",
         )
     stage.evidence.record_pass(

@@ -85,7 +85,8 @@ async def it_is_rejected(stage: Harness) -> None:
             "SUB-045",
             len(playing.find_messages("subscription.request")) == 1,
             "It was told to come back in an hour, and did not come sooner.",
-            f"It was told to come back in an hour, and came {len(playing.find_messages('subscription.request'))} times.",
+            "It was told to come back in an hour, "
+            f"and came {len(playing.find_messages('subscription.request'))} times.",
             "Wait at least retry_after_seconds.",
         )
 

@@ -81,7 +81,7 @@ async def _check_endings(stage: Harness, playing: SubscriberRun) -> None:
     for end in ("completed", "errored", "cancelled"):
         other = FakeSession()
         playing.send(other.build_started())
-        event = getattr(other, end)(f"The letter is {end}.")
+        event = getattr(other, f"build_{end}")(f"The letter is {end}.")
         told = await playing.send_and_wait(event)
         if _check_announced(stage, "LVL-017", told is not None, event) and told is not None:
             texts[end] = told.text

@@ -68,7 +68,7 @@ class _HubConversation(Conversation):
             self._bytes += len(line)
             self.queue.put_nowait(line)
 
-    def say(self, message: Message) -> None:
+    def write_message(self, message: Message) -> None:
         """Queue a message that is no event, and so has no audience."""
         self.write(encode(message))
 
@@ -76,7 +76,7 @@ class _HubConversation(Conversation):
         """Return how many bytes were not sent yet."""
         return self._bytes
 
-    def sent(self, line: bytes) -> None:
+    def mark_sent(self, line: bytes) -> None:
         """Note that a message was sent."""
         self._bytes -= len(line)
 
@@ -163,7 +163,7 @@ class HubAttachment:
         """Be the hub's for one connection; whether it has subscribed."""
         self._refusal = ""
         self._current = conversation = _HubConversation(self._hub)
-        conversation.say(self._manifest())
+        conversation.write_message(self._manifest())
         work: list[Coroutine[Any, Any, object]] = [
             self._send(wire, conversation),
             self._read(wire, conversation),
@@ -204,7 +204,7 @@ class HubAttachment:
             except ChannelLost:
                 return
             finally:
-                conversation.sent(line)
+                conversation.mark_sent(line)
 
     async def _read(self, wire: DuplexConnection, conversation: _HubConversation) -> None:
         try:

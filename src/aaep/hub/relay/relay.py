@@ -33,7 +33,7 @@ from ...transports.base import ChannelLost, ChannelRefused
 from ...transports.duplex_client import DuplexChannel, DuplexConnection
 from ...transports.duplex_server import IncomingAgentConnection
 from ..hub import Hub
-from ..recovery import caught_up, endings
+from ..recovery import build_closing_events, build_resync
 from ..sessions import SessionSnapshot, SessionSource, remember_bounded
 from ..stream import Subscription
 from .audience import SessionOrigin, read_origin, split_audience
@@ -485,7 +485,7 @@ class RelayedSession:
     def abandon(self) -> None:
         """Its agent does not come back: everybody is told, and nothing of it is open any more."""
         if self.last_event is not None:
-            for event in [*endings(self._state, self.last_event, time.time())]:
+            for event in [*build_closing_events(self._state, self.last_event, time.time())]:
                 self.receive(event)
 
     def join(self, subscription: Subscription) -> SessionSnapshot:
@@ -530,7 +530,7 @@ class RelayedSession:
 
 
 def _resync(last: Envelope, state: str) -> StateChanged:
-    return caught_up(
+    return build_resync(
         state,
         aaep_version=AAEP_VERSION,
         event_id=new_id("evt_"),

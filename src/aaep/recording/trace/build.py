@@ -146,11 +146,10 @@ class Trace:
 
     def _add_event(self, event: Envelope, raw: bytes, line: int, at: str, via: str) -> None:
         self.event_count += 1
-        before = self._audit.seen.get((event.event_id + via).encode(errors="surrogatepass"))
+        is_repeated = self._audit.has_seen(event, raw, via)
         found = self._audit.feed(raw, at, via)
         track = self._session_trace(event, via)
-        # Of a long message the audit keeps only a sign; that it had nothing to say tells the same.
-        if before is not None and not found and (before == raw or not before.startswith(b"{")):
+        if is_repeated and not found:
             track.repeated_count += 1  # TR-014: delivered again
             return
         track.session_state = self._audit.open_sessions.get(event.session_id + via) or track.session_state

@@ -47,7 +47,8 @@ def render_html(trace: Trace, *, max_steps: int = MAX_STEPS) -> Iterator[str]:
 def _render_body(trace: Trace, title: str, most: int) -> Iterator[str]:
     told = select_sessions(trace.session_traces, most)
     yield '<a class="skip" href="#sessions">Skip to the sessions</a>\n'
-    yield f"<header>\n<h1>{escape_xml(title)}</h1>\n<p>{escape_xml(describe_recording(trace))}</p>\n<p>{escape_xml(describe_result(trace))}</p>\n"
+    yield f"<header>\n<h1>{escape_xml(title)}</h1>\n<p>{escape_xml(describe_recording(trace))}</p>\n"
+    yield f"<p>{escape_xml(describe_result(trace))}</p>\n"
     left = len(trace.session_traces) - len(told)
     if left:
         yield f"<p>Of {format_count(left, 'session')} only the sum and what broke a rule are shown.</p>\n"
@@ -98,7 +99,8 @@ def _render_links(trace: Trace) -> Iterator[str]:
         return
     yield '<nav aria-labelledby="list">\n<h2 id="list">Sessions</h2>\n<ul>\n'
     for number, track in enumerate(tracks, start=1):
-        yield f'<li><a href="#s{number}">{escape_xml(session_title(track, trace))}</a>: {summarize_broken_rules(track)}</li>\n'
+        title = escape_xml(session_title(track, trace))
+        yield f'<li><a href="#s{number}">{title}</a>: {summarize_broken_rules(track)}</li>\n'
     yield "</ul>\n"
     if len(trace.session_traces) > len(tracks):
         yield f"<p>And {format_count(len(trace.session_traces) - len(tracks), 'more session')}, further down.</p>\n"
@@ -154,6 +156,7 @@ def _render_finding(mark: TraceFinding) -> str:
     source = f", {speak_section(mark.section)}" if mark.section else ""
     where = f", line {mark.line:,}" if mark.line is not None else ", at the end"
     return (
-        f'<li class="{mark.severity}" tabindex="-1"><strong>{SEVERITY_LABELS[mark.severity]} {escape_xml(mark.rule)}</strong>'
+        f'<li class="{mark.severity}" tabindex="-1">'
+        f"<strong>{SEVERITY_LABELS[mark.severity]} {escape_xml(mark.rule)}</strong>"
         f"{escape_xml(source + where)}. {isolate_text(mark.text)}</li>"
     )

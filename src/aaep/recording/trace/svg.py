@@ -85,7 +85,8 @@ def render_svg(trace: Trace, *, max_steps: int = MAX_STEPS) -> Iterator[str]:
         f'<svg xmlns="http://www.w3.org/2000/svg" class="drawing" viewBox="0 0 {WIDTH} {top:.0f}" width="{WIDTH}" '
         f'height="{top:.0f}" role="img" aria-labelledby="title description">'
     )
-    yield f'<title id="title">{escape_xml(describe_recording(trace))}</title><desc id="description">{escape_xml(" ".join(spoken))}</desc>'
+    yield f'<title id="title">{escape_xml(describe_recording(trace))}</title>'
+    yield f'<desc id="description">{escape_xml(" ".join(spoken))}</desc>'
     yield f"<style>{SVG_STYLE}</style>"
     yield f'<rect width="{WIDTH}" height="{top:.0f}" fill="var(--ground)"/>'
     yield f'<text class="title" x="10" y="22">{escape_xml(_truncate(describe_recording(trace), WIDTH - 20))}</text>'
@@ -114,7 +115,8 @@ def _describe_drawing(track: SessionTrace) -> str:
     return (
         f"Time runs from left to right, {format_exact_duration(track.seconds)} in all. States: {states or 'none'}. "
         f"{format_count(track.tool_call_count, 'call')} of tools, {format_count(track.output_count, 'output')}, "
-        f"{format_count(track.prompt_count, 'prompt')}. {describe_broken_rules(track)} The table says the same and more."
+        f"{format_count(track.prompt_count, 'prompt')}. {describe_broken_rules(track)} "
+        "The table says the same and more."
     )
 
 
@@ -225,7 +227,8 @@ def _draw_bar(step: Step, scale: _TimeScale, y: float) -> str:
     open_ = " open" if step.end is None else ""
     return (
         f"<g><title>{escape_xml(f'{step.text} {step.quote} {describe_duration(step)}')}</title>"
-        f'<rect class="bar {step.kind}{open_}" x="{x:.1f}" y="{y:.1f}" width="{width:.1f}" height="{ROW_HEIGHT - 3}" rx="3"/>'
+        f'<rect class="bar {step.kind}{open_}" x="{x:.1f}" y="{y:.1f}" '
+        f'width="{width:.1f}" height="{ROW_HEIGHT - 3}" rx="3"/>'
         f"{text}</g>"
     )
 

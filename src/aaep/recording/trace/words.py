@@ -82,7 +82,8 @@ def describe_session(track: SessionTrace) -> Iterator[str]:
     if track.started_at:
         began = f"It began on {format_moment(track.started_at)}"
         if track.session_id:
-            began += f", lasted {format_exact_duration(track.seconds)} and {_OUTCOME_TEXTS.get(track.outcome, track.outcome)}"
+            outcome = _OUTCOME_TEXTS.get(track.outcome, track.outcome)
+            began += f", lasted {format_exact_duration(track.seconds)} and {outcome}"
         yield began + "."
     if track.session_id:
         did = [format_count(track.tool_call_count, "call") + " of tools", format_count(track.output_count, "output")]

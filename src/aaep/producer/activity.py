@@ -1,0 +1,116 @@
+"""
+What goes on in one session: its outputs, its tool calls and its questions.
+
+A listener follows one thing at a time, so text waits while a tool runs or a
+question is open (TOOL-007), and what is open is ended before the session is.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Literal
+
+from ..errors import LocalProtocolError
+from ..hub.hub import Hub
+from ..hub.sessions import SessionSource
+from ..text.sentences import CoalesceHint
+from .emitter import Emitter
+from .output import Output
+from .questions import Ask, Questions
+from .tool_call import Call
+
+__all__ = ["Activity"]
+
+
+class Activity:
+    """The outputs, tool calls and questions of one session, and how they take turns. Under the emitter's lock."""
+
+    def __init__(self, source: SessionSource, emitter: Emitter, hub: Hub, is_telling: Callable[[], bool]) -> None:
+        self.emitter = emitter
+        self.calls: dict[str, Call] = {}  # running, by id
+        self.handoff: Literal["requested", "taken"] | None = None
+        self._hub = hub
+        self._outputs: list[Output] = []
+        self.questions = Questions(
+            source,
+            emitter,
+            hub,
+            flush_outputs=self.flush_outputs,
+            is_calling=lambda: bool(self.calls),
+            skip_call=self._skip_call,
+            is_telling=is_telling,
+        )
+
+    # -- taking turns ------------------------------------------------------------------------
+
+    @property
+    def is_free(self) -> bool:
+        """Whether no tool runs, no question is open, and none was granted whose tool is about to run."""
+        questions = self.questions
+        return not self.calls and questions.current is None and questions.granted is None
+
+    def may_write(self) -> bool:
+        """Whether text may leave now."""
+        return self.is_free and self.emitter.is_active
+
+    def settle_state(self, to_state: str) -> None:
+        """Go to a state after something has ended, unless something else goes on."""
+        if self.is_free:
+            self.emitter.change_state(to_state)
+        self.flush_outputs()
+
+    def check_may_act(self, name: str) -> None:
+        """Raise if no tool may begin any more."""
+        self.emitter.check_active()
+        if self.handoff is not None:  # C-53
+            raise LocalProtocolError(f"The work was handed over; {name} may no longer run.")
+
+    # -- outputs -----------------------------------------------------------------------------
+
+    def open_output(self, *, content_type: str | None, language: str | None, boundary: CoalesceHint | None) -> Output:
+        """Open an output, of which text leaves at the given boundary or at the finest that a listener wants."""
+        self.emitter.check_active()
+        output = Output(
+            self.emitter,
+            may_write=self.may_write,
+            on_complete=self._output_completed,
+            content_type=content_type,
+            language=language,
+            boundary=boundary or self._hub.finest_boundary,
+        )
+        self._outputs.append(output)
+        return output
+
+    def flush_outputs(self) -> None:
+        """Send the text that is ready, before something else is told."""
+        for output in [*self._outputs]:
+            output.flush(everything=self.emitter.agent_state == "writing_output")
+
+    def _output_completed(self, output: Output) -> None:
+        self._outputs.remove(output)
+        if not self._outputs and self.emitter.agent_state == "writing_output":
+            self.emitter.change_state("idle")
+
+    # -- questions ---------------------------------------------------------------------------
+
+    def _skip_call(self, ask: Ask) -> None:
+        """Announce that a call which was agreed to did not run: nobody waited for the answer any more."""
+        # Nothing happens, so there is no risk in it.
+        Call(self, ask.tool or "action", ask.call, risk="low", irreversible=False, ask=ask).skip()
+
+    # -- the end -----------------------------------------------------------------------------
+
+    def close(self) -> None:
+        """C-54: withdraw questions, give up tools, complete outputs."""
+        self.questions.close()
+        for call in [*self.calls.values()]:
+            call.abandon()
+        for output in [*self._outputs]:
+            output.close()
+
+    def drop(self) -> None:
+        """Forget what is open, where it cannot be closed as usual."""
+        self.questions.drop()
+        while self.calls:
+            self.calls.popitem()[1].is_running = False
+        self._outputs.clear()
