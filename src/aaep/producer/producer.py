@@ -1,15 +1,17 @@
-"""What agent code holds: a :class:`Producer`, its sessions and its tools."""
+"""The :class:`Producer`: what agent code holds, with its sessions and its tools."""
 
 from __future__ import annotations
 
 import asyncio
+import dataclasses
 import logging
 import os
 import threading
 import time
 import weakref
 from collections import deque
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
 from functools import partial
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Final, Literal, TypeVar, overload
@@ -35,7 +37,15 @@ from ..runtime.background import Waitable
 from ..runtime.files import default_journal_path
 from ..runtime.ids import new_id
 from ..text.summaries import SummaryLike
+from ..runtime.keywords import list_keywords
 from ..transports.base import asgi_application, serve
+from ..transports.options import (
+    DEFAULT_CONNECT_OPTIONS,
+    DEFAULT_SERVER_OPTIONS,
+    ConnectOptions,
+    ServerOptions,
+    Tls,
+)
 from .emitter import Emitter
 from .session import CURRENT_SESSIONS, Session
 from .tools import Tool
@@ -43,44 +53,79 @@ from .tools import Tool
 if TYPE_CHECKING:  # it brings in the JOSE library, which few need
     from ..identity.signing_keys import SigningKey
 
-__all__ = ["Producer"]
+__all__ = ["ManifestOptions", "Producer", "Runtime"]
 
 F = TypeVar("F", bound=Callable[..., Any])
 
 _log: Final = logging.getLogger("aaep.producer")
 
-_LEVELS: Final[dict[int, tuple[Literal[1, 2, 3], ...]]] = {1: (1,), 2: (1, 2), 3: (1, 2, 3)}  # LVL-002
-_OWN: Final = "own"  # the agent's own file in the user's state directory
-_FILES: Final = 16  # copies of one agent that may run at the same time, each with its own file
+_SUPPORTED_LEVELS: Final[dict[int, tuple[Literal[1, 2, 3], ...]]] = {1: (1,), 2: (1, 2), 3: (1, 2, 3)}  # LVL-002
+_OWN_JOURNAL: Final = "own"  # the agent's own file in the user's state directory
+_MAX_OWN_JOURNALS: Final = 16  # copies of one agent that may run at the same time, each with its own file
+
+
+@list_keywords()
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ManifestOptions:
+    """
+    What the manifest of an agent states beside its name, and how it is signed.
+
+    ``languages`` are those that the agent can speak beside its own, ``level`` is its conformance level.
+    With ``signing_key``, a file with a private key or a :class:`~aaep.identity.signing_keys.SigningKey`,
+    the manifest is signed for the addresses that the agent listens on and for ``reached_at``, the URLs
+    under which readers know it otherwise, such as a proxy's.
+    """
+
+    languages: Iterable[str] = ()
+    level: Literal[1, 2, 3] = 3
+    extensions: Iterable[Extension] = ()
+    signing_key: SigningKey | str | os.PathLike[str] | None = None
+    reached_at: str | Iterable[str] = ()
+
+
+@list_keywords()
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Runtime:
+    """
+    The event loop and the clocks of a producer.
+
+    Without a ``loop`` the hub has a thread of its own. ``clock`` returns seconds that only ever grow,
+    ``wall`` seconds since 1970.
+    """
+
+    loop: asyncio.AbstractEventLoop | None = None
+    clock: Callable[[], float] = time.monotonic
+    wall: Callable[[], float] = time.time
+
+
+_DEFAULT_MANIFEST: Final = ManifestOptions()
+_DEFAULT_RUNTIME: Final = Runtime()
 
 
 class Producer:
     """
-    An agent, to those who listen to it.
+    An agent, as its readers know it: where they reach it, its sessions and its tools.
 
-    ``listen`` is the address, or addresses, that readers may connect to;
-    ``hub`` is a hub elsewhere that it goes to (``aaep serve``). Whatever else is
-    named, such as ``token``, is for the addresses, or without any for the hub;
-    ``hub_settings`` are for the hub in any case. ``tell`` is called with each
-    sentence a listener would hear; until it returns, other threads that speak in the
-    same session wait for it, and so do all readers once somebody joins or answers
-    there, so it should not block. The journal holds what was said, for readers who
-    come back; ``None`` keeps it in memory.
+    ``listen`` is a URL, or several, at which readers connect; ``hub`` is the URL of a hub that the agent
+    connects to instead or as well (``aaep serve``). ``token`` and ``tls`` are for the addresses of
+    ``listen``, or without any for the hub; :class:`~aaep.transports.options.ServerOptions` and
+    :class:`~aaep.transports.options.ConnectOptions` have the less common options of each.
 
-    With ``signing_key``, a file with a private key or a
-    :class:`~aaep.identity.signing_keys.SigningKey`, the manifest is signed, for readers who want
-    proof of who this is. It is signed for the addresses that are listened on and
-    for ``reached_at``, those under which readers know it beside them, such as a
-    proxy's.
+    ``tell`` is called with each sentence that a listener would hear. Until it returns, other threads that
+    emit in the same session wait, so it should not block. ``journal`` stores events for readers that
+    reconnect: a file, a :class:`~aaep.journal.base.Journal`, or None to keep them in memory. By default
+    it is a file in the user's state directory.
 
-    ``identity`` says who is let in, see :mod:`aaep.identity.credentials`; without one, or
-    with ``token``, that is one person. Where it knows several, a session is for
-    the user it was ``requested_by``, ``user:<id>``, else for the user of this
-    machine, unless ``audience`` here or at the session names principals, or
-    ``"*"`` for all (CF-145). ``hidden`` names, by role, the members of events
-    that a role does not get (SEC-040).
+    ``identity`` decides who is let in, see :mod:`aaep.identity`; without one, or with ``token``, all
+    readers are one person. Where it knows several, a session is for the user who requested it
+    (``requested_by="user:<id>"``), else for the user of this machine, unless ``audience`` here or at the
+    session names principals, or ``"*"`` for all (CF-145).
+
+    ``settings`` are the limits of the agent's own hub, and which members of events a role does not get
+    (SEC-040).
     """
 
+    @list_keywords(manifest=ManifestOptions, server=ServerOptions, settings=HubSettings, runtime=Runtime)
     def __init__(
         self,
         agent_id: str,
@@ -90,65 +135,59 @@ class Producer:
         model: str | None = None,
         listen: str | Iterable[str] | None = None,
         hub: str | None = None,
-        hub_settings: Mapping[str, Any] | None = None,
         tell: Callable[[str], object] | None = None,
-        journal: Journal | str | os.PathLike[str] | None = _OWN,
+        journal: Journal | str | os.PathLike[str] | None = _OWN_JOURNAL,
         language: str = "en-US",
-        languages: Iterable[str] = (),
-        level: Literal[1, 2, 3] = 3,
-        extensions: Iterable[Extension] = (),
-        signing_key: SigningKey | str | os.PathLike[str] | None = None,
-        reached_at: Iterable[str] = (),
         identity: Identity | None = None,
+        token: str | None = None,
+        tls: Tls | None = None,
         audience: str | Iterable[str] | None = None,
-        hidden: Mapping[str, Iterable[str]] | None = None,
-        loop: asyncio.AbstractEventLoop | None = None,
-        clock: Callable[[], float] = time.monotonic,
-        wall: Callable[[], float] = time.time,
-        **settings: Any,
+        manifest: ManifestOptions = _DEFAULT_MANIFEST,
+        server: ServerOptions = DEFAULT_SERVER_OPTIONS,
+        hub_options: ConnectOptions = DEFAULT_CONNECT_OPTIONS,
+        settings: HubSettings | None = None,
+        runtime: Runtime = _DEFAULT_RUNTIME,
     ) -> None:
-        given = {"agent_name": name, "agent_version": version, "model": model}
-        self.info = ProducerInfo(agent_id=agent_id, **{key: value for key, value in given.items() if value is not None})
+        description = {"agent_name": name, "agent_version": version, "model": model}
+        self.info = ProducerInfo(
+            agent_id=agent_id, **{key: value for key, value in description.items() if value is not None}
+        )
         self.language = language
         self.registry: Registry = attend_registry()
-        extensions = tuple(extensions)
-        for extension in extensions:
+        for extension in manifest.extensions:
             self.registry.add(extension)
-        self._addresses = [listen] if isinstance(listen, str) else [*(listen or ())]
-        self._away, self._away_settings = hub, dict(hub_settings or {})
-        if settings and not self._addresses:
-            settings, self._away_settings = {}, {**_for_hub(settings, hub), **self._away_settings}
-        self._settings = settings if identity is None else {**settings, "identity": identity}
+        self._listen_urls = [listen] if isinstance(listen, str) else [*(listen or ())]
+        self._hub_url = hub
+        self._server_options, self._hub_options = _assign_options(
+            server, hub_options, identity, token, tls, has_address=bool(self._listen_urls), has_hub=hub is not None
+        )
         self._is_multi_user = identity is not None and getattr(identity, "is_multi_user", True)
         self._audience = audience if audience is None or isinstance(audience, str) else frozenset(audience)
-        self._clock, self._wall = clock, wall
+        self._runtime = runtime
         self._teller = _Teller(tell) if tell is not None else None
         self._tools: dict[str, Tool] = {}
-        self._open: dict[str, Session] = {}
+        self._open_sessions: dict[str, Session] = {}
         self._lock = threading.RLock()  # a signal handler may ask while its thread has it
         self._journal = _open_journal(journal, agent_id)
         self._owns_journal = journal is None or isinstance(journal, (str, os.PathLike))
         try:
-            self.recovered = end_orphaned_sessions(self._journal, self.registry, wall())
-            if level not in _LEVELS:
-                raise ValueError(f"level is 1, 2 or 3, not {level!r}.")
-            offer = Offer(
-                producer=self.info,
-                levels=_LEVELS[level],
-                languages=tuple(dict.fromkeys((language, *languages))),
-                registry=self.registry,
-                namespaces=(ATTEND.namespace, *(one.namespace for one in extensions)),
-                origins=(reached_at,) if isinstance(reached_at, str) else tuple(reached_at),
+            self.recovered = end_orphaned_sessions(self._journal, self.registry, runtime.wall())
+            self.hub = Hub(
+                _build_offer(self.info, language, self.registry, manifest),
+                self._journal,
+                settings=HubSettings() if settings is None else settings,
+                loop=runtime.loop,
+                clock=runtime.clock,
+                wall=runtime.wall,
             )
-            own = HubSettings() if hidden is None else HubSettings(hidden_members=hidden)
-            self.hub = Hub(offer, self._journal, settings=own, loop=loop, clock=clock, wall=wall)
-            if signing_key is not None:
-                self.hub.signer = _signer(signing_key, wall)
+            if manifest.signing_key is not None:
+                self.hub.signer = _build_signer(manifest.signing_key, runtime.wall)
         except BaseException:
             self._release()
             raise
         self.addresses: tuple[str, ...] = ()
-        self._started = self._closed = False
+        self._started = False
+        self._closed = False
         _producers.add(self)
 
     # -- life --------------------------------------------------------------------------------
@@ -158,7 +197,7 @@ class Producer:
         return self
 
     async def __aenter__(self) -> Producer:
-        await asyncio.to_thread(self.start) if not self.hub.is_on_loop else await self._start_here()
+        await asyncio.to_thread(self.start) if not self.hub.is_on_loop else await self._start_on_loop()
         return self
 
     def __exit__(self, _type: type[BaseException] | None, error: BaseException | None, _: TracebackType | None) -> None:
@@ -177,49 +216,47 @@ class Producer:
             await asyncio.to_thread(self.close, error)
 
     def start(self) -> None:
-        """Open the doors; the same as entering the block."""
-        self._once()
+        """Listen at the addresses and connect to the hub. Entering the ``with`` block does this."""
+        self._mark_started()
         try:
-            self.addresses = tuple(self.hub.run(serve(self.hub, url, **self._settings)).url for url in self._addresses)
-            if self._away is not None:
-                self.hub.run(self._go(self._away))
-            self._signed()
+            self.hub.run(self._open_servers())
         except BaseException:
             self.close()
             raise
 
-    async def _start_here(self) -> None:
-        self._once()
+    async def _start_on_loop(self) -> None:
+        self._mark_started()
         try:
-            servers = [await serve(self.hub, url, **self._settings) for url in self._addresses]
-            self.addresses = tuple(server.url for server in servers)
-            if self._away is not None:
-                await self._go(self._away)
-            self._signed()
+            await self._open_servers()
         except BaseException:
             await self.hub.aclose()
             self._release()
             raise
 
-    def _signed(self) -> None:
-        """MAN-016: whoever means to sign is told here if that cannot be, and not by readers who stay away."""
-        if self.hub.signer is not None and self.addresses and self.hub.offered.signed_manifest is None:
-            raise AaepError(
-                "The manifest cannot be signed: no reader connects to the addresses that are listened on as they are. "
-                "Say with reached_at= what readers connect to, such as https://agent.example."
-            )
-
-    async def _go(self, url: str) -> None:
-        """To a hub elsewhere, which readers of many agents use. It finds us again by the instance."""
-        self.hub.add_server(await attach(self.hub, url, instance=new_id("inst_"), **self._away_settings))
-
-    def _once(self) -> None:
+    def _mark_started(self) -> None:
         if self._closed or self._started:
             raise LocalProtocolError("A producer is used once, by the process that made it. Make another one.")
         self._started = True
 
+    async def _open_servers(self) -> None:
+        servers = [await serve(self.hub, url, self._server_options) for url in self._listen_urls]
+        self.addresses = tuple(server.url for server in servers)
+        if self._hub_url is not None:
+            # The hub recognizes this process by its instance when it connects again.
+            instance = new_id("inst_")
+            self.hub.add_server(await attach(self.hub, self._hub_url, self._hub_options, instance=instance))
+        self._check_signed()
+
+    def _check_signed(self) -> None:
+        """Raise an error if the manifest was to be signed and is not (MAN-016); readers would only stay away."""
+        if self.hub.signer is not None and self.addresses and self.hub.offered.signed_manifest is None:
+            raise AaepError(
+                "The manifest cannot be signed: no reader connects to the addresses that are listened on as they are. "
+                "Say with manifest=ManifestOptions(reached_at=…) what readers connect to, such as https://agent.example."
+            )
+
     def close(self, error: BaseException | None = None) -> None:
-        """End what is open, tell the readers, and let go. Closing twice is fine."""
+        """End every open session, tell the readers and disconnect. Closing twice is fine."""
         if self._closed:
             return
         self._closed = True
@@ -230,22 +267,22 @@ class Producer:
             self._release()
 
     def _end_sessions(self, error: BaseException | None) -> None:
-        problem: Exception | None = None
+        first_failure: Exception | None = None
         for session in self.sessions:
             try:
                 session._stop("user" if isinstance(error, KeyboardInterrupt) else "producer")
             except Exception as failure:  # the others are to be ended all the same
-                problem = problem or failure
-        if problem is not None:
-            raise problem
+                first_failure = first_failure or failure
+        if first_failure is not None:
+            raise first_failure
 
     def _disown_after_fork(self) -> None:
-        """Give up, in a forked process, what was begun before: there is no loop to serve it."""
+        """Give up what was begun before the process forked: here is no loop to serve it."""
         self._lock = threading.RLock()
         self._closed = self._closed or self.hub.is_started
-        for session in [*self._open.values()]:
+        for session in [*self._open_sessions.values()]:
             session._disown_after_fork()
-            self.session_ended(session)
+            self._remove_session(session)
 
     def _release(self) -> None:
         self._closed = True
@@ -263,8 +300,9 @@ class Producer:
     def sessions(self) -> list[Session]:
         """The sessions that are open now."""
         with self._lock:
-            return [*self._open.values()]
+            return [*self._open_sessions.values()]
 
+    @list_keywords()
     def session(
         self,
         summary: SummaryLike = None,
@@ -277,7 +315,7 @@ class Producer:
         language: str | None = None,
     ) -> Session:
         """
-        Return a piece of work: ``with producer.session("Moving money to your savings.") as session:``.
+        Return a new session: ``with producer.session("Moving money to your savings.") as session:``.
 
         ``request`` is what the user asked for, in the user's own words, and
         ``requested_by`` who did, such as ``user:ada``. ``parent`` is the session
@@ -299,36 +337,33 @@ class Producer:
             language=language,
         )
 
-    def session_opened(self, session: Session) -> None:
-        """Note that a session begins."""
+    def _add_session(self, session: Session) -> None:
         if self._closed:
             raise LocalProtocolError("The producer is closed, so the session did not start.")
         with self._lock:
-            self._open[session.session_id] = session
+            self._open_sessions[session.session_id] = session
         self.hub.open_session(session._source)
 
-    def session_ended(self, session: Session) -> None:
-        """Note that a session has ended."""
+    def _remove_session(self, session: Session) -> None:
         with self._lock:
-            self._open.pop(session.session_id, None)
+            self._open_sessions.pop(session.session_id, None)
         self.hub.end_session(session._source)
 
-    def build_emitter(self, source: SessionSource, language: str | None) -> Emitter:
-        """Build what emits the events of a session."""
+    def _build_emitter(self, source: SessionSource, language: str | None) -> Emitter:
         return Emitter(
             self.info,
             self._journal,
             partial(self.hub.publish, source),
             language=language or self.language,
             registry=self.registry,
-            clock=self._clock,
-            wall=self._wall,
+            clock=self._runtime.clock,
+            wall=self._runtime.wall,
             tell=self._teller,
         )
 
     @property
-    def is_telling(self) -> bool:
-        """Whether the caller was called by ``tell``."""
+    def _is_telling(self) -> bool:
+        """Whether the calling thread is inside ``tell``."""
         return self._teller is not None and self._teller.is_telling
 
     def _find_session(self, tool: str) -> Session:
@@ -353,17 +388,27 @@ class Producer:
         )
 
     def reader(self, *, replies: bool = True) -> Waitable[str]:
-        """Settles when a reader, one that can answer, is connected: ``producer.reader().wait()``."""
+        """Return a value to wait for until a reader that can answer is connected: ``producer.reader().wait()``."""
         return self.hub.wait_for_reader(replies=replies)
 
-    def asgi(self, **options: Any) -> Any:
-        """Return this agent as an ASGI application, to be mounted in another: ``app.mount("/", producer.asgi())``."""
-        return asgi_application(self.hub, **options)
+    @list_keywords(server=ServerOptions)
+    def asgi(self, *, token: str | None = None, server: ServerOptions = DEFAULT_SERVER_OPTIONS) -> Any:
+        """
+        Return this agent as an ASGI application, to be mounted in another: ``app.mount("/", producer.asgi())``.
+
+        Who is let in is decided by ``token``, the identity of ``server``, or else that of the producer.
+        """
+        if token is not None:
+            server = dataclasses.replace(server, token=token)
+        elif server.identity is None and server.token is None:
+            server = dataclasses.replace(server, identity=self._server_options.identity)
+        return asgi_application(self.hub, server)
 
     # -- tools -------------------------------------------------------------------------------
 
     @property
     def tool_names(self) -> tuple[str, ...]:
+        """The names of the tools, at most 256 of them."""
         return tuple(self._tools)[:256]
 
     @overload
@@ -386,6 +431,7 @@ class Producer:
         on_refusal: Literal["return", "raise"] = "return",
     ) -> Callable[[F], F]: ...
 
+    @list_keywords()
     def tool(
         self,
         function: F | None = None,
@@ -402,7 +448,7 @@ class Producer:
         on_refusal: Literal["return", "raise"] = "return",
     ) -> F | Callable[[F], F]:
         """
-        Make a tool of a function: it asks where it must, says what it does, and says how it went.
+        Make a tool of a function: each call is confirmed where it must be, announced, run, and its result announced.
 
         A tool that is not classified counts as high-risk and irreversible, so
         it is always asked about. ``action`` and ``consequence`` are what the
@@ -443,7 +489,7 @@ if hasattr(os, "register_at_fork"):
 
 
 class _Teller:
-    """Says each sentence to a function, in order, whichever thread it comes from."""
+    """Calls a function with each sentence, in order, from whichever thread it comes."""
 
     def __init__(self, say: Callable[[str], object]) -> None:
         self._say = say
@@ -454,7 +500,7 @@ class _Teller:
 
     @property
     def is_telling(self) -> bool:
-        """Whether the caller was called by the function."""
+        """Whether the calling thread is inside the function."""
         return self._thread == threading.get_ident()
 
     def __call__(self, event: Envelope) -> None:
@@ -477,21 +523,53 @@ class _Teller:
                     _log.exception("The tell callback failed.")
 
 
-def _for_hub(settings: dict[str, Any], hub: str | None) -> dict[str, Any]:
-    """What was set for addresses, where there is none but a hub's."""
-    if hub is None:
+def _assign_options(
+    server: ServerOptions,
+    hub_options: ConnectOptions,
+    identity: Identity | None,
+    token: str | None,
+    tls: Tls | None,
+    *,
+    has_address: bool,
+    has_hub: bool,
+) -> tuple[ServerOptions, ConnectOptions]:
+    """Return the options of the addresses and of the hub; ``token`` and ``tls`` are for the hub if there is no address."""
+    given: dict[str, Any] = {name: value for name, value in (("token", token), ("tls", tls)) if value is not None}
+    if has_address:
+        server = dataclasses.replace(server, **given)
+    elif has_hub:
+        hub_options = dataclasses.replace(hub_options, **given)
+    elif given or server != DEFAULT_SERVER_OPTIONS:
         raise TypeError(
-            f"{next(iter(settings))} is for an address, and there is none: give listen= for one where readers "
-            "come, or hub= for a hub to go to."
+            f"{next(iter(given), 'server')}= is for an address, and there is none: give listen= for one where readers "
+            "come, or hub= for a hub to go to. An ASGI application has its own: producer.asgi(token=…)."
         )
-    return settings
+    if hub_options != DEFAULT_CONNECT_OPTIONS and not has_hub:
+        raise TypeError("hub_options= is for a hub, and there is none: give hub= for one to go to.")
+    return server if identity is None else dataclasses.replace(server, identity=identity), hub_options
 
 
-def _signer(given: SigningKey | str | os.PathLike[str], wall: Callable[[], float]) -> Callable[[Manifest], str | None]:
+def _build_offer(info: ProducerInfo, language: str, registry: Registry, manifest: ManifestOptions) -> Offer:
+    if manifest.level not in _SUPPORTED_LEVELS:
+        raise ValueError(f"level is 1, 2 or 3, not {manifest.level!r}.")
+    reached_at = manifest.reached_at
+    return Offer(
+        producer=info,
+        levels=_SUPPORTED_LEVELS[manifest.level],
+        languages=tuple(dict.fromkeys((language, *manifest.languages))),
+        registry=registry,
+        namespaces=(ATTEND.namespace, *(extension.namespace for extension in manifest.extensions)),
+        origins=(reached_at,) if isinstance(reached_at, str) else tuple(reached_at),
+    )
+
+
+def _build_signer(
+    key: SigningKey | str | os.PathLike[str], wall: Callable[[], float]
+) -> Callable[[Manifest], str | None]:
     from ..identity.signatures import ManifestSigner  # noqa: PLC0415  # brings in cryptography, which few need
     from ..identity.signing_keys import SigningKey  # noqa: PLC0415  # brings in cryptography, which few need
 
-    return ManifestSigner(given if isinstance(given, SigningKey) else SigningKey.load(given), wall=wall)
+    return ManifestSigner(key if isinstance(key, SigningKey) else SigningKey.load(key), wall=wall)
 
 
 def _open_journal(given: Journal | str | os.PathLike[str] | None, agent_id: str) -> Journal:
@@ -499,13 +577,13 @@ def _open_journal(given: Journal | str | os.PathLike[str] | None, agent_id: str)
         return MemoryJournal()
     if not isinstance(given, (str, os.PathLike)):
         return given
-    if given != _OWN:
+    if given != _OWN_JOURNAL:
         return SqliteJournal(given)
-    place = default_journal_path(agent_id)
-    for number in range(1, _FILES + 1):
+    path = default_journal_path(agent_id)
+    for number in range(1, _MAX_OWN_JOURNALS + 1):
         try:
-            return SqliteJournal(place if number == 1 else place.with_name(f"{place.stem}.{number}{place.suffix}"))
+            return SqliteJournal(path if number == 1 else path.with_name(f"{path.stem}.{number}{path.suffix}"))
         except JournalInUse:
-            if number == _FILES:
+            if number == _MAX_OWN_JOURNALS:
                 raise
     raise AssertionError("not reached")

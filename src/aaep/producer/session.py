@@ -89,20 +89,20 @@ class SessionOwner(Protocol):
         """Whether it has ended."""
 
     @property
-    def is_telling(self) -> bool:
+    def _is_telling(self) -> bool:
         """Whether the caller was called by ``tell``."""
 
     @property
     def tool_names(self) -> tuple[str, ...]:
         """The tools it has."""
 
-    def build_emitter(self, source: SessionSource, language: str | None) -> Emitter:
+    def _build_emitter(self, source: SessionSource, language: str | None) -> Emitter:
         """Build what emits the events of a session."""
 
-    def session_opened(self, session: Session) -> None:
+    def _add_session(self, session: Session) -> None:
         """Note that a session begins."""
 
-    def session_ended(self, session: Session) -> None:
+    def _remove_session(self, session: Session) -> None:
         """Note that a session has ended."""
 
 
@@ -123,8 +123,8 @@ class Session:
     ) -> None:
         self.producer = producer
         self._source = _HubSide(self, audience)
-        self._emitter = producer.build_emitter(self._source, language)
-        self._activity = Activity(self._source, self._emitter, producer.hub, lambda: producer.is_telling)
+        self._emitter = producer._build_emitter(self._source, language)
+        self._activity = Activity(self._source, self._emitter, producer.hub, lambda: producer._is_telling)
         self.session_id = self._emitter.session_id
         self._summary = summary
         self._request = request
@@ -160,7 +160,7 @@ class Session:
             if self._started_event is not None:
                 raise LocalProtocolError("The session has started already. Make another one with producer.session().")
             try:
-                self.producer.session_opened(self)
+                self.producer._add_session(self)
                 self._emit_start()
             except BaseException:
                 self._break_off(lambda: self.cancel(by="system"))
@@ -463,7 +463,7 @@ class Session:
         if self._activity.handoff is None:  # A.2: handing over is an end in itself
             self._emitter.change_state("idle")
         self._emitter.emit(cls, summaries, **members)
-        self.producer.session_ended(self)
+        self.producer._remove_session(self)
 
     # -- leaving, whatever happened ------------------------------------------------------------
 
@@ -517,7 +517,7 @@ class Session:
             if last is not None and self.open:
                 self._emitter.close_open(last)
                 end()
-            self.producer.session_ended(self)
+            self.producer._remove_session(self)
 
     def _disown_after_fork(self) -> None:
         """Give the session up in a forked process: it is the parent's."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import errno
 import socket
-import ssl as tls
+import ssl
 from typing import NamedTuple
 from urllib.parse import SplitResult
 
@@ -16,11 +16,13 @@ from ..identity.rate_limit import RateLimitedIdentity
 from ..identity.tokens import StaticToken
 from ..runtime.files import open_regular_file
 from .base import Reachable
+from .options import ServerOptions, Tls
 
 __all__ = [
     "ListenAddress",
     "bind_socket",
     "choose_identity",
+    "client_ssl_context",
     "make_ssl_context",
     "resolve_host",
     "resolve_listen_address",
@@ -47,13 +49,13 @@ class ListenAddress(NamedTuple):
         return (with_port, name) if port == SCHEMES[self.scheme].default_port else (with_port,)
 
 
-def choose_identity(identity: Identity | None, token: str | None) -> Identity | None:
-    """Return what decides who is let in; ``token`` is short for one that never expires."""
-    if token is None:
-        return identity
-    if identity is not None:
+def choose_identity(options: ServerOptions) -> Identity | None:
+    """Return what decides who is let in; a token is short for an identity of one that never expires."""
+    if options.token is None:
+        return options.identity
+    if options.identity is not None:
         raise AaepError("Give either token= or identity=. First(...) joins several identities.")
-    return RateLimitedIdentity(StaticToken(token))
+    return RateLimitedIdentity(StaticToken(options.token))
 
 
 async def resolve_listen_address(
@@ -69,8 +71,8 @@ async def resolve_listen_address(
         raise Reachable(
             url,
             f"{url!r} can be reached from other machines, so it needs TLS and a credential: "
-            f"use {encrypted_scheme(parts.scheme) or parts.scheme}:// with cert= and key=, and identity= or token=. "
-            "For this machine only, listen on 127.0.0.1.",
+            f"use {encrypted_scheme(parts.scheme) or parts.scheme}:// with tls=Tls(cert=…, key=…), "
+            "and identity= or token=. For this machine only, listen on 127.0.0.1.",
         )
     return ListenAddress(parts.scheme, host, numeric, is_local, Local() if identity is None else identity)
 
@@ -78,44 +80,59 @@ async def resolve_listen_address(
 # -- TLS -----------------------------------------------------------------------------------
 
 
-def make_ssl_context(
-    url: str,
-    scheme: str,
-    ssl: tls.SSLContext | None,
-    cert: str | None,
-    key: str | None,
-    client_ca: str | None = None,
-) -> tls.SSLContext | None:
-    """Return what to encrypt with, if the URL says so. A client with a certificate of ``client_ca`` is known by it."""
-    settings = (("ssl", ssl), ("cert", cert), ("key", key), ("client_ca", client_ca))
-    given = [name for name, value in settings if value is not None]
+def make_ssl_context(url: str, scheme: str, tls: Tls | None) -> ssl.SSLContext | None:
+    """Return what a server encrypts with, if the URL says so. A client with a certificate of ``tls.ca`` is known."""
     encrypted = encrypted_scheme(scheme)
     if encrypted is not None:
-        if given:
-            raise AaepError(f"{url!r} would not be encrypted although {given[0]}= is given. Use {encrypted}://.")
+        if tls is not None:
+            raise AaepError(f"{url!r} would not be encrypted although tls= is given. Use {encrypted}://.")
         return None
-    if ssl is not None and client_ca is not None:
-        raise AaepError("A context, ssl=, has its own list of who issues client certificates. Leave client_ca= out.")
-    if ssl is not None and cert is None and key is None:
-        if ssl.minimum_version < tls.TLSVersion.TLSv1_2:  # TR-027
-            raise AaepError("The ssl= context allows TLS older than 1.2. Raise its minimum_version.")
-        return ssl
-    if ssl is not None or cert is None:
-        raise AaepError(f"{scheme}:// needs either ssl=, a context, or cert= and key=, two files in PEM format.")
-    context = tls.create_default_context(tls.Purpose.CLIENT_AUTH)
-    context.minimum_version = tls.TLSVersion.TLSv1_2  # TR-027; 1.3 is used where both sides know it (TR-028)
-    _load_certificate(context, cert, key)
-    if client_ca is not None:
-        try:
-            open_regular_file(client_ca).close()
-            context.load_verify_locations(client_ca)
-        except OSError as error:  # SSLError is one
-            raise AaepError(f"The file client_ca={client_ca!r} cannot be used: {error.strerror or error}.") from error
-        context.verify_mode = tls.CERT_OPTIONAL  # whether one is needed is for the identity to say
+    tls = Tls() if tls is None else tls
+    if tls.context is not None and tls.ca is not None:
+        raise AaepError("A context has its own list of who issues client certificates. Leave ca= out of Tls(…).")
+    if tls.context is not None and tls.cert is None and tls.key is None:
+        if tls.context.minimum_version < ssl.TLSVersion.TLSv1_2:  # TR-027
+            raise AaepError("The context of Tls(…) allows TLS older than 1.2. Raise its minimum_version.")
+        return tls.context
+    if tls.context is not None or tls.cert is None:
+        raise AaepError(
+            f"{scheme}:// needs either tls=Tls(context=…) or tls=Tls(cert=…, key=…), two files in PEM format."
+        )
+    context = ssl.create_default_context(ssl.Purpose.CLIENT_AUTH)
+    context.minimum_version = ssl.TLSVersion.TLSv1_2  # TR-027; 1.3 is used where both sides know it (TR-028)
+    _load_certificate(context, tls.cert, tls.key)
+    if tls.ca is not None:
+        _load_authorities(context, tls.ca)
+        context.verify_mode = ssl.CERT_OPTIONAL  # whether one is needed is for the identity to say
     return context
 
 
-def _load_certificate(context: tls.SSLContext, cert: str, key: str | None) -> None:
+def client_ssl_context(tls: Tls | None) -> ssl.SSLContext | None:
+    """Return what a client encrypts with; None for the system's list of authorities and no certificate of its own."""
+    if tls is None:
+        return None
+    if tls.context is not None:
+        return tls.context
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
+    context.minimum_version = ssl.TLSVersion.TLSv1_2  # TR-027
+    if tls.ca is None:
+        context.load_default_certs(ssl.Purpose.SERVER_AUTH)
+    else:
+        _load_authorities(context, tls.ca)
+    if tls.cert is not None:
+        _load_certificate(context, tls.cert, tls.key)
+    return context
+
+
+def _load_authorities(context: ssl.SSLContext, ca: str) -> None:
+    try:
+        open_regular_file(ca).close()
+        context.load_verify_locations(ca)
+    except OSError as error:  # SSLError is one
+        raise AaepError(f"The file ca={ca!r} cannot be used: {error.strerror or error}.") from error
+
+
+def _load_certificate(context: ssl.SSLContext, cert: str, key: str | None) -> None:
     """Load a certificate and its key. OpenSSL names neither file when it cannot use one, so that is found out here."""
 
     def refuse_pass_phrase() -> str:  # OpenSSL would ask for it at the terminal, if there is one
@@ -130,7 +147,7 @@ def _load_certificate(context: tls.SSLContext, cert: str, key: str | None) -> No
         except OSError as error:
             raise AaepError(f"{name}={path!r} cannot be used: {error.strerror or error}.") from error
     try:
-        tls.SSLContext(tls.PROTOCOL_TLS_SERVER).load_verify_locations(cert)
+        ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER).load_verify_locations(cert)
     except OSError as error:  # SSLError is one
         raise AaepError(f"cert={cert!r} cannot be used: it holds no certificate in PEM format.") from error
     try:

@@ -9,6 +9,7 @@ A transport is a package in ``transports/``. It gives a hub a
 from __future__ import annotations
 
 import asyncio
+import dataclasses
 import re
 from collections.abc import AsyncIterator, Callable
 from importlib import import_module
@@ -32,6 +33,14 @@ from ..identity.origins import (
 )
 from ..identity.rate_limit import prepare_identity
 from ..runtime.loop_errors import install_loop_error_handler
+from .options import (
+    DEFAULT_CONNECT_OPTIONS,
+    DEFAULT_SERVER_OPTIONS,
+    ConnectOptions,
+    ServerOptions,
+    Token,
+    check_supported,
+)
 
 __all__ = [
     "AgentEnded",
@@ -139,10 +148,13 @@ class Channel(Protocol):
 class Transport(Protocol):
     """What each package of ``transports/`` offers."""
 
-    def connect(self, url: str, **settings: Any) -> Channel:
+    SERVER_OPTIONS: frozenset[str]
+    CONNECT_OPTIONS: frozenset[str]
+
+    def connect(self, url: str, options: ConnectOptions) -> Channel:
         """Return a channel to the producer at a URL. Nothing is sent yet."""
 
-    async def serve(self, hub: HubFace, url: str, **settings: Any) -> Server:
+    async def serve(self, hub: HubFace, url: str, options: ServerOptions) -> Server:
         """Serve a hub at a URL."""
 
 
@@ -168,9 +180,18 @@ def transport(url: str) -> Transport:
     return cast(Transport, import_module(f"{__package__}.{_PACKAGES[scheme]}"))
 
 
-def asgi_application(hub: HubFace, **options: Any) -> Any:
+def connect(url: str, options: ConnectOptions = DEFAULT_CONNECT_OPTIONS) -> Channel:
+    """Return a channel to the producer at a URL, by the transport that the URL asks for. Nothing is sent yet."""
+    package = transport(url)
+    check_supported(options, package.CONNECT_OPTIONS, url)
+    return package.connect(url, options)
+
+
+def asgi_application(hub: HubFace, options: ServerOptions = DEFAULT_SERVER_OPTIONS) -> Any:
     """Return a hub as an ASGI application, to be mounted in another."""
-    application: Any = cast(Any, transport("asgi+http:")).Application(hub, **options)
+    package: Any = transport("asgi+http:")
+    check_supported(options, package.SERVER_OPTIONS, "asgi:")
+    application: Any = package.Application(hub, options)
     hub.add_server(application)
     return application
 
@@ -188,10 +209,10 @@ class SharedServer:
         """Leave the server open."""
 
 
-_options: Final[WeakKeyDictionary[Server, dict[str, Any]]] = WeakKeyDictionary()  # that each server was opened with
+_options: Final[WeakKeyDictionary[Server, ServerOptions]] = WeakKeyDictionary()  # that each server was opened with
 
 
-async def serve(hub: HubFace, url: str, **options: Any) -> Server:
+async def serve(hub: HubFace, url: str, options: ServerOptions = DEFAULT_SERVER_OPTIONS) -> Server:
     """
     Serve a hub at a URL, by the transport that the URL asks for. On the hub's loop.
 
@@ -202,15 +223,18 @@ async def serve(hub: HubFace, url: str, **options: Any) -> Server:
     open_server = _find_open_server(hub, url, options)
     if open_server is not None:
         return SharedServer(url_for_transport(open_server.url, TRANSPORTS[scheme_of(url)]), open_server)
-    identity = options.get("identity")
-    settings = options if identity is None else {**options, "identity": await prepare_identity(identity)}
-    server = await transport(url).serve(hub, url, **settings)
+    package = transport(url)
+    check_supported(options, package.SERVER_OPTIONS, url)
+    prepared = options
+    if options.identity is not None:
+        prepared = dataclasses.replace(options, identity=await prepare_identity(options.identity))
+    server = await package.serve(hub, url, prepared)
     hub.add_server(server)
     _options[server] = options
     return server
 
 
-def _find_open_server(hub: HubFace, url: str, options: dict[str, Any]) -> Server | None:
+def _find_open_server(hub: HubFace, url: str, options: ServerOptions) -> Server | None:
     for server in hub.servers:
         offers_it = TRANSPORTS.get(scheme_of(url)) in server.transports and not getattr(server, "is_closed", False)
         if offers_it and same_listener(server.url, url) and _options.get(server) == options:
@@ -219,8 +243,6 @@ def _find_open_server(hub: HubFace, url: str, options: dict[str, Any]) -> Server
 
 
 # -- tokens and addresses of a client ------------------------------------------------------
-
-Token = str | Callable[[], str] | None
 
 _HEADER_TEXT: Final = re.compile(r"[!-~]+")  # what can stand in a header, and more than any token has
 
@@ -241,13 +263,15 @@ def authorization(token: Token, name: str = "Authorization") -> dict[str, str]:
     return {name: f"Bearer {value}"}
 
 
-def connection_target(url: str, schemes: tuple[str, ...], token: Token) -> tuple[SplitResult, int]:
-    """Return the parts and the port of a URL to connect to; one that a token would travel to unencrypted is refused."""
+def connection_target(url: str, schemes: tuple[str, ...], options: ConnectOptions) -> tuple[SplitResult, int]:
+    """Return the parts and the port of a URL to connect to; one that does not protect what is sent is refused."""
     parts, port = split_server_url(url, schemes)
     if not parts.hostname:
         raise AaepError(f"{url!r} names no host. Write it like {parts.scheme}://127.0.0.1:8137.")
     encrypted = encrypted_scheme(parts.scheme)
-    if token is not None and encrypted is not None and not is_loopback(parts.hostname):  # TR-027
+    if options.tls is not None and encrypted is not None:
+        raise AaepError(f"{url!r} would not be encrypted although tls= is given. Use {encrypted}://.")
+    if options.token is not None and encrypted is not None and not is_loopback(parts.hostname):  # TR-027
         raise AaepError(f"The token would travel unencrypted to {parts.hostname}. Use {encrypted}://.")
     return parts, port
 

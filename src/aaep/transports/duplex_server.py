@@ -109,9 +109,9 @@ class Conversation(ABC):
 
     # -- from the beginning to the end -------------------------------------------------------
 
-    def start(self, patience: float) -> None:
+    def start(self, request_timeout: float) -> None:
         """Give the client so many seconds to say what it wants."""
-        self.call_later(patience, self._check_handshake)
+        self.call_later(request_timeout, self._check_handshake)
 
     @property
     def is_settled(self) -> bool:

@@ -25,7 +25,8 @@ from ...protocol.codec import encode, read
 from ...protocol.fields import Message
 from ...protocol.messages import Manifest, SubscriptionClose, SubscriptionRejected
 from ...text.sanitize import sanitize
-from ...transports.base import ChannelLost, ChannelRefused, transport
+from ...transports.base import ChannelLost, ChannelRefused, connect
+from ...transports.options import ConnectOptions
 from ...transports.duplex_client import DuplexChannel, DuplexConnection
 from ...transports.duplex_server import Conversation
 from ..hub import Hub
@@ -231,9 +232,9 @@ class HubAttachment:
         return True
 
 
-async def attach(hub: Hub, url: str, *, instance: str, **settings: Any) -> HubAttachment:
+async def attach(hub: Hub, url: str, options: ConnectOptions, *, instance: str) -> HubAttachment:
     """Go to a hub and stay there; when it is away, come back. Does not wait until it is there."""
-    channel = transport(url).connect(url, **settings)
+    channel = connect(url, options)
     if not isinstance(channel, DuplexChannel):
         await channel.close()
         raise AaepError(f"An agent cannot go to a hub at {url!r}. Use ws://, wss:// or unix:.")

@@ -11,15 +11,15 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Awaitable, Callable, Iterable, Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from typing import Any, Final, TypeAlias, TypeVar, cast
 
 from ...errors import AaepError
 from ...hub.face import HubFace
-from ...identity.credentials import Identity, Local
+from ...identity.credentials import Local
 from ...identity.origins import http_url
 from ...identity.peer import Peer
-from ...protocol.framing import MAX_MESSAGE_BYTES, encode_ndjson
+from ...protocol.framing import encode_ndjson
 from ...protocol.messages import SubscriptionClose
 from ..addresses import choose_identity
 from ..base import Channel
@@ -44,6 +44,7 @@ from ..http.routes import (
     upgrade_required,
 )
 from ..http.websocket_server import close_code
+from ..options import DEFAULT_CONNECT_OPTIONS, DEFAULT_SERVER_OPTIONS, ConnectOptions, ServerOptions
 from .pipe import Pipe
 from .serve import AsgiServer, serve_application
 
@@ -64,33 +65,25 @@ class Application:
 
     transports: Final = TRANSPORTS
 
-    def __init__(
-        self,
-        hub: HubFace,
-        *,
-        identity: Identity | None = None,
-        token: str | None = None,
-        origins: Iterable[str] = (),
-        hosts: Iterable[str] = (),
-        limit: int = MAX_MESSAGE_BYTES,
-        patience: float = 30.0,
-    ) -> None:
+    def __init__(self, hub: HubFace, options: ServerOptions = DEFAULT_SERVER_OPTIONS) -> None:
         """
-        Without an ``identity`` only this machine's user is let in, and a proxy that
-        passes on what others send is not taken for that user. Behind a proxy, or with
-        readers elsewhere, say with ``identity`` who they are (``token`` is short for one
-        token that never expires); TLS is for the server to provide.
-        ``origins`` are web pages that may use it, ``hosts`` further values of the Host
-        header that are ours, where only this machine is let in.
+        Serve a hub with the given options; TLS is for the ASGI server to provide.
+
+        Without an identity or a token only this machine's user is let in, and a proxy that passes on what
+        others send is not taken for that user.
         """
         self.url = ""  # known only to the application that it is mounted in
         self.hub = hub
-        self.limit = limit
-        self.patience = patience
-        identity = choose_identity(identity, token)
+        self.limit = options.max_message_bytes
+        self.request_timeout = options.request_timeout
+        identity = choose_identity(options)
         identity = Local() if identity is None else identity
-        guard = Guard(is_local=isinstance(identity, Local), origins=frozenset(origins), hosts=normalize_hosts(hosts))
-        self._router = Router(hub, guard, identity, limit=limit)
+        guard = Guard(
+            is_local=isinstance(identity, Local),
+            origins=frozenset(options.origins),
+            hosts=normalize_hosts(options.hosts),
+        )
+        self._router = Router(hub, guard, identity, limit=self.limit)
         self._hub_calls: set[asyncio.Future[Any]] = set()  # that the hub has not made yet
 
     async def close(self) -> None:
@@ -194,7 +187,7 @@ class HttpRequest(AsgiRequest):
         """Return the whole body."""
         body = bytearray()
         try:
-            async with asyncio.timeout(self._application.patience):
+            async with asyncio.timeout(self._application.request_timeout):
                 while True:
                     message = await self.receive()
                     if message["type"] != "http.request":
@@ -264,7 +257,7 @@ class WebSocketRequest(AsgiRequest):
         """Accept the WebSocket, and talk until it ends."""
         conversation = AsgiConversation(self._hub, self.peer)
         try:
-            await self.call_hub(conversation.start, self._application.patience)
+            await self.call_hub(conversation.start, self._application.request_timeout)
             await self.send({"type": "websocket.accept", "subprotocol": SUBPROTOCOL})
             sending, receiving = self._send_messages(conversation), self._take_messages(conversation)
             await _run_until_first(sending, receiving, conversation.pipe)
@@ -388,15 +381,15 @@ async def _answer_lifespan(receive: Receive, send: Send) -> None:
 # -- as a transport of its own ---------------------------------------------------------------
 
 
-def connect(url: str, **settings: Any) -> Channel:
+def connect(url: str, options: ConnectOptions = DEFAULT_CONNECT_OPTIONS) -> Channel:
     """Return a channel to a server at an ``asgi+http:`` URL, which from outside is HTTP."""
-    return connect_sse(http_url(url), **settings)
+    return connect_sse(http_url(url), options)
 
 
-async def serve(hub: HubFace, url: str, **settings: Any) -> AsgiServer:
+async def serve(hub: HubFace, url: str, options: ServerOptions = DEFAULT_SERVER_OPTIONS) -> AsgiServer:
     """
     Serve a hub at a URL like ``asgi+http://127.0.0.1:0``, on this machine only. Needs uvicorn.
 
     In an application of your own, mount ``producer.asgi()``.
     """
-    return await serve_application(url, Application(hub, **settings))
+    return await serve_application(url, Application(hub, options))

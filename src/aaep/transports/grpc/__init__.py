@@ -8,6 +8,8 @@ manifest. Both want the credential in the ``authorization`` metadata.
 
 from __future__ import annotations
 
+from typing import Final
+
 from ...errors import AaepError
 
 try:
@@ -18,4 +20,7 @@ except ImportError as error:
 from .client import connect
 from .server import serve
 
-__all__ = ["connect", "serve"]
+__all__ = ["CONNECT_OPTIONS", "SERVER_OPTIONS", "connect", "serve"]
+
+SERVER_OPTIONS: Final = frozenset({"identity", "token", "tls", "max_message_bytes", "request_timeout"})
+CONNECT_OPTIONS: Final = frozenset({"token", "tls", "timeout", "max_silence"})

@@ -21,8 +21,9 @@ from ...protocol.framing import MAX_MESSAGE_BYTES
 from ...runtime.loop_errors import install_loop_error_handler
 from ...text.phrases import ensure_full_stop
 from ...text.sanitize import sanitize
-from ..base import ChannelLost, ChannelRefused, Token, authorization, connection_target
+from ..base import ChannelLost, ChannelRefused, authorization, connection_target
 from ..duplex_client import DuplexChannel
+from ..options import DEFAULT_CONNECT_OPTIONS, ConnectOptions, Tls
 from .messages import ENVELOPE, METHODS, SERVICE, pack, unpack
 
 __all__ = ["GrpcChannel", "connect"]
@@ -44,41 +45,23 @@ _REFUSALS: Final = frozenset(  # the rest may work another time
 )
 
 
-def connect(
-    url: str,
-    *,
-    token: Token = None,
-    ca: str | None = None,
-    cert: str | None = None,
-    key: str | None = None,
-    patience: float = _TIMEOUT,
-    silence: float = _MAX_SILENCE,
-) -> GrpcChannel:
-    """
-    Return a channel to the producer at a grpc or grpcs URL. Nothing is sent yet.
-
-    ``token`` may be a function, which is called for each connection.
-    ``ca`` is a file with the server's certificate authority, ``cert`` and ``key`` are
-    files that show who we are; all in PEM format. ``patience`` is how long, in seconds,
-    a connection may take; after ``silence`` without a sign of life it counts as lost.
-    """
-    parts, port = connection_target(url, ("grpc", "grpcs"), token)
+def connect(url: str, options: ConnectOptions = DEFAULT_CONNECT_OPTIONS) -> GrpcChannel:
+    """Return a channel to the producer at a grpc or grpcs URL. Nothing is sent yet."""
+    parts, port = connection_target(url, ("grpc", "grpcs"), options)
     if parts.path not in ("", "/"):
         raise AaepError(f"{url!r} is not the address of a gRPC server. Write it like grpc://127.0.0.1:8138.")
-    credentials = None
-    if parts.scheme == "grpcs":
-        credentials = _credentials(ca, cert, key)
-    elif ca is not None or cert is not None or key is not None:
-        raise AaepError(f"{url!r} would not be encrypted although certificates are given. Use grpcs://.")
+    credentials = _credentials(Tls() if options.tls is None else options.tls) if parts.scheme == "grpcs" else None
     target = f"{format_host(parts.hostname or '')}:{port}"
-    return GrpcChannel(url, target, credentials, token=token, patience=patience, silence=silence)
+    return GrpcChannel(url, target, credentials, options)
 
 
-def _credentials(ca: str | None, cert: str | None, key: str | None) -> grpc.ChannelCredentials:
-    if (cert is None) != (key is None):
+def _credentials(tls: Tls) -> grpc.ChannelCredentials:
+    if tls.context is not None:
+        raise AaepError("gRPC reads certificates from files. Give tls=Tls(ca=…, cert=…, key=…) without a context.")
+    if (tls.cert is None) != (tls.key is None):
         raise AaepError("cert= and key= belong together: give both, or none.")
     try:
-        pems = [None if path is None else Path(path).read_bytes() for path in (ca, key, cert)]
+        pems = [None if path is None else Path(path).read_bytes() for path in (tls.ca, tls.key, tls.cert)]
     except OSError as error:
         raise AaepError(f"A certificate or key cannot be read: {error}. Check ca=, cert= and key=.") from error
     return grpc.ssl_channel_credentials(*pems)
@@ -137,19 +120,16 @@ class GrpcChannel(DuplexChannel):
         url: str,
         target: str,
         credentials: grpc.ChannelCredentials | None,
-        *,
-        token: Token,
-        patience: float,
-        silence: float,
+        options: ConnectOptions,
     ) -> None:
         super().__init__(self._open_connection, self._fetch_manifest)
         self.url = url.rstrip("/")
-        self._token = token
+        self._token = options.token
         self._target = target
         self._credentials = credentials
         self._is_local = is_loopback(target.rpartition(":")[0].strip("[]"))
-        self._timeout = patience
-        self._max_silence = silence
+        self._timeout = options.timeout
+        self._max_silence = options.max_silence
         self._is_closed = False
 
     @property
@@ -201,7 +181,7 @@ class GrpcChannel(DuplexChannel):
         """
         code, details = error.code(), sanitize((error.details() or "")[:500])
         if "CERTIFICATE_VERIFY_FAILED" in details:
-            why = "is not trusted. Give its authority with --ca, or ca= in Python."
+            why = "is not trusted. Give its authority with --ca, or tls=Tls(ca=…) in Python."
             return ChannelRefused(f"The certificate of {self.url} {why}")
         if "Hostname Verification Check failed" in details:
             return ChannelRefused(f"The certificate of {self.url} is for another name. Use the name it is for.")

@@ -25,10 +25,10 @@ from ...identity.credentials import (
 from ...identity.origins import format_host, split_server_url
 from ...identity.peer import Peer
 from ...protocol.codec import encode
-from ...protocol.framing import MAX_MESSAGE_BYTES
 from ...protocol.messages import SubscriptionClose, SubscriptionRejected
 from ..addresses import bind_socket, choose_identity, make_ssl_context, resolve_listen_address
 from ..duplex_server import Conversation
+from ..options import DEFAULT_SERVER_OPTIONS, ServerOptions, Tls
 from .client import connect
 from .messages import ENVELOPE, LENGTH, METHODS, SERVICE, batch, each, pack, unpack
 
@@ -50,14 +50,14 @@ class GrpcServer:
 
     transports: Final = (TRANSPORT,)
 
-    def __init__(self, hub: HubFace, identity: Identity, *, is_local: bool, limit: int, patience: float) -> None:
+    def __init__(self, hub: HubFace, identity: Identity, *, is_local: bool, options: ServerOptions) -> None:
         self.url = ""
         self.conversations: set[GrpcConversation] = set()
         self._hub = hub
         self._identity = identity
         self._is_local = is_local
-        self._limit = limit
-        self._patience = patience
+        self._limit = options.max_message_bytes
+        self._request_timeout = options.request_timeout
         self._server: grpc.aio.Server | None = None
 
     async def open(self, url: str, address: str, encryption: grpc.ServerCredentials | None) -> int:
@@ -100,7 +100,7 @@ class GrpcServer:
             ("grpc.keepalive_timeout_ms", 2 * heartbeat),
             ("grpc.http2.max_pings_without_data", 0),
             ("grpc.http2.min_ping_interval_without_data_ms", min(heartbeat, 5000)),  # clients may ping us as well
-            ("grpc.server_handshake_timeout_ms", int(self._patience * 1000)),
+            ("grpc.server_handshake_timeout_ms", int(self._request_timeout * 1000)),
             ("grpc.max_connection_idle_ms", _MAX_IDLE),
         ]
 
@@ -118,7 +118,7 @@ class GrpcServer:
             conversation = GrpcConversation(self._hub, peer, context, limit=self._limit)
             self.conversations.add(conversation)
             try:
-                await conversation.run(self._patience)
+                await conversation.run(self._request_timeout)
             finally:
                 self.conversations.discard(conversation)
         except grpc.aio.BaseError:
@@ -206,50 +206,35 @@ def _address(peer: str) -> str:
 # -- opening a server ----------------------------------------------------------------------
 
 
-async def serve(
-    hub: HubFace,
-    url: str,
-    *,
-    identity: Identity | None = None,
-    token: str | None = None,
-    cert: str | None = None,
-    key: str | None = None,
-    client_ca: str | None = None,
-    limit: int = MAX_MESSAGE_BYTES,
-    patience: float = 30.0,
-) -> GrpcServer:
+async def serve(hub: HubFace, url: str, options: ServerOptions = DEFAULT_SERVER_OPTIONS) -> GrpcServer:
     """
-    Serve a hub at a grpc or grpcs URL. Port 0 takes any free one; the server's ``url`` has the real one.
+    Serve a hub at a grpc or grpcs URL. Port 0 takes any free port; the server's ``url`` has the real one.
 
-    Only this machine's user may connect, or whom the ``identity`` lets in; ``token``
-    is short for one token that never expires. Beyond this machine one of them and TLS
-    (the files ``cert`` and ``key``) are required. With ``client_ca``, a file too, a client
-    that shows no certificate of that authority does not get as far as the identity.
-    ``patience`` is how long, in seconds, a subscription.request may take to come.
+    Without an identity or a token only this machine's user may connect. Beyond this machine one of them
+    and TLS, as files, are required (TR-024). With ``tls.ca``, a client that shows no certificate of that
+    authority does not get as far as the identity.
     """
     parts, port = split_server_url(url, ("grpc", "grpcs"))
-    encryption = _encryption(url, parts.scheme, cert, key, client_ca)
+    encryption = _encryption(url, parts.scheme, options.tls)
     listen_address = await resolve_listen_address(
-        url, parts, port, choose_identity(identity, token), is_encrypted=encryption is not None
+        url, parts, port, choose_identity(options), is_encrypted=encryption is not None
     )
     bind_socket(url, listen_address.numeric, port).close()  # what is wrong with it is said better here
-    server = GrpcServer(hub, listen_address.identity, is_local=listen_address.is_local, limit=limit, patience=patience)
+    server = GrpcServer(hub, listen_address.identity, is_local=listen_address.is_local, options=options)
     bound_to = f"{format_host(listen_address.numeric)}:{port}"
     server.url = listen_address.url(await server.open(url, bound_to, encryption))
     return server
 
 
-def _encryption(
-    url: str, scheme: str, cert: str | None, key: str | None, client_ca: str | None
-) -> grpc.ServerCredentials | None:
+def _encryption(url: str, scheme: str, tls: Tls | None) -> grpc.ServerCredentials | None:
     """Return what to encrypt with, if the URL says so. gRPC itself takes nothing older than TLS 1.2 (TR-027)."""
-    if scheme == "grpcs" and (cert is None or key is None):
-        raise AaepError("grpcs:// needs cert= and key=, two files in PEM format.")
+    if scheme == "grpcs" and (tls is None or tls.cert is None or tls.key is None or tls.context is not None):
+        raise AaepError("grpcs:// needs tls=Tls(cert=…, key=…), two files in PEM format.")
     # The library has its own TLS, and says little about what is wrong with a file.
-    if make_ssl_context(url, scheme, None, cert, key, client_ca) is None or cert is None or key is None:
+    if make_ssl_context(url, scheme, tls) is None or tls is None or tls.cert is None or tls.key is None:
         return None
-    roots = None if client_ca is None else Path(client_ca).read_bytes()
-    chain = (Path(key).read_bytes(), Path(cert).read_bytes())
+    roots = None if tls.ca is None else Path(tls.ca).read_bytes()
+    chain = (Path(tls.key).read_bytes(), Path(tls.cert).read_bytes())
     return grpc.ssl_server_credentials([chain], roots, require_client_auth=roots is not None)
 
 
@@ -332,9 +317,9 @@ class GrpcConversation(Conversation):
 
     # -- from the beginning to the end ---------------------------------------------------------
 
-    async def run(self, patience: float) -> None:
+    async def run(self, request_timeout: float) -> None:
         """Talk until it is over. Cancelled by the library when the client is gone (TR-017)."""
-        self.start(patience)
+        self.start(request_timeout)
         reading = asyncio.get_running_loop().create_task(self._read())
         try:
             async with self._deadline:

@@ -8,7 +8,6 @@ a redirect is followed only within one https origin (CF-116).
 from __future__ import annotations
 
 import logging
-import ssl as tls
 from collections.abc import AsyncGenerator, AsyncIterator
 from contextlib import asynccontextmanager
 from typing import Final
@@ -23,15 +22,15 @@ from ...errors import AaepError, FrameError
 from ...identity.origins import is_loopback, split_url, web_origin
 from ...protocol.framing import MAX_MESSAGE_BYTES, SseDecoder
 from ...text.phrases import ensure_full_stop
-from ..base import Arrival, ChannelLost, ChannelRefused, Token, authorization, connection_target, type_of
+from ..addresses import client_ssl_context
+from ..base import Arrival, ChannelLost, ChannelRefused, authorization, connection_target, type_of
+from ..options import DEFAULT_CONNECT_OPTIONS, ConnectOptions
 from .routes import ACCEPT, EVENTS, MANIFEST, REPLIES, SUBSCRIPTIONS
 
 __all__ = ["TRANSIENT_STATUSES", "HttpChannel", "connect", "describe_broken_connection", "proxy_for"]
 
 log: Final = logging.getLogger("aaep.http")
 
-_MAX_SILENCE: Final = 45.0  # seconds: three heartbeats (CF-090)
-_TIMEOUT: Final = 30.0  # seconds for an answer
 _MAX_REDIRECTS: Final = 5
 TRANSIENT_STATUSES: Final = frozenset({408, 425, 429, 500, 502, 503, 504})  # the request may work another time
 
@@ -45,45 +44,25 @@ class _ErrorBody(msgspec.Struct):
 _decode_error: Final = msgspec.json.Decoder(_ErrorBody).decode
 
 
-def connect(
-    url: str,
-    *,
-    token: Token = None,
-    ssl: tls.SSLContext | None = None,
-    patience: float = _TIMEOUT,
-    silence: float = _MAX_SILENCE,
-) -> HttpChannel:
-    """
-    Return a channel to the producer at an http or https URL. Nothing is sent yet.
-
-    ``token`` may be a function that gives the token of the day, for those that expire; it
-    is called for each request and must not wait. ``ssl`` is a context that knows the
-    server's certificate authority. ``patience`` is how long, in seconds, an answer may
-    take; after ``silence`` without even a heartbeat the connection counts as lost.
-    """
-    connection_target(url, ("http", "https"), token)
-    return HttpChannel(url, token=token, ssl=ssl, patience=patience, silence=silence)
+def connect(url: str, options: ConnectOptions = DEFAULT_CONNECT_OPTIONS) -> HttpChannel:
+    """Return a channel to the producer at an http or https URL. Nothing is sent yet."""
+    connection_target(url, ("http", "https"), options)
+    return HttpChannel(url, options)
 
 
 class HttpChannel:
     """A subscriber's channel to a producer over HTTP. Used on one event loop."""
 
-    def __init__(
-        self,
-        url: str,
-        *,
-        token: Token,
-        ssl: tls.SSLContext | None,
-        patience: float,
-        silence: float,
-    ) -> None:
+    def __init__(self, url: str, options: ConnectOptions) -> None:
         self.url = url.rstrip("/")
         self._origin = web_origin(url)
-        self._token = token
-        self._ssl = ssl
+        self._token = options.token
+        self._ssl = client_ssl_context(options.tls)
         self._proxy = proxy_for(url)
-        self._timeout = aiohttp.ClientTimeout(total=patience)
-        self._stream_timeout = aiohttp.ClientTimeout(total=None, sock_connect=patience, sock_read=silence)
+        self._timeout = aiohttp.ClientTimeout(total=options.timeout)
+        self._stream_timeout = aiohttp.ClientTimeout(
+            total=None, sock_connect=options.timeout, sock_read=options.max_silence
+        )
         self._stream_urls: dict[str, str] = {}  # the Location of each subscription (SSE-008)
         self._session: aiohttp.ClientSession | None = None
         self._closed = False

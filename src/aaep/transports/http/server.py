@@ -12,18 +12,17 @@ import contextlib
 import logging
 import socket
 import ssl as tls
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from typing import Any, Final, TypeVar, cast
 
 from aiohttp import HttpVersion11, web
 from aiohttp.http_exceptions import HttpProcessingError
 
 from ...hub.face import HubFace
-from ...identity.credentials import Identity
 from ...identity.origins import http_url, split_server_url
-from ...protocol.framing import MAX_MESSAGE_BYTES
 from ...runtime.background import close_server
 from ..addresses import bind_socket, choose_identity, make_ssl_context, resolve_listen_address
+from ..options import DEFAULT_SERVER_OPTIONS, ServerOptions
 from .event_stream import EventStream
 from .guard import Guard, Refusal, normalize_hosts
 from .request import RequestHead
@@ -75,7 +74,7 @@ class HttpConnection(web.RequestHandler):
         "stream",
     )
 
-    def __init__(self, http_server: HttpServer, server: web.Server, patience: float) -> None:
+    def __init__(self, http_server: HttpServer, server: web.Server, request_timeout: float) -> None:
         # No access log: a subscription id is in the URL, and what people are asked is private.
         super().__init__(
             server,
@@ -83,7 +82,7 @@ class HttpConnection(web.RequestHandler):
             access_log=None,  # type: ignore[arg-type]  # aiohttp's own way to say none
             logger=log,
             auto_decompress=False,
-            keepalive_timeout=patience,  # also the time to send a head
+            keepalive_timeout=request_timeout,  # also the time to send a head
             lingering_time=_LINGERING_TIME,
         )
         self._http_server = http_server
@@ -195,7 +194,7 @@ class HttpRequest(Request):
         body = bytearray()
         connection.is_reading_body = True
         try:
-            async with asyncio.timeout(self._server.patience):
+            async with asyncio.timeout(self._server.request_timeout):
                 async for piece in content.iter_any():
                     body += piece
                     if len(body) > limit:
@@ -251,7 +250,7 @@ class HttpRequest(Request):
         self._server.conversations.add(conversation)
         try:
             with contextlib.suppress(ConnectionError):  # the client has left, and the hub is told
-                await conversation.run(self._server.patience)
+                await conversation.run(self._server.request_timeout)
         finally:
             self._server.conversations.discard(conversation)
 
@@ -265,12 +264,12 @@ class HttpServer:
     transports: Final = TRANSPORTS
 
     def __init__(
-        self, hub: HubFace, router: Router, url: str, *, port: int, is_local: bool, limit: int, patience: float
+        self, hub: HubFace, router: Router, url: str, *, port: int, is_local: bool, limit: int, request_timeout: float
     ) -> None:
         self.url = url
         self.hub = hub
         self.limit = limit
-        self.patience = patience
+        self.request_timeout = request_timeout
         self.is_closed = False
         self.connections: set[HttpConnection] = set()
         self.streams: set[EventStream] = set()
@@ -293,7 +292,7 @@ class HttpServer:
 
     def make_connection(self) -> HttpConnection:
         """Return the protocol for a connection that was accepted."""
-        return HttpConnection(self, self._aiohttp_server, self.patience)
+        return HttpConnection(self, self._aiohttp_server, self.request_timeout)
 
     async def close(self) -> None:
         """Stop listening and end every connection. Closing twice is fine."""
@@ -346,50 +345,37 @@ class HttpServer:
         return own_request.response
 
 
-async def serve(
-    hub: HubFace,
-    url: str,
-    *,
-    identity: Identity | None = None,
-    token: str | None = None,
-    ssl: tls.SSLContext | None = None,
-    cert: str | None = None,
-    key: str | None = None,
-    client_ca: str | None = None,
-    origins: Iterable[str] = (),
-    hosts: Iterable[str] = (),
-    limit: int = MAX_MESSAGE_BYTES,
-    patience: float = 30.0,
-) -> HttpServer:
+async def serve(hub: HubFace, url: str, options: ServerOptions = DEFAULT_SERVER_OPTIONS) -> HttpServer:
     """
     Serve a hub at an http, https, ws or wss URL, which all name this server; its ``url`` keeps the scheme.
 
-    Port 0 takes any free one; ``url`` has the real one. Only this machine's user may
-    connect, or whom the ``identity`` lets in; ``token`` is short for one token that
-    never expires. Beyond this machine one of them and TLS (``ssl``, or the files
-    ``cert`` and ``key``) are required. ``client_ca`` is a file of those who issue
-    certificates to clients, for mutual TLS. ``origins`` are web pages that may use it,
-    ``hosts`` further values of the Host header that are ours, such as the end of a
-    tunnel. ``patience`` is how long, in seconds, a request may take to arrive, and on
-    a WebSocket a subscription.request after it.
+    Port 0 takes any free port; ``url`` has the real one. Without an identity or a token only this
+    machine's user may connect. Beyond this machine one of them and TLS are required (TR-024).
     """
     parts, port = split_server_url(url, SCHEMES)
-    ssl_context = make_ssl_context(url, parts.scheme, ssl, cert, key, client_ca)
+    ssl_context = make_ssl_context(url, parts.scheme, options.tls)
     path = WEBSOCKET if parts.scheme in ("ws", "wss") else ""
     address = await resolve_listen_address(
-        url, parts, port, choose_identity(identity, token), is_encrypted=ssl_context is not None, path=path
+        url, parts, port, choose_identity(options), is_encrypted=ssl_context is not None, path=path
     )
     bound = bind_socket(url, address.numeric, port)
     port = bound.getsockname()[1]
     try:
         guard = Guard(
             is_local=address.is_local,
-            origins=frozenset(origins),
-            hosts=normalize_hosts(hosts).union(host.lower() for host in address.host_headers(port)),
+            origins=frozenset(options.origins),
+            hosts=normalize_hosts(options.hosts).union(host.lower() for host in address.host_headers(port)),
         )
+        limit = options.max_message_bytes
         router = Router(hub, guard, address.identity, limit=limit)
         server = HttpServer(
-            hub, router, address.url(port), port=port, is_local=address.is_local, limit=limit, patience=patience
+            hub,
+            router,
+            address.url(port),
+            port=port,
+            is_local=address.is_local,
+            limit=limit,
+            request_timeout=options.request_timeout,
         )
         await server.open(bound, ssl_context)
     except BaseException:

@@ -6,7 +6,6 @@ Credentials and replies go to the address they were meant for: a redirect is not
 
 from __future__ import annotations
 
-import ssl as tls
 from types import SimpleNamespace
 from typing import Any, Final
 
@@ -17,16 +16,16 @@ from ... import __version__
 from ...identity.origins import http_url
 from ...protocol.framing import MAX_MESSAGE_BYTES
 from ...text.phrases import ensure_full_stop
-from ..base import ChannelLost, ChannelRefused, Token, authorization, connection_target
+from ..addresses import client_ssl_context
+from ..base import ChannelLost, ChannelRefused, authorization, connection_target
 from ..duplex_client import DuplexChannel
+from ..options import DEFAULT_CONNECT_OPTIONS, ConnectOptions
 from .client import TRANSIENT_STATUSES, HttpChannel, describe_broken_connection, proxy_for
 from .client import connect as connect_sse
 from .routes import SUBPROTOCOL, WEBSOCKET
 
 __all__ = ["WebSocketChannel", "connect"]
 
-_MAX_SILENCE: Final = 45.0  # seconds: three heartbeats (CF-090)
-_TIMEOUT: Final = 30.0  # seconds for a connection to be made
 _CLOSE_TIMEOUT: Final = 0.5  # seconds for the server to answer a close
 _CLOSE_REASONS: Final = {  # CF-097: for servers that send only the code
     4000: "The producer has closed the subscription.",
@@ -41,27 +40,13 @@ _STATUS_REASONS: Final = {  # aiohttp keeps the body of the answer from us
 }
 
 
-def connect(
-    url: str,
-    *,
-    token: Token = None,
-    ssl: tls.SSLContext | None = None,
-    patience: float = _TIMEOUT,
-    silence: float = _MAX_SILENCE,
-) -> WebSocketChannel:
-    """
-    Return a channel to the producer at a ws or wss URL. Nothing is sent yet.
-
-    Without a path the protocol's own is used. ``token`` may be a function, which
-    is called for each connection. ``ssl`` is a context that knows the server's
-    certificate authority. ``patience`` is how long, in seconds, an answer may take;
-    after ``silence`` without even a heartbeat the connection counts as lost.
-    """
-    parts, _ = connection_target(url, ("ws", "wss"), token)
+def connect(url: str, options: ConnectOptions = DEFAULT_CONNECT_OPTIONS) -> WebSocketChannel:
+    """Return a channel to the producer at a ws or wss URL. Nothing is sent yet."""
+    parts, _ = connection_target(url, ("ws", "wss"), options)
     server = f"{parts.scheme}://{parts.netloc}"
     path = WEBSOCKET if parts.path in ("", "/") else parts.path
-    http_channel = connect_sse(http_url(server), token=token, ssl=ssl, patience=patience)
-    return WebSocketChannel(server + path, http_channel, token=token, ssl=ssl, patience=patience, silence=silence)
+    http_channel = connect_sse(http_url(server), options)
+    return WebSocketChannel(server + path, http_channel, options)
 
 
 class _WebSocket(aiohttp.ClientWebSocketResponse):
@@ -113,23 +98,14 @@ class _WebSocketConnection:
 class WebSocketChannel(DuplexChannel):
     """A subscriber's channel to a producer over a WebSocket. Used on one event loop."""
 
-    def __init__(
-        self,
-        url: str,
-        http_channel: HttpChannel,
-        *,
-        token: Token,
-        ssl: tls.SSLContext | None,
-        patience: float,
-        silence: float,
-    ) -> None:
+    def __init__(self, url: str, http_channel: HttpChannel, options: ConnectOptions) -> None:
         super().__init__(self._open_connection, http_channel.manifest)
         self.url = url
         self._http_channel = http_channel
-        self._token = token
-        self._ssl = ssl
-        self._connect_timeout = aiohttp.ClientTimeout(total=None, connect=patience, sock_connect=patience)
-        self._websocket_timeout = aiohttp.ClientWSTimeout(ws_receive=silence, ws_close=_CLOSE_TIMEOUT)
+        self._token = options.token
+        self._ssl = client_ssl_context(options.tls)
+        self._connect_timeout = aiohttp.ClientTimeout(total=None, connect=options.timeout, sock_connect=options.timeout)
+        self._websocket_timeout = aiohttp.ClientWSTimeout(ws_receive=options.max_silence, ws_close=_CLOSE_TIMEOUT)
         self._session: aiohttp.ClientSession | None = None
         self._closed = False
 
@@ -160,7 +136,7 @@ class WebSocketChannel(DuplexChannel):
             raise (ChannelLost if error.status in TRANSIENT_STATUSES else ChannelRefused)(text) from error
         except aiohttp.ClientConnectorCertificateError as error:
             text = f"The certificate of {self.url} is not trusted: {error}."
-            message = f"{text} Give its authority with --ca, or ssl= in Python."
+            message = f"{text} Give its authority with --ca, or tls= in Python."
             raise ChannelRefused(message) from error
         except aiohttp.ClientConnectorError as error:
             raise ChannelLost(f"Nobody answers at {self.url}. Is the agent running?") from error

@@ -93,9 +93,9 @@ class WebSocketConversation(Conversation):
         if self.is_open and not self._is_closing():
             self._transport.write(data)
 
-    async def run(self, patience: float) -> None:
+    async def run(self, request_timeout: float) -> None:
         """Take what comes until the connection ends."""
-        self.start(patience)
+        self.start(request_timeout)
         self.call_later(self._heartbeat, self._beat)
         try:
             while True:

@@ -16,6 +16,7 @@ from ...protocol.messages import SubscriptionClose
 from ...text.sanitize import sanitize
 from ..base import ChannelRefused
 from ..duplex_client import DuplexChannel
+from ..options import DEFAULT_CONNECT_OPTIONS, ConnectOptions
 from .lines import CLOSE, EVENT, PING, RENEGOTIATE, REPLY, SUBSCRIBE, error
 from .process import Agent, start
 
@@ -106,10 +107,10 @@ class _StdioConnection:
 class StdioChannel(DuplexChannel):
     """A subscriber's channel to an agent that is started for it, once, with the first request."""
 
-    def __init__(self, command: Sequence[str], patience: float) -> None:
+    def __init__(self, command: Sequence[str], exit_timeout: float) -> None:
         super().__init__(self._open_connection, self._refuse_manifest)
         self._command = command
-        self._timeout = patience
+        self._exit_timeout = exit_timeout
         self._agent: Agent | None = None
 
     async def close(self) -> None:
@@ -118,7 +119,7 @@ class StdioChannel(DuplexChannel):
             await super().close()
         finally:
             if self._agent is not None:
-                await self._agent.end(self._timeout)
+                await self._agent.end(self._exit_timeout)
 
     async def _open_connection(self) -> _StdioConnection:
         if self._agent is None:
@@ -129,12 +130,12 @@ class StdioChannel(DuplexChannel):
         raise ChannelRefused("An agent on pipes has no place for a manifest. Ask for a signed one.")  # CF-118
 
 
-def connect(url: str, *, patience: float = 5.0) -> StdioChannel:
+def connect(url: str, options: ConnectOptions = DEFAULT_CONNECT_OPTIONS) -> StdioChannel:
     """
     Return a channel to the agent that a command starts, with the first request and without a shell.
 
-    When the channel is closed, so is the agent's input. An agent that goes on for ``patience``
-    seconds is told to end (SIGTERM), and after as many more is made to. One that has ended is
+    When the channel is closed, so is the agent's input. An agent that goes on for
+    ``options.exit_timeout`` seconds is told to end (SIGTERM), and after as many more is made to. One that has ended is
     not started again: what it was doing might be done twice.
     """
     try:
@@ -143,7 +144,7 @@ def connect(url: str, *, patience: float = 5.0) -> StdioChannel:
         raise AaepError(f"{url!r} cannot be taken apart: {problem}. Write stdio:COMMAND ARGS.") from None
     if not command:
         raise AaepError("Which agent? Write stdio:COMMAND ARGS.")
-    return StdioChannel(command, patience)
+    return StdioChannel(command, options.exit_timeout)
 
 
 def _read(data: bytes, shape: type[T]) -> T:

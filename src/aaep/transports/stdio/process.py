@@ -63,12 +63,12 @@ class Agent:
             raise AgentEnded("The agent does not listen any more. Its process has ended, or is about to.")
         self._out.write(data)
 
-    async def end(self, patience: float) -> None:
+    async def end(self, timeout: float) -> None:
         """Close its input, and if that does not end it, end it. It ends whether or not this is waited for."""
         if self._ending is None:
             self._out.close()  # which sends what is still to be sent
-            # Not a daemon: a program that ends waits for the agent, as long as the patience lasts and no longer.
-            self._ending = threading.Thread(target=self._see_off, args=(patience,), name="aaep-stdio-end")
+            # Not a daemon: a program that ends waits for the agent, as long as the timeout lasts and no longer.
+            self._ending = threading.Thread(target=self._see_off, args=(timeout,), name="aaep-stdio-end")
             self._ending.start()
         self._strays.sum_up()
         emptying = asyncio.ensure_future(self._incoming.drain())  # it may have to write before it can end
@@ -78,10 +78,10 @@ class Agent:
             emptying.cancel()
             self._in.close()
 
-    def _see_off(self, patience: float) -> None:
+    def _see_off(self, timeout: float) -> None:
         for last in (signal.SIGTERM, signal.SIGKILL):
             try:
-                self._process.wait(patience)
+                self._process.wait(timeout)
                 return
             except subprocess.TimeoutExpired:
                 # With all that it has started: it leads a session of its own, and is not yet waited for.

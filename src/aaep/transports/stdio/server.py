@@ -20,11 +20,11 @@ from typing import Final, cast
 
 from ...errors import AaepError, FrameError, RemoteProtocolError
 from ...hub.face import HubFace, UnknownSubscription
-from ...identity.credentials import Credentials, Identity, Local
+from ...identity.credentials import Credentials, Local
 from ...identity.peer import Peer
 from ...protocol.codec import encode
 from ...protocol.fields import Message
-from ...protocol.framing import MAX_MESSAGE_BYTES, Frame, encode_jsonrpc
+from ...protocol.framing import Frame, encode_jsonrpc
 from ...protocol.messages import (
     ClarificationReply,
     ConfirmationReply,
@@ -33,6 +33,7 @@ from ...protocol.messages import (
     SubscriptionRequest,
 )
 from ..duplex_server import Conversation
+from ..options import DEFAULT_SERVER_OPTIONS, ServerOptions
 from .client import connect
 from .lines import CLOSE, EVENT, PING, RENEGOTIATE, REPLY, SUBSCRIBE, Broken, Lines, error
 
@@ -262,9 +263,8 @@ class StdioServer:
 async def serve(
     hub: HubFace,
     url: str,
+    options: ServerOptions = DEFAULT_SERVER_OPTIONS,
     *,
-    identity: Identity | None = None,
-    limit: int = MAX_MESSAGE_BYTES,
     reading: int | None = None,
     writing: int | None = None,
 ) -> StdioServer:
@@ -278,9 +278,9 @@ async def serve(
         raise AaepError("An agent serves on the pipes it was started with. Write stdio: and nothing after it.")
     if (reading is None) != (writing is None):
         raise AaepError("Give both reading= and writing=, or none of them.")
-    identity = Local() if identity is None else identity
+    identity = Local() if options.identity is None else options.identity
     peer = identity.authenticate(Credentials(transport=TRANSPORT, is_over_pipes=True))
-    conversation = StdioConversation(hub, peer, limit)
+    conversation = StdioConversation(hub, peer, options.max_message_bytes)
     if reading is None or writing is None:
         reading, writing = _take_standard_streams()
     await conversation.open(reading, writing)

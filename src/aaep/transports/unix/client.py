@@ -5,12 +5,13 @@ from __future__ import annotations
 import asyncio
 import contextlib
 from collections.abc import Callable
-from typing import Final, Literal
+from typing import Final
 
 from ...errors import AaepError, FrameError
 from ...protocol.framing import MAX_MESSAGE_BYTES, choose_decoder, encode_length_prefixed, encode_ndjson
 from ..base import ChannelLost
 from ..duplex_client import DuplexChannel, FrameReader
+from ..options import DEFAULT_CONNECT_OPTIONS, ConnectOptions
 from .paths import dial, read, wanted
 
 __all__ = ["connect"]
@@ -60,17 +61,17 @@ class _UnixConnection:
                 await self._writer.wait_closed()
 
 
-def connect(url: str, *, framing: Literal["length", "ndjson"] = "length") -> DuplexChannel:
+def connect(url: str, options: ConnectOptions = DEFAULT_CONNECT_OPTIONS) -> DuplexChannel:
     """
     Return a channel to the agent at a URL. Nothing is sent yet.
 
-    The socket and what answers at it have to be the user's own (CF-104). ``framing``
+    The socket and what answers at it have to be the user's own (CF-104). ``options.framing``
     is for agents that know only one of the two.
     """
     wanted(url)
-    frame = {"length": encode_length_prefixed, "ndjson": encode_ndjson}.get(framing)
+    frame = {"length": encode_length_prefixed, "ndjson": encode_ndjson}.get(options.framing)
     if frame is None:
-        raise AaepError(f"There is no framing {framing!r}. Known: length, ndjson.")
+        raise AaepError(f"There is no framing {options.framing!r}. Known: length, ndjson.")
 
     async def open_connection() -> _UnixConnection:
         for _ in range(_MAX_TRIES):

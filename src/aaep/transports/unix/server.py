@@ -26,7 +26,6 @@ from ...identity.credentials import Credentials, Identity, Local, Unauthenticate
 from ...protocol.codec import encode, replace
 from ...protocol.fields import Message
 from ...protocol.framing import (
-    MAX_MESSAGE_BYTES,
     Decoder,
     NdjsonDecoder,
     choose_decoder,
@@ -36,6 +35,7 @@ from ...protocol.framing import (
 from ...protocol.messages import SubscriptionAccepted, SubscriptionClose, SubscriptionRejected
 from ...runtime.background import close_server
 from ..duplex_server import NO_PEER, Conversation
+from ..options import DEFAULT_SERVER_OPTIONS, ServerOptions
 from .paths import BACKLOG, claim, fresh, manifest_beside, peer_of, put, release
 
 __all__ = ["UnixServer", "serve"]
@@ -101,7 +101,7 @@ class UnixConversation(Conversation, asyncio.Protocol):
             log.exception("It could not be decided who this is, so it is not let in.")
             self._reject_client("unknown", "The agent's side failed.")
         else:
-            self.start(self._server.patience)
+            self.start(self._server.request_timeout)
 
     def data_received(self, data: bytes) -> None:
         """Take what came. After the end it is thrown away."""
@@ -188,12 +188,12 @@ class UnixServer:
 
     transports: Final = (TRANSPORT,)
 
-    def __init__(self, hub: HubFace, identity: Identity, path: Path, *, limit: int, patience: float) -> None:
+    def __init__(self, hub: HubFace, identity: Identity, path: Path, options: ServerOptions) -> None:
         self.url = f"unix://{quote(os.fspath(path))}"
         self.hub = hub
         self.identity = identity
-        self.limit = limit
-        self.patience = patience
+        self.limit = options.max_message_bytes
+        self.request_timeout = options.request_timeout
         self.conversations: set[UnixConversation] = set()
         self.is_closed = False
         self._path = path
@@ -258,20 +258,17 @@ class UnixServer:
         return True
 
 
-async def serve(
-    hub: HubFace, url: str, *, identity: Identity | None = None, limit: int = MAX_MESSAGE_BYTES, patience: float = 30.0
-) -> UnixServer:
+async def serve(hub: HubFace, url: str, options: ServerOptions = DEFAULT_SERVER_OPTIONS) -> UnixServer:
     """
-    Serve a hub at a socket; ``unix:`` alone is the place for its agent.
+    Serve a hub at a socket; ``unix:`` alone is the default path for its agent.
 
-    Only the user this process belongs to may connect, unless an ``identity`` says
-    otherwise. ``patience`` is how long, in seconds, a client may take to ask for its subscription.
+    Without an identity only the user this process belongs to may connect.
     """
     path = fresh(url, hub.offer.producer.agent_id)
     listening, path = await asyncio.to_thread(claim, path)
     try:
-        identity = Local(os.geteuid()) if identity is None else identity  # UDS-011
-        server = UnixServer(hub, identity, path, limit=limit, patience=patience)
+        identity = Local(os.geteuid()) if options.identity is None else options.identity  # UDS-011
+        server = UnixServer(hub, identity, path, options)
         await server.open(listening)
     except BaseException:
         listening.close()
