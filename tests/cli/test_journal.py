@@ -11,8 +11,9 @@ import pytest
 from click.testing import CliRunner, Result
 
 from aaep.cli import main
-from aaep.journal.sqlite import SqliteJournal, default_journal_path
+from aaep.journal.sqlite import SqliteJournal
 from aaep.producer.producer import Producer
+from aaep.runtime.files import default_journal_path
 
 AT = 1_779_632_531.342  # 2026-05-24T14:22:11.342Z
 

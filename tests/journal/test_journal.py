@@ -33,7 +33,8 @@ from aaep.journal.base import (
     expand_merged_id,
 )
 from aaep.journal.memory import MemoryJournal
-from aaep.journal.sqlite import SqliteJournal, default_journal_path, user_state_folder
+from aaep.journal.sqlite import SqliteJournal
+from aaep.runtime.files import default_journal_path, user_state_folder
 
 FOLDER = Path(sqlite.__file__).parent
 OPEN: dict[str, Callable[[Path, Retention | None], Journal]] = {

@@ -15,11 +15,12 @@ import click
 
 from ..errors import AaepError
 from ..journal.base import JournalEntry, StoredSession
-from ..journal.sqlite import SqliteJournal, default_journal_path, user_state_folder
+from ..journal.sqlite import SqliteJournal
 from ..presentation.announce import Outputs, Preferences
 from ..protocol.codec import read
 from ..protocol.events import Envelope
 from ..protocol.fields import get_member
+from ..runtime.files import default_journal_path, user_state_folder
 from ._command import CONTEXT_SETTINGS, AaepCommand, CannotRun, CommandGroup, format_count, to_json_line, to_printable
 
 __all__ = ["main"]

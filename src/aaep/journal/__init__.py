@@ -1,4 +1,4 @@
-"""Where events are kept: appended before anybody sees them, read again after a restart."""
+"""Persistent storage of events, which are appended before they are published and read again after a restart."""
 
 from __future__ import annotations
 

@@ -1,15 +1,16 @@
 """
-Where events are kept: appended before anybody sees them, read again after a restart.
+The journal interface: events are appended before they are published and read again after a restart.
 
-A journal keeps bytes in the order of appending. All it knows of them is which
-entry ends its session; whoever opens it folds the rest. Methods are plain and
-may be called from any thread. It asks no clock: times are given to it.
+A journal stores bytes in the order of appending. The only thing it reads from
+them is which entry ends its session; session state is rebuilt by the caller.
+Methods are synchronous and may be called from any thread. A journal has no
+clock: times are passed in.
 
 * :exc:`JournalError`
-    * :exc:`EventNotKept`: resuming after this id would leave something out
-    * :exc:`JournalInUse`: another process, or another object of this one, has it
-    * :exc:`JournalUnsafe`: others could read or replace the file
-    * :exc:`JournalDamaged`: the file is broken, or is something else
+    * :exc:`EventNotRetained`: resuming after this id would miss events
+    * :exc:`JournalInUse`: another process, or another object of this one, has it open
+    * :exc:`JournalUnsafe`: other users could read or replace the file
+    * :exc:`JournalDamaged`: the file is corrupt, or is not a journal
 """
 
 from __future__ import annotations
@@ -42,33 +43,33 @@ __all__ = [
     "validate_entry",
 ]
 
-MAX_ENTRY_BYTES: Final = 16 * 1024 * 1024  # of one entry; messages are 1 MiB at most (CF-114)
+MAX_ENTRY_BYTES: Final = 16 * 1024 * 1024  # bytes of an entry; messages are 1 MiB at most (CF-114)
 _MERGED_ID_PATTERN: Final = re.compile(MERGED)
 _TERMINAL_TYPES: Final = frozenset(name for name, event in CORE_EVENTS.items() if event in TERMINAL)
 
 
 class JournalError(AaepError):
-    """The journal cannot do what was asked; the message says what to do about it."""
+    """A journal operation failed; the message says what to do about it."""
 
 
 class EventNotRetained(JournalError, LookupError):
-    """No such entry, or something after it is gone. Catch up with a summary of the state instead (CF-091)."""
+    """The journal cannot resume after an event, as it, or one after it, is gone. Send a snapshot instead (CF-091)."""
 
 
 class JournalInUse(JournalError):
-    """Somebody else has the journal open. It has one owner at a time."""
+    """The journal is open elsewhere; it has one owner at a time."""
 
 
 class JournalUnsafe(JournalError):
-    """The file, or its folder, is open to other users. It holds what people said."""
+    """The journal's file or folder is open to other users, and it holds private conversations."""
 
 
 class JournalDamaged(JournalError):
-    """The file is damaged or not a journal. It was left as it is."""
+    """The file is damaged or not a journal. It was left unchanged."""
 
 
 class JournalEntry(msgspec.Struct, frozen=True):
-    """One event as it was appended. ``at`` is seconds since the epoch."""
+    """An event as it was appended. ``at`` is in seconds since the epoch."""
 
     event_id: str
     session_id: str
@@ -77,7 +78,7 @@ class JournalEntry(msgspec.Struct, frozen=True):
 
 
 class StoredSession(msgspec.Struct, frozen=True):
-    """What is held of one session: how many entries and bytes, from when to when, and whether it has ended."""
+    """What a journal holds of a session: the number of entries and bytes, their times, and whether it has ended."""
 
     session_id: str
     entry_count: int
@@ -88,66 +89,66 @@ class StoredSession(msgspec.Struct, frozen=True):
 
 
 class Retention(msgspec.Struct, frozen=True):
-    """How long and how much to keep, in seconds and in bytes of events. Sessions still open are kept regardless."""
+    """The age in seconds and size in bytes beyond which ended sessions are dropped. Open sessions are always kept."""
 
     max_age: float = 7 * 86_400
     max_bytes: int = 64 * 1024 * 1024
 
 
 class Journal(Protocol):
-    """What every file of this folder offers."""
+    """The interface of a journal."""
 
     def append(self, event_id: str, session_id: str, data: bytes, *, at: float) -> None:
         """
-        Put an entry at the end. On return ``read`` sees it, so it may be published.
+        Append an entry. On return ``read`` sees it, so it may be published.
 
-        It reaches the disk soon after, together with others. Ids are for the
-        caller to keep unique: one that is appended twice is kept twice and
-        found at its first place, so that nobody who resumes there misses any.
+        It is written to disk soon after, in a batch. The caller keeps ids
+        unique: an id that is appended twice is stored twice and found at its
+        first position, so that a reader that resumes there misses nothing.
         """
 
     def call_when_committed(self, callback: Callable[[], None]) -> bool:
         """
-        Have something called, from any thread, once all that was appended so far would outlive this process.
+        Call back, on any thread, once everything appended so far would survive the end of this process.
 
-        False if it would already; then nothing is called.
+        Returns False, and never calls back, if it would survive already.
         """
 
     def flush(self) -> None:
-        """Wait until everything appended so far would survive the death of this process, or cannot be written."""
+        """Wait until everything appended so far would survive the end of this process, or writing has failed."""
 
     def sync(self) -> None:
         """Wait until everything appended so far would survive a loss of power, if this journal can promise that."""
 
     def read(self, after: str | None = None, *, session: str | None = None, limit: int = 1000) -> list[JournalEntry]:
         """
-        The next entries, in the order of appending.
+        Return the next entries, in the order of appending.
 
-        ``after`` is the id of an event, or of a merged one, which stands for
-        its last part (C-85). Raises :exc:`EventNotKept` for an unknown id and
-        for one after which other sessions were trimmed or purged: the reader
-        would miss them without knowing. With ``session`` only that session
-        counts, and it is held whole or not at all.
+        ``after`` is the id of an event; the id of a merged event stands for
+        its last part (C-85). Raises :exc:`EventNotRetained` for an unknown id
+        and for one after which other sessions were trimmed or purged: the
+        reader would miss those without knowing. With ``session`` only that
+        session is read, which is held as a whole or not at all.
         """
 
     def list_sessions(self, *, open_only: bool = True) -> list[StoredSession]:
         """
-        The sessions without a terminal event yet, or all of them, in the order in which they began.
+        Return the sessions that have no terminal event yet, or all of them, in the order in which they began.
 
-        Recovery folds ``read(session=one.session_id, limit=one.entries)`` of each.
+        Recovery replays ``read(session=stored.session_id, limit=stored.entry_count)`` of each.
         """
 
     def trim(self, now: float) -> int:
-        """Drop ended sessions, each as a whole, that are too old or too much. Returns how many entries went."""
+        """Delete ended sessions that exceed the retention, each as a whole; return the number of entries deleted."""
 
     def purge(self, session: str | None = None) -> int:
-        """Drop one session or everything, open or not. Returns how many entries went."""
+        """Delete one session or all of them, open or not, and return the number of entries deleted."""
 
     def close(self) -> None:
-        """Write what is left and let go. Closing twice is fine; anything else after it is an error."""
+        """Write what is pending and close the journal. Closing it again has no effect; other calls then fail."""
 
 
-# -- what journals share ---------------------------------------------------------
+# -- helpers for implementations -------------------------------------------------
 
 
 class _EventHeader(msgspec.Struct):
@@ -159,14 +160,14 @@ _header_decoder: Final = msgspec.json.Decoder(_EventHeader)
 
 def validate_entry(event_id: str, session_id: str, data: bytes, at: float) -> None:
     """
-    Raise :exc:`ValueError` for what could not be written later.
+    Raise :exc:`ValueError` for an entry that could not be written.
 
-    By then its caller is gone, and one bad entry would hold up all that follow it.
+    Writing happens after ``append`` has returned, where one bad entry would block all that follow it.
     """
     if not (event_id and session_id):
         raise ValueError("an entry needs an event id and a session id")
     if not (event_id.isascii() and session_id.isascii()):
-        (event_id + session_id).encode()  # raises a ValueError for what UTF-8 cannot hold
+        (event_id + session_id).encode()  # raises a ValueError for what UTF-8 cannot encode
     if not isfinite(at):
         raise ValueError("at is not a time")
     if len(data) > MAX_ENTRY_BYTES:
@@ -178,28 +179,30 @@ def is_terminal_event(data: bytes) -> bool:
     try:
         return _header_decoder.decode(data).type in _TERMINAL_TYPES
     except (msgspec.DecodeError, UnicodeDecodeError):
-        return False  # kept all the same: the journal does not judge
+        return False  # stored all the same: the journal does not validate events
 
 
 def expand_merged_id(event_id: str) -> tuple[str, ...]:
-    """The ids to look for, in order: as given, and the last part if it is a merged one (C-85)."""
+    """Return the ids to look up, in order: the id itself and, of a merged event, that of its last part (C-85)."""
     merged = _MERGED_ID_PATTERN.fullmatch(event_id)
     return (event_id,) if merged is None else (event_id, merged[1])
 
 
 def build_not_retained_error(event_id: str) -> EventNotRetained:
+    """Return the error for a reader that cannot resume after an event."""
     return EventNotRetained(
         f"The journal cannot resume after {event_id[:100]!r}: catch up with the current state instead."
     )
 
 
 def find_expired_sessions(sessions: Iterable[StoredSession], retention: Retention, now: float) -> list[str]:
-    """Which sessions retention lets go: the too old, then those that ended first until the rest is small enough."""
+    """Return the ids of ended sessions that are too old, or the oldest of too many bytes."""
     sessions = [*sessions]
-    total = sum(one.byte_count for one in sessions)
-    gone = []
-    for one in sorted((one for one in sessions if one.has_ended), key=lambda one: one.last_at):
-        if one.last_at < now - retention.max_age or total > retention.max_bytes:
-            gone.append(one.session_id)
-            total -= one.byte_count
-    return gone
+    total_bytes = sum(session.byte_count for session in sessions)
+    expired = []
+    ended_sessions = [session for session in sessions if session.has_ended]
+    for session in sorted(ended_sessions, key=lambda session: session.last_at):
+        if session.last_at < now - retention.max_age or total_bytes > retention.max_bytes:
+            expired.append(session.session_id)
+            total_bytes -= session.byte_count
+    return expired

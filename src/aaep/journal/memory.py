@@ -1,4 +1,4 @@
-"""A journal in memory: for tests, and for agents that shall leave nothing behind. Gone with the process."""
+"""A journal in memory, for tests and for agents that must leave nothing on disk."""
 
 from __future__ import annotations
 
@@ -29,91 +29,92 @@ _ROW_NUMBER: Final = itemgetter(0)
 
 
 class MemoryJournal:
-    """Keeps entries in a list, under the same terms as the others."""
+    """A journal that keeps its entries in a list and loses them with the process."""
 
     def __init__(self, *, retention: Retention | None = None) -> None:
         self.retention = retention or Retention()
         self._lock = RLock()
-        # A signal handler may append while its thread is appending; a deque takes both, each whole.
+        # A signal handler may append while its thread is appending; appending to a deque is atomic.
         self._incoming: deque[JournalEntry] = deque()
         self._rows: list[tuple[int, JournalEntry]] = []  # numbered in the order of appending
-        self._number_by_event_id: dict[str, int] = {}  # of an id, the first
+        self._number_by_event_id: dict[str, int] = {}  # the first number of each id
         self._ended_sessions: set[str] = set()
         self._last_number = 0
-        self._last_deleted = 0  # the number of the last entry that was dropped
+        self._last_deleted = 0  # the highest number that was deleted
         self._is_closed = False
 
     def append(self, event_id: str, session_id: str, data: bytes, *, at: float) -> None:
+        """Append an entry, which ``read`` sees at once."""
         entry = JournalEntry(event_id, session_id, bytes(data), at)
         validate_entry(event_id, session_id, entry.data, at)
         self._check_open()
         self._incoming.append(entry)
 
     def call_when_committed(self, callback: Callable[[], None]) -> bool:
-        """Never later than now."""
+        """Return False: in memory nothing is committed later."""
         return False
 
     def flush(self) -> None:
-        """Nothing to wait for: it dies with the process."""
+        """Do nothing: in memory there is nothing to write."""
 
     def sync(self) -> None:
-        """Nothing to wait for: memory promises nothing."""
+        """Do nothing: memory does not survive a loss of power."""
         self._check_open()
 
     def read(self, after: str | None = None, *, session: str | None = None, limit: int = 1000) -> list[JournalEntry]:
+        """Return the next entries, of all sessions or of one, after an event."""
         with self._flush_and_lock():
             number = 0
             if after is not None:
-                number = next(
-                    (
-                        self._number_by_event_id[name]
-                        for name in expand_merged_id(after)
-                        if name in self._number_by_event_id
-                    ),
-                    0,
-                )
+                numbers = (self._number_by_event_id.get(event_id, 0) for event_id in expand_merged_id(after))
+                number = next(filter(None, numbers), 0)
                 if not number or (session is None and number < self._last_deleted):
                     raise build_not_retained_error(after)
             start = bisect_right(self._rows, number, key=_ROW_NUMBER)
-            found = (entry for _, entry in islice(self._rows, start, None) if session in (None, entry.session_id))
-            return [*islice(found, max(limit, 0))]
+            entries = (entry for _, entry in islice(self._rows, start, None) if session in (None, entry.session_id))
+            return [*islice(entries, max(limit, 0))]
 
     def list_sessions(self, *, open_only: bool = True) -> list[StoredSession]:
+        """Return the open sessions, or all of them, in the order in which they began."""
         with self._flush_and_lock():
-            held: dict[str, list[JournalEntry]] = {}
+            entries_by_session: dict[str, list[JournalEntry]] = {}
             for _, entry in self._rows:
-                held.setdefault(entry.session_id, []).append(entry)
-            found = [self._build_stored_session(session_id, rows) for session_id, rows in held.items()]
-        return [one for one in found if not (open_only and one.has_ended)]
+                entries_by_session.setdefault(entry.session_id, []).append(entry)
+            sessions = [
+                self._build_stored_session(session_id, entries) for session_id, entries in entries_by_session.items()
+            ]
+        return [session for session in sessions if not (open_only and session.has_ended)]
 
-    def _build_stored_session(self, session_id: str, rows: list[JournalEntry]) -> StoredSession:
-        times = [entry.at for entry in rows]
-        size = sum(len(entry.data) for entry in rows)
-        return StoredSession(session_id, len(rows), size, min(times), max(times), session_id in self._ended_sessions)
+    def _build_stored_session(self, session_id: str, entries: list[JournalEntry]) -> StoredSession:
+        times = [entry.at for entry in entries]
+        byte_count = sum(len(entry.data) for entry in entries)
+        has_ended = session_id in self._ended_sessions
+        return StoredSession(session_id, len(entries), byte_count, min(times), max(times), has_ended)
 
     def trim(self, now: float) -> int:
+        """Delete ended sessions that exceed the retention and return the number of entries deleted."""
         with self._flush_and_lock():
-            return self._delete_sessions(
-                find_expired_sessions(self.list_sessions(open_only=False), self.retention, now)
-            )
+            expired = find_expired_sessions(self.list_sessions(open_only=False), self.retention, now)
+            return self._delete_sessions(expired)
 
     def purge(self, session: str | None = None) -> int:
+        """Delete one session or all of them and return the number of entries deleted."""
         with self._flush_and_lock():
-            return self._delete_sessions(
-                {entry.session_id for _, entry in self._rows} if session is None else [session]
-            )
+            session_ids = {entry.session_id for _, entry in self._rows} if session is None else [session]
+            return self._delete_sessions(session_ids)
 
-    def _delete_sessions(self, sessions: Iterable[str]) -> int:
-        gone = {*sessions}
-        dropped = [number for number, entry in self._rows if entry.session_id in gone]
-        if dropped:
-            self._last_deleted = max(self._last_deleted, dropped[-1])
-            self._rows = [row for row in self._rows if row[1].session_id not in gone]
+    def _delete_sessions(self, session_ids: Iterable[str]) -> int:
+        deleted_ids = {*session_ids}
+        deleted_numbers = [number for number, entry in self._rows if entry.session_id in deleted_ids]
+        if deleted_numbers:
+            self._last_deleted = max(self._last_deleted, deleted_numbers[-1])
+            self._rows = [row for row in self._rows if row[1].session_id not in deleted_ids]
             self._number_by_event_id = {entry.event_id: number for number, entry in reversed(self._rows)}
-            self._ended_sessions -= gone
-        return len(dropped)
+            self._ended_sessions -= deleted_ids
+        return len(deleted_numbers)
 
     def close(self) -> None:
+        """Discard all entries and close the journal."""
         with self._lock:
             self._is_closed = True
             self._incoming.clear()
@@ -126,7 +127,7 @@ class MemoryJournal:
 
     @contextmanager
     def _flush_and_lock(self) -> Iterator[None]:
-        """Every entry so far has its number."""
+        """Number the entries appended so far, and hold the lock for the block."""
         with self._lock:
             self._check_open()
             while self._incoming:

@@ -1,14 +1,13 @@
 """
-The default journal: one SQLite file with a write-ahead log.
+The default journal: an SQLite file with a write-ahead log.
 
-``append`` only puts the entry where ``read`` finds it; a thread of the journal
-commits what has gathered since its last commit. Such commits survive the death
-of the process. Only ``sync`` asks the disk itself, once for all who wait.
+``append`` only queues the entry, where ``read`` finds it; a writer thread
+commits what has queued up since its last commit. Commits survive the end of the
+process. Only ``sync`` waits for the disk itself, once for all callers.
 
-The file holds what people said. It is made for its owner alone, refused when
-others could read or replace it, and locked for as long as it is open: SQLite's
-exclusive mode, which also does without shared memory. What is deleted is
-overwritten.
+The file holds private conversations. It is created for its owner alone, refused
+when other users could read or replace it, and locked while it is open: SQLite's
+exclusive mode, which also needs no shared memory. Deleted data is overwritten.
 """
 
 from __future__ import annotations
@@ -30,8 +29,6 @@ from ..runtime.files import (
     check_file_private,
     check_folder_safe,
     create_private_folder,
-    default_journal_path,
-    user_state_folder,
 )
 from .base import (
     MAX_ENTRY_BYTES,
@@ -49,24 +46,17 @@ from .base import (
     validate_entry,
 )
 
-__all__ = [
-    "SqliteJournal",
-    "build_damaged_error",
-    "build_in_use_error",
-    "default_journal_path",
-    "raise_journal_error",
-    "user_state_folder",
-]
+__all__ = ["SqliteJournal"]
 
 MAX_BATCH_ENTRIES: Final = 1000  # entries in one commit
-MAX_PENDING_ENTRIES: Final = 4096  # entries, then appending waits for the disk
+MAX_PENDING_ENTRIES: Final = 4096  # entries; beyond that, appending waits for the writer
 MAX_PENDING_BYTES: Final = 8 * 1024 * 1024
 
-_APPLICATION_ID: Final = 0x41414550  # "AAEP", where SQLite keeps the kind of file
+_APPLICATION_ID: Final = 0x41414550  # "AAEP", in the header of an SQLite file
 _SCHEMA_VERSION: Final = 1
-_HEADER_BYTES: Final = 100  # bytes of it, as SQLite's file format says
+_HEADER_BYTES: Final = 100  # bytes of the header in SQLite's file format
 _MAGIC: Final = b"SQLite format 3\0"
-_COMPANION_SUFFIXES: Final = ("-wal", "-journal", "-shm")  # SQLite would believe what it finds in these
+_COMPANION_SUFFIXES: Final = ("-wal", "-journal", "-shm")  # SQLite trusts the contents of these
 
 _SCHEMA: Final = f"""
     PRAGMA auto_vacuum = INCREMENTAL;
@@ -87,7 +77,7 @@ _SCHEMA: Final = f"""
 _PendingRow = tuple[str, str, float, bytes]  # event_id, session_id, at, data
 _FileKey = tuple[int, int]
 
-_open_journals: dict[_FileKey, SqliteJournal] = {}  # by device and inode, of this process
+_open_journals: dict[_FileKey, SqliteJournal] = {}  # of this process, by device and inode
 _open_lock = Lock()
 
 
@@ -96,10 +86,10 @@ _open_lock = Lock()
 
 class SqliteJournal:
     """
-    The journal in the file ``path``, made if it is not there (unless ``create`` is false).
+    A journal in the SQLite file ``path``, which is created if missing unless ``create`` is false.
 
-    Raises :exc:`JournalInUse`, :exc:`JournalUnsafe` or :exc:`JournalDamaged`
-    and leaves the file alone when it may not be used.
+    Raises :exc:`JournalInUse`, :exc:`JournalUnsafe` or :exc:`JournalDamaged`,
+    without changing the file, when it cannot be used.
     """
 
     def __init__(
@@ -110,23 +100,23 @@ class SqliteJournal:
         self._is_closed = False
         self._is_forked = False
         self._failure: JournalError | None = None
-        # _disk guards the connection and is taken first; _lock guards everything below. A signal handler may append
-        # while its thread is appending: so the lock can be taken twice, and an entry gets its number from its place.
+        # _connection_lock guards the connection and is taken first; _lock guards everything below. A signal handler may
+        # append while its thread is appending, so the lock is reentrant and numbers follow from positions in _pending.
         self._connection_lock = RLock()
         self._lock = RLock()
         self._work_available = Condition(self._lock)
         self._work_done = Condition(self._lock)
-        self._pending: list[_PendingRow] = []  # visible, not yet committed
+        self._pending: list[_PendingRow] = []  # visible to read(), not yet committed
         self._pending_bytes = 0
-        self._sync_target = 0  # the number somebody in sync() waits for
-        self._commit_callbacks: list[tuple[int, Callable[[], None]]] = []  # with the number each is for
+        self._sync_target = 0  # the highest number that a call of sync() waits for
+        self._commit_callbacks: list[tuple[int, Callable[[], None]]] = []  # each with the number it waits for
         with self._translate_errors(), _open_lock:
             self._file_key, self._connection = _open_database(self.path, create=create)
             try:
                 marks = dict(self._connection.execute("SELECT name, number FROM mark"))
                 (highest,) = self._connection.execute("SELECT COALESCE(MAX(number), 0) FROM entry").fetchone()
-                # What was read back was committed, not necessarily synced: the next sync() is for it too.
-                self._last_deleted, self._last_synced = marks["gap"], 0
+                self._last_deleted = marks["gap"]
+                self._last_synced = 0  # earlier entries were committed, not necessarily synced: sync() includes them
                 self._last_committed = max(highest, marks["last"])
             except BaseException:
                 self._connection.close()
@@ -134,30 +124,33 @@ class SqliteJournal:
             _open_journals[self._file_key] = self
         self._thread = Thread(target=self._run_writer, name="aaep-journal", daemon=True)
         self._thread.start()
-        atexit.register(self.close)  # before threads like ours are cut off
+        atexit.register(self.close)  # before daemon threads are killed
 
     def append(self, event_id: str, session_id: str, data: bytes, *, at: float) -> None:
+        """Append an entry, which ``read`` sees at once. Waits, or fails, while the writer cannot keep up."""
         size = len(data)
-        simple = event_id and session_id and event_id.isascii() and session_id.isascii()
-        if not (simple and type(data) is bytes and size <= MAX_ENTRY_BYTES and isfinite(at)):  # hardly ever
+        has_plain_ids = event_id and session_id and event_id.isascii() and session_id.isascii()
+        if not (has_plain_ids and type(data) is bytes and size <= MAX_ENTRY_BYTES and isfinite(at)):  # hardly ever
             data = bytes(data)
             validate_entry(event_id, session_id, data, at)
         with self._lock:
             if self._is_closed or self._is_forked or self._failure is not None:
                 self._retry_pending()
-            waiting = self._pending
-            count, total = len(waiting), self._pending_bytes + size
-            while count and (count >= MAX_PENDING_ENTRIES or total > MAX_PENDING_BYTES):
+            pending = self._pending
+            count = len(pending)
+            total_bytes = self._pending_bytes + size
+            while count and (count >= MAX_PENDING_ENTRIES or total_bytes > MAX_PENDING_BYTES):
                 self._work_done.wait()
                 self._check_usable()
-                count, total = len(waiting), self._pending_bytes + size
+                count = len(pending)
+                total_bytes = self._pending_bytes + size
             if not count:
                 self._work_available.notify()  # first: interrupted between the two, the entry would wait for ever
-            waiting.append((event_id, session_id, at + 0.0, data))
-            self._pending_bytes = total
+            pending.append((event_id, session_id, at + 0.0, data))
+            self._pending_bytes = total_bytes
 
     def _retry_pending(self) -> None:
-        """After a failure: what waits goes to the disk now, or nothing is added to it. Needs ``_lock``."""
+        """Commit what is pending after a failure, or raise, so that no more is added to it. Needs ``_lock``."""
         self._check_usable(writing=False)
         self._failure = None
         target = self._last_committed + len(self._pending)
@@ -167,6 +160,7 @@ class SqliteJournal:
             self._check_usable()
 
     def call_when_committed(self, callback: Callable[[], None]) -> bool:
+        """Call back, on any thread, once everything so far is committed; return False if it is already."""
         with self._lock:
             if not self._pending or self._failure or self._is_closed or self._is_forked:
                 return False
@@ -174,14 +168,14 @@ class SqliteJournal:
             return True
 
     def flush(self) -> None:
-        """Wait until everything so far is committed. Of a failure, ``append`` tells."""
+        """Wait until everything so far is committed or has failed; ``append`` raises the failure."""
         with self._lock:
             target = self._last_committed + len(self._pending)
             while self._last_committed < target and not (self._failure or self._is_closed or self._is_forked):
                 self._work_done.wait()
 
     def sync(self) -> None:
-        """Wait until everything so far is on disk. After a failure, it is tried again."""
+        """Wait until everything so far is on disk, retrying after a failure."""
         with self._lock:
             self._failure = None
             self._check_usable()
@@ -193,45 +187,49 @@ class SqliteJournal:
                 self._check_usable()
 
     def read(self, after: str | None = None, *, session: str | None = None, limit: int = 1000) -> list[JournalEntry]:
+        """Return the next entries, of all sessions or of one, after an event."""
         limit = max(limit, 0)
-        with (
-            self._translate_errors(),
-            self._connection_lock,
-        ):  # while we hold it nothing moves from the waiting to the file
+        # While _connection_lock is held, no entry moves from the pending ones to the file.
+        with self._translate_errors(), self._connection_lock:
             with self._lock:
                 self._check_usable(writing=False)
-                waiting = [*enumerate(self._pending, self._last_committed + 1)]
+                pending = [*enumerate(self._pending, self._last_committed + 1)]
             number = 0
             if after is not None:
-                number = self._find_number(after, waiting)
+                number = self._find_number(after, pending)
                 if not number or (session is None and number < self._last_deleted):
                     raise build_not_retained_error(after)
-            which, values = ("", ()) if session is None else ("session_id = ? AND ", (_to_storable_text(session),))
+            condition = ""
+            values: tuple[str, ...] = ()
+            if session is not None:
+                condition = "session_id = ? AND "
+                values = (_to_storable_text(session),)
             rows = self._connection.execute(
-                f"SELECT event_id, session_id, data, at FROM entry WHERE {which}number > ? ORDER BY number LIMIT ?",
+                f"SELECT event_id, session_id, data, at FROM entry WHERE {condition}number > ? ORDER BY number LIMIT ?",
                 (*values, number, limit),
             )
-            found = [JournalEntry(*row) for row in rows]
-        for place, (event_id, session_id, at, data) in waiting:
-            if len(found) >= limit:
+            entries = [JournalEntry(*row) for row in rows]
+        for pending_number, (event_id, session_id, at, data) in pending:
+            if len(entries) >= limit:
                 break
-            if place > number and session in (None, session_id):
-                found.append(JournalEntry(event_id, session_id, data, at))
-        return found
+            if pending_number > number and session in (None, session_id):
+                entries.append(JournalEntry(event_id, session_id, data, at))
+        return entries
 
     def _find_number(self, event_id: str, pending: Iterable[tuple[int, _PendingRow]]) -> int:
-        """The first place of an event, 0 if it has none."""
-        for name in expand_merged_id(event_id):
-            asked = self._connection.execute(
-                "SELECT MIN(number) FROM entry WHERE event_id = ?", (_to_storable_text(name),)
+        """Return the first number of an event, 0 if there is none."""
+        for wanted_id in expand_merged_id(event_id):
+            cursor = self._connection.execute(
+                "SELECT MIN(number) FROM entry WHERE event_id = ?", (_to_storable_text(wanted_id),)
             )
-            number: int | None = asked.fetchone()[0]
-            number = number or next((place for place, row in pending if row[0] == name), None)
+            number: int | None = cursor.fetchone()[0]
+            number = number or next((pending_number for pending_number, row in pending if row[0] == wanted_id), None)
             if number:
                 return number
         return 0
 
     def list_sessions(self, *, open_only: bool = True) -> list[StoredSession]:
+        """Return the open sessions, or all of them, in the order in which they began."""
         with self._flush_and_lock():
             rows = self._connection.execute(
                 "SELECT session_id, COUNT(*), SUM(LENGTH(data)), MIN(at), MAX(at), MAX(ends) FROM entry"
@@ -239,43 +237,49 @@ class SqliteJournal:
                 (open_only,),
             )
             return [
-                StoredSession(id_, count, size, first, last, bool(ended))
-                for id_, count, size, first, last, ended in rows
+                StoredSession(session_id, entry_count, byte_count, first_at, last_at, bool(has_ended))
+                for session_id, entry_count, byte_count, first_at, last_at, has_ended in rows
             ]
 
     def trim(self, now: float) -> int:
+        """Delete ended sessions that exceed the retention and return the number of entries deleted."""
         with self._flush_and_lock():
-            gone = find_expired_sessions(self.list_sessions(open_only=False), self.retention, now)
-            return self._delete_where("session_id = ?", [(session,) for session in gone]) if gone else 0
+            expired = find_expired_sessions(self.list_sessions(open_only=False), self.retention, now)
+            if not expired:
+                return 0
+            return self._delete_where("session_id = ?", [(session_id,) for session_id in expired])
 
     def purge(self, session: str | None = None) -> int:
+        """Delete one session or all of them, on disk too, and return the number of entries deleted."""
         with self._flush_and_lock():
-            dropped = (
-                self._delete_where("1", [()])
-                if session is None
-                else self._delete_where("session_id = ?", [(_to_storable_text(session),)])
-            )
-            # Old copies are in the log as well: empty it now, not whenever it is used again.
+            if session is None:
+                deleted_count = self._delete_where("1", [()])
+            else:
+                deleted_count = self._delete_where("session_id = ?", [(_to_storable_text(session),)])
+            # The write-ahead log holds old copies: empty it now, not when it happens to be reused.
             self._connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
-            return dropped
+            return deleted_count
 
     def _delete_where(self, condition: str, parameters: list[tuple[str, ...]]) -> int:
-        dropped, gap = 0, self._last_deleted
+        """Delete the entries that a condition selects for each set of parameters, and return their number."""
+        deleted_count = 0
+        last_deleted = self._last_deleted
         with self._transaction():
             for values in parameters:
-                asked = self._connection.execute(
+                cursor = self._connection.execute(
                     f"SELECT COALESCE(MAX(number), 0) FROM entry WHERE {condition}", values
                 )
-                gap = max(gap, asked.fetchone()[0])
-                dropped += self._connection.execute(f"DELETE FROM entry WHERE {condition}", values).rowcount
-            # The numbers go on after the last one even if nothing is left to tell it.
-            marks = [(gap, "gap"), (self._last_committed, "last")]
+                last_deleted = max(last_deleted, cursor.fetchone()[0])
+                deleted_count += self._connection.execute(f"DELETE FROM entry WHERE {condition}", values).rowcount
+            # Numbers continue after the last one, also when no entry is left to derive it from.
+            marks = [(last_deleted, "gap"), (self._last_committed, "last")]
             self._connection.executemany("UPDATE mark SET number = ? WHERE name = ?", marks)
-        self._last_deleted = gap
+        self._last_deleted = last_deleted
         self._connection.execute("PRAGMA incremental_vacuum").fetchall()
-        return dropped
+        return deleted_count
 
     def close(self) -> None:
+        """Commit what is pending and close the file. Closing it again has no effect."""
         with self._lock:
             if self._is_closed or self._is_forked:  # in a child of the owner, the file is not ours to close
                 return
@@ -293,7 +297,7 @@ class SqliteJournal:
                 self._connection.close()  # empties and removes the log
                 _open_journals.pop(self._file_key, None)
 
-    # -- the writer --
+    # -- the writer thread --
 
     def _run_writer(self) -> None:
         while True:
@@ -309,7 +313,7 @@ class SqliteJournal:
                     self._commit_batch()
             except JournalError as error:
                 self._record_failure(error)
-            except Exception as error:  # whatever it is, those who wait must hear of it
+            except Exception as error:  # whatever it is, waiting callers must learn of it
                 self._record_failure(JournalError(f"The journal {self.path} cannot be written: {error}."))
 
     def _record_failure(self, error: JournalError) -> None:
@@ -319,48 +323,54 @@ class SqliteJournal:
         self._run_callbacks(None)
 
     def _commit_batch(self) -> None:
-        """Write the next batch, and ask the disk if somebody waits for what is in it. Needs ``_disk``."""
+        """Commit the next batch, to the disk itself if sync() waits for it. Needs ``_connection_lock``."""
         with self._lock:
             first = self._last_committed + 1
             batch = self._pending[:MAX_BATCH_ENTRIES]
             last = self._last_committed + len(batch)
-            syncing = self._last_synced < self._sync_target <= last
-        if not (batch or syncing):
+            must_sync = self._last_synced < self._sync_target <= last
+        if not (batch or must_sync):
             return
         rows = [
             (number, event_id, session_id, at, is_terminal_event(data), data)
             for number, (event_id, session_id, at, data) in enumerate(batch, first)
         ]
-        if syncing:  # with FULL, a commit takes everything in the log to the disk, also what earlier commits left there
+        if must_sync:  # with FULL, a commit writes the whole log to the disk, with what earlier commits left there
             self._connection.execute("PRAGMA synchronous = FULL")
         try:
             with self._transaction():
                 self._connection.executemany("INSERT INTO entry VALUES (?, ?, ?, ?, ?, ?)", rows)
-                if syncing:
+                if must_sync:
                     self._connection.execute("UPDATE mark SET number = ? WHERE name = 'synced'", (last,))
         finally:
-            if syncing:
+            if must_sync:
                 self._connection.execute("PRAGMA synchronous = NORMAL")
         with self._lock:
             del self._pending[: len(batch)]
             self._pending_bytes = sum(len(row[3]) for row in self._pending)
             self._last_committed = last
-            if syncing:
+            if must_sync:
                 self._last_synced = last
             self._work_done.notify_all()
         self._run_callbacks(last)
 
     def _run_callbacks(self, last: int | None) -> None:
-        """Call those who wait for what is committed now; all of them if nothing more will be."""
+        """Run the callbacks that wait for numbers up to ``last``, or all of them for None, after a failure."""
         with self._lock:
-            ready = [call for number, call in self._commit_callbacks if last is None or number <= last]
-            self._commit_callbacks = [one for one in self._commit_callbacks if last is not None and one[0] > last]
-        for call in ready:
-            call()
+            ready = []
+            waiting = []
+            for number, callback in self._commit_callbacks:
+                if last is None or number <= last:
+                    ready.append(callback)
+                else:
+                    waiting.append((number, callback))
+            self._commit_callbacks = waiting
+        for callback in ready:
+            callback()
 
     @contextmanager
     def _flush_and_lock(self) -> Iterator[None]:
-        """Nothing waits, and nothing is written by anybody else meanwhile."""
+        """Commit everything that is pending, and keep the connection locked for the block."""
         with self._translate_errors(), self._connection_lock:
             with self._lock:
                 self._check_usable()
@@ -377,7 +387,7 @@ class SqliteJournal:
             self._connection.execute("COMMIT")
         except BaseException:
             if self._connection.in_transaction:
-                with suppress(sqlite3.Error):  # the error before it is raised below
+                with suppress(sqlite3.Error):  # the original error is raised below
                     self._connection.execute("ROLLBACK")
             raise
 
@@ -393,25 +403,25 @@ class SqliteJournal:
 
     @contextmanager
     def _translate_errors(self) -> Iterator[None]:
-        """Errors of SQLite and of the system, in words that say what to do."""
+        """Turn errors of SQLite and of the system into journal errors that say what to do."""
         try:
             yield
         except sqlite3.Error as error:
-            raise_journal_error(self.path, error)
+            _raise_journal_error(self.path, error)
         except OSError as error:
             raise JournalError(f"The journal {self.path} cannot be used: {error.strerror or error}.") from error
 
 
 def _to_storable_text(text: str) -> str:
-    """An id to look for, which may be any string. What UTF-8 cannot hold was never kept, so it may look different."""
+    """Escape what UTF-8 cannot encode in an id to look up: no stored id has such characters."""
     return text.encode(errors="backslashreplace").decode()
 
 
-# -- opening ---------------------------------------------------------------------
+# -- opening and creating files --------------------------------------------------
 
 
 def _open_database(path: Path, *, create: bool) -> tuple[_FileKey, sqlite3.Connection]:
-    """The file, checked before SQLite touches it, locked and found sound. Needs ``_opening``."""
+    """Check a file before SQLite touches it, then open, lock and verify it. Needs ``_open_lock``."""
     try:
         if create and not os.path.lexists(path):
             create_private_folder(path.parent)
@@ -423,9 +433,9 @@ def _open_database(path: Path, *, create: bool) -> tuple[_FileKey, sqlite3.Conne
         raise JournalUnsafe(str(error)) from error
     connection = _connect(path)
     try:
-        # Until the first reading takes the lock, another process could have it.
+        # The first read takes the lock; until then another process may get it.
         if connection.execute("PRAGMA quick_check(1)").fetchone() != ("ok",):
-            raise build_damaged_error(path)
+            raise _build_damaged_error(path)
         connection.execute("PRAGMA journal_mode = WAL").fetchall()
         connection.execute("PRAGMA synchronous = NORMAL")
     except BaseException:
@@ -446,56 +456,57 @@ def _connect(path: Path) -> sqlite3.Connection:
 
 def _create_database(path: Path) -> None:
     """
-    An empty journal, made beside its place and put there whole.
+    Create an empty journal under a temporary name and link it to its path when it is complete.
 
-    So the file is never seen half made, whenever the process ends. mkstemp
-    makes it for its owner alone, and SQLite gives the same mode to its log.
+    So the file is never seen incomplete, whenever the process ends. mkstemp
+    creates it for its owner alone, and SQLite gives the same mode to its log.
     """
-    handle, name = tempfile.mkstemp(prefix=path.name + ".", suffix=".new", dir=path.parent)
-    fresh = Path(name)
+    descriptor, temporary_name = tempfile.mkstemp(prefix=path.name + ".", suffix=".new", dir=path.parent)
+    temporary_path = Path(temporary_name)
     try:
-        os.close(handle)
-        fresh.chmod(0o600)  # should the umask have left less
-        with closing(_connect(fresh)) as connection:
+        os.close(descriptor)
+        temporary_path.chmod(0o600)  # the umask may have removed bits
+        with closing(_connect(temporary_path)) as connection:
             connection.executescript(_SCHEMA)
             connection.execute("PRAGMA journal_mode = WAL").fetchall()
         try:
-            os.link(fresh, path)
+            os.link(temporary_path, path)
         except FileExistsError:
-            return  # another process was faster; opening it will tell
+            return  # another process was faster; opening the file checks it
         except OSError:  # a file system without links
-            os.rename(fresh, path)
+            os.rename(temporary_path, path)
         if os.name == "posix":
-            where = os.open(path.parent, os.O_RDONLY)
+            folder_descriptor = os.open(path.parent, os.O_RDONLY)
             try:
-                os.fsync(where)
+                os.fsync(folder_descriptor)
             finally:
-                os.close(where)
+                os.close(folder_descriptor)
     finally:
-        fresh.unlink(missing_ok=True)
+        temporary_path.unlink(missing_ok=True)
 
 
 def _check_file(path: Path) -> _FileKey:
-    """Check that the file is a journal of ours that nobody else can read, without following links."""
-    for beside in (path.with_name(path.name + ending) for ending in _COMPANION_SUFFIXES):
-        with suppress(FileNotFoundError):  # they are there only while it is open
-            check_file_private(beside, beside.lstat())
+    """Check that a file is a private, current journal that is not open yet, and return its key. Follows no links."""
+    for suffix in _COMPANION_SUFFIXES:
+        companion = path.with_name(path.name + suffix)
+        with suppress(FileNotFoundError):  # companions exist only while the journal is open
+            check_file_private(companion, companion.lstat())
     try:
-        found = path.lstat()
+        file_stat = path.lstat()
     except FileNotFoundError as error:
         raise JournalError(f"There is no journal {path}.") from error
-    check_file_private(path, found)
-    key = (found.st_dev, found.st_ino)
-    # Closing any handle of the file would drop this process's lock on it, so this comes before looking inside.
+    check_file_private(path, file_stat)
+    key = (file_stat.st_dev, file_stat.st_ino)
+    # Closing any descriptor of the file would drop this process's lock on it, so this is checked before reading it.
     if key in _open_journals:
-        raise build_in_use_error(path)
+        raise _build_in_use_error(path)
     with path.open("rb") as file:
-        if os.path.samestat(os.fstat(file.fileno()), found):
-            header = file.read(_HEADER_BYTES)
-        else:
+        if not os.path.samestat(os.fstat(file.fileno()), file_stat):
             raise JournalUnsafe(f"The file {path} was exchanged while it was being opened.")
-    kind, version = int.from_bytes(header[68:72]), int.from_bytes(header[60:64])
-    if not header.startswith(_MAGIC) or len(header) < _HEADER_BYTES or kind != _APPLICATION_ID:
+        header = file.read(_HEADER_BYTES)
+    application_id = int.from_bytes(header[68:72])
+    version = int.from_bytes(header[60:64])
+    if not header.startswith(_MAGIC) or len(header) < _HEADER_BYTES or application_id != _APPLICATION_ID:
         text = f"The file {path} is not a journal, or its beginning is damaged."
         raise JournalDamaged(f"{text} It was left as it is: move it away, or name another file.")
     if version != _SCHEMA_VERSION:
@@ -507,14 +518,16 @@ def _check_file(path: Path) -> _FileKey:
 
 def _disown_after_fork() -> None:
     """
-    In a child, keep the owner's connections alive for ever.
+    Keep the parent's connections open for ever in a forked child.
 
-    Closing one, even at exit, would remove the log under the owner's hands.
+    Closing one, even at exit, would remove the log that the parent is using.
     """
     global _open_lock  # noqa: PLW0603  # the lock may have been held when the process forked
     for journal in _open_journals.values():
         journal._is_forked = True
-        journal._connection_lock, journal._lock = RLock(), RLock()  # threads that are not here may hold the old ones
+        # Threads that do not exist in the child may have held the old locks.
+        journal._connection_lock = RLock()
+        journal._lock = RLock()
         ctypes.pythonapi.Py_IncRef(ctypes.py_object(journal._connection))
     _open_journals.clear()
     _open_lock = Lock()
@@ -524,15 +537,16 @@ if hasattr(os, "register_at_fork"):
     os.register_at_fork(after_in_child=_disown_after_fork)
 
 
-# -- what SQLite says, in words that say what to do ---------------------------------------
+# -- errors ----------------------------------------------------------------------
 
 
-def raise_journal_error(path: Path, error: sqlite3.Error) -> NoReturn:
-    code = getattr(error, "sqlite_errorcode", 0) & 0xFF  # without what SQLite adds to tell cases apart
+def _raise_journal_error(path: Path, error: sqlite3.Error) -> NoReturn:
+    """Raise the journal error that corresponds to an error of SQLite."""
+    code = getattr(error, "sqlite_errorcode", 0) & 0xFF  # the primary code, without SQLite's extended part
     if code in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED):
-        raise build_in_use_error(path) from error
+        raise _build_in_use_error(path) from error
     if code in (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB):
-        raise build_damaged_error(path) from error
+        raise _build_damaged_error(path) from error
     if code == sqlite3.SQLITE_FULL:
         raise JournalError(f"The journal {path} cannot grow: the disk is full. Make room, then try again.") from error
     if code == sqlite3.SQLITE_READONLY:
@@ -541,9 +555,9 @@ def raise_journal_error(path: Path, error: sqlite3.Error) -> NoReturn:
     raise JournalError(f"The journal {path} cannot be used: {error}.") from error
 
 
-def build_in_use_error(path: Path) -> JournalInUse:
+def _build_in_use_error(path: Path) -> JournalInUse:
     return JournalInUse(f"The journal {path} is in use. End the agent that has it open, or name another file.")
 
 
-def build_damaged_error(path: Path) -> JournalDamaged:
+def _build_damaged_error(path: Path) -> JournalDamaged:
     return JournalDamaged(f"The journal {path} is damaged. It was left as it is: move it away, or name another file.")

@@ -1,4 +1,4 @@
-"""What a person is told: events in words, in the order and with the interruptions that suit a listener."""
+"""Events as sentences for a listener, and the queue that decides their order and interruptions."""
 
 from __future__ import annotations
 

@@ -1,6 +1,4 @@
-"""
-Reading one event for one person: which text, in which language, how much of it.
-"""
+"""A listener's preferences, and the choice of an event's text, language and length by them."""
 
 from __future__ import annotations
 
@@ -18,7 +16,7 @@ from ..text.sanitize import sanitize
 __all__ = ["COMMAND_WORDS", "DEFAULT_KEYS", "DEFAULT_PREFERENCES", "EventView", "Preferences"]
 
 DEFAULT_KEYS: Final[Mapping[str, str]] = {"accept": "a", "reject": "r", "more": "m", "time": "t", "close": "q"}
-COMMAND_WORDS: Final[Mapping[str, str]] = {  # what to write where lines are read
+COMMAND_WORDS: Final[Mapping[str, str]] = {  # what to type where whole lines are read
     "accept": "accept", "reject": "reject", "more": "more", "time": "time", "close": "quit",
 }  # fmt: skip
 _SUMMARY_ORDER: Final[Mapping[str, tuple[str, ...]]] = {  # C-50
@@ -29,13 +27,13 @@ _SUMMARY_ORDER: Final[Mapping[str, tuple[str, ...]]] = {  # C-50
 
 
 class Preferences(msgspec.Struct, frozen=True, kw_only=True):
-    """How one person wants to be told."""
+    """How a listener wants events to be announced."""
 
     verbosity: Verbosity = "normal"
-    languages: tuple[str, ...] = ()  # most wanted first; none: whatever the event is in
-    # What can be done here, and with which key; empty if nothing can be answered.
+    languages: tuple[str, ...] = ()  # in order of preference; without any, that of the event
+    # The key for each command; empty where prompts cannot be answered.
     keys: Mapping[str, str] = msgspec.field(default_factory=lambda: dict(DEFAULT_KEYS))
-    lines: bool = False  # whole lines are written instead of keys pressed: the words for them are said
+    lines: bool = False  # input is by whole lines: announce command words instead of keys
     pace: int = 180  # words a minute
     load: Risk = "medium"  # CAP-039: low asks for the fewest announcements
 
@@ -44,62 +42,71 @@ DEFAULT_PREFERENCES: Final = Preferences()
 
 
 class EventView:
-    """One event, read for one person: picks texts, cuts them, and remembers what was cut."""
+    """An event as one listener gets it: picks texts, shortens them, and records what was shortened."""
 
     def __init__(
         self, event: Envelope, preferences: Preferences, verbosity: str, max_length: float, seconds_left: float | None
     ) -> None:
-        self.event, self.preferences, self.verbosity = event, preferences, verbosity
-        self.max_length, self.seconds_left = max_length, seconds_left
+        self.event = event
+        self.preferences = preferences
+        self.verbosity = verbosity
+        self.max_length = max_length
+        self.seconds_left = seconds_left
         self.cut_fields: set[str] = set()
-        self.language: str | None = None  # of the text that was picked first; empty if nobody says
+        self.language: str | None = None  # of the text that was picked first; empty if it is not stated
         hints = get_member(event, "localization_hints")
         primary = get_member(hints, "primary_language") if hints else None
         self.primary_language = primary if isinstance(primary, str) else ""
         chain = get_member(hints, "fallback_chain") if hints else None
         self.fallback_chain = [tag for tag in chain or () if isinstance(tag, str)]
         self.variants = [
-            (found, text)
+            (variant, text)
             for name, text in event.unknown.items()
-            if isinstance(text, str) and (found := parse_variant_name(name)) is not None
+            if isinstance(text, str) and (variant := parse_variant_name(name)) is not None
         ]
 
     def full_text(self, *names: str) -> str:
-        """The whole text of the first of these members, in the best language there is (C-50, C-58)."""
-        found: list[tuple[str, str]] = []
+        """Return the full text of the first of these members, in the best available language (C-50, C-58)."""
+        candidates: list[tuple[str, str]] = []
         for name in names:
             value = get_member(self.event, "context_" if name == "context" else name)
             if value is None and type(self.event).others:
                 value = self.event.unknown.get(name)
-            given = [(self.primary_language, value)] if isinstance(value, str) else []
-            given += [(tag, text) for (field, tag), text in self.variants if field == name]
-            found += [(tag, plain) for tag, text in given if (plain := sanitize(text))]
-        if not found:
+            variants = [(self.primary_language, value)] if isinstance(value, str) else []
+            variants += [(tag, text) for (field, tag), text in self.variants if field == name]
+            candidates += [(tag, sanitized) for tag, text in variants if (sanitized := sanitize(text))]
+        if not candidates:
             return ""
-        tags = [tag for tag, _ in found]
-        wanted = self.preferences.languages
-        best = match_language(wanted, [tag for tag in tags if tag], self.fallback_chain) if wanted else None
+        tags = [tag for tag, _ in candidates]
+        preferred = self.preferences.languages
+        best = match_language(preferred, [tag for tag in tags if tag], self.fallback_chain) if preferred else None
         if best is None:
             best = self.primary_language if self.primary_language in tags else tags[0]
         self.language = best if self.language is None else self.language
-        return next(text for tag, text in found if tag == best)
+        return next(text for tag, text in candidates if tag == best)
 
     def short_text(self, *names: str) -> str:
-        """The same as a sentence, cut if it is too long to be read at once."""
+        """Return the text of the first of these members as a sentence, shortened if it is too long to speak."""
         return self.shorten(self.full_text(*names), names[0])
 
     def shorten(self, text: str, name: str) -> str:
+        """Return a text as a sentence, shortened if it is too long, and record that the field was cut."""
         if len(text) > self.max_length:
             self.cut_fields.add(name)
         return truncate_with_notice(text, self.max_length)
 
     def summary(self) -> str:
+        """Return the summary that suits the verbosity best."""
         return self.short_text(*_SUMMARY_ORDER[self.verbosity])
 
-    def duration_text(self, name: str, said: str) -> str:
+    def duration_text(self, name: str, phrase: str) -> str:
+        """Return a phrase about a duration in milliseconds, or nothing if the event has no usable one."""
         value = get_member(self.event, name)
-        return PHRASES[said].format(format_duration(value / 1000)) if isinstance(value, int) and value >= 0 else ""
+        if not isinstance(value, int) or value < 0:
+            return ""
+        return PHRASES[phrase].format(format_duration(value / 1000))
 
     @property
     def is_detailed(self) -> bool:
+        """Whether the listener wants every detail."""
         return self.verbosity == "detailed"

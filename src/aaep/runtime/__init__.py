@@ -1,1 +1,1 @@
-"""What the pure packages do without: event loops in threads, timers, queues, random ids and files."""
+"""Helpers with side effects: event loops in threads, timers, queues, random ids and files."""

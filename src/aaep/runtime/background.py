@@ -1,4 +1,4 @@
-"""An event loop in a thread, and values that plain programs and asyncio ones wait for alike."""
+"""An event loop in a background thread, and futures that blocking and asyncio code can both wait for."""
 
 from __future__ import annotations
 
@@ -18,28 +18,25 @@ __all__ = ["BackgroundLoop", "Waitable", "close_server", "is_in_event_loop"]
 
 T = TypeVar("T")
 
-
 _POLL_INTERVAL: Final = 0.25  # seconds
-
-
-_MAX_ATTEMPTS: Final = 4  # that a task is told to end, or that the loop turns until what was begun is over
-
+_MAX_ATTEMPTS: Final = 4  # to cancel a task, and iterations of the loop granted to pending callbacks
 
 _log: Final = logging.getLogger("aaep.runtime")
 
 
 class Waitable(Generic[T]):
-    """Something that comes later: ``.wait()`` for it in a plain program, ``await`` it in asyncio."""
+    """A value that becomes available later: call ``wait()`` in blocking code, ``await`` it in asyncio."""
 
     def __init__(self, future: Future[T] | None = None) -> None:
         self._future: Future[T] = Future() if future is None else future
 
     @property
     def done(self) -> bool:
+        """Whether the value, or an exception in its place, has been set."""
         return self._future.done()
 
     def set_result(self, value: T) -> bool:
-        """Give it its value, once. False when it has one already."""
+        """Set the value and return True, or return False if it was set before."""
         try:
             self._future.set_result(value)
         except InvalidStateError:
@@ -47,33 +44,33 @@ class Waitable(Generic[T]):
         return True
 
     def set_exception(self, error: BaseException) -> None:
-        """Say that it will not come, and why."""
-        with contextlib.suppress(InvalidStateError):  # it has come already
+        """Set the exception that waiting raises; has no effect once there is a value or an exception."""
+        with contextlib.suppress(InvalidStateError):  # it was set before
             self._future.set_exception(error)
 
     def wait(self, timeout: float | None = None) -> T:
-        """Wait for it. Raises :exc:`TimeoutError` when it takes too long."""
+        """Wait for the value and return it. Raises :exc:`TimeoutError` after ``timeout`` seconds."""
         if threading.current_thread() is not threading.main_thread():
             return self._future.result(timeout)
-        # A signal that comes in the moment before a wait does not end it, so a wait is never a long one.
-        end = None if timeout is None else time.monotonic() + timeout
+        # A signal that arrives just before a wait does not interrupt it, so the main thread waits in short steps.
+        deadline = None if timeout is None else time.monotonic() + timeout
         while not self._future.done():
-            left = _POLL_INTERVAL if end is None else min(_POLL_INTERVAL, end - time.monotonic())
-            if left <= 0:
+            interval = _POLL_INTERVAL if deadline is None else min(_POLL_INTERVAL, deadline - time.monotonic())
+            if interval <= 0:
                 raise TimeoutError
-            concurrent.futures.wait([self._future], left)
+            concurrent.futures.wait([self._future], interval)
         return self._future.result()
 
     def __await__(self) -> Generator[Any, None, T]:
-        # Shielded: who stops waiting takes back his own waiting, not the value that others wait for.
+        # Shielded: cancelling one waiter must not cancel the future that others wait for.
         return asyncio.shield(asyncio.wrap_future(self._future)).__await__()
 
 
 class BackgroundLoop:
     """
-    An event loop in a thread of its own, so that plain scripts and asyncio programs use the same code.
+    An event loop in its own thread, so that blocking and asyncio programs use the same code.
 
-    Or the caller's own loop, when one is given; then nothing is started or stopped here.
+    Where ``loop`` is given, that loop is used instead, and is neither started nor stopped here.
     """
 
     def __init__(self, name: str, loop: asyncio.AbstractEventLoop | None = None) -> None:
@@ -85,8 +82,8 @@ class BackgroundLoop:
 
     @property
     def is_on_loop(self) -> bool:
-        """Whether the caller is on this loop, and so must not wait for it."""
-        if self._thread is not None:  # in which nothing else runs
+        """Whether the caller runs on this loop, and so must not block on it."""
+        if self._thread is not None:  # our own thread runs nothing but the loop
             return threading.get_ident() == self._thread.ident
         try:
             return asyncio.get_running_loop() is self.loop
@@ -94,22 +91,22 @@ class BackgroundLoop:
             return False
 
     def check_alive(self) -> None:
-        """Raise where its thread is not: in a process that was forked off later. It would be waited for in vain."""
+        """Raise :exc:`AaepError` if the thread is gone, as it is after a fork: waiting for it would never end."""
         if self._thread is not None and not self._thread.is_alive():
             raise AaepError("This was made before the process forked. Make it in the process that uses it.")
 
     def call_soon(self, function: Callable[..., object], *args: Any) -> None:
-        """Have the loop call something soon. From any thread."""
+        """Schedule a call on the loop, from any thread."""
         try:
-            if self.is_on_loop:  # and so awake
+            if self.is_on_loop:  # so it is awake
                 self.loop.call_soon(function, *args)
             else:
                 self.loop.call_soon_threadsafe(function, *args)
-        except RuntimeError:  # the loop is closed: there is nobody left to tell
+        except RuntimeError:  # the loop is closed, and nothing runs there any more
             return
 
     def run(self, coroutine: Coroutine[Any, Any, T], timeout: float | None = None) -> T:
-        """Wait, from another thread, until the loop has done something."""
+        """Run a coroutine on the loop and wait for its result, from another thread."""
         if self.is_on_loop:
             coroutine.close()
             raise RuntimeError("This would wait for its own event loop. Use the awaitable form instead.")
@@ -121,7 +118,7 @@ class BackgroundLoop:
         return asyncio.run_coroutine_threadsafe(coroutine, self.loop).result(timeout)
 
     def stop(self) -> None:
-        """Stop the loop and end the thread, if they are ours."""
+        """Stop the loop and join its thread; a loop that was passed in is left running."""
         if self._thread is None:
             return
         self.call_soon(self.loop.stop)
@@ -140,16 +137,16 @@ class BackgroundLoop:
 
 
 async def close_server(server: asyncio.AbstractServer) -> None:
-    """Let nobody in any more. Whom asyncio has let in, and not yet greeted, it would forget (its issue 109564)."""
+    """Close a server without losing connections that asyncio has accepted but not yet set up (CPython issue 109564)."""
     try:
-        if isinstance(server, asyncio.Server):  # other loops have servers of their own
+        if isinstance(server, asyncio.Server):  # other loops have their own server classes
             loop = asyncio.get_running_loop()
-            for listening in server.sockets:
-                with contextlib.suppress(NotImplementedError):  # a loop that has no such thing
-                    loop.remove_reader(listening.fileno())
+            for listening_socket in server.sockets:
+                with contextlib.suppress(NotImplementedError):  # a proactor loop has no readers
+                    loop.remove_reader(listening_socket.fileno())
             for _ in range(_MAX_ATTEMPTS):
-                await asyncio.sleep(0)  # lets the loop turn until whoever was let in last has been greeted
-    finally:  # also when there is no time left for that
+                await asyncio.sleep(0)  # lets the loop set up the last accepted connections
+    finally:  # also when cancelled meanwhile
         server.close()
 
 
@@ -157,23 +154,23 @@ async def _cancel_tasks(tasks: Iterable[asyncio.Task[Any]]) -> None:
     """
     Cancel tasks until they have ended.
 
-    Once may not do: who waited for something that came in this very moment does not notice that he was cancelled.
+    Cancelling once may not be enough: a task whose awaited result arrives at the same moment can miss it.
     """
-    left = {*tasks} - {asyncio.current_task()}
+    pending = {*tasks} - {asyncio.current_task()}
     for _ in range(_MAX_ATTEMPTS):
-        for task in left:
+        for task in pending:
             task.cancel()
-        if left:
-            done, left = await asyncio.wait(left, timeout=_POLL_INTERVAL)
-            await asyncio.gather(*done, return_exceptions=True)  # what they failed with matters no more
+        if pending:
+            done, pending = await asyncio.wait(pending, timeout=_POLL_INTERVAL)
+            await asyncio.gather(*done, return_exceptions=True)  # retrieves their exceptions, which are of no use now
     for _ in range(_MAX_ATTEMPTS):
-        await asyncio.sleep(0)  # lets who was accepted last be told that nobody serves any more
-    if left:
-        _log.warning("%d tasks could not be ended, and are left behind.", len(left))
+        await asyncio.sleep(0)  # lets the last accepted connections be closed
+    if pending:
+        _log.warning("%d tasks could not be ended, and are left behind.", len(pending))
 
 
 def is_in_event_loop() -> bool:
-    """Whether the caller is on an event loop, any at all, and so must not wait."""
+    """Whether the caller runs on any event loop, and so must not block."""
     try:
         asyncio.get_running_loop()
     except RuntimeError:
@@ -182,8 +179,9 @@ def is_in_event_loop() -> bool:
 
 
 def _new_loop() -> asyncio.AbstractEventLoop:
+    """Return a new uvloop event loop, or asyncio's own where uvloop is not installed."""
     try:
-        import uvloop  # noqa: PLC0415  # where there is one
+        import uvloop  # noqa: PLC0415  # an optional dependency
     except ImportError:
         return asyncio.new_event_loop()
     return uvloop.new_event_loop()

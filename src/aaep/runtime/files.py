@@ -1,9 +1,9 @@
 """
-Opening a file whose path somebody gave.
+Safe opening of files at paths from the outside, and the user's private state files.
 
-What is read again when it changes, or by a library that opens it a second
-time, has to be a regular file. Opening a pipe would wait for somebody to
-write, without end, and opening a device may do something.
+A file that is read again when it changes, or that a library opens a second
+time, has to be a regular file: opening a pipe could block for ever, and opening
+a device may have side effects.
 """
 
 from __future__ import annotations
@@ -21,26 +21,38 @@ from typing import BinaryIO, Final
 from ..errors import AaepError
 
 __all__ = [
+    "FileVersion",
     "UnsafeFile",
     "agent_file_name",
     "check_file_private",
     "check_folder_safe",
     "create_private_folder",
     "default_journal_path",
+    "file_version",
     "open_regular_file",
     "open_without_waiting",
     "user_state_folder",
 ]
 
+FileVersion = tuple[int, ...]  # empty where the file cannot be found
+
 _NOT_REGULAR: Final = "a regular file is needed, and this is none"
+_SAFE_NAME: Final = re.compile(r"[A-Za-z0-9._-]{1,64}")
+
+
+class UnsafeFile(AaepError):
+    """A file, or its folder, is open to other users, or is not a plain file."""
+
+
+# -- opening files -------------------------------------------------------------------------
 
 
 def open_regular_file(path: str | Path) -> BinaryIO:
-    """A regular file, opened to be read. Anything else is an OSError, at once."""
+    """Open a regular file for reading. Anything else raises :exc:`OSError` at once."""
     _check_regular(path, os.stat(path))
     file = open_without_waiting(path)
     try:
-        _check_regular(path, os.fstat(file.fileno()))  # something else may have come there since
+        _check_regular(path, os.fstat(file.fileno()))  # the path may have been replaced since
     except OSError:
         file.close()
         raise
@@ -48,10 +60,10 @@ def open_regular_file(path: str | Path) -> BinaryIO:
 
 
 def open_without_waiting(path: str | Path) -> BinaryIO:
-    """Whatever is there, opened to be read. A pipe that nobody writes to counts as empty, and is not waited for."""
-    file = open(path, "rb", opener=_open_nonblocking)  # noqa: SIM115  # who asked for it closes it
+    """Open any file for reading, without waiting for a writer: a pipe that has none reads as empty."""
+    file = open(path, "rb", opener=_open_nonblocking)  # noqa: SIM115  # the caller closes it
     if hasattr(os, "set_blocking"):
-        os.set_blocking(file.fileno(), True)  # what somebody is writing is waited for
+        os.set_blocking(file.fileno(), True)  # reading does wait for a writer that is there
     return file
 
 
@@ -64,62 +76,61 @@ def _check_regular(path: str | Path, file_stat: os.stat_result) -> None:
         raise OSError(errno.EINVAL, _NOT_REGULAR, str(path))
 
 
-# -- the user's own state files ------------------------------------------------------------
+def file_version(file_stat: os.stat_result) -> FileVersion:
+    """Return a value that differs whenever a file was replaced or written since."""
+    return file_stat.st_ino, file_stat.st_size, file_stat.st_mtime_ns, file_stat.st_ctime_ns
 
 
-class UnsafeFile(AaepError):
-    """A file, or its folder, is open to other users, or is not a plain file."""
-
-
-_SAFE_NAME: Final = re.compile(r"[A-Za-z0-9._-]{1,64}")
+# -- the user's state files ----------------------------------------------------------------
 
 
 def user_state_folder(environment: Mapping[str, str] | None = None, platform: str = sys.platform) -> Path:
-    """The folder for what programs keep of a user's sessions. Not made by asking for it."""
+    """Return the folder for the user's journals and tokens, without creating it."""
     environment = os.environ if environment is None else environment
     try:
         if platform == "darwin":
             return Path.home() / "Library" / "Application Support" / "AAEP"
         if platform == "win32":
             return Path(environment.get("LOCALAPPDATA") or Path.home() / "AppData" / "Local") / "AAEP"
-        given = environment.get("XDG_STATE_HOME", "")
-        # The XDG specification has relative paths ignored.
-        return (Path(given) if given.startswith("/") else Path.home() / ".local" / "state") / "aaep"
+        state_home = environment.get("XDG_STATE_HOME", "")
+        # The XDG specification requires relative paths to be ignored.
+        return (Path(state_home) if state_home.startswith("/") else Path.home() / ".local" / "state") / "aaep"
     except RuntimeError as error:
         raise AaepError("There is no home folder to keep files in: name a file instead.") from error
 
 
 def agent_file_name(agent_id: str) -> str:
-    """What files of an agent are called. Its id may be any string, so only a harmless one is their name (CF-103)."""
+    """Return the base name of an agent's files: its id, or a hash of an id that is not safe as a file name (CF-103)."""
     if _SAFE_NAME.fullmatch(agent_id) is not None and agent_id not in (".", ".."):
         return agent_id
     return "id-" + hashlib.sha256(agent_id.encode(errors="surrogatepass")).hexdigest()[:32]
 
 
 def default_journal_path(agent_id: str) -> Path:
-    """The journal of one agent."""
+    """Return the path of an agent's journal in the user's state folder."""
     return user_state_folder() / f"{agent_file_name(agent_id)}.db"
 
 
 def create_private_folder(path: Path) -> None:
-    """Make what is missing of a path, for its owner alone; ``parents=True`` would make the upper ones for everybody."""
-    for one in reversed([path, *path.parents]):
-        if not one.exists():
-            one.mkdir(mode=0o700, exist_ok=True)
+    """Create a folder and its missing parents with mode 700; ``mkdir(parents=True)`` would leave parents open."""
+    for folder in reversed([path, *path.parents]):
+        if not folder.exists():
+            folder.mkdir(mode=0o700, exist_ok=True)
 
 
 def check_folder_safe(path: Path) -> None:
-    """Whoever may rename files in the folder could put another one in our place."""
+    """Raise :exc:`UnsafeFile` if other users could replace files in a folder."""
     if os.name != "posix":
         return
-    found = path.stat()
-    if found.st_uid not in (os.geteuid(), 0):
+    folder_stat = path.stat()
+    if folder_stat.st_uid not in (os.geteuid(), 0):
         raise UnsafeFile(f"The folder {path} belongs to another user: name a file in a folder of your own.")
-    if found.st_mode & 0o022 and not found.st_mode & stat.S_ISVTX:
+    if folder_stat.st_mode & 0o022 and not folder_stat.st_mode & stat.S_ISVTX:
         raise UnsafeFile(f"Other users may write in the folder {path}: run chmod go-w on it, or name another file.")
 
 
 def check_file_private(path: Path, file_stat: os.stat_result) -> None:
+    """Raise :exc:`UnsafeFile` unless a file is a plain one that only this user can read and write."""
     if not stat.S_ISREG(file_stat.st_mode):
         raise UnsafeFile(f"{path} is not a plain file: name another one.")
     if os.name != "posix":

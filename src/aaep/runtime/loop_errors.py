@@ -1,16 +1,16 @@
 """
-Alarms of an event loop, as far as they are for a person.
+An exception handler for event loops that keeps false alarms and floods out of the log.
 
-Where a process may open no more files, asyncio tells of each caller it could
-not take, with a traceback, a thousand at a time: whoever only connects could
-fill a disk. That is said once a minute, with what to do. A second later asyncio
-tries again as often, and fails as often if the server was closed meanwhile;
-that is not said at all.
+When a process has reached its limit of open files, asyncio logs a traceback for
+each connection it cannot accept, up to a thousand at a time, so that a client
+that only connects could fill a disk. Here it is logged once a minute, with advice.
+A second later asyncio tries again, and fails again if the server was closed
+meanwhile; that is not logged.
 
-grpc.aio has one queue for all loops of a process. Every loop is woken for
-what is in it, and all but the fastest find nothing and fail; and what comes
-late for a loop that is closed meanwhile fails in another one. Nothing is lost by
-either (grpc issue 25364), but who reads the log at night cannot know that.
+grpc.aio has one completion queue for all loops of a process. Each event wakes
+every loop, and all but the fastest find the queue empty and fail; an event that
+arrives for a closed loop fails in another one. Neither loses anything
+(grpc issue 25364), so neither is logged.
 """
 
 from __future__ import annotations
@@ -33,13 +33,13 @@ _log: Final = logging.getLogger("aaep.hub")
 
 
 def install_loop_error_handler(loop: asyncio.AbstractEventLoop) -> None:
-    """Have a loop say no more than that. Whoever has told it what to do with failures is not interfered with."""
+    """Install the exception handler on a loop, unless the application has set one of its own."""
     if loop.get_exception_handler() is None:
         loop.set_exception_handler(_LoopErrorHandler())
 
 
 class _LoopErrorHandler:
-    """What one loop does with failures that nobody else takes."""
+    """The exception handler of one loop, which remembers when it last logged that files had run out."""
 
     def __init__(self) -> None:
         self._logged_at = -math.inf
@@ -64,8 +64,8 @@ def _accepts_late(context: dict[str, Any]) -> bool:
 
 
 def _is_grpc_false_alarm(context: dict[str, Any]) -> bool:
-    """Whether it is one of grpc.aio's."""
+    """Whether an exception comes from the queue that grpc.aio shares between loops."""
     error = context.get("exception")
-    late = isinstance(error, RuntimeError) and str(error) == "Event loop is closed"
-    ours = "PollerCompletionQueue._handle_events" in repr(context.get("handle"))
-    return ours and (late or isinstance(error, BlockingIOError))
+    is_loop_closed = isinstance(error, RuntimeError) and str(error) == "Event loop is closed"
+    is_from_grpc = "PollerCompletionQueue._handle_events" in repr(context.get("handle"))
+    return is_from_grpc and (is_loop_closed or isinstance(error, BlockingIOError))

@@ -1,4 +1,4 @@
-"""Between two threads: events go in on one side, and a plain program or an asyncio one takes them out on the other."""
+"""A queue between an event loop's thread and a consumer that is blocking or asyncio code."""
 
 from __future__ import annotations
 
@@ -12,55 +12,57 @@ from typing import Final, Generic, TypeVar
 __all__ = ["Mailbox"]
 
 T = TypeVar("T")
-# Where a wait cannot be interrupted, Ctrl-C is heard after this many seconds; elsewhere at once.
-_POLL_INTERVAL: Final = 0.5
+
+_POLL_INTERVAL: Final = 0.5  # seconds until Ctrl-C is noticed where a signal does not interrupt a wait
 
 
 class Mailbox(Generic[T]):
     """
-    A queue with an end.
+    An unbounded queue that can be closed and reports when a slow consumer has caught up.
 
-    ``drained`` is called by whoever takes out, once the box that was full has
-    room again.
+    ``on_drained`` is called on the consumer's thread once a queue that
+    :meth:`is_full` reported as full is down to half of its ``capacity``.
     """
 
     def __init__(self, capacity: int, on_drained: Callable[[], None]) -> None:
         self._items: deque[T] = deque()
         self._condition = threading.Condition()
         self._waiters: list[tuple[asyncio.AbstractEventLoop, asyncio.Future[None]]] = []
-        self._capacity, self._on_drained = capacity, on_drained
+        self._capacity = capacity
+        self._on_drained = on_drained
         self._was_full = False
         self._is_closed = False
         self._error: BaseException | None = None
 
     def put(self, item: T) -> None:
-        """Put something in. Nothing is ever refused or dropped."""
+        """Append an item. Nothing is refused or dropped, whatever the capacity."""
         with self._condition:
             self._items.append(item)
             self._wake_waiters()
 
     def is_full(self) -> bool:
-        """Whether the one who puts in should wait until it is drained."""
+        """Whether the producer should pause. If so, ``on_drained`` is called once there is room again."""
         with self._condition:
             self._was_full = len(self._items) >= self._capacity
             return self._was_full
 
     def close(self, error: BaseException | None = None) -> None:
-        """Nothing more comes. Who takes out gets what is left, then the error, once, then nothing."""
+        """Close the queue: the consumer still gets what is left, then ``error`` once, then None."""
         with self._condition:
             if not self._is_closed:
-                self._is_closed, self._error = True, error
+                self._is_closed = True
+                self._error = error
             self._wake_waiters()
 
     def get(self) -> T | None:
-        """The next, when there is one; None at the end."""
+        """Wait for the next item and return it, or None once the queue is closed and empty."""
         with self._condition:
             while not (self._items or self._is_closed):
                 self._condition.wait(_POLL_INTERVAL)
             return self._pop()
 
     async def get_async(self) -> T | None:
-        """The same for asyncio, on the caller's own loop."""
+        """Await the next item on the caller's own loop, or None once the queue is closed and empty."""
         loop = asyncio.get_running_loop()
         while True:
             with self._condition:
@@ -71,10 +73,11 @@ class Mailbox(Generic[T]):
             try:
                 await waiter[1]
             finally:
-                with self._condition, contextlib.suppress(ValueError):  # it was woken, and so taken out
+                with self._condition, contextlib.suppress(ValueError):  # waking it has removed it
                     self._waiters.remove(waiter)
 
     def _pop(self) -> T | None:
+        """Remove and return the next item, or raise the pending error, or return None. Needs ``_condition``."""
         if not self._items:
             error, self._error = self._error, None
             if error is not None:
@@ -88,9 +91,10 @@ class Mailbox(Generic[T]):
 
     def _wake_waiters(self) -> None:
         self._condition.notify_all()
-        waiting, self._waiters = self._waiters, []
-        for loop, future in waiting:
-            with contextlib.suppress(RuntimeError):  # that loop is closed, and nobody waits in it
+        waiters = self._waiters
+        self._waiters = []
+        for loop, future in waiters:
+            with contextlib.suppress(RuntimeError):  # the loop is closed, so nothing waits there
                 loop.call_soon_threadsafe(_set_done, future)
 
 

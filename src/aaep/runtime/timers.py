@@ -1,4 +1,4 @@
-"""Calls that an event loop makes at their times, by a clock that is given."""
+"""Timed callbacks on an event loop, by a clock that can be replaced."""
 
 from __future__ import annotations
 
@@ -12,17 +12,17 @@ from typing import Final
 
 __all__ = ["Timers"]
 
-MIN_DELAY: Final = 0.001  # loops wake up a little early, and would only be sent to sleep again
+MIN_DELAY: Final = 0.001  # seconds; loops wake up slightly early, and would only have to sleep again
 
 _log: Final = logging.getLogger("aaep.hub")
 
 
 class Timers:
-    """A heap of calls and one timer of the loop, for the first of them."""
+    """Timed callbacks in a heap, with a single timer of the loop for the earliest one."""
 
     def __init__(self, clock: Callable[[], float], call_soon: Callable[[Callable[[], None]], None]) -> None:
         self._clock = clock
-        self._call_soon = call_soon  # has the loop call something soon, from any thread
+        self._call_soon = call_soon  # schedules a call on the loop, from any thread
         self._lock = Lock()
         self._numbers = count()
         self._heap: list[tuple[float, int]] = []
@@ -30,13 +30,13 @@ class Timers:
         self._handle: asyncio.TimerHandle | None = None
 
     def call_at(self, when: float, callback: Callable[[], None]) -> Callable[[], None]:
-        """Have something called on the loop. From any thread; what is given back takes it back."""
+        """Schedule a callback on the loop, from any thread, and return a function that cancels it."""
         with self._lock:
             number = next(self._numbers)
-            first = not self._heap or when < self._heap[0][0]
+            is_earliest = not self._heap or when < self._heap[0][0]
             heappush(self._heap, (when, number))
             self._callbacks[number] = callback
-        if first:
+        if is_earliest:
             self._call_soon(self.run_due)
 
         def cancel() -> None:
@@ -45,11 +45,11 @@ class Timers:
         return cancel
 
     def run_due(self) -> None:
-        """Make the calls that are due and set the loop's timer for the next. On the loop."""
+        """Run the callbacks that are due and set the loop's timer for the next one. Call on the loop."""
         now = self._clock()
-        while (call := self._pop_due(now)) is not None:
+        while (callback := self._pop_due(now)) is not None:
             try:
-                call()
+                callback()
             except Exception:
                 _log.exception("A timed call failed.")
         if self._handle is not None:
@@ -62,15 +62,16 @@ class Timers:
             self._handle = asyncio.get_running_loop().call_later(delay, self.run_due)
 
     def _pop_due(self, now: float) -> Callable[[], None] | None:
+        """Remove and return the next due callback, dropping cancelled ones on the way."""
         with self._lock:
             while self._heap and (self._heap[0][0] <= now or self._heap[0][1] not in self._callbacks):
-                call = self._callbacks.pop(heappop(self._heap)[1], None)
-                if call is not None:
-                    return call
+                callback = self._callbacks.pop(heappop(self._heap)[1], None)
+                if callback is not None:
+                    return callback
         return None
 
     def stop(self) -> None:
-        """Forget all of them. On the loop."""
+        """Cancel all callbacks. Call on the loop."""
         with self._lock:
             self._heap.clear()
             self._callbacks.clear()

@@ -1,1 +1,1 @@
-"""What a reader uses: a subscription, its connection, and the replies sent over it."""
+"""The subscriber side: a subscription, its connection, and the replies sent over it."""

@@ -1,10 +1,10 @@
 """
-What arrives, made what was sent: each event once, in order, and no text twice.
+Deduplication and ordering of received events: each event once, in order, and no text twice.
 
 A transport may deliver an event again, above all after a reconnect (TR-014),
-and a producer that resumes may have merged the same parts in another way. The
-reader is told each thing once. Where it cannot be known whether something is
-new, it is taken as new: hearing twice is better than missing.
+and a producer that resumes may have merged the same parts in another way. Where
+it is uncertain whether something is new, it is passed on: hearing something
+twice is better than missing it.
 """
 
 from __future__ import annotations
@@ -36,36 +36,34 @@ from ..protocol.subscription import is_critical
 __all__ = ["Deduplicator", "ReceivedEvent"]
 
 
+MAX_EVENT_IDS: Final = 16_384  # remembered ids; those of resent events are counted apart
+_MAX_SESSIONS: Final = 4096
+_MAX_OUTPUTS: Final = 256
+_MAX_TAIL_CHARACTERS: Final = 32_768  # characters of an output kept for comparison
+_MERGED_ID: Final = re.compile(MERGED)
+_RESENT_EVENTS: Final = (SessionStarted, AwaitingConfirmation, AwaitingClarification)  # on rejoining: CF-091, CF-146
+_FOLDED_EVENTS: Final = (StateChanged, ProgressUpdated)  # a producer may fold them into the next of their type (C-36)
+
+
 class ReceivedEvent(NamedTuple):
-    """An event, the bytes that say the same, and what is wrong with it by itself."""
+    """An event, its encoded form, and the violations found in it alone."""
 
     event: Envelope
     raw: bytes
     violations: Sequence[Violation] = ()
 
 
-MAX_EVENT_IDS: Final = (
-    16_384  # event ids remembered; starts and prompts, which come again whenever we join again, beside them
-)
-_MAX_SESSIONS: Final = 4096
-_MAX_OUTPUTS: Final = 256
-_MAX_TAIL_CHARACTERS: Final = 32_768  # characters of an output kept to compare with
-_MERGED_ID: Final = re.compile(MERGED)
-_RESENT_EVENTS: Final = (SessionStarted, AwaitingConfirmation, AwaitingClarification)  # CF-091, CF-146
-_FOLDED_EVENTS: Final = (StateChanged, ProgressUpdated)  # what a producer may fold into the next of its kind (C-36)
-
-
 class _SeenEvent(msgspec.Struct):
-    """An event as it was seen: enough to know it again."""
+    """The traits by which an event is recognised when it arrives again."""
 
     digest: int
-    about: tuple[str, ...]  # what does not change when an event is sent in another shape (C-85)
-    shape: int
+    traits: tuple[str, ...]  # the same whatever terms an event is sent under (C-85)
+    terms_version: int
     connection: int
 
 
 class _AgentProgress(msgspec.Struct):
-    """How far one agent has got in one session, now and when the connection began."""
+    """The timestamps an agent has reached in a session, now and when the connection began."""
 
     connection: int
     latest: str = ""
@@ -74,82 +72,89 @@ class _AgentProgress(msgspec.Struct):
 
 
 class _OutputText(msgspec.Struct):
-    """The text of one output so far."""
+    """The text of an output so far, as far as it is kept."""
 
     connection: int
-    text: str = ""  # its end
-    start: int = 0  # where that begins
-    is_truncated: bool = False  # text before it was let go
+    text: str = ""  # the tail that is kept
+    start: int = 0  # position of that tail
+    is_truncated: bool = False  # text before the tail was dropped
     is_complete: bool = False
-    end_before: int = 0  # where it ended when the connection began
-    was_complete: bool = False  # and whether that was all
+    end_before: int = 0  # where the text ended when the connection began
+    was_complete: bool = False  # whether the output was complete then
 
     @property
     def end(self) -> int:
+        """The position after the last character."""
         return self.start + len(self.text)
 
     def is_repeated(self, chunk: str, position: int) -> bool:
-        """Whether a chunk repeats what came before the connection began. Text decides: positions alone may lie."""
+        """Whether a chunk repeats text from before the connection. The text decides, as positions may be wrong."""
         if position < self.start and not self.is_truncated:
             return False
-        begin, end = max(position, self.start), min(position + len(chunk), self.end_before)
+        begin = max(position, self.start)
+        end = min(position + len(chunk), self.end_before)
         if begin >= end:
-            return True  # only what was let go
+            return True  # all of it was dropped, and cannot be compared
         return chunk[begin - position : end - position] == self.text[begin - self.start : end - self.start]
 
     def append(self, event: OutputStreaming) -> None:
+        """Append the chunk of an event and drop what exceeds the tail."""
         if event.position != self.end:  # a gap, or another unit than code points (C-44): count from here
-            self.text, self.start, self.is_truncated = "", event.position, False
+            self.text = ""
+            self.start = event.position
+            self.is_truncated = False
         self.text += event.chunk
         self.is_complete = self.is_complete or event.complete
-        over = len(self.text) - _MAX_TAIL_CHARACTERS
-        if over > 0:
-            self.text, self.start, self.is_truncated = self.text[over:], self.start + over, True
+        excess = len(self.text) - _MAX_TAIL_CHARACTERS
+        if excess > 0:
+            self.text = self.text[excess:]
+            self.start += excess
+            self.is_truncated = True
 
 
 class _SequenceOrder(msgspec.Struct):
-    """The numbers of one session. A None stands for an event that was too urgent to wait for those before it."""
+    """The sequence numbers of a session. None is held for an urgent event that was passed on ahead of its turn."""
 
     expected: int
     held: dict[int, ReceivedEvent | None] = {}
-    since: float = 0.0
+    held_since: float = 0.0
     has_gaps: bool = False  # numbers are left out on purpose, as on a filtered stream (C-18): do not wait for them
 
 
 class Deduplicator:
-    """One subscriber's arrivals, over all its connections."""
+    """Passes on each event that a subscriber receives once and in order, over all its connections."""
 
     def __init__(self, *, window: int = 32, hold: float = 0.25) -> None:
-        self.window = window  # events of a session held while an earlier number is missing
-        self.hold = hold  # and for how many seconds
+        self.window = window  # most events of a session to hold while an earlier number is missing
+        self.hold = hold  # seconds to hold them
         self._seen: dict[str, _SeenEvent] = {}
         self._seen_resent: dict[str, _SeenEvent] = {}
         self._progress: dict[tuple[str, str], _AgentProgress] = {}
         self._outputs: dict[tuple[str, str, str], _OutputText] = {}
         self._orders: dict[str, _SequenceOrder] = {}
         self._connection = 0
-        self._shape = 0
+        self._terms_version = 0
 
-    # -- what happens ----------------------------------------------------------------------
+    # -- receiving -------------------------------------------------------------------------
 
     def connection_began(self, *, anew: bool = False) -> None:
-        """A connection begins, on a new subscription or the same."""
+        """Note that a connection begins, with ``anew`` on a new subscription."""
         self._connection += 1
         if anew:
             self._orders.clear()  # C-18: numbers are counted by subscription
             self.terms_changed()
 
     def connection_lost(self) -> list[ReceivedEvent]:
-        """The connection is over: what was held for the sake of order."""
+        """Note that the connection is lost, and return the events that were held for ordering."""
         held = [received for order in self._orders.values() for received in self._release(order)]
         return [*self._drop_repeated(held)]
 
     def terms_changed(self) -> None:
-        """The terms changed: the same events may come in another shape from now on."""
-        self._shape += 1
+        """Note that the terms changed, after which the same events may arrive in another form."""
+        self._terms_version += 1
 
     def take(self, received: ReceivedEvent, now: float) -> tuple[list[ReceivedEvent], list[Violation]]:
-        """Take an event; return what may be passed on now, in order, and what is wrong with its arriving now."""
+        """Process an event; return the events to pass on now, in order, and the violations in its arrival."""
         event = received.event
         is_new, violations = self._check_new(event)
         if not is_new:
@@ -161,60 +166,61 @@ class Deduplicator:
 
     @property
     def next_deadline(self) -> float | None:
-        """When :meth:`advance` has something to pass on; None while nothing is held."""
-        return min((order.since + self.hold for order in self._orders.values() if order.held), default=None)
+        """The time at which :meth:`advance` has events to pass on, None while none are held."""
+        return min((order.held_since + self.hold for order in self._orders.values() if order.held), default=None)
 
     def advance(self, now: float) -> list[ReceivedEvent]:
-        """Pass on what has waited long enough for an earlier number."""
+        """Return the events that have waited long enough for an earlier number."""
         ready: list[ReceivedEvent] = []
         for order in self._orders.values():
-            if order.held and order.since + self.hold <= now:
+            if order.held and order.held_since + self.hold <= now:
                 order.has_gaps = True
                 ready += self._release(order)
         return [*self._drop_repeated(ready)]
 
-    # -- each once -------------------------------------------------------------------------
+    # -- repeated events -------------------------------------------------------------------
 
     def _check_new(self, event: Envelope) -> tuple[bool, list[Violation]]:
-        """Whether an event is to be looked at further, and what its id has to say. TR-015 §8.2.4, CF-150"""
-        memory = self._seen_resent if isinstance(event, _RESENT_EVENTS) else self._seen
-        agent, token = event.producer.agent_id, getattr(event, "reply_token", "")
-        about = (agent, event.session_id, event.type, event.timestamp, token if isinstance(token, str) else "")
-        sight = _SeenEvent(hash(codec.encode(event)), about, self._shape, self._connection)
-        before = self._seen_resent.get(event.event_id) or self._seen.get(event.event_id)
-        if before is None:
-            if len(memory) >= MAX_EVENT_IDS:
-                forget_older_half(memory)
-        elif before.digest == sight.digest:
+        """Return whether an event is new by its id, and the violations in that id. TR-015 §8.2.4, CF-150"""
+        seen_events = self._seen_resent if isinstance(event, _RESENT_EVENTS) else self._seen
+        agent_id = event.producer.agent_id
+        token = getattr(event, "reply_token", "")
+        traits = (agent_id, event.session_id, event.type, event.timestamp, token if isinstance(token, str) else "")
+        current = _SeenEvent(hash(codec.encode(event)), traits, self._terms_version, self._connection)
+        previous = self._seen_resent.get(event.event_id) or self._seen.get(event.event_id)
+        if previous is None:
+            if len(seen_events) >= MAX_EVENT_IDS:
+                forget_older_half(seen_events)
+        elif previous.digest == current.digest:
             return False, []
-        memory[event.event_id] = sight
-        if before is None or before.about[0] != agent:  # another producer's ids are its own
+        seen_events[event.event_id] = current
+        if previous is None or previous.traits[0] != agent_id:  # ids are unique per producer only
             return True, []
-        chunk = isinstance(event, OutputStreaming)
-        if before.about == about and before.shape != self._shape and not chunk:
-            return False, []  # C-85: the same event, in the shape of other terms
-        if chunk and before.connection != self._connection:
-            return True, []  # merged anew from the same last part; its text is compared
+        is_chunk = isinstance(event, OutputStreaming)
+        if previous.traits == traits and previous.terms_version != self._terms_version and not is_chunk:
+            return False, []  # C-85: the same event, in the form of other terms
+        if is_chunk and previous.connection != self._connection:
+            return True, []  # merged anew with the same last part; its text is compared later
         text = "The event_id was used for another event. Both are passed on."
         return True, [Violation("ENV-013", text, "/event_id", event.event_id)]
 
-    # -- in order --------------------------------------------------------------------------
+    # -- ordering --------------------------------------------------------------------------
 
     def _put_in_order(
         self, received: ReceivedEvent, number: int, now: float, violations: list[Violation]
     ) -> Iterator[ReceivedEvent]:
-        """TR-012 §8.2.3: numbers put right what a transport without order mixed up. Timestamps never do (C-14)."""
+        """Yield events in the order of their numbers, never of their timestamps (C-14). TR-012 §8.2.3"""
         event = received.event
         order = self._orders.get(event.session_id)
         if order is None:
             if len(self._orders) >= _MAX_SESSIONS:
                 del self._orders[next(iter(self._orders))]
-            # Far from 0 the session was joined on its way, and there is nothing to wait for.
+            # A number far from 0 means that the session was joined midway, and nothing is missing.
             order = self._orders[event.session_id] = _SequenceOrder(0 if number <= self.window else number)
         if number > order.expected and not order.has_gaps:
             if not order.held:
-                order.since = now
-            is_urgent = is_critical(event)  # never held, whatever is missing before it
+                order.held_since = now
+            is_urgent = is_critical(event)  # critical events are never held
             order.held[number] = None if is_urgent else received
             if is_urgent:
                 yield received
@@ -222,7 +228,7 @@ class Deduplicator:
                 yield from self._release(order)
             return
         if number < order.expected:
-            order.has_gaps = False  # it does come late sometimes, so waiting is worth it
+            order.has_gaps = False  # events do arrive late here, so waiting is worthwhile
         elif any(order.held.values()):
             text = f"Number {number} arrived late. The order was put right."
             violations.append(Violation("TR-009", text, "/sequence_number", event.event_id))
@@ -231,96 +237,102 @@ class Deduplicator:
         while order.expected in order.held:
             held = order.held.pop(order.expected)
             order.expected += 1
-            order.since = now
+            order.held_since = now
             if held is not None:
                 yield held
 
     def _release(self, order: _SequenceOrder) -> list[ReceivedEvent]:
-        """Give up waiting for what is missing."""
-        held, order.held = order.held, {}
+        """Return the held events, in order, without waiting any longer for missing ones."""
+        held = order.held
+        order.held = {}
         order.expected = max(held, default=order.expected - 1) + 1
         return [held[number] for number in sorted(held) if held[number] is not None]  # type: ignore[misc]  # not None
 
-    # -- nothing again in another form --------------------------------------------------------
+    # -- events that arrive again in another form ------------------------------------------
 
     def _drop_repeated(self, events: list[ReceivedEvent]) -> Iterator[ReceivedEvent]:
+        """Yield the events, or the parts of them, that did not arrive before in another form."""
         for received in events:
             event = received.event
             if isinstance(event, OutputStreaming):
-                part = self._new_part(event)
-                if part is event:
+                new_part = self._extract_new_part(event)
+                if new_part is event:
                     yield received
-                elif part is not None:
-                    raw = codec.encode(part)
-                    yield ReceivedEvent(part, raw, received.violations)
-            elif not self._was_told(event):
+                elif new_part is not None:
+                    raw = codec.encode(new_part)
+                    yield ReceivedEvent(new_part, raw, received.violations)
+            elif self._record_progress(event):
                 yield received
             if isinstance(event, TERMINAL):
                 self._orders.pop(event.session_id, None)
 
-    def _was_told(self, event: Envelope) -> bool:
+    def _record_progress(self, event: Envelope) -> bool:
         """
-        Whether a state or progress came before in another form.
+        Record how far an agent has got; return False for a state or progress that arrived before in another form.
 
-        A producer that resumes from its journal may fold anew: one that came
-        alone comes again inside a later one, or the other way round. Before a
-        reconnect each agent's events came in order, so what is older than the
-        last of them is known.
+        A producer that resumes from its journal may fold events anew: one that
+        arrived alone is repeated inside a later one, or the other way round.
+        Before a reconnect each agent's events arrived in order, so what is
+        older than the last of them is known.
         """
-        place = self._progress_of(event)
-        plain = (
+        progress = self._get_progress(event)
+        may_be_folded = (
             isinstance(event, _FOLDED_EVENTS)
             and attend_member(event, "outcome") is None
             and not attend_member(event, "resync")
         )
-        if plain and event.sequence_number is UNSET:
-            id_ = _last_part(event.event_id)
-            if place.latest_before and (
-                timestamps.is_later(place.latest_before, event.timestamp) or place.last_ids.get(type(event)) == id_
+        if may_be_folded and event.sequence_number is UNSET:
+            last_id = _get_last_part_id(event.event_id)
+            if progress.latest_before and (
+                timestamps.is_later(progress.latest_before, event.timestamp)
+                or progress.last_ids.get(type(event)) == last_id
             ):
-                return True
-            place.last_ids = {**place.last_ids, type(event): id_}
-        # Prompts and catch-ups are sent ahead of what was missed, so they do not show how far we got (CF-091).
-        ahead = isinstance(event, _RESENT_EVENTS) or attend_member(event, "resync")
-        if not ahead and not timestamps.is_later(place.latest, event.timestamp):
-            place.latest = event.timestamp
-        return False
+                return False
+            progress.last_ids = {**progress.last_ids, type(event): last_id}
+        # Prompts and catch-ups are sent ahead of missed events, so they say nothing about progress (CF-091).
+        is_sent_ahead = isinstance(event, _RESENT_EVENTS) or attend_member(event, "resync")
+        if not is_sent_ahead and not timestamps.is_later(progress.latest, event.timestamp):
+            progress.latest = event.timestamp
+        return True
 
-    def _progress_of(self, event: Envelope) -> _AgentProgress:
+    def _get_progress(self, event: Envelope) -> _AgentProgress:
         key = event.session_id, event.producer.agent_id
-        place = self._progress.get(key)
-        if place is None:
+        progress = self._progress.get(key)
+        if progress is None:
             if len(self._progress) >= _MAX_SESSIONS:
                 del self._progress[next(iter(self._progress))]
-            place = self._progress[key] = _AgentProgress(self._connection)
-        if place.connection != self._connection:
-            place.connection, place.latest_before = self._connection, place.latest
-        return place
+            progress = self._progress[key] = _AgentProgress(self._connection)
+        if progress.connection != self._connection:
+            progress.connection = self._connection
+            progress.latest_before = progress.latest
+        return progress
 
-    def _new_part(self, event: OutputStreaming) -> OutputStreaming | None:
-        """The part of a chunk that is new after a reconnect; None if there is none."""
-        self._was_told(event)
-        named = event.output_id is not UNSET
-        key = event.session_id, event.producer.agent_id, str(event.output_id) if named else ""
+    def _extract_new_part(self, event: OutputStreaming) -> OutputStreaming | None:
+        """Return a chunk without the text that arrived before a reconnect, or None if nothing of it is new."""
+        self._record_progress(event)
+        has_output_id = event.output_id is not UNSET
+        key = event.session_id, event.producer.agent_id, str(event.output_id) if has_output_id else ""
         output = self._outputs.pop(key, None) or _OutputText(self._connection)
         if output.connection != self._connection:
-            output.connection, output.end_before, output.was_complete = self._connection, output.end, output.is_complete
-        again = min(output.end_before, event.position + len(event.chunk)) - event.position
+            output.connection = self._connection
+            output.end_before = output.end
+            output.was_complete = output.is_complete
+        repeated_length = min(output.end_before, event.position + len(event.chunk)) - event.position
         if event.position < output.end_before and output.is_repeated(event.chunk, event.position):
-            if again == len(event.chunk) and (output.was_complete or not event.complete):
+            if repeated_length == len(event.chunk) and (output.was_complete or not event.complete):
                 self._outputs[key] = output
                 return None
-            # The end of an output is news, even without text.
-            event = codec.replace(event, chunk=event.chunk[again:], position=event.position + again)
+            # The end of an output is new, even without text.
+            event = codec.replace(event, chunk=event.chunk[repeated_length:], position=event.position + repeated_length)
         output.append(event)
-        if named or not event.complete:  # without a name the next output is told from this one by its end alone
+        if has_output_id or not event.complete:  # without an id, only its end separates this output from the next
             self._outputs[key] = output
             if len(self._outputs) > _MAX_OUTPUTS:
                 del self._outputs[next(iter(self._outputs))]
         return event
 
 
-def _last_part(event_id: str) -> str:
-    """C-85: what a merged event is named after."""
+def _get_last_part_id(event_id: str) -> str:
+    """Return the id of the last part of a merged event, or the id itself (C-85)."""
     merged = _MERGED_ID.fullmatch(event_id)
     return event_id if merged is None else merged[1]

@@ -1,9 +1,9 @@
 """
-The prompts a subscriber was asked, and the replies it may send. Chapter 6
+A subscriber's open prompts, and the replies it may send to them. Chapter 6
 
-A reply is made only for a prompt of this stream that is still open, and only
-when somebody decided: nothing here answers by itself. What was sent proves
-nothing either; the outcome comes as an event.
+A reply is built only for a prompt of this stream that is still open, and only
+when a person or a policy has decided: nothing here answers by itself. Sending a
+reply decides nothing either; the outcome arrives as an event.
 """
 
 from __future__ import annotations
@@ -37,9 +37,9 @@ __all__ = [
 ]
 
 LOCAL_USER: Final = "user:local"
-MAX_TIMEOUT: Final = 10**9  # seconds; a stranger may send any number
-MAX_DECIDER_LENGTH: Final = 256  # characters of who decided (CONF-025)
-MAX_REMEMBERED: Final = 4096
+MAX_TIMEOUT: Final = 10**9  # seconds; an untrusted producer may send any number
+MAX_DECIDER_LENGTH: Final = 256  # characters of decided_by (CONF-025)
+MAX_REMEMBERED: Final = 4096  # prompts
 PromptEvent = AwaitingConfirmation | AwaitingClarification
 _DECIDING_MEMBERS: Final = (
     "action",
@@ -53,7 +53,7 @@ _DECIDING_MEMBERS: Final = (
 
 
 class OpenPrompt(msgspec.Struct, frozen=True):
-    """An open prompt, and until when by our own clock it can be answered."""
+    """An open prompt and the time, by the subscriber's own clock, until which it can be answered."""
 
     event: PromptEvent
     deadline: float
@@ -61,128 +61,135 @@ class OpenPrompt(msgspec.Struct, frozen=True):
 
 class OpenPrompts:
     """
-    The open prompts of one subscriber, in the order they came.
+    The open prompts of a subscriber, in the order in which they arrived.
 
-    A prompt is closed by its outcome, by its agent's leaving ``awaiting_input``
-    (CF-025), by the end of its session (CF-027), or by time (CONF-059).
+    A prompt is closed by its outcome, by its agent leaving ``awaiting_input``
+    (CF-025), by the end of its session (CF-027), or by its timeout (CONF-059).
     """
 
     def __init__(self) -> None:
         self._open: dict[str, OpenPrompt] = {}
-        self._closed: dict[str, str] = {}  # and how
-        self._tokens_on_connection: set[str] = set()  # tokens that came, once more or not, on this connection
+        self._closed: dict[str, str] = {}  # by reply token, with the reason
+        self._tokens_on_connection: set[str] = set()  # of new and repeated prompts
 
     def connection_began(self) -> None:
-        """A connection begins: what is still open comes again."""
+        """Note that a connection begins, on which the producer sends all open prompts again."""
         self._tokens_on_connection.clear()
 
     def note_arrival(self, event: Envelope) -> None:
-        """An event arrived, were it only a repetition."""
+        """Note that an event arrived on this connection, including a repeated one."""
         if isinstance(event, PromptEvent) and len(self._tokens_on_connection) < MAX_REMEMBERED:
             self._tokens_on_connection.add(event.reply_token)
 
     def update(self, event: Envelope, now: float) -> None:
-        """An event came."""
+        """Open or close prompts according to a new event."""
         if isinstance(event, PromptEvent):
             if len(self._open) >= MAX_REMEMBERED:
                 forget_older_half(self._open)
             self._closed.pop(event.reply_token, None)
             self._open.setdefault(event.reply_token, OpenPrompt(event, now + min(event.timeout_seconds, MAX_TIMEOUT)))
             return
-        token, outcome = attend_member(event, "reply_token"), attend_member(event, "outcome")
+        token = attend_member(event, "reply_token")
+        outcome = attend_member(event, "outcome")
         if isinstance(token, str) and outcome is not None:
             self._close(token, str(outcome).replace("_", " "))
         elif isinstance(event, TERMINAL):
             self._close_all(event, "its session has ended")
         elif isinstance(event, StateChanged) and event.to_state != "awaiting_input":
-            resync = bool(attend_member(event, "resync"))
-            if resync or event.from_state == "awaiting_input":
-                # A catch-up only names the state: what is open came just before it (CF-091).
-                spared = self._tokens_on_connection if resync else set[str]()
-                self._close_all(event, "the agent has gone on", event.producer.agent_id, spared)
+            is_resync = bool(attend_member(event, "resync"))
+            if is_resync or event.from_state == "awaiting_input":
+                # A catch-up only names the state: prompts that are still open arrived just before it (CF-091).
+                excluded = self._tokens_on_connection if is_resync else set[str]()
+                self._close_all(event, "the agent has gone on", event.producer.agent_id, excluded)
 
     def pending(self, now: float) -> tuple[PromptEvent, ...]:
-        """The prompts that can still be answered, oldest first."""
-        return tuple(prompt.event for prompt in self._open.values() if now < prompt.deadline)
+        """Return the prompts that can still be answered, oldest first."""
+        return tuple(open_prompt.event for open_prompt in self._open.values() if now < open_prompt.deadline)
 
-    def find(self, asked: Envelope | str, now: float) -> PromptEvent:
-        """The open prompt that an event or a token names; raises if there is none. CONF-016 §6.2"""
-        token = asked if isinstance(asked, str) else getattr(asked, "reply_token", "")
-        prompt = self._open.get(token)
-        if prompt is not None and now < prompt.deadline:
-            return prompt.event
-        if prompt is not None:
-            raise _closed_error("its time is over", "CONF-035")
+    def find(self, prompt: Envelope | str, now: float) -> PromptEvent:
+        """Return the open prompt that an event or a reply token names, or raise. CONF-016 §6.2"""
+        token = prompt if isinstance(prompt, str) else getattr(prompt, "reply_token", "")
+        open_prompt = self._open.get(token)
+        if open_prompt is not None and now < open_prompt.deadline:
+            return open_prompt.event
+        if open_prompt is not None:
+            raise _build_closed_error("its time is over", "CONF-035")
         if token in self._closed:
-            raise _closed_error(self._closed[token], "CONF-034")
-        broken = Violation("CONF-016", "A reply answers a prompt that came on this stream.", "/reply_token")
-        raise LocalProtocolError("There is no such prompt. Answer one of subscriber.prompts.", [broken])
+            raise _build_closed_error(self._closed[token], "CONF-034")
+        violation = Violation("CONF-016", "A reply answers a prompt that came on this stream.", "/reply_token")
+        raise LocalProtocolError("There is no such prompt. Answer one of subscriber.prompts.", [violation])
 
-    def _close_all(self, event: Envelope, how: str, agent: str | None = None, spared: Collection[str] = ()) -> None:
-        for token, prompt in [*self._open.items()]:
-            asked = prompt.event
-            # After a resume a prompt comes before older events; those do not speak of it.
-            older = timestamps.is_later(asked.timestamp, event.timestamp)
+    def _close_all(
+        self, event: Envelope, reason: str, agent_id: str | None = None, excluded: Collection[str] = ()
+    ) -> None:
+        """Close the prompts of an event's session, of one agent or of all, except those with the excluded tokens."""
+        for token, open_prompt in [*self._open.items()]:
+            prompt = open_prompt.event
+            # After a resume a prompt arrives ahead of older events, which do not concern it.
+            is_event_older = timestamps.is_later(prompt.timestamp, event.timestamp)
             if (
-                asked.session_id == event.session_id
-                and agent in (None, asked.producer.agent_id)
-                and not older
-                and token not in spared
+                prompt.session_id == event.session_id
+                and agent_id in (None, prompt.producer.agent_id)
+                and not is_event_older
+                and token not in excluded
             ):
-                self._close(token, how)
+                self._close(token, reason)
 
-    def _close(self, token: str, how: str) -> None:
+    def _close(self, token: str, reason: str) -> None:
         if self._open.pop(token, None) is not None:
             if len(self._closed) >= MAX_REMEMBERED:
                 forget_older_half(self._closed)
-            self._closed[token] = how
+            self._closed[token] = reason
 
 
 class SentReplies:
     """
-    What the person answered, until it is known that it arrived.
+    The replies that were sent, for sending again if a connection lost them.
 
-    A connection that breaks may take a reply with it. If the prompt comes
-    again after that, the producer has not heard; what the person decided about
-    this very prompt is then said again. A token counts once (CONF-034), and a no
-    that was given stays one, whatever is said after it.
+    A connection that breaks may lose a reply. If the prompt arrives again after
+    that, the producer does not have it, and the decision about this very prompt
+    is sent again. A token counts once (CONF-034), and a refusal is never
+    replaced by a later reply.
     """
 
     def __init__(self) -> None:
         self._sent: dict[str, tuple[PromptEvent, Callable[..., bytes], bool]] = {}
 
-    def remember(self, asked: PromptEvent, write: Callable[..., bytes], *, refuses: bool) -> None:
-        """The person has answered; ``write`` makes the message for a subscription."""
-        token = asked.reply_token
+    def remember(self, prompt: PromptEvent, write: Callable[..., bytes], *, refuses: bool) -> None:
+        """Remember the reply to a prompt; ``write`` builds its message for a subscription."""
+        token = prompt.reply_token
         if token in self._sent and self._sent[token][2]:
             return
         if len(self._sent) >= MAX_REMEMBERED:
             forget_older_half(self._sent)
-        self._sent[token] = asked, write, refuses
+        self._sent[token] = prompt, write, refuses
 
     def find_repeat(self, event: Envelope, subscription_id: str) -> bytes | None:
-        """The reply to a prompt that comes once more, for the subscription it comes on now."""
-        kept = self._sent.get(event.reply_token) if isinstance(event, PromptEvent) else None
-        if kept is None or _deciding_values(kept[0]) != _deciding_values(event):
+        """Return the reply to a prompt that arrives again, for its present subscription, or None."""
+        sent = self._sent.get(event.reply_token) if isinstance(event, PromptEvent) else None
+        if sent is None:
             return None
-        return kept[1](subscription_id=subscription_id)
+        prompt, write, _ = sent
+        if _get_deciding_values(prompt) != _get_deciding_values(event):
+            return None
+        return write(subscription_id=subscription_id)
 
 
-def _deciding_values(event: Envelope) -> list[object]:
-    """What a person who answers a prompt has heard. One that says something else under the same token is another."""
+def _get_deciding_values(event: Envelope) -> list[object]:
+    """Return what the decision about a prompt depends on: with other values under the same token it is another one."""
     return [event.event_id, event.session_id, *(getattr(event, name, UNSET) for name in _DECIDING_MEMBERS)]
 
 
-def _closed_error(how: str, rule: str) -> LocalProtocolError:
-    broken = Violation(rule, f"The prompt is closed: {how}.", "/reply_token")
-    return LocalProtocolError("Too late: this prompt cannot be answered any more. Nothing was sent.", [broken])
+def _build_closed_error(reason: str, rule: str) -> LocalProtocolError:
+    violation = Violation(rule, f"The prompt is closed: {reason}.", "/reply_token")
+    return LocalProtocolError("Too late: this prompt cannot be answered any more. Nothing was sent.", [violation])
 
 
-# -- what is sent --------------------------------------------------------------------------
+# -- building replies ----------------------------------------------------------------------
 
 
 def build_confirmation_reply(
-    asked: PromptEvent,
+    prompt: PromptEvent,
     decision: Literal["accept", "reject"],
     subscription_id: str,
     timestamp: str,
@@ -191,19 +198,19 @@ def build_confirmation_reply(
     decided_by: str = LOCAL_USER,
     rationale: str | None = None,
 ) -> bytes:
-    """The confirmation.reply to a prompt. §6.3"""
-    if not isinstance(asked, AwaitingConfirmation):
+    """Return the encoded confirmation.reply to a prompt, or raise if it may not be sent. §6.3"""
+    if not isinstance(prompt, AwaitingConfirmation):
         _refuse("CLAR-020", "This prompt is a question. Use answer() with what the person said.")
     if terms.supports_confirmation_reply is not True:
         _refuse("CONF-063", "The producer takes no confirmations from this subscription. Another has to answer.")
-    allowed = get_member(asked, "allowed_replies")
+    allowed = get_member(prompt, "allowed_replies")
     if allowed is not None and decision not in allowed:  # CF-018: also where reject is missing
         _refuse("CONF-037", f"This prompt does not offer {decision}. Close the subscription to stop listening.")
     if decision == "accept":
-        _require_person(asked, decided_by)
+        _require_person(prompt, decided_by)
     return encode_checked(
         ConfirmationReply(
-            reply_token=asked.reply_token,
+            reply_token=prompt.reply_token,
             decision=decision,
             subscription_id=subscription_id,
             timestamp=timestamp,
@@ -214,7 +221,7 @@ def build_confirmation_reply(
 
 
 def build_clarification_reply(
-    asked: PromptEvent,
+    prompt: PromptEvent,
     response: str | bool | int | float,
     subscription_id: str,
     timestamp: str,
@@ -222,69 +229,69 @@ def build_clarification_reply(
     terms: Capabilities,
     decided_by: str = LOCAL_USER,
 ) -> bytes:
-    """The clarification.reply to a question. §6.5"""
-    if not isinstance(asked, AwaitingClarification):
+    """Return the encoded clarification.reply to a question, or raise if it may not be sent. §6.5"""
+    if not isinstance(prompt, AwaitingClarification):
         _refuse("CLAR-020", "This prompt wants a yes or no. Use accept() or reject().")
     if terms.supports_clarification_reply is not True:
         _refuse("CLAR-004", "The producer takes no answers from this subscription. Another has to answer.")
     reply = ClarificationReply(
-        reply_token=asked.reply_token,
+        reply_token=prompt.reply_token,
         response=response,
         subscription_id=subscription_id,
         timestamp=timestamp,
         decided_by=decided_by,
     )
-    rule = response_violation(reply, PromptState(event=asked, deadline=0.0))
+    rule = response_violation(reply, PromptState(event=prompt, deadline=0.0))
     if rule:
         _refuse(rule, "The answer is not of a kind the question accepts.")
     return encode_checked(reply)
 
 
 def is_refusal(message: Reply) -> bool:
-    """Whether a reply can only stop something."""
+    """Whether a reply rejects what a prompt asks for."""
     return isinstance(message, ConfirmationReply) and message.decision == "reject"
 
 
 def forward_reply(
-    message: Reply, asked: PromptEvent, subscription_id: str, timestamp: str, *, terms: Capabilities
+    message: Reply, prompt: PromptEvent, subscription_id: str, timestamp: str, *, terms: Capabilities
 ) -> bytes:
     """
-    Somebody else's reply under our own subscription, for the producer to judge as if it had come straight to it.
+    Return another subscriber's reply, encoded for our own subscription, so that the producer judges it itself.
 
-    When it was decided (CF-014) and what is wanted instead (CF-019) go along, for either may make a no of a yes.
-    Of a no only that goes along, for the rest could be what it is refused for (CF-020).
+    An acceptance keeps its timestamp (CF-014) and its other members (CF-019), either of which may turn it into a
+    refusal. Of a rejection only the decision is kept, as the rest could make the producer refuse it (CF-020).
     """
-    by = message.decided_by if isinstance(message.decided_by, str) and message.decided_by else LOCAL_USER
+    decided_by = message.decided_by if isinstance(message.decided_by, str) and message.decided_by else LOCAL_USER
     if is_refusal(message):
         return build_confirmation_reply(
-            asked, "reject", subscription_id, timestamp, terms=terms, decided_by=by[:MAX_DECIDER_LENGTH]
+            prompt, "reject", subscription_id, timestamp, terms=terms, decided_by=decided_by[:MAX_DECIDER_LENGTH]
         )
-    if isinstance(asked, AwaitingConfirmation):
-        _require_person(asked, by)
+    if isinstance(prompt, AwaitingConfirmation):
+        _require_person(prompt, decided_by)
     return codec.encode(codec.replace(message, subscription_id=subscription_id))
 
 
 def encode_checked(message: Message) -> bytes:
-    """The bytes of a message of ours; raises if it would break the protocol."""
+    """Encode an outgoing message, or raise :exc:`LocalProtocolError` if it would break the protocol."""
     raw = codec.encode(message)
-    read, found = codec.read(raw, strict=True)
-    broken = [violation for violation in found if grade(violation, strict=True) == "error"]
-    if read is None or broken:
-        raise LocalProtocolError("This cannot be sent as it is. Nothing was sent.", broken)
+    decoded, violations = codec.read(raw, strict=True)
+    errors = [violation for violation in violations if grade(violation, strict=True) == "error"]
+    if decoded is None or errors:
+        raise LocalProtocolError("This cannot be sent as it is. Nothing was sent.", errors)
     return raw
 
 
-def _require_person(asked: AwaitingConfirmation, decided_by: str) -> None:
-    """CF-037: whether a yes that names who gave it may be sent."""
-    if not decided_by.startswith("user:") and not _is_harmless(asked):
+def _require_person(prompt: AwaitingConfirmation, decided_by: str) -> None:
+    """Raise unless a person decided, or the action is harmless (CF-037)."""
+    if not decided_by.startswith("user:") and not _is_harmless(prompt):
         _refuse("CONF-025", "Only a person may accept what is of high risk or cannot be undone.")
 
 
-def _is_harmless(asked: AwaitingConfirmation) -> bool:
-    """What is not known is not harmless."""
-    undone = asked.irreversible is False or asked.reversibility == "reversible"
-    kept = asked.irreversible is True or asked.reversibility == "irreversible"
-    return undone and not kept and asked.risk_level in ("low", "medium")
+def _is_harmless(prompt: AwaitingConfirmation) -> bool:
+    """Whether an action is stated to be reversible and of no high risk; unknown values count as harmful."""
+    is_reversible = prompt.irreversible is False or prompt.reversibility == "reversible"
+    is_irreversible = prompt.irreversible is True or prompt.reversibility == "irreversible"
+    return is_reversible and not is_irreversible and prompt.risk_level in ("low", "medium")
 
 
 def _refuse(rule: str, text: str) -> NoReturn:

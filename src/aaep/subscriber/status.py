@@ -1,4 +1,4 @@
-"""What a subscriber says of its connection: how it is, and why there is none."""
+"""The status of a subscriber's connection, and the errors that end an attempt to subscribe."""
 
 from __future__ import annotations
 
@@ -64,18 +64,18 @@ RESUMABLE_REASONS: Final = {  # CF-083, CF-149
 
 class Status(msgspec.Struct, frozen=True):
     """
-    How the connection is, in a word and in a sentence.
+    The state of the connection, as a word for programs and a sentence for people.
 
-    ``waiting`` is for the next try, in ``retry`` seconds; ``resumed`` is
-    connected again with nothing missed, and ``gap`` with something missed.
-    ``unread`` is only told and leaves the connection as it is: something came
-    that is no message.
+    ``waiting`` means that the next attempt is in ``retry`` seconds; ``resumed``
+    is connected again with nothing missed, and ``gap`` with something missed.
+    ``unread`` reports that something arrived that is no message; the connection
+    stays as it was.
     """
 
     kind: StatusKind
     text: str
     retry: float | None = None
-    reason_code: str = ""  # of the producer that ended it, for programs and logs
+    reason_code: str = ""  # the code with which the producer ended it, for programs and logs
 
 
 UNREADABLE: Final = Status(
@@ -84,37 +84,41 @@ UNREADABLE: Final = Status(
 
 
 class SubscriptionRefused(AaepError):
-    """The producer will not have this subscription, or not any more. The message says what to do."""
+    """The producer refused the subscription, or ended it for good. The message says what to do."""
 
     def __init__(self, reason_code: str, reason_message: str, retry_after: int | None = None) -> None:
-        self.reason_code, self.reason_message, self.retry_after = reason_code, reason_message, retry_after
-        said = ensure_full_stop(sanitize(reason_message))
-        if why := _REASON_TEXTS.get(reason_code):
-            said = f": {why}. {said}".rstrip()
-        else:  # a code that nobody knows is better than nothing
-            said = f", {sanitize(reason_code)}{f': {said}' if said else '.'}"
+        self.reason_code = reason_code
+        self.reason_message = reason_message
+        self.retry_after = retry_after
+        message = ensure_full_stop(sanitize(reason_message))
+        if reason := _REASON_TEXTS.get(reason_code):
+            details = f": {reason}. {message}".rstrip()
+        elif message:  # an unknown code is better than nothing
+            details = f", {sanitize(reason_code)}: {message}"
+        else:
+            details = f", {sanitize(reason_code)}."
         advice = _ADVICE.get(reason_code, "Ask the producer's operator what it means.")
-        super().__init__(f"The producer refused the subscription{said} {advice}")
+        super().__init__(f"The producer refused the subscription{details} {advice}")
 
 
 def build_refused_error(answer: SubscriptionRejected) -> SubscriptionRefused:
-    """The error that a rejection is."""
-    after = answer.retry_after_seconds
-    return SubscriptionRefused(answer.reason_code, answer.reason_message, None if after is UNSET else after)
+    """Return the error that corresponds to a subscription.rejected message."""
+    retry_after = answer.retry_after_seconds
+    return SubscriptionRefused(answer.reason_code, answer.reason_message, None if retry_after is UNSET else retry_after)
 
 
-# -- how a try ends ------------------------------------------------------------------------
+# -- outcomes of an attempt ----------------------------------------------------------------
 
 
 class RequestRejected(Exception):
-    """There is no subscription, at least not now."""
+    """The producer rejected the subscription request, at least for now."""
 
     def __init__(self, error: SubscriptionRefused) -> None:
         self.error = error
 
 
 class SubscriptionLost(Exception):
-    """The subscription is not known any more."""
+    """The producer no longer knows the subscription."""
 
     def __init__(self, error: AaepError) -> None:
         self.error = error
@@ -128,9 +132,9 @@ class ProducerClosed(Exception):
 
 
 def describe_close(message: SubscriptionClose, agent_id: str) -> str:
-    """What a person is told when the producer with that id ends a subscription. A code nobody knows is told as such."""
-    words = describe_close_reason(message.reason_code, is_hub=agent_id == HUB_AGENT_ID)
+    """Return the sentence for a subscription that the producer closed; an unknown reason code is quoted."""
+    reason = describe_close_reason(message.reason_code, is_hub=agent_id == HUB_AGENT_ID)
     text = "The producer ended the subscription"
-    text += f". {words}" if words else f" ({sanitize(message.reason_code)})."
-    more = "" if message.reason_message is UNSET else sanitize(message.reason_message)
-    return f"{text} {more}" if more and more != words else text
+    text += f". {reason}" if reason else f" ({sanitize(message.reason_code)})."
+    details = "" if message.reason_message is UNSET else sanitize(message.reason_message)
+    return f"{text} {details}" if details and details != reason else text
