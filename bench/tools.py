@@ -108,7 +108,7 @@ def main() -> None:
 def _capture(lines: list[bytes], path: Path) -> float:
     start = time.perf_counter()
     with CaptureWriter(LineFile(path), source="bench", transport="sse") as capture:
-        with Subscriber(Ready(lines), replies=False, reconnect=False, record=capture.record) as subscriber:
+        with Subscriber(Ready(lines), replies=False, reconnect=False, on_message=capture.record) as subscriber:
             for _number, _ in zip(range(EVENTS), subscriber, strict=False):
                 pass
         seconds = time.perf_counter() - start

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import dataclasses
 import inspect
 import re
 import sys
 from collections.abc import Iterator, Mapping
+from operator import attrgetter
 from pathlib import Path
 from typing import Any, Final
 
@@ -21,8 +23,10 @@ except ImportError:  # run as a script, not as part of the package
 PAGE: Final = Path(__file__).parent.parent / "docs" / "api.md"
 
 GROUPS: Final[Mapping[str, str]] = {
-    "For those who write agents": "Producer Session Call Output Ask Answer Refused Waitable",
-    "For those who write readers": "listen Subscriber Status announce Announcement Preferences",
+    "Agents": "Producer Session Call Output Ask Answer Refused Waitable",
+    "Readers": "listen Subscriber Status announce Announcement Preferences",
+    "Options": """Tls ServerOptions ConnectOptions ManifestOptions HubSettings Runtime Terms Reconnect
+        SubscriberRuntime""",
     "Messages as bytes": "read decode encode Message",
     "Judging": "explain Audit Finding Violation Severity",
     "Extensions": "Extension Profile Registry",
@@ -32,12 +36,17 @@ GROUPS: Final[Mapping[str, str]] = {
     "Handshake, replies and manifest": """SubscriptionRequest SubscriptionAccepted SubscriptionRejected
         SubscriptionRenegotiate SubscriptionClose Capabilities EventFilters Reply ConfirmationReply ClarificationReply
         Manifest""",
+    "Building your own runtime: `aaep.protocol`": """protocol.read protocol.decode protocol.encode protocol.explain
+        protocol.Audit protocol.SessionState protocol.Offer protocol.negotiate protocol.renegotiate""",
+    "Who is let in: `aaep.identity`": """identity.Identity identity.Credentials identity.Local identity.Users
+        identity.Parent identity.Tokens identity.Jwt identity.Certificates identity.Grant identity.First
+        identity.SigningKey identity.TrustedKeys""",
     "Errors": """AaepError ProtocolError LocalProtocolError RemoteProtocolError FrameError ExtensionError JournalError
         ChannelLost ChannelRefused SubscriptionRefused""",
 }
 # What else these have is for other parts of the library, and may change.
 MEMBERS: Final[Mapping[str, str]] = {
-    "Producer": "start close sessions session tool reader addresses",
+    "Producer": "start close sessions session tool reader asgi addresses",
     "Session": """start thinking deciding progress tool output write confirm clarify withdraw handoff handed_over result
         complete fail cancel emit""",
     "Call": "result",
@@ -48,6 +57,7 @@ MEMBERS: Final[Mapping[str, str]] = {
     "Subscriber": """announcements accept reject answer prompts ready renegotiate stop close status terms producer
         trusted proof notes last_event_id findings""",
     "Audit": "feed missed finish",
+    "protocol.SessionState": "feed judge apply reply expire finish",
     "Registry": "add add_profile context namespace prefix declared",
 }
 ATTRIBUTES: Final[Mapping[str, str]] = {
@@ -55,7 +65,8 @@ ATTRIBUTES: Final[Mapping[str, str]] = {
     "Waitable.done": "Whether it has come.",
     "Subscriber.producer": "Who it is that is listened to; None before the handshake.",
 }
-MADE: Final = ("Producer", "Subscriber", "Audit", "Registry")  # the others with members are given by something
+# The others with members are made by the library.
+MADE: Final = ("Producer", "Subscriber", "Audit", "Registry", "protocol.Audit", "protocol.SessionState")
 _ROLE: Final = re.compile(r":\w+:`~?([^`]+)`")
 
 
@@ -71,9 +82,23 @@ def _paragraphs(value: object) -> list[str]:
     return [_ROLE.sub(r"`\1`", " ".join(one.split())).replace("``", "`") for one in said]
 
 
-def _plain(one: inspect.Parameter) -> inspect.Parameter:
-    own = one.default is not one.empty and repr(one.default).startswith("<")
-    return one.replace(annotation=one.empty, default=_Own() if own else one.default)
+class _Default:
+    """The default of a value object, which its own entry shows."""
+
+    def __init__(self, value: object) -> None:
+        self._text = f"{type(value).__name__}()"
+
+    def __repr__(self) -> str:
+        return self._text
+
+
+def _plain(parameter: inspect.Parameter) -> inspect.Parameter:
+    default = parameter.default
+    if dataclasses.is_dataclass(default):
+        default = _Default(default)
+    elif default is not parameter.empty and repr(default).startswith("<"):
+        default = _Own()
+    return parameter.replace(annotation=parameter.empty, default=default)
 
 
 def _signature(name: str, value: Any) -> str:
@@ -88,8 +113,10 @@ def _signature(name: str, value: Any) -> str:
 
 
 def _entry(name: str) -> Iterator[str]:
-    value = getattr(aaep, name)
+    value = attrgetter(name)(aaep)
     yield from (f"### {name}", "")
+    is_options = dataclasses.is_dataclass(value)
+    is_struct = isinstance(value, type) and issubclass(value, msgspec.Struct)
     if not inspect.isclass(value) and not inspect.isfunction(value):
         yield from (
             f"`{value}`".replace("aaep.protocol.events.", "")
@@ -98,7 +125,7 @@ def _entry(name: str) -> Iterator[str]:
             "",
         )
         return
-    if name in MADE or not isinstance(value, type) or (issubclass(value, msgspec.Struct) and name not in MEMBERS):
+    if name in MADE or not isinstance(value, type) or is_options or (is_struct and name not in MEMBERS):
         yield from (f"`{_signature(name, value)}`", "")
     for paragraph in _paragraphs(value):
         yield from (paragraph, "")
@@ -113,7 +140,7 @@ def _lines() -> Iterator[str]:
     yield from ("# The names of aaep", "")
     yield "All that `import aaep` gives, written from the source by `scripts/api_page.py`. Do not edit this file."
     yield "What a module has beside these names may change; where a guide names a module, such as `aaep.testing` or"
-    yield "`aaep.identity.credentials`, what it shows of it stays."
+    yield "`aaep.presentation`, what it shows of it stays."
     yield ""
     for group, names in GROUPS.items():
         yield from (f"## {group}", "")

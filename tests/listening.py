@@ -78,7 +78,7 @@ async def ours(url: str, task: str, keys: str, heard: Callable[[bytes], None]) -
     def run() -> None:
         with os.fdopen(reading) as typed:
             Terminal(
-                lambda tell: Subscriber(url, tell=tell, trust=keys or None),
+                lambda tell: Subscriber(url, on_status=tell, trust=keys or None),
                 detect_input(typed),
                 LinePrinter(io.StringIO()),
                 on_announcement=announced,

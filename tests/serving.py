@@ -6,8 +6,9 @@ from typing import Any
 
 from aaep.hub.hub import Hub
 from aaep.transports.base import serve
+from tests.options import server_options
 
 
 def served(hub: Hub, url: str, **options: Any) -> str:
     """Serve a hub at a URL and give back the real one."""
-    return hub.run(serve(hub, url, **options)).url
+    return hub.run(serve(hub, url, server_options(**options))).url

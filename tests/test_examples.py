@@ -16,7 +16,11 @@ import aaep
 
 FOLDER = Path(__file__).parent.parent / "examples"
 AGENTS = ["plain_script.py", "parallel_tools.py", "streaming_model.py"]
-OTHERS = {"subscriber_without_library.py", "medical_extension.py"}  # the latter has tests/protocol/test_extensions.py
+OTHERS = {
+    "subscriber_without_library.py",
+    "protocol_only.py",
+    "medical_extension.py",
+}  # the latter has tests/protocol/test_extensions.py
 
 
 @contextmanager
@@ -103,3 +107,18 @@ def test_a_subscriber_that_uses_no_library_of_ours() -> None:
         assert "The user refused." in agent.stdout.read()
     assert "Transfer 500 dollars to savings." in heard and "Done." in heard
     assert "" not in heard.splitlines()
+
+
+def test_the_protocol_works_without_the_rest_of_the_library() -> None:
+    program = f"import runpy, sys; runpy.run_path({str(FOLDER / 'protocol_only.py')!r}, run_name='__main__')"
+    program += "; print('asyncio' in sys.modules)"
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    lines = done.stdout.splitlines()
+    assert isinstance(aaep.read(lines[0].encode())[0], aaep.SubscriptionAccepted)
+    assert [line for line in lines if line.startswith("By ")] == [
+        "By what came before:",
+        "By all rules:",
+        "By what came before: SEQ-001: session.started comes a second time.",
+        "By all rules: error SEQ-001 (§4.1, §4.1.1, §4.5.1, §2.2.5): session.started comes a second time.",
+    ]
+    assert lines[-1] == "False"  # no event loop

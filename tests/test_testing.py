@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from aaep.producer.producer import Producer
+from aaep.producer.producer import Producer, Runtime
 from aaep.protocol.events import AwaitingConfirmation
 from aaep.protocol.messages import ConfirmationReply
 from aaep.testing import Listener
@@ -99,7 +99,7 @@ def test_nothing_but_the_word_is_a_yes(producer: Producer) -> None:
 
 
 def test_a_yes_counts_where_the_agent_has_a_clock_of_its_own() -> None:
-    with Producer("bank", name="Bank", journal=None, wall=lambda: 86_400.0) as producer:
+    with Producer("bank", name="Bank", journal=None, runtime=Runtime(wall=lambda: 86_400.0)) as producer:
         listener = Listener(producer, "accept")
 
         @producer.tool(timeout=60)
@@ -133,7 +133,7 @@ def test_what_the_agent_had_said_when_the_answer_came_is_no_error(producer: Prod
 
 def test_an_agent_can_be_listened_to_on_its_own_loop() -> None:
     async def agent() -> Listener:
-        async with Producer("bank", journal=None, loop=asyncio.get_running_loop()) as producer:
+        async with Producer("bank", journal=None, runtime=Runtime(loop=asyncio.get_running_loop())) as producer:
             listener = Listener(producer, "accept")
 
             @producer.tool

@@ -57,11 +57,12 @@ if TYPE_CHECKING:
     from . import presentation as presentation
     from . import protocol as protocol
     from . import testing as testing
+    from .hub.settings import HubSettings
     from .journal.base import JournalError
     from .presentation.announce import Announcement, announce
     from .presentation.preferences import Preferences
     from .producer.output import Output
-    from .producer.producer import Producer
+    from .producer.producer import ManifestOptions, Producer, Runtime
     from .producer.questions import Answer, Ask
     from .producer.session import Session
     from .producer.tool_call import Call
@@ -70,9 +71,12 @@ if TYPE_CHECKING:
     from .protocol.codec import decode, encode, read
     from .protocol.extensions import Extension, Profile, Registry
     from .runtime.background import Waitable
+    from .subscriber.connection import Reconnect, SubscriberRuntime
+    from .subscriber.request import Terms
     from .subscriber.status import Status, SubscriptionRefused
     from .subscriber.subscriber import Subscriber, listen
     from .transports.base import ChannelLost, ChannelRefused
+    from .transports.options import ConnectOptions, ServerOptions, Tls
 
 __version__ = "0.1.0"
 
@@ -91,6 +95,7 @@ __all__ = [
     "Choice",
     "ClarificationReply",
     "ConfirmationReply",
+    "ConnectOptions",
     "Envelope",
     "Event",
     "EventFilters",
@@ -100,10 +105,12 @@ __all__ = [
     "Finding",
     "FrameError",
     "HandoffRequested",
+    "HubSettings",
     "JournalError",
     "LocalProtocolError",
     "LocalizationHints",
     "Manifest",
+    "ManifestOptions",
     "Message",
     "Output",
     "OutputStreaming",
@@ -114,10 +121,13 @@ __all__ = [
     "Progress",
     "ProgressUpdated",
     "ProtocolError",
+    "Reconnect",
     "Refused",
     "Registry",
     "RemoteProtocolError",
     "Reply",
+    "Runtime",
+    "ServerOptions",
     "Session",
     "SessionCancelled",
     "SessionCompleted",
@@ -127,12 +137,15 @@ __all__ = [
     "StateChanged",
     "Status",
     "Subscriber",
+    "SubscriberRuntime",
     "SubscriptionAccepted",
     "SubscriptionClose",
     "SubscriptionRefused",
     "SubscriptionRejected",
     "SubscriptionRenegotiate",
     "SubscriptionRequest",
+    "Terms",
+    "Tls",
     "ToolCompleted",
     "ToolInvoked",
     "UnknownEvent",
@@ -156,20 +169,29 @@ _LATER = {
     "Call": "producer.tool_call",
     "ChannelLost": "transports.base",
     "ChannelRefused": "transports.base",
+    "ConnectOptions": "transports.options",
     "Extension": "protocol.extensions",
     "Finding": "protocol.audit",
+    "HubSettings": "hub.settings",
     "JournalError": "journal.base",
     "Waitable": "runtime.background",
+    "ManifestOptions": "producer.producer",
     "Output": "producer.output",
     "Preferences": "presentation.preferences",
     "Producer": "producer.producer",
     "Profile": "protocol.extensions",
+    "Reconnect": "subscriber.connection",
     "Refused": "producer.tools",
     "Registry": "protocol.extensions",
+    "Runtime": "producer.producer",
+    "ServerOptions": "transports.options",
     "Session": "producer.session",
     "Status": "subscriber.status",
     "Subscriber": "subscriber.subscriber",
+    "SubscriberRuntime": "subscriber.connection",
     "SubscriptionRefused": "subscriber.status",
+    "Terms": "subscriber.request",
+    "Tls": "transports.options",
     "announce": "presentation.announce",
     "decode": "protocol.codec",
     "encode": "protocol.codec",

@@ -14,6 +14,7 @@ import pytest
 
 import aaep
 from aaep.cli._demo_agent import DEMO_SCENARIOS
+from aaep.subscriber.connection import Reconnect
 
 AAEP = str(Path(sys.executable).parent / "aaep")
 LONG = 60.0
@@ -74,7 +75,7 @@ def test_it_ends_as_any_command_when_nobody_reads_what_it_prints(tmp_path: Path)
             url = process.stdout.readline().split()[-1]
             assert process.stdout.readline().startswith("Waiting for a reader")
             process.stdout.close()
-            with aaep.listen(url, wait=False) as subscriber:
+            with aaep.listen(url, reconnect=Reconnect(at_start=False)) as subscriber:
                 subscriber.ready().wait(LONG)
                 assert process.wait(LONG) == 141
         finally:

@@ -12,7 +12,7 @@ from click.testing import CliRunner, Result
 
 from aaep.cli import main
 from aaep.journal.sqlite import SqliteJournal
-from aaep.producer.producer import Producer
+from aaep.producer.producer import Producer, Runtime
 from aaep.runtime.files import default_journal_path
 
 AT = 1_779_632_531.342  # 2026-05-24T14:22:11.342Z
@@ -67,7 +67,7 @@ def test_everything_is_printed_a_line_each_in_order_and_then_the_sum(file: Path)
 def test_what_was_said_is_told_as_it_was_heard(tmp_path: Path) -> None:
     path = tmp_path / "notes.db"
     with (
-        Producer("notes", name="Note Keeper", journal=str(path), wall=lambda: AT) as producer,
+        Producer("notes", name="Note Keeper", journal=str(path), runtime=Runtime(wall=lambda: AT)) as producer,
         producer.session("Tidying up.") as session,
         session.output() as output,
     ):

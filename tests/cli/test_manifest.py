@@ -15,7 +15,7 @@ from click.testing import CliRunner, Result
 from aaep.cli import main
 from aaep.identity.signatures import sign_manifest, verify_manifest
 from aaep.identity.signing_keys import SigningKey, TrustedKeys
-from aaep.producer.producer import Producer
+from aaep.producer.producer import ManifestOptions, Producer
 from aaep.protocol import codec
 from aaep.protocol.messages import Manifest
 
@@ -265,7 +265,9 @@ def test_what_is_no_manifest_cannot_be_shown(text: bytes) -> None:
 
 
 def test_a_running_agent_is_shown_and_verified(key: Path, keys: Path) -> None:
-    with Producer("bank", listen="http://127.0.0.1:0", journal=None, signing_key=key) as producer:
+    with Producer(
+        "bank", listen="http://127.0.0.1:0", journal=None, manifest=ManifestOptions(signing_key=key)
+    ) as producer:
         (url,) = producer.addresses
         assert run("show", url).stdout.splitlines()[-1] == "It is signed; this does not check by whom."
         result = run("verify", url, "--keys", keys, "--agent", "bank")

@@ -27,6 +27,7 @@ import aaep
 from aaep.cli import main
 from aaep.identity.signing_keys import SigningKey
 from aaep.identity.tokens import add_entry, create_token
+from aaep.transports.options import Tls
 
 PROGRAM = [sys.executable, "-c", "from aaep.cli import main; main()"]
 LONG = 60.0
@@ -372,7 +373,10 @@ def test_a_hub_lets_in_by_certificates(folder: Path) -> None:
     known.load_cert_chain(f"{folder}/other.pem", f"{folder}/other.key")
     with hub("--listen", "https://127.0.0.1:0", "--listen", "wss://127.0.0.1:0", *tls, listening=2) as places:
         assert heard(*places, reader={"ssl": known}, agent={"ssl": known}) == "aaep:agent.session.started"
-        with pytest.raises(aaep.AaepError, match="client certificate"), aaep.listen(places[0], ssl=unknown) as nobody:
+        with (
+            pytest.raises(aaep.AaepError, match="client certificate"),
+            aaep.listen(places[0], tls=Tls(context=unknown)) as nobody,
+        ):
             nobody.ready().wait(LONG)
 
 
@@ -445,7 +449,9 @@ def test_a_hub_proves_who_it_is(folder: Path, tmp_path: Path) -> None:
     trust: dict[str, Any] = {"trust": tmp_path / "trusted.json", "require_signed": True}
     with (
         hub("--listen", "https://127.0.0.1:0", *tls, *sign, listening=1) as (place,),
-        aaep.listen(place, ssl=ssl.create_default_context(cafile=f"{folder}/cert.pem"), **trust) as subscriber,
+        aaep.listen(
+            place, tls=Tls(context=ssl.create_default_context(cafile=f"{folder}/cert.pem")), **trust
+        ) as subscriber,
     ):
         subscriber.ready().wait(LONG)
         assert subscriber.trusted

@@ -33,7 +33,7 @@ from aaep.conformance.producer.run import (
 )
 from aaep.conformance.report import Report, render_junit, render_text, to_json
 from aaep.conformance.report_html import render_html
-from aaep.producer.producer import Producer
+from aaep.producer.producer import ManifestOptions, Producer
 from aaep.protocol.catalogue import all_rules
 from tests.broken.good_plain import OneAtATime, OneTool, Plain, Subscription
 from tests.broken.producers import (
@@ -191,7 +191,9 @@ def test_a_producer_that_signs_shows_what_it_signs(tmp_path: Path) -> None:
     proof = [one for one in PRODUCER_SCENARIOS if "MAN-020" in one.optional_rules]
 
     async def judge() -> ProducerResults:
-        with Producer("bank", listen="http://127.0.0.1:0", journal=None, signing_key=key) as producer:
+        with Producer(
+            "bank", listen="http://127.0.0.1:0", journal=None, manifest=ManifestOptions(signing_key=key)
+        ) as producer:
             return await judge_producer(producer.addresses[0], None, scenarios=proof)
 
     played = asyncio.run(judge())

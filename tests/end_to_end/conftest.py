@@ -17,6 +17,7 @@ from aaep.producer.session import Session
 from tests.end_to_end.readers import Raw
 from tests.end_to_end.relay import PATHS, Relay
 from tests.end_to_end.wires import LONG, WIRES, Json, Wire, transports
+from tests.options import producer as producer_with
 
 
 @pytest.fixture(params=[name for name in transports() if name in WIRES])
@@ -126,7 +127,7 @@ def relay(wire: Wire) -> Iterator[Relay]:
 def far_bank(wire: Wire, relay: Relay) -> Iterator[Bank]:
     """A bank that is reached through a relay."""
     settings = wire.through(relay.host)
-    with Producer("bank", name="Bank", listen=wire.listen, journal=None, **settings) as producer:
+    with producer_with("bank", name="Bank", listen=wire.listen, journal=None, **settings) as producer:
         made = Bank(wire, producer)
         relay.target, made.url = made.url, relay.url
         yield made

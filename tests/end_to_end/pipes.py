@@ -18,6 +18,8 @@ from urllib.parse import urlsplit
 
 from aaep.hub.hub import Hub
 from aaep.transports import base
+from aaep.transports import stdio as stdio_package
+from aaep.transports.options import ServerOptions
 from aaep.transports.stdio import server
 
 
@@ -26,8 +28,8 @@ class PipesServer:
 
     transports = (server.TRANSPORT,)
 
-    def __init__(self, hub: Hub, url: str, settings: dict[str, Any]) -> None:
-        self.url, self._hub, self._settings = url, hub, settings
+    def __init__(self, hub: Hub, url: str, options: ServerOptions) -> None:
+        self.url, self._hub, self._options = url, hub, options
         self._path = Path(urlsplit(url).path)
         self._path.unlink(missing_ok=True)
         self._socket = socket.socket(socket.AF_UNIX)
@@ -42,7 +44,7 @@ class PipesServer:
         while True:
             line, _ = await self._loop.sock_accept(self._socket)
             ends: Any = {"reading": os.dup(line.fileno()), "writing": line.detach()}
-            self._servers.append(await server.serve(self._hub, "stdio:", **ends, **self._settings))
+            self._servers.append(await server.serve(self._hub, "stdio:", self._options, **ends))
 
     async def close(self) -> None:
         self._accepting.cancel()
@@ -51,8 +53,12 @@ class PipesServer:
         await asyncio.gather(*(one.close() for one in self._servers))
 
 
-async def serve(hub: Hub, url: str, **settings: Any) -> PipesServer:
-    return PipesServer(hub, url, settings)
+SERVER_OPTIONS = stdio_package.SERVER_OPTIONS
+CONNECT_OPTIONS = stdio_package.CONNECT_OPTIONS
+
+
+async def serve(hub: Hub, url: str, options: ServerOptions) -> PipesServer:
+    return PipesServer(hub, url, options)
 
 
 sys.modules["aaep.transports.pipes"] = sys.modules[__name__]

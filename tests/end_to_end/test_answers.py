@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from aaep.producer.producer import Producer
+from aaep.producer.producer import Producer, Runtime
 from aaep.producer.session import Session
 from tests.end_to_end.conftest import Bank
 from tests.end_to_end.readers import ANSWERS, ENDS, PROMPT, kinds, outcomes, reply, stamp
@@ -131,7 +131,10 @@ class Scene:
 @pytest.fixture
 def scene(wire: Wire) -> Iterator[Scene]:
     clock = Clock()
-    with Producer("bank", listen=wire.listen, journal=None, clock=clock) as producer, ExitStack() as stack:
+    with (
+        Producer("bank", listen=wire.listen, journal=None, runtime=Runtime(clock=clock)) as producer,
+        ExitStack() as stack,
+    ):
         yield Scene(Bank(wire, producer), clock, stack)
 
 

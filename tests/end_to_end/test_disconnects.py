@@ -8,6 +8,7 @@ import pytest
 
 from aaep.errors import LocalProtocolError
 from aaep.protocol.events import AwaitingConfirmation, OutputStreaming
+from aaep.subscriber.connection import SubscriberRuntime
 from aaep.subscriber.subscriber import Subscriber
 from aaep.transports.base import ChannelLost
 from tests.end_to_end.conftest import Bank
@@ -122,7 +123,7 @@ async def at_once(_: float) -> None:
 @pytest.mark.parametrize("count", range(1, EVENTS + 1))
 def test_a_subscriber_mends_a_line_that_breaks_after_any_event(relay: Relay, far_bank: Bank, count: int) -> None:
     relay.breaks = count
-    with Subscriber(far_bank.url, sleep=at_once) as subscriber:
+    with Subscriber(far_bank.url, runtime=SubscriberRuntime(sleep=at_once)) as subscriber:
         far_bank.producer.reader().wait(LONG)
         subscriber.ready().wait(LONG)  # until it has heard so it has no subscription that could be mended
         far_bank.start()

@@ -13,6 +13,7 @@ import pytest
 
 from aaep.journal.sqlite import SqliteJournal
 from aaep.protocol.events import AwaitingConfirmation, Envelope, OutputStreaming, SessionErrored
+from aaep.subscriber.connection import SubscriberRuntime
 from aaep.subscriber.subscriber import Subscriber
 from tests.end_to_end.processes import Agent
 from tests.end_to_end.readers import ANSWERS, PROMPT, Raw, critical, ids, kinds, outcomes, reply, text
@@ -247,7 +248,7 @@ def test_a_subscriber_lives_through_the_death_of_the_agent(
         await asyncio.to_thread(up.wait, LONG)
 
     with Agent(address, journal, ledger) as first:
-        subscriber = Subscriber(address, sleep=when_it_is_up)
+        subscriber = Subscriber(address, runtime=SubscriberRuntime(sleep=when_it_is_up))
         subscriber.ready().wait(LONG)
         first.tell("write" if when == "writing" else "transfer")
         if when == "writing":

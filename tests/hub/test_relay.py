@@ -43,6 +43,7 @@ from aaep.subscriber.status import Status
 from aaep.testing import Listener
 from aaep.transports.duplex_client import DuplexChannel
 from aaep.transports.duplex_server import ALLOWED
+from aaep.transports.options import ConnectOptions
 from tests.asking import ANSWERS, renegotiation, reply
 from tests.serving import served
 
@@ -213,7 +214,7 @@ def test_what_is_set_without_an_address_is_for_the_hub() -> None:
     hub.agents = relays = AgentRegistry(hub)
     given: list[dict[str, Any]] = [
         {"token": "correct-horse"},
-        {"hub_settings": {"token": "correct-horse"}, "listen": "http://127.0.0.1:0"},
+        {"hub_options": ConnectOptions(token="correct-horse"), "listen": "http://127.0.0.1:0"},
     ]
     try:
         url = served(hub, "ws://127.0.0.1:0", identity=StaticToken("correct-horse", roles=AGENT))
@@ -443,7 +444,7 @@ def test_an_agent_whose_name_is_taken_says_what_to_do_and_loses_nothing(
         listener = reader(hub)
         with closing(RawAgent(url)) as first, heard("aaep.attach", "does not take", times=2) as said:
             first.accept()
-            agent.hub.servers.append(agent.hub.run(attach.attach(agent.hub, url, instance="")))
+            agent.hub.servers.append(agent.hub.run(attach.attach(agent.hub, url, ConnectOptions(), instance="")))
             assert said.wait(LONG)
             session = agent.session("Working.").start()
             session.complete("Done.")
@@ -565,7 +566,7 @@ def test_a_hub_says_to_the_agent_why_it_is_turned_away_and_to_its_own_log_once(
     try:
         with serving("ws://127.0.0.1:0") as (hub, _):
             url = served(hub, "ws://127.0.0.1:0", identity=Tokens(tokens))
-            with Producer("bank", hub=url, hub_settings={"token": secret}, journal=None):
+            with Producer("bank", hub=url, hub_options=ConnectOptions(token=secret), journal=None):
                 assert again.wait(LONG)
     finally:
         for name in ("aaep.relay", "aaep.attach"):
@@ -718,7 +719,7 @@ def test_at_a_command_with_tokens_a_local_agent_is_heard_by_the_local_user_alone
                 aaep.listen(socket) as local,
                 aaep.listen(url, token=secret["replier"]) as bob,
                 Producer("locala", hub=socket, journal=None) as mine,
-                Producer("boba", hub=url, hub_settings={"token": secret["agent"]}, journal=None) as his,
+                Producer("boba", hub=url, hub_options=ConnectOptions(token=secret["agent"]), journal=None) as his,
             ):
                 for one in (local, bob):
                     one.ready().wait(LONG)
@@ -835,7 +836,7 @@ def test_the_command_serves_agents_and_readers(tmp_path: Path) -> None:
 def test_a_reader_waits_for_a_hub_that_is_stopped_and_started_again(tmp_path: Path) -> None:
     place, statuses = f"unix://{tmp_path}/hub.sock", SimpleQueue[Status]()
     command = [str(Path(sys.executable).parent / "aaep"), "serve", "--listen", place, "--journal", "memory"]
-    with aaep.Subscriber(place, tell=statuses.put) as subscriber:
+    with aaep.Subscriber(place, on_status=statuses.put) as subscriber:
         for kind in ("connected", "resumed"):
             with subprocess.Popen(command, stderr=subprocess.DEVNULL) as process:
                 try:

@@ -57,6 +57,7 @@ from aaep.protocol import codec
 from aaep.protocol.events import AwaitingConfirmation, ProducerInfo, SessionStarted, ToolInvoked
 from aaep.protocol.messages import Capabilities, SubscriptionRejected, SubscriptionRequest
 from tests.hub.test_hub import REPLIES, WHOLE, Agent, Clock, World, change, replied, scene
+from tests.options import producer as producer_with
 
 NOW = 1_779_632_531.0  # 2026-05-24T14:22:11Z
 DAY = 86_400.0
@@ -963,7 +964,7 @@ def test_cf_145_a_session_is_for_whoever_started_it() -> None:
 
 @contextmanager
 def producing(**settings: Any) -> Iterator[Producer]:
-    with Producer("bank", journal=None, **settings) as producer:
+    with producer_with("bank", journal=None, **settings) as producer:
         yield producer
 
 

@@ -19,7 +19,7 @@ from hypothesis import strategies as st
 from aaep.errors import AaepError, LocalProtocolError
 from aaep.journal.memory import MemoryJournal
 from aaep.journal.sqlite import SqliteJournal
-from aaep.producer.producer import Producer
+from aaep.producer.producer import ManifestOptions, Producer, Runtime
 from aaep.producer.tools import Refused
 from aaep.protocol import codec, extensions
 from aaep.protocol.audit import Audit
@@ -37,6 +37,7 @@ from aaep.protocol.events import (
     ToolInvoked,
 )
 from aaep.testing import Listener
+from aaep.transports.options import ConnectOptions, ServerOptions
 
 
 @pytest.fixture
@@ -65,13 +66,28 @@ def sound(producer: Producer) -> None:
 
 
 def test_a_setting_that_nobody_knows_is_not_swallowed() -> None:
-    with pytest.raises(TypeError, match=r"toke is for an address, .* or hub="):
-        Producer("bank", journal=None, toke="x")
+    with pytest.raises(
+        TypeError, match=r"Producer\(\) has no keyword 'toke'. Did you mean token\? It takes: agent_id, "
+    ):
+        Producer("bank", journal=None, toke="x")  # type: ignore[call-arg]  # what is tested
+    with pytest.raises(TypeError, match=r"Write manifest=ManifestOptions\(level=…\)"):
+        Producer("bank", journal=None, level=1)  # type: ignore[call-arg]  # what is tested
+
+
+def test_a_setting_for_an_address_needs_one() -> None:
+    with pytest.raises(TypeError, match=r"token= is for an address, .* or hub="):
+        Producer("bank", journal=None, token="x")
+    with pytest.raises(TypeError, match=r"server= is for an address"):
+        Producer("bank", journal=None, server=ServerOptions(hosts=["agent.example"]))
+    with pytest.raises(TypeError, match="hub_options= is for a hub"):
+        Producer("bank", journal=None, hub_options=ConnectOptions(token="x"))
+    with pytest.raises(TypeError, match="for a hub"):
+        Producer("bank", journal=None, listen="http://127.0.0.1:0", token=lambda: "x")
 
 
 def test_a_level_that_is_none_is_told() -> None:
     with pytest.raises(ValueError, match="level is 1, 2 or 3, not 4"):
-        Producer("bank", journal=None, level=4)  # type: ignore[arg-type]  # what is tested
+        Producer("bank", journal=None, manifest=ManifestOptions(level=4))  # type: ignore[arg-type]  # what is tested
 
 
 @pytest.mark.parametrize(
@@ -224,7 +240,7 @@ def test_a_producer_is_used_once_and_closes_what_is_open() -> None:
 
 def test_timestamps_never_go_back_and_ids_are_never_the_same() -> None:
     moments = iter([1_800_000_000.0 - number for number in range(1000)])
-    with Producer("bank", journal=MemoryJournal(), wall=lambda: next(moments)) as producer:
+    with Producer("bank", journal=MemoryJournal(), runtime=Runtime(wall=lambda: next(moments))) as producer:
         with producer.session("Working.") as session:
             for number in range(20):
                 session.progress(number)
@@ -708,7 +724,7 @@ def test_an_extension_s_event_can_be_sent() -> None:
         events={"shop:basket.changed": Fields},
         urgencies={"shop:basket.changed": "normal"},
     )
-    with Producer("shop", journal=MemoryJournal(), extensions=iter([shop])) as producer:
+    with Producer("shop", journal=MemoryJournal(), manifest=ManifestOptions(extensions=iter([shop]))) as producer:
         assert shop.namespace in producer.hub.offer.namespaces
         with producer.session("Working.") as session:
             event = ExtensionEvent(

@@ -14,7 +14,7 @@ import pytest
 from aaep.errors import LocalProtocolError
 from aaep.journal.base import JournalError
 from aaep.journal.memory import MemoryJournal
-from aaep.producer.producer import Producer
+from aaep.producer.producer import ManifestOptions, Producer, Runtime
 from aaep.producer.questions import Answer, Ask
 from aaep.producer.session import Session
 from aaep.protocol.attend_extension import ATTEND
@@ -59,7 +59,7 @@ def clock() -> Clock:
 
 @pytest.fixture
 def producer(clock: Clock) -> Iterator[Producer]:
-    with Producer("bank", name="Bank", journal=None, clock=clock) as one:
+    with Producer("bank", name="Bank", journal=None, runtime=Runtime(clock=clock)) as one:
         yield one
 
 
@@ -884,7 +884,7 @@ def test_cf_145_a_session_is_heard_and_answered_by_its_audience_only(producer: P
 
 
 def test_a_level_1_producer_refuses_what_is_risky() -> None:
-    with Producer("bank", journal=None, level=1) as producer:
+    with Producer("bank", journal=None, manifest=ManifestOptions(level=1)) as producer:
         listener = Listener(producer, "accept", capabilities=FULL)
         assert listener.terms.supports_confirmation_reply is False
         with producer.session("Working.") as session:

@@ -25,7 +25,7 @@ import pytest
 from aaep.errors import LocalProtocolError
 from aaep.presentation.announce import announce
 from aaep.presentation.queue import Queue, Speak
-from aaep.producer.producer import Producer
+from aaep.producer.producer import Producer, Runtime
 from aaep.producer.session import CURRENT_SESSIONS
 from aaep.protocol.events import AwaitingClarification, AwaitingConfirmation, ToolCompleted, ToolInvoked
 from aaep.testing import Listener
@@ -706,7 +706,7 @@ def test_who_is_told_something_may_do_what_needs_no_answer() -> None:
 
 def test_nobody_waits_on_the_loop_that_brings_the_answer() -> None:
     async def run() -> None:
-        producer = Producer("bank", journal=None, loop=asyncio.get_running_loop())
+        producer = Producer("bank", journal=None, runtime=Runtime(loop=asyncio.get_running_loop()))
         async with producer, producer.session("Working.") as session:
             ask = session.confirm("Look.", "Nothing.", risk="low", irreversible=False, default="accept")
             with pytest.raises(LocalProtocolError, match="very loop"):

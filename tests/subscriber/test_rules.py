@@ -24,6 +24,7 @@ from aaep.protocol.events import AwaitingClarification, AwaitingConfirmation
 from aaep.protocol.extensions import Extension
 from aaep.protocol.framing import MAX_MESSAGE_BYTES
 from aaep.protocol.messages import Capabilities, SubscriptionRejected
+from aaep.subscriber.connection import SubscriberRuntime
 from aaep.subscriber.replies import build_clarification_reply, build_confirmation_reply
 from aaep.subscriber.subscriber import Subscriber, SubscriptionRefused
 from tests.sessions import event, token
@@ -178,7 +179,7 @@ def test_nothing_critical_is_dropped_however_much_comes_and_however_slowly_it_is
         for number in range(600)
     ]
     script = Script([*raws, goodbye()])
-    with Subscriber(script, backlog=4) as subscriber:
+    with Subscriber(script, runtime=SubscriberRuntime(max_queued_events=4)) as subscriber:
         got = [one.event_id for one in subscriber if isinstance(one, AwaitingConfirmation)]
     assert got == names(*raws[::50])
 
@@ -219,7 +220,7 @@ def test_the_answer_that_a_question_falls_back_on_is_passed_on_and_not_used(defa
     now = [0.0]
     question = event("awaiting.clarification", 5, reply_token=token(5), default_response=default, timeout_seconds=60)
     script = Script([STARTED, question, forever])
-    with Subscriber(script, clock=lambda: now[0]) as subscriber:
+    with Subscriber(script, runtime=SubscriberRuntime(clock=lambda: now[0])) as subscriber:
         asked = next(one for one in subscriber if isinstance(one, AwaitingClarification))
         said = announce(asked)
         assert said is not None
@@ -325,7 +326,7 @@ def test_after_a_websocket_is_lost_a_new_subscription_is_asked_for() -> None:
     with serve(talk, "127.0.0.1", 0, **options) as server:
         threading.Thread(target=server.serve_forever, daemon=True).start()
         url = f"ws://127.0.0.1:{server.socket.getsockname()[1]}"
-        with Subscriber(url, sleep=at_once) as subscriber:
+        with Subscriber(url, runtime=SubscriberRuntime(sleep=at_once)) as subscriber:
             assert [next(subscriber).event_id for _ in range(2)] == [f"evt_{number:032d}" for number in (1, 2)]
             assert subscriber.subscription_id == "sub_2"
         server.shutdown()

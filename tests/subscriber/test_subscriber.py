@@ -29,6 +29,8 @@ from aaep.protocol.extensions import Extension
 from aaep.protocol.messages import SubscriptionClose, SubscriptionRejected, SubscriptionRenegotiate, SubscriptionRequest
 from aaep.protocol.negotiation import Offer, negotiate, renegotiate
 from aaep.runtime.background import Waitable
+from aaep.subscriber.connection import SubscriberRuntime
+from aaep.subscriber.request import Terms
 from aaep.subscriber.subscriber import Status, Subscriber, SubscriptionRefused, listen
 from aaep.transports.base import Arrival, ChannelLost, ChannelRefused
 from tests import vectors
@@ -135,7 +137,7 @@ class Reader:
         self.findings: list[Finding] = []
         self.delays: list[float] = []
         given = {"tell": self.statuses.append, "report": self.findings.append, "sleep": self.sleep} | given
-        self.subscriber = Subscriber(script, chance=lambda: 1.0, **given)
+        self.subscriber = Subscriber(script, runtime=SubscriberRuntime(random=lambda: 1.0), **given)
 
     async def sleep(self, delay: float) -> None:
         self.delays.append(delay)
@@ -238,7 +240,7 @@ def test_who_only_listens_says_so() -> None:
 
 def test_what_cannot_be_asked_is_told_before_anything_is_sent() -> None:
     with pytest.raises(LocalProtocolError, match="CAP-040"):
-        Subscriber(Script(), pace_wpm=5)
+        Subscriber(Script(), terms=Terms(pace_wpm=5))
     with pytest.raises(AaepError, match="no transport"):
         listen("gopher://127.0.0.1")
 
@@ -524,7 +526,7 @@ def test_handshake_messages_of_a_producer_are_ignored() -> None:
 
 def test_a_slow_reader_slows_the_stream_and_loses_nothing() -> None:
     script = Script([*PROGRESS[1:], goodbye()])
-    subscriber = Subscriber(script, backlog=4)
+    subscriber = Subscriber(script, runtime=SubscriberRuntime(max_queued_events=4))
     first = next(subscriber)
     for _ in range(100):  # give the link every chance to run ahead
         subscriber._connection.run_soon(asyncio.sleep(0)).wait(LONG)
@@ -779,7 +781,7 @@ def moment() -> float:
 def test_a_decision_is_sent_as_it_was_made_and_nothing_before_it() -> None:
     """SEC-007"""
     script = Script([STARTED, PROMPT, forever])
-    with Subscriber(script, wall=moment) as subscriber:
+    with Subscriber(script, runtime=SubscriberRuntime(wall=moment)) as subscriber:
         next(subscriber)
         asked = next(subscriber)
         assert script.sent == []
@@ -859,7 +861,7 @@ def test_after_a_gap_only_prompts_that_were_sent_again_are_open() -> None:
 
 def test_a_prompt_whose_time_is_over_cannot_be_answered() -> None:
     now = [0.0]
-    with Subscriber(Script([PROMPT, forever]), clock=lambda: now[0]) as subscriber:
+    with Subscriber(Script([PROMPT, forever]), runtime=SubscriberRuntime(clock=lambda: now[0])) as subscriber:
         asked = next(subscriber)
         now[0] = 86_400.0
         assert subscriber.prompts == ()
@@ -903,7 +905,7 @@ def test_a_reply_after_the_end_is_refused() -> None:
 def test_other_terms_are_asked_for_by_name_and_only_what_changes_is_sent() -> None:
     script = Script([STARTED, forever])
     with Subscriber(script) as subscriber:
-        terms = subscriber.renegotiate(verbosity="detailed", patience=600).wait(LONG)
+        terms = subscriber.renegotiate(verbosity="detailed", minimum_timeout=600).wait(LONG)
         assert script.asked[1] == {
             "type": "subscription.renegotiate",
             "subscription_id": "sub_1",
@@ -947,9 +949,9 @@ def test_a_change_that_is_refused_leads_back_to_the_old_terms() -> None:
 
 
 def test_what_cannot_be_renegotiated_is_told() -> None:
-    with Subscriber(Script([forever]), max_events_per_second=5) as subscriber:
+    with Subscriber(Script([forever]), terms=Terms(max_events_per_second=5)) as subscriber:
         with pytest.raises(TypeError, match="extensions"):
-            subscriber.renegotiate(extensions=()).wait(LONG)
+            subscriber.renegotiate(extensions=()).wait(LONG)  # type: ignore[call-arg]  # what is tested
         with pytest.raises(LocalProtocolError, match="cannot be taken back"):
             subscriber.renegotiate(max_events_per_second=None).wait(LONG)
 

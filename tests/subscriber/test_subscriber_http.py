@@ -25,8 +25,11 @@ from aaep.protocol.events import (
     SessionStarted,
     StateChanged,
 )
-from aaep.subscriber.subscriber import Status, Subscriber, listen
+from aaep.subscriber.connection import Reconnect, SubscriberRuntime
+from aaep.subscriber.subscriber import Status, Subscriber
 from aaep.transports.base import ChannelLost
+from aaep.transports.options import ServerOptions
+from tests.options import subscriber as build_subscriber
 from tests.sessions import token
 
 LONG = 60.0  # seconds that nothing here should take
@@ -89,7 +92,9 @@ def line() -> Iterator[Line]:
 
 @pytest.fixture
 def producer(line: Line) -> Iterator[Producer]:
-    with Producer("bank", name="Bank", listen="http://127.0.0.1:0", journal=None, hosts=[line.host]) as made:
+    with Producer(
+        "bank", name="Bank", listen="http://127.0.0.1:0", journal=None, server=ServerOptions(hosts=[line.host])
+    ) as made:
         line.target = made.addresses[0]
         yield made
 
@@ -106,7 +111,7 @@ async def at_once(_: float) -> None:
 
 
 def connected(url: str, producer: Producer, **given: Any) -> Subscriber:
-    subscriber = listen(url, sleep=at_once, **given)
+    subscriber = build_subscriber(url, sleep=at_once, **given)
     subscriber.ready().wait(LONG)
     producer.reader().wait(LONG)
     return subscriber
@@ -298,7 +303,7 @@ def test_a_producer_that_comes_back_is_resumed_from_its_journal(tmp_path: Path) 
 
 def test_terms_are_changed_on_the_way(producer: Producer) -> None:
     with connected(producer.addresses[0], producer) as subscriber:
-        terms = subscriber.renegotiate(exclude=["aaep:agent.progress.updated"], patience=600).wait(LONG)
+        terms = subscriber.renegotiate(exclude=["aaep:agent.progress.updated"], minimum_timeout=600).wait(LONG)
         assert terms.unknown["attend"] == {"minimum_timeout_seconds": 600}
         with producer.session("Working.") as session:
             session.progress(percent=10)
@@ -322,7 +327,7 @@ def test_the_end_of_the_producer_ends_the_loop() -> None:
 def test_an_answer_that_was_lost_with_its_connection_is_given_again(tmp_path: Path) -> None:
     """The person decided once. The producer, which did not hear it, asks again, and gets that decision."""
     with Producer("bank", listen=f"unix://{tmp_path}/agent.sock", journal=None) as producer:
-        subscriber = Subscriber(producer.addresses[0], chance=lambda: 0.0)
+        subscriber = Subscriber(producer.addresses[0], runtime=SubscriberRuntime(random=lambda: 0.0))
         subscriber.ready().wait(LONG)
         with producer.session("Working.") as session:
             ask = session.confirm("Wipe the disk.", "All is gone.")
@@ -345,7 +350,7 @@ def test_an_answer_that_was_lost_with_its_connection_is_given_again(tmp_path: Pa
 def test_what_a_stranger_answers_is_told_in_a_sentence(scheme: str) -> None:
     with HTTPServer(("127.0.0.1", 0), BaseHTTPRequestHandler) as stranger:
         threading.Thread(target=stranger.handle_request).start()
-        subscriber = Subscriber(f"{scheme}://127.0.0.1:{stranger.server_port}", wait=False)
+        subscriber = Subscriber(f"{scheme}://127.0.0.1:{stranger.server_port}", reconnect=Reconnect(at_start=False))
         with pytest.raises(AaepError, match=r" answered 501: [^.]+\.$"):
             subscriber.ready().wait(LONG)
 

@@ -35,10 +35,15 @@ from aaep.protocol import codec
 from aaep.protocol.events import Envelope, ProducerInfo, ProgressUpdated
 from aaep.protocol.messages import Manifest, SubscriptionClose, SubscriptionRenegotiate, SubscriptionRequest
 from aaep.protocol.negotiation import Offer, negotiate, renegotiate
+from aaep.subscriber.connection import Reconnect, SubscriberRuntime
 from aaep.subscriber.fallback import FallbackChannel, may_fall_back
+from aaep.subscriber.request import Terms
 from aaep.subscriber.status import SubscriptionRefused
 from aaep.subscriber.subscriber import Subscriber
 from aaep.transports.base import Arrival, Channel, ChannelLost, ChannelRefused, serve
+from aaep.transports.options import ConnectOptions, Tls
+from tests.options import producer as build_producer
+from tests.options import subscriber as build_subscriber
 
 LONG = 60.0  # seconds that nothing here should take
 NOW = 1_779_632_531.0
@@ -119,7 +124,7 @@ async def at_once(_: float) -> None:
 
 
 def connected(channel: Channel | str, **more: Any) -> Subscriber:
-    return Subscriber(channel, **{"trust": TRUSTED, "wall": lambda: NOW + 60, "sleep": at_once, **more})
+    return build_subscriber(channel, **{"trust": TRUSTED, "wall": lambda: NOW + 60, "sleep": at_once, **more})
 
 
 def proven(subscriber: Subscriber) -> bool:
@@ -281,14 +286,14 @@ def test_a_change_of_terms_is_verified_as_the_first_terms_were() -> None:
 
 def test_signatures_cannot_be_required_of_nobody_in_particular() -> None:
     with pytest.raises(AaepError, match="trust="):
-        Subscriber(Script(None), require_signed=True)
+        Subscriber(Script(None), terms=Terms(require_signed=True))
     with pytest.raises(KeyUnusable):
         Subscriber(Script(None), trust="no-such-file.json")
 
 
 def test_what_is_required_cannot_be_taken_back() -> None:
     with connected(Script(signed())) as subscriber, pytest.raises(TypeError, match="signed"):
-        subscriber.renegotiate(signed=False).wait(LONG)
+        subscriber.renegotiate(require_signed=False).wait(LONG)  # type: ignore[call-arg]  # what is tested
 
 
 # -- real producers ----------------------------------------------------------------------------
@@ -328,7 +333,7 @@ def short() -> Iterator[Path]:
 
 
 def served(**more: Any) -> Producer:
-    return Producer("bank", **{"name": "Bank", "listen": "http://127.0.0.1:0", "journal": None, **more})
+    return build_producer("bank", **{"name": "Bank", "listen": "http://127.0.0.1:0", "journal": None, **more})
 
 
 def manifest_at(url: str, accept: str | None = None) -> tuple[str, bytes]:
@@ -353,7 +358,7 @@ def test_over_tls_a_producer_with_a_key_is_trusted(files: tuple[Path, Path], cer
     cert, key = certificate
     context = ssl.create_default_context(cafile=cert)
     producer = served(listen="https://127.0.0.1:0", cert=cert, key=key, signing_key=files[0])
-    with producer, Subscriber(producer.addresses[0], trust=files[1], ssl=context) as subscriber:
+    with producer, Subscriber(producer.addresses[0], trust=files[1], tls=Tls(context=context)) as subscriber:
         subscriber.ready().wait(LONG)
         assert subscriber.trusted
 
@@ -365,7 +370,7 @@ def test_a_certificate_that_nobody_looks_at_proves_nothing(
     careless = ssl.create_default_context()
     careless.check_hostname, careless.verify_mode = False, ssl.CERT_NONE
     producer = served(listen="https://127.0.0.1:0", cert=cert, key=key, signing_key=files[0])
-    with producer, Subscriber(producer.addresses[0], trust=files[1], ssl=careless) as subscriber:
+    with producer, Subscriber(producer.addresses[0], trust=files[1], tls=Tls(context=careless)) as subscriber:
         subscriber.ready().wait(LONG)
         assert not subscriber.trusted
 
@@ -610,7 +615,7 @@ def test_a_stream_that_cannot_be_had_any_more_is_begun_anew_elsewhere() -> None:
 
 def test_a_channel_cannot_fall_back() -> None:
     with pytest.raises(AaepError, match="URL"):
-        Subscriber(Script(None), fall_back=True)
+        Subscriber(Script(None), reconnect=Reconnect(other_transports=True))
 
 
 def close_door(producer: Producer, number: int) -> None:
@@ -623,7 +628,13 @@ def test_when_one_door_closes_the_person_goes_on_hearing_by_another(other: str, 
     producer = served(listen=["http://127.0.0.1:0", other], signing_key=files[0])
     with producer:
         first = producer.addresses[0]
-        with Subscriber(first, fall_back=True, sleep=at_once, trust=files[1], silence=5.0) as subscriber:
+        with Subscriber(
+            first,
+            trust=files[1],
+            reconnect=Reconnect(other_transports=True),
+            runtime=SubscriberRuntime(sleep=at_once),
+            connect=ConnectOptions(max_silence=5.0),
+        ) as subscriber:
             subscriber.ready().wait(LONG)
             producer.reader().wait(LONG)
             got: list[Envelope] = []

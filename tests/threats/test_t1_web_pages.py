@@ -26,6 +26,7 @@ from aaep.producer.producer import Producer
 from tests import browser
 from tests.end_to_end.readers import ANSWERS, PROMPT, Raw, reply
 from tests.end_to_end.wires import LONG, WIRES, Json
+from tests.options import producer as producer_with
 
 pytestmark = browser.needed
 
@@ -210,7 +211,7 @@ class Home(SimpleNamespace):
 
 @contextmanager
 def home(listen: list[str], **settings: Any) -> Iterator[Home]:
-    with Producer("bank", listen=listen, journal=None, **settings) as producer, ExitStack() as stack:
+    with producer_with("bank", listen=listen, journal=None, **settings) as producer, ExitStack() as stack:
         reader = Raw(WIRES["http"], producer.addresses[0].removeprefix("asgi+"), **ANSWERS)
         stream = stack.enter_context(reader.connect())
         session = stack.enter_context(producer.session("Moving money."))

@@ -30,6 +30,7 @@ from aaep.producer.producer import Producer
 from aaep.protocol.fields import CORE_CONTEXT
 from aaep.protocol.framing import MAX_MESSAGE_BYTES
 from aaep.subscriber.subscriber import Subscriber
+from aaep.transports.options import ServerOptions
 from tests import vectors
 from tests.end_to_end.readers import ANSWERS, ENDS, PROMPT, Raw, stamp
 from tests.end_to_end.wires import LONG, WIRES, Json, TwoWay, WebSocket, Wire
@@ -402,7 +403,9 @@ def test_t4_who_never_finishes_is_let_go_and_the_others_are_served(case: str) ->
     name, data = HALVES[case]
     wire = WIRES[name]
     with ExitStack() as stack:
-        producer = stack.enter_context(Producer("bank", listen=wire.listen, journal=None, patience=1.0))
+        producer = stack.enter_context(
+            Producer("bank", listen=wire.listen, journal=None, server=ServerOptions(request_timeout=1.0))
+        )
         url = producer.addresses[0]
         sent = data.replace(b"{host}", urlsplit(url).netloc.encode())
         slow = []

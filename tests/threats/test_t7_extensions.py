@@ -11,7 +11,7 @@ import pytest
 
 from aaep.errors import AaepError
 from aaep.presentation.announce import announce
-from aaep.producer.producer import Producer
+from aaep.producer.producer import ManifestOptions, Producer
 from aaep.protocol.attend_extension import ATTEND, attend_registry
 from aaep.protocol.codec import read
 from aaep.protocol.extensions import Extension
@@ -57,7 +57,7 @@ def test_t7_a_prefix_that_is_taken_or_no_name_cannot_be_registered(prefix: str) 
     with pytest.raises(AaepError):
         known.add(extension)
     with pytest.raises(AaepError):
-        Producer("bank", journal=None, extensions=[extension])
+        Producer("bank", journal=None, manifest=ManifestOptions(extensions=[extension]))
 
 
 @pytest.mark.parametrize("namespace", ["https://aaep-protocol.org/", "https://aaep-protocol.org/evil/v1", "", "evil"])

@@ -35,6 +35,7 @@ from aaep.protocol.negotiation import Offer
 from aaep.subscriber.subscriber import Subscriber
 from aaep.transports.asgi.pipe import Pipe
 from aaep.transports.base import asgi_application, transport
+from aaep.transports.options import ServerOptions
 from tests.asking import Asker
 from tests.end_to_end.readers import reply
 from tests.serving import served
@@ -272,7 +273,7 @@ def test_a_body_that_does_not_say_how_long_it_is_is_cut_off_all_the_same() -> No
 
 def test_who_has_a_token_is_let_in_from_anywhere() -> None:
     with hub() as made:
-        application = asgi_application(made, token=TOKEN)
+        application = asgi_application(made, ServerOptions(token=TOKEN))
         for headers, status in (({}, 401), ({"Authorization": "Bearer wrong"}, 401), (_bearer(), 200)):
             answer = ask(application, "GET", MANIFEST, client="10.0.0.7", headers={"Host": "agent.example", **headers})
             assert answer.status_code == status
@@ -280,7 +281,7 @@ def test_who_has_a_token_is_let_in_from_anywhere() -> None:
         assert rejected.status_code == 401
         assert rejected.json()["reason_code"] == "authentication_required"  # CF-087
         with pytest.raises(AaepError, match="either"):
-            asgi_application(made, token=TOKEN, identity=application)
+            asgi_application(made, ServerOptions(token=TOKEN, identity=application))
 
 
 def _bearer() -> dict[str, str]:
@@ -289,14 +290,14 @@ def _bearer() -> dict[str, str]:
 
 def test_the_page_that_is_on_the_list_may_use_it() -> None:
     with hub() as made:
-        application = asgi_application(made, origins=["https://reader.example"])
+        application = asgi_application(made, ServerOptions(origins=["https://reader.example"]))
         origin = {"Origin": "https://reader.example"}
         answer = ask(application, "GET", MANIFEST, headers=origin)
         assert answer.headers["Access-Control-Allow-Origin"] == "https://reader.example"
         before = ask(application, "OPTIONS", SUBSCRIPTIONS, headers=origin)
         assert (before.status_code, before.headers["Access-Control-Allow-Methods"]) == (204, "POST")
         with pytest.raises(AaepError, match="origin"):
-            asgi_application(made, origins=["*"])
+            asgi_application(made, ServerOptions(origins=["*"]))
 
 
 def test_a_defect_is_answered_without_a_word_of_how(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -434,7 +435,10 @@ def test_an_upgrade_that_is_not_in_order_is_refused(place: tuple[str, Asker], st
 
 
 def test_cf_096_a_page_gets_a_ticket_for_the_websocket() -> None:
-    with hub() as made, running(asgi_application(made, token=TOKEN, origins=["https://reader.example"])) as where:
+    with (
+        hub() as made,
+        running(asgi_application(made, ServerOptions(token=TOKEN, origins=["https://reader.example"]))) as where,
+    ):
         page, place = {"Origin": "https://reader.example"}, f"http://{where}/aaep/v1/tickets"
         assert httpx.post(place, headers=page).status_code == 401
         before = httpx.options(place, headers=page)
@@ -454,7 +458,7 @@ def test_cf_096_a_page_gets_a_ticket_for_the_websocket() -> None:
 def test_ws_006_who_asks_for_nothing_is_let_go_and_who_has_asked_is_not() -> None:
     with hub() as made:
         agent = Asker(made)
-        with running(asgi_application(made, patience=0.5)) as where, talking(where) as listening:
+        with running(asgi_application(made, ServerOptions(request_timeout=0.5))) as where, talking(where) as listening:
             listening.send(json.dumps(REQUEST))
             assert hear(listening)["type"] == "subscription.accepted"
             with talking(where) as silent:

@@ -40,7 +40,9 @@ from aaep.transports.base import ChannelLost, ChannelRefused, transport
 from aaep.transports.grpc.client import GrpcChannel, connect
 from aaep.transports.grpc.messages import LENGTH, batch, each, pack, unpack
 from aaep.transports.grpc.server import GrpcServer, serve
+from aaep.transports.options import ConnectOptions
 from tests.asking import Asker
+from tests.options import connect_options
 from tests.serving import served
 from tests.stubs import Stream, generated, open_channel
 
@@ -972,7 +974,7 @@ def test_importing_the_library_of_all_transports_loads_no_grpc() -> None:
 @contextmanager
 def channel_to(url: str, **settings: Any) -> Iterator[tuple[GrpcChannel, BackgroundLoop]]:
     loop = BackgroundLoop("test")
-    channel = connect(url, **settings)
+    channel = connect(url, connect_options(**settings))
     try:
         yield channel, loop
     finally:
@@ -1096,7 +1098,7 @@ def test_a_certificate_of_ours_is_shown(pems: Pems) -> None:
 )
 def test_what_cannot_be_connected_to_is_said_plainly(url: str, own: dict[str, Any], advice: str) -> None:
     with pytest.raises(AaepError, match=advice):
-        connect(url, **own)
+        connect(url, connect_options(**own))
 
 
 def test_what_a_server_says_cannot_play_tricks_on_a_terminal() -> None:
@@ -1107,7 +1109,7 @@ def test_what_a_server_says_cannot_play_tricks_on_a_terminal() -> None:
 
 
 def test_a_server_that_is_asked_too_often_is_asked_less_often() -> None:
-    channel = connect("grpc://127.0.0.1:1", silence=45)
+    channel = connect("grpc://127.0.0.1:1", ConnectOptions(max_silence=45))
     for _ in range(10):
         problem = channel.error_for(grpc.aio.AioRpcError(Code.UNAVAILABLE, details="GOAWAY: too_many_pings"))
         assert isinstance(problem, ChannelLost)

@@ -34,6 +34,7 @@ from aaep.transports.base import Arrival, ChannelLost, ChannelRefused, transport
 from aaep.transports.http.client import HttpChannel, connect
 from aaep.transports.http.server import HttpConnection, HttpServer, serve
 from aaep.transports.http.websocket_client import WebSocketChannel
+from aaep.transports.options import ConnectOptions, Tls
 from tests.asking import Asker
 from tests.serving import served
 
@@ -863,14 +864,14 @@ def test_a_network_is_served_with_encryption_and_a_token(certificate: tuple[str,
         url = f"https://127.0.0.1:{server.port}"
 
         async def listen() -> Arrival:
-            async with opened(connect(url, token=TOKEN, ssl=trust)) as channel:
+            async with opened(connect(url, ConnectOptions(token=TOKEN, tls=Tls(context=trust)))) as channel:
                 name = json.loads(await channel.request(json.dumps(request()).encode()))["subscription_id"]
                 async with aclosing(channel.arrivals(name)) as arrivals:
                     server.agent.ask("encrypted")
                     return await anext(arrivals)
 
         async def distrust() -> None:
-            async with opened(connect(url, token=TOKEN)) as channel:
+            async with opened(connect(url, ConnectOptions(token=TOKEN))) as channel:
                 await channel.manifest()
 
         assert run(listen).id == "evt_1"
@@ -917,7 +918,7 @@ def test_the_end_of_an_encrypted_connection_is_taken_after_it_was_closed() -> No
 def test_a_server_closes_after_its_encrypted_connections() -> None:
     async def closed() -> None:
         unused = cast(Any, None)
-        server = HttpServer(unused, unused, "wss://127.0.0.1:1", port=1, is_local=True, limit=1, patience=1.0)
+        server = HttpServer(unused, unused, "wss://127.0.0.1:1", port=1, is_local=True, limit=1, request_timeout=1.0)
         cast(Any, server)._listening = SimpleNamespace(close=lambda: None)
         connection = server.make_connection()
         connection.connection_made(Forgetful())
@@ -1093,7 +1094,7 @@ def test_a_wrong_token_is_told_by_the_rejection_and_elsewhere_by_an_error() -> N
     with serving(token=TOKEN) as server:
 
         async def ask() -> None:
-            async with opened(connect(server.url, token="wrong")) as channel:
+            async with opened(connect(server.url, ConnectOptions(token="wrong"))) as channel:
                 answer = json.loads(await channel.request(encoded(request())))
                 assert answer["reason_code"] == "authentication_required"
                 with pytest.raises(ChannelRefused, match="401"):
@@ -1129,7 +1130,7 @@ def test_what_is_no_address_is_said_so(url: str) -> None:
 
 def test_a_token_is_not_sent_over_a_network_in_the_clear() -> None:
     with pytest.raises(AaepError, match="unencrypted"):
-        connect("http://agent.example:8137", token=TOKEN)
+        connect("http://agent.example:8137", ConnectOptions(token=TOKEN))
 
 
 @pytest.mark.parametrize(
@@ -1252,7 +1253,7 @@ def test_a_redirect_within_one_https_origin_is_followed(certificate: tuple[str, 
     async def ask() -> None:
         async with Script(there, manifest, told("301 x", b"", "Location: /a"), *[there] * 9, trust=trust) as script:
             known = ssl.create_default_context(cafile=certificate[0])
-            async with opened(connect(script.url, token=TOKEN, ssl=known)) as channel:
+            async with opened(connect(script.url, ConnectOptions(token=TOKEN, tls=Tls(context=known)))) as channel:
                 assert await channel.manifest() == b"{}"
                 assert script.asked[1].startswith(b"GET /other ") and TOKEN.encode() in script.asked[1]
                 with pytest.raises(ChannelRefused, match="elsewhere"):
@@ -1292,7 +1293,7 @@ def test_the_stream_is_asked_for_as_the_binding_says() -> None:
     async def ask() -> bytes:
         async with (
             Script(STREAM + b"Connection: close\r\n\r\n") as script,
-            opened(connect(script.url, token=TOKEN)) as channel,
+            opened(connect(script.url, ConnectOptions(token=TOKEN))) as channel,
         ):
             assert [one async for one in channel.arrivals("sub_1", "evt_9")] == []
             return script.asked[0]
@@ -1329,7 +1330,10 @@ def test_a_location_of_another_server_is_not_where_the_stream_is_read() -> None:
 def test_a_stream_that_falls_silent_is_lost() -> None:
     async def ask() -> None:
         body = b'\r\nid: evt_1\ndata: {"a":1}\n\n'
-        async with Script(STREAM + body, hold=True) as script, opened(connect(script.url, silence=0.1)) as channel:
+        async with (
+            Script(STREAM + body, hold=True) as script,
+            opened(connect(script.url, ConnectOptions(max_silence=0.1))) as channel,
+        ):
             arrivals = channel.arrivals("")
             assert await anext(arrivals) == Arrival(b'{"a":1}', "evt_1")
             with pytest.raises(ChannelLost, match="for too long"):

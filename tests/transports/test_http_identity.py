@@ -11,6 +11,7 @@ import subprocess
 import threading
 import time
 from contextlib import ExitStack, closing
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -25,6 +26,8 @@ from aaep.subscriber.status import Status
 from aaep.subscriber.subscriber import Subscriber
 from aaep.transports.addresses import make_ssl_context
 from aaep.transports.base import ChannelRefused
+from aaep.transports.options import Tls
+from tests.options import producer as producer_with
 from tests.transports.test_http import (
     EVENTS,
     JSON,
@@ -242,18 +245,17 @@ def test_sec_013_a_certificate_shows_who_somebody_is(tls: Path, file: Path) -> N
 
 
 def test_tr_027_no_tls_older_than_1_2(tls: Path) -> None:
-    made = make_ssl_context(
-        "https://x", "https", None, str(tls / "server.pem"), str(tls / "server.key"), str(tls / "ca.pem")
-    )
+    files = Tls(cert=str(tls / "server.pem"), key=str(tls / "server.key"), ca=str(tls / "ca.pem"))
+    made = make_ssl_context("https://x", "https", files)
     assert made is not None and made.minimum_version >= ssl.TLSVersion.TLSv1_2
     assert made.verify_mode is ssl.CERT_OPTIONAL
-    for bad, said in (({"client_ca": "/nowhere.pem"}, "client_ca"), ({"client_ca": str(tls / "ca.key")}, "client_ca")):
-        with pytest.raises(AaepError, match=said):
-            make_ssl_context("https://x", "https", None, str(tls / "server.pem"), str(tls / "server.key"), **bad)
-    with pytest.raises(AaepError, match="client_ca"):
-        make_ssl_context("https://x", "https", ssl.create_default_context(), None, None, "ca.pem")
+    for bad in ("/nowhere.pem", str(tls / "ca.key")):
+        with pytest.raises(AaepError, match="ca="):
+            make_ssl_context("https://x", "https", replace(files, ca=bad))
+    with pytest.raises(AaepError, match="ca="):
+        make_ssl_context("https://x", "https", Tls(context=ssl.create_default_context(), ca="ca.pem"))
     with pytest.raises(AaepError, match="https://"):
-        make_ssl_context("http://x", "http", None, None, None, "ca.pem")
+        make_ssl_context("http://x", "http", Tls(ca="ca.pem"))
 
 
 # -- a producer --------------------------------------------------------------------------------
@@ -312,10 +314,10 @@ def test_cf_149_a_subscriber_shows_its_new_token_and_misses_nothing(file: Path, 
 
     fresh = bearer(file, "ada")
     door: dict[str, Any] = {"listen": f"{scheme}://127.0.0.1:0", "identity": Tokens(file), "audience": "ada"}
-    with Producer("bank", journal=None, **door) as producer, ExitStack() as stack:
+    with producer_with("bank", journal=None, **door) as producer, ExitStack() as stack:
         until = time.time() + 3.0  # by when it is connected, also where everything takes long
         short = bearer(file, "ada", seconds=3.0)
-        reader = stack.enter_context(Subscriber(producer.addresses[0], token=current, tell=tell))
+        reader = stack.enter_context(Subscriber(producer.addresses[0], token=current, on_status=tell))
         events = iter(reader)
         with producer.session("Before."):
             assert next(events).type == "aaep:agent.session.started"

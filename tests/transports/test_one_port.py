@@ -28,6 +28,7 @@ from aaep.subscriber.subscriber import Subscriber
 from aaep.transports.base import SharedServer, serve
 from tests.asking import Asker
 from tests.end_to_end.readers import reply
+from tests.options import server_options
 from tests.serving import served
 from tests.transports.test_http import (
     EVENTS,
@@ -381,7 +382,7 @@ def test_other_options_are_another_server_and_the_port_is_in_use() -> None:
         hub.run(serve(hub, f"http://127.0.0.1:{port}"))
         for options in ({"token": TOKEN}, {"origins": [PAGE]}):
             with pytest.raises(AaepError, match="in use"):
-                hub.run(serve(hub, f"ws://127.0.0.1:{port}", **options))
+                hub.run(serve(hub, f"ws://127.0.0.1:{port}", server_options(**options)))
 
 
 def test_port_0_is_another_one_each_time_and_a_server_that_was_closed_is_not_shared() -> None:

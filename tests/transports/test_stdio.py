@@ -24,7 +24,8 @@ from aaep.identity.credentials import Credentials, Unauthorised
 from aaep.identity.peer import Peer
 from aaep.protocol.events import AwaitingConfirmation, SessionCompleted
 from aaep.subscriber.subscriber import Subscriber
-from aaep.transports.base import ChannelLost, ChannelRefused, serve
+from aaep.transports.base import ChannelLost, ChannelRefused
+from aaep.transports.options import ConnectOptions
 from aaep.transports.stdio import server as stdio
 from tests import asking
 from tests.asking import WAIT, Asker, parting, renegotiation, reply, request
@@ -621,7 +622,7 @@ def talk(url: str, *, patience: float = WAIT) -> tuple[list[Any], BaseException 
     """What an agent says to one who subscribes, and how it ends."""
 
     async def listen() -> tuple[list[Any], BaseException | None]:
-        channel = stdio.connect(url, patience=patience)
+        channel = stdio.connect(url, ConnectOptions(timeout=patience))
         got = []
         try:
             got.append(json.loads(await channel.request(ASK)))
@@ -817,7 +818,7 @@ def test_an_agent_is_ended_politely_and_surely(tmp_path: Path, text: str, noted:
     script = Script(tmp_path, text)
 
     async def visit() -> None:
-        channel = stdio.connect(script.url, patience=0.2 if "sleep" in text else WAIT)
+        channel = stdio.connect(script.url, ConnectOptions(timeout=0.2 if "sleep" in text else WAIT))
         asking = asyncio.ensure_future(channel.request(ASK))
         while len(script.words) < (2 if "up" in text else 1):
             await asyncio.sleep(0.01)  # a file is all that the program can write to
@@ -835,7 +836,7 @@ def test_who_does_not_wait_leaves_no_process_behind(tmp_path: Path) -> None:
     script = Script(tmp_path, "note('up'); time.sleep(600)")
 
     async def visit() -> None:
-        channel = stdio.connect(script.url, patience=0.1)
+        channel = stdio.connect(script.url, ConnectOptions(timeout=0.1))
         asking = asyncio.ensure_future(channel.request(ASK))
         while len(script.words) < 2:
             await asyncio.sleep(0.01)  # a file is all that the program can write to
@@ -888,7 +889,7 @@ def test_it_works_on_the_loop_of_the_standard_library_too() -> None:
         hub = Hub(asking.OFFER, asking.hub().journal, loop=asyncio.get_running_loop())
         theirs, our_end = os.pipe()
         our_start, theirs_too = os.pipe()
-        await serve(hub, "stdio:", reading=theirs, writing=theirs_too)
+        await stdio.serve(hub, "stdio:", reading=theirs, writing=theirs_too)
         client, agent = Client(our_start, our_end), Asker(hub)
         await asyncio.to_thread(client.subscribe)
         asked = agent.ask()

@@ -31,9 +31,11 @@ from aaep.protocol.events import AwaitingConfirmation
 from aaep.subscriber.subscriber import Subscriber
 from aaep.transports import unix
 from aaep.transports.base import ChannelLost, ChannelRefused, serve, transport
+from aaep.transports.options import ConnectOptions
 from aaep.transports.unix.paths import LONGEST, bind, folders, fresh, peer_of
 from tests import asking
 from tests.asking import WAIT, Asker, parting, renegotiation, reply, request
+from tests.options import connect_options
 from tests.serving import served
 
 root = pytest.mark.skipif(os.geteuid() != 0, reason="only root may give files away")
@@ -225,7 +227,7 @@ def test_a_subscriber_names_an_agent() -> None:
     with pytest.raises(AaepError, match="Which agent"):
         unix.connect("unix:")
     with pytest.raises(AaepError, match="no framing"):
-        unix.connect("unix:bank", framing="tea")  # type: ignore[arg-type]  # that is the test
+        unix.connect("unix:bank", ConnectOptions(framing="tea"))  # type: ignore[arg-type]  # that is the test
 
 
 def test_a_path_with_other_characters(folder: Path) -> None:
@@ -742,7 +744,7 @@ def test_a_subscriber_listens_and_answers(url: str, framing: str) -> None:
             with producer.session("Moving money."):
                 transfer("$5")
 
-        with Subscriber(producer.addresses[0], framing=framing) as subscriber:
+        with Subscriber(producer.addresses[0], connect=connect_options(framing=framing)) as subscriber:
             subscriber.ready().wait(WAIT)
             thread = threading.Thread(target=work)
             thread.start()
@@ -891,6 +893,10 @@ def test_what_a_strange_agent_sends_that_is_no_message_is_told_and_the_stream_go
 
         threading.Thread(target=agent, daemon=True).start()
         told: list[str] = []
-        subscriber = Subscriber(f"unix://{place}", framing="ndjson", tell=lambda status: told.append(status.kind))
+        subscriber = Subscriber(
+            f"unix://{place}",
+            on_status=lambda status: told.append(status.kind),
+            connect=ConnectOptions(framing="ndjson"),
+        )
         assert [*subscriber] == []
     assert told == ["connecting", "connected", "unread", "ended"]

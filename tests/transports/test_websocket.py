@@ -44,8 +44,10 @@ from aaep.transports.base import ChannelLost, ChannelRefused, transport
 from aaep.transports.http.guard import Refusal
 from aaep.transports.http.tickets import Tickets
 from aaep.transports.http.websocket_server import close_code
+from aaep.transports.options import ConnectOptions
 from tests.asking import Asker
 from tests.end_to_end.readers import reply
+from tests.options import connect_options
 from tests.serving import served
 from tests.transports.test_http import PRODUCER
 
@@ -673,7 +675,7 @@ def asked(url: str, **options: Any) -> bytes:
     """What a request is answered, by our own client."""
 
     async def ask() -> bytes:
-        channel = transport(url).connect(url, **options)
+        channel = transport(url).connect(url, connect_options(**options))
         try:
             return await channel.request(request().encode())
         finally:
@@ -690,7 +692,7 @@ def test_the_client_shows_its_token_and_reads_the_manifest() -> None:
             asked(server.url)
 
         async def manifest() -> bytes:
-            channel = transport(server.url).connect(server.url, token="correct-horse-battery-staple")
+            channel = transport(server.url).connect(server.url, ConnectOptions(token="correct-horse-battery-staple"))
             try:
                 return await channel.manifest()
             finally:
@@ -701,7 +703,7 @@ def test_the_client_shows_its_token_and_reads_the_manifest() -> None:
 
 def test_the_client_keeps_its_token_to_itself() -> None:
     with pytest.raises(AaepError, match="unencrypted"):
-        transport("ws://far.example").connect("ws://far.example", token="secret")
+        transport("ws://far.example").connect("ws://far.example", ConnectOptions(token="secret"))
     with pytest.raises(AaepError, match="credentials"):
         transport("ws://me:secret@far.example").connect("ws://me:secret@far.example")
 

@@ -12,6 +12,7 @@ import click
 
 from ..identity.credentials import Certificates, First, Grant, Identity, validate_nonlocal_principal, validate_roles
 from ..identity.origins import ENCRYPTED, scheme_of
+from ..transports.options import ConnectOptions, Tls
 from ._command import CannotRun, to_printable
 
 __all__ = [
@@ -19,9 +20,8 @@ __all__ = [
     "CERT_OPTION",
     "TOKEN_OPTION",
     "ClientCertificate",
-    "build_channel_settings",
+    "build_connect_options",
     "build_identity",
-    "build_token_settings",
     "silence_logging",
 ]
 
@@ -74,20 +74,16 @@ def silence_logging() -> None:
     logging.getLogger("aaep.stdio").addHandler(_AGENT_OUTPUT_HANDLER)
 
 
-def build_channel_settings(url: str, token: str | None, ca: Path | None, own: ClientCertificate) -> dict[str, Any]:
-    """What the transport of a URL is given for all of them."""
-    return build_token_settings(url, token) | _build_tls_settings(url, ca, own)
+def build_connect_options(url: str, token: str | None, ca: Path | None, own: ClientCertificate) -> ConnectOptions:
+    """Return the options of a connection to a URL."""
+    # Pipes and Unix sockets take no token: there the system says who connects.
+    is_local = scheme_of(url) in ("stdio", "unix")
+    return ConnectOptions(token=None if is_local else token, tls=_build_tls(url, ca, own))
 
 
-def build_token_settings(url: str, token: str | None) -> dict[str, Any]:
-    """A token as a transport takes it. Pipes and Unix sockets take none: there the system says who it is."""
-    return {} if token is None or scheme_of(url) in ("stdio", "unix") else {"token": token}
-
-
-def _build_tls_settings(url: str, ca: Path | None, own: ClientCertificate) -> dict[str, Any]:
-    """gRPC has its own TLS, and reads the files itself."""
+def _build_tls(url: str, ca: Path | None, own: ClientCertificate) -> Tls | None:
     if ca is None and own is None:
-        return {}
+        return None
     if scheme_of(url) not in ENCRYPTED:
         option = "--cert" if ca is None else "--ca"
         raise CannotRun(f"{option} is for an encrypted address, and {to_printable(url)} is none. Leave it out.")
@@ -99,12 +95,12 @@ def _build_tls_settings(url: str, ca: Path | None, own: ClientCertificate) -> di
         try:
             context.load_cert_chain(*own)
         except OSError as error:
-            files = " and ".join(to_printable(str(one)) for one in own)
+            files = " and ".join(to_printable(str(file)) for file in own)
             raise CannotRun(f"{files} are not a certificate and its key in PEM format.") from error
     if scheme_of(url) != "grpcs":
-        return {"ssl": context}
-    shown = {} if own is None else {"cert": str(own[0]), "key": str(own[1])}
-    return shown if ca is None else {"ca": str(ca), **shown}
+        return Tls(context=context)
+    cert, key = (None, None) if own is None else (str(own[0]), str(own[1]))
+    return Tls(ca=None if ca is None else str(ca), cert=cert, key=key)  # gRPC reads the files itself
 
 
 # -- _identities --

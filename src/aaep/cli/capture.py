@@ -8,7 +8,7 @@ import threading
 import time
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 from urllib.parse import urlsplit
 
 import click
@@ -20,6 +20,8 @@ from ..protocol.codec import canonical_type
 from ..protocol.events import CORE_EVENTS
 from ..protocol.subscription import matches_pattern
 from ..recording.capture import CaptureWriter, LineFile
+from ..subscriber.connection import Reconnect
+from ..subscriber.request import Terms
 from ..subscriber.status import Status
 from ..subscriber.subscriber import Subscriber
 from ..transports.base import ChannelLost, transport
@@ -33,7 +35,7 @@ from ._command import (
     interrupt_on_sigterm,
     to_printable,
 )
-from ._options import CA_OPTION, CERT_OPTION, TOKEN_OPTION, ClientCertificate, build_channel_settings, silence_logging
+from ._options import CA_OPTION, CERT_OPTION, TOKEN_OPTION, ClientCertificate, build_connect_options, silence_logging
 
 __all__ = ["main"]
 
@@ -128,10 +130,8 @@ def main(
     2 when there never was one or the file could not be written.
     """
     silence_logging()
-    wishes: dict[str, Any] = {"languages": languages or None, "include": types or None}
-    given = {key: value for key, value in wishes.items() if value is not None} | build_channel_settings(
-        url, token, ca, own
-    )
+    options = build_connect_options(url, token, ca, own)
+    terms = Terms(languages=languages or ("en-US",), include=types or None)
     over = threading.Event()
     typed = detect_input(sys.stdin) if replies else NoInput()
     if replies and isinstance(typed, NoInput):  # an agent must not wait for an answer that cannot come
@@ -152,7 +152,14 @@ def main(
                     tell(status)
 
                 return Subscriber(
-                    url, name="aaep capture", replies=replies, wait=wait, tell=both, record=capture.record, **given
+                    url,
+                    name="aaep capture",
+                    replies=replies,
+                    terms=terms,
+                    connect=options,
+                    reconnect=Reconnect(at_start=wait),
+                    on_status=both,
+                    on_message=capture.record,
                 )
 
             if replies:

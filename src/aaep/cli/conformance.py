@@ -31,6 +31,7 @@ from ..protocol.audit import Audit
 from ..protocol.catalogue import all_rules
 from ..recording import reader as recordings
 from ..transports.base import Reachable
+from ..transports.options import ConnectOptions
 from ._command import (
     CONTEXT_SETTINGS,
     AaepCommand,
@@ -41,7 +42,7 @@ from ._command import (
     open_input,
     to_printable,
 )
-from ._options import CA_OPTION, CERT_OPTION, TOKEN_OPTION, ClientCertificate, build_channel_settings
+from ._options import CA_OPTION, CERT_OPTION, TOKEN_OPTION, ClientCertificate, build_connect_options
 from ._output_files import check_output_files, write_output_file
 
 __all__ = ["main"]
@@ -207,8 +208,8 @@ def _check_producer(
         raise CannotRun("A session is started by --start-command or by --start-url, not by both.")
     check_output_files((), _drop_missing(page, cases))
     source = url or (f"stdio:{command}" if command else "http://127.0.0.1:0")
-    settings = {} if self_test else build_channel_settings(source, token, ca, own)  # ours asks nobody who they are
-    settings["certified"] = own is not None and not self_test
+    options = ConnectOptions() if self_test else build_connect_options(source, token, ca, own)  # ours needs none
+    certified = own is not None and not self_test
     audible = progress or sys.stderr.isatty()
 
     def report_progress(name: str) -> None:
@@ -217,7 +218,15 @@ def _check_producer(
 
     async def run_suite(at: str, start: TaskStarter | None) -> ProducerResults:
         return await judge_producer(
-            at, start, level=level, strict=strict, on_progress=report_progress, wait=wait, patience=patience, **settings
+            at,
+            start,
+            level=level,
+            strict=strict,
+            on_progress=report_progress,
+            certified=certified,
+            wait=wait,
+            patience=patience,
+            options=options,
         )
 
     try:

@@ -6,7 +6,7 @@ import json
 import sys
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any, cast
+from typing import cast
 
 import click
 
@@ -16,11 +16,13 @@ from ..presentation.announce import Announcement, Preferences
 from ..protocol.codec import encode
 from ..protocol.events import Envelope
 from ..protocol.fields import Verbosity
+from ..subscriber.connection import Reconnect
+from ..subscriber.request import Terms
 from ..subscriber.status import Status
 from ..subscriber.subscriber import Subscriber
 from ..transports.base import ChannelLost, transport
 from ._command import AaepCommand, CannotRun, IntegerRange, LanguageTagType, to_json_line
-from ._options import CA_OPTION, CERT_OPTION, TOKEN_OPTION, ClientCertificate, build_channel_settings, silence_logging
+from ._options import CA_OPTION, CERT_OPTION, TOKEN_OPTION, ClientCertificate, build_connect_options, silence_logging
 
 __all__ = ["main"]
 
@@ -89,19 +91,22 @@ def main(
         raise CannotRun("Standard output is for events or for announcements. Give --json or --announcements.")
     typed = detect_input(sys.stdin)
     replies = replies and not isinstance(typed, NoInput)
-    wishes: dict[str, Any] = {
-        "name": name,
-        "languages": languages or None,
-        "max_events_per_second": rate,
-        "trust": trust,
-    }
-    given = {key: value for key, value in wishes.items() if value is not None} | build_channel_settings(
-        url, token, ca, own
-    )
+    options = build_connect_options(url, token, ca, own)
+    terms = Terms(languages=languages or ("en-US",), max_events_per_second=rate)
     spoken = cast(Verbosity, verbosity)
 
-    def connect(tell: Callable[[Status], None]) -> Reader:
-        return Subscriber(url, replies=replies, verbosity=spoken, wait=wait, tell=tell, **given)
+    def connect(on_status: Callable[[Status], None]) -> Reader:
+        return Subscriber(
+            url,
+            name=name or "AAEP for Python",
+            replies=replies,
+            verbosity=spoken,
+            terms=terms,
+            connect=options,
+            reconnect=Reconnect(at_start=wait),
+            trust=trust,
+            on_status=on_status,
+        )
 
     silence_logging()
 

@@ -22,7 +22,7 @@ from ..identity.signatures import MAX_VALIDITY_DAYS, VerifiedManifest, sign_mani
 from ..identity.signing_keys import Algorithm, SigningKey, TrustedKeys
 from ..protocol.codec import encode
 from ..protocol.messages import Manifest
-from ..transports.base import transport
+from ..transports.base import connect
 from ._command import (
     CONTEXT_SETTINGS,
     AaepCommand,
@@ -34,7 +34,7 @@ from ._command import (
     to_json_line,
     to_printable,
 )
-from ._options import CA_OPTION, CERT_OPTION, TOKEN_OPTION, ClientCertificate, build_channel_settings
+from ._options import CA_OPTION, CERT_OPTION, TOKEN_OPTION, ClientCertificate, build_connect_options
 
 __all__ = ["main"]
 
@@ -325,10 +325,10 @@ def _load_raw(source: str, token: str | None, ca: Path | None, own: ClientCertif
 
 
 def _fetch(url: str, token: str | None, ca: Path | None, own: ClientCertificate) -> bytes:
-    settings = build_channel_settings(url, token, ca, own)
+    options = build_connect_options(url, token, ca, own)
 
     async def fetch() -> bytes:
-        channel = transport(url).connect(url, **settings)
+        channel = connect(url, options)
         try:
             async with asyncio.timeout(_FETCH_TIMEOUT):
                 return await channel.manifest()

@@ -10,19 +10,20 @@ from collections.abc import Callable
 from contextlib import suppress
 from functools import partial
 from pathlib import Path
-from typing import IO, Any, Final, cast
+from typing import IO, Final, cast
 
 import click
 
 from ..errors import AaepError
 from ..journal.base import Retention
 from ..journal.memory import MemoryJournal
-from ..producer.producer import Producer
+from ..producer.producer import ManifestOptions, Producer
 from ..protocol.fields import get_member
 from ..recording.capture import CaptureError
 from ..recording.replay_plan import ReplayPlan
 from ..recording.replayer import Replayer, ReplyPolicy
 from ..transports.base import Reachable
+from ..transports.options import ConnectOptions
 from ._command import (
     AaepCommand,
     CannotRun,
@@ -33,7 +34,7 @@ from ._command import (
     open_stdin,
     to_printable,
 )
-from ._options import CA_OPTION, CERT_OPTION, ClientCertificate, build_channel_settings
+from ._options import CA_OPTION, CERT_OPTION, ClientCertificate, build_connect_options
 
 __all__ = ["main"]
 
@@ -148,7 +149,7 @@ def main(
         with _RereadableInput(file) as opened, interrupt_on_sigterm(), _HubWarningPrinter(hub):
             script = ReplayPlan(opened, known, on_progress=partial(_print_lines_read, show_progress=audible))
             _print_summary(script, file)
-            with _build_producer(script, urls, hub, build_channel_settings(hub or "", token, ca, own)) as producer:
+            with _build_producer(script, urls, hub, build_connect_options(hub or "", token, ca, own)) as producer:
                 rehearsal = Replayer(
                     producer,
                     script,
@@ -234,7 +235,7 @@ def _open_file(file: str) -> IO[bytes]:
     return open(file, "rb", buffering=1 << 18)
 
 
-def _build_producer(script: ReplayPlan, urls: tuple[str, ...], hub: str | None, settings: dict[str, Any]) -> Producer:
+def _build_producer(script: ReplayPlan, urls: tuple[str, ...], hub: str | None, options: ConnectOptions) -> Producer:
     """The agent of the recording, to those who listen now."""
     info, languages = script.producer, script.languages or ("en-US",)
     return Producer(
@@ -244,11 +245,10 @@ def _build_producer(script: ReplayPlan, urls: tuple[str, ...], hub: str | None, 
         model=get_member(info, "model"),
         listen=urls or (() if hub else ("http://127.0.0.1:0",)),
         hub=hub,
-        hub_settings=settings or None,
+        hub_options=options,
         journal=MemoryJournal(retention=Retention(max_bytes=_MAX_JOURNAL_BYTES)),
         language=languages[0],
-        languages=languages[1:],
-        extensions=script.extensions,
+        manifest=ManifestOptions(languages=languages[1:], extensions=script.extensions),
     )
 
 

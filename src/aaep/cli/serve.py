@@ -7,7 +7,7 @@ import logging
 import signal
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import Any, Final
+from typing import Final
 
 import click
 
@@ -29,6 +29,7 @@ from ..runtime.files import default_journal_path
 from ..runtime.ids import format_timestamp
 from ..transports.base import SharedServer
 from ..transports.base import serve as open_server
+from ..transports.options import ServerOptions, Tls
 from ..transports.stdio.server import StdioServer
 from ._command import AaepCommand, CannotRun, LanguageTagType, to_printable
 from ._options import build_identity
@@ -38,9 +39,10 @@ __all__ = ["main"]
 _ENCRYPTED_PREFIXES: Final = tuple(f"{scheme}:" for scheme in ENCRYPTED)
 _WEB_PREFIXES: Final = ("http:", "https:", "ws:", "wss:", "asgi+http:")  # what a browser can speak to
 _OPTION_SPELLINGS: Final = (
-    ("either ssl=, a context, or ", ""),
+    ("either tls=Tls(context=…) or ", ""),
+    ("tls=Tls(cert=…, key=…)", "--tls-cert and --tls-key"),
     ("identity= or token=", "--tokens"),
-    ("client_ca='", "--client-ca '"),
+    ("ca='", "--client-ca '"),
     ("issuer=", "--issuer"),
     ("audience=", "--audience"),
     ("cert='", "--tls-cert '"),
@@ -151,21 +153,21 @@ def main(
     """
     if stdio:
         urls = (*urls, "stdio:")
-    files = {name: value for name, value in (("cert", tls_cert), ("key", tls_key), ("client_ca", client_ca)) if value}
-    if files and not any(url.lower().startswith(_ENCRYPTED_PREFIXES) for url in urls):
+    tls = Tls(cert=tls_cert, key=tls_key, ca=client_ca)
+    if tls != Tls() and not any(url.lower().startswith(_ENCRYPTED_PREFIXES) for url in urls):
         raise CannotRun(
             "--tls-cert and --tls-key are for encrypted addresses. Give one too: --listen https://127.0.0.1:8443"
         )
     if (client_ca is None) != (not certificates):
         raise CannotRun("--client-ca says which certificates count, and --certificate whose they are. Give both.")
-    settings: dict[str, Any] = {**files, **_build_web_settings(urls, origins, hosts)}
+    _check_web_options(urls, origins, hosts)
     try:
-        who = build_identity(tokens, jwks, issuer, audience, certificates)
-        settings |= {} if who is None else {"identity": who}
+        identity = build_identity(tokens, jwks, issuer, audience, certificates)
+        options = ServerOptions(identity=identity, tls=None if tls == Tls() else tls, origins=origins, hosts=hosts)
         sign = None if signing_key is None else _load_signer(signing_key)
         with _log_to_stderr(level):
             return asyncio.run(
-                _serve(urls, _build_offer(name, languages, reached_at), _open_journal(journal), settings, sign)
+                _serve(urls, _build_offer(name, languages, reached_at), _open_journal(journal), options, sign)
             )
     except AaepError as error:
         raise CannotRun(_use_option_names(str(error))) from error
@@ -202,7 +204,7 @@ def _use_option_names(text: str) -> str:
     return text
 
 
-def _build_web_settings(urls: tuple[str, ...], origins: tuple[str, ...], hosts: tuple[str, ...]) -> dict[str, Any]:
+def _check_web_options(urls: tuple[str, ...], origins: tuple[str, ...], hosts: tuple[str, ...]) -> None:
     """Which web pages may come, and which further names are ours, where there is such a thing."""
     if urls and not any(url.lower().startswith(_WEB_PREFIXES) for url in urls):
         where = "Give one that browsers can reach too: --listen http://127.0.0.1:8137"
@@ -210,7 +212,6 @@ def _build_web_settings(urls: tuple[str, ...], origins: tuple[str, ...], hosts: 
             raise CannotRun(f"--origin is for web pages, and none can use these addresses. {where}")
         if hosts:
             raise CannotRun(f"--host-name is for HTTP and WebSocket, and none of these addresses is. {where}")
-    return {name: value for name, value in (("origins", origins), ("hosts", hosts)) if value}
 
 
 def _open_journal(given: str | None) -> Journal:
@@ -240,10 +241,10 @@ async def _serve(
     urls: tuple[str, ...],
     offer: Offer,
     journal: Journal,
-    settings: dict[str, Any],
+    options: ServerOptions,
     sign: Callable[[Manifest], str | None] | None,
 ) -> int:
-    several = "identity" in settings and getattr(settings["identity"], "is_multi_user", True)
+    several = options.identity is not None and getattr(options.identity, "is_multi_user", True)
     kept_for = audience_lookup(journal, is_multi_user=several)
     hub = Hub(offer, journal, loop=asyncio.get_running_loop(), audience=kept_for)
     hub.signer = sign
@@ -254,7 +255,7 @@ async def _serve(
         asyncio.get_running_loop().add_signal_handler(number, stopped.set)
     try:
         for url in urls or ("http://127.0.0.1:8137", "ws://127.0.0.1:8137"):
-            server = await open_server(hub, url, **_select_settings(url, settings))
+            server = await open_server(hub, url, _select_options(url, options))
             # On standard error: standard output may be a reader's.
             if isinstance(server, SharedServer):
                 click.echo(f"The server at {server.server.url} also listens at {server.url}", err=True)
@@ -275,14 +276,14 @@ async def _serve(
     return 0
 
 
-def _select_settings(url: str, settings: dict[str, Any]) -> dict[str, Any]:
-    """A local socket knows its users by themselves, and only what is encrypted has a certificate."""
-    place = url.lower()
-    if place.startswith(("unix:", "stdio:")):
-        return {}
-    meant = {"identity"}
-    if place.startswith(_ENCRYPTED_PREFIXES):
-        meant |= {"cert", "key", "client_ca"}
-    if place.startswith(_WEB_PREFIXES):
-        meant |= {"origins", "hosts"}
-    return {name: value for name, value in settings.items() if name in meant}
+def _select_options(url: str, options: ServerOptions) -> ServerOptions:
+    """Return the options that are meant for a URL: only an encrypted one has a certificate."""
+    url = url.lower()
+    if url.startswith(("unix:", "stdio:")):
+        return ServerOptions()  # the system says who connects
+    return ServerOptions(
+        identity=options.identity,
+        tls=options.tls if url.startswith(_ENCRYPTED_PREFIXES) else None,
+        origins=options.origins if url.startswith(_WEB_PREFIXES) else (),
+        hosts=options.hosts if url.startswith(_WEB_PREFIXES) else (),
+    )

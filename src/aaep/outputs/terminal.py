@@ -19,7 +19,7 @@ from concurrent.futures import CancelledError
 from functools import partial
 from queue import SimpleQueue
 from types import FrameType
-from typing import Any, Final, Protocol, TextIO
+from typing import Any, Final, Protocol, TextIO, Unpack
 
 import msgspec
 
@@ -41,6 +41,7 @@ from ..protocol.events import (
 from ..protocol.fields import Verbosity, get_member
 from ..protocol.messages import Capabilities
 from ..runtime.background import Waitable
+from ..subscriber.request import TermsChanges
 from ..subscriber.status import Status
 from ..text.phrases import PHRASES, format_duration, truncate_with_notice
 from ..text.sanitize import sanitize, truncate
@@ -471,7 +472,9 @@ class Terminal:
         event, about = one.prompt.event, self._prompt_reference(one.prompt)
         if isinstance(one, RequestTime):
             self._printer.print_line(f"Asking for {format_duration(one.seconds)}.{about}")
-            self._send(lambda reader: reader.renegotiate(patience=one.seconds), one.prompt, self._check_granted_time)
+            self._send(
+                lambda reader: reader.renegotiate(minimum_timeout=one.seconds), one.prompt, self._check_granted_time
+            )
         elif isinstance(one, Accept):
             self._printer.print_line(f"Sending: accept.{about}")
             self._send(lambda reader: reader.accept(event), one.prompt)
@@ -560,7 +563,7 @@ class Reader(Protocol):
 
     def answer(self, prompt: Envelope, response: Any, /) -> Waitable[Any]: ...
 
-    def renegotiate(self, **changes: Any) -> Waitable[Any]: ...
+    def renegotiate(self, **changes: Unpack[TermsChanges]) -> Waitable[Any]: ...
 
     def close(self) -> object: ...
 

@@ -36,8 +36,8 @@ from ..protocol.negotiation import Offer
 from ..runtime.background import Waitable
 from ..runtime.files import default_journal_path
 from ..runtime.ids import new_id
-from ..text.summaries import SummaryLike
 from ..runtime.keywords import list_keywords
+from ..text.summaries import SummaryLike
 from ..transports.base import asgi_application, serve
 from ..transports.options import (
     DEFAULT_CONNECT_OPTIONS,
@@ -45,6 +45,7 @@ from ..transports.options import (
     ConnectOptions,
     ServerOptions,
     Tls,
+    Token,
 )
 from .emitter import Emitter
 from .session import CURRENT_SESSIONS, Session
@@ -139,7 +140,7 @@ class Producer:
         journal: Journal | str | os.PathLike[str] | None = _OWN_JOURNAL,
         language: str = "en-US",
         identity: Identity | None = None,
-        token: str | None = None,
+        token: Token = None,
         tls: Tls | None = None,
         audience: str | Iterable[str] | None = None,
         manifest: ManifestOptions = _DEFAULT_MANIFEST,
@@ -527,14 +528,16 @@ def _assign_options(
     server: ServerOptions,
     hub_options: ConnectOptions,
     identity: Identity | None,
-    token: str | None,
+    token: Token,
     tls: Tls | None,
     *,
     has_address: bool,
     has_hub: bool,
 ) -> tuple[ServerOptions, ConnectOptions]:
-    """Return the options of the addresses and of the hub; ``token`` and ``tls`` are for the hub if there is no address."""
+    """Return the options of the addresses and of the hub, which gets ``token`` and ``tls`` if there is no address."""
     given: dict[str, Any] = {name: value for name, value in (("token", token), ("tls", tls)) if value is not None}
+    if has_address and callable(token):
+        raise TypeError("A function for token= is for a hub. What readers show at an address is a text, or identity=.")
     if has_address:
         server = dataclasses.replace(server, **given)
     elif has_hub:

@@ -1,8 +1,8 @@
 """
 The network side of a subscriber: handshake, stream, reconnect, resume.
 
-It lives on an event loop in a thread of its own and knows nothing of who
-reads: events go into a mailbox, and what is said about them to two callbacks.
+It runs on an event loop in a thread of its own. Events go into a mailbox, and
+findings about them and changes of the status to callbacks.
 """
 
 from __future__ import annotations
@@ -12,10 +12,11 @@ import contextlib
 import logging
 import random
 import time
-from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Mapping, Sequence
 from concurrent.futures import Future
+from dataclasses import dataclass
 from threading import RLock
-from typing import TYPE_CHECKING, Any, Final, Literal, TypeVar
+from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 from msgspec import UNSET
 
@@ -31,6 +32,7 @@ from ..protocol.negotiation import tighten
 from ..protocol.subscription import admits, is_critical, with_defaults
 from ..runtime.background import BackgroundLoop, Waitable
 from ..runtime.ids import format_timestamp
+from ..runtime.keywords import list_keywords
 from ..runtime.mailbox import Mailbox
 from ..text.sanitize import sanitize
 from ..transports.base import Arrival, Channel, ChannelLost, ChannelRefused
@@ -54,14 +56,13 @@ from .status import (
 if TYPE_CHECKING:  # it brings in the JOSE library, which few need
     from .trust import ManifestVerifier, Proof
 
-__all__ = ["Connection", "Reconnect"]
+__all__ = ["Connection", "Reconnect", "SubscriberRuntime"]
 
 T = TypeVar("T")
 log: Final = logging.getLogger("aaep.subscriber")
 
 _random: Final = random.SystemRandom()  # its own: what others seed or replay is not disturbed
 
-Reconnect = Literal["always"] | bool
 FIRST_RETRY_DELAY: Final = 0.5  # seconds between tries, at first
 MAX_RETRY_DELAY: Final = 30.0  # and at most
 OPEN_AFTER: Final = 1.0  # seconds after which a stream that did not break counts as open
@@ -70,43 +71,78 @@ _RETRYABLE_REASONS: Final = ("rate_limit", "transport_unavailable", "unknown")  
 _NORMAL_ENDS: Final = ("producer_shutdown", "subscriber_shutdown", "superseded")  # CF-066
 
 
+@list_keywords()
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Reconnect:
+    """
+    When a subscriber connects again by itself.
+
+    ``after_loss``: when the connection breaks. ``after_goodbye``: also when an agent said that it ends; a
+    hub is waited for in any case. ``at_start``: also when there is no answer at first. With
+    ``other_transports``, an address that fails is replaced by another one on the same host that the
+    producer's manifest lists.
+    """
+
+    after_loss: bool = True
+    after_goodbye: bool = False
+    at_start: bool = True
+    other_transports: bool = False
+
+
+@list_keywords()
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SubscriberRuntime:
+    """
+    The clocks, the randomness and the queue of a subscriber; for tests, and for programs with little memory.
+
+    ``max_queued_events`` bounds the events that were received and not taken out yet.
+    """
+
+    max_queued_events: int = 10_000
+    clock: Callable[[], float] = time.monotonic
+    wall: Callable[[], float] = time.time
+    sleep: Callable[[float], Awaitable[None]] = asyncio.sleep
+    random: Callable[[], float] = _random.random
+
+
 class Connection:
-    """One subscriber's way to one producer, from the first request to the end."""
+    """The connection of one subscriber to one producer, from the first request to the end."""
 
     def __init__(
         self,
         channel: Channel,
-        wishes: Terms,
-        introduce: Callable[[Terms, str], bytes],
+        terms: Terms,
+        build_request: Callable[[Terms, str], bytes],
         *,
-        resume_after: str = "",
-        reconnect: Reconnect = True,
-        wait: bool = True,
-        backlog: int = 10_000,
-        report: Callable[[Finding], None] | None = None,
-        tell: Callable[[Status], None] | None = None,
-        trust: ManifestVerifier | None = None,
-        clock: Callable[[], float] = time.monotonic,
-        wall: Callable[[], float] = time.time,
-        sleep: Callable[[float], Awaitable[None]] = asyncio.sleep,
-        chance: Callable[[], float] = _random.random,
+        resume_after: str,
+        reconnect: Reconnect,
+        on_finding: Callable[[Finding], None] | None,
+        on_status: Callable[[Status], None] | None,
+        verifier: ManifestVerifier | None,
+        runtime: SubscriberRuntime,
     ) -> None:
-        self.channel, self.requested_terms, self._build_request = channel, wishes, introduce
-        self._reconnect, self._waits_for_producer = reconnect, wait
-        self._on_status = tell
-        self._trust = trust
+        self.channel = channel
+        self.requested_terms = terms
+        self._build_request = build_request
+        self._reconnect = reconnect
+        self._on_status = on_status
+        self._verifier = verifier
         self.proof: Proof | None = None
-        self.clock, self.wall, self._sleep, self._random = clock, wall, sleep, chance
-        self.mailbox: Mailbox[tuple[Envelope, str]] = Mailbox(
-            backlog, self._mailbox_drained
-        )  # with the place to resume after
-        self.audit = StreamAudit(wishes.extension_registry(), report)
+        self.clock = runtime.clock
+        self.wall = runtime.wall
+        self._sleep = runtime.sleep
+        self._random = runtime.random
+        # Each event with the id to resume after once it was taken out.
+        self.mailbox: Mailbox[tuple[Envelope, str]] = Mailbox(runtime.max_queued_events, self._mailbox_drained)
+        self.audit = StreamAudit(terms.extension_registry(), on_finding)
         self.status = Status("new", "Not connected yet.")
-        self.prompts, self.replies, self.lock = OpenPrompts(), SentReplies(), RLock()
-        self.subscription_id, self.last_received_id = "", resume_after
-        self.last_taken_id = self._resume_point = (
-            resume_after  # by who reads; and of what is all in the mailbox, or was
-        )
+        self.prompts = OpenPrompts()
+        self.replies = SentReplies()
+        self.lock = RLock()
+        self.subscription_id = ""
+        self.last_received_id = resume_after
+        self.last_taken_id = resume_after
+        self._resume_point = resume_after  # everything up to it is in the mailbox, or was taken out
         self.terms: Capabilities | None = None
         self.producer: ProducerInfo | None = None
         self.notes = ""
@@ -122,7 +158,8 @@ class Connection:
         self._background: BackgroundLoop | None = None
         self._main_task: asyncio.Task[None] | None = None
         self._stream_task: asyncio.Task[None] | None = None
-        self._has_room, self._renegotiation_lock = asyncio.Event(), asyncio.Lock()
+        self._has_room = asyncio.Event()
+        self._renegotiation_lock = asyncio.Lock()
         self._timer: asyncio.TimerHandle | None = None
 
     # -- from any thread -------------------------------------------------------------------
@@ -235,7 +272,7 @@ class Connection:
             )  # SUB-045
         except SubscriptionLost as gone:
             self.subscription_id = ""  # CF-092: a new subscription, from where we were
-            if self._attempts or not self._reconnect:
+            if self._attempts or not self._reconnect.after_loss:
                 await self._wait_before_retry(str(gone.error), gone.error)
             self._attempts += 1
         except ProducerClosed as ended:
@@ -250,13 +287,13 @@ class Connection:
         """The producer closed. CF-066"""
         reason = message.reason_code
         said = "" if message.reason_message is UNSET else sanitize(message.reason_message)
-        if reason in RESUMABLE_REASONS and self._reconnect:
+        if reason in RESUMABLE_REASONS and self._reconnect.after_loss:
             await self._wait_before_retry(RESUMABLE_REASONS[reason], SubscriptionRefused(reason, said))
             return True
         self.subscription_id = ""
         agent = "" if self.producer is None else self.producer.agent_id  # the end of a hub is not that of its agents
         if reason == "producer_shutdown" and (
-            self._reconnect == "always" or (agent == HUB_AGENT_ID and self._reconnect)
+            self._reconnect.after_goodbye or (agent == HUB_AGENT_ID and self._reconnect.after_loss)
         ):
             text = f"{said or 'The producer is shutting down.'} Waiting for it to come back."
             await self._wait_before_retry(text, ChannelLost(text))
@@ -269,7 +306,7 @@ class Connection:
 
     async def _wait_before_retry(self, why: str, error: AaepError, least: float = 0.0) -> None:
         """Wait before the next try, longer each time, and not in step with others."""
-        if not self._reconnect or not (self._waits_for_producer or self.ready.done()):
+        if not self._reconnect.after_loss or not (self._reconnect.at_start or self.ready.done()):
             raise error
         self._attempts += 1
         delay = max(
@@ -329,11 +366,11 @@ class Connection:
 
     async def _verify_producer(self, answer: SubscriptionAccepted) -> None:
         """CF-123: who is not who it should be is left before anything of it is heard, and not tried again."""
-        if self._trust is None:
+        if self._verifier is None:
             return
         self.proof = None
         try:
-            self.proof = await self._trust.verify(self.channel, answer, self._effective_terms(), self.wall())
+            self.proof = await self._verifier.verify(self.channel, answer, self._effective_terms(), self.wall())
         except AaepError as error:
             if not isinstance(error, ChannelLost):
                 await self._unsubscribe("manifest_invalid", "The signed manifest could not be verified.")
@@ -351,7 +388,7 @@ class Connection:
     def _effective_terms(self) -> Capabilities:
         return self.terms if self.terms is not None else with_defaults(Capabilities())
 
-    async def renegotiate(self, changes: dict[str, Any]) -> Capabilities:
+    async def renegotiate(self, changes: Mapping[str, Any]) -> Capabilities:
         """Ask for other terms. §5.7"""
         await asyncio.shield(asyncio.wrap_future(self.ready))
         async with self._renegotiation_lock:  # what is asked for follows from what was granted before

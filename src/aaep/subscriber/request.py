@@ -7,9 +7,11 @@ without it a subscriber does not learn how a prompt ended.
 
 from __future__ import annotations
 
+import dataclasses
 import re
-from collections.abc import Iterable
-from typing import Any, Final
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any, Final, TypedDict
 
 import msgspec
 from msgspec import UNSET
@@ -20,39 +22,50 @@ from ..protocol.extensions import Extension, Registry
 from ..protocol.fields import AAEP_VERSION, Boundary, Verbosity
 from ..protocol.messages import Capabilities, EventFilters, SubscriptionRenegotiate, SubscriptionRequest
 from ..protocol.subscription import EVERYTHING
+from ..runtime.keywords import list_keywords
 from ..text.languages import match_language
 from .replies import encode_checked
 
-__all__ = ["Terms"]
+__all__ = ["Terms", "TermsChanges"]
 
-_NOT_RENEGOTIABLE: Final = ("extensions", "signed")
+_SEQUENCES: Final = ("languages", "fallback_languages", "boundaries", "include", "exclude", "extensions")
+_NOT_RENEGOTIABLE: Final = frozenset({"extensions", "require_signed"})
 _WORD: Final = re.compile(r"[A-Za-z][A-Za-z0-9_-]*")
 
 
-class Terms(msgspec.Struct, frozen=True, kw_only=True):
+@list_keywords()
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Terms:
     """
     The events a subscriber asks for, and the form in which it wants them.
 
-    ``languages`` are in order of preference; ``fallback`` are those to try
-    when none of them is offered. ``patience`` is the shortest time, in
-    seconds, that prompts should wait for an answer. With ``signed``, the
-    producer has to prove its identity with a signed manifest.
+    ``languages`` are in order of preference; ``fallback_languages`` are those to try when none of them is
+    offered. ``include`` and ``exclude`` are types of events, with ``*`` for any ending. ``boundaries`` are
+    where output may be cut. ``minimum_timeout`` is the shortest time, in seconds, that prompts should wait
+    for an answer. With ``require_signed``, the producer has to prove its identity with a signed manifest;
+    None means yes for a subscriber that has keys to trust.
     """
 
     replies: bool = True
     verbosity: Verbosity = "normal"
-    languages: tuple[str, ...] = ("en-US",)
-    fallback: tuple[str, ...] = ()
+    languages: Sequence[str] = ("en-US",)
+    fallback_languages: Sequence[str] = ()
     max_events_per_second: int | None = None
-    boundaries: tuple[Boundary, ...] = ("sentence", "completion")
-    include: tuple[str, ...] | None = None
-    exclude: tuple[str, ...] = ()
+    boundaries: Sequence[Boundary] = ("sentence", "completion")
+    include: Sequence[str] | None = None
+    exclude: Sequence[str] = ()
     cognitive_load: str = "medium"
     pace_wpm: int | None = None
-    extensions: tuple[Extension, ...] = ()
-    patience: int | None = None
-    cancel: str | None = None  # id of a session to stop
-    signed: bool = False
+    extensions: Sequence[Extension] = ()
+    minimum_timeout: int | None = None
+    require_signed: bool | None = None
+    cancel: str | None = None  # id of a session to stop; Subscriber.stop() sets it
+
+    def __post_init__(self) -> None:
+        for name in _SEQUENCES:
+            value = getattr(self, name)
+            # A single word is meant as one, not as its letters. The class is frozen, hence object.
+            object.__setattr__(self, name, (value,) if isinstance(value, str) else value and tuple(value))
 
     def extension_registry(self) -> Registry:
         """Return a registry of the extensions that the subscriber can read."""
@@ -76,21 +89,21 @@ class Terms(msgspec.Struct, frozen=True, kw_only=True):
         terms = Capabilities(
             max_events_per_second=UNSET if self.max_events_per_second is None else self.max_events_per_second,
             preferred_verbosity=self.verbosity,
-            languages=self.languages,
+            languages=tuple(self.languages),
             # CF-059: both, or for a reader that only listens neither (CF-011).
             supports_confirmation_reply=self.replies,
             supports_clarification_reply=self.replies,
-            coalesce_boundaries=self.boundaries,
+            coalesce_boundaries=tuple(self.boundaries),
             event_filters=self.event_filters(),
             supported_conformance_levels=(1, 2, 3) if self.replies else (1,),
             supported_extensions=tuple(dict.fromkeys(extension.namespace for extension in (ATTEND, *self.extensions))),
             cognitive_load=self.cognitive_load,  # type: ignore[arg-type]  # checked when the message is encoded
             pace_wpm=UNSET if self.pace_wpm is None else self.pace_wpm,
-            accept_signed_manifests_only=self.signed,  # CAP-043
+            accept_signed_manifests_only=bool(self.require_signed),  # CAP-043
         )
         attend_members: dict[str, str | int] = {}
-        if self.patience is not None:
-            attend_members["minimum_timeout_seconds"] = self.patience  # CF-028
+        if self.minimum_timeout is not None:
+            attend_members["minimum_timeout_seconds"] = self.minimum_timeout  # CF-028
         if resume_after:
             attend_members["resume_after"] = resume_after  # CF-084
         if self.cancel is not None:
@@ -125,28 +138,41 @@ class Terms(msgspec.Struct, frozen=True, kw_only=True):
 
     def with_changes(self, **changes: Any) -> Terms:
         """Return a copy with changed fields. Raises :exc:`TypeError` for a field that cannot be renegotiated."""
-        unknown = [name for name in changes if name not in self.__struct_fields__ or name in _NOT_RENEGOTIABLE]
-        if unknown:
-            raise TypeError(f"{unknown[0]} cannot be renegotiated")
-        return msgspec.structs.replace(self, **{name: _as_tuple(value) for name, value in changes.items()})
+        allowed = [field.name for field in dataclasses.fields(self) if field.name not in _NOT_RENEGOTIABLE]
+        for name in changes:
+            if name not in allowed:
+                raise TypeError(f"{name} cannot be renegotiated. What can: {', '.join(allowed)}.")
+        return dataclasses.replace(self, **changes)
 
     def fallback_after_refusal(self, offered: Iterable[str], reason: str = "") -> Terms | None:
         """Return the terms to try after incompatible ones were refused, or None if there are no others."""
         clashing = {extension.prefix for extension in self.extensions} & {*_WORD.findall(reason)}
         if clashing:  # EXT-020, CF-063: the refusal names the prefix that two extensions share
             remaining = tuple(extension for extension in self.extensions if extension.prefix not in clashing)
-            return msgspec.structs.replace(self, extensions=remaining)
+            return dataclasses.replace(self, extensions=remaining)
         # CF-045: no language fits. Ask for the fallbacks and for one that is offered.
         offered_languages = [*offered]
-        best = match_language(self.languages, offered_languages, self.fallback)
+        best = match_language(self.languages, offered_languages, self.fallback_languages)
         if not best and offered_languages:
             best = offered_languages[0]
-        languages = tuple(dict.fromkeys([*self.languages, *self.fallback, *([best] if best else [])]))
-        return msgspec.structs.replace(self, languages=languages[:32]) if languages != self.languages else None
+        languages = tuple(dict.fromkeys([*self.languages, *self.fallback_languages, *([best] if best else [])]))
+        return dataclasses.replace(self, languages=languages[:32]) if languages != self.languages else None
 
 
-def _as_tuple(value: Any) -> Any:
-    return tuple(value) if isinstance(value, list) else value
+class TermsChanges(TypedDict, total=False):
+    """The keywords of :meth:`~aaep.subscriber.subscriber.Subscriber.renegotiate`: fields of :class:`Terms`."""
+
+    replies: bool
+    verbosity: Verbosity
+    languages: Sequence[str]
+    fallback_languages: Sequence[str]
+    max_events_per_second: int | None
+    boundaries: Sequence[Boundary]
+    include: Sequence[str] | None
+    exclude: Sequence[str]
+    cognitive_load: str
+    pace_wpm: int | None
+    minimum_timeout: int | None
 
 
 def _get_members(terms: Capabilities) -> dict[str, Any]:

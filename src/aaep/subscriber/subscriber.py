@@ -1,16 +1,16 @@
 """
-What assistive technology holds: subscribe, iterate, answer.
+The :class:`Subscriber`: what assistive technology holds to subscribe, iterate and answer.
 
-``for event in subscriber`` and ``async for event in subscriber`` are the same
-subscriber: the network side has a thread of its own, and only the waiting
-differs. Events come once, in order, over any number of reconnects. What is
-wrong with them is reported and never stops them.
+``for event in subscriber`` and ``async for event in subscriber`` both work: the
+network side has a thread of its own, and only the waiting differs. Events come
+once, in order, over any number of reconnects. Violations in them are reported
+and never stop them.
 """
 
 from __future__ import annotations
 
 import contextlib
-import inspect
+import dataclasses
 import os
 import ssl
 import weakref
@@ -18,7 +18,7 @@ from collections import deque
 from collections.abc import Callable, Iterable
 from functools import partial
 from types import TracebackType
-from typing import TYPE_CHECKING, Any, Final, Self
+from typing import TYPE_CHECKING, Any, Final, Self, TypeVar, Unpack
 
 from .. import __version__
 from ..errors import AaepError
@@ -26,17 +26,18 @@ from ..presentation.announce import Announcement, Outputs
 from ..presentation.preferences import DEFAULT_PREFERENCES, Preferences
 from ..protocol.audit import Audit, Finding
 from ..protocol.events import AwaitingClarification, AwaitingConfirmation, Envelope, ProducerInfo
-from ..protocol.extensions import Extension
-from ..protocol.fields import Boundary, Verbosity
+from ..protocol.fields import Verbosity
 from ..protocol.messages import Capabilities, Reply
 from ..runtime.background import Waitable, is_in_event_loop
 from ..runtime.ids import format_timestamp
-from ..transports.base import Channel, ChannelLost, transport
-from .connection import Connection, Reconnect
+from ..runtime.keywords import list_keywords
+from ..transports.base import Channel, ChannelLost, connect, transport
+from ..transports.options import DEFAULT_CONNECT_OPTIONS, ConnectOptions, Tls, Token, keep_supported
+from .connection import Connection, Reconnect, SubscriberRuntime
 from .fallback import FallbackChannel
 from .record import RecordCallback, RecordingChannel
 from .replies import LOCAL_USER, build_clarification_reply, build_confirmation_reply, forward_reply, is_refusal
-from .request import Terms
+from .request import Terms, TermsChanges
 from .status import Status, SubscriptionRefused
 
 if TYPE_CHECKING:  # they bring in the JOSE library, which few need
@@ -45,101 +46,86 @@ if TYPE_CHECKING:  # they bring in the JOSE library, which few need
 
 __all__ = ["Announcements", "Status", "Subscriber", "SubscriptionRefused", "listen"]
 
+Options = TypeVar("Options", Terms, ConnectOptions)
+
 _CLOSE_TIMEOUT: Final = 3.0  # seconds that close() waits in a plain program
-_INTERNAL: Final = ("clock", "wall", "sleep", "chance", "backlog")
+_DEFAULT_TERMS: Final = Terms()
+_DEFAULT_RUNTIME: Final = SubscriberRuntime()
 
 
 class Subscriber:
     """
-    One subscription to one producer.
+    A subscription to one producer: iterate over its events, and answer its prompts.
 
-    ``source`` is a URL, or a channel. ``replies=False`` only listens. ``patience``
-    is the shortest time, in seconds, that prompts should wait for an answer.
-    ``resume_after`` is the id of the last event that was heard in an earlier run.
-    ``reconnect`` is False to give up on the first loss, "always" to wait even for
-    an agent that said goodbye, as a hub (``aaep serve``) is waited for anyway;
-    ``wait`` is False to give up if nobody answers at first. ``report`` gets each
-    finding about what was received, and ``tell`` each
-    change of the connection's status, both on another thread; so does ``record`` get
-    every message that passes, with "out" if it is the producer's and "in" if it is
-    ours. Whatever else is named goes to the transport, such as ``token``.
+    ``source`` is a URL, or a channel. ``replies=False`` only listens. ``verbosity``, ``languages`` and
+    ``replies`` are short for those of ``terms``, which has everything that can be negotiated; ``token``
+    and ``tls`` are short for those of ``connect``. ``reconnect=False`` gives up when the connection is
+    lost. ``resume_after`` is the id of the last event that was read in an earlier run.
 
-    ``trust`` are the keys that may vouch for a producer: a file with public keys, as
-    a JWK Set, JWK or PEM, or :class:`~aaep.identity.signing_keys.TrustedKeys`. Then only a producer
-    that proves with a signed manifest who it is will do, unless ``require_signed`` is
-    False; see :attr:`trusted`. With ``fall_back`` a way that fails is replaced by
-    another one to the same host that the producer's manifest lists.
+    ``trust`` are the keys that may vouch for a producer: a file with public keys, as a JWK Set, JWK or
+    PEM, or :class:`~aaep.identity.signing_keys.TrustedKeys`. Then only a producer that proves its identity
+    with a signed manifest is accepted, unless ``terms`` says otherwise; see :attr:`trusted`.
 
-    Nothing is sent before the first use. Who reads too slowly slows the
-    producer's sending, and loses nothing.
+    The callbacks run on another thread. ``on_status`` gets each change of the connection's status,
+    ``on_finding`` each finding about what was received, and ``on_message`` every message, with "out" for
+    one of the producer and "in" for one of the subscriber.
+
+    Nothing is sent before the first use. A program that reads slowly slows the producer's sending, and
+    loses nothing.
     """
 
+    @list_keywords(terms=Terms, connect=ConnectOptions, reconnect=Reconnect, runtime=SubscriberRuntime)
     def __init__(
         self,
         source: str | Channel,
         *,
         subscriber_id: str = "aaep-python",
         name: str = "AAEP for Python",
-        replies: bool = True,
-        verbosity: Verbosity = "normal",
-        languages: Iterable[str] = ("en-US",),
-        fallback: Iterable[str] = (),
-        max_events_per_second: int | None = None,
-        boundaries: Iterable[Boundary] = ("sentence", "completion"),
-        include: Iterable[str] | None = None,
-        exclude: Iterable[str] = (),
-        cognitive_load: str = "medium",
-        pace_wpm: int | None = None,
-        extensions: Iterable[Extension] = (),
-        patience: int | None = None,
+        replies: bool | None = None,
+        verbosity: Verbosity | None = None,
+        languages: str | Iterable[str] | None = None,
+        terms: Terms = _DEFAULT_TERMS,
+        token: Token = None,
+        tls: Tls | None = None,
+        connect: ConnectOptions = DEFAULT_CONNECT_OPTIONS,
+        reconnect: bool | Reconnect = True,
         resume_after: str = "",
-        report: Callable[[Finding], None] | None = None,
-        tell: Callable[[Status], None] | None = None,
-        reconnect: Reconnect = True,
-        wait: bool = True,
         trust: TrustedKeys | str | os.PathLike[str] | None = None,
-        require_signed: bool | None = None,
-        fall_back: bool = False,
-        record: RecordCallback | None = None,
-        **settings: Any,
+        on_status: Callable[[Status], None] | None = None,
+        on_finding: Callable[[Finding], None] | None = None,
+        on_message: RecordCallback | None = None,
+        runtime: SubscriberRuntime = _DEFAULT_RUNTIME,
     ) -> None:
-        wishes = Terms(
+        terms = _replace_given(
+            terms,
             replies=replies,
             verbosity=verbosity,
-            languages=_as_tuple(languages),
-            fallback=_as_tuple(fallback),
-            max_events_per_second=max_events_per_second,
-            boundaries=tuple(boundaries),
-            include=None if include is None else _as_tuple(include),
-            exclude=_as_tuple(exclude),
-            cognitive_load=cognitive_load,
-            pace_wpm=pace_wpm,
-            extensions=tuple(extensions),
-            patience=patience,
-            signed=trust is not None if require_signed is None else require_signed,
+            languages=languages,
+            require_signed=trust is not None if terms.require_signed is None else None,
         )
+        connect = _replace_given(connect, token=token, tls=tls)
+        if isinstance(reconnect, bool):
+            reconnect = Reconnect(after_loss=reconnect)
 
-        def introduce(wishes: Terms, after: str) -> bytes:
-            return wishes.build_request(subscriber_id, name, __version__, after)
+        def build_request(terms: Terms, after: str) -> bytes:
+            return terms.build_request(subscriber_id, name, __version__, after)
 
-        introduce(wishes, resume_after)  # what cannot be asked is told here, before anything is sent
-        inside = {key: settings.pop(key) for key in _INTERNAL if key in settings}
-        channel = _open_channel(source, settings, fall_back=fall_back)
-        if record is not None:
-            channel = RecordingChannel(channel, record)
+        build_request(terms, resume_after)  # raises an error for what cannot be asked, before anything is sent
+        channel = _open_channel(source, connect, use_other_transports=reconnect.other_transports)
+        if on_message is not None:
+            channel = RecordingChannel(channel, on_message)
         self._connection = Connection(
             channel,
-            wishes,
-            introduce,
+            terms,
+            build_request,
             resume_after=resume_after,
             reconnect=reconnect,
-            wait=wait,
-            report=report,
-            tell=tell,
-            trust=_build_verifier(trust, channel, source, settings, required=wishes.signed),
-            **inside,
+            on_finding=on_finding,
+            on_status=on_status,
+            verifier=_build_verifier(trust, channel, source, connect.tls, is_required=bool(terms.require_signed)),
+            runtime=runtime,
         )
-        # The link does not know us: a subscriber that is forgotten is closed.
+        # The connection does not know us: a subscriber that is forgotten is closed.
         weakref.finalize(self, self._connection.close)
 
     # -- iterating -------------------------------------------------------------------------
@@ -168,62 +154,63 @@ class Subscriber:
 
     def announcements(self, preferences: Preferences | None = None) -> Announcements:
         """
-        What a person should hear instead of the events, in a plain loop or an asynchronous one.
+        Iterate over what a person should hear in place of the events, in a plain loop or an asynchronous one.
 
-        Pieces of text are put together to sentences. Without ``preferences`` the
-        wishes count that the producer was told of, and no keys are named.
+        Pieces of text are joined to sentences. Without ``preferences``, those count that
+        the producer was asked for, and no keys are named.
         """
         return Announcements(self, self._requested_preferences if preferences is None else lambda: preferences)
 
     def _requested_preferences(self) -> Preferences:
-        """How the person wants to be told, by what was asked for last."""
-        wishes = self._connection.requested_terms
+        terms = self._connection.requested_terms
         return Preferences(
-            verbosity=wishes.verbosity,
-            languages=(*wishes.languages, *wishes.fallback),
+            verbosity=terms.verbosity,
+            languages=(*terms.languages, *terms.fallback_languages),
             keys={},
-            pace=wishes.pace_wpm or DEFAULT_PREFERENCES.pace,
-            load=wishes.cognitive_load,  # type: ignore[arg-type]  # what it may be was checked before it was sent
+            pace=terms.pace_wpm or DEFAULT_PREFERENCES.pace,
+            load=terms.cognitive_load,  # type: ignore[arg-type]  # what it may be was checked before it was sent
         )
 
     # -- how it is -------------------------------------------------------------------------
 
     @property
     def status(self) -> Status:
-        """How the connection is."""
+        """The status of the connection."""
         return self._connection.status
 
     @property
     def terms(self) -> Capabilities | None:
-        """What was granted, and never more than was asked; None before the handshake."""
+        """The terms that were granted, never more than was asked for; None before the handshake."""
         return self._connection.terms
 
     @property
     def subscription_id(self) -> str:
+        """The id of the subscription; empty while there is none."""
         return self._connection.subscription_id
 
     @property
     def producer(self) -> ProducerInfo | None:
+        """What the producer says it is; None before the handshake."""
         return self._connection.producer
 
     @property
     def trusted(self) -> bool:
-        """Whether the producer has proved who it is. False is no reproach where no ``trust`` was given."""
+        """Whether the producer has proved its identity; never without ``trust``."""
         return self._connection.proof is not None and self._connection.proof.is_proven
 
     @property
     def proof(self) -> Proof | None:
-        """What is known of who the producer is, and why; None without ``trust`` and before the handshake."""
+        """The result of checking the producer's identity; None without ``trust`` and before the handshake."""
         return self._connection.proof
 
     @property
     def notes(self) -> str:
-        """What the producer said about the terms. A stranger's text: neutralise it before it is shown."""
+        """What the producer said about the terms. It is untrusted text: sanitize it before showing it."""
         return self._connection.notes
 
     @property
     def last_event_id(self) -> str:
-        """What to give as ``resume_after`` another time: the place of the last event that was taken out here."""
+        """The id to give as ``resume_after`` another time: that of the last event that was read here."""
         return self._connection.last_taken_id
 
     @property
@@ -233,6 +220,7 @@ class Subscriber:
 
     @property
     def audit(self) -> Audit:
+        """The audit of everything that was received."""
         return self._connection.audit.audit
 
     @property
@@ -271,43 +259,43 @@ class Subscriber:
         return self._reply(asked, partial(build_clarification_reply, response=response, decided_by=decided_by))
 
     def pass_on(self, message: Reply) -> Waitable[None]:
-        """Send what somebody else has answered, in their words: for who stands between the two, as a hub does."""
+        """Forward a reply that another subscriber gave, unchanged, as a hub does."""
         return self._reply(message.reply_token, partial(forward_reply, message), refusing=is_refusal(message))
 
     def _reply(self, asked: Envelope | str, write: Callable[..., bytes], *, refusing: bool = False) -> Waitable[None]:
-        link = self._connection
-        now = format_timestamp(link.wall())  # CONF-024: when the person decided
-        with link.lock:
-            prompt = link.prompts.find(asked, link.clock())
-        terms, subscription_id = link.terms, link.subscription_id
+        connection = self._connection
+        now = format_timestamp(connection.wall())  # CONF-024: when the person decided
+        with connection.lock:
+            prompt = connection.prompts.find(asked, connection.clock())
+        terms, subscription_id = connection.terms, connection.subscription_id
         if terms is None or not subscription_id:
             raise ChannelLost("There is no connection at the moment. Nothing was sent; answer again when it is back.")
         write = partial(write, prompt, timestamp=now, terms=terms)
         raw = write(subscription_id=subscription_id)
-        link.replies.remember(prompt, write, refuses=refusing)
-        return link.run_soon(link.channel.send(raw))
+        connection.replies.remember(prompt, write, refuses=refusing)
+        return connection.run_soon(connection.channel.send(raw))
 
     # -- changing and ending ---------------------------------------------------------------
 
     def ready(self) -> Waitable[Capabilities]:
-        """The terms, when the producer has granted them."""
+        """Return a value to wait for: the terms, once the producer has granted them."""
         self._connection.start()
         return Waitable(self._connection.ready)
 
-    def renegotiate(self, **changes: Any) -> Waitable[Capabilities]:
-        """Ask for other terms, by the names of the constructor. Gives those that were granted."""
+    def renegotiate(self, **changes: Unpack[TermsChanges]) -> Waitable[Capabilities]:
+        """Ask for other terms, by the names of :class:`Terms`. Returns a value to wait for: those that were granted."""
         return self._connection.run_soon(self._connection.renegotiate(changes))
 
     def stop(self, session_id: str) -> Waitable[Capabilities]:
         """
-        Ask that a session be stopped (CF-147). That it was comes as its ``session.cancelled``.
+        Ask the producer to stop a session (CF-147). When it does, a ``session.cancelled`` event arrives.
 
-        Only who may answer prompts is heard, and only by a producer that knows our extension.
+        It takes a subscription that may answer prompts, and a producer that knows our extension.
         """
-        return self.renegotiate(cancel=session_id)
+        return self._connection.run_soon(self._connection.renegotiate({"cancel": session_id}))
 
     def close(self, reason: str = "subscriber_shutdown", text: str = "The reader has closed.") -> Waitable[None]:
-        """Tell the producer and end. In a plain program it is done on return; in asyncio, await it."""
+        """Tell the producer and disconnect. In a plain program that is done on return; in asyncio, await it."""
         ended = self._connection.close(reason, text)
         if not is_in_event_loop():
             with contextlib.suppress(TimeoutError):  # it ends by itself; we do not hold anybody up
@@ -334,10 +322,11 @@ class Subscriber:
 
 
 class Announcements:
-    """What a person hears of a subscriber's events: whole sentences, each once, and never nothing."""
+    """An iterator over what a person hears of a subscriber's events, in whole sentences, each once."""
 
     def __init__(self, subscriber: Subscriber, preferences: Callable[[], Preferences]) -> None:
-        self._subscriber, self._preferences = subscriber, preferences
+        self._subscriber = subscriber
+        self._preferences = preferences
         self._outputs = Outputs()
         self._ready: deque[Announcement] = deque()
         self._end_error: BaseException | None = None  # what ended the events; what is held is said before it is told
@@ -368,7 +357,11 @@ class Announcements:
 
     def _add(self, event: Envelope) -> None:
         self._outputs.preferences = self._preferences()
-        self._ready += (one for one in self._outputs.announce(event) if one.text and not one.redundant)
+        self._ready += (
+            announcement
+            for announcement in self._outputs.announce(event)
+            if announcement.text and not announcement.redundant
+        )
 
     def _flush(self, error: BaseException) -> None:
         self._end_error = error
@@ -380,62 +373,88 @@ class Announcements:
             raise end
 
 
-def listen(url: str, **settings: Any) -> Subscriber:
+@list_keywords(terms=Terms, connect=ConnectOptions, reconnect=Reconnect)
+def listen(
+    url: str,
+    *,
+    subscriber_id: str = "aaep-python",
+    name: str = "AAEP for Python",
+    replies: bool | None = None,
+    verbosity: Verbosity | None = None,
+    languages: str | Iterable[str] | None = None,
+    terms: Terms = _DEFAULT_TERMS,
+    token: Token = None,
+    tls: Tls | None = None,
+    connect: ConnectOptions = DEFAULT_CONNECT_OPTIONS,
+    reconnect: bool | Reconnect = True,
+    resume_after: str = "",
+    trust: TrustedKeys | str | os.PathLike[str] | None = None,
+) -> Subscriber:
     """
     Listen to the producer at a URL: iterate at once, in a plain loop or an asynchronous one.
 
-    The settings are those of :class:`Subscriber`.
+    The parameters are those of :class:`Subscriber`, which has a few more.
     """
-    return Subscriber(url, **settings)
+    return Subscriber(
+        url,
+        subscriber_id=subscriber_id,
+        name=name,
+        replies=replies,
+        verbosity=verbosity,
+        languages=languages,
+        terms=terms,
+        token=token,
+        tls=tls,
+        connect=connect,
+        reconnect=reconnect,
+        resume_after=resume_after,
+        trust=trust,
+    )
 
 
-def _open_channel(source: str | Channel, settings: dict[str, Any], *, fall_back: bool) -> Channel:
+def _replace_given(options: Options, **values: Any) -> Options:
+    """Return options with those values replaced that are not None."""
+    return dataclasses.replace(options, **{name: value for name, value in values.items() if value is not None})
+
+
+def _open_channel(source: str | Channel, options: ConnectOptions, *, use_other_transports: bool) -> Channel:
     if not isinstance(source, str):
-        if fall_back:
-            raise AaepError("fall_back= needs a URL to begin with. Give one in place of a channel.")
+        if use_other_transports:
+            raise AaepError("Other transports need a URL to begin with. Give one in place of a channel.")
         return source
-    if not fall_back:
-        return transport(source).connect(source, **settings)
+    if not use_other_transports:
+        return connect(source, options)
 
-    def connect(url: str) -> Channel:
-        to = transport(url).connect
-        known = inspect.signature(to).parameters  # of other transports, not all know all that was set for the first
-        return to(url, **{name: value for name, value in settings.items() if url == source or name in known})
+    def connect_to(url: str) -> Channel:
+        if url == source:
+            return connect(url, options)
+        return connect(url, keep_supported(options, transport(url).CONNECT_OPTIONS))
 
-    return FallbackChannel(source, connect)
+    return FallbackChannel(source, connect_to)
 
 
 def _build_verifier(
-    given: TrustedKeys | str | os.PathLike[str] | None,
+    trust: TrustedKeys | str | os.PathLike[str] | None,
     channel: Channel,
     source: str | Channel,
-    settings: dict[str, Any],
+    tls: Tls | None,
     *,
-    required: bool,
+    is_required: bool,
 ) -> ManifestVerifier | None:
-    if given is None:
-        if required:
+    if trust is None:
+        if is_required:
             raise AaepError("require_signed= needs to know whom to trust. Give trust=, a file of public keys.")
         return None
     from ..identity.signing_keys import TrustedKeys  # noqa: PLC0415  # brings in cryptography, which few need
     from .trust import ManifestVerifier  # noqa: PLC0415  # brings in cryptography, which few need
 
-    keys = given if isinstance(given, TrustedKeys) else TrustedKeys.load(given)
-    context = settings.get("ssl")
-    checked = not isinstance(context, ssl.SSLContext) or (
-        context.verify_mode is ssl.CERT_REQUIRED and context.check_hostname
-    )
+    keys = trust if isinstance(trust, TrustedKeys) else TrustedKeys.load(trust)
+    context = None if tls is None else tls.context
+    is_server_verified = context is None or (context.verify_mode is ssl.CERT_REQUIRED and context.check_hostname)
 
-    def place() -> str:
-        return (
-            source
-            if isinstance(source, str) and not isinstance(channel, FallbackChannel)
-            else getattr(channel, "url", "")
-        )
+    def get_url() -> str:
+        if isinstance(source, str) and not isinstance(channel, FallbackChannel):
+            return source
+        return getattr(channel, "url", "")
 
-    return ManifestVerifier(keys, place=place, required=required, checked=checked)
-
-
-def _as_tuple(given: Iterable[str]) -> tuple[str, ...]:
-    """A single word is meant as one, not as its letters."""
-    return (given,) if isinstance(given, str) else tuple(given)
+    return ManifestVerifier(keys, place=get_url, required=is_required, checked=is_server_verified)

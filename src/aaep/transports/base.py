@@ -151,10 +151,10 @@ class Transport(Protocol):
     SERVER_OPTIONS: frozenset[str]
     CONNECT_OPTIONS: frozenset[str]
 
-    def connect(self, url: str, options: ConnectOptions) -> Channel:
+    def connect(self, url: str, options: ConnectOptions = DEFAULT_CONNECT_OPTIONS) -> Channel:
         """Return a channel to the producer at a URL. Nothing is sent yet."""
 
-    async def serve(self, hub: HubFace, url: str, options: ServerOptions) -> Server:
+    async def serve(self, hub: HubFace, url: str, options: ServerOptions = DEFAULT_SERVER_OPTIONS) -> Server:
         """Serve a hub at a URL."""
 
 

@@ -21,7 +21,9 @@ from ...errors import AaepError
 from ...identity.origins import split_url
 from ...protocol.attend_extension import ATTEND
 from ...runtime.ids import format_timestamp, new_id
-from ...transports.base import AgentEnded, Arrival, Channel, ChannelLost, ChannelRefused, transport
+from ...transports.addresses import client_ssl_context
+from ...transports.base import AgentEnded, Arrival, Channel, ChannelLost, ChannelRefused, connect
+from ...transports.options import DEFAULT_CONNECT_OPTIONS, ConnectOptions
 from ..judge import EvidenceLog, RecordedMessage, excerpt
 from ..scenario import ScenarioAborted
 
@@ -84,9 +86,9 @@ class Harness:
         quiet: float = 0.25,
         wait: float = 60.0,
         shared: bool | None = None,
-        **settings: Any,
+        options: ConnectOptions = DEFAULT_CONNECT_OPTIONS,
     ) -> None:
-        self.url, self._start_task, self.channel_settings = url, start, settings
+        self.url, self._start_task, self.options = url, start, options
         self.patience, self.quiet_period, self.start_timeout = patience, quiet, wait
         self.is_shared = self.scheme != "stdio" if shared is None else shared  # whether several can listen to it
         self.has_answered = False  # whether it has answered anything
@@ -117,7 +119,7 @@ class Harness:
         return self.scheme in _HTTP_SCHEMES
 
     def open_channel(self) -> Channel:
-        return transport(self.url).connect(self.url, **self.channel_settings)
+        return connect(self.url, self.options)
 
     @asynccontextmanager
     async def subscribe(self, *, connect: bool = True, **capabilities: Any) -> AsyncIterator[FakeSubscriber]:
@@ -494,7 +496,7 @@ async def _post_reply(stage: Harness, raw: bytes) -> SendResult:
     """A reply over HTTP, and everything the sender can see of the answer."""
     base = stage.url.removeprefix("asgi+").rstrip("/")
     headers = {"Content-Type": "application/json"}
-    token = stage.channel_settings.get("token")
+    token = stage.options.token
     if token:
         headers["Authorization"] = f"Bearer {token() if callable(token) else token}"
     timeout = aiohttp.ClientTimeout(total=stage.patience)
@@ -502,7 +504,7 @@ async def _post_reply(stage: Harness, raw: bytes) -> SendResult:
         async with (
             aiohttp.ClientSession(timeout=timeout) as session,
             session.post(
-                f"{base}/aaep/v1/replies", data=raw, headers=headers, ssl=stage.channel_settings.get("ssl") or True
+                f"{base}/aaep/v1/replies", data=raw, headers=headers, ssl=client_ssl_context(stage.options.tls) or True
             ) as response,
         ):
             body = (await response.read())[:65_536].decode(errors="replace")

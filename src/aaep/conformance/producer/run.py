@@ -12,6 +12,7 @@ import asyncio
 from collections.abc import Callable, Collection
 from typing import Any, Final
 
+from ...transports.options import DEFAULT_CONNECT_OPTIONS, ConnectOptions
 from .. import RuleResult
 from ..judge import AuditResult, EvidenceLog, audit_messages, excerpt
 from ..judge import judge_rules as judged_by
@@ -159,15 +160,19 @@ async def judge_producer(
     scenarios: Collection[Scenario] = PRODUCER_SCENARIOS,
     on_progress: Callable[[str], object] = lambda _: None,
     certified: bool = False,
-    **settings: Any,
+    patience: float = 10.0,
+    quiet: float = 0.25,
+    wait: float = 60.0,
+    shared: bool | None = None,
+    options: ConnectOptions = DEFAULT_CONNECT_OPTIONS,
 ) -> ProducerResults:
     """
     Put a producer to everything that a level demands, or to these scenarios only, and judge it.
 
-    ``certified``: a certificate among the settings shows who we are, which cannot be told from an SSL context.
+    ``certified``: a certificate among the options shows who we are, which cannot be told from an SSL context.
     """
-    stage = Harness(url, start, **settings)
-    if not certified and not settings.get("token") and stage.scheme not in _LOCAL_SCHEMES:
+    stage = Harness(url, start, patience=patience, quiet=quiet, wait=wait, shared=shared, options=options)
+    if not certified and not options.token and stage.scheme not in _LOCAL_SCHEMES:
         stage.evidence.add_remark(_UNAUTHENTICATED_WARNING)
     chosen = [one for one in scenarios if one.level <= level]
     await run_scenarios(stage, chosen, make_progress_reporter(on_progress, len(chosen)))

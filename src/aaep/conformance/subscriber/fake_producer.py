@@ -37,6 +37,7 @@ from ...protocol.messages import (
 from ...protocol.negotiation import Offer, apply_change, negotiate, renegotiate
 from ...runtime.ids import format_timestamp, new_id
 from ...transports.base import transport
+from ...transports.options import DEFAULT_SERVER_OPTIONS
 from ..judge import RecordedMessage
 from ..producer.harness import EVENT_TYPE_PREFIX, JsonObject, decode_object
 from .raw_http import RawHttpServer
@@ -121,7 +122,9 @@ class FakeProducer:
     async def serve(self, url: str) -> str:
         """Serve at a URL, and give back the real one."""
         raw = url.lower().startswith("http:")
-        self._server = await (RawHttpServer.serve(self, url) if raw else transport(url).serve(self, url))
+        self._server = await (
+            RawHttpServer.serve(self, url) if raw else transport(url).serve(self, url, DEFAULT_SERVER_OPTIONS)
+        )
         self.address = self._server.url
         return self.address
 

@@ -26,9 +26,9 @@ from ...protocol.fields import Message
 from ...protocol.messages import Manifest, SubscriptionClose, SubscriptionRejected
 from ...text.sanitize import sanitize
 from ...transports.base import ChannelLost, ChannelRefused, connect
-from ...transports.options import ConnectOptions
 from ...transports.duplex_client import DuplexChannel, DuplexConnection
 from ...transports.duplex_server import Conversation
+from ...transports.options import ConnectOptions
 from ..hub import Hub
 from .audience import add_audience
 

@@ -26,7 +26,9 @@ from ...protocol.messages import Manifest, Reply, SubscriptionRejected
 from ...protocol.rules import pattern_test
 from ...protocol.session import SessionState
 from ...runtime.ids import format_timestamp, new_id
+from ...subscriber.connection import Reconnect
 from ...subscriber.replies import is_refusal
+from ...subscriber.request import Terms
 from ...subscriber.subscriber import Status, Subscriber
 from ...text.summaries import STATE_SUMMARIES
 from ...transports.base import ChannelLost, ChannelRefused
@@ -191,15 +193,17 @@ class AgentRelay:
             subscriber_id="aaep-hub",
             name="AAEP hub",
             replies=self._agreed_terms[0],
-            patience=self._agreed_terms[1],
+            terms=Terms(
+                minimum_timeout=self._agreed_terms[1],
+                boundaries=("none",),
+                include=("*",),
+                cognitive_load="high",
+            ),
             verbosity="detailed",
             languages=manifest.languages_supported or ("en-US",),
-            boundaries=("none",),
-            include=("*",),
-            cognitive_load="high",
             resume_after="" if last is None else last.event_id,
-            reconnect="always",
-            tell=self._status_changed,
+            reconnect=Reconnect(after_goodbye=True),
+            on_status=self._status_changed,
         )
         self._task = self._loop.create_task(self._run())
         hub.subscriptions.watchers.add(self.refresh)
@@ -338,7 +342,7 @@ class AgentRelay:
         ):
             self._agreed_terms = wanted
             with suppress(AaepError):  # it has just ended
-                self.subscriber.renegotiate(replies=wanted[0], patience=wanted[1])
+                self.subscriber.renegotiate(replies=wanted[0], minimum_timeout=wanted[1])
 
     def _wanted_terms(self) -> tuple[bool, int]:
         """Whether anybody here can answer, and the seconds that who can wants to have for it: one, if nobody says."""
