@@ -27,7 +27,7 @@ import click
 from ..errors import ExtensionError
 from ..protocol.attend_extension import attend_registry
 from ..protocol.extensions import Registry, add_installed
-from ..recording.reader import UnreadableRecording
+from ..recording.recordings import UnreadableRecording
 from ..text.languages import is_well_formed_tag
 
 __all__ = [

@@ -13,8 +13,8 @@ import click
 
 from ..protocol.audit import Audit
 from ..protocol.extensions import Registry
-from ..recording import reader as recordings
-from ..recording.trace.text import Trace, render_html, render_svg, render_text
+from ..recording import recordings
+from ..recording.trace import Trace, render_html, render_svg, render_text
 from ._command import CannotRun, load_extensions, open_input, to_printable
 from ._output_files import check_output_files, write_output_file
 

@@ -29,7 +29,7 @@ from ..producer.producer import Producer
 from ..protocol.attend_extension import attend_registry
 from ..protocol.audit import Audit
 from ..protocol.catalogue import all_rules
-from ..recording import reader as recordings
+from ..recording import recordings
 from ..transports.base import Reachable
 from ._command import (
     CONTEXT_SETTINGS,

@@ -15,7 +15,7 @@ import click
 from ..errors import ExtensionError
 from ..protocol.audit import Audit
 from ..protocol.extensions import Profile, Registry
-from ..recording import reader as recordings
+from ..recording import recordings
 from ._command import AaepCommand, CannotRun, IntegerRange, load_extensions, open_input, to_printable
 from ._report import JsonLinesReport, TextReport
 
