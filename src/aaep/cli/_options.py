@@ -1,4 +1,4 @@
-"""``--token``, ``--cert`` and ``--ca``: what a command shows of who it is, and the authority that it trusts."""
+"""The options for credentials that several commands share: ``--token``, ``--cert`` and ``--ca``."""
 
 from __future__ import annotations
 
@@ -25,11 +25,11 @@ __all__ = [
     "silence_logging",
 ]
 
-ClientCertificate = tuple[Path, Path] | None  # a certificate of ours and its key
+ClientCertificate = tuple[Path, Path] | None  # the certificate and its key
 
 
 class _RegularFileType(click.Path):
-    """A file that OpenSSL can read. It would wait without end for somebody to write to a pipe."""
+    """A parameter type for regular files, because OpenSSL would wait for ever for input from a pipe."""
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
         path: Any = super().convert(value, param, ctx)
@@ -59,7 +59,7 @@ CERT_OPTION: Final = click.option(
 
 
 class _AgentOutputHandler(logging.Handler):
-    """What an agent printed between its messages (STDIO-011), for who runs the command: nobody else hears of it."""
+    """A log handler that shows what an agent prints between its messages (STDIO-011) on standard error."""
 
     def emit(self, record: logging.LogRecord) -> None:
         click.echo(to_printable(record.getMessage()), err=True)
@@ -69,23 +69,23 @@ _AGENT_OUTPUT_HANDLER: Final = _AgentOutputHandler(logging.WARNING)
 
 
 def silence_logging() -> None:
-    """Show nothing of what the library logs, for what matters is printed in its own words; but what an agent prints."""
+    """Show no log messages of the library, except for the output of agents; the command prints what matters itself."""
     logging.getLogger("aaep").addHandler(logging.NullHandler())
     logging.getLogger("aaep.stdio").addHandler(_AGENT_OUTPUT_HANDLER)
 
 
 def build_channel_settings(url: str, token: str | None, ca: Path | None, own: ClientCertificate) -> dict[str, Any]:
-    """What the transport of a URL is given for all of them."""
+    """Return the settings of the transport of a URL for a token, an authority and a client certificate."""
     return build_token_settings(url, token) | _build_tls_settings(url, ca, own)
 
 
 def build_token_settings(url: str, token: str | None) -> dict[str, Any]:
-    """A token as a transport takes it. Pipes and Unix sockets take none: there the system says who it is."""
+    """Return the transport setting for a token; pipes and Unix sockets take none, the system identifies their users."""
     return {} if token is None or _parse_scheme(url) in ("stdio", "unix") else {"token": token}
 
 
 def _build_tls_settings(url: str, ca: Path | None, own: ClientCertificate) -> dict[str, Any]:
-    """gRPC has its own TLS, and reads the files itself."""
+    """Return the TLS settings for a URL: an SSL context, or for gRPC, which has its own TLS, the files."""
     if ca is None and own is None:
         return {}
     if _parse_scheme(url) not in ENCRYPTED:
@@ -108,21 +108,21 @@ def _build_tls_settings(url: str, ca: Path | None, own: ClientCertificate) -> di
 
 
 def _parse_scheme(url: str) -> str:
-    return url.partition(":")[0].lower()  # that it may be no URL at all is told elsewhere
+    return url.partition(":")[0].lower()  # the transport reports a text that is no URL
 
 
-# -- _identities --
+# -- identities of a hub -------------------------------------------------------------------
 
 
 def build_identity(
     tokens: str | None, jwks: str | None, issuer: str, audience: str, certificates: Iterable[tuple[str, str, str]]
 ) -> Identity | None:
-    """Who is let in; None if that is not said. A token that is shown counts before a certificate."""
+    """Return the identity of a hub, which tries tokens before certificates; None if no option asks for one."""
     if (issuer or audience) and jwks is None:
         raise CannotRun("--issuer and --audience are for signed tokens. Give the keys they are signed with: --jwks")
     known: list[Identity] = []
     if tokens is not None:
-        from ..identity.tokens import Tokens  # noqa: PLC0415  # only where there are any
+        from ..identity.tokens import Tokens  # noqa: PLC0415  # loaded only if it is needed
 
         known.append(Tokens(tokens))
     if jwks is not None:
@@ -135,7 +135,7 @@ def build_identity(
 
 
 def _build_grants(certificates: Iterable[tuple[str, str, str]]) -> dict[str, Grant]:
-    """The holders of certificates, each with all the roles that were given to it."""
+    """Return a grant for each certificate name, with all the roles that were given to it."""
     found: dict[str, Grant] = {}
     for name, principal, role in certificates:
         before = found.get(name, Grant(validate_nonlocal_principal(principal), frozenset()))
