@@ -327,12 +327,15 @@ class _ListenerWriter:
         self.frame: Callable[[str, bytes], bytes] = _encode_frame
 
     def write(self, data: bytes) -> None:
+        """Pass frames on to the listener."""
         self._listener._receive(data)
 
     def waiting(self) -> int:
+        """Return 0: the listener takes every frame at once."""
         return 0
 
     def close(self, message: SubscriptionClose | None) -> None:
+        """Tell the listener that its connection has ended."""
         self._listener._handle_close(message)
 
 

@@ -82,6 +82,7 @@ class _HelpFormatter(click.HelpFormatter):
         super().__init__(indent_increment, width, max_width)
 
     def write_dl(self, rows: Iterable[tuple[str, str]], col_max: int = 30, col_spacing: int = 2) -> None:
+        """Write a definition list, in one column if the width is small."""
         super().write_dl([*rows], 2 if self.width < 60 else col_max, col_spacing)
 
 

@@ -32,6 +32,7 @@ class _RegularFileType(click.Path):
     """A parameter type for regular files, because OpenSSL would wait for ever for input from a pipe."""
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        """Return the path, or fail if it is not a regular file."""
         path: Any = super().convert(value, param, ctx)
         if not Path(path).is_file():
             self.fail(f"{to_printable(str(path))!r} is no regular file, and one is needed.", param, ctx)
@@ -62,6 +63,7 @@ class _AgentOutputHandler(logging.Handler):
     """A log handler that shows what an agent prints between its messages (STDIO-011) on standard error."""
 
     def emit(self, record: logging.LogRecord) -> None:
+        """Print a log message on standard error."""
         click.echo(to_printable(record.getMessage()), err=True)
 
 

@@ -174,9 +174,11 @@ class _LogFormatter(logging.Formatter):
     """A log formatter with UTC timestamps that escapes control characters in messages."""
 
     def formatTime(self, record: logging.LogRecord, datefmt: str | None = None) -> str:
+        """Return the time of a log record in UTC."""
         return format_timestamp(record.created)
 
     def formatMessage(self, record: logging.LogRecord) -> str:
+        """Return the message of a log record without control characters."""
         return to_printable(super().formatMessage(record))
 
 

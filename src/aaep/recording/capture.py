@@ -146,12 +146,12 @@ class LineFile:
 
     def write(self, line: bytes) -> None:
         """Append a line, which must end with a newline."""
-        rest = memoryview(line)
+        unwritten = memoryview(line)
         try:
-            while rest:
-                rest = rest[os.write(self._fd, rest) :]
+            while unwritten:
+                unwritten = unwritten[os.write(self._fd, unwritten) :]
         except OSError:
-            if self._is_regular_file and len(rest) < len(line):
+            if self._is_regular_file and len(unwritten) < len(line):
                 os.ftruncate(self._fd, self.size)
             raise
         self.size += len(line)
@@ -276,6 +276,8 @@ class CaptureWriter:
             self._write_gap("resumed")
         self._write_message(direction, self._timestamp(), message)
         if head.event_id and direction == "out":
+            if self._session_id and isinstance(head.reply_token, str) and head.reply_token:
+                self._session_tokens.add(head.reply_token)
             self.event_count += 1
             if self.event_count == self._max_events:
                 self._on_done()
@@ -302,13 +304,7 @@ class CaptureWriter:
         if not self._has_header:
             return False  # a rejected request begins no capture
         if head.event_id and direction == "out":
-            if self._is_full:
-                return False
-            if not self._session_id or head.session_id == self._session_id:
-                if self._session_id and isinstance(head.reply_token, str) and head.reply_token:
-                    self._session_tokens.add(head.reply_token)
-                return True
-            return False
+            return not self._is_full and (not self._session_id or head.session_id == self._session_id)
         if self._session_id and direction == "in" and head.reply_token:
             return head.reply_token in self._session_tokens
         return True

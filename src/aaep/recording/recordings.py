@@ -394,7 +394,8 @@ def _split_list(data: bytes) -> Iterable[bytes | None]:
 def _split_truncated_list(data: bytes) -> Iterator[bytes | None]:
     """Yield the items of a list that is cut or broken up to that point, then None."""
     text = data.decode("latin-1")  # one character per byte, so that positions are the same in both
-    separator, position = "[", 0
+    separator = "["
+    position = 0
     while True:
         position = _WHITESPACE.match(text, position).end()  # type: ignore[union-attr]  # it matches everywhere
         if text[position : position + 1] != separator:
@@ -405,7 +406,8 @@ def _split_truncated_list(data: bytes) -> Iterator[bytes | None]:
         except (ValueError, RecursionError):
             break
         yield data[position:end]
-        separator, position = ",", end
+        separator = ","
+        position = end
     yield None
 
 

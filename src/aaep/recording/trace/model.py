@@ -235,7 +235,7 @@ class SessionTrace:
             self.seconds_by_state[step.label] = self.seconds_by_state.get(step.label, 0.0) + step.end - step.at
 
     def close(self, now: float) -> None:
-        """End everything that is open; tool calls and outputs get the outcome ``never completed``."""
+        """End everything that is open: calls and outputs as ``never completed``, prompts as ``withdrawn``."""
         for agent_id in [*self.open_states]:
             self.leave_state(agent_id, now)
         open_steps = [call.step for call in self.open_calls]
@@ -244,7 +244,8 @@ class SessionTrace:
             step.end = max(step.at, now)
             step.outcome = "never completed"
         for step in self.open_prompts.values():
-            step.end, step.outcome = max(step.at, now), step.outcome or "withdrawn"
+            step.end = max(step.at, now)
+            step.outcome = step.outcome or "withdrawn"
         self.open_calls.clear()
         self.open_outputs.clear()
         self.open_prompts.clear()
