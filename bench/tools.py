@@ -22,7 +22,7 @@ from aaep.protocol.attend_extension import attend_registry
 from aaep.protocol.audit import Audit
 from aaep.protocol.framing import encode_ndjson
 from aaep.protocol.messages import Capabilities, SubscriptionClose, SubscriptionRequest
-from aaep.recording import reader as recordings
+from aaep.recording import recordings
 from aaep.recording.capture import CaptureWriter, LineFile
 from aaep.recording.replay_plan import ReplayPlan
 from aaep.recording.replayer import Replayer

@@ -1,5 +1,5 @@
 """
-For the tests of agents: a listener that accepts, refuses or never answers, and remembers what it heard.
+Test support for agents: a listener that accepts, rejects or never answers prompts, and records what it receives.
 
     with aaep.Producer("bank", journal=None) as producer:
         listener = Listener(producer, answer="reject")
@@ -47,6 +47,7 @@ from .protocol.messages import (
     SubscriptionClose,
     SubscriptionRequest,
 )
+from .recording.format import CAPTURE_VERSION
 from .runtime.ids import format_timestamp
 
 __all__ = ["Listener"]
@@ -59,13 +60,14 @@ _ALL_CAPABILITIES: Final = Capabilities(
 
 class Listener:
     """
-    Listens to a producer in the same process.
+    A subscriber to a producer in the same process.
 
-    ``answer`` is "accept", "reject" or "silence", the answer to a
-    clarification, or a function that is given the prompt and returns one of
-    those; None is silence too. What is no answer to a prompt, or a function
-    that fails, makes the listener leave, so that nobody waits for it; what it
-    is asked after that raises.
+    ``answer`` is the reply to every prompt: "accept", "reject", the response
+    to a clarification, or "silence" or None for no reply. It may also be a
+    function that takes the prompt and returns one of these. If the function
+    fails, or its result does not answer the prompt, the listener closes its
+    subscription, so that the agent does not wait for it; waiting for events
+    then raises :exc:`AssertionError`.
     """
 
     def __init__(
@@ -80,124 +82,130 @@ class Listener:
         self.events: list[Envelope] = []
         self.announcements: list[Announcement] = []
         self.close_message: SubscriptionClose | None = None
-        self._answer, self._on_announcement = answer, on_announcement
+        self._answer = answer
+        self._on_announcement = on_announcement
         self._failure: Exception | None = None
-        self._hub, self._wall = producer.hub, producer.hub.wall
+        self._hub = producer.hub
+        self._wall = producer.hub.wall
         self._peer = Peer(principal=principal) if principal else Peer()
+        self._writer = _ListenerWriter(self)
         self._condition = threading.Condition()
         self._outputs = Outputs(Preferences(keys={}))
-        self._captured_lines: list[dict[str, Any]] = []
+        self._entries: list[dict[str, Any]] = []  # of the capture
         self._seen_event_ids: set[str] = set()
-        self._sent_replies: dict[str, dict[str, Any]] = {}  # lines of replies whose outcome was not told yet
+        self._unresolved_replies: dict[str, dict[str, Any]] = {}  # entries of replies without an outcome, by token
         self._hub.start()
         request = SubscriptionRequest(
             aaep_version=AAEP_VERSION, subscriber_id="aaep-testing", subscriber_name="Test", capabilities=capabilities
         )
-        self.terms, self.subscription_id = self._run_on_loop(self._subscribe, request)
+        self.subscription_id = ""
+        self.terms: Capabilities = self._run_on_loop(self._subscribe, request)
 
-    # -- what it heard -----------------------------------------------------------------------
+    # -- received events ---------------------------------------------------------------------
 
     @property
     def types(self) -> list[str]:
-        """The types of the events, without their common prefix: ``tool.invoked``."""
+        """The types of the events without their common prefix, such as ``tool.invoked``."""
         return [event.type.removeprefix(_TYPE_PREFIX) for event in self.events]
 
     @property
     def tools(self) -> list[str]:
-        """The names of the tools that ran."""
+        """The names of the tools that were invoked."""
         return [event.tool for event in self.events if isinstance(event, ToolInvoked)]
 
     @property
     def prompts(self) -> list[AwaitingConfirmation | AwaitingClarification]:
-        """What it was asked."""
-        return [one for one in self.events if isinstance(one, (AwaitingConfirmation, AwaitingClarification))]
+        """The prompts among the events."""
+        return [event for event in self.events if isinstance(event, (AwaitingConfirmation, AwaitingClarification))]
 
     @property
     def output(self) -> str:
-        """What the agent wrote, joined."""
+        """The text that the agent wrote, joined from all chunks."""
         return "".join(event.chunk for event in self.events if isinstance(event, OutputStreaming))
 
     @property
     def heard(self) -> list[str]:
-        """The sentences a person would hear."""
-        return [one.text for one in self.announcements]
+        """The texts of the announcements, as a person would hear them."""
+        return [announcement.text for announcement in self.announcements]
 
     def wait(self, wanted: str | Callable[[Envelope], bool], *, timeout: float = 30.0) -> Envelope:
-        """Wait for an event of a type such as ``tool.invoked``, or one for which a function says yes."""
+        """Wait for an event of a type such as ``tool.invoked``, or for one that a predicate accepts, and return it."""
 
-        def fits(event: Envelope) -> bool:
+        def is_wanted(event: Envelope) -> bool:
             return wanted(event) if callable(wanted) else event.type == _TYPE_PREFIX + wanted
 
-        if not self._wait_until(lambda: any(map(fits, self.events)), timeout):
+        if not self._wait_until(lambda: any(map(is_wanted, self.events)), timeout):
             raise AssertionError(f"Waited {timeout:g} seconds for {wanted}. Heard: {', '.join(self.types)}.")
-        return next(event for event in self.events if fits(event))
+        return next(event for event in self.events if is_wanted(event))
 
     def wait_for_end(self, *, timeout: float = 30.0) -> Envelope:
-        """Wait until a session has ended."""
+        """Wait until a session has ended, and return its last event."""
         return self.wait(lambda event: isinstance(event, TERMINAL), timeout=timeout)
 
     def expect(self, *types: str, timeout: float = 30.0) -> None:
-        """These types were heard, or are within the time, in this order, whatever else in between."""
+        """Wait until events of these types were received in this order, with any others in between."""
 
-        def all_there() -> bool:
-            rest = iter(self.types)
-            return all(one in rest for one in types)
+        def has_all_types() -> bool:
+            remaining = iter(self.types)
+            return all(type_ in remaining for type_ in types)
 
-        if not self._wait_until(all_there, timeout):
+        if not self._wait_until(has_all_types, timeout):
             raise AssertionError(f"Expected in order: {', '.join(types)}. Heard: {', '.join(self.types)}.")
 
-    def _wait_until(self, there: Callable[[], bool], timeout: float) -> bool:
-        if self._hub.is_on_loop and not there():
+    def _wait_until(self, condition: Callable[[], bool], timeout: float) -> bool:
+        """Wait until a condition is true; return whether it is, or raise the failure of the listener."""
+        if self._hub.is_on_loop and not condition():
             raise RuntimeError(
                 "This would wait on the very loop that brings the events. "
                 "Use `await asyncio.to_thread(listener.wait, …)`."
             )
         with self._condition:
-            self._condition.wait_for(lambda: self._failure is not None or there(), timeout)
+            self._condition.wait_for(lambda: self._failure is not None or condition(), timeout)
             if self._failure is not None:
                 raise AssertionError(
                     f"The listener could not go on: {type(self._failure).__name__}: {self._failure}"
                 ) from self._failure
-            return there()
+            return condition()
 
     def findings(self, *, strict: bool = True) -> list[Finding]:
         """
-        What is wrong with what was heard so far, by the protocol's own rules.
+        Audit everything received and sent so far, and return the errors.
 
-        As strictly as we judge ourselves, which is for who has listened from
-        the beginning; without ``strict`` what was not heard proves nothing.
+        ``strict`` grades as a producer should grade itself, and needs a
+        listener that was there from the beginning; without it, events from
+        before the subscription count as unknown.
         """
         audit = Audit(whole=False, strict=strict)
-        found = []
-        for line in self._captured_lines:
-            found += audit.feed(msgspec.json.encode(line["message"]), line["at"], line["via"], line["dir"])
-        return [one for one in found if one.severity == "error"]
+        findings = []
+        for entry in self._entries:
+            findings += audit.feed(msgspec.json.encode(entry["message"]), entry["at"], entry["via"], entry["dir"])
+        return [finding for finding in findings if finding.severity == "error"]
 
     def write_capture(self, path: str | Path, *, source: str = "", whole: bool = True) -> None:
         """
-        Write a recording of all that passed, in both directions, for ``aaep validate`` and others.
+        Write a capture of all messages in both directions, for ``aaep validate`` and other commands.
 
-        It is not ``whole`` if somebody else answered too: what others reply is not heard here.
+        Pass ``whole=False`` if other subscribers replied too: the capture does not contain their replies.
         """
-        first = self._captured_lines[0]["at"] if self._captured_lines else format_timestamp(self._wall())
+        started = self._entries[0]["at"] if self._entries else format_timestamp(self._wall())
         header = {
-            "aaep_capture": 1,
+            "aaep_capture": CAPTURE_VERSION,
             "source": source or self._hub.offer.producer.agent_id,
-            "started": first,
+            "started": started,
             "terms": msgspec.to_builtins(self.terms),
             "whole": whole,
         }
-        lines = [msgspec.json.encode(header), *(msgspec.json.encode(line) for line in self._captured_lines)]
+        lines = [msgspec.json.encode(line) for line in (header, *self._entries)]
         Path(path).write_bytes(b"\n".join(lines) + b"\n")
 
-    # -- taking part ---------------------------------------------------------------------------
+    # -- replying and leaving ------------------------------------------------------------------
 
     def reply(self, prompt: Envelope, answer: Any) -> None:
-        """Answer a prompt: "accept" or "reject", or what a clarification asks for, or does not."""
+        """Reply to a prompt: "accept" or "reject", or any response to a clarification, valid or not."""
         self._run_on_loop(self._send_reply, self._build_reply(prompt, answer))
 
     def close(self) -> None:
-        """Leave."""
+        """Close the subscription."""
         self._run_on_loop(self._hub.unsubscribe, self._build_close_message(), self._peer)
 
     def _build_close_message(self) -> SubscriptionClose:
@@ -208,17 +216,10 @@ class Listener:
         return message
 
     def drop_connection(self) -> None:
-        """Lose the connection without a word, as a bad network does."""
-        self._run_on_loop(self._hub.disconnect, self._subscription_id, self._writer)
+        """Disconnect without closing the subscription, as a bad network does."""
+        self._run_on_loop(self._hub.disconnect, self.subscription_id, self._writer)
 
-    # -- for the hub -----------------------------------------------------------------------------
-
-    @staticmethod
-    def _frame(_event_id: str, data: bytes) -> bytes:
-        return framing.encode_ndjson(data)
-
-    def _pending_bytes(self) -> int:
-        return 0
+    # -- on the hub's loop -----------------------------------------------------------------------
 
     def _receive(self, data: bytes) -> None:
         for line in data.splitlines():
@@ -246,84 +247,97 @@ class Listener:
                 ):
                     raise ValueError(f"This question does not take the answer {answer!r}.")
                 self._send_reply(reply)
-        except Exception as error:  # the test's own; it is raised where the test looks
+        except Exception as error:  # the fault of the test; its own thread raises it in _wait_until
             with self._condition:
                 self._failure = error
                 self._condition.notify_all()
             self._hub.unsubscribe(self._build_close_message(), self._peer)
 
-    # Not `close`: that is what the user of a listener calls.
     def _handle_close(self, message: SubscriptionClose | None) -> None:
         with self._condition:
             self.close_message = message
             self._condition.notify_all()
 
     def _announce(self, event: Envelope) -> None:
-        for one in self._outputs.announce(event):
-            self.announcements.append(one)
+        for announcement in self._outputs.announce(event):
+            self.announcements.append(announcement)
             if self._on_announcement is not None:
                 try:
-                    self._on_announcement(one)
-                except Exception as error:  # as in _decide
+                    self._on_announcement(announcement)
+                except Exception as error:  # as in _answer_prompt
                     self._failure = self._failure or error
 
-    def _subscribe(self, request: SubscriptionRequest) -> tuple[Capabilities, str]:
-        answer = self._hub.subscribe(request, self._peer)
-        if not isinstance(answer, SubscriptionAccepted):
-            raise AaepError(f"The producer refused the test's subscription: {answer.reason_message}")
-        self.subscription_id = answer.subscription_id
+    def _subscribe(self, request: SubscriptionRequest) -> Capabilities:
+        response = self._hub.subscribe(request, self._peer)
+        if not isinstance(response, SubscriptionAccepted):
+            raise AaepError(f"The producer refused the test's subscription: {response.reason_message}")
+        self.subscription_id = response.subscription_id
         self._record_message("in", request)
-        self._record_message("out", answer)
-        self._writer = _ListenerWriter(self)
-        self._subscription_id = self._hub.connect(answer.subscription_id, self._peer, self._writer)
-        return answer.honored_capabilities, answer.subscription_id
+        self._record_message("out", response)
+        self._hub.connect(self.subscription_id, self._peer, self._writer)
+        return response.honored_capabilities
 
     def _build_reply(self, prompt: Envelope, answer: Any) -> Reply:
-        stamp = format_timestamp(self._wall())
+        timestamp = format_timestamp(self._wall())
         token = prompt.reply_token  # type: ignore[attr-defined]  # a prompt has one
         if not isinstance(prompt, AwaitingConfirmation):
             return ClarificationReply(
-                reply_token=token, response=answer, subscription_id=self.subscription_id, timestamp=stamp
+                reply_token=token, response=answer, subscription_id=self.subscription_id, timestamp=timestamp
             )
         if answer not in ("accept", "reject"):
             raise ValueError(f'A confirmation is answered with "accept" or "reject", not {answer!r}.')
         return ConfirmationReply(
-            reply_token=token, decision=answer, subscription_id=self.subscription_id, timestamp=stamp
+            reply_token=token, decision=answer, subscription_id=self.subscription_id, timestamp=timestamp
         )
 
     def _send_reply(self, reply: Reply) -> None:
         self._record_message("in", reply)
-        self._sent_replies[reply.reply_token] = self._captured_lines[-1]
+        self._unresolved_replies[reply.reply_token] = self._entries[-1]
         self._hub.reply(reply, self._peer)
 
     def _record_message(self, direction: str, message: Message) -> None:
+        """Append a message to the capture."""
         raw = msgspec.json.decode(codec.encode(message))
         at = format_timestamp(self._wall())
-        # What the agent had said when a reply came is heard after it; the reply counts where its outcome is told.
-        told = (
-            isinstance(message, Envelope)
-            and attend_member(message, "outcome")
-            and attend_member(message, "reply_token")
-        )
-        reply = self._sent_replies.pop(str(told), None)
-        if reply is not None:
-            self._captured_lines.remove(reply)
-            self._captured_lines.append(reply)
-        self._captured_lines.append({"at": at, "dir": direction, "via": self.subscription_id, "message": raw})
+        # Events that were under way when a reply was sent arrive after it, but the agent sent them before it. So the
+        # entry of a reply moves to just before the event with its outcome.
+        if isinstance(message, Envelope) and attend_member(message, "outcome"):
+            reply = self._unresolved_replies.pop(str(attend_member(message, "reply_token")), None)
+            if reply is not None:
+                self._entries.remove(reply)
+                self._entries.append(reply)
+        self._entries.append({"at": at, "dir": direction, "via": self.subscription_id, "message": raw})
 
     def _run_on_loop(self, function: Callable[..., Any], *args: Any) -> Any:
+        """Call a function on the hub's loop and return its result."""
         if self._hub.is_on_loop:
             return function(*args)
 
-        async def on_the_loop() -> Any:
+        async def call() -> Any:
             return function(*args)
 
-        return self._hub.run(on_the_loop())
+        return self._hub.run(call())
 
 
 class _ListenerWriter:
-    """The listener as the hub sees it."""
+    """The connection through which the hub writes to a listener."""
 
     def __init__(self, listener: Listener) -> None:
-        self.frame: Callable[[str, bytes], bytes] = Listener._frame
-        self.write, self.waiting, self.close = listener._receive, listener._pending_bytes, listener._handle_close
+        self._listener = listener
+        self.frame: Callable[[str, bytes], bytes] = _encode_frame
+
+    def write(self, data: bytes) -> None:
+        """Pass frames on to the listener."""
+        self._listener._receive(data)
+
+    def waiting(self) -> int:
+        """Return 0: the listener takes every frame at once."""
+        return 0
+
+    def close(self, message: SubscriptionClose | None) -> None:
+        """Tell the listener that its connection has ended."""
+        self._listener._handle_close(message)
+
+
+def _encode_frame(_event_id: str, data: bytes) -> bytes:
+    return framing.encode_ndjson(data)

@@ -22,7 +22,7 @@ from aaep.cli import main, validate
 from aaep.cli._report import TextReport
 from aaep.protocol.attend_extension import ATTEND
 from aaep.protocol.audit import Direction
-from aaep.recording import reader
+from aaep.recording import recordings
 
 ROOT = Path(__file__).parents[2]
 BANK = ROOT / "examples" / "bank.ndjson"
@@ -319,7 +319,7 @@ def test_a_message_of_one_mebibyte_is_read_whatever_a_capture_writes_around_it(h
 
 
 def test_a_document_that_is_too_long_is_refused_politely(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(reader, "MAX_DOCUMENT_BYTES", 10_000)
+    monkeypatch.setattr(recordings, "MAX_DOCUMENT_BYTES", 10_000)
     result = run("-", data=json.dumps(EVENTS).encode())
     assert result.exit_code == 2
     assert "64 MiB" in result.stderr and "NDJSON" in result.stderr
@@ -348,8 +348,8 @@ def test_reading_and_telling_take_the_same_memory_however_long_the_recording() -
         report = TextReport(None, notes=True)
         report.start_file("-")
         tracemalloc.start()
-        recording = reader.open_recording(Endless(lines))  # type: ignore[arg-type]  # not a whole stream
-        assert reader.audit_recording(recording, Deaf(), report.add_finding, lambda _: None) == lines
+        recording = recordings.open_recording(Endless(lines))  # type: ignore[arg-type]  # not a whole stream
+        assert recordings.audit_recording(recording, Deaf(), report.add_finding, lambda _: None) == lines
         peaks.append(tracemalloc.get_traced_memory()[1])
         tracemalloc.stop()
     assert peaks[1] < peaks[0] * 1.1
@@ -511,7 +511,7 @@ def test_a_broken_installed_extension_stops_with_its_reasons(monkeypatch: pytest
 
 
 def test_progress_is_told_in_plain_lines_and_only_on_demand_or_to_a_terminal(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(reader, "LINES_PER_TICK", 2)
+    monkeypatch.setattr(recordings, "LINES_PER_TICK", 2)
     monkeypatch.setattr(validate, "PROGRESS_LINES", 5)
     told_on = run("--progress", "-", data=dumped(EVENTS[:13])).stderr.splitlines()
     assert [line.split(": ")[2].split(",")[0] for line in told_on] == ["6 lines read", "12 lines read"]
@@ -526,13 +526,13 @@ def test_progress_is_told_after_some_time_however_little_was_read(
 ) -> None:
     seconds = count(step=validate.PROGRESS_SECONDS / 2)
     monkeypatch.setattr(validate, "monotonic", lambda: next(seconds))
-    monkeypatch.setattr(reader, "LINES_PER_TICK", 2)
+    monkeypatch.setattr(recordings, "LINES_PER_TICK", 2)
     told_on = run("--progress", "-", data=data).stderr.splitlines()
     assert [line.split(": ")[2].split(",")[0] for line in told_on] == [f"4 {noun} read", f"8 {noun} read"]
 
 
 def test_line_numbers_go_on_from_one_stride_to_the_next(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(reader, "LINES_PER_TICK", 5)
+    monkeypatch.setattr(recordings, "LINES_PER_TICK", 5)
     data = dumped([*EVENTS[:10], broken(EVENTS[10], verbosity="loud")])
     assert told(findings("-", data=data)) == [(11, "ENV-037", "error")]
 

@@ -24,6 +24,7 @@ from hypothesis import strategies as st
 
 from aaep import Audit
 from aaep.cli._visualize import visualize
+from aaep.recording.trace import Trace, render_html, render_svg, render_text
 from aaep.recording.trace.model import (
     MAX_STEPS_PER_SECTION,
     SessionTrace,
@@ -32,7 +33,6 @@ from aaep.recording.trace.model import (
     format_exact_duration,
     quote_text,
 )
-from aaep.recording.trace.text import Trace, render_html, render_svg, render_text
 from aaep.text.html_page import isolate_text, render_page
 from bench._recording import recording
 from tests import sessions, vectors
@@ -359,7 +359,7 @@ def test_of_a_long_session_the_first_the_last_and_the_broken_steps_are_kept() ->
 _PEAK = """
 import resource, sys
 from aaep import Audit
-from aaep.recording.trace.text import Trace, render_html, render_svg, render_text
+from aaep.recording.trace import Trace, render_html, render_svg, render_text
 from tests.sessions import event
 count, trace = int(sys.argv[1]), Trace()
 trace.begin_recording("test", Audit())

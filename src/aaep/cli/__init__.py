@@ -1,8 +1,9 @@
 """
-The command line: ``aaep`` and one verb for each file in this folder.
+The command line: ``aaep`` and one subcommand for each module of this package.
 
-A verb is a module whose ``main`` is a click command. There is no list to keep;
-files that start with an underscore are not verbs.
+The ``main`` of a module is its click command, and the name of the module is
+the name of the subcommand. Modules that start with an underscore are not
+subcommands.
 """
 
 from __future__ import annotations
@@ -20,12 +21,14 @@ __all__ = ["main"]
 
 
 class _CommandModules(CommandGroup):
-    """Finds its commands by their file names."""
+    """A group that finds its subcommands by the names of the modules in this package."""
 
     def list_commands(self, context: click.Context) -> list[str]:
+        """Return the names of the subcommands."""
         return sorted(module.name for module in iter_modules(__path__) if not module.name.startswith("_"))
 
     def get_command(self, context: click.Context, name: str) -> click.Command | None:
+        """Import and return a subcommand, or return None if there is none of this name."""
         if name not in self.list_commands(context):
             return None
         return cast(click.Command, import_module(f"{__name__}.{name}").main)

@@ -1,8 +1,9 @@
 """
-How every command ends, and how it prints.
+The base of every command: exit statuses, parameter types, inputs and printing.
 
-0: fine. 1: found something. 2: could not run, and one line on standard error
-says why. 130: interrupted. 141: nobody reads what we print any more.
+Exit statuses: 0 if all is well, 1 if the command found something, 2 if it
+could not run and one line on standard error says why, 130 if it was
+interrupted, 141 if standard output was closed by its reader.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ import signal
 import sys
 import threading
 import traceback
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from types import FrameType
@@ -27,17 +28,19 @@ import click
 from ..errors import ExtensionError
 from ..protocol.attend_extension import attend_registry
 from ..protocol.extensions import Registry, add_installed
-from ..recording.reader import UnreadableRecording
+from ..recording.recordings import UnreadableRecording
 from ..text.languages import is_well_formed_tag
 
 __all__ = [
     "CONTEXT_SETTINGS",
+    "PROGRESS_OPTION",
     "AaepCommand",
     "BaseCommand",
     "CannotRun",
     "CommandGroup",
     "FiniteRange",
     "IntegerRange",
+    "LanguageTagType",
     "format_count",
     "interrupt_on_sigterm",
     "load_extensions",
@@ -49,8 +52,8 @@ __all__ = [
 
 CONTEXT_SETTINGS: Final = {"help_option_names": ["-h", "--help"], "max_content_width": 100}
 
-# Controls, line and paragraph separators, invisible and direction-changing characters, lone surrogates. What joins
-# letters (U+200C, U+200D) stays: some scripts need it.
+# Controls, line and paragraph separators, invisible and direction-changing characters, lone surrogates. The joiners
+# U+200C and U+200D stay, because some scripts need them.
 _UNSAFE_CHARACTERS: Final = re.compile(
     "[\x00-\x1f\x7f-\x9f\xad\u061c\u180e\u200b\u200e\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb"
     "\ud800-\udfff\U000e0000-\U000e007f]"
@@ -58,54 +61,19 @@ _UNSAFE_CHARACTERS: Final = re.compile(
 
 
 class CannotRun(click.ClickException):
-    """The command cannot do what was asked; the message is one line."""
+    """Raised by a command that cannot do what was asked; the message is one line."""
 
     exit_code = 2
 
 
-class _WordedRange:
-    """Bounds of a number in words: signs of comparison are read out one by one, or not at all."""
-
-    min: Any
-    max: Any
-    min_open: bool
-
-    def _describe_range(self) -> str:
-        if self.min_open:
-            return f"above {self.min}" + ("" if self.max is None else f" up to {self.max}")
-        return f"from {self.min} {'on' if self.max is None else f'to {self.max}'}"
-
-
-class IntegerRange(_WordedRange, click.IntRange):
-    """A whole number within bounds."""
-
-
-class FiniteRange(_WordedRange, click.FloatRange):
-    """A number within bounds; what Python also reads as one, such as nan and inf, is none to wait or to divide by."""
-
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
-        number = super().convert(value, param, ctx)
-        if not math.isfinite(number):
-            self.fail(f"{value!r} is not a finite number.", param, ctx)
-        return number
-
-
-class LanguageTagType(click.types.StringParamType):
-    """A language by its tag. Another would be refused by whoever it is sent to, in words about messages."""
-
-    name = "TAG"
-
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
-        if not is_well_formed_tag(value):
-            self.fail(f"{value!r} is not the tag of a language. Write it like en-GB.", param, ctx)
-        return value
+# -- commands ------------------------------------------------------------------------------
 
 
 class _HelpFormatter(click.HelpFormatter):
     """
-    As narrow as the terminal, or the braille line, is.
+    A help formatter that fits a narrow terminal or braille display.
 
-    Where two columns would leave a few letters to each, what an option does stands below it.
+    Below 60 columns the description of an option stands below it instead of beside it.
     """
 
     def __init__(self, indent_increment: int = 2, width: int | None = None, max_width: int | None = None) -> None:
@@ -114,6 +82,7 @@ class _HelpFormatter(click.HelpFormatter):
         super().__init__(indent_increment, width, max_width)
 
     def write_dl(self, rows: Iterable[tuple[str, str]], col_max: int = 30, col_spacing: int = 2) -> None:
+        """Write a definition list, in one column if the width is small."""
         super().write_dl([*rows], 2 if self.width < 60 else col_max, col_spacing)
 
 
@@ -122,17 +91,18 @@ class _Context(click.Context):
 
 
 class BaseCommand(click.Command):
-    """A command that ends as the module says."""
+    """A command that ends with the exit statuses of this module."""
 
     context_class = _Context
 
     def get_short_help_str(self, limit: int = 45) -> str:
-        """Its first sentence, whole: half of one helps nobody who hears it."""
+        """Return the complete first sentence, because a truncated one is of no use when read aloud."""
         return super().get_short_help_str(1000)
 
-    def main(  # type: ignore[override]  # the overloads say when it returns, which matters to nobody here
+    def main(  # type: ignore[override]  # the overloads say when it returns, which does not matter here
         self, args: Sequence[str] | None = None, prog_name: str | None = None, **extra: Any
     ) -> Any:
+        """Run the command, print errors as one line, and exit."""
         if not extra.pop("standalone_mode", True):
             return super().main(args, prog_name, standalone_mode=False, **extra)
         _reserve_standard_streams()
@@ -153,7 +123,8 @@ class BaseCommand(click.Command):
         sys.exit(status if isinstance(status, int) else 0)
 
     def invoke(self, context: click.Context) -> Any:
-        if context.parent is not None:  # the outermost command answers for all
+        """Run the callback, and turn every exception into one that :meth:`main` handles."""
+        if context.parent is not None:  # the outermost command handles exceptions for all
             return super().invoke(context)
         for stream in (sys.stdout, sys.stderr):
             if hasattr(stream, "reconfigure"):
@@ -175,7 +146,7 @@ class BaseCommand(click.Command):
 
 
 class AaepCommand(BaseCommand):
-    """A command of ours: ``-h`` works, and the help ends with an example."""
+    """A command with ``-h`` and an example at the end of its help."""
 
     def __init__(
         self, name: str | None, *, example: str, context_settings: Mapping[str, Any] | None = None, **extra: Any
@@ -185,28 +156,123 @@ class AaepCommand(BaseCommand):
 
 
 class CommandGroup(BaseCommand, click.Group):
-    """A command with commands of its own."""
+    """A command with subcommands."""
 
 
-def _reserve_standard_streams() -> None:
-    """The place of a closed standard stream is taken, or the next file or socket would be where others print."""
-    if None not in (sys.stdin, sys.stdout, sys.stderr):
-        return
-    while (file := os.open(os.devnull, os.O_RDWR)) <= 2:
-        pass  # it takes the place of a closed one, so that nothing else does
-    if sys.stderr is None:  # nobody wants to be told what goes wrong
-        sys.stderr = os.fdopen(file, "w")
-    else:
-        os.close(file)
+# -- parameter types and options -----------------------------------------------------------
+
+
+class _WordedRange:
+    """A range that its help describes in words, because screen readers spell out comparison signs or skip them."""
+
+    min: Any
+    max: Any
+    min_open: bool
+
+    def _describe_range(self) -> str:
+        if self.min_open:
+            return f"above {self.min}" + ("" if self.max is None else f" up to {self.max}")
+        return f"from {self.min} {'on' if self.max is None else f'to {self.max}'}"
+
+
+class IntegerRange(_WordedRange, click.IntRange):
+    """A parameter type for whole numbers within bounds."""
+
+
+class FiniteRange(_WordedRange, click.FloatRange):
+    """A parameter type for numbers within bounds, without nan and inf."""
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        """Return the value as a number, or fail."""
+        number = super().convert(value, param, ctx)
+        if not math.isfinite(number):
+            self.fail(f"{value!r} is not a finite number.", param, ctx)
+        return number
+
+
+class LanguageTagType(click.types.StringParamType):
+    """A parameter type for language tags, checked here because a producer's refusal would be harder to understand."""
+
+    name = "TAG"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        """Return the tag, or fail if it is not well-formed."""
+        if not is_well_formed_tag(value):
+            self.fail(f"{value!r} is not the tag of a language. Write it like en-GB.", param, ctx)
+        return value
+
+
+PROGRESS_OPTION: Final = click.option(
+    "--progress",
+    "show_progress",
+    is_flag=True,
+    callback=lambda _context, _option, value: value or sys.stderr.isatty(),
+    help="Say on standard error how far it is, even if that is not a terminal.",
+)
+
+
+# -- inputs and signals --------------------------------------------------------------------
 
 
 def open_stdin() -> IO[bytes]:
-    """Standard input, from which the command reads what it works on."""
+    """Return standard input, and say so on standard error if it is a terminal."""
     if sys.stdin is None:
         raise CannotRun("Standard input is closed. Name a file instead.")
     if sys.stdin.isatty():
         click.echo("aaep: Reading standard input. End it with Control-D.", err=True)
     return sys.stdin.buffer
+
+
+@contextmanager
+def open_input(file: str) -> Iterator[IO[bytes]]:
+    """Open a file, or standard input for ``-``."""
+    if file == "-":
+        if sys.stdin is None:
+            raise UnreadableRecording("It is closed. Name a file instead.")
+        yield open_stdin()
+    else:
+        with open(file, "rb", buffering=1 << 18) as stream:
+            yield stream
+
+
+def load_extensions() -> Registry:
+    """Return a registry with the attend extension and those of other installed packages."""
+    try:
+        return add_installed(attend_registry())
+    except ExtensionError as error:
+        raise CannotRun(f"An installed extension is refused: {error}") from error
+
+
+@contextmanager
+def interrupt_on_sigterm(make_exception: Callable[[], BaseException] = KeyboardInterrupt) -> Iterator[None]:
+    """Raise an exception, by default :exc:`KeyboardInterrupt`, on SIGTERM within the block."""
+
+    def interrupt(_number: int, _frame: FrameType | None) -> None:
+        raise make_exception()
+
+    if threading.current_thread() is not threading.main_thread():  # only the main thread may set signal handlers
+        yield
+        return
+    previous = signal.signal(signal.SIGTERM, interrupt)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, previous)
+
+
+# -- standard streams ----------------------------------------------------------------------
+
+
+def _reserve_standard_streams() -> None:
+    """Open /dev/null for closed standard streams; the next file or socket would get their descriptors otherwise."""
+    if None not in (sys.stdin, sys.stdout, sys.stderr):
+        return
+    while (fd := os.open(os.devnull, os.O_RDWR)) <= 2:
+        pass
+    if sys.stderr is None:
+        sys.stderr = os.fdopen(fd, "w")
+    else:
+        os.close(fd)
 
 
 def _flush_stdout() -> None:
@@ -217,18 +283,33 @@ def _flush_stdout() -> None:
 
 
 def _discard_stdout() -> None:
-    """Nobody reads any more: what is still buffered goes nowhere, or the interpreter would complain at its end."""
-    with suppress(OSError):  # then there was no output to begin with
+    """Redirect standard output to /dev/null, so that the interpreter does not fail to flush it at exit."""
+    with suppress(OSError):  # standard output has no file descriptor
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
-def _describe_internal_error(error: Exception) -> str:
-    """A mistake of ours, or of an extension's: still one line, but with the place in it."""
-    place = traceback.extract_tb(error.__traceback__)[-1]
-    return (
-        f"Something in the program itself failed, in {Path(place.filename).name}, line {place.lineno}: "
-        f"{type(error).__name__}: {error}. Please report this."
-    )
+# -- texts ---------------------------------------------------------------------------------
+
+
+def to_printable(text: str, max_chars: int = 2000) -> str:
+    """Return text on one line, with characters escaped that move the cursor or change the reading order."""
+    if len(text) > max_chars:
+        text = text[:max_chars] + "…"
+    return _UNSAFE_CHARACTERS.sub(_escape_character, text)
+
+
+def to_json_line(value: Any) -> bytes:
+    """Return a value as one line of JSON Lines in UTF-8, with the characters escaped that are unsafe to print."""
+    return _UNSAFE_CHARACTERS.sub(_escape_character, json.dumps(value, ensure_ascii=False)).encode() + b"\n"
+
+
+def format_count(number: int, noun: str) -> str:
+    """Return a number with its noun: ``no errors``, ``1 error``, ``2 errors``."""
+    return f"{number or 'no'} {noun}{'' if number == 1 else 's'}"
+
+
+def _escape_character(match: re.Match[str]) -> str:
+    return json.dumps(match[0])[1:-1] if match[0] != "\x7f" else "\\u007f"
 
 
 def _print_error(text: str) -> None:
@@ -240,62 +321,10 @@ def _to_sentence(text: str) -> str:
     return line if line.endswith((".", "?")) else line + "."
 
 
-def _escape_character(match: re.Match[str]) -> str:
-    return json.dumps(match[0])[1:-1] if match[0] != "\x7f" else "\\u007f"
-
-
-def to_printable(text: str, max_chars: int = 2000) -> str:
-    """Text that is safe to print in one line: nothing in it moves the cursor or turns the reading order."""
-    if len(text) > max_chars:
-        text = text[:max_chars] + "…"
-    return _UNSAFE_CHARACTERS.sub(_escape_character, text)
-
-
-def to_json_line(value: Any) -> bytes:
-    """One line of JSON Lines, UTF-8 whatever the terminal, escaped where text would be unsafe to print."""
-    return _UNSAFE_CHARACTERS.sub(_escape_character, json.dumps(value, ensure_ascii=False)).encode() + b"\n"
-
-
-def format_count(number: int, noun: str) -> str:
-    """``no errors``, ``1 error``, ``2 errors``."""
-    return f"{number or 'no'} {noun}{'' if number == 1 else 's'}"
-
-
-# -- _stopping --
-
-
-@contextmanager
-def interrupt_on_sigterm() -> Iterator[None]:
-    """Within the block SIGTERM raises :exc:`KeyboardInterrupt` too."""
-
-    def stop(_number: int, _frame: FrameType | None) -> None:
-        raise KeyboardInterrupt
-
-    if threading.current_thread() is not threading.main_thread():  # nobody else may have it
-        yield
-        return
-    before = signal.signal(signal.SIGTERM, stop)
-    try:
-        yield
-    finally:
-        signal.signal(signal.SIGTERM, before)
-
-
-def load_extensions() -> Registry:
-    """What a recording may hold: our own extension, and those of other installed packages."""
-    try:
-        return add_installed(attend_registry())
-    except ExtensionError as error:
-        raise CannotRun(f"An installed extension is refused: {error}") from error
-
-
-@contextmanager
-def open_input(file: str) -> Iterator[IO[bytes]]:
-    """A file, or with - standard input."""
-    if file == "-":
-        if sys.stdin is None:
-            raise UnreadableRecording("It is closed. Name a file instead.")
-        yield open_stdin()
-    else:
-        with open(file, "rb", buffering=1 << 18) as stream:
-            yield stream
+def _describe_internal_error(error: Exception) -> str:
+    """Return one line with the place of a bug in this program or in an extension."""
+    frame = traceback.extract_tb(error.__traceback__)[-1]
+    return (
+        f"Something in the program itself failed, in {Path(frame.filename).name}, line {frame.lineno}: "
+        f"{type(error).__name__}: {error}. Please report this."
+    )

@@ -1,4 +1,4 @@
-"""What the demo plays: a bank assistant that follows a script. No model, no key, no network."""
+"""The agent of ``aaep demo``: a scripted bank assistant that needs no model, key or network."""
 
 from __future__ import annotations
 
@@ -14,10 +14,11 @@ Pause = Callable[[], None]
 
 
 class BankAssistant:
-    """The tools of the assistant, and how long it takes over things."""
+    """The assistant's tools; ``pause`` is called wherever a real agent would need time."""
 
     def __init__(self, producer: Producer, pause: Pause, timeout: int | None) -> None:
-        self.producer, self.pause = producer, pause
+        self.producer = producer
+        self.pause = pause
         self.timeout = timeout
         self.has_moved_money = False
         self.check_balance = producer.tool(
@@ -53,10 +54,10 @@ class BankAssistant:
         raise ConnectionError(f"the bank does not answer ({month})")
 
     def write(self, session: Session, text: str) -> None:
-        """Write as a model does, token by token."""
-        with session.output() as out:
+        """Write text to the session word by word, as a model does."""
+        with session.output() as output:
             for word in text.split(" "):
-                out.write(word + " ")
+                output.write(word + " ")
         self.pause()
 
 
@@ -148,12 +149,12 @@ DEMO_SCENARIOS: Final[dict[str, tuple[str, Callable[[BankAssistant, Session], No
 
 
 def run_scenario(producer: Producer, scenario: str, pause: Pause, timeout: int | None) -> Any:
-    """Play one scenario to its end."""
+    """Run a scenario to its end, and return the assistant, or None if the scenario failed as it should."""
     summary, script = DEMO_SCENARIOS[scenario]
     bank = BankAssistant(producer, pause, timeout)
     try:
         with producer.session(summary, requested_by="user:demo") as session:
             script(bank, session)
     except ConnectionError:
-        return None  # the session has said so
+        return None  # the session has already reported the error
     return bank

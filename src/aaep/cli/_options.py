@@ -1,4 +1,4 @@
-"""``--token``, ``--cert`` and ``--ca``: what a command shows of who it is, and the authority that it trusts."""
+"""The options for credentials that several commands share: ``--token``, ``--cert`` and ``--ca``."""
 
 from __future__ import annotations
 
@@ -25,13 +25,14 @@ __all__ = [
     "silence_logging",
 ]
 
-ClientCertificate = tuple[Path, Path] | None  # a certificate of ours and its key
+ClientCertificate = tuple[Path, Path] | None  # the certificate and its key
 
 
 class _RegularFileType(click.Path):
-    """A file that OpenSSL can read. It would wait without end for somebody to write to a pipe."""
+    """A parameter type for regular files, because OpenSSL would wait for ever for input from a pipe."""
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        """Return the path, or fail if it is not a regular file."""
         path: Any = super().convert(value, param, ctx)
         if not Path(path).is_file():
             self.fail(f"{to_printable(str(path))!r} is no regular file, and one is needed.", param, ctx)
@@ -59,9 +60,10 @@ CERT_OPTION: Final = click.option(
 
 
 class _AgentOutputHandler(logging.Handler):
-    """What an agent printed between its messages (STDIO-011), for who runs the command: nobody else hears of it."""
+    """A log handler that shows what an agent prints between its messages (STDIO-011) on standard error."""
 
     def emit(self, record: logging.LogRecord) -> None:
+        """Print a log message on standard error."""
         click.echo(to_printable(record.getMessage()), err=True)
 
 
@@ -69,7 +71,7 @@ _AGENT_OUTPUT_HANDLER: Final = _AgentOutputHandler(logging.WARNING)
 
 
 def silence_logging() -> None:
-    """Show nothing of what the library logs, for what matters is printed in its own words; but what an agent prints."""
+    """Show no log messages of the library, except for the output of agents; the command prints what matters itself."""
     logging.getLogger("aaep").addHandler(logging.NullHandler())
     logging.getLogger("aaep.stdio").addHandler(_AGENT_OUTPUT_HANDLER)
 
@@ -103,18 +105,18 @@ def _build_tls(url: str, ca: Path | None, own: ClientCertificate) -> Tls | None:
     return Tls(ca=None if ca is None else str(ca), cert=cert, key=key)  # gRPC reads the files itself
 
 
-# -- _identities --
+# -- identities of a hub -------------------------------------------------------------------
 
 
 def build_identity(
     tokens: str | None, jwks: str | None, issuer: str, audience: str, certificates: Iterable[tuple[str, str, str]]
 ) -> Identity | None:
-    """Who is let in; None if that is not said. A token that is shown counts before a certificate."""
+    """Return the identity of a hub, which tries tokens before certificates; None if no option asks for one."""
     if (issuer or audience) and jwks is None:
         raise CannotRun("--issuer and --audience are for signed tokens. Give the keys they are signed with: --jwks")
     known: list[Identity] = []
     if tokens is not None:
-        from ..identity.tokens import Tokens  # noqa: PLC0415  # only where there are any
+        from ..identity.tokens import Tokens  # noqa: PLC0415  # loaded only if it is needed
 
         known.append(Tokens(tokens))
     if jwks is not None:
@@ -127,7 +129,7 @@ def build_identity(
 
 
 def _build_grants(certificates: Iterable[tuple[str, str, str]]) -> dict[str, Grant]:
-    """The holders of certificates, each with all the roles that were given to it."""
+    """Return a grant for each certificate name, with all the roles that were given to it."""
     found: dict[str, Grant] = {}
     for name, principal, role in certificates:
         before = found.get(name, Grant(validate_nonlocal_principal(principal), frozenset()))

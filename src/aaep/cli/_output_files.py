@@ -1,4 +1,4 @@
-"""Files that a command writes: before it begins it is known that they can be, and they are written whole or not."""
+"""Output files of commands: checked before the work begins, and written completely or not at all."""
 
 from __future__ import annotations
 
@@ -15,64 +15,64 @@ __all__ = ["check_output_files", "write_output_file"]
 
 
 def check_output_files(inputs: Sequence[str], targets: Sequence[str]) -> None:
-    """Nothing that is read, or just written, is written over, and there is a place for each target."""
-    places = [os.path.realpath(file) for file in (*inputs, *targets) if file != "-"]
+    """Raise :exc:`CannotRun` if a target is also an input or another target, or its folder is not writable."""
+    paths = [os.path.realpath(file) for file in (*inputs, *targets) if file != "-"]
     for target in targets:
         if target == "-":
             raise CannotRun("- is no file. Give a name, or ./- for a file that is called so.")
-        if places.count(os.path.realpath(target)) > 1:
+        path = os.path.realpath(target)
+        if paths.count(path) > 1:
             raise CannotRun(f"{to_printable(target)} is given twice. Give every file a name of its own.")
-        place = Path(os.path.realpath(target))
-        if not _is_special(place):
-            with _file_errors(target):
-                tempfile.TemporaryFile(dir=place.parent).close()
+        if not _is_special(Path(path)):
+            with _convert_file_errors(target):
+                tempfile.TemporaryFile(dir=Path(path).parent).close()
 
 
 def write_output_file(target: str, parts: Iterable[str], *, private: bool) -> None:
     """
-    The whole file or none of it; what is no file, such as a pipe, is written to as it is.
+    Write a file completely or not at all; write directly to a target that is no regular file, such as a pipe.
 
-    One that is ``private`` and new can be read by its owner only.
+    With ``private``, a new file can be read by its owner only.
     """
-    place = Path(os.path.realpath(target))
-    with _file_errors(target):
-        if _is_special(place):
-            with _open_text(place) as file:
+    path = Path(os.path.realpath(target))
+    with _convert_file_errors(target):
+        if _is_special(path):
+            with _open_text(path) as file:
                 file.writelines(parts)
             return
-        handle, name = tempfile.mkstemp(prefix=".aaep-", dir=place.parent)
+        fd, temporary = tempfile.mkstemp(prefix=".aaep-", dir=path.parent)
         try:
-            with _open_text(handle) as file:
+            with _open_text(fd) as file:
                 file.writelines(parts)
-            if place.exists():
-                os.chmod(name, place.stat().st_mode & 0o777)
+            if path.exists():
+                os.chmod(temporary, path.stat().st_mode & 0o777)
             elif not private:
-                os.chmod(name, 0o666 & ~_read_umask())
-            os.replace(name, place)
+                os.chmod(temporary, 0o666 & ~_read_umask())
+            os.replace(temporary, path)
         except BaseException:
-            with suppress(OSError):  # what went wrong first is what is told
-                os.unlink(name)
+            with suppress(OSError):  # the first error is the one to report
+                os.unlink(temporary)
             raise
 
 
-def _is_special(place: Path) -> bool:
-    return place.exists() and not place.is_file()
+def _is_special(path: Path) -> bool:
+    return path.exists() and not path.is_file()
 
 
-def _open_text(place: Path | int) -> IO[str]:
-    return open(place, "w", encoding="utf-8", errors="backslashreplace", newline="\n")
+def _open_text(file: Path | int) -> IO[str]:
+    return open(file, "w", encoding="utf-8", errors="backslashreplace", newline="\n")
 
 
 def _read_umask() -> int:
-    """What new files are not open to. It can only be read by setting it."""
+    """Return the umask, which can only be read by setting it."""
     mask = os.umask(0o077)
     os.umask(mask)
     return mask
 
 
 @contextmanager
-def _file_errors(target: str) -> Iterator[None]:
-    """Whatever fails is told by the name that was given."""
+def _convert_file_errors(target: str) -> Iterator[None]:
+    """Raise :exc:`CannotRun` with the name of the target for an error of the operating system."""
     try:
         yield
     except BrokenPipeError:

@@ -1,7 +1,8 @@
-"""``aaep capture``: write down what passes between an agent and a reader."""
+"""``aaep capture``: record the messages between an agent and a reader."""
 
 from __future__ import annotations
 
+import math
 import re
 import sys
 import threading
@@ -26,6 +27,7 @@ from ..subscriber.status import Status
 from ..subscriber.subscriber import Subscriber
 from ..transports.base import ChannelLost, transport
 from ._command import (
+    PROGRESS_OPTION,
     AaepCommand,
     CannotRun,
     FiniteRange,
@@ -39,27 +41,23 @@ from ._options import CA_OPTION, CERT_OPTION, TOKEN_OPTION, ClientCertificate, b
 
 __all__ = ["main"]
 
-PROGRESS_INTERVAL: Final = 10.0  # seconds between two lines about how far it is
+PROGRESS_INTERVAL: Final = 10.0  # seconds between two lines of progress
+StatusCallback = Callable[[Status], None]
 _EXIT_INTERRUPTED: Final = 130
-_TYPE_PATTERN: Final = re.compile(r"[^\s:*]+:[^\s*]*\*?")  # a prefix, and of the name as much as is wanted
+_TYPE_PATTERN: Final = re.compile(r"[^\s:*]+:[^\s*]*\*?")  # a prefix and a name, of which a star may replace the end
 
 
 def _validate_types(_context: click.Context, _option: click.Parameter, types: tuple[str, ...]) -> tuple[str, ...]:
-    """CAP-026 §5.3.1.7: a whole type, or its beginning and a star. What can match nothing would record nothing."""
-    for given in types:
-        if given == "*" or _TYPE_PATTERN.fullmatch(canonical_type(given)):
+    """CAP-026 §5.3.1.7: refuse a filter that is neither a type nor the beginning of one with a star."""
+    for pattern in types:
+        if pattern == "*" or _TYPE_PATTERN.fullmatch(canonical_type(pattern)):
             continue
-        meant = [
-            start + given
-            for start in ("aaep:agent.", "aaep:")
-            if any(matches_pattern(start + given, one) for one in CORE_EVENTS)
-        ]
-        right = (
-            meant[0]
-            if meant
-            else "a type such as aaep:agent.tool.invoked, or its beginning and a *, as aaep:agent.tool.*"
-        )
-        raise click.BadParameter(f"{given!r} is no type of events. Write {right}.")
+        suggestion = "a type such as aaep:agent.tool.invoked, or its beginning and a *, as aaep:agent.tool.*"
+        for prefix in ("aaep:agent.", "aaep:"):
+            if any(matches_pattern(prefix + pattern, event_type) for event_type in CORE_EVENTS):
+                suggestion = prefix + pattern
+                break
+        raise click.BadParameter(f"{pattern!r} is no type of events. Write {suggestion}.")
     return types
 
 
@@ -76,7 +74,7 @@ def _validate_types(_context: click.Context, _option: click.Parameter, types: tu
 )
 @click.option("--append", is_flag=True, help="Go on with a capture that is there.")
 @click.option("--duration", type=FiniteRange(min=0, min_open=True), metavar="SECONDS", help="Stop after that time.")
-@click.option("--max-events", "most", type=IntegerRange(min=1), metavar="N", help="Stop after N events.")
+@click.option("--max-events", type=IntegerRange(min=1), metavar="N", help="Stop after N events.")
 @click.option(
     "--filter",
     "types",
@@ -85,7 +83,7 @@ def _validate_types(_context: click.Context, _option: click.Parameter, types: tu
     callback=_validate_types,
     help="Ask for events of this type only, such as aaep:agent.tool.*. May be repeated. Critical ones always come.",
 )
-@click.option("--session", metavar="ID", default="", help="Keep the events of this session only.")
+@click.option("--session", "session_id", metavar="ID", default="", help="Keep the events of this session only.")
 @click.option(
     "--replies",
     is_flag=True,
@@ -102,23 +100,23 @@ def _validate_types(_context: click.Context, _option: click.Parameter, types: tu
 @CA_OPTION
 @CERT_OPTION
 @click.option("--wait/--no-wait", default=True, help="Whether to wait until there is somebody. Default: wait.")
-@click.option("--progress", is_flag=True, help="Say on standard error how far it is, even if that is not a terminal.")
+@PROGRESS_OPTION
 def main(
     *,
     url: str,
     path: str,
     append: bool,
     duration: float | None,
-    most: int | None,
+    max_events: int | None,
     types: tuple[str, ...],
-    session: str,
+    session_id: str,
     replies: bool,
     languages: tuple[str, ...],
     token: str | None,
     ca: Path | None,
     own: ClientCertificate,
     wait: bool,
-    progress: bool,
+    show_progress: bool,
 ) -> int:
     """Record the agent at URL: every message in both directions, one JSON object on each line.
 
@@ -132,24 +130,28 @@ def main(
     silence_logging()
     options = build_connect_options(url, token, ca, own)
     terms = Terms(languages=languages or ("en-US",), include=types or None)
-    over = threading.Event()
-    typed = detect_input(sys.stdin) if replies else NoInput()
-    if replies and isinstance(typed, NoInput):  # an agent must not wait for an answer that cannot come
+    done = threading.Event()
+    source = detect_input(sys.stdin) if replies else NoInput()
+    if replies and isinstance(source, NoInput):  # an agent must not wait for an answer that cannot come
         raise CannotRun("--replies needs a standard input, for the answers. Leave it out to listen only.")
     try:
         transport(url)
-        lines = LineFile(sys.stdout.fileno() if path == "-" else path, append=append)
-        if lines.has_dropped_partial_line:
+        file = LineFile(sys.stdout.fileno() if path == "-" else path, append=append)
+        if file.has_dropped_partial_line:
             click.echo("aaep: The last line of the capture was cut, and was taken away.", err=True)
-        way = TRANSPORTS.get(scheme_of(url), "")
         with CaptureWriter(
-            lines, source=_redact_url(url), transport=way, session_id=session, max_events=most, on_done=over.set
+            file,
+            source=_redact_url(url),
+            transport=TRANSPORTS.get(scheme_of(url), ""),
+            session_id=session_id,
+            max_events=max_events,
+            on_done=done.set,
         ) as capture:
 
-            def connect(tell: Callable[[Status], None]) -> Subscriber:
-                def both(status: Status) -> None:
+            def connect(on_status: StatusCallback) -> Subscriber:
+                def record_status(status: Status) -> None:
                     capture.record_status(status)
-                    tell(status)
+                    on_status(status)
 
                 return Subscriber(
                     url,
@@ -158,15 +160,16 @@ def main(
                     terms=terms,
                     connect=options,
                     reconnect=Reconnect(at_start=wait),
-                    on_status=both,
+                    on_status=record_status,
                     on_message=capture.record,
                 )
 
             if replies:
-                status = _record_and_reply(connect, typed, over, duration, session)
+                exit_status = _record_and_reply(connect, source, done, duration, session_id)
             else:
-                status = _record_only(connect, capture, over, duration, show_progress=progress or sys.stderr.isatty())
-            return _print_summary(capture, path, status)
+                exit_status = _record_only(connect, capture, done, duration, show_progress=show_progress)
+            _print_summary(capture, path)
+            return exit_status
     except ChannelLost as error:
         raise CannotRun(f"{error} Start the agent or check the address. With --wait it is waited for.") from error
     except AaepError as error:
@@ -174,35 +177,33 @@ def main(
 
 
 def _record_only(
-    connect: Callable[[Callable[[Status], None]], Subscriber],
+    connect: Callable[[StatusCallback], Subscriber],
     capture: CaptureWriter,
-    over: threading.Event,
+    done: threading.Event,
     duration: float | None,
     *,
     show_progress: bool,
 ) -> int:
-    """Take what comes, until it is over; only to have it recorded."""
+    """Record without answering prompts until the end, and return the exit status."""
     subscriber = connect(_StatusPrinter())
-    failed: list[AaepError] = []
+    errors: list[AaepError] = []
 
-    def take() -> None:
+    def receive_all() -> None:
         try:
             for _ in subscriber:
                 pass
         except AaepError as error:
-            failed.append(error)
+            errors.append(error)
         finally:
-            over.set()
+            done.set()
 
-    until = None if duration is None else time.monotonic() + duration
+    deadline = math.inf if duration is None else time.monotonic() + duration
     with interrupt_on_sigterm():
         try:
-            threading.Thread(target=take, name="aaep-capture", daemon=True).start()
+            threading.Thread(target=receive_all, name="aaep-capture", daemon=True).start()
             click.echo("Recording. Stop with Control-C.", err=True)
-            while not over.wait(
-                PROGRESS_INTERVAL if until is None else max(0.0, min(PROGRESS_INTERVAL, until - time.monotonic()))
-            ):
-                if until is not None and time.monotonic() >= until:
+            while not done.wait(max(0.0, min(PROGRESS_INTERVAL, deadline - time.monotonic()))):
+                if time.monotonic() >= deadline:
                     break
                 if show_progress:
                     click.echo(f"So far {_format_counts(capture)}.", err=True)
@@ -210,62 +211,60 @@ def _record_only(
             pass  # the usual way to end it
         finally:
             subscriber.close()
-    if failed and not capture.message_count:
-        raise failed[0]
-    if failed:
-        click.echo(f"The connection has ended for good. {to_printable(str(failed[0]))}", err=True)
-    return 1 if failed else 0
+    if errors and not capture.message_count:
+        raise errors[0]
+    if errors:
+        click.echo(f"The connection has ended for good. {to_printable(str(errors[0]))}", err=True)
+    return 1 if errors else 0
 
 
 def _record_and_reply(
-    connect: Callable[[Callable[[Status], None]], Subscriber],
-    typed: InputSource,
-    over: threading.Event,
+    connect: Callable[[StatusCallback], Subscriber],
+    source: InputSource,
+    done: threading.Event,
     duration: float | None,
-    session: str,
+    session_id: str,
 ) -> int:
-    """Be a reader like ``aaep listen``, and have it recorded."""
-    made: list[Subscriber] = []
+    """Record while a terminal reader like that of ``aaep listen`` runs, and return the exit status."""
+    subscribers: list[Subscriber] = []
 
-    def reader(tell: Callable[[Status], None]) -> Reader:
-        made.append(connect(tell))
-        return made[0]
+    def connect_reader(on_status: StatusCallback) -> Reader:
+        subscribers.append(connect(on_status))
+        return subscribers[0]
 
-    def end() -> None:
-        over.wait(duration)
-        for subscriber in made:
+    def close_when_done() -> None:
+        done.wait(duration)
+        for subscriber in subscribers:
             subscriber.close()
 
-    threading.Thread(target=end, name="aaep-capture", daemon=True).start()
+    threading.Thread(target=close_when_done, name="aaep-capture", daemon=True).start()
     try:
-        # On standard error: what is recorded may go to standard output.
-        status = Terminal(reader, typed, LinePrinter(sys.stderr), session_id=session).run()
+        # On standard error, because the capture may go to standard output.
+        exit_status = Terminal(connect_reader, source, LinePrinter(sys.stderr), session_id=session_id).run()
     finally:
-        for subscriber in made:
+        for subscriber in subscribers:
             subscriber.close()
-    return 0 if status == _EXIT_INTERRUPTED else status
+    return 0 if exit_status == _EXIT_INTERRUPTED else exit_status
 
 
-def _print_summary(capture: CaptureWriter, path: str, status: int) -> int:
+def _print_summary(capture: CaptureWriter, path: str) -> None:
+    """Print what was recorded; raise if writing failed or nothing was recorded."""
     if isinstance(capture.error, BrokenPipeError):
         raise capture.error
     if capture.error is not None:
-        why = capture.error.strerror or str(capture.error)
-        raise CannotRun(f"{to_printable(path)}: {why}. What was written before ends with a whole line.")
+        reason = capture.error.strerror or str(capture.error)
+        raise CannotRun(f"{to_printable(path)}: {reason}. What was written before ends with a whole line.")
     if not capture.message_count:
         raise CannotRun("Nothing was recorded, for nobody answered. Start the agent or check the address.")
-    lost = (
-        f" The connection was lost {format_count(capture.gap_count, 'time')}; that is marked."
-        if capture.gap_count
-        else ""
-    )
-    where = "" if path == "-" else f" in {to_printable(path)}"
-    click.echo(f"Recorded {_format_counts(capture)}{where}.{lost}", err=True)
-    return status
+    gaps = ""
+    if capture.gap_count:
+        gaps = f" The connection was lost {format_count(capture.gap_count, 'time')}; that is marked."
+    location = "" if path == "-" else f" in {to_printable(path)}"
+    click.echo(f"Recorded {_format_counts(capture)}{location}.{gaps}", err=True)
 
 
 class _StatusPrinter:
-    """Says how the connection is, once for each change and not at every try."""
+    """Prints the status of the connection when it changes, not at every attempt to connect."""
 
     def __init__(self) -> None:
         self._last_kind = ""
@@ -273,7 +272,7 @@ class _StatusPrinter:
     def __call__(self, status: Status) -> None:
         if status.kind in ("waiting", "resumed", "gap") and status.kind != self._last_kind:
             click.echo(to_printable(status.text), err=True)
-        if status.kind not in ("connecting", "unread"):  # what could not be read is marked in the recording
+        if status.kind not in ("connecting", "unread"):  # a message that cannot be read is a gap in the capture
             self._last_kind = status.kind
 
 
@@ -282,6 +281,6 @@ def _format_counts(capture: CaptureWriter) -> str:
 
 
 def _redact_url(url: str) -> str:
-    """An address without what is secret in it: a capture is passed on."""
+    """Return a URL without user, password, query and fragment, which may be secret: captures are shared."""
     parts = urlsplit(url)
     return parts._replace(netloc=parts.netloc.rpartition("@")[2], query="", fragment="").geturl()

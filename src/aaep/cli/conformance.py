@@ -1,10 +1,10 @@
-"""``aaep conformance``: prove or disprove that a producer, a subscriber or a recording keeps the rules."""
+"""``aaep conformance``: judge a producer, a subscriber or a recording by the rules."""
 
 from __future__ import annotations
 
 import asyncio
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import IO, Any, Final, TypeVar
@@ -29,11 +29,12 @@ from ..producer.producer import Producer
 from ..protocol.attend_extension import attend_registry
 from ..protocol.audit import Audit
 from ..protocol.catalogue import all_rules
-from ..recording import reader as recordings
+from ..recording import recordings
 from ..transports.base import Reachable
 from ..transports.options import ConnectOptions
 from ._command import (
     CONTEXT_SETTINGS,
+    PROGRESS_OPTION,
     AaepCommand,
     CannotRun,
     CommandGroup,
@@ -50,9 +51,6 @@ __all__ = ["main"]
 F = TypeVar("F", bound=Callable[..., Any])
 _DEFAULT_BODY: Final = '{"task": "{task}"}'
 _OUTPUT_FILE: Final = click.Path(dir_okay=False)
-_PROGRESS_OPTION: Final = click.option(
-    "--progress", is_flag=True, help="Say on standard error how far it is, even if that is not a terminal."
-)
 
 
 @click.command(
@@ -74,12 +72,14 @@ def main(context: click.Context) -> None:
 
 
 def _add_report_options(command: F) -> F:
-    """The options that say how the report is told."""
+    """Add the options for the level and the form of the report to a command."""
     for option in (
-        click.option("--html", "page", type=_OUTPUT_FILE, metavar="FILE", help="Write one self-contained page too."),
-        click.option("--junit", "cases", type=_OUTPUT_FILE, metavar="FILE", help="Write JUnit XML too."),
-        click.option("--json", "members", is_flag=True, help="Print the report as JSON instead of text."),
-        click.option("--all", "everything", is_flag=True, help="Tell what was passed, too."),
+        click.option(
+            "--html", "html_file", type=_OUTPUT_FILE, metavar="FILE", help="Write one self-contained page too."
+        ),
+        click.option("--junit", "junit_file", type=_OUTPUT_FILE, metavar="FILE", help="Write JUnit XML too."),
+        click.option("--json", "as_json", is_flag=True, help="Print the report as JSON instead of text."),
+        click.option("--all", "include_passed", is_flag=True, help="Tell what was passed, too."),
         click.option(
             "--level",
             type=IntegerRange(1, 3),
@@ -96,9 +96,10 @@ def _print_report(
     report: Report, *, as_json: bool, include_passed: bool, html_file: str | None, junit_file: str | None
 ) -> int:
     """
-    What is printed comes first: a file that cannot be written after all takes nothing away from it.
+    Print a report, write its files, and return the exit status.
 
-    Nor does it take anything from the files that nobody reads on what is printed.
+    The report is printed first, so that it is there even if a file cannot be
+    written; and the files are written even if standard output is closed.
     """
     try:
         if as_json:
@@ -125,11 +126,12 @@ def _today() -> str:
     return datetime.now(UTC).date().isoformat()
 
 
-# -- producers ---------------------------------------------------------------------------------------
+def _format_tasks(descriptions: Mapping[str, str]) -> str:
+    """Return tasks and their descriptions as a list for a help text."""
+    return "\n".join(f"      {name}: {description}" for name, description in descriptions.items())
 
 
-def _format_tasks() -> str:
-    return "\n".join(f"  {name}: {what}" for name, what in TASK_DESCRIPTIONS.items())
+# -- aaep conformance producer -----------------------------------------------------------------------
 
 
 @main.command(
@@ -148,7 +150,7 @@ def _format_tasks() -> str:
     could be judged.
 
     \b
-{chr(10).join("    " + line for line in _format_tasks().splitlines())}
+{_format_tasks(TASK_DESCRIPTIONS)}
     """,
 )
 @click.argument("url", required=False)
@@ -177,7 +179,7 @@ def _format_tasks() -> str:
 @CA_OPTION
 @CERT_OPTION
 @click.option("--strict", is_flag=True, help="Grade as a producer should grade itself: every broken MUST is a failure.")
-@_PROGRESS_OPTION
+@PROGRESS_OPTION
 @_add_report_options
 @click.pass_context
 def _check_producer(
@@ -195,35 +197,33 @@ def _check_producer(
     ca: Path | None,
     own: ClientCertificate,
     strict: bool,
-    progress: bool,
+    show_progress: bool,
     level: int,
-    members: bool,
-    everything: bool,
-    page: str | None,
-    cases: str | None,
+    as_json: bool,
+    include_passed: bool,
+    html_file: str | None,
+    junit_file: str | None,
 ) -> None:
     if self_test == bool(url or command) and not (self_test and url):
         raise CannotRun("Name the producer: a URL, or --command, or --self-test for our own.")
     if start_command and start_url:
         raise CannotRun("A session is started by --start-command or by --start-url, not by both.")
-    check_output_files((), _drop_missing(page, cases))
+    check_output_files((), _drop_missing(html_file, junit_file))
     source = url or (f"stdio:{command}" if command else "http://127.0.0.1:0")
     options = ConnectOptions() if self_test else build_connect_options(source, token, ca, own)  # ours needs none
-    certified = own is not None and not self_test
-    audible = progress or sys.stderr.isatty()
 
     def report_progress(name: str) -> None:
-        if audible:
+        if show_progress:
             click.echo(f"aaep: {name}", err=True)
 
-    async def run_suite(at: str, start: TaskStarter | None) -> ProducerResults:
+    async def run_suite(producer_url: str, start: TaskStarter | None) -> ProducerResults:
         return await judge_producer(
-            at,
+            producer_url,
             start,
             level=level,
             strict=strict,
             on_progress=report_progress,
-            certified=certified,
+            certified=own is not None and not self_test,
             wait=wait,
             patience=patience,
             options=options,
@@ -231,58 +231,56 @@ def _check_producer(
 
     try:
         if self_test:
-            played, source = _judge_own_agent(source, run_suite)
+            results, source = _judge_own_agent(source, run_suite)
         else:
             start = make_command_starter(start_command) if start_command else None
             start = make_url_starter(start_url, start_body) if start_url else start
-            played = asyncio.run(run_suite(source, start))
+            results = asyncio.run(run_suite(source, start))
     except Reachable as error:
         raise _to_cannot_run(error) from error
     except AaepError as error:
         raise CannotRun(str(error)) from error
+    report = _build_report(results, source, level)
     context.exit(
         _print_report(
-            _build_report(played, source, level),
-            as_json=members,
-            include_passed=everything,
-            html_file=page,
-            junit_file=cases,
+            report, as_json=as_json, include_passed=include_passed, html_file=html_file, junit_file=junit_file
         )
     )
 
 
 def _to_cannot_run(error: Reachable) -> CannotRun:
-    """Who plays here asks nobody who they are (TR-024)."""
+    """TR-024: the agents and producers of the suite authenticate no client, so they may only listen locally."""
     return CannotRun(f"{to_printable(error.url)} can be reached from other machines. Play it on this one: 127.0.0.1.")
 
 
-def _judge_own_agent(url: str, run: Callable[[str, TaskStarter | None], Any]) -> tuple[ProducerResults, str]:
+def _judge_own_agent(url: str, run_suite: Callable[[str, TaskStarter | None], Any]) -> tuple[ProducerResults, str]:
+    """Run the suite against the scripted agent, and return its results and the URL of the agent."""
     with Producer("conformance-agent", name="Scripted agent", version="1.0.0", listen=url, journal=None) as producer:
         agent = ScriptedAgent(producer)
 
         async def start(task: str) -> None:
             agent.start(task)
 
-        at = producer.addresses[0]
-        return asyncio.run(run(at, start)), at
+        producer_url = producer.addresses[0]
+        return asyncio.run(run_suite(producer_url, start)), producer_url
 
 
-def _build_report(played: ProducerResults, source: str, level: int) -> Report:
-    about = played.producer_info
-    name = about.get("agent_name") or about.get("agent_id") or ""
+def _build_report(results: ProducerResults, source: str, level: int) -> Report:
+    info = results.producer_info
+    name = info.get("agent_name") or info.get("agent_id") or ""
     return Report(
         side="producer",
         name=str(name),
-        version=str(about.get("agent_version") or ""),
+        version=str(info.get("agent_version") or ""),
         source=source,
         date=_today(),
         requested_level=level,
-        results=played.results,
-        remarks=played.remarks,
+        results=results.results,
+        remarks=results.remarks,
     )
 
 
-# -- recordings --------------------------------------------------------------------------------------
+# -- aaep conformance capture ------------------------------------------------------------------------
 
 
 @main.command("capture", cls=AaepCommand, example="aaep conformance capture session.ndjson")
@@ -296,24 +294,24 @@ def _check_capture(
     file: str,
     strict: bool,
     level: int,
-    members: bool,
-    everything: bool,
-    page: str | None,
-    cases: str | None,
+    as_json: bool,
+    include_passed: bool,
+    html_file: str | None,
+    junit_file: str | None,
 ) -> None:
     """Judge what a recording shows of a producer. No level can be claimed from it: nobody provoked anything.
 
     With -, standard input is read. Exits with 0 if nothing in it is failed, 1 if something is, and 2 if it
     cannot be read.
     """
-    check_output_files((file,), _drop_missing(page, cases))
+    check_output_files((file,), _drop_missing(html_file, junit_file))
     source = "standard input" if file == "-" else file
     try:
         with open_input(file) as stream:
-            judged = _audit_recording(stream, strict=strict, level=level)
+            result = _audit_recording(stream, strict=strict, level=level)
     except recordings.UnreadableRecording as error:
         raise CannotRun(f"{source}: {error}") from error
-    if not judged.type_counts:
+    if not result.type_counts:
         raise CannotRun(f"{source}: There is no message in it.")
     report = Report(
         side="producer",
@@ -322,36 +320,37 @@ def _check_capture(
         source=source,
         date=_today(),
         requested_level=level,
-        results=judge_recording(judged),
+        results=judge_recording(result),
         is_live=False,
     )
-    context.exit(_print_report(report, as_json=members, include_passed=everything, html_file=page, junit_file=cases))
+    context.exit(
+        _print_report(
+            report, as_json=as_json, include_passed=include_passed, html_file=html_file, junit_file=junit_file
+        )
+    )
 
 
 def _audit_recording(stream: IO[bytes], *, strict: bool, level: int) -> AuditResult:
-    judged = AuditResult([], {})
+    """Audit a recording, and return the findings with the lines they are about."""
+    result = AuditResult([], {})
     recording = recordings.open_recording(stream)
     audit = Audit(attend_registry(), whole=recording.is_whole, strict=strict, level=level)
-    for one in recordings.iter_lines(recording):
-        if one.gap == "missed":
-            audit.missed(one.via)
-        if one.fault is not None:
-            judged.findings.append((one.fault, f"Line {one.number}."))
-        elif one.raw:
-            found = audit.feed(one.raw, one.at, one.via, one.dir)
-            if one.dir == "in":  # of what a reader sent, what makes it no message is not the producer's fault
-                found = [finding for finding in found if all_rules()[finding.rule].role != "validator"]
-            judged.findings += ((finding, f"Line {one.number}: {excerpt(one.raw)}") for finding in found)
-            judged.count_message(one.raw)
-    judged.findings += ((finding, "At the end.") for finding in audit.finish())
-    return judged
+    for line in recordings.iter_lines(recording):
+        if line.gap == "missed":
+            audit.missed(line.via)
+        if line.fault is not None:
+            result.findings.append((line.fault, f"Line {line.number}."))
+        elif line.raw:
+            findings = audit.feed(line.raw, line.at, line.via, line.dir)
+            if line.dir == "in":  # a message of a reader that is invalid is not the producer's fault
+                findings = [finding for finding in findings if all_rules()[finding.rule].role != "validator"]
+            result.findings += ((finding, f"Line {line.number}: {excerpt(line.raw)}") for finding in findings)
+            result.count_message(line.raw)
+    result.findings += ((finding, "At the end.") for finding in audit.finish())
+    return result
 
 
-# -- subscribers -------------------------------------------------------------------------------------
-
-
-def _format_person_tasks() -> str:
-    return "\n".join(f"  {name}: {what}" for name, what in subscribers.PERSON_TASKS.items())
+# -- aaep conformance subscriber ---------------------------------------------------------------------
 
 
 @main.command(
@@ -377,7 +376,7 @@ def _format_person_tasks() -> str:
     {{task}} stands in the command for what the person does:
 
     \b
-{chr(10).join("    " + line for line in _format_person_tasks().splitlines())}
+{_format_tasks(subscribers.PERSON_TASKS)}
     """,
 )
 @click.argument("url", required=False)
@@ -406,7 +405,7 @@ def _format_person_tasks() -> str:
     help="Seconds that it may take to come, and to go. Default: 60.",
 )
 @click.option("--strict", is_flag=True, help="Grade as strictly as a subscriber should grade itself.")
-@_PROGRESS_OPTION
+@PROGRESS_OPTION
 @_add_report_options
 @click.pass_context
 def _check_subscriber(
@@ -420,37 +419,34 @@ def _check_subscriber(
     patience: float | None,
     wait: float,
     strict: bool,
-    progress: bool,
+    show_progress: bool,
     level: int,
-    members: bool,
-    everything: bool,
-    page: str | None,
-    cases: str | None,
+    as_json: bool,
+    include_passed: bool,
+    html_file: str | None,
+    junit_file: str | None,
 ) -> None:
     if bool(url) == bool(command):
         raise CannotRun("Name the subscriber: --command to start it, or a URL where it will come to.")
-    check_output_files((), _drop_missing(page, cases))
-    audible = progress or sys.stderr.isatty()
+    check_output_files((), _drop_missing(html_file, junit_file))
 
     def print_message(text: str) -> None:
         click.echo(f"aaep: {to_printable(text)}", err=True)
 
-    place = url or at
-    settings: dict[str, Any] = {"at": place, "keys": "{keys}" in (command or "")}
+    settings: dict[str, Any] = {"at": url or at, "keys": "{keys}" in (command or "")}
     if url or not (at.endswith(":0") or "{place}" in at):
-        settings["at_once"] = 1  # one pair of hands, or room for one
+        settings["at_once"] = 1  # a person starts one subscriber at a time, and a fixed address serves one producer
     try:
-        begin = (
-            subscribers.make_manual_launcher(print_message)
-            if command is None
-            else subscribers.make_command_launcher(command)
-        )
-        heard = asyncio.run(
+        if command is None:
+            launcher = subscribers.make_manual_launcher(print_message)
+        else:
+            launcher = subscribers.make_command_launcher(command)
+        results = asyncio.run(
             subscribers.judge_subscriber(
-                begin,
+                launcher,
                 level=level,
                 strict=strict,
-                on_progress=print_message if audible or url else lambda _: None,
+                on_progress=print_message if show_progress or url else lambda _: None,
                 patience=patience or (30.0 if url else 5.0),
                 wait=wait,
                 **settings,
@@ -462,12 +458,16 @@ def _check_subscriber(
         raise CannotRun(str(error)) from error
     report = Report(
         side="subscriber",
-        name=name or heard.name,
-        version=release or heard.version,
+        name=name or results.name,
+        version=release or results.version,
         source=command or url or "",
         date=_today(),
         requested_level=level,
-        results=heard.results,
-        remarks=heard.remarks,
+        results=results.results,
+        remarks=results.remarks,
     )
-    context.exit(_print_report(report, as_json=members, include_passed=everything, html_file=page, junit_file=cases))
+    context.exit(
+        _print_report(
+            report, as_json=as_json, include_passed=include_passed, html_file=html_file, junit_file=junit_file
+        )
+    )

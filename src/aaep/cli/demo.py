@@ -1,17 +1,15 @@
-"""``aaep demo``: an agent that works, asks and waits, to be listened to. No model, no key, no network."""
+"""``aaep demo``: a scripted agent to listen to, which needs no model, key or network."""
 
 from __future__ import annotations
 
-import signal
 import sys
 import threading
 import time
 from collections.abc import Callable
-from contextlib import contextmanager, suppress
+from contextlib import suppress
 from functools import partial
 from pathlib import Path
 from queue import Empty, Queue
-from types import FrameType
 from typing import Any, Final
 
 import click
@@ -26,12 +24,14 @@ from ..protocol.messages import Capabilities
 from ..subscriber.subscriber import Subscriber
 from ..testing import Listener
 from ..transports.base import Reachable
-from ._command import AaepCommand, CannotRun, FiniteRange, to_printable
+from ._command import AaepCommand, CannotRun, FiniteRange, interrupt_on_sigterm, to_printable
 from ._demo_agent import DEMO_SCENARIOS, run_scenario
 
 __all__ = ["main"]
 
-_UNANSWERED_TIMEOUT: Final = 3  # seconds to answer where nobody will
+_UNANSWERED_TIMEOUT: Final = 3  # seconds until a prompt times out that no reader will answer
+_SIGNAL_CHECK_INTERVAL: Final = 0.2  # seconds; a wait without a timeout would block Ctrl+C
+_EXIT_TERMINATED: Final = 143
 _LISTENER_CAPABILITIES: Final = Capabilities(supported_extensions=(ATTEND.namespace,))
 _REPLIER_CAPABILITIES: Final = Capabilities(
     supports_confirmation_reply=True,
@@ -79,24 +79,24 @@ def main(scenario: str, answer: str | None, listen: str, capture: Path | None, p
 
     Exits with 0 when it is over, whatever was answered, or when you quit, and 2 when it could not begin.
     """
-    typed = detect_input(sys.stdin)
-    if answer is None and not typed.is_interactive:
+    source = detect_input(sys.stdin)
+    if answer is None and not source.is_interactive:
         click.echo("Not interactive: nobody answers here. Use --answer to choose an answer.")
         answer = "none"
-    # Whoever captures, or answers by option, needs no terminal: a listener in this process does it.
-    mine = answer is None
-    waits = 1.0 if pace is None and (mine or answer == "remote") else pace or 0.0
+    if pace is None:
+        pace = 1.0 if answer in (None, "remote") else 0.0
     if capture is not None:
         _check_writable(capture)
     try:
         with (
-            _exit_on_sigterm(),
-            Producer("bank-assistant", name="Bank Assistant", listen=listen, journal=None) as agent,
+            # As with Ctrl-C, the session is cancelled and the readers are told.
+            interrupt_on_sigterm(partial(SystemExit, _EXIT_TERMINATED)),
+            Producer("bank-assistant", name="Bank Assistant", listen=listen, journal=None) as producer,
         ):
-            click.echo(f"Other readers can join: aaep listen {agent.addresses[0]}")
-            if mine:
-                return _run_interactive(agent, scenario, waits, typed, capture)
-            return _run_unattended(agent, scenario, waits, str(answer), capture)
+            click.echo(f"Other readers can join: aaep listen {producer.addresses[0]}")
+            if answer is None:
+                return _run_interactive(producer, scenario, pace, source, capture)
+            return _run_unattended(producer, scenario, pace, answer, capture)
     except Reachable as error:
         raise CannotRun(
             f"{error.url} can be reached from other machines. The demo is for this one: listen on 127.0.0.1."
@@ -105,89 +105,86 @@ def main(scenario: str, answer: str | None, listen: str, capture: Path | None, p
         raise CannotRun(str(error)) from error
 
 
-def _run_unattended(agent: Producer, scenario: str, waits: float, answer: str, capture: Path | None) -> int:
-    """The answer is settled, or another reader's; here it is only listened."""
-    decides = answer in ("accept", "reject")
+def _run_unattended(producer: Producer, scenario: str, pace: float, answer: str, capture: Path | None) -> int:
+    """Run a scenario without the terminal: ``answer`` or another reader decides, and a listener prints and records."""
     if answer == "remote":
         click.echo("Waiting for a reader that can answer.")
-        _wait_for_reader(agent)
-    given = {"accept": "accept", "reject": "reject"}.get(answer, "silence")
-    heard: Queue[Announcement | None] = Queue()
+        _wait_for_reader(producer)
+    announcements: Queue[Announcement | None] = Queue()
     listener = Listener(
-        agent,
-        _make_chooser(given),
+        producer,
+        _make_chooser(answer if answer in ("accept", "reject") else "silence"),
         capabilities=_LISTENER_CAPABILITIES if answer == "remote" else _REPLIER_CAPABILITIES,
-        on_announcement=heard.put,
+        on_announcement=announcements.put,
     )
 
     def work() -> None:
-        run_scenario(
-            agent, scenario, _make_pause(waits), _UNANSWERED_TIMEOUT if not decides and answer == "none" else None
-        )
+        timeout = _UNANSWERED_TIMEOUT if answer == "none" else None
+        run_scenario(producer, scenario, _make_pause(pace), timeout)
         listener.wait_for_end()
 
-    # Printed here and not where it is heard: when nobody reads any more, that ends the command and not a connection.
-    failed = _start_worker(work, partial(heard.put, None))
-    while (said := _next_announcement(heard)) is not None:
-        _print_announcement(said)
-    if failed:
-        raise failed[0]
+    # Printed on this thread, so that a closed standard output ends the command and not the listener.
+    errors = _start_worker(work, partial(announcements.put, None))
+    while (announcement := _next_announcement(announcements)) is not None:
+        _print_announcement(announcement)
+    if errors:
+        raise errors[0]
     if capture is not None:
         listener.write_capture(capture, source="aaep demo")
         click.echo(f"Recorded in {to_printable(str(capture))}.")
     return 0
 
 
-def _run_interactive(agent: Producer, scenario: str, waits: float, typed: Any, capture: Path | None) -> int:
-    """The agent works in a thread, and the person reads and answers here."""
-    listener = Listener(agent, capabilities=_LISTENER_CAPABILITIES) if capture is not None else None
-    over = threading.Event()
+def _run_interactive(producer: Producer, scenario: str, pace: float, source: Any, capture: Path | None) -> int:
+    """Run a scenario in a thread, while the person reads and answers in the terminal."""
+    listener = Listener(producer, capabilities=_LISTENER_CAPABILITIES) if capture is not None else None
+    done = threading.Event()
 
     def work() -> None:
-        agent.reader().wait(30)
-        run_scenario(agent, scenario, _make_pause(waits), None)
+        producer.reader().wait(30)
+        run_scenario(producer, scenario, _make_pause(pace), None)
 
-    failed = _start_worker(work, over.set)
-    status = Terminal(
-        lambda _: Subscriber(agent.addresses[0], name="Demo", replies=not isinstance(typed, NoInput)),
-        typed,
+    errors = _start_worker(work, done.set)
+    exit_status = Terminal(
+        lambda _: Subscriber(producer.addresses[0], name="Demo", replies=not isinstance(source, NoInput)),
+        source,
         LinePrinter(sys.stdout),
         once=True,
     ).run()
-    if status == 0 and not agent.sessions:
-        over.wait(5)
+    if exit_status == 0 and not producer.sessions:
+        done.wait(5)
     if listener is not None and capture is not None:
         listener.write_capture(capture, source="aaep demo", whole=False)
         click.echo(f"Recorded in {to_printable(str(capture))}.")
-    if failed and isinstance(failed[0], AaepError):
-        raise CannotRun(str(failed[0]))
-    return status
+    if errors and isinstance(errors[0], AaepError):
+        raise CannotRun(str(errors[0]))
+    return exit_status
 
 
-def _start_worker(work: Callable[[], None], done: Callable[[], None]) -> list[BaseException]:
-    """Have the agent work in a thread of its own; what it failed with, if it did, once it is done."""
-    failed: list[BaseException] = []
+def _start_worker(work: Callable[[], None], on_done: Callable[[], None]) -> list[BaseException]:
+    """Run a function in a thread; return a list that holds its exception, if any, when ``on_done`` is called."""
+    errors: list[BaseException] = []
 
     def run() -> None:
         try:
             work()
         except BaseException as error:
-            failed.append(error)
+            errors.append(error)
         finally:
-            done()
+            on_done()
 
     threading.Thread(target=run, name="aaep-demo", daemon=True).start()
-    return failed
+    return errors
 
 
-def _next_announcement(heard: Queue[Announcement | None]) -> Announcement | None:
-    while True:  # in short waits, so that a signal gets through
-        with suppress(Empty):  # nothing yet
-            return heard.get(timeout=0.2)
+def _next_announcement(announcements: Queue[Announcement | None]) -> Announcement | None:
+    while True:
+        with suppress(Empty):
+            return announcements.get(timeout=_SIGNAL_CHECK_INTERVAL)
 
 
 def _check_writable(file: Path) -> None:
-    """Fail now and not when all is over. What can be opened only once, such as a pipe, is not tried."""
+    """Raise before the demo begins if the capture cannot be written; a pipe, which opens only once, is not tried."""
     if file.is_file():
         raise CannotRun(f"{to_printable(str(file))} is there already. Give another name.")
     if not file.exists():
@@ -195,17 +192,15 @@ def _check_writable(file: Path) -> None:
         file.unlink()
 
 
-def _wait_for_reader(agent: Producer) -> None:
-    reader = agent.reader()
-    while not reader.done:  # in short waits, so that a signal gets through
-        try:
-            reader.wait(0.2)
-        except TimeoutError:
-            continue  # nobody yet
+def _wait_for_reader(producer: Producer) -> None:
+    reader = producer.reader()
+    while not reader.done:
+        with suppress(TimeoutError):
+            reader.wait(_SIGNAL_CHECK_INTERVAL)
 
 
 def _make_chooser(answer: str) -> Callable[[Any], Any]:
-    """What the listener says to a prompt: to a question, its first choice for accept and its last for reject."""
+    """Return a function that answers prompts: a question with its first choice for accept, its last for reject."""
 
     def choose(prompt: Any) -> Any:
         if answer == "silence" or not hasattr(prompt, "choices"):
@@ -218,27 +213,11 @@ def _make_chooser(answer: str) -> Callable[[Any], Any]:
 def _make_pause(seconds: float) -> Callable[[], None]:
     def pause() -> None:
         if seconds:
-            time.sleep(seconds)  # so that it can be followed
+            time.sleep(seconds)
 
     return pause
 
 
-def _print_announcement(said: Announcement) -> None:
-    if said.text and not said.redundant:
-        click.echo(("Attention. " if said.interrupts else "") + said.text)
-
-
-@contextmanager
-def _exit_on_sigterm() -> Any:
-    """SIGTERM ends the demo as Ctrl-C does: the session is cancelled and the readers are told."""
-
-    def stop(_number: int, _frame: FrameType | None) -> None:
-        raise SystemExit(143)
-
-    main_thread = threading.current_thread() is threading.main_thread()
-    before = signal.signal(signal.SIGTERM, stop) if main_thread else None
-    try:
-        yield
-    finally:
-        if before is not None:
-            signal.signal(signal.SIGTERM, before)
+def _print_announcement(announcement: Announcement) -> None:
+    if announcement.text and not announcement.redundant:
+        click.echo(("Attention. " if announcement.interrupts else "") + announcement.text)

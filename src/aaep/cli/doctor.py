@@ -1,4 +1,4 @@
-"""``aaep doctor``: what works on this machine, what is missing, and the command that adds it."""
+"""``aaep doctor``: check what works on this machine, and print the commands that add what is missing."""
 
 from __future__ import annotations
 
@@ -24,12 +24,12 @@ from ._command import AaepCommand, to_json_line, to_printable
 __all__ = ["Check", "main", "run_checks"]
 
 READY: Final = "ready"
-MISSING: Final = "missing"  # what is there works without it
+MISSING: Final = "missing"  # optional
 BROKEN: Final = "broken"
 
 
 class Check(msgspec.Struct, frozen=True):
-    """One thing that was looked at."""
+    """The result of one check."""
 
     area: str
     name: str
@@ -38,9 +38,8 @@ class Check(msgspec.Struct, frozen=True):
     remedy: str = ""
 
     def __str__(self) -> str:
-        return f"{self.area}, {self.name}: {self.state}. {self.text}" + (
-            f" To fix: {self.remedy}" if self.remedy else ""
-        )
+        remedy = f" To fix: {self.remedy}" if self.remedy else ""
+        return f"{self.area}, {self.name}: {self.state}. {self.text}{remedy}"
 
 
 @click.command("doctor", cls=AaepCommand, example="aaep doctor")
@@ -51,21 +50,21 @@ def main(as_json: bool) -> int:
     Exits with 0 if nothing is broken, and 1 if something is. What is only missing is named with the command that adds
     it.
     """
-    found = [*run_checks()]
-    for one in found:
+    checks = [*run_checks()]
+    for check in checks:
         if as_json:
-            sys.stdout.buffer.write(to_json_line(msgspec.to_builtins(one)))
+            sys.stdout.buffer.write(to_json_line(msgspec.to_builtins(check)))
         else:
-            click.echo(to_printable(str(one)))
-    broken = sum(one.state == BROKEN for one in found)
-    missing = sum(one.state == MISSING for one in found)
+            click.echo(to_printable(str(check)))
+    broken = sum(check.state == BROKEN for check in checks)
+    missing = sum(check.state == MISSING for check in checks)
     if not as_json:
-        click.echo(f"Result: {len(found) - broken - missing} ready, {missing} missing, {broken} broken.")
+        click.echo(f"Result: {len(checks) - broken - missing} ready, {missing} missing, {broken} broken.")
     return 1 if broken else 0
 
 
 def run_checks() -> Iterator[Check]:
-    """Everything there is to look at."""
+    """Run all checks and yield their results."""
     yield Check("Program", "aaep", READY, f"Version {__version__} on Python {platform.python_version()}.")
     yield from _check_transports()
     yield _check_package("Event loop", "uvloop", "Readers are served faster with it.", "pip install uvloop")
@@ -89,12 +88,12 @@ def _check_transports() -> Iterator[Check]:
         if not module.ispkg:
             continue
         try:
-            found = importlib.import_module(f"{transports.__name__}.{module.name}")
-            ready = getattr(found, "available", lambda: True)()
+            package = importlib.import_module(f"{transports.__name__}.{module.name}")
+            is_available = getattr(package, "available", lambda: True)()
         except (ImportError, AaepError) as error:
             yield Check("Transport", module.name, BROKEN, f"It cannot be loaded: {error}.")
             continue
-        if ready:
+        if is_available:
             yield Check("Transport", module.name, READY, "Readers can connect with it.")
         else:
             yield Check(
@@ -102,23 +101,23 @@ def _check_transports() -> Iterator[Check]:
             )
 
 
-def _check_package(area: str, name: str, why: str, remedy: str) -> Check:
+def _check_package(area: str, name: str, use: str, remedy: str) -> Check:
     if find_spec(name) is not None:
         return Check(area, name, READY, "Installed.")
-    return Check(area, name, MISSING, why, remedy)
+    return Check(area, name, MISSING, use, remedy)
 
 
 def _check_program(area: str, name: str, commands: tuple[str, ...], package: str, use: str) -> Check:
-    place = next((found for one in commands if (found := shutil.which(one))), None)
-    if place is not None:
-        return Check(area, name, READY, f"Found: {Path(place).name}. {use}")
+    path = next(filter(None, map(shutil.which, commands)), None)
+    if path is not None:
+        return Check(area, name, READY, f"Found: {Path(path).name}. {use}")
     return Check(area, name, MISSING, f"Not found on this machine. {use}", f"apt-get install {package}")
 
 
 def _check_journal() -> Check:
     try:
-        place = user_state_folder()
-        nearest = next(one for one in (place, *place.parents) if one.exists())
+        folder = user_state_folder()
+        nearest = next(path for path in (folder, *folder.parents) if path.exists())
         check_folder_safe(nearest)
     except AaepError as error:
         return Check("Journal", "state folder", BROKEN, str(error))
@@ -127,5 +126,5 @@ def _check_journal() -> Check:
     if not os.access(nearest, os.W_OK):
         text = f"Nothing can be written in {nearest}."
         return Check("Journal", "state folder", BROKEN, text, "let this user write there.")
-    there = "It is there." if place.exists() else "It is made when an agent first needs it."
-    return Check("Journal", "state folder", READY, f"{place}. {there}")
+    existence = "It is there." if folder.exists() else "It is made when an agent first needs it."
+    return Check("Journal", "state folder", READY, f"{folder}. {existence}")

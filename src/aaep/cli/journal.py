@@ -1,4 +1,4 @@
-"""``aaep journal``: see what an agent's journal keeps, and delete it."""
+"""``aaep journal``: print or delete the sessions in the journal of an agent."""
 
 from __future__ import annotations
 
@@ -20,6 +20,7 @@ from ..presentation.announce import Outputs, Preferences
 from ..protocol.codec import read
 from ..protocol.events import Envelope
 from ..protocol.fields import get_member
+from ..recording.format import CAPTURE_VERSION
 from ..runtime.files import default_journal_path, user_state_folder
 from ._command import CONTEXT_SETTINGS, AaepCommand, CannotRun, CommandGroup, format_count, to_json_line, to_printable
 
@@ -49,78 +50,81 @@ def main(context: click.Context) -> None:
 @main.command("show", cls=AaepCommand, example="aaep journal show --session sess_4f2a")
 @click.argument("file", type=_FILE_TYPE, required=False)
 @click.option("--json", "as_json", is_flag=True, help="Print a capture, one JSON object per line, instead of text.")
-@click.option("--session", metavar="ID", help="Only this session.")
-def show(*, file: str | None, as_json: bool, session: str | None) -> None:
+@click.option("--session", "session_id", metavar="ID", help="Only this session.")
+def show(*, file: str | None, as_json: bool, session_id: str | None) -> None:
     """Print what is kept as a listener would have heard it, in the order in which it was said.
 
     Long texts are cut short; --json prints every event whole, as aaep validate and aaep replay read it. The agent must
     not be running: a journal has one owner at a time. Exits with 2 if there is no such journal or session.
     """
     with _open_journal(file) as journal:
-        held = _select_sessions(journal, session)
-        found = journal.read(session=session, limit=sum(one.entry_count for one in held))
+        sessions = _select_sessions(journal, session_id)
+        entries = journal.read(session=session_id, limit=sum(session.entry_count for session in sessions))
     if as_json:
-        started = _format_time(found[0].at) if found else None
-        sys.stdout.buffer.write(to_json_line({"aaep_capture": 1, "source": journal.path.name, "started": started}))
-        for entry in found:
-            sys.stdout.buffer.write(
-                to_json_line({"at": _format_time(entry.at), "dir": "out", "message": _decode_message(entry)})
-            )
+        started = _format_time(entries[0].at) if entries else None
+        header = {"aaep_capture": CAPTURE_VERSION, "source": journal.path.name, "started": started}
+        sys.stdout.buffer.write(to_json_line(header))
+        for entry in entries:
+            line = {"at": _format_time(entry.at), "dir": "out", "message": _decode_message(entry)}
+            sys.stdout.buffer.write(to_json_line(line))
         return
-    for line in _format_entries(found):
-        click.echo(to_printable(line))
-    click.echo(f"{to_printable(str(journal.path))}: {_format_total(held)}.")
+    for text in _format_entries(entries):
+        click.echo(to_printable(text))
+    click.echo(f"{to_printable(str(journal.path))}: {_format_total(sessions)}.")
 
 
-def _format_entries(found: Iterable[JournalEntry]) -> Iterator[str]:
-    """What a listener would have heard, under the session it was said in; what is no event, as it is kept."""
-    session, outputs, at = "", Outputs(Preferences(keys={})), ""
-    for entry in found:
-        at, event = _format_time(entry.at), read(entry.data)[0]
-        if entry.session_id != session:
-            session = entry.session_id
-            yield f"Session {session}{_format_agent(event)}."
+def _format_entries(entries: Iterable[JournalEntry]) -> Iterator[str]:
+    """Yield the announcements of the entries below a title for each session; the raw text of what is no event."""
+    session_id = ""
+    outputs = Outputs(Preferences(keys={}))
+    for entry in entries:
+        at = _format_time(entry.at)
+        event = read(entry.data)[0]
+        if entry.session_id != session_id:
+            session_id = entry.session_id
+            yield f"Session {session_id}{_format_agent(event)}."
         if isinstance(event, Envelope):
-            yield from (f"  {at}: {said.text}" for said in outputs.announce(event))
+            yield from (f"  {at}: {announcement.text}" for announcement in outputs.announce(event))
         else:
             yield f"  {at}, event {entry.event_id}: {entry.data.decode(errors='backslashreplace')}"
-    for said in outputs.flush():  # of sessions that did not end
-        yield f"  Session {said.session_id}, not finished: {said.text}"
+    for announcement in outputs.flush():  # outputs of sessions that have not ended
+        yield f"  Session {announcement.session_id}, not finished: {announcement.text}"
 
 
 def _format_agent(event: object) -> str:
-    name = get_member(event.producer, "agent_name") or event.producer.agent_id if isinstance(event, Envelope) else ""
+    if not isinstance(event, Envelope):
+        return ""
+    name = get_member(event.producer, "agent_name") or event.producer.agent_id
     return f" of {name}" if name else ""
 
 
 @main.command("purge", cls=AaepCommand, example="aaep journal purge --session sess_4f2a")
 @click.argument("file", type=_FILE_TYPE, required=False)
-@click.option("--session", metavar="ID", help="Only this session.")
+@click.option("--session", "session_id", metavar="ID", help="Only this session.")
 @click.option("--yes", is_flag=True, help="Do not ask.")
-def purge(*, file: str | None, session: str | None, yes: bool) -> None:
+def purge(*, file: str | None, session_id: str | None, yes: bool) -> None:
     """Delete what is kept, for good. Asks before it does.
 
     The agent must not be running: a journal has one owner at a time. Exits with 0 also if you say no, and 2 if nobody
     is there to ask.
     """
     with _open_journal(file) as journal:
-        held = _select_sessions(journal, session)
-        if not held:
-            click.echo(f"{to_printable(str(journal.path))}: nothing is kept, nothing was deleted.")
+        sessions = _select_sessions(journal, session_id)
+        path = to_printable(str(journal.path))
+        if not sessions:
+            click.echo(f"{path}: nothing is kept, nothing was deleted.")
             return
-        if not yes and not _ask_confirmation(
-            f"{to_printable(str(journal.path))}: {_format_total(held)}. Delete for good?"
-        ):
+        if not yes and not _ask_confirmation(f"{path}: {_format_total(sessions)}. Delete for good?"):
             click.echo("Nothing was deleted.")
             return
-        journal.purge(session)
-    click.echo(f"Deleted: {_format_total(held)}.")
+        journal.purge(session_id)
+    click.echo(f"Deleted: {_format_total(sessions)}.")
 
 
 def _ask_confirmation(question: str) -> bool:
     try:
         return click.confirm(question, default=False)
-    except (click.Abort, RuntimeError) as error:  # the latter where standard input is closed
+    except (click.Abort, RuntimeError) as error:  # RuntimeError if standard input is closed
         if sys.stdin is not None and sys.stdin.isatty():
             raise
         raise CannotRun(
@@ -141,42 +145,46 @@ def _open_journal(file: str | None) -> Iterator[SqliteJournal]:
 
 
 def _find_only_journal() -> Path:
-    """The journal that is meant when none is named."""
-    place = user_state_folder()
-    found = sorted(place.glob("*.db"))
-    if not found:
-        raise CannotRun(f"There is no journal in {place}. Name the FILE.")
-    if len(found) > 1:
-        raise CannotRun(
-            f"There are {len(found)} journals in {place}: {', '.join(one.name for one in found)}. Name one."
-        )
-    return found[0]
+    """Return the only journal in the user's state folder, for a command without a file."""
+    folder = user_state_folder()
+    journals = sorted(folder.glob("*.db"))
+    if not journals:
+        raise CannotRun(f"There is no journal in {folder}. Name the FILE.")
+    if len(journals) > 1:
+        names = ", ".join(journal.name for journal in journals)
+        raise CannotRun(f"There are {len(journals)} journals in {folder}: {names}. Name one.")
+    return journals[0]
 
 
 def _find_journal(file: str) -> Path:
-    """A file, or the name of a journal in the folder for them, or its agent. Whoever writes ./ means the one here."""
+    """Return a file, or a journal in the state folder by its name or agent id; ``./`` always means a file."""
     if os.path.basename(file) != file or os.path.lexists(file):
         return Path(file)
-    return next(
-        (kept for kept in (user_state_folder() / file, default_journal_path(file)) if os.path.lexists(kept)), Path(file)
-    )
+    for path in (user_state_folder() / file, default_journal_path(file)):
+        if os.path.lexists(path):
+            return path
+    return Path(file)
 
 
-def _select_sessions(journal: SqliteJournal, session: str | None) -> list[StoredSession]:
-    held = [one for one in journal.list_sessions(open_only=False) if session in (None, one.session_id)]
-    if session is not None and not held:
-        raise CannotRun(f"Nothing is kept of a session {to_printable(session, 100)}.")
-    return held
+def _select_sessions(journal: SqliteJournal, session_id: str | None) -> list[StoredSession]:
+    """Return all sessions of a journal, or the one with an id."""
+    sessions = [
+        session for session in journal.list_sessions(open_only=False) if session_id in (None, session.session_id)
+    ]
+    if session_id is not None and not sessions:
+        raise CannotRun(f"Nothing is kept of a session {to_printable(session_id, 100)}.")
+    return sessions
 
 
-def _format_total(held: list[StoredSession]) -> str:
-    if not held:
+def _format_total(sessions: list[StoredSession]) -> str:
+    if not sessions:
         return "nothing is kept"
-    entries, unended = sum(one.entry_count for one in held), sum(not one.has_ended for one in held)
-    text = f"{format_count(entries, 'event')} in {format_count(len(held), 'session')}"
+    event_count = sum(session.entry_count for session in sessions)
+    unended = sum(not session.has_ended for session in sessions)
+    text = f"{format_count(event_count, 'event')} in {format_count(len(sessions), 'session')}"
     if not unended:
         return text
-    return text + (", which has not ended" if len(held) == 1 else f", {unended} of them not ended")
+    return text + (", which has not ended" if len(sessions) == 1 else f", {unended} of them not ended")
 
 
 def _format_time(at: float) -> str:

@@ -1,4 +1,4 @@
-"""``aaep listen``: hear what an agent does, and answer it."""
+"""``aaep listen``: a terminal reader for an agent, with keys to answer its prompts."""
 
 from __future__ import annotations
 
@@ -135,7 +135,7 @@ def _print_event(event: Envelope) -> None:
 
 
 def _print_announcement(said: Announcement, text: str) -> None:
-    """What is presented, and with which weight: what interrupts is critical, whatever the event is."""
+    """Print an announcement as a JSON object; one that interrupts is critical, whatever its event is."""
     told = {
         "event_id": said.event_id,
         "type": said.event.type,

@@ -1,4 +1,4 @@
-"""``aaep manifest``: what an agent says of itself, signed and verified."""
+"""``aaep manifest``: print, sign and verify the manifest of an agent."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ from ._options import CA_OPTION, CERT_OPTION, TOKEN_OPTION, ClientCertificate, b
 __all__ = ["main"]
 
 _KEY_FILE: Final = click.Path(path_type=Path, dir_okay=False)
-_FETCH_TIMEOUT: Final = 10.0  # seconds for a manifest that is fetched
+_FETCH_TIMEOUT: Final = 10.0  # seconds
 _MAX_MANIFEST_BYTES: Final = 1 << 20  # bytes (CF-114)
 
 
@@ -60,7 +60,7 @@ def main(context: click.Context) -> None:
         click.echo(context.get_help())
 
 
-# -- show ----------------------------------------------------------------------------------
+# -- aaep manifest show --------------------------------------------------------------------
 
 
 @main.command("show", cls=AaepCommand, example="aaep manifest show http://127.0.0.1:8137")
@@ -85,9 +85,9 @@ def show(*, source: str, as_json: bool, token: str | None, ca: Path | None, own:
 
 
 def _format_manifest(manifest: Manifest) -> Iterator[str]:
-    named = "" if manifest.agent_name is UNSET else f", called {manifest.agent_name}"
+    name = "" if manifest.agent_name is UNSET else f", called {manifest.agent_name}"
     version = "" if manifest.agent_version is UNSET else f", version {manifest.agent_version}"
-    yield to_printable(f"Agent: {manifest.agent_id}{named}{version}.")
+    yield to_printable(f"Agent: {manifest.agent_id}{name}{version}.")
     yield to_printable(f"Versions of AAEP: {', '.join(manifest.aaep_versions_supported)}.")
     yield to_printable(f"Levels: {', '.join(map(str, manifest.conformance_levels_supported))}.")
     yield to_printable(f"Transports: {', '.join(manifest.transports_supported)}.")
@@ -96,11 +96,11 @@ def _format_manifest(manifest: Manifest) -> Iterator[str]:
         yield to_printable(f"Extensions: {', '.join(manifest.extensions_supported)}.")
     if manifest.contact is not UNSET:
         yield to_printable(f"Contact: {manifest.contact}.")
-    if places := declared_origins(manifest):
-        yield to_printable(f"To be found at: {', '.join(places)}.")
+    if origins := declared_origins(manifest):
+        yield to_printable(f"To be found at: {', '.join(origins)}.")
 
 
-# -- sign ----------------------------------------------------------------------------------
+# -- aaep manifest sign --------------------------------------------------------------------
 
 
 @main.command(
@@ -111,7 +111,7 @@ def _format_manifest(manifest: Manifest) -> Iterator[str]:
 @click.option("--kid", default="", help="The key's name. Default: the one in the JWK, or its thumbprint.")
 @click.option(
     "--origin",
-    "places",
+    "origins",
     metavar="URL",
     multiple=True,
     help="An address at which it may be presented. May be repeated. Default: those in the manifest.",
@@ -131,7 +131,7 @@ def sign_command(
     source: str,
     key: Path,
     kid: str,
-    places: tuple[str, ...],
+    origins: tuple[str, ...],
     days: float,
     token: str | None,
     ca: Path | None,
@@ -145,21 +145,21 @@ def sign_command(
     raw = _load_raw(source, token, ca, own)
     try:
         manifest = _read_manifest(source, raw)
-        found = SigningKey.load(key, kid)
-        click.echo(sign_manifest(manifest, found, now=time.time(), days=days, origins=places or None))
+        signing_key = SigningKey.load(key, kid)
+        click.echo(sign_manifest(manifest, signing_key, now=time.time(), days=days, origins=origins or None))
     except AaepError as error:
         raise CannotRun(str(error)) from error
 
 
-# -- verify --------------------------------------------------------------------------------
+# -- aaep manifest verify ------------------------------------------------------------------
 
 
 @main.command("verify", cls=AaepCommand, example="aaep manifest verify https://agent.example --keys trusted.json")
 @click.argument("source", metavar="FILE|URL")
 @click.option("--keys", type=_KEY_FILE, required=True, help="The public keys to trust: a JWK Set, JWK or PEM.")
 @click.option("--kid", default="", help="The name of the key, if the file does not give it.")
-@click.option("--agent", metavar="ID", help="The agent whose manifest it has to be.")
-@click.option("--origin", "place", metavar="URL", help="The address it has to be for. Default: the URL it came from.")
+@click.option("--agent", "agent_id", metavar="ID", help="The agent whose manifest it has to be.")
+@click.option("--origin", "url", metavar="URL", help="The address it has to be for. Default: the URL it came from.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object instead of text.")
 @TOKEN_OPTION
 @CA_OPTION
@@ -169,8 +169,8 @@ def verify_command(
     source: str,
     keys: Path,
     kid: str,
-    agent: str | None,
-    place: str | None,
+    agent_id: str | None,
+    url: str | None,
     as_json: bool,
     token: str | None,
     ca: Path | None,
@@ -185,11 +185,10 @@ def verify_command(
     except AaepError as error:
         raise CannotRun(str(error)) from error
     raw = _load_raw(source, token, ca, own)
-    place = place or (source if _is_url(source) else None)
+    url = url or (source if _is_url(source) else None)
+    expected_origin = None if url is None else origin(url)
     try:
-        signed = verify_manifest(
-            raw, trusted, agent_id=agent, origin=None if place is None else origin(place), now=time.time()
-        )
+        verified = verify_manifest(raw, trusted, agent_id=agent_id, origin=expected_origin, now=time.time())
     except ManifestInvalid as error:
         if as_json:
             sys.stdout.buffer.write(to_json_line({"verified": False, "reason": error.reason, "message": str(error)}))
@@ -197,42 +196,43 @@ def verify_command(
             click.echo(f"Not verified. {to_printable(str(error))}")
         return 1
     if as_json:
-        sys.stdout.buffer.write(to_json_line(_signed_to_dict(signed)))
+        sys.stdout.buffer.write(to_json_line(_verified_to_dict(verified)))
         return 0
-    click.echo(to_printable(f"Verified. This is the manifest of {signed.manifest.agent_id}, signed with {signed.kid}."))
-    click.echo(to_printable(f"It counts until {_format_time(signed.expires_at)}, at: {', '.join(signed.origins)}."))
-    for line in _list_unchecked(source, agent, place):
+    agent = verified.manifest.agent_id
+    click.echo(to_printable(f"Verified. This is the manifest of {agent}, signed with {verified.kid}."))
+    click.echo(to_printable(f"It counts until {_format_time(verified.expires_at)}, at: {', '.join(verified.origins)}."))
+    for line in _list_unchecked(source, agent_id, url):
         click.echo(line)
     return 0
 
 
-def _list_unchecked(source: str, agent: str | None, place: str | None) -> Iterator[str]:
-    """What a person might believe to have been checked."""
-    if agent is None:
+def _list_unchecked(source: str, agent_id: str | None, url: str | None) -> Iterator[str]:
+    """Yield sentences about what was not checked, though a person might believe so."""
+    if agent_id is None:
         yield "Not checked: whether that is the agent you mean. Name it with --agent."
-    if place is None:
+    if url is None:
         yield "Not checked: where it was presented. Name the address with --origin."
     elif _is_url(source) and not origin(source).startswith((*ENCRYPTED, LOCAL_ORIGIN)):
         yield "Not checked: who answered there, for the connection is not encrypted."
 
 
-def _signed_to_dict(signed: VerifiedManifest) -> dict[str, Any]:
+def _verified_to_dict(verified: VerifiedManifest) -> dict[str, Any]:
     return {
         "verified": True,
-        "agent_id": signed.manifest.agent_id,
-        "kid": signed.kid,
-        "algorithm": signed.algorithm,
-        "issued": _format_time(signed.issued_at),
-        "expires": _format_time(signed.expires_at),
-        "origins": [*signed.origins],
+        "agent_id": verified.manifest.agent_id,
+        "kid": verified.kid,
+        "algorithm": verified.algorithm,
+        "issued": _format_time(verified.issued_at),
+        "expires": _format_time(verified.expires_at),
+        "origins": [*verified.origins],
     }
 
 
-def _format_time(moment: float) -> str:
-    return time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(moment))
+def _format_time(seconds: float) -> str:
+    return time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(seconds))
 
 
-# -- key -----------------------------------------------------------------------------------
+# -- aaep manifest key ---------------------------------------------------------------------
 
 
 @main.group(
@@ -264,23 +264,23 @@ def new_key(*, file: Path, algorithm: str, kid: str) -> None:
     A FILE that ends in .pem is written as PEM, any other as a JWK. The public half is always a JWK Set. Exits with 2 if
     one of the files is there already: no key is written over.
     """
-    pem = file.suffix == ".pem"
-    if pem and kid:
+    is_pem = file.suffix == ".pem"
+    if is_pem and kid:
         raise CannotRun("A PEM file has no room for a name. Leave --kid out, or choose a name that ends in .json.")
     try:
         key = SigningKey.generate(cast(Algorithm, algorithm), kid)
     except AaepError as error:
         raise CannotRun(str(error)) from error
-    private = key.jose_key.as_pem(private=True) if pem else _to_json(key.to_jwk(private=True))
-    public = file.with_name(f"{file.name.removesuffix('.pem').removesuffix('.json')}.public.json")
-    _write_new_file(file, private, 0o600)
+    private_data = key.jose_key.as_pem(private=True) if is_pem else _to_json(key.to_jwk(private=True))
+    public_file = file.with_name(f"{file.name.removesuffix('.pem').removesuffix('.json')}.public.json")
+    _write_new_file(file, private_data, 0o600)
     try:
-        _write_new_file(public, _to_json({"keys": [key.to_jwk()]}), 0o644)
+        _write_new_file(public_file, _to_json({"keys": [key.to_jwk()]}), 0o644)
     except CannotRun:
-        file.unlink()  # one half alone would only be in the way of the next try
+        file.unlink()  # one half alone would make the next attempt fail
         raise
     click.echo(f"{to_printable(str(file))}: the private key. Keep it to yourself.")
-    click.echo(f"{to_printable(str(public))}: the public key. Give it to those who listen.")
+    click.echo(f"{to_printable(str(public_file))}: the public key. Give it to those who listen.")
     click.echo(f"Its name is {to_printable(key.kid)}.")
 
 
@@ -289,7 +289,7 @@ def _to_json(value: Any) -> bytes:
 
 
 def _write_new_file(path: Path, data: bytes, mode: int) -> None:
-    """Only where nothing is: a key that is overwritten is lost."""
+    """Write a file that does not exist yet; a key that is overwritten would be lost."""
     try:
         with os.fdopen(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, mode), "wb") as file:
             file.write(data)
@@ -297,7 +297,7 @@ def _write_new_file(path: Path, data: bytes, mode: int) -> None:
         raise CannotRun(f"{path} exists already and was left as it is. Choose another name.") from error
 
 
-# -- where a manifest is -------------------------------------------------------------------
+# -- reading and fetching manifests --------------------------------------------------------
 
 
 def _read_manifest(source: str, raw: bytes) -> Manifest:
@@ -312,6 +312,7 @@ def _is_url(source: str) -> bool:
 
 
 def _load_raw(source: str, token: str | None, ca: Path | None, own: ClientCertificate) -> bytes:
+    """Return the bytes of a manifest from standard input, a URL or a file."""
     if source == "-":
         raw = open_stdin().read(_MAX_MANIFEST_BYTES + 1)
     elif _is_url(source):
@@ -333,7 +334,7 @@ def _fetch(url: str, token: str | None, ca: Path | None, own: ClientCertificate)
             async with asyncio.timeout(_FETCH_TIMEOUT):
                 return await channel.manifest()
         finally:
-            with suppress(AaepError):  # what was asked for is here, or its own error is on its way
+            with suppress(AaepError):  # the manifest has been received, or its own error is raised already
                 await channel.close()
 
     try:

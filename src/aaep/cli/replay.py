@@ -1,9 +1,8 @@
-"""``aaep replay``: play a recording as the agent that it was."""
+"""``aaep replay``: replay a recording as a live agent."""
 
 from __future__ import annotations
 
 import logging
-import sys
 import tempfile
 import threading
 from collections.abc import Callable
@@ -25,6 +24,7 @@ from ..recording.replayer import Replayer, ReplyPolicy
 from ..transports.base import Reachable
 from ..transports.options import ConnectOptions
 from ._command import (
+    PROGRESS_OPTION,
     AaepCommand,
     CannotRun,
     FiniteRange,
@@ -38,7 +38,7 @@ from ._options import CA_OPTION, CERT_OPTION, ClientCertificate, build_connect_o
 
 __all__ = ["main"]
 
-PROGRESS_INTERVAL: Final = 10.0  # seconds between two lines about how far it is
+PROGRESS_INTERVAL: Final = 10.0  # seconds between two lines of progress
 _PLAYBACK_OPTIONS: Final = (
     "urls",
     "hub",
@@ -52,7 +52,7 @@ _PLAYBACK_OPTIONS: Final = (
     "on_reply",
     "keep_ids",
 )
-_MAX_JOURNAL_BYTES: Final = 16 * 1024 * 1024  # bytes of what was played that are kept for readers who come back
+_MAX_JOURNAL_BYTES: Final = 16 * 1024 * 1024  # replayed events that are kept for readers that reconnect
 
 
 @click.command("replay", cls=AaepCommand, example="aaep replay session.ndjson --speed 2")
@@ -93,12 +93,24 @@ _MAX_JOURNAL_BYTES: Final = 16 * 1024 * 1024  # bytes of what was played that ar
     help="Keep the ids of events and sessions instead of making new ones. Times and tokens are new all the same.",
 )
 @click.option(
-    "--visualize", "shown", is_flag=True, help="Do not play it: tell what happened in it, and where it broke a rule."
+    "--visualize", "as_trace", is_flag=True, help="Do not play it: tell what happened in it, and where it broke a rule."
 )
-@click.option("--svg", metavar="FILE", type=click.Path(dir_okay=False), help="With --visualize: draw it in this file.")
-@click.option("--html", metavar="FILE", type=click.Path(dir_okay=False), help="With --visualize: show it on this page.")
+@click.option(
+    "--svg",
+    "svg_file",
+    metavar="FILE",
+    type=click.Path(dir_okay=False),
+    help="With --visualize: draw it in this file.",
+)
+@click.option(
+    "--html",
+    "html_file",
+    metavar="FILE",
+    type=click.Path(dir_okay=False),
+    help="With --visualize: show it on this page.",
+)
 @click.option("--notes", is_flag=True, help="With --visualize: tell notes too.")
-@click.option("--progress", is_flag=True, help="Say on standard error how far it is, even if that is not a terminal.")
+@PROGRESS_OPTION
 @click.pass_context
 def main(
     context: click.Context,
@@ -115,11 +127,11 @@ def main(
     wait: bool,
     on_reply: str,
     keep_ids: bool,
-    shown: bool,
-    svg: str | None,
-    html: str | None,
+    as_trace: bool,
+    svg_file: str | None,
+    html_file: str | None,
     notes: bool,
-    progress: bool,
+    show_progress: bool,
 ) -> int:
     """Play the recording in FILE as a real agent: with handshakes, with what each reader asked for, and with prompts
     that wait for an answer.
@@ -131,46 +143,45 @@ def main(
     Exits with 0 when it has been played, 2 when it could not be, or the hub was not there, and 130 when you stopped
     it; with --visualize, with 1 when it broke a rule.
     """
-    audible = progress or sys.stderr.isatty()
-    if shown:
+    if as_trace:
         _reject_playback_options(context)
-        from ._visualize import visualize  # noqa: PLC0415  # drawing is for those who want it
+        from ._visualize import visualize  # noqa: PLC0415  # loaded only if it is needed
 
-        return visualize((file,), svg, html, notes=notes, show_progress=audible)
-    if svg is not None or html is not None or notes:
+        return visualize((file,), svg_file, html_file, notes=notes, show_progress=show_progress)
+    if svg_file is not None or html_file is not None or notes:
         raise click.UsageError("--svg, --html and --notes need --visualize.")
     if hub is None and (ca is not None or own is not None):
         raise click.UsageError(f"{'--cert' if ca is None else '--ca'} is for a hub. Give it with --hub.")
     if keep_ids and loop:
         raise click.UsageError("--keep-ids and --loop do not go together: readers hear each id once.")
-    logging.getLogger("aaep").addHandler(logging.NullHandler())  # what matters is printed, in its own words
+    logging.getLogger("aaep").addHandler(logging.NullHandler())  # the command prints what matters itself
     try:
-        known = load_extensions()
-        with _RereadableInput(file) as opened, interrupt_on_sigterm(), _HubWarningPrinter(hub):
-            script = ReplayPlan(opened, known, on_progress=partial(_print_lines_read, show_progress=audible))
-            _print_summary(script, file)
-            with _build_producer(script, urls, hub, build_connect_options(hub or "", token, ca, own)) as producer:
-                rehearsal = Replayer(
+        registry = load_extensions()
+        with _RereadableInput(file) as open_file, interrupt_on_sigterm(), _HubWarningPrinter(hub):
+            plan = ReplayPlan(open_file, registry, on_progress=partial(_print_lines_read, show_progress=show_progress))
+            _print_summary(plan, file)
+            with _build_producer(plan, urls, hub, build_connect_options(hub or "", token, ca, own)) as producer:
+                replayer = Replayer(
                     producer,
-                    script,
+                    plan,
                     on_reply=cast(ReplyPolicy, on_reply),
                     speed=None if no_delay else speed,
                     keep_ids=keep_ids,
                     report=lambda text: click.echo(to_printable(text), err=True),
                 )
-                _print_invitation(rehearsal, hub, wait=wait)
-                with _ProgressPrinter(rehearsal, enabled=audible):
-                    # A hub is there before its readers, and tells only of those who can answer.
-                    rehearsal.play(rounds=None if loop else 1, wait=wait, replies=hub is not None)
+                _print_invitation(replayer, hub, wait=wait)
+                with _ProgressPrinter(replayer, enabled=show_progress):
+                    # A hub reports only the readers that can answer.
+                    replayer.play(rounds=None if loop else 1, wait=wait, replies=hub is not None)
             if hub is not None and producer.hub.sessions.unheard_by_hub():
                 raise CannotRun("The hub was not there, so nobody heard it. Start it: aaep serve. Then play it again.")
-            click.echo(f"Played {format_count(rehearsal.played_count, 'event')}.", err=True)
+            click.echo(f"Played {format_count(replayer.played_count, 'event')}.", err=True)
     except KeyboardInterrupt:
         click.echo("Stopped.", err=True)
         return 0 if loop else 130
     except Reachable as error:
-        here = "A recording is played on this one, or at a hub: listen on 127.0.0.1, or use --hub."
-        raise CannotRun(f"{error.url} can be reached from other machines. {here}") from error
+        advice = "A recording is played on this one, or at a hub: listen on 127.0.0.1, or use --hub."
+        raise CannotRun(f"{error.url} can be reached from other machines. {advice}") from error
     except CaptureError as error:
         raise CannotRun(f"{'Standard input' if file == '-' else to_printable(file)}: {error}") from error
     except AaepError as error:
@@ -179,38 +190,40 @@ def main(
 
 
 def _reject_playback_options(context: click.Context) -> None:
-    """What says how to play is not passed over in silence where nothing is played. The environment may say so."""
-    given = [
+    """Raise if the command line has options for playing, which ``--visualize`` would ignore."""
+    options = [
         "/".join(option.opts + option.secondary_opts)
         for option in context.command.params
         if option.name in _PLAYBACK_OPTIONS
+        # A value from the environment, such as AAEP_TOKEN, may be there for other commands.
         and context.get_parameter_source(option.name) is click.core.ParameterSource.COMMANDLINE
     ]
-    if given:
-        raise click.UsageError(f"--visualize does not play it, so it takes no {' and no '.join(given)}.")
+    if options:
+        raise click.UsageError(f"--visualize does not play it, so it takes no {' and no '.join(options)}.")
 
 
 class _HubWarningPrinter(logging.Handler):
-    """Says that the hub is not there, or will not have us, which else nobody would know."""
+    """A log handler that prints the warnings about the connection to the hub while its block runs."""
 
     def __init__(self, hub: str | None) -> None:
         super().__init__(logging.WARNING)
-        self._log = logging.getLogger("aaep.attach") if hub is not None else None
+        self._logger = logging.getLogger("aaep.attach") if hub is not None else None
 
     def __enter__(self) -> None:
-        if self._log is not None:
-            self._log.addHandler(self)
+        if self._logger is not None:
+            self._logger.addHandler(self)
 
     def __exit__(self, *_: object) -> None:
-        if self._log is not None:
-            self._log.removeHandler(self)
+        if self._logger is not None:
+            self._logger.removeHandler(self)
 
     def emit(self, record: logging.LogRecord) -> None:
+        """Print a log message on standard error."""
         click.echo(to_printable(record.getMessage()), err=True)
 
 
 class _RereadableInput:
-    """The file, which is read several times; what comes on standard input is put aside for that."""
+    """An input that can be opened several times; standard input is copied to a temporary file for that."""
 
     def __init__(self, file: str) -> None:
         self._file = file
@@ -219,10 +232,10 @@ class _RereadableInput:
     def __enter__(self) -> Callable[[], IO[bytes]]:
         if self._file != "-":
             return partial(_open_file, self._file)
-        given = open_stdin()
-        self._copy = tempfile.NamedTemporaryFile(prefix="aaep-")  # closed below
-        while piece := given.read(1 << 20):
-            self._copy.write(piece)
+        stdin = open_stdin()
+        self._copy = tempfile.NamedTemporaryFile(prefix="aaep-")  # closed in __exit__
+        while block := stdin.read(1 << 20):
+            self._copy.write(block)
         self._copy.flush()
         return partial(_open_file, self._copy.name)
 
@@ -235,9 +248,10 @@ def _open_file(file: str) -> IO[bytes]:
     return open(file, "rb", buffering=1 << 18)
 
 
-def _build_producer(script: ReplayPlan, urls: tuple[str, ...], hub: str | None, options: ConnectOptions) -> Producer:
-    """The agent of the recording, to those who listen now."""
-    info, languages = script.producer, script.languages or ("en-US",)
+def _build_producer(plan: ReplayPlan, urls: tuple[str, ...], hub: str | None, options: ConnectOptions) -> Producer:
+    """Return a producer with the identity of the recorded agent."""
+    info = plan.producer
+    languages = plan.languages or ("en-US",)
     return Producer(
         info.agent_id,
         name=get_member(info, "agent_name"),
@@ -248,29 +262,29 @@ def _build_producer(script: ReplayPlan, urls: tuple[str, ...], hub: str | None, 
         hub_options=options,
         journal=MemoryJournal(retention=Retention(max_bytes=_MAX_JOURNAL_BYTES)),
         language=languages[0],
-        manifest=ManifestOptions(languages=languages[1:], extensions=script.extensions),
+        manifest=ManifestOptions(languages=languages[1:], extensions=plan.extensions),
     )
 
 
-def _print_summary(script: ReplayPlan, file: str) -> None:
+def _print_summary(plan: ReplayPlan, file: str) -> None:
     name = "Standard input" if file == "-" else to_printable(file)
-    holds = f"{format_count(script.event_count, 'event')} of {format_count(script.session_count, 'session')}"
-    click.echo(f"{name} holds {holds}.", err=True)
-    if script.fault_count:
-        click.echo(f"{format_count(script.fault_count, 'line')} could not be read; aaep validate says why.", err=True)
-    if script.subscription_id is not None:
+    contents = f"{format_count(plan.event_count, 'event')} of {format_count(plan.session_count, 'session')}"
+    click.echo(f"{name} holds {contents}.", err=True)
+    if plan.fault_count:
+        click.echo(f"{format_count(plan.fault_count, 'line')} could not be read; aaep validate says why.", err=True)
+    if plan.subscription_id is not None:
         click.echo(
-            f"Several subscriptions were recorded at the same time. {to_printable(script.subscription_id)} is played.",
+            f"Several subscriptions were recorded at the same time. {to_printable(plan.subscription_id)} is played.",
             err=True,
         )
 
 
-def _print_invitation(rehearsal: Replayer, hub: str | None, *, wait: bool) -> None:
-    for url in rehearsal.producer.addresses:
+def _print_invitation(replayer: Replayer, hub: str | None, *, wait: bool) -> None:
+    for url in replayer.producer.addresses:
         click.echo(f"Readers can join: aaep listen {url}", err=True)
     if wait:
-        who = "listens" if hub is None else "is there who can answer"
-        click.echo(f"It begins when somebody {who}.", err=True)
+        condition = "listens" if hub is None else "is there who can answer"
+        click.echo(f"It begins when somebody {condition}.", err=True)
 
 
 def _print_lines_read(lines: int, *, show_progress: bool) -> None:
@@ -279,10 +293,11 @@ def _print_lines_read(lines: int, *, show_progress: bool) -> None:
 
 
 class _ProgressPrinter:
-    """Says now and then how far it is."""
+    """Prints the number of replayed events at intervals while its block runs."""
 
-    def __init__(self, rehearsal: Replayer, *, enabled: bool) -> None:
-        self._replayer, self._is_enabled = rehearsal, enabled
+    def __init__(self, replayer: Replayer, *, enabled: bool) -> None:
+        self._replayer = replayer
+        self._is_enabled = enabled
         self._stopped = threading.Event()
 
     def __enter__(self) -> None:
@@ -293,11 +308,11 @@ class _ProgressPrinter:
         self._stopped.set()
 
     def _run(self) -> None:
-        said = -1
+        last_played = -1
         while not self._stopped.wait(PROGRESS_INTERVAL):
             played = self._replayer.played_count
-            if played != said:
-                with suppress(OSError):  # nobody sees how far it is; it goes on all the same
-                    held = self._replayer.plan.event_count
-                    click.echo(f"Played {played:,} events; the recording holds {held:,}.", err=True)
-            said = played
+            if played != last_played:
+                with suppress(OSError):  # standard error is closed, which does not end the replay
+                    total = self._replayer.plan.event_count
+                    click.echo(f"Played {played:,} events; the recording holds {total:,}.", err=True)
+            last_played = played

@@ -1,4 +1,4 @@
-"""``aaep rules``: read the catalogue."""
+"""``aaep rules``: print the rules of the catalogue and their coverage."""
 
 from __future__ import annotations
 
@@ -50,33 +50,33 @@ def main(
     passes or none that fails, or if a MUST about behaviour is neither tried
     live nor checked by a test, and nothing says why no program can decide it.
     """
-    chosen = [*_find_rules(ids)] if ids else [*all_rules().values()]
-    chosen = [
+    rules = [*_find_rules(ids)] if ids else [*all_rules().values()]
+    rules = [
         rule
-        for rule in chosen
+        for rule in rules
         if (family is None or rule.id.startswith(_family_prefix(family)))
         and (kind is None or rule.kind == kind)
         and (level is None or rule.level <= level)
         and (role is None or rule.role == role or (rule.role == "both" and role in ("producer", "subscriber")))
     ]
-    if family is not None and not any(one.startswith(_family_prefix(family)) for one in all_rules()):
-        families = dict.fromkeys(one.partition("-")[0] for one in all_rules())
+    if family is not None and not any(rule_id.startswith(_family_prefix(family)) for rule_id in all_rules()):
+        families = dict.fromkeys(rule_id.partition("-")[0] for rule_id in all_rules())
         raise CannotRun(f"There is no family {family}. There are: {', '.join(families)}.")
     if coverage:
-        context.exit(_print_coverage(chosen, root, as_json=as_json))
+        context.exit(_print_coverage(rules, root, as_json=as_json))
     if as_json:
-        for rule in chosen:
+        for rule in rules:
             sys.stdout.buffer.write(to_json_line(_rule_to_dict(rule)))
         return
-    for id_ in ids:
-        if id_.upper() in merged_rules():
-            click.echo(f"{id_.upper()} is retired. What it said is in {_join_names(merged_rules()[id_.upper()])}.\n")
+    for rule_id in map(str.upper, ids):
+        if rule_id in merged_rules():
+            click.echo(f"{rule_id} is retired. What it said is in {_join_names(merged_rules()[rule_id])}.\n")
     if ids:
-        click.echo("\n\n".join(map(_format_rule, chosen)))
+        click.echo("\n\n".join(map(_format_rule, rules)))
         return
-    for rule in chosen:
+    for rule in rules:
         click.echo(f"{rule.id}, {rule.keyword}, {speak_section(rule.section)}: {to_printable(rule.statement)}")
-    click.echo(f"{format_count(len(chosen), 'rule')}.".capitalize())
+    click.echo(f"{format_count(len(rules), 'rule')}.".capitalize())
 
 
 def _family_prefix(family: str) -> str:
@@ -84,21 +84,21 @@ def _family_prefix(family: str) -> str:
 
 
 def _find_rules(ids: Iterable[str]) -> Iterator[Rule]:
-    """The rules of these ids; a retired id stands for the rules it went into."""
-    known = {*all_rules(), *merged_rules()}
-    told = set()
-    for given in ids:
-        id_ = given.upper()
-        if id_ not in known:
-            near = get_close_matches(id_, sorted(known), n=3, cutoff=0.5)
-            if any(one.startswith(f"{id_}-") for one in known):
-                raise CannotRun(f"{id_} is a family of rules. aaep rules --family {id_} lists them.")
+    """Yield the rules with these ids, each once; a retired id stands for the rules it was merged into."""
+    valid_ids = {*all_rules(), *merged_rules()}
+    yielded: set[str] = set()
+    for argument in ids:
+        rule_id = argument.upper()
+        if rule_id not in valid_ids:
+            if any(valid_id.startswith(f"{rule_id}-") for valid_id in valid_ids):
+                raise CannotRun(f"{rule_id} is a family of rules. aaep rules --family {rule_id} lists them.")
+            near = get_close_matches(rule_id, sorted(valid_ids), n=3, cutoff=0.5)
             hint = f"Near to it: {', '.join(near)}." if near else "aaep rules lists all of them."
-            raise CannotRun(f"There is no rule {given}. {hint}")
-        for one in merged_rules().get(id_, (id_,)):
-            if one not in told and one in all_rules():
-                told.add(one)
-                yield all_rules()[one]
+            raise CannotRun(f"There is no rule {argument}. {hint}")
+        for current_id in merged_rules().get(rule_id, (rule_id,)):
+            if current_id not in yielded and current_id in all_rules():
+                yielded.add(current_id)
+                yield all_rules()[current_id]
 
 
 def _join_names(names: Iterable[str]) -> str:
@@ -107,50 +107,53 @@ def _join_names(names: Iterable[str]) -> str:
 
 
 def _format_rule(rule: Rule) -> str:
-    normal, strict = rule.severity(), rule.severity(strict=True)
-    graded = f"an {normal}" if normal == "error" else f"a {normal}"
-    if strict != normal:
-        graded += f", and an {strict} with --strict"
-    who = {"both": "producers and subscribers", "transport": "transports"}.get(rule.role, rule.role + "s")
+    """Return all sentences about a rule, one on each line."""
+    severity = rule.severity()
+    strict_severity = rule.severity(strict=True)
+    severities = f"an {severity}" if severity == "error" else f"a {severity}"
+    if strict_severity != severity:
+        severities += f", and an {strict_severity} with --strict"
+    roles = {"both": "producers and subscribers", "transport": "transports"}.get(rule.role, rule.role + "s")
     always = ", and checked at every level" if rule.always and rule.level > 1 else ""
     lines = [
         f"{rule.id}, {speak_section(rule.section)}.",
         to_printable(rule.statement),
-        f"A {rule.keyword} for {who}, from level {rule.level} on{always}. Its kind is {rule.kind}.",
-        f"Breaking it is {graded}.",
+        f"A {rule.keyword} for {roles}, from level {rule.level} on{always}. Its kind is {rule.kind}.",
+        f"Breaking it is {severities}.",
     ]
     if rule.readings:
         lines.append(f"Read as decided in {_join_names(rule.readings)}.")
     if rule.note:
         lines.append(f"Note: {to_printable(rule.note)}")
-    retired = sorted(old for old, into in merged_rules().items() if rule.id in into)
-    if retired:
+    if retired := _find_retired(rule):
         lines.append(f"It also says what {_join_names(retired)} said.")
     return "\n".join(lines)
 
 
 def _rule_to_dict(rule: Rule) -> dict[str, Any]:
-    built: dict[str, Any] = msgspec.to_builtins(rule)
-    built["severity"] = rule.severity()
-    built["severity_strict"] = rule.severity(strict=True)
-    built["merged"] = sorted(old for old, into in merged_rules().items() if rule.id in into)
-    return built
+    members: dict[str, Any] = msgspec.to_builtins(rule)
+    members["severity"] = rule.severity()
+    members["severity_strict"] = rule.severity(strict=True)
+    members["merged"] = _find_retired(rule)
+    return members
 
 
-# -- coverage --------------------------------------------------------------------
+def _find_retired(rule: Rule) -> list[str]:
+    """Return the ids of the retired rules that were merged into a rule."""
+    return sorted(retired for retired, merged_into in merged_rules().items() if rule.id in merged_into)
 
 
-def _print_coverage(chosen: Iterable[Rule], root: Path, *, as_json: bool) -> int:
-    """Print what exercises each rule, and return the exit status."""
-    covered = import_module(f"{__package__}._coverage").measure_coverage  # what it needs would slow the rest down
+def _print_coverage(rules: Iterable[Rule], root: Path, *, as_json: bool) -> int:
+    """Print the coverage of each rule, and return the exit status."""
+    measure_coverage = import_module(f"{__package__}._coverage").measure_coverage  # its imports are slow
     lacking = []
-    for found in covered(chosen, root):
-        if found.lacking:
-            lacking.append(found.id)
+    for rule_coverage in measure_coverage(rules, root):
+        if rule_coverage.lacking:
+            lacking.append(rule_coverage.id)
         if as_json:
-            sys.stdout.buffer.write(to_json_line(msgspec.to_builtins(found)))
+            sys.stdout.buffer.write(to_json_line(msgspec.to_builtins(rule_coverage)))
         else:
-            click.echo(str(found))
+            click.echo(str(rule_coverage))
     if not as_json:
         if lacking:
             click.echo(f"Not exercised enough: {_join_names(lacking)}.")

@@ -1,4 +1,4 @@
-"""``aaep schema``: print, write or check the generated documents."""
+"""``aaep schema``: print, write or check the generated JSON Schemas and the JSON-LD context."""
 
 from __future__ import annotations
 
@@ -47,6 +47,7 @@ def main(context: click.Context, *, type_: str | None, write: bool, check: bool,
 
 
 def _generate_documents() -> Iterator[tuple[str, dict[str, Any]]]:
+    """Yield all documents with their file names."""
     yield from all_documents()
     yield CONTEXT_FILE, ld.context_document()
 
@@ -59,14 +60,14 @@ def _list_names() -> list[str]:
     return [_short_name(file) for file, _ in _generate_documents()]
 
 
-def _find_document(given: str) -> dict[str, Any]:
-    wanted = given.removeprefix("aaep:").removesuffix(".schema.json")
+def _find_document(type_: str) -> dict[str, Any]:
+    name = type_.removeprefix("aaep:").removesuffix(".schema.json")
     for file, document in _generate_documents():
-        if wanted in (_short_name(file), file):
+        if name in (_short_name(file), file):
             return document
-    near = get_close_matches(wanted, _list_names(), n=3, cutoff=0.5)
+    near = get_close_matches(name, _list_names(), n=3, cutoff=0.5)
     hint = f"Near to it: {', '.join(near)}." if near else "aaep schema lists the types."
-    raise CannotRun(f"There is no type {given}. {hint}")
+    raise CannotRun(f"There is no type {type_}. {hint}")
 
 
 def _to_json(document: dict[str, Any]) -> str:
@@ -74,7 +75,7 @@ def _to_json(document: dict[str, Any]) -> str:
 
 
 def _find_unexpected(folder: Path) -> Iterator[str]:
-    """Documents that nothing generates."""
+    """Yield the names of documents in a folder that are not generated."""
     expected = {file for file, _ in _generate_documents()}
     for path in sorted(folder.iterdir()) if folder.is_dir() else ():
         if path.suffix in (".json", ".jsonld") and path.name not in expected:
@@ -85,31 +86,32 @@ def _write_documents(folder: Path) -> int:
     folder.mkdir(parents=True, exist_ok=True)
     changed = 0
     for file, document in _generate_documents():
-        path, data = folder / file, _to_json(document).encode()
+        path = folder / file
+        data = _to_json(document).encode()
         if not path.is_file() or path.read_bytes() != data:
             path.write_bytes(data)
             changed += 1
             click.echo(f"{to_printable(str(path))} was written.")
     if not changed:
         click.echo("Everything was up to date.")
-    found = [*_find_unexpected(folder)]
-    for name in found:  # it may be somebody's own, so it is not ours to remove
+    unexpected = [*_find_unexpected(folder)]
+    for name in unexpected:  # not removed, because it may be a file of the user
         click.echo(f"{to_printable(str(folder / name))} should not be there. Remove it.")
-    return 1 if found else 0
+    return 1 if unexpected else 0
 
 
 def _check_documents(folder: Path) -> int:
-    found = []
+    problems = []
     for file, document in _generate_documents():
         path = folder / file
         if not path.is_file():
-            found.append(f"{to_printable(str(path))} is missing.")
+            problems.append(f"{to_printable(str(path))} is missing.")
         elif path.read_bytes() != _to_json(document).encode():
-            found.append(f"{to_printable(str(path))} is out of date.")
-    found += [
+            problems.append(f"{to_printable(str(path))} is out of date.")
+    problems += [
         f"{to_printable(str(folder / name))} should not be there. Remove it." for name in _find_unexpected(folder)
     ]
-    for line in found:
-        click.echo(line)
-    click.echo("aaep schema --write brings them up to date." if found else "The documents are up to date.")
-    return 1 if found else 0
+    for problem in problems:
+        click.echo(problem)
+    click.echo("aaep schema --write brings them up to date." if problems else "The documents are up to date.")
+    return 1 if problems else 0

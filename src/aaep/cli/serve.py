@@ -1,4 +1,4 @@
-"""``aaep serve``: one place for many agents, and for everybody who listens to them."""
+"""``aaep serve``: run a hub for many agents and their readers."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ from ._options import build_identity
 __all__ = ["main"]
 
 _ENCRYPTED_PREFIXES: Final = tuple(f"{scheme}:" for scheme in ENCRYPTED)
-_WEB_PREFIXES: Final = ("http:", "https:", "ws:", "wss:", "asgi+http:")  # what a browser can speak to
+_WEB_PREFIXES: Final = ("http:", "https:", "ws:", "wss:", "asgi+http:")  # schemes that a browser can use
 _OPTION_SPELLINGS: Final = (
     ("either tls=Tls(context=…) or ", ""),
     ("tls=Tls(cert=…, key=…)", "--tls-cert and --tls-key"),
@@ -174,12 +174,14 @@ def main(
 
 
 class _LogFormatter(logging.Formatter):
-    """A moment, how bad it is, and a sentence. What others put into it moves no cursor."""
+    """A log formatter with UTC timestamps that escapes control characters in messages."""
 
     def formatTime(self, record: logging.LogRecord, datefmt: str | None = None) -> str:
+        """Return the time of a log record in UTC."""
         return format_timestamp(record.created)
 
     def formatMessage(self, record: logging.LogRecord) -> str:
+        """Return the message of a log record without control characters."""
         return to_printable(super().formatMessage(record))
 
 
@@ -198,14 +200,14 @@ def _log_to_stderr(level: str) -> Iterator[None]:
 
 
 def _use_option_names(text: str) -> str:
-    """With our options in place of Python's."""
+    """Replace the names of Python parameters in an error text by those of the options."""
     for python, option in _OPTION_SPELLINGS:
         text = text.replace(python, option)
     return text
 
 
 def _check_web_options(urls: tuple[str, ...], origins: tuple[str, ...], hosts: tuple[str, ...]) -> None:
-    """Which web pages may come, and which further names are ours, where there is such a thing."""
+    """Raise an error if web origins or host names are given and no address can use them."""
     if urls and not any(url.lower().startswith(_WEB_PREFIXES) for url in urls):
         where = "Give one that browsers can reach too: --listen http://127.0.0.1:8137"
         if origins:
@@ -221,7 +223,7 @@ def _open_journal(given: str | None) -> Journal:
 
 
 def _load_signer(path: str) -> Callable[[Manifest], str | None]:
-    from ..identity.signatures import ManifestSigner  # noqa: PLC0415  # the same
+    from ..identity.signatures import ManifestSigner  # noqa: PLC0415  # as below
     from ..identity.signing_keys import SigningKey  # noqa: PLC0415  # it brings in the JOSE library, which few need
 
     return ManifestSigner(SigningKey.load(path))
@@ -256,7 +258,7 @@ async def _serve(
     try:
         for url in urls or ("http://127.0.0.1:8137", "ws://127.0.0.1:8137"):
             server = await open_server(hub, url, _select_options(url, options))
-            # On standard error: standard output may be a reader's.
+            # On standard error, because standard output may be a reader's connection.
             if isinstance(server, SharedServer):
                 click.echo(f"The server at {server.server.url} also listens at {server.url}", err=True)
             else:
@@ -264,7 +266,7 @@ async def _serve(
         if sign is not None and hub.offered.signed_manifest is None:
             raise CannotRun("A manifest is signed for addresses. Say what readers connect to: --reached-at https://…")
         for server in hub.servers:
-            if isinstance(server, StdioServer):  # STDIO-010: who started us is gone, and nobody else would stop us
+            if isinstance(server, StdioServer):  # STDIO-010: end with the process that started this one
                 server.ended.add_done_callback(lambda _: stopped.set())
         click.echo("Agents and readers can come. Press Ctrl-C to stop.", err=True)
         await stopped.wait()

@@ -1,4 +1,4 @@
-"""``aaep token``: make tokens that let readers in, list them, and take them back."""
+"""``aaep token``: create, list and revoke the bearer tokens of readers and agents."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ from ._command import (
 __all__ = ["main"]
 
 SECONDS_PER_DAY: Final = 86_400.0
-DEFAULT_DAYS: Final = 90  # days that a token counts
+DEFAULT_DAYS: Final = 90  # lifetime of a token
 
 _FILE_OPTION: Final = click.option(
     "--file",
@@ -77,9 +77,9 @@ def create(
         raise CannotRun("It cannot both end after some days and never expire. Give --days or --never-expires.")
     path = file or default_token_file()
     try:
-        seconds = None if never_expires else (days or DEFAULT_DAYS) * SECONDS_PER_DAY
+        lifetime = None if never_expires else (days or DEFAULT_DAYS) * SECONDS_PER_DAY
         token, entry = create_token(
-            principal, roles or REPLIER, now=time.time(), lifetime_seconds=seconds, note=note[:500]
+            principal, roles or REPLIER, now=time.time(), lifetime_seconds=lifetime, note=note[:500]
         )
         add_entry(path, entry)
     except AaepError as error:
@@ -101,44 +101,44 @@ def show(*, as_json: bool, file: Path | None) -> None:
     """
     path = file or default_token_file()
     try:
-        known = read_entries(path)
+        entries = read_entries(path)
     except AaepError as error:
         raise CannotRun(str(error)) from error
-    for entry in known:
+    for entry in entries:
         if as_json:
             sys.stdout.buffer.write(to_json_line(_entry_to_dict(entry)))
         else:
             click.echo(_format_entry(entry))
     if not as_json:
-        click.echo(f"{to_printable(str(path))}: {format_count(len(known), 'token')}.")
+        click.echo(f"{to_printable(str(path))}: {format_count(len(entries), 'token')}.")
 
 
 @main.command("revoke", cls=AaepCommand, example="aaep token revoke tok_1f2e3d4c")
-@click.argument("id_", metavar="ID")
+@click.argument("token_id", metavar="ID")
 @_FILE_OPTION
-def remove(*, id_: str, file: Path | None) -> None:
+def remove(*, token_id: str, file: Path | None) -> None:
     """Take a token back. Whoever is connected with it is let go of within 15 seconds.
 
     Exits with 0 when it is gone, and 2 if there is no such token.
     """
     path = file or default_token_file()
     try:
-        gone = revoke_token(path, id_)
+        entry = revoke_token(path, token_id)
     except AaepError as error:
         raise CannotRun(str(error)) from error
-    click.echo(f"Revoked: {_format_entry(gone)}")
+    click.echo(f"Revoked: {_format_entry(entry)}")
 
 
 def _format_entry(entry: TokenEntry) -> str:
-    until = "never expires" if entry.expires is None else f"expires {to_printable(entry.expires, 40)}"
+    expiry = "never expires" if entry.expires is None else f"expires {to_printable(entry.expires, 40)}"
     if entry.expires_at is not None and entry.expires_at <= time.time():
-        until = f"expired {to_printable(entry.expires or '', 40)}"
+        expiry = f"expired {to_printable(entry.expires or '', 40)}"
     note = f", {to_printable(entry.note, 500)}" if entry.note else ""
-    who = f"Token {to_printable(entry.id, 40)} for {to_printable(entry.principal, 256)}"
-    return f"{who} as {' and '.join(entry.roles)}, {until}{note}."
+    token = f"Token {to_printable(entry.id, 40)} for {to_printable(entry.principal, 256)}"
+    return f"{token} as {' and '.join(entry.roles)}, {expiry}{note}."
 
 
 def _entry_to_dict(entry: TokenEntry) -> dict[str, Any]:
-    given: dict[str, Any] = msgspec.to_builtins(entry)
-    del given["hash"]
-    return given
+    members: dict[str, Any] = msgspec.to_builtins(entry)
+    del members["hash"]
+    return members

@@ -1,10 +1,9 @@
-"""``aaep validate``: check recordings against the rules."""
+"""``aaep validate``: audit recordings and report the rules they break."""
 
 from __future__ import annotations
 
 import errno
 import gc
-import sys
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from time import monotonic
@@ -15,15 +14,24 @@ import click
 from ..errors import ExtensionError
 from ..protocol.audit import Audit
 from ..protocol.extensions import Profile, Registry
-from ..recording import reader as recordings
-from ._command import AaepCommand, CannotRun, IntegerRange, load_extensions, open_input, to_printable
+from ..recording import recordings
+from ._command import (
+    PROGRESS_OPTION,
+    AaepCommand,
+    CannotRun,
+    IntegerRange,
+    load_extensions,
+    open_input,
+    to_printable,
+)
 from ._report import JsonLinesReport, TextReport
 
 __all__ = ["main"]
 
 _WRITE_ERRNOS: Final = (errno.EPIPE, errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
-PROGRESS_LINES: Final = 100_000  # lines between two reports
-PROGRESS_SECONDS: Final = 5.0  # or as long as this
+# Progress is printed after so many lines or seconds, whichever comes first.
+PROGRESS_LINES: Final = 100_000
+PROGRESS_SECONDS: Final = 5.0
 
 
 @click.command("validate", cls=AaepCommand, example="aaep validate --strict session.ndjson")
@@ -39,7 +47,6 @@ PROGRESS_SECONDS: Final = 5.0  # or as long as this
 @click.option("--strict", is_flag=True, help="Grade as a producer should grade itself: every broken MUST is an error.")
 @click.option(
     "--max-findings",
-    "most",
     type=IntegerRange(min=0),
     metavar="N",
     help="Show at most N findings and only count the rest. Default: 1000; with --json, all of them.",
@@ -48,7 +55,7 @@ PROGRESS_SECONDS: Final = 5.0  # or as long as this
 @click.option(
     "--profile", "uris", metavar="URI", multiple=True, help="Check this installed profile too. May be repeated."
 )
-@click.option("--progress", is_flag=True, help="Say on standard error how far it is, even if that is not a terminal.")
+@PROGRESS_OPTION
 @click.pass_context
 def main(
     context: click.Context,
@@ -57,10 +64,10 @@ def main(
     as_json: bool,
     level: int,
     strict: bool,
-    most: int | None,
+    max_findings: int | None,
     notes: bool,
     uris: tuple[str, ...],
-    progress: bool,
+    show_progress: bool,
 ) -> None:
     """Check recordings: each message, and then each session as a whole.
 
@@ -70,42 +77,46 @@ def main(
     Exits with 0 if there is no error, 1 if there is one, and 2 if something
     could not be checked.
     """
-    known = load_extensions()
-    profiles = [*_find_profiles(known, uris)]
-    report = JsonLinesReport(most) if as_json else TextReport(most, notes=notes)
-    audible = progress or sys.stderr.isatty()
-    failed = 0
+    registry = load_extensions()
+    profiles = [*_find_profiles(registry, uris)]
+    report = JsonLinesReport(max_findings) if as_json else TextReport(max_findings, notes=notes)
+    failed_files = 0
     for file in files or ("-",):
-        audit = Audit(known, strict=strict, level=level, profiles=profiles)
+        audit = Audit(registry, strict=strict, level=level, profiles=profiles)
         try:
             with open_input(file) as stream, _disabled_gc():
-                _check_file(file, stream, audit, report, show_progress=audible)
-        except ExtensionError as error:  # a check of a profile does more than it may
+                _audit_file(file, stream, audit, report, show_progress=show_progress)
+        except ExtensionError as error:  # a check of a profile breaks the rules for checks
             raise CannotRun(str(error)) from error
         except (OSError, recordings.UnreadableRecording) as error:
             if isinstance(error, OSError) and error.errno in _WRITE_ERRNOS:
-                raise  # what cannot be written is not the fault of what is read
-            failed += 1
-            why = error.strerror or str(error) if isinstance(error, OSError) else str(error)
-            click.echo(f"aaep: {_format_name(file)}: {to_printable(why.removesuffix('.'))}.", err=True)
-    report.finish(failed)
-    context.exit(2 if failed else 1 if report.counts["error"] else 0)
+                raise  # the output failed, not the input
+            failed_files += 1
+            reason = error.strerror or str(error) if isinstance(error, OSError) else str(error)
+            click.echo(f"aaep: {_format_name(file)}: {to_printable(reason.removesuffix('.'))}.", err=True)
+    report.finish(failed_files)
+    if failed_files:
+        context.exit(2)
+    context.exit(1 if report.counts["error"] else 0)
 
 
-def _check_file(
+def _audit_file(
     file: str, stream: IO[bytes], audit: Audit, report: JsonLinesReport | TextReport, *, show_progress: bool
 ) -> None:
-    due, late = PROGRESS_LINES, monotonic() + PROGRESS_SECONDS
+    """Audit a file and add its findings to the report."""
+    next_line = PROGRESS_LINES
+    next_time = monotonic() + PROGRESS_SECONDS
     recording = recordings.open_recording(stream)
     noun = "messages" if recording.format == "document" else "lines"
 
-    def tick(number: int) -> None:
-        nonlocal due, late
+    def on_progress(number: int) -> None:
+        nonlocal next_line, next_time
         now = monotonic()
-        if number < due and now < late:
-            gc.collect(0)  # with the collector off, what refers to itself would stay for good
+        if number < next_line and now < next_time:
+            gc.collect(0)  # with the collector disabled, reference cycles would never be freed
             return
-        due, late = number + PROGRESS_LINES, now + PROGRESS_SECONDS
+        next_line = number + PROGRESS_LINES
+        next_time = now + PROGRESS_SECONDS
         gc.collect()
         if show_progress:
             findings = report.counts.total()
@@ -113,11 +124,11 @@ def _check_file(
 
     audit.whole = audit.whole or recording.is_whole
     report.start_file(file)
-    messages = recordings.audit_recording(recording, audit, report.add_finding, tick)
+    message_count = recordings.audit_recording(recording, audit, report.add_finding, on_progress)
     for finding in audit.finish():
         report.add_finding(None, finding)
-    report.finish_file(audit, messages)
-    if not messages:
+    report.finish_file(audit, message_count)
+    if not message_count:
         raise recordings.UnreadableRecording("There is no message in it that could be read.")
 
 
@@ -127,19 +138,20 @@ def _format_name(file: str) -> str:
 
 @contextmanager
 def _disabled_gc() -> Iterator[None]:
-    """Reading makes many objects and hardly a cycle; looking for cycles all the time would cost more than judging."""
-    was_on = gc.isenabled()
+    """Disable the garbage collector: an audit makes many objects and hardly any cycles, and is much faster without."""
+    was_enabled = gc.isenabled()
     gc.freeze()
     gc.disable()
     try:
         yield
     finally:
         gc.unfreeze()
-        if was_on:
+        if was_enabled:
             gc.enable()
 
 
 def _find_profiles(registry: Registry, uris: Iterable[str]) -> Iterator[Profile]:
+    """Yield the installed profiles with these URIs."""
     for uri in uris:
         if uri not in registry.profiles:
             names = ", ".join(sorted(registry.profiles)) or "none"

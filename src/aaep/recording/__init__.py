@@ -1,1 +1,1 @@
-"""Captures of conversations: writing, reading, judging, replaying and drawing them."""
+"""Captures of conversations: writing, reading, auditing, replaying and drawing them."""

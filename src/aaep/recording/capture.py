@@ -1,21 +1,21 @@
 """
-Captures: what passed on a subscription, one line for each message.
+Captures: files that hold the messages of a subscription, one per line.
 
-The first line says what it is, where it comes from and on which terms::
+The first line is the header, with the source and the negotiated terms::
 
     {"aaep_capture": 1, "source": …, "started": …, "terms": {…}}
 
-and each line behind it is a message: when it passed, ``out`` from the producer
-or ``in`` from the subscriber, on which subscription, by which transport::
+Each line after it is a message with its time, its direction (``out`` from the
+producer or ``in`` from the subscriber), its subscription and its transport::
 
     {"at": …, "dir": "out", "via": "sub_…", "transport": "sse", "message": {…}}
 
-or says where the connection was lost, where it went on, and whether something
-is missing for good::
+or a gap: the connection was lost, it was resumed, or messages are missing for
+good::
 
     {"at": …, "via": "sub_…", "gap": "lost" | "resumed" | "missed", "why": …}
 
-Whatever happens to the program that writes it, a capture ends with a whole line.
+A capture always ends with a complete line, even if the writing program crashes.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ import time
 from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from types import TracebackType
-from typing import IO, Any, Final, Literal, Self, TypeAlias
+from typing import IO, Any, Final, Literal, Self
 
 import msgspec
 
@@ -35,25 +35,25 @@ from ..errors import AaepError
 from ..protocol.timestamps import parse_instant
 from ..subscriber.record import Direction
 from ..subscriber.status import UNREADABLE, Status
+from .format import BOM, CAPTURE_VERSION, GapKind
 
-__all__ = ["CAPTURE_VERSION", "CaptureEntry", "CaptureError", "CaptureWriter", "GapKind", "LineFile", "read_capture"]
+__all__ = ["CaptureEntry", "CaptureError", "CaptureWriter", "LineFile", "read_capture"]
 
-CAPTURE_VERSION: Final = 1
-MAX_LINE_BYTES: Final = 2 * 1_048_576  # a message of 1 MiB (CF-114), and what is written around it
-_BLOCK_SIZE: Final = 65_536
+MAX_LINE_BYTES: Final = 2 * 1_048_576  # bytes: a message of 1 MiB (CF-114) and its entry
+_BLOCK_SIZE: Final = 65_536  # bytes
 
-GapKind: TypeAlias = Literal["lost", "resumed", "missed"]
+FaultCallback = Callable[[int, str], object]
 
 
 class CaptureError(AaepError):
-    """A file that is no capture, or not one of ours. The message says what to do."""
+    """Raised for a file that is not a capture of this version; the message says what to do."""
 
 
 class CaptureEntry(msgspec.Struct, omit_defaults=True):
-    """One line behind the first: a message, or a gap."""
+    """A line of a capture after the header: a message or a gap."""
 
     at: str = ""
-    dir: Direction | Literal[""] = msgspec.field(default="out")  # of a bare message nobody knows
+    dir: Direction | Literal[""] = msgspec.field(default="out")  # unknown for a bare message
     via: str = ""
     transport: str = ""
     message: msgspec.Raw = msgspec.field(default_factory=msgspec.Raw)
@@ -62,7 +62,7 @@ class CaptureEntry(msgspec.Struct, omit_defaults=True):
 
 
 class _MessageHead(msgspec.Struct):
-    """What of a message matters to whoever writes it down. Anything may stand there."""
+    """The members of a message that the writer looks at; their values are not validated."""
 
     type: Any = ""
     subscription_id: Any = ""
@@ -78,15 +78,16 @@ _decode_entry: Final = msgspec.json.Decoder(CaptureEntry).decode
 _decode_members: Final = msgspec.json.Decoder(dict[str, msgspec.Raw]).decode
 
 
-# -- the file ------------------------------------------------------------------------------
+# -- line file -----------------------------------------------------------------------------
 
 
 class LineFile:
     """
-    A file of whole lines: each is written in one go or, if that fails, taken back.
+    A file that holds only complete lines: a line that cannot be written completely is removed again.
 
-    An existing file is refused, or gone on with if ``append`` says so; a line
-    at its end that was cut is then taken away, and ``cut`` says so.
+    An existing file raises :exc:`CaptureError` unless ``append`` is true. A
+    partial line at the end of an appended file is removed, and
+    ``has_dropped_partial_line`` is then true.
     """
 
     def __init__(self, path: str | Path | int, *, append: bool = False) -> None:
@@ -117,24 +118,24 @@ class LineFile:
         return file
 
     def _resume(self) -> bool:
-        """Whether there is a capture already, which then ends with a whole line."""
+        """Remove a partial line at the end of an existing capture; return whether any line is left."""
         if not self.size:
             return False
-        head = os.pread(self._fd, _BLOCK_SIZE, 0).partition(b"\n")[0]
+        first_line = os.pread(self._fd, _BLOCK_SIZE, 0).partition(b"\n")[0]
         try:
-            known = _decode_members(head.removeprefix(b"\xef\xbb\xbf"))
+            header = _decode_members(first_line.removeprefix(BOM))
         except (msgspec.MsgspecError, UnicodeDecodeError):
-            known = {}
-        if bytes(known.get("aaep_capture", b"")) != b"%d" % CAPTURE_VERSION:
+            header = {}
+        if bytes(header.get("aaep_capture", b"")) != b"%d" % CAPTURE_VERSION:
             raise CaptureError(
                 f"The file is no capture of version {CAPTURE_VERSION}, so nothing was added. Give another name."
             )
         end = self.size
-        while end:  # the header is a whole line, or there is nothing to keep
+        while end:  # ends at 0 if even the header is incomplete
             start = max(0, end - _BLOCK_SIZE)
-            found = os.pread(self._fd, end - start, start).rfind(b"\n")
-            if found >= 0:
-                end = start + found + 1
+            newline = os.pread(self._fd, end - start, start).rfind(b"\n")
+            if newline >= 0:
+                end = start + newline + 1
                 break
             end = start
         if end != self.size:
@@ -144,19 +145,19 @@ class LineFile:
         return end > 0
 
     def write(self, line: bytes) -> None:
-        """Add a line, with its end."""
-        rest = memoryview(line)
+        """Append a line, which must end with a newline."""
+        unwritten = memoryview(line)
         try:
-            while rest:
-                rest = rest[os.write(self._fd, rest) :]
+            while unwritten:
+                unwritten = unwritten[os.write(self._fd, unwritten) :]
         except OSError:
-            if self._is_regular_file and len(rest) < len(line):
+            if self._is_regular_file and len(unwritten) < len(line):
                 os.ftruncate(self._fd, self.size)
             raise
         self.size += len(line)
 
     def close(self) -> None:
-        """Let go. A file that was made here and holds nothing is removed again."""
+        """Close the file, and remove it if it was created here and is empty."""
         if self._created_path is not None and not self.size:
             self._created_path.unlink(missing_ok=True)
         self._created_path = None
@@ -168,17 +169,17 @@ class LineFile:
         self._fd = -1
 
 
-# -- writing -------------------------------------------------------------------------------
+# -- writer --------------------------------------------------------------------------------
 
 
 class CaptureWriter:
     """
-    Writes down what a subscriber's ``record`` tells, on the subscriber's own thread.
+    Writes the messages of a subscriber to a capture, on the subscriber's own thread.
 
-    With ``session`` only that session's events and answers are kept; after
-    ``most`` events no more are. ``over`` is called, once, when there is nothing
-    more to write: that was all, or it cannot be written, which ``error`` then
-    says.
+    ``session_id`` limits the capture to the events and replies of one session,
+    ``max_events`` to a number of events. ``on_done`` is called once, when
+    ``max_events`` is reached or writing has failed; ``error`` then holds the
+    failure.
     """
 
     def __init__(
@@ -192,20 +193,26 @@ class CaptureWriter:
         on_done: Callable[[], object] = lambda: None,
         wall: Callable[[], float] = time.time,
     ) -> None:
-        self.message_count = self.event_count = self.gap_count = 0
+        self.message_count = 0
+        self.event_count = 0
+        self.gap_count = 0
         self.error: OSError | None = None
-        self._file, self._on_done, self._wall = file, on_done, wall
-        self._source, self._transport, self._session_id, self._max_events = source, transport, session_id, max_events
+        self._file = file
+        self._source = source
+        self._transport = transport
+        self._session_id = session_id
+        self._max_events = max_events
+        self._on_done = on_done
+        self._wall = wall
         self._subscription_id = ""
         self._has_header = file.is_resumed
         self._last_time = 0.0
-        self._held_request: tuple[str, bytes] | None = (
-            None  # a request, until its answer says which subscription it began
-        )
-        self._session_tokens: set[str] = set()  # of the session's prompts
+        # The time and bytes of a subscription request; its answer tells the subscription it belongs to.
+        self._held_request: tuple[str, bytes] | None = None
+        self._session_tokens: set[str] = set()  # reply tokens of the session's prompts
         self._is_connection_lost = False
         self._is_done = False
-        self._lock = threading.Lock()  # the status may be told on another thread than the messages
+        self._lock = threading.Lock()  # messages and statuses may come from different threads
 
     def __enter__(self) -> Self:
         return self
@@ -220,22 +227,22 @@ class CaptureWriter:
         return self._max_events is not None and self.event_count >= self._max_events
 
     def record(self, direction: Direction, data: bytes) -> None:
-        """A message passed."""
+        """Write a message; empty data means one that could not be read."""
         with self._lock:
             try:
                 if data:
                     self._handle_message(direction, data)
-                elif not self._is_full:  # no message, so it cannot be written down as one
+                elif not self._is_full:
                     self._write_gap("missed", UNREADABLE.text)
             except OSError as error:
                 self._fail(error)
 
     def record_status(self, status: Status) -> None:
-        """The connection has changed."""
+        """Write a gap if a status says that the connection was lost or that messages are missing."""
         with self._lock:
             try:
                 if self._is_full:
-                    return  # what is not recorded any more cannot be missing
+                    return  # nothing is recorded any more, so nothing can be missing
                 if status.kind == "waiting" and self._subscription_id and not self._is_connection_lost:
                     self._is_connection_lost = True
                     self._write_gap("lost", status.text)
@@ -245,65 +252,61 @@ class CaptureWriter:
                 self._fail(error)
 
     def close(self) -> None:
+        """Stop writing and close the file."""
         with self._lock:
             self._is_done = True
             self._file.close()
 
-    # -- under the lock ----------------------------------------------------------------------
+    # -- called with the lock held -----------------------------------------------------------
 
     def _handle_message(self, direction: Direction, data: bytes) -> None:
         if self._is_done:
             return
-        seen, message = _inspect(data)
-        if seen.type == "subscription.request":
-            # Before its answer nobody knows on which subscription it is, and one that was never answered, as when
-            # nobody was there, has not passed.
+        head, message = _inspect(data)
+        if head.type == "subscription.request":
+            # Its subscription id is known only from the answer, and a request without an answer is not recorded.
             self._held_request = (self._timestamp(), message)
             return
-        if direction == "out" and seen.type in ("subscription.accepted", "subscription.rejected"):
-            self._handle_handshake_answer(seen)
-        if not self._is_wanted(direction, seen):
+        if direction == "out" and head.type in ("subscription.accepted", "subscription.rejected"):
+            self._handle_handshake_answer(head)
+        if not self._is_wanted(direction, head):
             return
         if direction == "out" and self._is_connection_lost:
             self._is_connection_lost = False
             self._write_gap("resumed")
         self._write_message(direction, self._timestamp(), message)
-        if seen.event_id and direction == "out":
+        if head.event_id and direction == "out":
+            if self._session_id and isinstance(head.reply_token, str) and head.reply_token:
+                self._session_tokens.add(head.reply_token)
             self.event_count += 1
             if self.event_count == self._max_events:
                 self._on_done()
 
-    def _handle_handshake_answer(self, seen: _MessageHead) -> None:
-        if seen.type == "subscription.accepted":
-            self._subscription_id = str(seen.subscription_id)
+    def _handle_handshake_answer(self, head: _MessageHead) -> None:
+        if head.type == "subscription.accepted":
+            self._subscription_id = str(head.subscription_id)
             if not self._has_header:
-                self._write_header(seen)
+                self._write_header(head)
         if self._held_request is not None and self._has_header:
             self._write_message("in", *self._held_request)
         self._held_request = None
 
-    def _write_header(self, seen: _MessageHead) -> None:
+    def _write_header(self, head: _MessageHead) -> None:
         started = self._held_request[0] if self._held_request is not None else self._timestamp()
         header = {"aaep_capture": CAPTURE_VERSION, "source": self._source, "started": started}
-        if bytes(seen.honored_capabilities):
-            header["terms"] = seen.honored_capabilities
+        if bytes(head.honored_capabilities):
+            header["terms"] = head.honored_capabilities
         self._file.write(_encode(header) + b"\n")
         self._has_header = True
 
-    def _is_wanted(self, direction: Direction, seen: _MessageHead) -> bool:
-        """Handshakes always; events up to the most, and with the answers to them only of the session that was named."""
+    def _is_wanted(self, direction: Direction, head: _MessageHead) -> bool:
+        """Return whether to write a message: every handshake, and the selected events and their replies."""
         if not self._has_header:
-            return False  # a request that was rejected: there is no capture
-        if seen.event_id and direction == "out":
-            if self._is_full:
-                return False
-            if not self._session_id or seen.session_id == self._session_id:
-                if self._session_id and isinstance(seen.reply_token, str) and seen.reply_token:
-                    self._session_tokens.add(seen.reply_token)
-                return True
-            return False
-        if self._session_id and direction == "in" and seen.reply_token:
-            return seen.reply_token in self._session_tokens
+            return False  # a rejected request begins no capture
+        if head.event_id and direction == "out":
+            return not self._is_full and (not self._session_id or head.session_id == self._session_id)
+        if self._session_id and direction == "in" and head.reply_token:
+            return head.reply_token in self._session_tokens
         return True
 
     def _write_message(self, direction: Direction, at: str, message: bytes) -> None:
@@ -319,46 +322,50 @@ class CaptureWriter:
 
     def _write_gap(self, kind: GapKind, why: str = "") -> None:
         if self._has_header and not self._is_done:
-            said = {"at": self._timestamp(), "via": self._subscription_id, "gap": kind, **({"why": why} if why else {})}
-            self._file.write(_encode(said) + b"\n")
+            entry = {"at": self._timestamp(), "via": self._subscription_id, "gap": kind}
+            if why:
+                entry["why"] = why
+            self._file.write(_encode(entry) + b"\n")
             self.gap_count += kind == "lost"
 
     def _timestamp(self) -> str:
-        """To the microsecond, and never before the line above, whatever the clock does."""
+        """Return the time to the microsecond, never before the previous line even if the clock is set back."""
         self._last_time = max(self._last_time, self._wall())
-        second, rest = divmod(int(self._last_time * 1_000_000), 1_000_000)
-        return time.strftime("%Y-%m-%dT%H:%M:%S", time.gmtime(second)) + f".{rest:06}Z"
+        seconds, microseconds = divmod(int(self._last_time * 1_000_000), 1_000_000)
+        return time.strftime("%Y-%m-%dT%H:%M:%S", time.gmtime(seconds)) + f".{microseconds:06}Z"
 
     def _fail(self, error: OSError) -> None:
-        self.error, self._is_done = error, True
+        self.error = error
+        self._is_done = True
         self._on_done()
 
 
 def _inspect(data: bytes) -> tuple[_MessageHead, bytes]:
-    """What a message is, and its bytes as they may stand in a line; what is no JSON is kept as a text."""
+    """Return the head of a message, and its JSON on one line; what is not JSON becomes a JSON string."""
     try:
         data.decode()
-        seen = _decode_head(data) if data.lstrip()[:1] == b"{" else _MessageHead()
+        head = _decode_head(data) if data.lstrip()[:1] == b"{" else _MessageHead()
         if b"\n" in data or b"\r" in data:
             data = msgspec.json.format(data, indent=-1)
         if len(data) and data[:1] != b"{":
             msgspec.json.decode(data)
     except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError):
         return _MessageHead(), _encode(data.decode(errors="backslashreplace"))
-    return seen, data or b'""'
+    return head, data or b'""'
 
 
-# -- reading -------------------------------------------------------------------------------
+# -- reader --------------------------------------------------------------------------------
 
 
 def read_capture(
-    file: IO[bytes], on_fault: Callable[[int, str], object] = lambda _number, _why: None
+    file: IO[bytes], on_fault: FaultCallback = lambda _number, _why: None
 ) -> Iterator[tuple[int, CaptureEntry]]:
     """
-    The lines of a capture behind the first, or of bare messages, one on each line, with their numbers.
+    Yield the entries of a capture, or of a file with one bare message per line, with their line numbers.
 
-    ``fault`` is told the number of each line that cannot be read, and why; the
-    rest goes on. Raises :exc:`CaptureError` for a version that is not ours.
+    ``on_fault`` is called with the number of each line that cannot be read and
+    the reason; reading goes on after it. Raises :exc:`CaptureError` for a
+    capture of another version.
     """
     for number, raw in enumerate(_read_lines(file), start=1):
         if not raw.strip():
@@ -366,13 +373,13 @@ def read_capture(
         if len(raw) > MAX_LINE_BYTES:
             on_fault(number, "The line is too long.")
             continue
-        line = _parse_line(raw, number, on_fault)
-        if line is not None:
-            yield number, line
+        entry = _parse_line(raw, number, on_fault)
+        if entry is not None:
+            yield number, entry
 
 
 def _read_lines(file: IO[bytes]) -> Iterable[bytes]:
-    """Lines, of which one that is too long is not kept whole."""
+    """Yield the lines of a file; of one that is too long, only the beginning."""
     while True:
         line = file.readline(MAX_LINE_BYTES + 1)
         if not line:
@@ -384,35 +391,44 @@ def _read_lines(file: IO[bytes]) -> Iterable[bytes]:
                 return
 
 
-def _parse_line(raw: bytes, number: int, fault: Callable[[int, str], object]) -> CaptureEntry | None:
+def _parse_line(raw: bytes, number: int, on_fault: FaultCallback) -> CaptureEntry | None:
+    """Parse a line into an entry; return None for the header and for a line that cannot be read."""
     if number == 1:
-        raw = raw.removeprefix(b"\xef\xbb\xbf")
+        raw = raw.removeprefix(BOM)
     try:
-        if number == 1 and b'"aaep_capture"' in raw and (known := _decode_members(raw)).get("aaep_capture") is not None:
-            version = bytes(known["aaep_capture"]).decode()
-            if version[:1] not in "-0123456789":
-                raise CaptureError('Its header must give the version as a number: "aaep_capture": 1.')
-            if version != str(CAPTURE_VERSION):
-                raise CaptureError(
-                    f"It is a capture of version {version}; this program reads version {CAPTURE_VERSION}."
-                )
+        if number == 1 and _is_header(raw):
             return None
-        line = _parse_entry(raw)
-        if line.at and parse_instant(line.at) is None:
-            fault(number, "Its time cannot be read.")
-            line.at = ""
+        entry = _parse_entry(raw)
+        if entry.at and parse_instant(entry.at) is None:
+            on_fault(number, "Its time cannot be read.")
+            entry.at = ""
     except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError) as error:
-        fault(number, str(error))
+        on_fault(number, str(error))
         return None
-    return line
+    return entry
+
+
+def _is_header(raw: bytes) -> bool:
+    """Whether a line is the header of a capture; raise :exc:`CaptureError` for another version."""
+    if b'"aaep_capture"' not in raw:
+        return False
+    value = _decode_members(raw).get("aaep_capture")
+    if value is None:
+        return False
+    version = bytes(value).decode()
+    if version[:1] not in "-0123456789":
+        raise CaptureError('Its header must give the version as a number: "aaep_capture": 1.')
+    if version != str(CAPTURE_VERSION):
+        raise CaptureError(f"It is a capture of version {version}; this program reads version {CAPTURE_VERSION}.")
+    return True
 
 
 def _parse_entry(raw: bytes) -> CaptureEntry:
-    """A line, or a bare message as one."""
+    """Parse an entry, or wrap a bare message in one."""
     try:
-        line = _decode_entry(raw)
-        if bytes(line.message) or line.gap:
-            return line
+        entry = _decode_entry(raw)
+        if bytes(entry.message) or entry.gap:
+            return entry
     except msgspec.ValidationError:
         if "message" in _decode_members(raw):
             raise

@@ -1,9 +1,8 @@
 """
-A trace as text that reads well aloud, as a drawing, and as a page. A.10
+Rendering a trace as text that reads well aloud. A.10
 
-:func:`text` is here; :mod:`aaep.recording.trace.svg` and :mod:`aaep.recording.trace.html` make the
-other two. All of them tell the sessions that broke a rule before any other,
-and say what they leave out.
+Sessions that broke a rule have priority over the others, and the text says
+what is left out.
 """
 
 from __future__ import annotations
@@ -12,11 +11,9 @@ from collections.abc import Iterator
 from typing import Final
 
 from ...protocol.catalogue import speak_section
-from .build import Trace
-from .html import render_html
 from .model import SEVERITY_LABELS, SessionTrace, Step, format_count
-from .svg import render_svg
-from .words import (
+from .trace import Trace
+from .wording import (
     describe_duration,
     describe_recording,
     describe_result,
@@ -26,42 +23,43 @@ from .words import (
     session_title,
 )
 
-__all__ = ["Trace", "render_html", "render_svg", "render_text"]
+__all__ = ["render_text"]
 
-MAX_STEPS: Final = 2_000  # steps that are told
+MAX_STEPS: Final = 2_000
 
 
 def render_text(trace: Trace, *, max_steps: int = MAX_STEPS, notes: bool = False) -> Iterator[str]:
-    """The trace in lines. Notes are only counted unless asked for."""
+    """Yield the lines of a trace; notes are counted, and listed only with ``notes``."""
     yield describe_recording(trace)
-    told, left = select_sessions(trace.session_traces, max_steps), 0
-    for number, track in enumerate(trace.session_traces, start=1):
-        whole = number in told
-        if not whole and not track.rule_counts:
-            left += 1
+    selected = select_sessions(trace.session_traces, max_steps)
+    omitted = 0
+    for number, session in enumerate(trace.session_traces, start=1):
+        is_complete = number in selected
+        if not is_complete and not session.rule_counts:
+            omitted += 1
             continue
         yield ""
-        yield f"{session_title(track, trace)}."
-        yield from describe_session(track)
-        for step in track.steps:
-            if whole or any(mark.severity != "info" for mark in step.findings):
-                yield from _render_step(step, track, notes=notes)
-    if left:
+        yield f"{session_title(session, trace)}."
+        yield from describe_session(session)
+        for step in session.steps:
+            if is_complete or step.has_broken_rule:
+                yield from _render_step(step, session, notes=notes)
+    if omitted:
         yield ""
-        yield f"{format_count(left, 'more session')} broke no rule. The page tells of them too."
+        yield f"{format_count(omitted, 'more session')} broke no rule. The page tells of them too."
     yield ""
     yield describe_result(trace)
 
 
-def _render_step(step: Step, track: SessionTrace, *, notes: bool) -> Iterator[str]:
-    parts = [f"{describe_time(step, track)}: {step.text}"]
+def _render_step(step: Step, session: SessionTrace, *, notes: bool) -> Iterator[str]:
+    parts = [f"{describe_time(step, session)}: {step.text}"]
     if step.quote:
         parts.append(f'"{step.quote}"')
     if step.has_duration or step.end is not None:
         parts.append(describe_duration(step))
     yield "  " + " ".join(parts)
-    for mark in step.findings:
-        if mark.severity != "info" or notes:
-            where = f", line {mark.line:,}" if mark.line is not None else ""
-            source = f", {speak_section(mark.section)}" if mark.section else ""
-            yield f"    {SEVERITY_LABELS[mark.severity]} {mark.rule}{source}{where}. {mark.text}"
+    for finding in step.findings:
+        if finding.severity != "info" or notes:
+            where = f", line {finding.line:,}" if finding.line is not None else ""
+            source = f", {speak_section(finding.section)}" if finding.section else ""
+            yield f"    {SEVERITY_LABELS[finding.severity]} {finding.rule}{source}{where}. {finding.text}"

@@ -1,9 +1,9 @@
 """
-Reading recordings: one message, a list of them, one per line, or a capture.
+Recordings as an audit reads them: a JSON document, one message per line, or a capture.
 
-The form is told from the beginning. Lines are read one at a time and never
-whole when they are too long, so that memory stays the same however long the
-recording is.
+The format is detected from the beginning of the input. Lines are read one at a
+time, and of a line that is too long only a part is held, so memory does not
+grow with the recording.
 """
 
 from __future__ import annotations
@@ -22,41 +22,40 @@ from ..errors import Severity
 from ..protocol import timestamps
 from ..protocol.audit import Audit, Direction, Finding
 from ..protocol.catalogue import find_rule
+from ..protocol.framing import MAX_MESSAGE_BYTES
+from .format import BOM, CAPTURE_VERSION
 
 __all__ = ["RecordedLine", "Recording", "UnreadableRecording", "audit_recording", "iter_lines", "open_recording"]
 
-MAX_MESSAGE_BYTES: Final = 1_048_576  # CF-114: messages of up to 1 MiB are accepted
-MAX_ENTRY_OVERHEAD: Final = 65_536  # more than a capture writes around one
+MAX_ENTRY_BYTES: Final = MAX_MESSAGE_BYTES + 65_536  # more than a capture adds to the largest message
 MAX_DOCUMENT_BYTES: Final = 64 * 1024 * 1024
-LINES_PER_TICK: Final = 2_000  # lines between two ticks
-CAPTURE_VERSION: Final = 1
-_NEWLINE: Final = 10
+LINES_PER_TICK: Final = 2_000  # lines between two calls of on_progress
+_NEWLINE: Final = ord("\n")
 _WHITESPACE: Final = re.compile(r"[ \t\r\n]*")
-_BOM: Final = b"\xef\xbb\xbf"
-_TRUNCATED_ERROR: Final = "Input data was truncated"  # what msgspec says of a beginning of JSON
+_TRUNCATED_ERROR: Final = "Input data was truncated"  # msgspec's text for JSON that is cut off
 _MISSED_TEXT: Final = "The recording says that messages are missing here. What depends on them was not judged."
 
 FindingCallback = Callable[[int, Finding], None]
 
 
 class UnreadableRecording(Exception):
-    """An input that cannot be judged at all; the message is one sentence."""
+    """Raised for an input that cannot be audited at all; the message is one sentence."""
 
 
 class Recording(msgspec.Struct):
-    """An input whose form is known. ``before`` counts the lines before its first."""
+    """An opened input and its format; ``line_offset`` is the number of lines before ``lines``."""
 
     format: Literal["lines", "capture", "document"]
     lines: Iterator[bytes]
     readline: Callable[[], bytes]
     line_offset: int = 0
     is_whole: bool = False
-    max_line_bytes: int = MAX_MESSAGE_BYTES  # of a line
-    data: bytes = b""  # of a document
+    max_line_bytes: int = MAX_MESSAGE_BYTES
+    data: bytes = b""  # the text of a document; empty for the other formats
 
 
-class CaptureEntry(msgspec.Struct):
-    """A line of a capture. One that marks a gap has no message."""
+class _Entry(msgspec.Struct):
+    """A line of a capture after the header; a gap has no message."""
 
     message: msgspec.Raw | UnsetType = UNSET
     gap: str = ""
@@ -67,7 +66,7 @@ class CaptureEntry(msgspec.Struct):
 
 
 class RecordedLine(msgspec.Struct):
-    """What a line of a recording holds: a message or a gap. ``fault`` says what is wrong with the line itself."""
+    """A line of a recording: a message or a gap; ``fault`` is the finding about a line that cannot be read."""
 
     number: int
     raw: bytes = b""
@@ -79,72 +78,62 @@ class RecordedLine(msgspec.Struct):
     fault: Finding | None = None
 
 
-class CaptureHeader(msgspec.Struct):
-    """The first line of a capture, as far as it matters here."""
+class _Header(msgspec.Struct):
+    """The members of a capture's header that matter to an audit."""
 
     aaep_capture: Any
     whole: bool = False
 
 
-_decode_entry: Final = msgspec.json.Decoder(CaptureEntry).decode
-_decode_header: Final = msgspec.json.Decoder(CaptureHeader).decode
+_decode_entry: Final = msgspec.json.Decoder(_Entry).decode
+_decode_header: Final = msgspec.json.Decoder(_Header).decode
 _decode_members: Final = msgspec.json.Decoder(dict[str, msgspec.Raw]).decode
 _decode_items: Final = msgspec.json.Decoder(list[msgspec.Raw]).decode
-# Numbers are left as they are: here it matters only where a value ends.
+# Numbers stay text: only the end of a value matters here.
 _decode_prefix: Final = json.JSONDecoder(parse_int=str, parse_float=str, parse_constant=str, strict=False).raw_decode
 _decode_any: Final = msgspec.json.Decoder(msgspec.Raw).decode
 
 
 def open_recording(source: IO[bytes]) -> Recording:
-    """Tell the form of an input from its beginning."""
+    """Detect the format of an input from its beginning and return it as a recording."""
     readline = partial(source.readline, MAX_MESSAGE_BYTES + 1)
     skipped, first = _next_line(readline)
-    head = first.removeprefix(_BOM).strip()
-    lines = Recording("lines", chain([first] if first else [], iter(readline, b"")), readline, skipped)
+    head = first.removeprefix(BOM).strip()
+    recording = Recording("lines", chain([first] if first else [], iter(readline, b"")), readline, skipped)
     if head[:1] not in (b"{", b"["):
-        return lines
-    known = _parse_members(head) if head[:1] == b"{" else None
-    if known is not None:
-        wide = partial(source.readline, MAX_MESSAGE_BYTES + MAX_ENTRY_OVERHEAD + 1)
-        if "aaep_capture" in known:
-            return Recording(
-                "capture",
-                iter(wide, b""),
-                wide,
-                skipped + 1,
-                _parse_header(head),
-                MAX_MESSAGE_BYTES + MAX_ENTRY_OVERHEAD,
-            )
-        if "message" in known and "type" not in known:  # a capture that lost its header
-            return Recording(
-                "capture",
-                chain([first], iter(wide, b"")),
-                wide,
-                skipped,
-                max_line_bytes=MAX_MESSAGE_BYTES + MAX_ENTRY_OVERHEAD,
-            )
-        return lines
+        return recording
+    members = _parse_members(head) if head[:1] == b"{" else None
+    if members is not None:
+        read_entry = partial(source.readline, MAX_ENTRY_BYTES + 1)
+        if "aaep_capture" in members:
+            is_whole = _parse_header(head)
+            return Recording("capture", iter(read_entry, b""), read_entry, skipped + 1, is_whole, MAX_ENTRY_BYTES)
+        if "message" in members and "type" not in members:  # a capture that lost its header
+            entries = chain([first], iter(read_entry, b""))
+            return Recording("capture", entries, read_entry, skipped, max_line_bytes=MAX_ENTRY_BYTES)
+        return recording
     blank, second = _next_line(readline) if first[-1] == _NEWLINE else (0, b"")
-    listed = head[:1] == b"[" and (not second or not _is_json(head))
-    if listed or _is_continued(head, second.strip()):
+    is_list = head[:1] == b"[" and (not second or not _is_json(head))
+    if is_list or _is_continued(head, second.strip()):
         data = first + b"\n" * min(blank, MAX_DOCUMENT_BYTES) + second
         data += source.read(max(0, MAX_DOCUMENT_BYTES + 1 - len(data)))
         if len(data) > MAX_DOCUMENT_BYTES:
             raise UnreadableRecording(
                 "It is one JSON document of over 64 MiB. Write one message per line (NDJSON) instead."
             )
-        lines.format, lines.data = "document", data
-        return lines
-    again = chain([first], repeat(b"\n", blank), [second] if second else [])
-    lines.lines = chain(again, iter(readline, b""))
-    return lines
+        recording.format = "document"
+        recording.data = data
+        return recording
+    lines_read = chain([first], repeat(b"\n", blank), [second] if second else [])
+    recording.lines = chain(lines_read, iter(readline, b""))
+    return recording
 
 
 def _next_line(readline: Callable[[], bytes]) -> tuple[int, bytes]:
-    """How many line ends come before the next line that is not blank, and that line."""
+    """Return the number of newlines before the next line that is not blank, and that line."""
     skipped = 0
     for line in iter(readline, b""):
-        if line.removeprefix(_BOM).strip():
+        if line.removeprefix(BOM).strip():
             return skipped, line
         skipped += line.count(b"\n")
     return skipped, b""
@@ -158,7 +147,7 @@ def _parse_members(head: bytes) -> dict[str, msgspec.Raw] | None:
 
 
 def _json_error(text: bytes) -> str:
-    """Why this is not JSON, or nothing."""
+    """Return the reason why a text is not JSON, or an empty string if it is."""
     try:
         _decode_any(text)
     except (msgspec.DecodeError, RecursionError) as error:
@@ -171,19 +160,19 @@ def _is_json(text: bytes) -> bool:
 
 
 def _is_truncated(text: bytes) -> bool:
-    """Whether this is the beginning of a JSON text and not all of it."""
+    """Whether a text is JSON that is cut off."""
     return _json_error(text) == _TRUNCATED_ERROR
 
 
 def _is_continued(head: bytes, following: bytes) -> bool:
-    """Whether the second line goes on with the object that the first began."""
+    """Whether the second line continues the JSON value that the first line begins."""
     return following[:1] in (b'"', b"}", b"]", b",") or (
         bool(following) and _is_truncated(head) and head[-1:] in b",{[:"
     )
 
 
 def _parse_header(head: bytes) -> bool:
-    """What the header of a capture says about wholeness, once its version is known to be ours."""
+    """Check the version in the header of a capture and return whether the capture is whole."""
     try:
         header = _decode_header(head)
     except (msgspec.MsgspecError, UnicodeDecodeError) as error:
@@ -201,61 +190,70 @@ def _parse_header(head: bytes) -> bool:
 def audit_recording(
     recording: Recording, audit: Audit, on_finding: FindingCallback, on_progress: Callable[[int], None]
 ) -> int:
-    """Feed a recording to an audit, tell every finding, tick now and then, and return how many messages there were."""
+    """
+    Feed a recording to an audit and return the number of its messages.
+
+    ``on_finding`` is called with the line number of each finding, ``on_progress``
+    with the current line every few thousand lines.
+    """
     if recording.format == "document":
         return _audit_document(recording, audit, on_finding, on_progress)
-    take = _judge_lines if recording.format == "lines" else _audit_entries
-    lines, messages = enumerate(recording.lines, recording.line_offset + 1), 0
+    audit_lines = _audit_messages if recording.format == "lines" else _audit_entries
+    numbered_lines = enumerate(recording.lines, recording.line_offset + 1)
+    message_count = 0
     while True:
         batch = _Batch(recording, on_finding)
-        for place, findings in take(audit, batch.iter_messages(islice(lines, LINES_PER_TICK))):
+        for index, findings in audit_lines(audit, batch.iter_messages(islice(numbered_lines, LINES_PER_TICK))):
             for finding in findings:
-                on_finding(batch.line_numbers[place], finding)
-        messages += len(batch.line_numbers)
+                on_finding(batch.line_numbers[index], finding)
+        message_count += len(batch.line_numbers)
         if batch.lines_read < LINES_PER_TICK:
-            return messages
+            return message_count
         on_progress(batch.last_line)
 
 
-def _judge_lines(audit: Audit, lines: Iterable[bytes]) -> Iterator[tuple[int, list[Finding]]]:
-    """Feed bare messages to an audit; yield the place (from 0) and the findings of each line that has any."""
-    for place, raw in enumerate(lines):
+def _audit_messages(audit: Audit, lines: Iterable[bytes]) -> Iterator[tuple[int, list[Finding]]]:
+    """Feed bare messages to an audit; yield the index and the findings of each line that has any."""
+    for index, raw in enumerate(lines):
         findings = audit.feed(raw)
         if findings:
-            yield place, findings
+            yield index, findings
 
 
 class _Batch:
-    """Some lines, taken one by one as they come, and the numbers of those that hold messages."""
+    """A lazily read batch of lines, and the numbers of those that hold messages."""
 
     def __init__(self, recording: Recording, on_finding: FindingCallback) -> None:
-        self.recording, self.on_finding = recording, on_finding
+        self.recording = recording
+        self.on_finding = on_finding
         self.line_numbers: list[int] = []
-        self.lines_read = self.last_line = 0
+        self.lines_read = 0
+        self.last_line = 0
 
     def iter_messages(self, lines: Iterable[tuple[int, bytes]]) -> Iterator[bytes]:
-        numbers = self.line_numbers
+        """Yield the messages of the lines; report the lines that cannot be read."""
+        line_numbers = self.line_numbers
         for number, line in lines:
             self.lines_read += 1
             self.last_line = number
-            unread = _find_line_fault(line, self.recording) if line[-1] != _NEWLINE else None
-            if unread is not None:
-                self.on_finding(number, unread)
+            fault = _find_line_fault(line, self.recording) if line[-1] != _NEWLINE else None
+            if fault is not None:
+                self.on_finding(number, fault)
             elif raw := line.strip():
-                numbers.append(number)
+                line_numbers.append(number)
                 yield raw
 
 
 def iter_lines(recording: Recording) -> Iterator[RecordedLine]:
-    """What a recording holds, line by line, judged by nobody yet."""
+    """Yield the lines of a recording, without auditing them."""
     if recording.format == "document":
-        for place, item in _iter_items(recording):
-            yield RecordedLine(place, fault=_TRUNCATED_LIST) if item is None else RecordedLine(place, item)
+        for number, item in _iter_items(recording):
+            yield RecordedLine(number, fault=_TRUNCATED_LIST) if item is None else RecordedLine(number, item)
         return
     for number, line in enumerate(recording.lines, recording.line_offset + 1):
-        unread = _find_line_fault(line, recording) if line[-1] != _NEWLINE else None
-        if unread is not None:
-            yield RecordedLine(number, fault=unread)
+        fault = _find_line_fault(line, recording) if line[-1] != _NEWLINE else None
+        if fault is not None:
+            yield RecordedLine(number, fault=fault)
         elif raw := line.strip():
             yield RecordedLine(number, raw) if recording.format == "lines" else _parse_entry(number, raw)
 
@@ -279,34 +277,34 @@ def _parse_entry(number: int, raw: bytes) -> RecordedLine:
 
 
 def _find_line_fault(line: bytes, recording: Recording) -> Finding | None:
-    """What to say of a line without an end that cannot be read; None if it is the last and sound."""
+    """Return the finding about a line without a newline, which is too long or cut; None if it is readable."""
     if len(line) > recording.max_line_bytes:
         while line and line[-1] != _NEWLINE:
             line = recording.readline()
-        # Not a matter of size alone: whatever stands there, nobody has judged it.
+        # An error and not a warning: the content of the line was not judged at all.
         text = "The line is longer than 1 MiB, so it was not read and not judged. Send smaller messages."
         return _make_finding("LIM-001", "error", text)
-    if _is_truncated(line.removeprefix(_BOM).strip()):
+    if _is_truncated(line.removeprefix(BOM).strip()):
         text = "The recording was cut in the middle of this line, so the line was not judged."
         return _make_finding("ENC-001", "warning", text)
     return None
 
 
 def _audit_entries(audit: Audit, lines: Iterable[bytes]) -> Iterator[tuple[int, list[Finding]]]:
-    """Feed the lines of a capture to an audit; the places and findings of those that have any."""
-    take = _make_entry_auditor(audit)
-    for place, raw in enumerate(lines):
-        findings = take(raw)
+    """Feed the lines of a capture to an audit; yield the index and the findings of each line that has any."""
+    audit_entry = _make_entry_auditor(audit)
+    for index, raw in enumerate(lines):
+        findings = audit_entry(raw)
         if findings:
-            yield place, findings
+            yield index, findings
 
 
 def _make_entry_auditor(audit: Audit) -> Callable[[bytes], list[Finding]]:
-    """A function that judges a line of a capture."""
+    """Return a function that feeds a line of a capture to an audit and returns the findings."""
     feed = audit.feed
     minute = ""
 
-    def take(raw: bytes) -> list[Finding]:
+    def audit_entry(raw: bytes) -> list[Finding]:
         nonlocal minute
         try:
             entry = _decode_entry(raw)
@@ -320,7 +318,7 @@ def _make_entry_auditor(audit: Audit) -> Callable[[bytes], list[Finding]]:
                 return [_make_finding("TR-013", "warning", _MISSED_TEXT)]
             return [] if entry.gap else [_entry_fault("it has no message")]
         at = entry.at
-        # Most entries are of the same minute as the one before; only the first of them is looked at closely.
+        # Most entries have the same minute as the previous one, so only the first of a minute is parsed.
         if at and (at[:17] != minute or at[-1] != "Z"):
             if timestamps.parse_instant(at) is None:
                 fault = _entry_fault(f"at is not a timestamp: {at!r}")
@@ -328,7 +326,7 @@ def _make_entry_auditor(audit: Audit) -> Callable[[bytes], list[Finding]]:
             minute = at[:17]
         return feed(bytes(entry.message), at, entry.via, entry.dir)
 
-    return take
+    return audit_entry
 
 
 def _json_fault(error: Exception) -> Finding:
@@ -340,8 +338,8 @@ def _entry_fault(why: str) -> Finding:
     return _make_finding("VAL-001", "error", text)
 
 
-def _make_finding(id_: str, severity: Severity, text: str) -> Finding:
-    return Finding(id_, find_rule(id_).section, severity, "", text)
+def _make_finding(rule_id: str, severity: Severity, text: str) -> Finding:
+    return Finding(rule_id, find_rule(rule_id).section, severity, "", text)
 
 
 _TRUNCATED_LIST: Final = _make_finding(
@@ -352,38 +350,39 @@ _TRUNCATED_LIST: Final = _make_finding(
 def _audit_document(
     recording: Recording, audit: Audit, on_finding: FindingCallback, on_progress: Callable[[int], None]
 ) -> int:
-    messages = 0
+    message_count = 0
     for line, item in _iter_items(recording):
         if item is None:
             on_finding(line, _TRUNCATED_LIST)
             continue
-        messages += 1
+        message_count += 1
         for finding in audit.feed(item):
             on_finding(line, finding)
-        if messages % LINES_PER_TICK == 0:
-            on_progress(messages)
-    return messages
+        if message_count % LINES_PER_TICK == 0:
+            on_progress(message_count)
+    return message_count
 
 
 def _iter_items(recording: Recording) -> Iterator[tuple[int, bytes | None]]:
-    """The messages of a document, and the lines they begin on; None where it is no JSON any more."""
+    """Yield the messages of a document with their first lines; None in place of the rest that is not JSON."""
     data = recording.data
-    line, place = recording.line_offset + 1, 0
+    line = recording.line_offset + 1
+    position = 0
     for item in _split_list(data):
         # Only space and commas stand between items, so the next occurrence is the item itself.
-        start = data.find(item, place) if item is not None else place
-        line += data.count(b"\n", place, start)
+        start = data.find(item, position) if item is not None else position
+        line += data.count(b"\n", position, start)
         if item is None:
             yield line, None
             return
         yield line, _compact(item)
         line += item.count(b"\n")
-        place = start + len(item)
+        position = start + len(item)
 
 
 def _split_list(data: bytes) -> Iterable[bytes | None]:
-    """The items of a JSON list, or the one of what is no list."""
-    text = data.removeprefix(_BOM)
+    """Return the items of a JSON list, or the whole document if it is not a list."""
+    text = data.removeprefix(BOM)
     if text.lstrip()[:1] != b"[":
         return [data.strip()]
     try:
@@ -393,25 +392,27 @@ def _split_list(data: bytes) -> Iterable[bytes | None]:
 
 
 def _split_truncated_list(data: bytes) -> Iterator[bytes | None]:
-    """The items of a list up to where it is no JSON any more, as one that was cut, and None for the rest."""
-    text = data.decode("latin-1")  # a letter for each byte, so that places are the same in both
-    separator, place = "[", 0
+    """Yield the items of a list that is cut or broken up to that point, then None."""
+    text = data.decode("latin-1")  # one character per byte, so that positions are the same in both
+    separator = "["
+    position = 0
     while True:
-        place = _WHITESPACE.match(text, place).end()  # type: ignore[union-attr]  # it matches everywhere
-        if text[place : place + 1] != separator:
+        position = _WHITESPACE.match(text, position).end()  # type: ignore[union-attr]  # it matches everywhere
+        if text[position : position + 1] != separator:
             break
-        place = _WHITESPACE.match(text, place + 1).end()  # type: ignore[union-attr]  # as above
+        position = _WHITESPACE.match(text, position + 1).end()  # type: ignore[union-attr]  # as above
         try:
-            end = _decode_prefix(text, place)[1]
+            end = _decode_prefix(text, position)[1]
         except (ValueError, RecursionError):
             break
-        yield data[place:end]
-        separator, place = ",", end
+        yield data[position:end]
+        separator = ","
+        position = end
     yield None
 
 
 def _compact(item: bytes) -> bytes:
-    """Without the layout of the document, which is not part of the message."""
+    """Remove the layout of the document, which is not part of the message."""
     try:
         return msgspec.json.format(item, indent=-1)
     except (msgspec.MsgspecError, RecursionError):
