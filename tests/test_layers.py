@@ -22,12 +22,12 @@ MAY_IMPORT = {
     "journal": "protocol runtime",
     "identity": "protocol runtime text",
     "hub": "shaping journal identity protocol runtime text",
-    "hub.relay": "hub subscriber transports.base transports.duplex_client transports.duplex_server",  # and the hub's
+    "hub.relay": "hub subscriber transports.base transports.options transports.duplex_client transports.duplex_server",
     "transports": "hub.face identity protocol runtime text",
-    "producer": "hub journal identity protocol runtime text presentation transports.base",
-    "subscriber": "transports.base identity presentation protocol runtime text",
+    "producer": "hub journal identity protocol runtime text presentation transports.base transports.options",
+    "subscriber": "transports.base transports.options identity presentation protocol runtime text",
     "recording": "producer subscriber hub protocol runtime text",
-    "outputs": "presentation subscriber producer protocol runtime text transports.base",
+    "outputs": "presentation subscriber producer protocol runtime text transports.base transports.options",
     "conformance": "*",
     "cli": "*",
 }

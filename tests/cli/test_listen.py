@@ -21,6 +21,7 @@ from typing import Any, Literal
 import pytest
 from click.testing import CliRunner, Result
 
+import aaep
 from aaep.cli import main
 from aaep.producer.producer import Producer
 from tests.outputs.test_terminal import Script
@@ -39,7 +40,7 @@ def given(monkeypatch: pytest.MonkeyPatch) -> dict[str, Any]:
     def subscriber(url: str, **settings: Any) -> Script:
         found.update(settings, url=url)
         script = Script()
-        script.connect(settings["tell"])
+        script.connect(settings["on_status"])
         for name in ("session.started", "tool.invoked", "session.completed"):
             script.events.put(event(name, **({"summary_normal": "Grüße\x1b[2J"} if name == "tool.invoked" else {})))
         script.events.put(None)
@@ -57,28 +58,37 @@ def test_every_wish_reaches_the_subscriber(given: dict[str, Any]) -> None:
     options = "--verbosity terse --language yo --language en-GB --rate 5 --token secret --name Ears --no-wait"
     result = run(URL, *options.split())
     assert result.exit_code == 0
-    assert callable(given.pop("tell"))
+    assert callable(given.pop("on_status"))
     assert given == {
         "url": URL,
         "verbosity": "terse",
-        "languages": ("yo", "en-GB"),
-        "max_events_per_second": 5,
-        "token": "secret",
+        "terms": aaep.Terms(languages=("yo", "en-GB"), max_events_per_second=5),
+        "connect": aaep.ConnectOptions(token="secret"),
         "name": "Ears",
         "replies": True,
-        "wait": False,
+        "reconnect": aaep.Reconnect(at_start=False),
+        "trust": None,
     }
 
 
 def test_without_wishes_nothing_is_wished(given: dict[str, Any]) -> None:
     run(URL)
-    given.pop("tell")
-    assert given == {"url": URL, "verbosity": "normal", "replies": True, "wait": True}
+    given.pop("on_status")
+    assert given == {
+        "url": URL,
+        "verbosity": "normal",
+        "terms": aaep.Terms(),
+        "connect": aaep.ConnectOptions(),
+        "name": "AAEP for Python",
+        "replies": True,
+        "reconnect": aaep.Reconnect(),
+        "trust": None,
+    }
 
 
 def test_the_token_may_come_from_the_environment(given: dict[str, Any]) -> None:
     run(URL, env={"AAEP_TOKEN": "secret"})
-    assert given["token"] == "secret"
+    assert given["connect"].token == "secret"
 
 
 def test_without_replies_none_are_promised(given: dict[str, Any]) -> None:

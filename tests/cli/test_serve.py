@@ -372,7 +372,10 @@ def test_a_hub_lets_in_by_certificates(folder: Path) -> None:
     known, unknown = (ssl.create_default_context(cafile=f"{folder}/cert.pem") for _ in range(2))
     known.load_cert_chain(f"{folder}/other.pem", f"{folder}/other.key")
     with hub("--listen", "https://127.0.0.1:0", "--listen", "wss://127.0.0.1:0", *tls, listening=2) as places:
-        assert heard(*places, reader={"ssl": known}, agent={"ssl": known}) == "aaep:agent.session.started"
+        assert (
+            heard(*places, reader={"tls": Tls(context=known)}, agent={"tls": Tls(context=known)})
+            == "aaep:agent.session.started"
+        )
         with (
             pytest.raises(aaep.AaepError, match="client certificate"),
             aaep.listen(places[0], tls=Tls(context=unknown)) as nobody,

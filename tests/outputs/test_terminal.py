@@ -1026,7 +1026,7 @@ def test_more_time_is_asked_of_the_producer() -> None:
         sitting.script.granted = Capabilities()
         sitting.script.granted.__dict__["unknown"] = {"attend": {"minimum_timeout_seconds": 600}}
         assert "not grant" not in sitting.press("t", "Asking for 10 minutes.\n")
-        assert sitting.sent() == ("renegotiate", {"patience": 600})
+        assert sitting.sent() == ("renegotiate", {"minimum_timeout": 600})
         sitting.script.events.put(outcome("rpl_light", "withdrawn"))
         assert PHRASES["outcome.withdrawn"] in sitting.settle()
         assert "within 10 minutes" in sitting.prompt(light("rpl_again", timeout_seconds=600))

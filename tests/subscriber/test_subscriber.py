@@ -34,6 +34,7 @@ from aaep.subscriber.request import Terms
 from aaep.subscriber.subscriber import Status, Subscriber, SubscriptionRefused, listen
 from aaep.transports.base import Arrival, ChannelLost, ChannelRefused
 from tests import vectors
+from tests.options import subscriber as build_subscriber
 from tests.sessions import event, legal, outcome, resync, token
 
 LONG = 60.0  # seconds that nothing here should take
@@ -136,8 +137,8 @@ class Reader:
         self.statuses: list[Status] = []
         self.findings: list[Finding] = []
         self.delays: list[float] = []
-        given = {"tell": self.statuses.append, "report": self.findings.append, "sleep": self.sleep} | given
-        self.subscriber = Subscriber(script, runtime=SubscriberRuntime(random=lambda: 1.0), **given)
+        callbacks = {"on_status": self.statuses.append, "on_finding": self.findings.append, "sleep": self.sleep}
+        self.subscriber = build_subscriber(script, random=lambda: 1.0, **(callbacks | given))
 
     async def sleep(self, delay: float) -> None:
         self.delays.append(delay)
@@ -201,7 +202,7 @@ def test_the_request_names_every_capability() -> None:
         cognitive_load="low",
         pace_wpm=180,
         extensions=[SHOP],
-        patience=600,
+        minimum_timeout=600,
     )
     (request,) = script.asked
     assert (request["subscriber_id"], request["subscriber_name"]) == ("nvda", "NVDA")
@@ -283,7 +284,7 @@ def test_no_common_language_is_tried_once_more_with_one_that_is_offered() -> Non
     offer = Offer(producer=OFFER.producer, languages=("de-DE", "yo"))
     script = Script(offer=offer)
     script.languages = ["de-DE", "yo"]
-    _, reader = heard(script, languages=["fr"], fallback=["yo"])
+    _, reader = heard(script, languages=["fr"], fallback_languages=["yo"])
     assert [one["capabilities"]["languages"] for one in script.asked] == [["fr"], ["fr", "yo"]]
     assert reader.subscriber.terms is not None
     assert reader.subscriber.terms.languages == ("yo",)
@@ -486,7 +487,7 @@ def test_callbacks_that_fail_do_not_break_the_stream() -> None:
     def fail(_: object) -> None:
         raise RuntimeError
 
-    got, _ = heard(Script([STARTED, b"garbage", PROGRESS[1], goodbye()]), report=fail, tell=fail)
+    got, _ = heard(Script([STARTED, b"garbage", PROGRESS[1], goodbye()]), on_finding=fail, on_status=fail)
     assert got == names(STARTED, PROGRESS[1])
 
 
@@ -573,7 +574,7 @@ def test_the_wait_grows_and_begins_again_after_a_success() -> None:
 
 def test_a_wait_is_not_in_step_with_others() -> None:
     script = Script([ChannelLost("No.")], [goodbye()])
-    _, reader = heard(script, tell=None)
+    _, reader = heard(script, on_status=None)
     assert reader.delays == [0.5]
     reader = Reader(Script([ChannelLost("No.")], [goodbye()]))
     reader.subscriber._connection._random = lambda: 0.0
@@ -587,7 +588,7 @@ def test_nobody_there_at_first_is_waited_for_unless_it_is_not_wanted() -> None:
     assert got == names(STARTED)
     assert len(reader.delays) == 2
     with pytest.raises(ChannelLost, match="Nobody answers"):
-        heard(Script(answers=[nobody]), wait=False)
+        heard(Script(answers=[nobody]), at_start=False)
 
 
 def test_without_reconnect_a_loss_ends_it() -> None:
@@ -602,7 +603,7 @@ def test_without_reconnect_a_loss_ends_it() -> None:
 def test_a_subscription_that_is_gone_is_replaced_from_where_it_was() -> None:
     """CF-092, CF-084"""
     script = Script([STARTED, PROGRESS[1], ChannelLost("x")], [ChannelRefused("404", gone=True)], [PROGRESS[2]])
-    got, reader = heard(script, patience=90)
+    got, reader = heard(script, minimum_timeout=90)
     last = names(PROGRESS[1])[0]
     assert got == names(STARTED, PROGRESS[1], PROGRESS[2])
     assert [one["capabilities"]["attend"] for one in script.asked] == [
@@ -735,7 +736,7 @@ def test_a_close_for_cause_is_an_error() -> None:
 
 def test_a_shutdown_may_be_waited_out() -> None:
     script = Script([STARTED, goodbye()], [PROGRESS[1], goodbye("sub_2", "superseded")])
-    got, _ = heard(script, reconnect="always")
+    got, _ = heard(script, after_goodbye=True)
     assert got == names(STARTED, PROGRESS[1])
     assert [one["capabilities"].get("attend") for one in script.asked] == [
         None,

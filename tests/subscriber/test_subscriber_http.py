@@ -201,7 +201,7 @@ SENTENCES = [f"This is sentence number {number}. " for number in range(60)]
 
 def test_a_line_that_breaks_again_and_again_loses_and_repeats_nothing(producer: Producer, line: Line) -> None:
     statuses: list[Status] = []
-    with connected(line.url, producer, tell=statuses.append) as subscriber:
+    with connected(line.url, producer, on_status=statuses.append) as subscriber:
 
         def work() -> None:
             with producer.session("Telling a story.") as session, session.output() as out:
@@ -287,7 +287,7 @@ def test_a_producer_that_comes_back_is_resumed_from_its_journal(tmp_path: Path) 
     journal = str(tmp_path / "journal.db")
     with Producer("bank", listen="http://127.0.0.1:0", journal=journal) as producer:
         url = producer.addresses[0]
-        subscriber = connected(url, producer, reconnect="always")
+        subscriber = connected(url, producer, after_goodbye=True)
         with producer.session("First."):
             pass
         first = until_the_end(subscriber)

@@ -624,7 +624,7 @@ def _closes() -> tuple[type[Any], ...]:
 
 
 def test_who_asks_for_nothing_is_let_go() -> None:
-    with serving(patience=0.05) as server, server.stream() as stream:
+    with serving(request_timeout=0.05) as server, server.stream() as stream:
         assert ended(stream) == ([], Code.DEADLINE_EXCEEDED)
 
 
@@ -858,7 +858,7 @@ def test_a_certificate_says_who_somebody_is(pems: Pems) -> None:
             return super().authenticate(given)
 
     identity = Watched({"email:ada@example.org": "ada"})
-    with serving(url="grpcs://0.0.0.0:0", cert=cert, key=key, client_ca=pems.ca, identity=identity) as server:
+    with serving(url="grpcs://0.0.0.0:0", cert=cert, key=key, ca=pems.ca, identity=identity) as server:
         server.agent.audience = frozenset({"ada"})
         with server.reading(credentials=pems.trusting(*pems.reader)) as (stream, _):
             event = server.agent.ask()
@@ -932,7 +932,7 @@ def test_a_network_needs_somebody_who_tells_people_apart(pems: Pems) -> None:
             pass
     with (
         pytest.raises(AaepError, match="client_ca="),
-        serving(url="grpcs://127.0.0.1:0", cert=cert, key=key, client_ca=key),
+        serving(url="grpcs://127.0.0.1:0", cert=cert, key=key, ca=key),
     ):
         pass
 
@@ -1078,7 +1078,7 @@ def test_a_certificate_that_is_not_known_is_not_trusted(pems: Pems) -> None:
 
 def test_a_certificate_of_ours_is_shown(pems: Pems) -> None:
     cert, key = pems.server
-    door: dict[str, Any] = {"url": "grpcs://0.0.0.0:0", "cert": cert, "key": key, "client_ca": pems.ca}
+    door: dict[str, Any] = {"url": "grpcs://0.0.0.0:0", "cert": cert, "key": key, "ca": pems.ca}
     with serving(**door, identity=Certificates({"CN:Ada": "ada"})) as server:
         own = {"ca": pems.ca, "cert": pems.reader[0], "key": pems.reader[1]}
         with channel_to(f"grpcs://{server.place}", **own) as (channel, loop):

@@ -599,7 +599,7 @@ def test_who_expects_to_be_told_to_go_on_is_told_so(shared: Server) -> None:
 
 
 def test_who_does_not_finish_is_not_waited_for() -> None:
-    with serving(patience=1.0) as server, ThreadPoolExecutor(3) as pool:
+    with serving(request_timeout=1.0) as server, ThreadPoolExecutor(3) as pool:
         head = f"POST {REPLIES} HTTP/1.1\r\nHost: localhost:{server.port}\r\nContent-Type: application/json\r\n"
         halves = (head.encode() + b"Content-Length: 9\r\n\r\n{", b"GET /healthz HTTP/1.1\r\nHost: loc", b"")
         with server.read(server.subscribe()) as reader:

@@ -182,7 +182,7 @@ def test_settings_that_contradict_each_other_or_open_the_door_too_wide_are_refus
     bearer(file, "ada")
     with pytest.raises(AaepError, match="either token= or identity="), serving(token="x", identity=Tokens(file)):
         pass
-    door: dict[str, Any] = {"url": "https://0.0.0.0:0", "ssl": ssl.create_default_context(ssl.Purpose.CLIENT_AUTH)}
+    door: dict[str, Any] = {"url": "https://0.0.0.0:0", "context": ssl.create_default_context(ssl.Purpose.CLIENT_AUTH)}
     for identity in (None, Local()):
         with pytest.raises(AaepError, match="needs TLS and a credential"), serving(identity=identity, **door):
             pass
@@ -233,7 +233,7 @@ def test_sec_013_a_certificate_shows_who_somebody_is(tls: Path, file: Path) -> N
     door: dict[str, Any] = {
         "cert": str(tls / "server.pem"),
         "key": str(tls / "server.key"),
-        "client_ca": str(tls / "ca.pem"),
+        "ca": str(tls / "ca.pem"),
     }
     with serving(url="https://127.0.0.1:0", identity=identity, **door) as server:
         assert asked(server, tls, "ada").status == 201

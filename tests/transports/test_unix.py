@@ -614,7 +614,7 @@ def test_half_a_reply_is_none(server: Server, lines: bool) -> None:
 
 
 def test_who_says_nothing_is_not_waited_for(url: str) -> None:
-    with Server(url, {"patience": 0.01}) as server, server.client() as client:
+    with Server(url, {"request_timeout": 0.01}) as server, server.client() as client:
         assert client.next() is None
 
 

@@ -493,7 +493,7 @@ def test_4004_a_reply_before_the_handshake_and_a_second_request_after_it(server:
 
 
 def test_4004_who_says_nothing_is_not_waited_for() -> None:
-    with serving(patience=1.0) as server, server.dial() as line:  # which has to be upgraded by then
+    with serving(request_timeout=1.0) as server, server.dial() as line:  # which has to be upgraded by then
         assert ending(line) == ([], 4004)
 
 
@@ -514,7 +514,7 @@ def test_cf_114_what_is_too_long_is_refused_before_it_comes(server: Server) -> N
 
 
 def test_the_longest_message_is_read_and_one_byte_more_is_not() -> None:
-    with serving(limit=4096) as server:
+    with serving(max_message_bytes=4096) as server:
         line, name = server.reader()
         with line:
             text = json.dumps({"type": "subscription.renegotiate", "subscription_id": name, "capabilities": {}})

@@ -36,7 +36,7 @@ from ..protocol.negotiation import Offer
 from ..runtime.background import Waitable
 from ..runtime.files import default_journal_path
 from ..runtime.ids import new_id
-from ..runtime.keywords import list_keywords
+from ..runtime.options import list_keywords, make_tuples
 from ..text.summaries import SummaryLike
 from ..transports.base import asgi_application, serve
 from ..transports.options import (
@@ -82,6 +82,9 @@ class ManifestOptions:
     extensions: Iterable[Extension] = ()
     signing_key: SigningKey | str | os.PathLike[str] | None = None
     reached_at: str | Iterable[str] = ()
+
+    def __post_init__(self) -> None:
+        make_tuples(self, "languages", "extensions", "reached_at")
 
 
 @list_keywords()
@@ -555,14 +558,13 @@ def _assign_options(
 def _build_offer(info: ProducerInfo, language: str, registry: Registry, manifest: ManifestOptions) -> Offer:
     if manifest.level not in _SUPPORTED_LEVELS:
         raise ValueError(f"level is 1, 2 or 3, not {manifest.level!r}.")
-    reached_at = manifest.reached_at
     return Offer(
         producer=info,
         levels=_SUPPORTED_LEVELS[manifest.level],
         languages=tuple(dict.fromkeys((language, *manifest.languages))),
         registry=registry,
         namespaces=(ATTEND.namespace, *(extension.namespace for extension in manifest.extensions)),
-        origins=(reached_at,) if isinstance(reached_at, str) else tuple(reached_at),
+        origins=tuple(manifest.reached_at),
     )
 
 

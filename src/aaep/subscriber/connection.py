@@ -32,8 +32,8 @@ from ..protocol.negotiation import tighten
 from ..protocol.subscription import admits, is_critical, with_defaults
 from ..runtime.background import BackgroundLoop, Waitable
 from ..runtime.ids import format_timestamp
-from ..runtime.keywords import list_keywords
 from ..runtime.mailbox import Mailbox
+from ..runtime.options import list_keywords
 from ..text.sanitize import sanitize
 from ..transports.base import Arrival, Channel, ChannelLost, ChannelRefused
 from .audit import StreamAudit

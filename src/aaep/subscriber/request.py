@@ -22,13 +22,12 @@ from ..protocol.extensions import Extension, Registry
 from ..protocol.fields import AAEP_VERSION, Boundary, Verbosity
 from ..protocol.messages import Capabilities, EventFilters, SubscriptionRenegotiate, SubscriptionRequest
 from ..protocol.subscription import EVERYTHING
-from ..runtime.keywords import list_keywords
+from ..runtime.options import list_keywords, make_tuples
 from ..text.languages import match_language
 from .replies import encode_checked
 
 __all__ = ["Terms", "TermsChanges"]
 
-_SEQUENCES: Final = ("languages", "fallback_languages", "boundaries", "include", "exclude", "extensions")
 _NOT_RENEGOTIABLE: Final = frozenset({"extensions", "require_signed"})
 _WORD: Final = re.compile(r"[A-Za-z][A-Za-z0-9_-]*")
 
@@ -62,10 +61,7 @@ class Terms:
     cancel: str | None = None  # id of a session to stop; Subscriber.stop() sets it
 
     def __post_init__(self) -> None:
-        for name in _SEQUENCES:
-            value = getattr(self, name)
-            # A single word is meant as one, not as its letters. The class is frozen, hence object.
-            object.__setattr__(self, name, (value,) if isinstance(value, str) else value and tuple(value))
+        make_tuples(self, "languages", "fallback_languages", "boundaries", "include", "exclude", "extensions")
 
     def extension_registry(self) -> Registry:
         """Return a registry of the extensions that the subscriber can read."""

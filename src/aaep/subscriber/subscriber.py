@@ -30,7 +30,7 @@ from ..protocol.fields import Verbosity
 from ..protocol.messages import Capabilities, Reply
 from ..runtime.background import Waitable, is_in_event_loop
 from ..runtime.ids import format_timestamp
-from ..runtime.keywords import list_keywords
+from ..runtime.options import list_keywords
 from ..transports.base import Channel, ChannelLost, connect, transport
 from ..transports.options import DEFAULT_CONNECT_OPTIONS, ConnectOptions, Tls, Token, keep_supported
 from .connection import Connection, Reconnect, SubscriberRuntime

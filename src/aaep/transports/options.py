@@ -16,7 +16,7 @@ from typing import Any, Final, Literal
 from ..errors import AaepError
 from ..identity.credentials import Identity
 from ..protocol.framing import MAX_MESSAGE_BYTES
-from ..runtime.keywords import list_keywords
+from ..runtime.options import list_keywords, make_tuples
 
 __all__ = ["ConnectOptions", "ServerOptions", "Tls", "Token", "check_supported", "keep_supported"]
 
@@ -64,6 +64,9 @@ class ServerOptions:
     hosts: Iterable[str] = ()
     max_message_bytes: int = MAX_MESSAGE_BYTES
     request_timeout: float = REQUEST_TIMEOUT
+
+    def __post_init__(self) -> None:
+        make_tuples(self, "origins", "hosts")
 
 
 @list_keywords(tls=Tls)

@@ -1,4 +1,4 @@
-"""Errors for misspelt keyword arguments that name the right ones."""
+"""Support for classes of options: errors that list the right keywords, and sequences as tuples."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import functools
 from collections.abc import Callable
 from typing import Any, TypeVar
 
-__all__ = ["list_keywords"]
+__all__ = ["list_keywords", "make_tuples"]
 
 C = TypeVar("C", bound=Callable[..., Any])
 
@@ -52,3 +52,15 @@ def _suggest(keyword: str, known: tuple[str, ...], options: dict[str, type]) -> 
     close = difflib.get_close_matches(keyword, known, n=1)
     hint = f"Did you mean {close[0]}? " if close else ""
     return f"{hint}It takes: {', '.join(known)}."
+
+
+def make_tuples(options: object, *names: str) -> None:
+    """
+    Turn fields of a frozen dataclass into tuples, from its ``__post_init__``.
+
+    A single text is meant as one item, not as its letters. None stays None.
+    """
+    for name in names:
+        value = getattr(options, name)
+        items = (value,) if isinstance(value, str) else value
+        object.__setattr__(options, name, None if items is None else tuple(items))
