@@ -59,7 +59,7 @@ CHART1, CHART2, OTHER, PLAIN = (
 class Careless(Registry):
     """A registry that lets two extensions have one prefix."""
 
-    def _faults(self, extension: Extension) -> Iterator[Violation]:
+    def _find_violations(self, extension: Extension) -> Iterator[Violation]:
         yield from ()
 
 
