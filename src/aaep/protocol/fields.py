@@ -94,7 +94,7 @@ Detailed = Annotated[str, Meta(min_length=1, max_length=16384, description="Full
 
 
 class Message(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, dict=True):
-    """Anything that travels: an event, or a handshake or reply message."""
+    """The base class of all messages: events, handshake messages, replies and the manifest."""
 
     rules: ClassVar[Mapping[str, str]] = {}
     # The schema of members that the type does not name.
