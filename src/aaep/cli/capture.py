@@ -18,7 +18,7 @@ from ..identity.origins import TRANSPORTS
 from ..outputs.terminal import InputSource, LinePrinter, NoInput, Reader, Terminal, detect_input
 from ..protocol.codec import canonical_type
 from ..protocol.events import CORE_EVENTS
-from ..protocol.subscription import matches_pattern
+from ..protocol.subscription import is_pattern_match
 from ..recording.capture import CaptureWriter, LineFile
 from ..subscriber.status import Status
 from ..subscriber.subscriber import Subscriber
@@ -50,7 +50,7 @@ def _validate_types(_context: click.Context, _option: click.Parameter, types: tu
         meant = [
             start + given
             for start in ("aaep:agent.", "aaep:")
-            if any(matches_pattern(start + given, one) for one in CORE_EVENTS)
+            if any(is_pattern_match(start + given, one) for one in CORE_EVENTS)
         ]
         right = (
             meant[0]

@@ -37,9 +37,9 @@ from .messages import (
     SubscriptionRenegotiate,
     SubscriptionRequest,
 )
-from .rules import BUNDLED
+from .rules import BUNDLED_REGISTRY
 from .session import SessionState
-from .states import LIFECYCLE
+from .states import LIFECYCLE_TRANSITIONS
 from .subscription import Handshake
 
 __all__ = ["MAX_REMEMBERED", "Audit", "Direction", "Finding", "explain", "find_misdirected", "forget_older_half"]
@@ -73,7 +73,7 @@ class Finding(msgspec.Struct, frozen=True):
         return f"{self.severity} {self.rule} ({self.section}){where}: {self.message}"
 
 
-def explain(raw: bytes | str, registry: Registry = BUNDLED, *, strict: bool = False) -> list[Finding]:
+def explain(raw: bytes | str, registry: Registry = BUNDLED_REGISTRY, *, strict: bool = False) -> list[Finding]:
     """Return everything that is wrong with one message, graded, in the order of the nine steps of §3.9."""
     return Audit(registry, strict=strict).grade(codec.find_violations(raw, registry, strict=strict))
 
@@ -115,7 +115,7 @@ class Audit:
 
     def __init__(
         self,
-        registry: Registry = BUNDLED,
+        registry: Registry = BUNDLED_REGISTRY,
         *,
         whole: bool = False,
         strict: bool = False,
@@ -192,7 +192,7 @@ class Audit:
             if name == session.session_id + via:
                 self._restart_session(name, session)
         if via in self.subscriptions:
-            self.subscriptions[via].whole = False
+            self.subscriptions[via].is_whole = False
 
     @property
     def _is_complete(self) -> bool:
@@ -220,7 +220,7 @@ class Audit:
         elif len(seen) >= MAX_REMEMBERED:
             forget_older_half(seen)
         seen[key] = content
-        typed_event = event if type(event) is not UnknownEvent else codec.as_meant(event)
+        typed_event = event if type(event) is not UnknownEvent else codec.view_as_core_event(event)
         name = event.session_id + via
         session = self.open_sessions.get(name) or self._open_session(name, typed_event, via)
         is_turning_point = type(typed_event) in _PROMPTS_AND_TERMINAL
@@ -292,7 +292,7 @@ class Audit:
     def _is_late(self, event: Envelope, via: str) -> bool:
         """Whether a session began before its subscription, or the terms leave out some of it. C-83"""
         handshake = self.subscriptions.get(via)
-        return handshake is not None and (handshake.partial or _parse_time(event.timestamp) < handshake.since)
+        return handshake is not None and (handshake.is_partial or _parse_time(event.timestamp) < handshake.since)
 
     def _release_session(self, name: str) -> None:
         """Stop following a session and report that; whether it ends is not judged. SEQ-003 §4.1"""
@@ -380,7 +380,7 @@ class Audit:
 def _build_midway_session(session_id: str) -> SessionState:
     """Return the state of a session whose beginning is not known."""
     session = SessionState(session_id, whole=False, others=True)
-    session.stage = LIFECYCLE["none", "started"]
+    session.stage = LIFECYCLE_TRANSITIONS["none", "started"]
     return session
 
 

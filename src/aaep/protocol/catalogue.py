@@ -17,7 +17,7 @@ import msgspec
 
 from ..errors import Severity, Violation
 
-__all__ = ["Rule", "all_rules", "find_rule", "grade", "merged_rules", "speak_section"]
+__all__ = ["Rule", "all_rules", "find_rule", "format_spoken_section", "grade", "merged_rules"]
 
 
 class Rule(msgspec.Struct, frozen=True, kw_only=True):
@@ -100,7 +100,7 @@ def grade(violation: Violation, *, strict: bool = False) -> Severity:
     return violation.severity
 
 
-def speak_section(section: str) -> str:
+def format_spoken_section(section: str) -> str:
     """Format a rule's section for speech: ``§3.8, A.4`` becomes "section 3.8, section A.4"."""
     spoken = []
     for part in section.split(", "):

@@ -28,10 +28,10 @@ from . import events, messages
 from .attend_extension import PREFIX
 from .events import CORE_EVENTS, CRITICAL, Envelope, ExtensionEvent, UnknownEvent
 from .extensions import Registry
-from .fields import Message, pointer, struct_fields
+from .fields import Message, json_pointer, struct_fields
 from .messages import MESSAGES, SHAPES
 from .rules import (
-    BUNDLED,
+    BUNDLED_REGISTRY,
     Grade,
     check,
     check_every_rule,
@@ -46,7 +46,6 @@ __all__ = [
     "NESTED",
     "NULL",
     "UNREADABLE",
-    "as_meant",
     "canonical_type",
     "decode",
     "encode",
@@ -54,6 +53,7 @@ __all__ = [
     "read",
     "replace",
     "view_as",
+    "view_as_core_event",
 ]
 
 M = TypeVar("M", bound=Message)
@@ -134,7 +134,7 @@ def _decode_escaped(raw: bytes) -> Message | None:
 
 
 def read(
-    raw: bytes, registry: Registry = BUNDLED, strict: bool = False, scratch: bytearray | None = None
+    raw: bytes, registry: Registry = BUNDLED_REGISTRY, strict: bool = False, scratch: bytearray | None = None
 ) -> tuple[Message | None, Sequence[Violation]]:
     """Return a message and everything that is wrong with it; the message is None if it cannot be used."""
     message = _decode_exact(raw, bytearray() if scratch is None else scratch) or _decode_escaped(raw)
@@ -146,7 +146,7 @@ def read(
     return _decode_leniently(raw, registry), find_violations(raw, registry, strict=strict)
 
 
-def decode(raw: bytes | str, registry: Registry = BUNDLED) -> Message:
+def decode(raw: bytes | str, registry: Registry = BUNDLED_REGISTRY) -> Message:
     """
     Decode a message leniently.
 
@@ -172,7 +172,7 @@ def _decode_leniently(raw: bytes, registry: Registry) -> Message | None:
         return None
     cls, type_, _ = identify(members, registry)
     kept_raw = raw if not violations else _encoder.encode(members)
-    message = view_as(cls, {**members, "type": type_}, kept_raw, settle=True)
+    message = view_as(cls, {**members, "type": type_}, kept_raw, usable=True)
     if not issubclass(cls, Envelope):
         return message if _is_complete(message) else None
     if not type_ or any(getattr(message, name) in (UNSET, "") for name in _ENVELOPE_MEMBERS):
@@ -181,10 +181,10 @@ def _decode_leniently(raw: bytes, registry: Registry) -> Message | None:
         return None
     if _is_complete(message):
         return message
-    return view_as(UnknownEvent, {**members, "type": type_}, kept_raw, settle=True)
+    return view_as(UnknownEvent, {**members, "type": type_}, kept_raw, usable=True)
 
 
-def as_meant(event: UnknownEvent) -> Envelope:
+def view_as_core_event(event: UnknownEvent) -> Envelope:
     """
     Return an event as the core type it names, for judging its session, even if its payload is incomplete.
 
@@ -195,7 +195,7 @@ def as_meant(event: UnknownEvent) -> Envelope:
     if cls is None or event.raw is None:
         return event
     members = parse_json(event.raw)[0]
-    event_as_typed = view_as(cls, {**members, "type": event.type}, settle=True)
+    event_as_typed = view_as(cls, {**members, "type": event.type}, usable=True)
     missing = {name for name in cls.__struct_fields__ if getattr(event_as_typed, name) is UNSET}
     if not missing.isdisjoint(_NEEDED_MEMBERS):
         return event
@@ -420,22 +420,22 @@ _SAFE_VALUES: Final = {
 }
 
 
-def view_as(cls: type[M], members: Mapping[str, Any], raw: bytes = b"", *, settle: bool = False) -> M:
+def view_as(cls: type[M], members: Mapping[str, Any], raw: bytes = b"", *, usable: bool = False) -> M:
     """
     Return a message of this type with whatever members the JSON object has.
 
-    Without ``settle`` the values are as they came, whatever their type: for
-    judging. With it they are fit for use: a member of the wrong JSON type or an
-    empty text is absent (C-15), and an unknown value becomes the cautious one, as
-    does a value of the wrong type where safety depends on it.
+    By default the values are as they came, whatever their type: for judging. With
+    ``usable`` they are fit for use: a member of the wrong JSON type or an empty text
+    is absent (C-15), and an unknown value becomes the cautious one, as does a value
+    of the wrong type where safety depends on it.
     """
-    message = _convert_known_members(cls, members) if settle else None
+    message = _convert_known_members(cls, members) if usable else None
     if message is None:
         values = {
-            field.name: _view_member(field, members.get(field.encode_name, UNSET), settle=settle)
+            field.name: _view_member(field, members.get(field.encode_name, UNSET), usable=usable)
             for field in struct_fields(cls)
         }
-        if settle and cls in CRITICAL:
+        if usable and cls in CRITICAL:
             values["urgency"] = "critical"  # C-16: whatever was sent
         message = cls(**values)
     unknown = {name: value for name, value in members.items() if name not in cls.__struct_encode_fields__}
@@ -456,27 +456,27 @@ def _convert_known_members(cls: type[M], members: Mapping[str, Any]) -> M | None
         return None
 
 
-def _view_member(field: msgspec.structs.FieldInfo, value: Any, *, settle: bool) -> Any:
-    """Return the value of one member in a view, settled or as it came."""
+def _view_member(field: msgspec.structs.FieldInfo, value: Any, *, usable: bool) -> Any:
+    """Return the value of one member in a view, as it came or fit for use."""
     nested = NESTED.get(field.encode_name)
-    if value is None and not settle:
+    if value is None and not usable:
         return NULL
     if nested is not None and isinstance(value, dict):
         # A single object in place of a list cannot be used.
-        return UNSET if settle and _can_hold(field.type, ()) else view_as(nested, value, settle=settle)
-    if settle and field.encode_name == "extensions" and isinstance(value, dict):
+        return UNSET if usable and _can_hold(field.type, ()) else view_as(nested, value, usable=usable)
+    if usable and field.encode_name == "extensions" and isinstance(value, dict):
         return _usable_extensions(value)
     if isinstance(value, list):
         value = tuple(
-            view_as(nested, item, settle=settle) if nested and isinstance(item, dict) else item for item in value
+            view_as(nested, item, usable=usable) if nested and isinstance(item, dict) else item for item in value
         )
-    if not settle or value is UNSET:
+    if not usable or value is UNSET:
         return value
     if isinstance(value, float) and value.is_integer():
         value = _convert_or(field.type, int(value), _convert_or(field.type, value, value))
-    usable = _convert_or(field.type, value, UNSET)
-    if usable is not UNSET:
-        return usable
+    converted = _convert_or(field.type, value, UNSET)
+    if converted is not UNSET:
+        return converted
     if field.encode_name in _SAFE_VALUES:
         return _SAFE_VALUES[field.encode_name]
     if isinstance(value, str):
@@ -534,7 +534,9 @@ _ABSOLUTE_URI: Final = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*://[^\s]+")
 _AMOUNT_NAMES: Final = re.compile("amount_raw|currency|amount_formatted_[a-z_]+|fx_rate|fx_rate_source")  # C-01, §11.7
 
 
-def identify(members: Mapping[str, Any], registry: Registry = BUNDLED) -> tuple[type[Message], str, list[Violation]]:
+def identify(
+    members: Mapping[str, Any], registry: Registry = BUNDLED_REGISTRY
+) -> tuple[type[Message], str, list[Violation]]:
     """Return a message's class, its canonical type, and what is wrong with how it spells its type."""
     spelling = members.get("type", UNSET)
     if spelling is UNSET:
@@ -596,7 +598,9 @@ def _check_extension_type(type_: str, members: Mapping[str, Any], registry: Regi
         yield from check_shape(payload, shape, "EXT-027", "")
 
 
-def find_violations(raw: bytes | str, registry: Registry = BUNDLED, *, strict: bool = False) -> list[Violation]:
+def find_violations(
+    raw: bytes | str, registry: Registry = BUNDLED_REGISTRY, *, strict: bool = False
+) -> list[Violation]:
     """Return everything that is wrong with one message, in plain sentences."""
     data = raw.encode(errors="surrogatepass") if isinstance(raw, str) else raw
     value, violations = parse_json(data)
@@ -653,7 +657,7 @@ def _find_unknown_members(cls: type[Message], members: Mapping[str, Any]) -> Ite
     """Find names at the top of a message that do not belong there. ENV-058, ENV-060, ENV-061 §3.5"""
     is_newer = is_newer_version(members.get("aaep_version"))
     for name in members:
-        path = pointer(name)
+        path = json_pointer(name)
         if name in cls.__struct_encode_fields__ or name == "@context":
             continue
         if name.startswith("aaep_"):
@@ -692,7 +696,7 @@ def _find_shape_violations(
                 yield Violation(
                     rule,
                     f"{name} is not part of this object. Leave it out.",
-                    pointer(*path, name),
+                    json_pointer(*path, name),
                     severity="warning" if is_newer else "",
                 )
             continue
@@ -733,7 +737,7 @@ def _shape_violation(
         rule = owner.rules.get(missing) or owner.rules["*"]
         if issubclass(owner, Envelope) and missing != "urgency":
             rule = "ENV-001" if missing in required_members(Envelope) else owner.rules["*"]
-        return Violation(_rule_within(cls, path, rule), f"{missing} is missing. Add it.", pointer(*path))
+        return Violation(_rule_within(cls, path, rule), f"{missing} is missing. Add it.", json_pointer(*path))
     rule = rule_for_member(owner, name) if name in owner.__struct_encode_fields__ else owner.rules.get("", "ENV-061")
     severity: Grade = ""
     if issubclass(cls, Envelope):
@@ -749,7 +753,7 @@ def _shape_violation(
     elif rule == "CAP-047":  # CF-060: an unknown capability is dropped, whatever it is
         severity = "warning"
     sentence = f"{name or 'The message'} {_describe_expected(keyword, error)}; found {_format_value(error.instance)}."
-    return Violation(_rule_within(cls, path, rule), sentence, pointer(*path), severity=severity)
+    return Violation(_rule_within(cls, path, rule), sentence, json_pointer(*path), severity=severity)
 
 
 def _describe_expected(keyword: str, error: ShapeError) -> str:

@@ -1,7 +1,7 @@
 """
 The state of prompts, and the checks on replies to them and on the calls they allow. Chapter 6
 
-The transitions of a prompt are the table ``PROMPT`` of :mod:`aaep.protocol.states`.
+The transitions of a prompt are the table ``PROMPT_TRANSITIONS`` of :mod:`aaep.protocol.states`.
 """
 
 from __future__ import annotations
@@ -25,8 +25,8 @@ from .events import (
 )
 from .fields import get_member
 from .messages import ClarificationReply, ConfirmationReply, Reply
-from .rules import stakes_of
-from .states import AFTER_PROMPT, FURTHER_WORK
+from .rules import assess_stakes
+from .states import FOLLOW_UP_RULES, WORK_EVENTS
 
 __all__ = [
     "RESPONSE_TESTS",
@@ -35,8 +35,8 @@ __all__ = [
     "Verdict",
     "find_license",
     "follow_up_violation",
+    "is_consent_required",
     "license_violation",
-    "needs_consent",
     "reply_violation",
     "response_kinds",
     "response_violation",
@@ -160,7 +160,7 @@ class Verdict(msgspec.Struct, frozen=True):
     rule: str = ""
 
 
-def needs_consent(event: ToolInvoked) -> bool:
+def is_consent_required(event: ToolInvoked) -> bool:
     """Whether a call is irreversible or of high risk, and so needs the user's consent (C-40)."""
     return event.irreversible is True or event.risk_level == "high"
 
@@ -181,7 +181,7 @@ def find_license(prompts: Iterable[PromptState], event: ToolInvoked) -> PromptSt
     unused = [
         prompt for prompt in confirmations if not (prompt.call_id or prompt.is_used) and prompt.tool in ("", event.tool)
     ]
-    if unused and needs_consent(event):
+    if unused and is_consent_required(event):
         granted_prompts = [prompt for prompt in unused if prompt.is_granted]
         granted_prompts.sort(key=lambda prompt: not prompt.tool)  # those that name the tool come first
         fitting_prompts = [prompt for prompt in granted_prompts if not license_violation(prompt, event)[0]]
@@ -195,7 +195,7 @@ def find_license(prompts: Iterable[PromptState], event: ToolInvoked) -> PromptSt
 def _prompt_stakes(prompt: PromptState) -> Stakes:
     if not isinstance(prompt.event, AwaitingConfirmation):
         return True, _RISK_LEVELS.index("high")
-    is_irreversible, risk = stakes_of(prompt.event)
+    is_irreversible, risk = assess_stakes(prompt.event)
     return is_irreversible, _RISK_LEVELS.index(risk)
 
 
@@ -210,7 +210,7 @@ def _is_riskier(first: Stakes, second: Stakes) -> bool:
 
 def license_violation(prompt: PromptState | None, event: ToolInvoked) -> tuple[str, str]:
     """Return the rule that a call breaks by running on this confirmation, and a sentence; both empty if none."""
-    is_needed = needs_consent(event)
+    is_needed = is_consent_required(event)
     if prompt is None:
         if not is_needed:
             return "", ""
@@ -231,7 +231,7 @@ def unproven_license(prompt: PromptState | None, event: ToolInvoked) -> tuple[st
         seen_outcome = prompt.overruled.replace("_", " ")
         text = "The agent says that somebody else had agreed before; the recording does not show it."
         return "HITL-020", f"The answer that was seen was: {seen_outcome}. {text}"
-    if prompt is None or not prompt.is_claimed or not needs_consent(event):
+    if prompt is None or not prompt.is_claimed or not is_consent_required(event):
         return "", ""
     return _consent_rule(event), "The agent says that the user agreed; the recording does not show the answer."
 
@@ -260,8 +260,8 @@ def follow_up_violation(prompt: PromptState, event: Envelope) -> tuple[str, str]
     """Return the rule an event breaks by directly following a prompt's end, and a sentence; both empty if none."""
     if prompt.outcome == "withdrawn" or isinstance(event, (StateChanged, ToolCompleted, *TERMINAL)):
         return "", ""
-    work_rule, other_rule = AFTER_PROMPT[prompt.kind, prompt.is_granted]
-    rule = work_rule if isinstance(event, FURTHER_WORK) else other_rule
+    work_rule, other_rule = FOLLOW_UP_RULES[prompt.kind, prompt.is_granted]
+    rule = work_rule if isinstance(event, WORK_EVENTS) else other_rule
     return rule, f"The {prompt.kind} ended ({prompt.outcome.replace('_', ' ')}); a state.changed should say so first."
 
 

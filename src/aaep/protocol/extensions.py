@@ -19,14 +19,14 @@ import msgspec
 from ..errors import ExtensionError, Violation
 from .catalogue import all_rules, merged_rules
 from .events import CORE_EVENTS, Envelope
-from .fields import CORE_CONTEXT, URI, Urgency
+from .fields import CORE_CONTEXT, URI_PATTERN, Urgency
 from .messages import MESSAGES, Capabilities
 
 __all__ = ["Extension", "Profile", "Registry", "add_installed", "check_declaration"]
 
 CORE_NAMESPACE: Final = "https://aaep-protocol.org/"
 _PREFIX: Final = re.compile(r"[a-z][a-z0-9_-]{1,31}")  # CF-135
-_URI: Final = re.compile(URI)
+_URI: Final = re.compile(URI_PATTERN)
 _MAJOR_VERSION: Final = re.compile(r"/v[0-9]+(?=/|#|$)")
 _RULE_PREFIX: Final = re.compile(r"[A-Za-z][A-Za-z0-9]{0,31}")
 _LEVELS: Final = (1, 2, 3)

@@ -23,12 +23,14 @@ UNIQUE: Final = {"uniqueItems": True}
 MAX_SAFE_INTEGER: Final = 2**53 - 1  # C-27
 
 # Patterns that other modules use too. The groups of an instant are its date, time, fraction and offset.
-INSTANT: Final = r"([0-9]{4}-[0-9]{2}-[0-9]{2})T([0-9]{2}:[0-9]{2}:[0-9]{2})(?:\.([0-9]+))?(Z|[+-][0-9]{2}:[0-9]{2})"
-URI: Final = r"[A-Za-z][A-Za-z0-9+.-]*:[^\s]+"
+INSTANT_PATTERN: Final = (
+    r"([0-9]{4}-[0-9]{2}-[0-9]{2})T([0-9]{2}:[0-9]{2}:[0-9]{2})(?:\.([0-9]+))?(Z|[+-][0-9]{2}:[0-9]{2})"
+)
+URI_PATTERN: Final = r"[A-Za-z][A-Za-z0-9+.-]*:[^\s]+"
 # C-85: the id of merged events is the id of the last, ``m`` and their number; that of a piece from inside one event
 # has ``p``, a position and a length instead.
-MERGED: Final = r"([\s\S]+)m([1-9][0-9]*)"
-PIECE: Final = r"([\s\S]+)p[0-9]+x[0-9]+"
+MERGED_ID_PATTERN: Final = r"([\s\S]+)m([1-9][0-9]*)"
+PIECE_ID_PATTERN: Final = r"([\s\S]+)p[0-9]+x[0-9]+"
 
 # ENV-012, ENV-017, HITL-008: ids reach logs and SSE id lines, so the whole text has to match (C-10).
 EventId = Annotated[
@@ -55,13 +57,13 @@ Timestamp = Annotated[
     str,
     Meta(
         description="RFC 3339 instant, upper-case T and Z, three fractional digits preferred, six allowed.",
-        extra_json_schema={"pattern": f"^{INSTANT}$"},
+        extra_json_schema={"pattern": f"^{INSTANT_PATTERN}$"},
     ),
 ]
 LanguageTag = Annotated[
     str, Meta(description="A BCP 47 tag.", extra_json_schema={"pattern": "^[a-zA-Z]{1,8}(-[a-zA-Z0-9]{1,8})*$"})
 ]
-Uri = Annotated[str, Meta(description="An absolute URI.", extra_json_schema={"pattern": f"^{URI}$"})]
+Uri = Annotated[str, Meta(description="An absolute URI.", extra_json_schema={"pattern": f"^{URI_PATTERN}$"})]
 Prose = Annotated[str, Meta(min_length=1, max_length=16384)]
 Line = Annotated[str, Meta(min_length=1, max_length=4096)]
 Duration = Annotated[int, Meta(ge=0, le=86_400_000, description="Milliseconds, at most a day.")]
@@ -116,7 +118,7 @@ class Message(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=T
         return self.__dict__.get("unknown") or {}
 
 
-def pointer(*parts: str | int) -> str:
+def json_pointer(*parts: str | int) -> str:
     """Return the JSON pointer (RFC 6901) of a path."""
     if len(parts) == 1 and isinstance(parts[0], str) and parts[0].isidentifier():
         return "/" + parts[0]  # the usual case, with nothing to escape

@@ -47,7 +47,7 @@ class Frame(msgspec.Struct, frozen=True):
     id: str = ""  # SSE
     method: str = ""  # JSON-RPC; a response has none.
     call: int | str | None = None  # The JSON-RPC id of the call that this is or answers.
-    error: bool = False  # JSON-RPC: data is an error object.
+    is_error: bool = False  # JSON-RPC: data is an error object.
 
 
 class JsonRpcEnvelope(msgspec.Struct):
@@ -136,7 +136,7 @@ class Decoder:
         """Take the next piece of the stream and return the frames it completed."""
         return [] if self._has_ended else list(self._receive(chunk))
 
-    def whole(self, chunk: bytes) -> bytes | None:
+    def extract_single(self, chunk: bytes) -> bytes | None:
         """Return the message in a piece that is exactly one frame, without checking it; None for any other piece."""
         return None
 
@@ -241,7 +241,7 @@ class JsonRpcDecoder(NdjsonDecoder):
         data = bytes(envelope.result or envelope.error or envelope.params) or b"{}"
         if not data.startswith(b"{"):
             return self._refuse("it holds no object", "Put the AAEP message in params or result (STDIO-002)")
-        return Frame(data, method=method, call=None if call is UNSET else call, error=is_error)
+        return Frame(data, method=method, call=None if call is UNSET else call, is_error=is_error)
 
     def _refuse(self, found: str, advice: str) -> FrameError:
         return build_refusal(self.rule, "One JSON-RPC 2.0 object", found, f"{advice}; this line was skipped")
@@ -258,7 +258,7 @@ class LengthDecoder(Decoder):
     rule = "UDS-006"
     unit = "A length-prefixed message"
 
-    def whole(self, chunk: bytes) -> bytes | None:
+    def extract_single(self, chunk: bytes) -> bytes | None:
         """Return the message in a piece that is exactly one frame, without checking it; None for any other piece."""
         if self._rest or self._has_ended or not int.from_bytes(chunk[:4], "big") == len(chunk) - 4 <= self.limit:
             return None
@@ -266,7 +266,7 @@ class LengthDecoder(Decoder):
 
     def feed(self, chunk: bytes) -> list[Frame | FrameError]:
         """Take the next piece of the stream and return the frames it completed."""
-        message = self.whole(chunk)
+        message = self.extract_single(chunk)
         return super().feed(chunk) if message is None else [check_frame(message, self.rule)]
 
     def _receive(self, chunk: bytes) -> Iterator[FrameOrError]:

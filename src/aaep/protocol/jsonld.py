@@ -17,7 +17,7 @@ from msgspec import inspect
 
 from ..errors import Violation
 from .events import CORE_EVENTS, Choice, LocalizationHints, ProducerInfo, Progress
-from .fields import Message, Timestamp, Uri, pointer
+from .fields import Message, Timestamp, Uri, json_pointer
 
 __all__ = ["VOCABULARY", "context_document", "find_context_violations"]
 
@@ -175,4 +175,4 @@ def _definition_keyword(terms: Mapping[str, Any], name: str, keyword: str) -> ob
 
 
 def _build_violation(rule: str, name: str, sentence: str) -> Violation:
-    return Violation(rule, f"{sentence}.", pointer("@context", name))
+    return Violation(rule, f"{sentence}.", json_pointer("@context", name))

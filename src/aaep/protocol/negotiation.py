@@ -35,7 +35,7 @@ from .messages import (
     SubscriptionRequest,
 )
 from .rules import check_patterns
-from .subscription import EVERYTHING, SCALES, find_resets, merge_capabilities, with_defaults
+from .subscription import ALL_EVENT_PATTERNS, ORDERED_VALUES, apply_resets, merge_capabilities, with_defaults
 
 __all__ = ["Offer", "apply_change", "negotiate", "renegotiate", "tighten", "usable_capabilities"]
 
@@ -139,7 +139,7 @@ def apply_change(asked: Capabilities, change: SubscriptionRenegotiate) -> Capabi
     """
     previous, _ = usable_capabilities(asked)
     changes, _ = usable_capabilities(change.capabilities)
-    merged = merge_capabilities(find_resets(previous, change), changes)
+    merged = merge_capabilities(apply_resets(previous, change), changes)
     merged.__dict__["unknown"] = {prefix: value for prefix, value in merged.unknown.items() if value is not None}
     return merged
 
@@ -253,7 +253,7 @@ def _grant_terms(
         supports_confirmation_reply=may_confirm,
         supports_clarification_reply=wanted.supports_clarification_reply is True and may_reply,
         event_filters=EventFilters(
-            include=_compact_patterns(EVERYTHING if filters.include is UNSET else filters.include),
+            include=_compact_patterns(ALL_EVENT_PATTERNS if filters.include is UNSET else filters.include),
             exclude=_compact_patterns(() if filters.exclude is UNSET else filters.exclude),
         ),
         supported_conformance_levels=levels,
@@ -409,8 +409,8 @@ def tighten(asked: Capabilities, honoured: Capabilities) -> Capabilities:
         wanted_value, granted_value = getattr(requested, name), getattr(granted, name)
         if granted_value is UNSET or wanted_value is UNSET:
             tightened[name] = wanted_value if granted_value is UNSET else granted_value
-        elif name in SCALES:
-            tightened[name] = min(wanted_value, granted_value, key=SCALES[name].index)
+        elif name in ORDERED_VALUES:
+            tightened[name] = min(wanted_value, granted_value, key=ORDERED_VALUES[name].index)
         elif name == "event_filters":
             tightened[name] = _intersect_filters(wanted_value, granted_value)
         elif name == "accept_signed_manifests_only":
@@ -436,7 +436,8 @@ def _intersect_filters(first: EventFilters, second: EventFilters) -> EventFilter
     Of two patterns that overlap, one is always inside the other.
     """
     first_include, second_include = (
-        _compact_patterns(EVERYTHING if filters.include is UNSET else filters.include) for filters in (first, second)
+        _compact_patterns(ALL_EVENT_PATTERNS if filters.include is UNSET else filters.include)
+        for filters in (first, second)
     )
     include = [
         narrower

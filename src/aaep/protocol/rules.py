@@ -40,28 +40,28 @@ from . import events, messages, timestamps
 from .attend_extension import attend_member, attend_registry
 from .events import CRITICAL, Envelope
 from .extensions import Registry
-from .fields import CORE_CONTEXT, STATES, URI, Message, get_member, pointer, struct_fields
+from .fields import CORE_CONTEXT, STATES, URI_PATTERN, Message, get_member, json_pointer, struct_fields
 
 __all__ = [
-    "BUNDLED",
-    "PUBLISHED",
+    "BUNDLED_REGISTRY",
+    "PUBLISHED_VERSIONS",
+    "assess_stakes",
     "check",
     "check_every_rule",
     "check_patterns",
     "check_shape",
-    "human_texts",
     "is_newer_version",
+    "iter_human_texts",
     "pattern_test",
     "required_members",
     "rule_for_member",
-    "stakes_of",
 ]
 
 Grade: TypeAlias = Severity | Literal[""]
 F = TypeVar("F", bound=Callable[..., Any])
 
-BUNDLED: Final = attend_registry()
-PUBLISHED: Final = ("0.1.0-draft", "1.0.0")  # C-20
+BUNDLED_REGISTRY: Final = attend_registry()
+PUBLISHED_VERSIONS: Final = ("0.1.0-draft", "1.0.0")  # C-20
 _SAFE_INTEGER: Final = 2**53
 _MAX_CACHED: Final = 4096  # combinations of recurring values cached for one type
 _LONG_MESSAGE_BYTES: Final = 16_384  # bytes; a longer message may break a limit on its parts
@@ -103,11 +103,11 @@ def _text_fields(cls: type[Message]) -> tuple[tuple[str, str], ...]:
     """Return the attributes of a type that are written for people, each with its JSON pointer."""
     attributes = {name: "context_" if name == "context" else name for name in TEXT_MEMBERS}
     return tuple(
-        (attributes[name], pointer(name)) for name in TEXT_MEMBERS if attributes[name] in cls.__struct_fields__
+        (attributes[name], json_pointer(name)) for name in TEXT_MEMBERS if attributes[name] in cls.__struct_fields__
     )
 
 
-def human_texts(event: Message) -> Iterator[tuple[str, str]]:
+def iter_human_texts(event: Message) -> Iterator[tuple[str, str]]:
     """Yield every text in an event that is written for people, with its JSON pointer."""
     cls = type(event)
     for attribute, path in _text_fields(cls):
@@ -122,10 +122,10 @@ def human_texts(event: Message) -> Iterator[tuple[str, str]]:
         choices = get_member(event, "choices")
         for index, choice in enumerate(choices if isinstance(choices, tuple) else ()):
             if isinstance(choice, events.Choice) and isinstance(choice.label, str):
-                yield pointer("choices", index, "label"), choice.label
+                yield json_pointer("choices", index, "label"), choice.label
     for name, value in event.unknown.items():
         if isinstance(value, str) and languages.parse_variant_name(name):
-            yield pointer(name), value
+            yield json_pointer(name), value
 
 
 def is_newer_version(version: object) -> bool:
@@ -212,7 +212,7 @@ def _check_constraint(message: Message, constraint: _Constraint, at: str = "", r
     value = getattr(message, constraint.attribute, UNSET)
     if type(value) is str and (test is None or test(value) is not None):
         return  # the usual case
-    path = at + pointer(name)
+    path = at + json_pointer(name)
     rule_id = rule or rule_for_member(cls, name)
     is_list = isinstance(value, tuple)
     values = value if isinstance(value, tuple) else (value,)
@@ -222,7 +222,7 @@ def _check_constraint(message: Message, constraint: _Constraint, at: str = "", r
             broken = "CAP-026" if not rule and "*" in item and cls is messages.EventFilters else rule_id
             form = _FORM_HINTS.get(name, "Look up the schema of this message for the allowed form.")
             text = f"{name} has the wrong form; found {item!r}. {form}"
-            yield Violation(broken, text, path + (pointer(index) if is_list else ""), severity=severity)
+            yield Violation(broken, text, path + (json_pointer(index) if is_list else ""), severity=severity)
     if constraint.is_unique and is_list and len({*map(repr, values)}) != len(values):
         yield Violation(rule_id, f"{name} names something twice.", path)
     # CF-070: exact types in the exchange; an event's 3.0 reads as 3 (ENV-046).
@@ -282,8 +282,8 @@ def check_context(event: Envelope) -> Iterator[Violation]:
         yield Violation("ENV-003", f"{CORE_CONTEXT} should come first in @context. Move it to the front.", "/@context")
     else:
         for index, uri in enumerate(value):
-            if not isinstance(uri, str) or not re.fullmatch(URI, uri):
-                yield Violation("ENV-002", f"{uri!r} in @context is not a URI.", pointer("@context", index))
+            if not isinstance(uri, str) or not re.fullmatch(URI_PATTERN, uri):
+                yield Violation("ENV-002", f"{uri!r} in @context is not a URI.", json_pointer("@context", index))
 
 
 def check_timestamp(message: Message) -> Iterator[Violation]:
@@ -305,7 +305,9 @@ def check_version(event: Message) -> Iterator[Violation]:
     value = get_member(event, "aaep_version")
     if value is None:
         yield Violation("ENV-056", "aaep_version is missing. Say which version of AAEP you speak.")
-    elif isinstance(value, str) and value not in PUBLISHED and pattern_test(type(event), "aaep_version")(value):
+    elif (
+        isinstance(value, str) and value not in PUBLISHED_VERSIONS and pattern_test(type(event), "aaep_version")(value)
+    ):
         yield Violation("ENV-055", f"{value} is not a published version of AAEP.", "/aaep_version", severity="warning")
 
 
@@ -347,7 +349,7 @@ def check_language(event: Envelope) -> Iterator[Violation]:
         is_list = isinstance(value, (tuple, list))
         for index, tag in enumerate(value if isinstance(value, (tuple, list)) else (value,)):
             if isinstance(tag, str) and not languages.is_well_formed_tag(tag):
-                path = pointer("localization_hints", name, *([index] if is_list else []))
+                path = json_pointer("localization_hints", name, *([index] if is_list else []))
                 yield Violation("I18N-008", f"{tag!r} is not a well-formed language tag. Use one such as en-US.", path)
     for violation in check_patterns(hints, "/localization_hints"):
         if "twice" in violation.message or violation.rule != "I18N-008":
@@ -368,7 +370,7 @@ def _lacks_language(event: Envelope) -> bool:
 @only_if(lambda event: event.verbosity is UNSET or _lacks_language(event), "verbosity", "localization_hints")
 def check_text_is_described(event: Envelope) -> Iterator[Violation]:
     """Check that an event with text states its verbosity and language. ENV-038 §3.3.1, I18N-002 §11.1"""
-    if not any(text for _, text in human_texts(event)):
+    if not any(text for _, text in iter_human_texts(event)):
         return
     if event.verbosity is UNSET:
         yield Violation("ENV-038", "verbosity is missing on an event with text.")
@@ -383,7 +385,7 @@ def check_extensions(event: Envelope, registry: Registry) -> Iterator[Violation]
         return
     claimed, has_unregistered = registry.declared(event.context if isinstance(event.context, (tuple, list)) else ())
     for prefix, value in extensions.items():
-        path = pointer("extensions", prefix)
+        path = json_pointer("extensions", prefix)
         extension = claimed.get(prefix)
         if extension is None and not has_unregistered:
             message = f"@context declares no extension with the prefix {prefix}. Add its context URI after the core's."
@@ -401,7 +403,7 @@ def check_shape(value: object, shape: type[msgspec.Struct], rule: str, path: str
         msgspec.convert(value, shape)
     except msgspec.ValidationError as error:
         sentence, _, where = str(error).partition(" - at `$")
-        inner = "".join(pointer(part) for part in re.findall(r"[^.`\[\]]+", where))
+        inner = "".join(json_pointer(part) for part in re.findall(r"[^.`\[\]]+", where))
         yield Violation(rule, f"{sentence}.", path + inner)
 
 
@@ -423,17 +425,17 @@ def check_limits(event: Message, raw: bytes) -> Iterator[Violation]:
 def _check_values(value: object, parts: tuple[str | int, ...]) -> Iterator[Violation]:
     if isinstance(value, (dict, list)):
         if len(parts) == 8:
-            yield Violation("LIM-004", "The event is nested more than 8 levels deep.", pointer(*parts))
+            yield Violation("LIM-004", "The event is nested more than 8 levels deep.", json_pointer(*parts))
         for name, inner in value.items() if isinstance(value, dict) else enumerate(value):
             if not (isinstance(inner, str) and len(inner) <= 4096):  # most are short texts
                 yield from _check_values(inner, (*parts, name))
     elif isinstance(value, str) and len(value.encode()) > 16_384:
         message = f"The text has {len(value.encode())} bytes; 16384 is the limit. Split it."
-        yield Violation("LIM-005", message, pointer(*parts))
+        yield Violation("LIM-005", message, json_pointer(*parts))
     elif isinstance(value, int) and not isinstance(value, bool) and abs(value) >= _SAFE_INTEGER:
         severity: Grade = "warning" if abs(value) == _SAFE_INTEGER else ""  # C-27
         message = f"{value} is too large for a JSON number. Send it as a string."
-        yield Violation("ENC-006", message, pointer(*parts), severity=severity)
+        yield Violation("ENC-006", message, json_pointer(*parts), severity=severity)
 
 
 # -- text -------------------------------------------------------------------------------
@@ -443,7 +445,7 @@ def check_script(event: Envelope, _raw: bytes) -> Iterator[Violation]:
     """Check normalization, combining marks and directions. I18N-026 §11.3.2, I18N-031 §11.3.3, I18N-035 §11.4.2"""
     hints = get_member(event, "localization_hints")
     is_automatic = hints is not None and get_member(hints, "text_direction") == "auto"
-    for path, text in human_texts(event):
+    for path, text in iter_human_texts(event):
         if text.isascii():
             continue
         if not unicodedata.is_normalized("NFC", text):
@@ -463,7 +465,7 @@ def check_script(event: Envelope, _raw: bytes) -> Iterator[Violation]:
 
 def check_markup(event: Envelope, raw: bytes) -> Iterator[Violation]:
     """Find inline language markup. I18N-041 §11.5.2"""
-    for path, text in human_texts(event) if b"<" in raw or b"\\u003" in raw else ():
+    for path, text in iter_human_texts(event) if b"<" in raw or b"\\u003" in raw else ():
         if LANG_MARKUP.search(text):
             yield Violation(
                 "I18N-041", "The text holds inline markup. Use a variant field such as summary_normal_yo.", path
@@ -475,12 +477,12 @@ def check_searched_secrets(event: Message) -> Iterator[Violation]:
     for name, rule in (("args_summary", "TOOL-005"), ("request_text", "EVT-003")):
         text = getattr(event, name, UNSET)
         if isinstance(text, str) and redaction.may_contain_secret(text):
-            yield from _check_secret(text, rule, pointer(name))
+            yield from _check_secret(text, rule, json_pointer(name))
 
 
 def check_secrets(event: Message) -> Iterator[Violation]:
     """Find secrets in every other text, under ``strict`` only because of the cost (CF-143). SEC-023 §10.2.2 T5"""
-    for path, text in human_texts(event):
+    for path, text in iter_human_texts(event):
         if redaction.may_contain_secret(text) and path not in ("/args_summary", "/request_text"):
             yield from _check_secret(text, "SEC-023", path)
 
@@ -510,7 +512,7 @@ def check_state_names(event: events.StateChanged) -> Iterator[Violation]:
     for name in ("from_state", "to_state"):
         value = getattr(event, name)
         if isinstance(value, str) and value and value not in STATES:
-            yield Violation("STATE-004", f"{value!r} is not one of the seven usual states.", pointer(name))
+            yield Violation("STATE-004", f"{value!r} is not one of the seven usual states.", json_pointer(name))
 
 
 @reads("error_category", "recoverable")
@@ -590,7 +592,7 @@ _ACCEPT_DEFAULT_RULES: Final = {
 _SUGGESTED_SECONDS: Final = {"high": (180, 600), "medium": (60, 180), "low": (30, 90)}  # §6.4.2
 
 
-def stakes_of(event: events.AwaitingConfirmation) -> tuple[bool, str]:
+def assess_stakes(event: events.AwaitingConfirmation) -> tuple[bool, str]:
     """
     Return whether a confirmation is about something irreversible, and its risk.
 
@@ -612,7 +614,7 @@ def check_confirmation(event: events.AwaitingConfirmation) -> Iterator[Violation
     """
     stated = get_member(event, "irreversible")
     reversibility = get_member(event, "reversibility")
-    is_irreversible, risk = stakes_of(event)
+    is_irreversible, risk = assess_stakes(event)
     if event.default_decision == "accept":
         rule = _ACCEPT_DEFAULT_RULES.get((is_irreversible, risk))
         if rule is not None:
@@ -692,10 +694,10 @@ def check_nested(message: Message) -> Iterator[Violation]:
         inner = get_member(message, name)
         if isinstance(inner, Message):
             rule = "" if name == "capabilities" else type(message).rules[name]
-            yield from check_patterns(inner, pointer(name), rule)
+            yield from check_patterns(inner, json_pointer(name), rule)
             filters = get_member(inner, "event_filters")
             if isinstance(filters, Message):
-                yield from check_patterns(filters, pointer(name, "event_filters"), rule)
+                yield from check_patterns(filters, json_pointer(name, "event_filters"), rule)
 
 
 # -- running every rule ------------------------------------------------------------------------
@@ -728,7 +730,7 @@ _PAYLOAD_RULES: Final[Mapping[type[Message], tuple[Rule, ...]]] = {
 
 
 def check_every_rule(
-    message: Message, raw: bytes, registry: Registry = BUNDLED, *, strict: bool = False
+    message: Message, raw: bytes, registry: Registry = BUNDLED_REGISTRY, *, strict: bool = False
 ) -> Iterator[Violation]:
     """Run every rule that applies to a message."""
     yield from check_patterns(message)
@@ -870,7 +872,7 @@ def _clear_if_full(memo: dict[Any, Any]) -> dict[Any, Any]:
 _RULES_BY_TYPE: Final[dict[type[Message], _EventRules]] = {cls: _EventRules(cls) for cls in events.CORE_EVENTS.values()}
 
 
-def check(message: Message, raw: bytes, registry: Registry = BUNDLED, strict: bool = False) -> Violations:
+def check(message: Message, raw: bytes, registry: Registry = BUNDLED_REGISTRY, strict: bool = False) -> Violations:
     """
     Return what :func:`check_every_rule` finds in a message whose shape is sound, without running rules needlessly.
 

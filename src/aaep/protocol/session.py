@@ -23,8 +23,8 @@ from .consent import (
     Verdict,
     find_license,
     follow_up_violation,
+    is_consent_required,
     license_violation,
-    needs_consent,
     reply_violation,
     unproven_license,
 )
@@ -42,7 +42,17 @@ from .events import (
     ToolInvoked,
 )
 from .messages import ClarificationReply, Reply
-from .states import BREACHES, CALL, IMPLIED, LIFECYCLE, OUT_OF_BOUNDS, OUTCOMES, PROMPT, CallState, OutputState
+from .states import (
+    BREACHED_RULES,
+    CALL_TRANSITIONS,
+    IMPLIED_STATES,
+    LIFECYCLE_TRANSITIONS,
+    OUT_OF_BOUNDS_TEXTS,
+    OUTCOME_TRANSITIONS,
+    PROMPT_TRANSITIONS,
+    CallState,
+    OutputState,
+)
 from .timestamps import is_later
 
 __all__ = ["AgentState", "SessionState"]
@@ -125,7 +135,7 @@ class SessionState:
         violations: list[Violation] = []
         if self.deadline is not None and now >= self.deadline:
             self.expire(now)
-        if (self.stage, kind) not in LIFECYCLE and not self._judge_bounds(event, kind, violations):
+        if (self.stage, kind) not in LIFECYCLE_TRANSITIONS and not self._judge_bounds(event, kind, violations):
             return violations
         timestamp = event.timestamp
         # Timestamps in the usual form compare as text.
@@ -152,7 +162,7 @@ class SessionState:
         if apply is not None:
             apply(self, event, agent, now)
         if kind == "terminal":
-            self.stage = LIFECYCLE["active", "terminal"]
+            self.stage = LIFECYCLE_TRANSITIONS["active", "terminal"]
 
     def _begin(self, event: Envelope, kind: str) -> bool:
         """Start the session with its first event; return False if it has started before."""
@@ -161,7 +171,7 @@ class SessionState:
         self._joined_late = (kind != "started" or self.is_late) and not self.is_whole
         self._is_numbered = event.sequence_number is not UNSET
         self.parent_session_id = str(attend_member(event, "parent_session_id") or "")
-        self.stage = LIFECYCLE["none", "started"]
+        self.stage = LIFECYCLE_TRANSITIONS["none", "started"]
         return True
 
     def finish(self) -> list[Violation]:
@@ -183,7 +193,7 @@ class SessionState:
 
     def resolve(self, prompt: PromptState, how: str, *, via: str = "") -> None:
         """End a pending prompt; one that is no longer pending stays as it is."""
-        outcome = PROMPT.get((prompt.outcome, how))
+        outcome = PROMPT_TRANSITIONS.get((prompt.outcome, how))
         if outcome is None:
             return
         prompt.outcome = outcome  # type: ignore[assignment]  # the table holds nothing else
@@ -241,7 +251,7 @@ class SessionState:
 
     def _judge_bounds(self, event: Envelope, kind: str, violations: list[Violation]) -> bool:
         """Judge an event outside its session's bounds; return whether to judge it further."""
-        rule = BREACHES[self.stage, kind]
+        rule = BREACHED_RULES[self.stage, kind]
         if self.stage == "none":
             is_sure = self.is_whole or event.sequence_number == 0
             text = "The session does not begin with session.started."
@@ -250,7 +260,7 @@ class SessionState:
             self._report(violations, event, rule, text, severity="" if is_sure else "info")
             return True
         if "ENV-019" not in self._reported:
-            self._report(violations, event, rule, OUT_OF_BOUNDS[rule])
+            self._report(violations, event, rule, OUT_OF_BOUNDS_TEXTS[rule])
         if rule == "ENV-019":  # a second session under the id of the first is one mistake
             self._reported.add(rule)
         return False
@@ -345,10 +355,10 @@ class SessionState:
         previous_call = self._calls_by_id.get(event.tool_call_id) if event.tool_call_id is not UNSET else None
         if previous_call is not None:
             text = "The tool_call_id was used before in this session. Make a new one for every call."
-            self._report(violations, event, BREACHES[previous_call.stage, "invoked"], text, "/tool_call_id")
+            self._report(violations, event, BREACHED_RULES[previous_call.stage, "invoked"], text, "/tool_call_id")
         if agent.state != "calling_tool" and "tools" not in self._reported and self._was_seen(agent):
             self._report(violations, event, "LVL-007", "No state.changed to calling_tool came before the tool.")
-        if self.prompts or needs_consent(event):  # else there is nothing to judge
+        if self.prompts or is_consent_required(event):  # else there is nothing to judge
             violations += self.judge_consent(event)
 
     def judge_consent(self, event: ToolInvoked) -> list[Violation]:
@@ -436,7 +446,7 @@ class SessionState:
             if self._joined_late:
                 return
         if event.position != output.end + output.shift or output.stage == "complete":
-            for rule, text, path, severity in output.faults(event):
+            for rule, text, path, severity in output.find_faults(event):
                 self._report(violations, event, rule, text, path, severity)
 
     def _judge_terminal(self, event: Envelope, _agent: AgentState, violations: list[Violation]) -> None:
@@ -475,7 +485,7 @@ class SessionState:
         outcome = attend_member(event, "outcome")
         token = attend_member(event, "reply_token")
         prompt = self.prompts.get(token) if isinstance(token, str) else None
-        how = OUTCOMES.get(str(outcome), "withdraw")
+        how = OUTCOME_TRANSITIONS.get(str(outcome), "withdraw")
         if prompt is not None and self.has_other_repliers and outcome:
             prompt.take_reported_outcome(how)
         if prompt is not None and prompt.outcome == "pending":
@@ -487,8 +497,8 @@ class SessionState:
         self.invocations += 1
         if agent.state != "calling_tool" and self._was_seen(agent):
             self._reported.add("tools")
-        if agent.state != IMPLIED[ToolInvoked]:
-            agent.implied_states |= {IMPLIED[ToolInvoked]}
+        if agent.state != IMPLIED_STATES[ToolInvoked]:
+            agent.implied_states |= {IMPLIED_STATES[ToolInvoked]}
         if self.prompts:
             license_ = find_license(self.prompts.values(), event)
             if license_ is not None and license_.is_granted:
@@ -504,11 +514,11 @@ class SessionState:
     def _apply_completed(self, event: ToolCompleted, agent: AgentState, _now: float) -> None:
         call = self._find_call(event, agent)
         if call is not None and call.stage == "running":
-            call.stage = CALL["running", "completed"]
+            call.stage = CALL_TRANSITIONS["running", "completed"]
             self.running_calls.remove(call)
 
     def _apply_prompt(self, event: AwaitingConfirmation | AwaitingClarification, agent: AgentState, now: float) -> None:
-        agent.implied_states |= {IMPLIED[type(event)]}
+        agent.implied_states |= {IMPLIED_STATES[type(event)]}
         prompt = PromptState(event=event, deadline=now + event.timeout_seconds)  # CF-029: by the caller's clock
         if self.prompts.setdefault(prompt.token, prompt) is not prompt:
             return  # CONF-012: a reply could mean either of the two, so none answers the second
@@ -527,12 +537,12 @@ class SessionState:
             output = agent.outputs[event.output_id] = OutputState()
             if agent.state != "writing_output" and self._was_seen(agent):
                 self._reported.add("output")
-        output.take(event)
+        output.apply_chunk(event)
         if not event.complete and agent.state != "writing_output":
-            agent.implied_states |= {IMPLIED[OutputStreaming]}
+            agent.implied_states |= {IMPLIED_STATES[OutputStreaming]}
 
     def _apply_handoff(self, _event: HandoffRequested, agent: AgentState, _now: float) -> None:
-        agent.implied_states |= {IMPLIED[HandoffRequested]}
+        agent.implied_states |= {IMPLIED_STATES[HandoffRequested]}
 
     def _apply_terminal(self, _event: Envelope, _agent: AgentState, _now: float) -> None:
         for prompt in self.prompts.values():

@@ -26,36 +26,39 @@ from .messages import (
     SubscriptionRenegotiate,
     SubscriptionRequest,
 )
-from .states import BREACHES, HANDSHAKE
+from .states import BREACHED_RULES, HANDSHAKE_TRANSITIONS
 
-__all__ = ["DEFAULTS", "EVERYTHING", "SCALES", "Handshake"]
-__all__ += [
-    "admits",
-    "admitting",
-    "find_resets",
+__all__ = [
+    "ALL_EVENT_PATTERNS",
+    "DEFAULT_CAPABILITIES",
+    "ORDERED_VALUES",
+    "Handshake",
+    "apply_resets",
+    "compile_filters",
     "find_wider",
+    "is_admitted",
     "is_critical",
-    "matches_pattern",
+    "is_pattern_match",
     "merge_capabilities",
     "with_defaults",
 ]
 
-EVERYTHING: Final = ("aaep:agent.*",)  # CAP-025: the patterns included by default
+ALL_EVENT_PATTERNS: Final = ("aaep:agent.*",)  # CAP-025: the patterns included by default
 # §5.3.1: what an absent member means. Rate and pace have no default.
-DEFAULTS: Final = Capabilities(
+DEFAULT_CAPABILITIES: Final = Capabilities(
     preferred_verbosity="normal",
     languages=("en-US",),
     supports_confirmation_reply=False,
     supports_clarification_reply=False,
     coalesce_boundaries=("sentence", "completion"),
-    event_filters=EventFilters(include=EVERYTHING, exclude=()),
+    event_filters=EventFilters(include=ALL_EVENT_PATTERNS, exclude=()),
     supported_conformance_levels=(1,),
     supported_extensions=(),
     cognitive_load="medium",
     accept_signed_manifests_only=False,
 )
-# From the tightest to the widest.
-SCALES: Final = {
+# The values of these members, from the tightest to the widest.
+ORDERED_VALUES: Final = {
     "preferred_verbosity": ("terse", "normal", "detailed"),
     "cognitive_load": ("low", "medium", "high"),
 }
@@ -71,13 +74,13 @@ def merge_capabilities(base: Capabilities, changes: Capabilities) -> Capabilitie
     return merged
 
 
-def find_resets(asked: Capabilities, change: SubscriptionRenegotiate) -> Capabilities:
+def apply_resets(asked: Capabilities, change: SubscriptionRenegotiate) -> Capabilities:
     """Return the terms with every member that a renegotiation sends as null set to its default (CF-042)."""
     # The type does not allow null, so such a message keeps its raw form.
     message = parse_json(change.raw)[0] if change.raw is not None else None
     members = message.get("capabilities") if isinstance(message, dict) else None
     nulls = [name for name, value in members.items() if value is None] if isinstance(members, dict) else []
-    defaults = {name: getattr(DEFAULTS, name) for name in nulls if name in Capabilities.__struct_fields__}
+    defaults = {name: getattr(DEFAULT_CAPABILITIES, name) for name in nulls if name in Capabilities.__struct_fields__}
     reset = msgspec.structs.replace(asked, **defaults)
     reset.__dict__["unknown"] = dict(asked.unknown)
     return reset
@@ -85,10 +88,10 @@ def find_resets(asked: Capabilities, change: SubscriptionRenegotiate) -> Capabil
 
 def with_defaults(asked: Capabilities) -> Capabilities:
     """Return the request with defaults for absent members."""
-    return merge_capabilities(DEFAULTS, asked)
+    return merge_capabilities(DEFAULT_CAPABILITIES, asked)
 
 
-def matches_pattern(pattern: object, type_: str) -> bool:
+def is_pattern_match(pattern: object, type_: str) -> bool:
     """
     Whether a type matches a literal type, or a prefix and a star. CAP-026, CAP-027 §5.3.1.7
 
@@ -100,12 +103,12 @@ def matches_pattern(pattern: object, type_: str) -> bool:
     return type_.startswith(pattern[:-1]) if pattern.endswith("*") else type_ == pattern
 
 
-def admits(filters: EventFilters, type_: str) -> bool:
+def is_admitted(filters: EventFilters, type_: str) -> bool:
     """Whether filters admit a type: some include matches and no exclude does. CAP-028 §5.3.1.7, CF-049, CF-051"""
-    include = EVERYTHING if filters.include is UNSET else filters.include
+    include = ALL_EVENT_PATTERNS if filters.include is UNSET else filters.include
     exclude = () if filters.exclude is UNSET else filters.exclude
-    is_included = any(matches_pattern(pattern, type_) for pattern in include)
-    return is_included and not any(matches_pattern(pattern, type_) for pattern in exclude)
+    is_included = any(is_pattern_match(pattern, type_) for pattern in include)
+    return is_included and not any(is_pattern_match(pattern, type_) for pattern in exclude)
 
 
 def is_critical(event: Envelope) -> bool:
@@ -134,8 +137,8 @@ def find_wider(asked: Capabilities, honoured: Capabilities) -> Iterator[Violatio
                 yield report(
                     "SUB-029" if name == "max_events_per_second" else "SUB-028", name, f"{granted} for {wanted}"
                 )
-        elif name in SCALES:
-            scale = SCALES[name]  # a value outside it is reported by the rules on the message
+        elif name in ORDERED_VALUES:
+            scale = ORDERED_VALUES[name]  # a value outside it is reported by the rules on the message
             if granted in scale and wanted in scale and scale.index(granted) > scale.index(wanted):
                 yield report("SUB-028", name, f"{granted} for {wanted}")
         elif name == "event_filters":
@@ -166,9 +169,9 @@ _LIST_RULES: Final = {  # the rule that a list wider than the request breaks
 }
 
 
-def admitting(filters: EventFilters) -> Callable[[str], bool]:
-    """Return :func:`admits` as a function of the type, whose speed does not depend on the number of patterns."""
-    is_included = _compile_patterns(EVERYTHING if filters.include is UNSET else filters.include)
+def compile_filters(filters: EventFilters) -> Callable[[str], bool]:
+    """Return :func:`is_admitted` as a function of the type that is equally fast for any number of patterns."""
+    is_included = _compile_patterns(ALL_EVENT_PATTERNS if filters.include is UNSET else filters.include)
     is_excluded = _compile_patterns(() if filters.exclude is UNSET else filters.exclude)
     return lambda type_: is_included(type_) and not is_excluded(type_)
 
@@ -189,8 +192,8 @@ def _find_extra_type(wanted_filters: EventFilters, granted_filters: EventFilters
             if isinstance(pattern, str):
                 prefix = canonical_type(pattern).removesuffix("*")
                 samples += [prefix, prefix + "x"]
-    is_granted = admitting(granted_filters)
-    is_wanted = admitting(wanted_filters)
+    is_granted = compile_filters(granted_filters)
+    is_wanted = compile_filters(wanted_filters)
     return next((type_ for type_ in samples if type_ and is_granted(type_) and not is_wanted(type_)), "")
 
 
@@ -198,19 +201,19 @@ class Handshake:
     """The state of one subscription's handshake, and the check of what passes on it."""
 
     def __init__(self, *, whole: bool = True) -> None:
-        self.whole = whole
+        self.is_whole = whole
         self.stage = "bare"
         self.subscription_id = ""
-        self.asked = DEFAULTS
+        self.asked = DEFAULT_CAPABILITIES
         self.terms: Capabilities | None = None  # None without a handshake: there are no terms to break
-        self.renegotiated = False
+        self.is_renegotiated = False
         self.since = 0.0  # when it began, in seconds since the epoch; 0 if not known
 
     @property
-    def partial(self) -> bool:
+    def is_partial(self) -> bool:
         """Whether the terms leave out some events of a session (SUB-037)."""
         filters = get_member(self.terms, "event_filters") if self.terms is not None else None
-        return filters is not None and not all(admits(filters, type_) for type_ in CORE_EVENTS)
+        return filters is not None and not all(is_admitted(filters, type_) for type_ in CORE_EVENTS)
 
     def feed(self, message: Message) -> Iterator[Violation]:
         """Take the next message and yield what is wrong with it at this point."""
@@ -218,27 +221,27 @@ class Handshake:
         if not kind:
             return
         stage = self.stage
-        rule = BREACHES.get((stage, kind))
-        if rule is not None and (stage != "bare" or self.whole):
+        rule = BREACHED_RULES.get((stage, kind))
+        if rule is not None and (stage != "bare" or self.is_whole):
             yield Violation(rule, _BREACH_TEXTS[rule])
         if isinstance(message, SubscriptionRequest):
             self.asked = with_defaults(message.capabilities)
-            self.renegotiated = False
+            self.is_renegotiated = False
         elif isinstance(message, (SubscriptionRenegotiate, SubscriptionClose)):
             if self.subscription_id and message.subscription_id != self.subscription_id:
                 text = f"subscription_id is {message.subscription_id}; this subscription is {self.subscription_id}."
                 yield Violation("SUB-019", text, "/subscription_id")
             if isinstance(message, SubscriptionRenegotiate):
-                self.asked = merge_capabilities(find_resets(self.asked, message), message.capabilities)
+                self.asked = merge_capabilities(apply_resets(self.asked, message), message.capabilities)
         elif isinstance(message, SubscriptionAccepted):
             yield from self._feed_accepted(message, stage)
         elif isinstance(message, Envelope) and self.terms is not None and rule is None:
             yield from self._check_admitted(message)
-        self.stage = HANDSHAKE.get((stage, kind), stage)
+        self.stage = HANDSHAKE_TRANSITIONS.get((stage, kind), stage)
 
     def finish(self) -> Iterator[Violation]:
         """End the recording and yield the requests that were never answered."""
-        severity: Severity | Any = "" if self.whole else "info"
+        severity: Severity | Any = "" if self.is_whole else "info"
         if self.stage == "requested":
             yield Violation("SUB-005", "The subscription.request was never answered.", severity=severity)
         elif self.stage == "renegotiating":
@@ -247,7 +250,7 @@ class Handshake:
     def _feed_accepted(self, message: SubscriptionAccepted, stage: str) -> Iterator[Violation]:
         """Take an acceptance: check it against the request and adopt its terms."""
         if stage == "renegotiating":
-            self.renegotiated = True
+            self.is_renegotiated = True
             if self.subscription_id and message.subscription_id != self.subscription_id:
                 text = f"subscription_id became {message.subscription_id}; it stays {self.subscription_id}."
                 yield Violation("SUB-019", text, "/subscription_id")
@@ -265,8 +268,8 @@ class Handshake:
     def _check_admitted(self, event: Envelope) -> Iterator[Violation]:
         """Yield a violation for an event that the terms exclude. SUB-037 §5.4.4, SUB-061 §5.7.2"""
         filters = get_member(self.terms, "event_filters") if self.terms is not None else None
-        if filters is not None and not is_critical(event) and not admits(filters, event.type):
-            rule = "SUB-061" if self.renegotiated else "SUB-037"
+        if filters is not None and not is_critical(event) and not is_admitted(filters, event.type):
+            rule = "SUB-061" if self.is_renegotiated else "SUB-037"
             yield Violation(rule, f"The terms' filters do not admit {event.type}.", "/type")
 
 

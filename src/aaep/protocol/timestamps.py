@@ -6,11 +6,11 @@ import re
 from datetime import UTC, datetime
 from typing import Final
 
-from .fields import INSTANT
+from .fields import INSTANT_PATTERN
 
-__all__ = ["find_defect", "is_clean", "is_later", "minute", "parse_instant"]
+__all__ = ["find_defect", "is_clean", "is_later", "minute_prefix", "parse_instant"]
 
-_INSTANT_PATTERN: Final = re.compile(INSTANT)
+_INSTANT_PATTERN: Final = re.compile(INSTANT_PATTERN)
 _VALID_MINUTES: set[str] = set()  # beginnings known to be valid; a recording has few of them
 _MAX_MINUTES: Final = 4096  # beginnings remembered
 _EPOCH_MINUTE: Final = "1970-01-01T00:00"  # the one minute that has a placeholder in it
@@ -53,7 +53,7 @@ def is_clean(value: str) -> bool:
     return True
 
 
-def minute(value: str) -> str | None:
+def minute_prefix(value: str) -> str | None:
     """Return a sound timestamp up to its seconds, if every second of that minute is sound; None otherwise."""
     return value[:17] if is_clean(value) and value[:16] in _VALID_MINUTES else None
 

@@ -37,7 +37,7 @@ from msgspec import UNSET
 from ..protocol import codec
 from ..protocol.attend_extension import attend_member
 from ..protocol.events import TERMINAL, Envelope, OutputStreaming, ProgressUpdated, StateChanged, output_language
-from ..protocol.fields import MERGED, PIECE
+from ..protocol.fields import MERGED_ID_PATTERN, PIECE_ID_PATTERN
 from ..protocol.subscription import is_critical
 from ..protocol.timestamps import is_later
 from ..text.sentences import CoalesceHint, split_with_hints
@@ -48,8 +48,8 @@ MAX_CHUNK_CHARACTERS: Final = 16_384  # LIM-011: a chunk's ceiling
 MAX_EVENT_BYTES: Final = 65_536  # LIM-001
 SAFE_CHUNK_CHARACTERS: Final = 4_096  # never too many bytes: an escaped character has at most six
 MAX_MERGED_PARTS: Final = 1_000_000  # a larger number in an id means position and length
-_MERGED_ID: Final = re.compile(MERGED)
-_PIECE_ID: Final = re.compile(PIECE)
+_MERGED_ID: Final = re.compile(MERGED_ID_PATTERN)
+_PIECE_ID: Final = re.compile(PIECE_ID_PATTERN)
 _RIGHT_TO_LEFT: Final = re.compile(
     "[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufefc\U00010800-\U00010fff\U0001e800-\U0001efff]"
 )

@@ -50,9 +50,9 @@ from ..protocol.events import (
 )
 from ..protocol.extensions import Registry
 from ..protocol.messages import Capabilities, EventFilters
-from ..protocol.rules import BUNDLED
-from ..protocol.states import IMPLIED
-from ..protocol.subscription import admits, with_defaults
+from ..protocol.rules import BUNDLED_REGISTRY
+from ..protocol.states import IMPLIED_STATES
+from ..protocol.subscription import is_admitted, with_defaults
 from ..text.sentences import Boundary, CoalesceHint, find_boundary
 from .adapter import EventAdapter
 from .merge import (
@@ -107,7 +107,7 @@ class Shaper:
     ``hold`` is how long a finished sentence may wait for the text after it, in seconds.
     """
 
-    def __init__(self, terms: Capabilities, *, hold: float = 1.0, registry: Registry = BUNDLED) -> None:
+    def __init__(self, terms: Capabilities, *, hold: float = 1.0, registry: Registry = BUNDLED_REGISTRY) -> None:
         terms = with_defaults(terms)
         self._hold = hold
         self._adapter = EventAdapter(terms, registry)
@@ -142,8 +142,8 @@ class Shaper:
         event_type = type(event)
         is_immediate = event.urgency == "critical" or event_type in CRITICAL
         if not is_immediate:
-            is_admitted = self._admission_cache.get(event.type)
-            if not (self._is_admitted(event.type) if is_admitted is None else is_admitted):
+            cached = self._admission_cache.get(event.type)
+            if not (self._is_admitted(event.type) if cached is None else cached):
                 return self._close_session(event, now) if event_type in TERMINAL else []
             if self._is_low_load and self._try_omit(event):
                 return []
@@ -214,7 +214,7 @@ class Shaper:
     def _is_admitted(self, type_: str) -> bool:
         if len(self._admission_cache) > _MAX_CACHED_TYPES:
             self._admission_cache.clear()  # peers may use any number of types
-        self._admission_cache[type_] = admits(self._filters, type_)
+        self._admission_cache[type_] = is_admitted(self._filters, type_)
         return self._admission_cache[type_]
 
     def _send_immediately(self, event: Envelope, session: _ShapedSession, now: float) -> list[Envelope]:
@@ -270,7 +270,7 @@ class Shaper:
             elif event.session_id in self._state_chains:
                 chain = self._state_chains[event.session_id].setdefault(event.producer.agent_id, _StateChain())
                 if not isinstance(event, StateChanged):
-                    chain.implied_states.add(IMPLIED.get(type(event), ""))
+                    chain.implied_states.add(IMPLIED_STATES.get(type(event), ""))
                     continue
                 implied_states = chain.implied_states if chain.has_changed else ()
                 if event.from_state not in (chain.state, "awaiting_input", *implied_states):
@@ -342,7 +342,7 @@ class Shaper:
         agent_id = event.producer.agent_id
         omitted = session.omitted_states.get(agent_id)
         is_turning = isinstance(event, (StateChanged, *CRITICAL))
-        if omitted is None or not (is_turning or type(event) in IMPLIED):
+        if omitted is None or not (is_turning or type(event) in IMPLIED_STATES):
             return []
         del session.omitted_states[agent_id]
         omitted = clamp_timestamp(omitted, session.last_timestamp)

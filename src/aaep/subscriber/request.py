@@ -19,7 +19,7 @@ from ..protocol.attend_extension import ATTEND, PREFIX
 from ..protocol.extensions import Extension, Registry
 from ..protocol.fields import AAEP_VERSION, Boundary, Verbosity
 from ..protocol.messages import Capabilities, EventFilters, SubscriptionRenegotiate, SubscriptionRequest
-from ..protocol.subscription import EVERYTHING
+from ..protocol.subscription import ALL_EVENT_PATTERNS
 from ..text.languages import match_language
 from .replies import encode_checked
 
@@ -60,7 +60,7 @@ class Terms(msgspec.Struct, frozen=True, kw_only=True):
 
     def event_filters(self) -> EventFilters:
         """CF-052: a listed extension's own events are asked for too."""
-        include = EVERYTHING if self.include is None else self.include
+        include = ALL_EVENT_PATTERNS if self.include is None else self.include
         types = [f"{one.prefix}:*" for one in (ATTEND, *self.extensions)]
         wanted, unwanted = dict.fromkeys([*include, *types]), dict.fromkeys(self.exclude)
         return EventFilters(include=tuple(wanted), exclude=tuple(unwanted))

@@ -12,7 +12,7 @@ from collections import Counter
 from collections.abc import Iterator
 from typing import Final
 
-from ...protocol.catalogue import all_rules, speak_section
+from ...protocol.catalogue import all_rules, format_spoken_section
 from ...text.html_page import escape_xml, isolate_text, load_asset, render_page
 from .build import Trace
 from .model import KIND_LABELS, SEVERITY_LABELS, SessionTrace, Step, TraceFinding, format_count, format_exact_duration
@@ -73,7 +73,11 @@ def _render_rules(trace: Trace) -> Iterator[str]:
     yield '<th scope="col">What it asks for</th></tr></thead>\n<tbody>\n'
     for id_, times in broken.most_common():
         known = all_rules().get(id_)
-        asks = f"{known.statement} ({speak_section(known.section)})" if known is not None else "A rule of a profile."
+        asks = (
+            f"{known.statement} ({format_spoken_section(known.section)})"
+            if known is not None
+            else "A rule of a profile."
+        )
         yield f'<tr><th scope="row">{escape_xml(id_)}</th><td>{times:,}</td><td>{escape_xml(asks)}</td></tr>\n'
     yield "</tbody>\n</table>\n</section>\n"
 
@@ -153,7 +157,7 @@ def _render_row(step: Step, track: SessionTrace, id_: str) -> Iterator[str]:
 
 
 def _render_finding(mark: TraceFinding) -> str:
-    source = f", {speak_section(mark.section)}" if mark.section else ""
+    source = f", {format_spoken_section(mark.section)}" if mark.section else ""
     where = f", line {mark.line:,}" if mark.line is not None else ", at the end"
     return (
         f'<li class="{mark.severity}" tabindex="-1">'

@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final
 
-from ...protocol.catalogue import speak_section
+from ...protocol.catalogue import format_spoken_section
 from .build import Trace
 from .html import render_html
 from .model import SEVERITY_LABELS, SessionTrace, Step, format_count
@@ -63,5 +63,5 @@ def _render_step(step: Step, track: SessionTrace, *, notes: bool) -> Iterator[st
     for mark in step.findings:
         if mark.severity != "info" or notes:
             where = f", line {mark.line:,}" if mark.line is not None else ""
-            source = f", {speak_section(mark.section)}" if mark.section else ""
+            source = f", {format_spoken_section(mark.section)}" if mark.section else ""
             yield f"    {SEVERITY_LABELS[mark.severity]} {mark.rule}{source}{where}. {mark.text}"

@@ -109,7 +109,7 @@ class _Reader(asyncio.Protocol):
         if exchange is None:
             return
         if decoder is not None and exchange.subscription_id is not None:
-            message = decoder.whole(data)
+            message = decoder.extract_single(data)
             if message and message.isascii():  # what is no JSON is refused there too
                 exchange.receive(message)
                 return
