@@ -571,7 +571,7 @@ def _check_spelling(spelling: str, type_: str) -> Iterator[Violation]:
 
 
 def _check_extension_type(type_: str, members: Mapping[str, Any], registry: Registry) -> Iterator[Violation]:
-    """ENV-007, ENV-010 §3.2.2, EXT-018 §7.3, EXT-027 §7.4(3)"""
+    """Check the type of an extension's event. ENV-007, ENV-010 §3.2.2, EXT-018 §7.3, EXT-027 §7.4(3)"""
     if _ABSOLUTE_URI.fullmatch(type_):
         yield Violation(
             "ENV-010", f"Whether {type_} is defined anywhere cannot be told here.", "/type", severity="info"
@@ -682,7 +682,8 @@ def _find_shape_violations(
     is_newer = is_newer_version(members.get("aaep_version"))
     reported_paths = set()
     for error in errors:
-        path, keyword = error.path, error.keyword
+        path = error.path
+        keyword = error.keyword
         # Rules check these keywords, since the fast decoder does not.
         if keyword in ("pattern", "uniqueItems", "minProperties", "prefixItems") or path == ["type"]:
             continue
@@ -708,12 +709,14 @@ def _find_shape_violations(
 
 def _find_owner(cls: type[Message], path: list[str | int]) -> tuple[type[Message], str]:
     """Return the Struct that a path leads into, and the name of its member there."""
-    owner, name = cls, ""
+    owner = cls
+    name = ""
     for step in path:
         if isinstance(step, int):
             continue
         if name in NESTED:
-            owner, name = NESTED[name], step
+            owner = NESTED[name]
+            name = step
         elif not name:
             name = step
     return owner, name

@@ -226,7 +226,7 @@ def license_violation(prompt: PromptState | None, event: ToolInvoked) -> tuple[s
 
 
 def unproven_license(prompt: PromptState | None, event: ToolInvoked) -> tuple[str, str]:
-    """Return a rule whose observance by a call cannot be told, and a sentence; both empty if it can (C-38)."""
+    """Return a rule that a call cannot be shown to keep, and a sentence; both empty if there is none (C-38)."""
     if prompt is not None and prompt.overruled:
         seen_outcome = prompt.overruled.replace("_", " ")
         text = "The agent says that somebody else had agreed before; the recording does not show it."

@@ -78,8 +78,8 @@ def _build_term(name: str, annotation: Any, type_: inspect.Type) -> Term:
         container = "@set"
     scope = dict(_iter_terms(_SCOPED_STRUCTS[name])) if name in _SCOPED_STRUCTS else None
     extras = {"@type": value_type, "@container": container, "@context": scope}
-    given = {keyword: value for keyword, value in extras.items() if value is not None}
-    return {"@id": identifier, **given} if given else identifier
+    keywords = {keyword: value for keyword, value in extras.items() if value is not None}
+    return {"@id": identifier, **keywords} if keywords else identifier
 
 
 def _value_type(name: str, annotation: Any, type_: inspect.Type) -> str | None:

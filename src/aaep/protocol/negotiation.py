@@ -89,7 +89,7 @@ class Offer(msgspec.Struct, frozen=True, kw_only=True):
 # -- reading a request ---------------------------------------------------------------------
 
 
-def usable_capabilities(given: Capabilities) -> tuple[Capabilities, tuple[str, ...]]:
+def usable_capabilities(capabilities: Capabilities) -> tuple[Capabilities, tuple[str, ...]]:
     """
     Return the members that can be used, and the names of those that cannot.
 
@@ -100,7 +100,7 @@ def usable_capabilities(given: Capabilities) -> tuple[Capabilities, tuple[str, .
     usable: dict[str, Any] = {}
     unusable: list[str] = []
     for name in Capabilities.__struct_fields__:
-        value = getattr(given, name)
+        value = getattr(capabilities, name)
         if value is UNSET:
             continue
         if isinstance(value, tuple):
@@ -112,7 +112,7 @@ def usable_capabilities(given: Capabilities) -> tuple[Capabilities, tuple[str, .
             usable[name] = value
         else:
             unusable.append(name)
-    return _with_unknown(Capabilities(**usable), given.unknown), tuple(unusable)
+    return _with_unknown(Capabilities(**usable), capabilities.unknown), tuple(unusable)
 
 
 def _is_usable(name: str, value: object) -> bool:
@@ -159,9 +159,8 @@ def negotiate(
     manifest_uri = _or_unset(offer.manifest_uri)
     version = _choose_version(request.aaep_version, offer)
     if version is None:
-        served = ", ".join(
-            dict.fromkeys(_ALIASES.get(offered_version, offered_version) for offered_version in offer.versions)
-        )
+        versions = dict.fromkeys(_ALIASES.get(offered, offered) for offered in offer.versions)
+        served = ", ".join(versions)
         text = f"That version is not served here. Served: {served}."
         return _build_rejected("version_unsupported", text, manifest_uri)  # SUB-048
     if offer.max_subscriptions is not None and active >= offer.max_subscriptions:  # SUB-051
@@ -366,7 +365,7 @@ def _choose_version(requested: str, offer: Offer) -> str | None:
 
 
 def _reject_unsigned(manifest_uri: Any) -> SubscriptionRejected:
-    """SUB-049 §5.5.3, CAP-045 §5.3.1.12"""
+    """Reject a request for a signature that does not exist. SUB-049 §5.5.3, CAP-045 §5.3.1.12"""
     return _build_rejected("manifest_signature_required", "There is no signed manifest here.", manifest_uri)
 
 
@@ -406,7 +405,8 @@ def tighten(asked: Capabilities, honoured: Capabilities) -> Capabilities:
     granted = usable_capabilities(honoured)[0]
     tightened: dict[str, Any] = {}
     for name in Capabilities.__struct_fields__:
-        wanted_value, granted_value = getattr(requested, name), getattr(granted, name)
+        wanted_value = getattr(requested, name)
+        granted_value = getattr(granted, name)
         if granted_value is UNSET or wanted_value is UNSET:
             tightened[name] = wanted_value if granted_value is UNSET else granted_value
         elif name in ORDERED_VALUES:

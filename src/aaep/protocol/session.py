@@ -100,7 +100,7 @@ class SessionState:
         self.invocations = 0
         self.last_timestamp = ""
         self._calls_by_id: dict[str, CallState] = {}
-        self._joined_late = not whole  # the start was not seen
+        self._has_joined_late = not whole  # the start was not seen
         self._last_number: int | None = None
         self._is_numbered: bool | None = None  # whether the first event had a number
         self._reported: set[str] = set()  # violations that are reported once per session
@@ -168,7 +168,7 @@ class SessionState:
         """Start the session with its first event; return False if it has started before."""
         if self.stage != "none":
             return False
-        self._joined_late = (kind != "started" or self.is_late) and not self.is_whole
+        self._has_joined_late = (kind != "started" or self.is_late) and not self.is_whole
         self._is_numbered = event.sequence_number is not UNSET
         self.parent_session_id = str(attend_member(event, "parent_session_id") or "")
         self.stage = LIFECYCLE_TRANSITIONS["none", "started"]
@@ -245,9 +245,9 @@ class SessionState:
     ) -> None:
         violations.append(Violation(rule, text, path, event.event_id, severity))
 
-    def _was_seen(self, agent: AgentState) -> bool:
+    def _is_state_known(self, agent: AgentState) -> bool:
         """Whether the agent's state is known: what came before a recording proves nothing (C-83)."""
-        return agent.has_moved or not self._joined_late
+        return agent.has_moved or not self._has_joined_late
 
     def _judge_bounds(self, event: Envelope, kind: str, violations: list[Violation]) -> bool:
         """Judge an event outside its session's bounds; return whether to judge it further."""
@@ -330,7 +330,7 @@ class SessionState:
         if not left or attend_member(event, "resync"):  # C-36: a catch-up names the state, it leaves none
             return
         if not agent.has_moved:
-            if left != "idle" and not self._joined_late and (self.is_whole or self.stage != "none"):
+            if left != "idle" and not self._has_joined_late and (self.is_whole or self.stage != "none"):
                 text = f"The first state.changed leaves {left}; a session starts idle."
                 self._report(violations, event, "STATE-001", text, "/from_state")
         elif left != agent.state and left not in agent.implied_states:
@@ -356,7 +356,7 @@ class SessionState:
         if previous_call is not None:
             text = "The tool_call_id was used before in this session. Make a new one for every call."
             self._report(violations, event, BREACHED_RULES[previous_call.stage, "invoked"], text, "/tool_call_id")
-        if agent.state != "calling_tool" and "tools" not in self._reported and self._was_seen(agent):
+        if agent.state != "calling_tool" and "tools" not in self._reported and self._is_state_known(agent):
             self._report(violations, event, "LVL-007", "No state.changed to calling_tool came before the tool.")
         if self.prompts or is_consent_required(event):  # else there is nothing to judge
             violations += self.judge_consent(event)
@@ -374,7 +374,7 @@ class SessionState:
             # A prompt that names its call or tool is about this call, so a missed prompt could not be.
             is_about_it = prompt is not None and bool(prompt.call_id or prompt.tool)
             is_unseen = not self.is_whole and prompt is not None and prompt.outcome in ("pending", "unseen")
-            is_open = is_unseen or (self._joined_late and not is_about_it)
+            is_open = is_unseen or (self._has_joined_late and not is_about_it)
             self._report(violations, event, rule, text, "", "info" if is_open else "")
         elif (note := unproven_license(prompt, event))[0]:
             self._report(violations, event, *note, "", "info")
@@ -384,7 +384,7 @@ class SessionState:
         """Judge the end of a tool call. TOOL-004, TOOL-006, TOOL-010, TOOL-012 §4.5.2"""
         call = self._find_call(event, agent)
         if call is None:
-            if not self._joined_late:
+            if not self._has_joined_late:
                 self._report(violations, event, "TOOL-010", "The tool was never announced with tool.invoked.")
         elif call.stage == "done":
             self._report(violations, event, "TOOL-012", "The call has completed already.")
@@ -407,7 +407,7 @@ class SessionState:
     def _judge_confirmation(self, event: AwaitingConfirmation, agent: AgentState, violations: list[Violation]) -> None:
         """Judge a confirmation prompt. HITL-021 A.4, CONF-007 §6.1(4)"""
         self._judge_token(event, violations)
-        if agent.state != "awaiting_input" and self._was_seen(agent):
+        if agent.state != "awaiting_input" and self._is_state_known(agent):
             self._report(violations, event, "HITL-021", "No state.changed to awaiting_input came before the question.")
         call = PromptState(event=event, deadline=0).call_id
         for prompt in self.prompts.values():
@@ -430,7 +430,7 @@ class SessionState:
     ) -> None:
         """Judge a clarification prompt. HITL-030 A.5"""
         self._judge_token(event, violations)
-        if agent.state != "awaiting_input" and self._was_seen(agent):
+        if agent.state != "awaiting_input" and self._is_state_known(agent):
             self._report(violations, event, "HITL-030", "No state.changed to awaiting_input came before the question.")
 
     def _judge_chunk(self, event: OutputStreaming, agent: AgentState, violations: list[Violation]) -> None:
@@ -439,11 +439,11 @@ class SessionState:
         is_writing = agent.state == "writing_output"
         if is_writing and output is not None and output.stage == "open" and event.position == output.end + output.shift:
             return  # the next chunk of an output, as nearly all are
-        if not is_writing and "output" not in self._reported and self._was_seen(agent):
+        if not is_writing and "output" not in self._reported and self._is_state_known(agent):
             self._report(violations, event, "LVL-007", "No state.changed to writing_output came before the output.")
         if output is None:
             output = OutputState()
-            if self._joined_late:
+            if self._has_joined_late:
                 return
         if event.position != output.end + output.shift or output.stage == "complete":
             for rule, text, path, severity in output.find_faults(event):
@@ -462,7 +462,7 @@ class SessionState:
         for prompt in self.prompts.values():
             if prompt.kind == "confirmation" and prompt.is_granted and not (prompt.is_used or prompt.is_followed):
                 self._report(violations, event, "HITL-018", "The user agreed, but the tool was never announced.")
-        if event.tool_invocations_count not in (UNSET, self.invocations) and not self._joined_late:
+        if event.tool_invocations_count not in (UNSET, self.invocations) and not self._has_joined_late:
             text = f"tool_invocations_count is {event.tool_invocations_count}; {self.invocations} were announced."
             self._report(violations, event, "EVT-008", text, "/tool_invocations_count")
 
@@ -495,7 +495,7 @@ class SessionState:
 
     def _apply_invoked(self, event: ToolInvoked, agent: AgentState, _now: float) -> None:
         self.invocations += 1
-        if agent.state != "calling_tool" and self._was_seen(agent):
+        if agent.state != "calling_tool" and self._is_state_known(agent):
             self._reported.add("tools")
         if agent.state != IMPLIED_STATES[ToolInvoked]:
             agent.implied_states |= {IMPLIED_STATES[ToolInvoked]}
@@ -535,7 +535,7 @@ class SessionState:
                 return
         if output is None:
             output = agent.outputs[event.output_id] = OutputState()
-            if agent.state != "writing_output" and self._was_seen(agent):
+            if agent.state != "writing_output" and self._is_state_known(agent):
                 self._reported.add("output")
         output.apply_chunk(event)
         if not event.complete and agent.state != "writing_output":

@@ -138,36 +138,6 @@ class Shaper:
         outgoing = self._process(event, now)
         return self._link_states(outgoing) if self._may_omit_states else outgoing
 
-    def _process(self, event: Envelope, now: float) -> list[Envelope]:
-        event_type = type(event)
-        is_immediate = event.urgency == "critical" or event_type in CRITICAL
-        if not is_immediate:
-            cached = self._admission_cache.get(event.type)
-            if not (self._is_admitted(event.type) if cached is None else cached):
-                return self._close_session(event, now) if event_type in TERMINAL else []
-            if self._is_low_load and self._try_omit(event):
-                return []
-            is_immediate = event_type in TERMINAL or (
-                event_type is StateChanged and event.extensions is not UNSET and is_resync(event)
-            )
-        if not self._adapter.is_suitable(event):
-            event = self._adapter.adapt(event)
-        session = self._sessions.get(event.session_id)
-        if session is None:
-            session = self._sessions[event.session_id] = _ShapedSession()
-        if is_immediate:
-            return self._send_immediately(event, session, now)
-        if event_type is OutputStreaming:
-            outgoing = self._buffer_chunk(event, session, now)  # type: ignore[arg-type]  # it is one
-        elif event_type is StateChanged and session.asking_agents:
-            outgoing = self._send_unmerged(event, session)  # type: ignore[arg-type]  # it is one
-        elif session.buffers or session.omitted_states:
-            outgoing = self._send_after_output(event, session)
-        else:
-            session.last_timestamp = max(session.last_timestamp, event.timestamp)
-            outgoing = [event]
-        return outgoing if self._interval is None else self._apply_rate(outgoing, now)
-
     def advance(self, now: float) -> list[Envelope]:
         """Return the events that have become due."""
         outgoing: list[Envelope] = []
@@ -210,6 +180,36 @@ class Shaper:
         return self._link_states(outgoing)
 
     # -- ordering and rate limit ------------------------------------------------------------
+
+    def _process(self, event: Envelope, now: float) -> list[Envelope]:
+        event_type = type(event)
+        is_immediate = event.urgency == "critical" or event_type in CRITICAL
+        if not is_immediate:
+            cached = self._admission_cache.get(event.type)
+            if not (self._is_admitted(event.type) if cached is None else cached):
+                return self._close_session(event, now) if event_type in TERMINAL else []
+            if self._is_low_load and self._try_omit(event):
+                return []
+            is_immediate = event_type in TERMINAL or (
+                event_type is StateChanged and event.extensions is not UNSET and is_resync(event)
+            )
+        if not self._adapter.is_suitable(event):
+            event = self._adapter.adapt(event)
+        session = self._sessions.get(event.session_id)
+        if session is None:
+            session = self._sessions[event.session_id] = _ShapedSession()
+        if is_immediate:
+            return self._send_immediately(event, session, now)
+        if event_type is OutputStreaming:
+            outgoing = self._buffer_chunk(event, session, now)  # type: ignore[arg-type]  # it is one
+        elif event_type is StateChanged and session.asking_agents:
+            outgoing = self._send_unmerged(event, session)  # type: ignore[arg-type]  # it is one
+        elif session.buffers or session.omitted_states:
+            outgoing = self._send_after_output(event, session)
+        else:
+            session.last_timestamp = max(session.last_timestamp, event.timestamp)
+            outgoing = [event]
+        return outgoing if self._interval is None else self._apply_rate(outgoing, now)
 
     def _is_admitted(self, type_: str) -> bool:
         if len(self._admission_cache) > _MAX_CACHED_TYPES:

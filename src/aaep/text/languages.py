@@ -183,7 +183,8 @@ def _iter_same_language(tag: str, offered: Iterable[str]) -> Iterator[str]:
 
 def _has_compatible_script(tag: str, other_tag: str) -> bool:
     """Whether the likely scripts of two tags do not contradict each other."""
-    script, other_script = infer_script(tag), infer_script(other_tag)
+    script = infer_script(tag)
+    other_script = infer_script(other_tag)
     return script is None or other_script is None or script == other_script
 
 

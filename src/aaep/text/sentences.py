@@ -221,7 +221,8 @@ def _find_boundary_in_prose(text: str, rules: _LanguageRules) -> int | None:
     for mark in "!?\n\r\x0b\x0c":
         if mark in text:
             return None
-    length, start = len(text), 0
+    length = len(text)
+    start = 0
     stop = text.find(".")
     while stop >= 0 and stop + 2 < length:
         if text[stop + 1] == " ":
@@ -236,7 +237,9 @@ def _find_boundary_in_prose(text: str, rules: _LanguageRules) -> int | None:
 
 def _find_boundary_in_ascii(text: str, rules: _LanguageRules) -> int:
     """Return the last sentence boundary in ASCII text, without the tests that only other scripts need."""
-    length, start, begin = len(text), 0, 0
+    length = len(text)
+    start = 0
+    begin = 0
     while begin < length and text[begin] in _ASCII_SPACE:
         begin += 1
     for match in _ASCII_SENTENCE_END.finditer(text, begin):
