@@ -22,28 +22,28 @@ Table = Mapping[tuple[str, str], str]
 MACHINES: Final[tuple[tuple[str, Table, str, str], ...]] = (  # title, table, first state, paragraph
     (
         "A session",
-        states.LIFECYCLE,
+        states.LIFECYCLE_TRANSITIONS,
         "none",
         "One session, from its first event to its last. `started` is agent.session.started, `terminal` is completed, "
         "errored or cancelled, and `other` is every other event.",
     ),
     (
         "A call of a tool",
-        states.CALL,
+        states.CALL_TRANSITIONS,
         "new",
         "One call, from agent.tool.invoked to agent.tool.completed. Calls are told apart by tool_call_id, and without "
         "one by agent and tool, oldest first.",
     ),
     (
         "An output",
-        states.OUTPUT,
+        states.OUTPUT_TRANSITIONS,
         "new",
         "One output, chunk by chunk. `chunk` is an agent.output.streaming with complete false, `last` one with "
         "complete true.",
     ),
     (
         "A prompt",
-        states.PROMPT,
+        states.PROMPT_TRANSITIONS,
         "pending",
         "One confirmation or clarification, from the moment it is asked. The first thing that happens decides. Nothing "
         "leads out of an outcome: whatever comes later is ignored and breaks no rule of its own. `end` is the end of "
@@ -51,7 +51,7 @@ MACHINES: Final[tuple[tuple[str, Table, str, str], ...]] = (  # title, table, fi
     ),
     (
         "A subscription",
-        states.HANDSHAKE,
+        states.HANDSHAKE_TRANSITIONS,
         "bare",
         "One subscription, from its handshake to its end. `event` is any event the producer sends on it. Without a "
         "handshake a subscription stays bare, which is how Level 1 works. A request, renegotiation or closing that "
@@ -74,7 +74,7 @@ def _machine(title: str, table: Table, first: str, paragraph: str) -> Iterator[s
     moves = {move for _, move in table}
     forbidden = [
         (old, move, id_, find_rule(id_).statement)
-        for (old, move), id_ in states.BREACHES.items()
+        for (old, move), id_ in states.BREACHED_RULES.items()
         if old in known and move in moves
     ]
     yield ""
@@ -96,7 +96,7 @@ def _implied() -> Iterator[str]:
     yield "An agent.state.changed may leave the state that the last one entered, or a state that an event of the same"
     yield "agent since then implies. An output implies its state only while it is not complete."
     yield ""
-    rows = [(_name(event), state) for event, state in states.IMPLIED.items()]
+    rows = [(_name(event), state) for event, state in states.IMPLIED_STATES.items()]
     yield from _rows(("Event", "Implied state"), rows)
     yield ""
 
@@ -107,13 +107,13 @@ def _name(event: type[Envelope]) -> str:
 
 def _after() -> Iterator[str]:
     yield from ("## What may follow a prompt", "")
-    work = [_name(event) for event in states.FURTHER_WORK]
+    work = [_name(event) for event in states.WORK_EVENTS]
     yield "When a prompt has ended, the next event of its agent should be an agent.state.changed that says so, or the"
     yield "end of the session. A tool.completed of an earlier call may come in between. Any other event breaks these"
     yield "rules. Further work means: " + ", ".join(work[:-1]) + f" or {work[-1]}."
     yield ""
     rows = []
-    for (kind, granted), rules in states.AFTER_PROMPT.items():
+    for (kind, granted), rules in states.FOLLOW_UP_RULES.items():
         if kind == "clarification" and not granted:
             continue  # the same rules, however the question ended
         ended = ("accepted" if granted else "not accepted") if kind == "confirmation" else "ended in any way"

@@ -41,17 +41,23 @@ def test_staleness_is_noticed_and_mended(
 
 
 def test_a_changed_table_makes_the_page_stale(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(states, "IMPLIED", {})
+    monkeypatch.setattr(states, "IMPLIED_STATES", {})
     assert state_diagrams.main(["--check"]) == 1
 
 
 def test_every_move_and_breach_is_on_the_page() -> None:
     page = state_diagrams.page()
-    for table in (states.LIFECYCLE, states.CALL, states.OUTPUT, states.PROMPT, states.HANDSHAKE):
+    for table in (
+        states.LIFECYCLE_TRANSITIONS,
+        states.CALL_TRANSITIONS,
+        states.OUTPUT_TRANSITIONS,
+        states.PROMPT_TRANSITIONS,
+        states.HANDSHAKE_TRANSITIONS,
+    ):
         for (old, move), new in table.items():
             assert f"| {old} | {move} | {new} |" in page
             assert f"    {old} --> {new}: {move}" in page
-    for (old, move), rule in states.BREACHES.items():
+    for (old, move), rule in states.BREACHED_RULES.items():
         assert page.count(f"| {old} | {move} | {rule} | {all_rules()[rule].statement} |") == 1
 
 

@@ -1,15 +1,15 @@
 """
-What can go wrong, as values and as exceptions.
+Violations of the protocol, and the exceptions of this library.
 
-A rule that is broken is a :class:`Violation`, a value. Who meets one decides
-what to do: the producer raises, the subscriber reports and carries on, the
-validator prints, the conformance suite judges.
+A broken rule is a :class:`Violation`, which is a value. Each caller decides
+what to do with it: the producer raises, the subscriber reports and carries on,
+the validator prints, the conformance suite judges.
 
 * :exc:`AaepError`
     * :exc:`ProtocolError` carries the violations
-        * :exc:`LocalProtocolError`: we were about to break the protocol; nothing was sent
+        * :exc:`LocalProtocolError`: this side was about to break the protocol; nothing was sent
         * :exc:`RemoteProtocolError`: the peer broke it
-            * :exc:`FrameError`: what arrived is not even a message
+            * :exc:`FrameError`: the bytes received are not a message
     * :exc:`ExtensionError`: an extension or profile declaration was refused
 """
 
@@ -36,11 +36,11 @@ Severity = Literal["error", "warning", "info"]
 
 class Violation(msgspec.Struct, frozen=True):
     """
-    One rule, broken once.
+    One breach of one rule.
 
-    ``path`` is a JSON pointer into the message. ``severity`` is empty when
-    the catalogue's own grading of the rule applies, which is nearly always;
-    it is set where a reading grades one situation of a rule differently.
+    ``path`` is a JSON pointer into the message. ``severity`` is empty when the
+    catalogue's own grading of the rule applies, which is nearly always; it is
+    set where a reading grades one situation of a rule differently.
     """
 
     rule: str
@@ -55,11 +55,11 @@ class Violation(msgspec.Struct, frozen=True):
 
 
 class AaepError(Exception):
-    """Anything this library raises on purpose."""
+    """The base class of every exception that this library raises on purpose."""
 
 
 class ProtocolError(AaepError):
-    """The protocol was broken; ``violations`` says how."""
+    """The protocol was broken; ``violations`` lists how."""
 
     def __init__(self, message: str, violations: Iterable[Violation] = ()) -> None:
         self.violations = tuple(violations)
@@ -67,16 +67,16 @@ class ProtocolError(AaepError):
 
 
 class LocalProtocolError(ProtocolError):
-    """Our side was about to break the protocol. Nothing was sent."""
+    """This side was about to break the protocol; nothing was sent."""
 
 
 class RemoteProtocolError(ProtocolError):
-    """The other side broke the protocol."""
+    """The peer broke the protocol."""
 
 
 class FrameError(RemoteProtocolError):
     """
-    Bytes that are not a message: too long, not UTF-8, not JSON, not an object.
+    The bytes received are not a message: too long, not UTF-8, not JSON, not an object.
 
     ``fatal`` is true when the framing cannot find the next message after this
     one, so that the connection has to be closed.
@@ -88,7 +88,7 @@ class FrameError(RemoteProtocolError):
 
 
 class ExtensionError(AaepError):
-    """An extension or profile cannot be registered; ``violations`` says why."""
+    """An extension or profile cannot be registered; ``violations`` lists why."""
 
     def __init__(self, message: str, violations: Iterable[Violation] = ()) -> None:
         self.violations = tuple(violations)

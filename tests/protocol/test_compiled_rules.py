@@ -122,7 +122,7 @@ def judged(lines: list[bytes], audit: Audit) -> Found:
 
 
 def all_rules_run(
-    message: Message, raw: bytes, registry: Registry = rules.BUNDLED, strict: bool = False
+    message: Message, raw: bytes, registry: Registry = rules.BUNDLED_REGISTRY, strict: bool = False
 ) -> tuple[Violation, ...]:
     return tuple(rules.check_every_rule(message, raw, registry, strict=strict))
 

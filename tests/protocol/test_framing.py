@@ -418,8 +418,8 @@ ERROR = b'{"code":-32700,"message":"Parse error"}'
         ),
         (b'{"jsonrpc":"2.0","id":0,"method":"aaep.ping"}', Frame(b"{}", method="aaep.ping", call=0)),
         (b'{"result":{"a":1},"id":7,"jsonrpc":"2.0"}', Frame(b'{"a":1}', call=7)),
-        (b'{"jsonrpc":"2.0","id":null,"error":' + ERROR + b"}", Frame(ERROR, error=True)),
-        (b'{"jsonrpc":"2.0","id":7,"error":' + ERROR + b"}", Frame(ERROR, call=7, error=True)),
+        (b'{"jsonrpc":"2.0","id":null,"error":' + ERROR + b"}", Frame(ERROR, is_error=True)),
+        (b'{"jsonrpc":"2.0","id":7,"error":' + ERROR + b"}", Frame(ERROR, call=7, is_error=True)),
         (b'{"jsonrpc":"2\\u002e0","method":"aaep.ping","trace":[1]}', Frame(b"{}", method="aaep.ping")),
     ],
 )

@@ -29,7 +29,7 @@ from aaep.protocol.messages import (
     SubscriptionRequest,
 )
 from aaep.protocol.negotiation import Offer, apply_change, tighten, usable_capabilities
-from aaep.protocol.subscription import Handshake, admits, find_wider, merge_capabilities, with_defaults
+from aaep.protocol.subscription import Handshake, find_wider, is_admitted, merge_capabilities, with_defaults
 
 HEADER = base64.urlsafe_b64encode(b'{"alg":"ES256"}').rstrip(b"=").decode()
 SIGNED = f"{HEADER}.e30.c2ln"
@@ -59,7 +59,7 @@ CHART1, CHART2, OTHER, PLAIN = (
 class Careless(Registry):
     """A registry that lets two extensions have one prefix."""
 
-    def _faults(self, extension: Extension) -> Iterator[Violation]:
+    def _find_violations(self, extension: Extension) -> Iterator[Violation]:
         yield from ()
 
 
@@ -687,7 +687,7 @@ def test_cf_148_the_tighter_is_wider_than_neither(asked: Capabilities, honoured:
     assert not [*find_wider(asked, tight)] and not [*find_wider(granted, tight)]
     both = (with_defaults(asked).event_filters, granted.event_filters, tight.event_filters)
     one, other, common = (each for each in both if isinstance(each, EventFilters))
-    assert admits(common, type_) == (admits(one, type_) and admits(other, type_))
+    assert is_admitted(common, type_) == (is_admitted(one, type_) and is_admitted(other, type_))
 
 
 @given(requests, offers)

@@ -15,7 +15,7 @@ from aaep.errors import Violation
 from aaep.protocol import codec, rules, schema
 from aaep.protocol.catalogue import all_rules as catalogue
 from aaep.protocol.events import CORE_EVENTS
-from aaep.protocol.fields import pointer
+from aaep.protocol.fields import json_pointer
 from aaep.protocol.messages import SHAPES
 from tests import vectors
 from tests.mutations import mutated, sources
@@ -189,7 +189,9 @@ def faults(type_: str, value: dict[str, Any]) -> set[Fault]:
 def _fault(error: Any) -> Iterator[Fault]:
     path = [*error.absolute_path]
     if error.validator == "required":
-        yield from ((pointer(*path), "required", name) for name in error.validator_value if name not in error.instance)
+        yield from (
+            (json_pointer(*path), "required", name) for name in error.validator_value if name not in error.instance
+        )
     elif error.validator in ("additionalProperties", "unevaluatedProperties"):
         patterns = error.schema.get("patternProperties", ())
         known = {*error.schema["properties"]}
@@ -198,9 +200,9 @@ def _fault(error: Any) -> Iterator[Fault]:
             known |= {*schema.envelope_document()["properties"]}
         for name in error.instance:
             if name not in known and not any(re.search(one, name) for one in patterns):
-                yield pointer(*path, name), "additionalProperties", name
+                yield json_pointer(*path, name), "additionalProperties", name
     else:
-        yield pointer(*path), str(error.validator), ""
+        yield json_pointer(*path), str(error.validator), ""
 
 
 def same_place(fault: Fault, violation: Violation) -> bool:

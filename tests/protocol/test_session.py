@@ -21,11 +21,11 @@ TOKEN = "rpl_00000000000000000000000000000077"
 OTHER = "sub_00000000000000000000000000000002"
 
 MACHINES: dict[str, tuple[Mapping[tuple[str, str], str], str]] = {  # table, first state
-    "lifecycle": (states.LIFECYCLE, "none"),
-    "call": (states.CALL, "new"),
-    "output": (states.OUTPUT, "new"),
-    "ask": (states.PROMPT, "pending"),
-    "handshake": (states.HANDSHAKE, "bare"),
+    "lifecycle": (states.LIFECYCLE_TRANSITIONS, "none"),
+    "call": (states.CALL_TRANSITIONS, "new"),
+    "output": (states.OUTPUT_TRANSITIONS, "new"),
+    "ask": (states.PROMPT_TRANSITIONS, "pending"),
+    "handshake": (states.HANDSHAKE_TRANSITIONS, "bare"),
 }
 # Not named as breaches: a message that changes nothing. An ended prompt ignores everything (CONF-034, CONF-041),
 # and a subscriber's own request, renegotiation or closing that comes at the wrong moment has no effect.
@@ -68,7 +68,7 @@ def test_every_state_can_be_reached(name: str) -> None:
 
 @pytest.mark.parametrize("name", MACHINES)
 def test_no_legal_move_is_called_a_breach(name: str) -> None:
-    assert set(MACHINES[name][0]) & set(states.BREACHES) == set()
+    assert set(MACHINES[name][0]) & set(states.BREACHED_RULES) == set()
 
 
 @pytest.mark.parametrize("name", MACHINES)
@@ -76,15 +76,15 @@ def test_every_move_is_legal_or_named_a_breach_or_inert(name: str) -> None:
     table, _ = MACHINES[name]
     all_states, moves = said(name)
     pairs = {(state, move) for state in all_states for move in moves}
-    known = set(table) | (set(states.BREACHES) & pairs) | (INERT[name] - set(table))
+    known = set(table) | (set(states.BREACHED_RULES) & pairs) | (INERT[name] - set(table))
     assert sorted(pairs - known) == []
 
 
 def test_breaches_belong_to_a_machine_and_cite_the_catalogue() -> None:
     pairs = {(state, move) for name in MACHINES for state in said(name)[0] for move in said(name)[1]}
-    assert sorted(set(states.BREACHES) - pairs) == []
-    assert sorted(set(states.BREACHES.values()) - set(all_rules())) == []
-    assert {rule for both in states.AFTER_PROMPT.values() for rule in both if rule} <= set(all_rules())
+    assert sorted(set(states.BREACHED_RULES) - pairs) == []
+    assert sorted(set(states.BREACHED_RULES.values()) - set(all_rules())) == []
+    assert {rule for both in states.FOLLOW_UP_RULES.values() for rule in both if rule} <= set(all_rules())
 
 
 # -- building ----------------------------------------------------------------------

@@ -14,11 +14,11 @@ from aaep.protocol.events import CORE_EVENTS, Envelope
 from aaep.protocol.fields import Message
 from aaep.protocol.messages import Capabilities, EventFilters, SubscriptionRequest
 from aaep.protocol.subscription import (
-    DEFAULTS,
+    DEFAULT_CAPABILITIES,
     Handshake,
-    admits,
-    admitting,
+    compile_filters,
     find_wider,
+    is_admitted,
     merge_capabilities,
     with_defaults,
 )
@@ -193,19 +193,19 @@ def test_languages_compare_without_case() -> None:
 def test_admits(include: Any, exclude: Any, type_: str, admitted: bool) -> None:
     """CAP-028: some include matches and no exclude does."""
     one = EventFilters(include=include, exclude=exclude)
-    assert admits(one, type_) is admitting(one)(type_) is admitted
+    assert is_admitted(one, type_) is compile_filters(one)(type_) is admitted
 
 
 @given(filters, some(PATTERNS), st.sampled_from([*CORE_EVENTS]))
 def test_excluding_more_admits_no_more(one: EventFilters, more: tuple[str, ...], type_: str) -> None:
     assert isinstance(one.exclude, tuple)
     stricter = EventFilters(include=one.include, exclude=(*one.exclude, *more))
-    assert admits(one, type_) or not admits(stricter, type_)
+    assert is_admitted(one, type_) or not is_admitted(stricter, type_)
 
 
 @given(filters, filters, st.sampled_from([*CORE_EVENTS]))
 def test_filters_not_called_wider_admit_no_further_type(asked: EventFilters, got: EventFilters, type_: str) -> None:
-    if admits(got, type_) and not admits(asked, type_):
+    if is_admitted(got, type_) and not is_admitted(asked, type_):
         found = rules(Capabilities(event_filters=asked), Capabilities(event_filters=got))
         assert found == [("SUB-032", "/honored_capabilities/event_filters")]
 
@@ -228,7 +228,7 @@ def test_effective_fills_in_the_defaults_once(asked: Capabilities) -> None:
     assert with_defaults(full) == full
     for name in Capabilities.__struct_fields__:
         if getattr(asked, name) is msgspec.UNSET:
-            assert getattr(full, name) == getattr(DEFAULTS, name)
+            assert getattr(full, name) == getattr(DEFAULT_CAPABILITIES, name)
 
 
 def test_merged_keeps_unknown_capabilities() -> None:
@@ -347,7 +347,7 @@ def test_cf_058_a_level_includes_those_below_it() -> None:
 
 def test_cf_051_a_filter_written_as_a_full_uri_is_its_short_form() -> None:
     long, short = "https://aaep-protocol.org/types/agent.tool.*", "aaep:agent.tool.*"
-    assert admits(EventFilters(include=(long,)), "aaep:agent.tool.invoked")
+    assert is_admitted(EventFilters(include=(long,)), "aaep:agent.tool.invoked")
     one, other = (Capabilities(event_filters=EventFilters(include=(each,))) for each in (long, short))
     assert not rules(one, other) and not rules(other, one)
 

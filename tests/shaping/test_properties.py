@@ -20,7 +20,7 @@ from aaep.protocol.events import TERMINAL, Envelope, OutputStreaming, ProgressUp
 from aaep.protocol.fields import CORE_CONTEXT
 from aaep.protocol.messages import Capabilities, ClarificationReply, ConfirmationReply, EventFilters, Reply
 from aaep.protocol.session import SessionState
-from aaep.protocol.subscription import admits, is_critical, with_defaults
+from aaep.protocol.subscription import is_admitted, is_critical, with_defaults
 from aaep.shaping.shaper import Shaper, condense
 from tests import model, vectors
 from tests.protocol.test_session_model import modelled, rendered, traces
@@ -468,15 +468,15 @@ def check_critical(calls: Iterable[Call], low: bool) -> None:
 def check(stream: list[Envelope], recording: Recording, given_terms: Capabilities) -> None:
     original = Original(recording)
     filters = given_terms.event_filters
-    out = {name for name in EXPLAINED if not admits(filters, f"{_CORE}{name}")}  # type: ignore[arg-type]  # full terms have filters
+    out = {name for name in EXPLAINED if not is_admitted(filters, f"{_CORE}{name}")}  # type: ignore[arg-type]  # full terms have filters
     explained = {rule for name in out for rule in EXPLAINED[name]}
     if stream:
         check_legal(stream, original, explained)
-    check_text(stream, original, admits(filters, f"{_CORE}output.streaming"))  # type: ignore[arg-type]  # full terms have filters
+    check_text(stream, original, is_admitted(filters, f"{_CORE}output.streaming"))  # type: ignore[arg-type]  # full terms have filters
     check_order(stream, original, given_terms.cognitive_load == "low")
     check_ids(stream, original)
     for one in stream:
-        assert is_critical(one) or admits(filters, one.type)  # type: ignore[arg-type]  # full terms have filters
+        assert is_critical(one) or is_admitted(filters, one.type)  # type: ignore[arg-type]  # full terms have filters
 
 
 def check_nothing_lost(stream: Sequence[Envelope], recording: Recording, given_terms: Capabilities) -> None:
@@ -485,7 +485,7 @@ def check_nothing_lost(stream: Sequence[Envelope], recording: Recording, given_t
     for _, one in recording.events:
         if isinstance(one, (ProgressUpdated, StateChanged, OutputStreaming)):
             continue
-        if is_critical(one) or admits(given_terms.event_filters, one.type):  # type: ignore[arg-type]  # full terms have filters
+        if is_critical(one) or is_admitted(given_terms.event_filters, one.type):  # type: ignore[arg-type]  # full terms have filters
             assert one.event_id in told
 
 

@@ -16,7 +16,7 @@ import click
 import msgspec
 
 from ..protocol.audit import Audit, Finding
-from ..protocol.catalogue import speak_section
+from ..protocol.catalogue import format_spoken_section
 from ._command import format_count, to_json_line, to_printable
 
 __all__ = ["JsonLinesReport", "TextReport"]
@@ -165,7 +165,7 @@ def _format_row(row: _Row) -> str:
     if finding.path and finding.path[1:] not in finding.message:
         location += f", at {finding.path}"
     severity = "note" if finding.severity == "info" else finding.severity
-    source = f", {to_printable(speak_section(finding.section))}" if finding.section else ""
+    source = f", {to_printable(format_spoken_section(finding.section))}" if finding.section else ""
     text = f"{location}: {severity} {to_printable(finding.rule)}{source}. {finding.message}"
     if row.count > 1:
         last = f", last on line {row.last_line}" if row.last_line is not None else ""

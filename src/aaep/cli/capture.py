@@ -19,7 +19,7 @@ from ..identity.origins import TRANSPORTS, scheme_of
 from ..outputs.terminal import InputSource, LinePrinter, NoInput, Reader, Terminal, detect_input
 from ..protocol.codec import canonical_type
 from ..protocol.events import CORE_EVENTS
-from ..protocol.subscription import matches_pattern
+from ..protocol.subscription import is_pattern_match
 from ..recording.capture import CaptureWriter, LineFile
 from ..subscriber.connection import Reconnect
 from ..subscriber.request import Terms
@@ -54,7 +54,7 @@ def _validate_types(_context: click.Context, _option: click.Parameter, types: tu
             continue
         suggestion = "a type such as aaep:agent.tool.invoked, or its beginning and a *, as aaep:agent.tool.*"
         for prefix in ("aaep:agent.", "aaep:"):
-            if any(matches_pattern(prefix + pattern, event_type) for event_type in CORE_EVENTS):
+            if any(is_pattern_match(prefix + pattern, event_type) for event_type in CORE_EVENTS):
                 suggestion = prefix + pattern
                 break
         raise click.BadParameter(f"{pattern!r} is no type of events. Write {suggestion}.")

@@ -12,7 +12,7 @@ from typing import Any, Final
 import click
 import msgspec
 
-from ..protocol.catalogue import Rule, all_rules, merged_rules, speak_section
+from ..protocol.catalogue import Rule, all_rules, format_spoken_section, merged_rules
 from ._command import AaepCommand, CannotRun, IntegerRange, format_count, to_json_line, to_printable
 
 __all__ = ["main"]
@@ -75,7 +75,7 @@ def main(
         click.echo("\n\n".join(map(_format_rule, rules)))
         return
     for rule in rules:
-        click.echo(f"{rule.id}, {rule.keyword}, {speak_section(rule.section)}: {to_printable(rule.statement)}")
+        click.echo(f"{rule.id}, {rule.keyword}, {format_spoken_section(rule.section)}: {to_printable(rule.statement)}")
     click.echo(f"{format_count(len(rules), 'rule')}.".capitalize())
 
 
@@ -116,7 +116,7 @@ def _format_rule(rule: Rule) -> str:
     roles = {"both": "producers and subscribers", "transport": "transports"}.get(rule.role, rule.role + "s")
     always = ", and checked at every level" if rule.always and rule.level > 1 else ""
     lines = [
-        f"{rule.id}, {speak_section(rule.section)}.",
+        f"{rule.id}, {format_spoken_section(rule.section)}.",
         to_printable(rule.statement),
         f"A {rule.keyword} for {roles}, from level {rule.level} on{always}. Its kind is {rule.kind}.",
         f"Breaking it is {severities}.",

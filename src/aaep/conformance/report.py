@@ -14,7 +14,7 @@ from typing import Any, Final, Literal
 
 import msgspec
 
-from ..protocol.catalogue import all_rules, speak_section
+from ..protocol.catalogue import all_rules, format_spoken_section
 from ..protocol.fields import AAEP_VERSION
 from ..text.html_page import escape_xml
 from . import SUITE_VERSION, VERDICTS, RuleResult
@@ -67,7 +67,7 @@ def _format_count(many: int, verdict: str) -> str:
 
 def _format_result(result: RuleResult) -> Iterator[str]:
     rule = all_rules()[result.rule]
-    yield f"  {rule.id}, {rule.keyword}, {speak_section(rule.section)}: {rule.statement}"
+    yield f"  {rule.id}, {rule.keyword}, {format_spoken_section(rule.section)}: {rule.statement}"
     for seen in result.evidence:
         yield f"    Seen: {seen}"
     if advice := format_advice(result):

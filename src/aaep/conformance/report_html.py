@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable, Iterator
 from typing import Final
 
-from ..protocol.catalogue import Rule, all_rules, speak_section
+from ..protocol.catalogue import Rule, all_rules, format_spoken_section
 from ..text.html_page import escape_xml, isolate_text, render_page
 from . import VERDICTS, RuleResult
 from .report import LEVEL_NAMES, OPEN_VERDICTS, VERDICT_LABELS, Report, format_advice
@@ -163,7 +163,7 @@ def _render_row(result: RuleResult, rule: Rule) -> str:
     seen = "".join(map(_render_evidence, result.evidence))
     if advice := format_advice(result):
         seen += f"<p><strong>To do:</strong> {escape_xml(advice)}</p>"
-    about = f"{rule.keyword}, {escape_xml(speak_section(rule.section))}, from level {rule.level} on.{needed}"
+    about = f"{rule.keyword}, {escape_xml(format_spoken_section(rule.section))}, from level {rule.level} on.{needed}"
     return (
         f'<tr role="row" id="{rule.id}"><th scope="row" role="rowheader">{rule.id}</th>'
         f'<td role="cell" class="what"><p>{escape_xml(rule.statement)}</p><p class="small">{about}</p></td>'

@@ -25,7 +25,7 @@ from ..protocol import codec
 from ..protocol.attend_extension import attend_member
 from ..protocol.events import AwaitingClarification, AwaitingConfirmation, Envelope, OutputStreaming, SessionStarted
 from ..protocol.extensions import Registry
-from ..protocol.fields import PIECE, get_member
+from ..protocol.fields import PIECE_ID_PATTERN, get_member
 from ..protocol.messages import Capabilities
 from ..shaping.shaper import Shaper
 from .delivery import Delivery
@@ -269,7 +269,7 @@ def _shape_each(stream: Stream, events: Iterable[Envelope], now: float) -> list[
 
 # -- reading the journal -----------------------------------------------------------------------
 
-_PIECE_ID: Final = re.compile(PIECE)
+_PIECE_ID: Final = re.compile(PIECE_ID_PATTERN)
 PUBLISH_MARGIN: Final = 1.0  # seconds between appending an event and publishing it, at the most
 
 

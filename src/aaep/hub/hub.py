@@ -46,7 +46,7 @@ from ..protocol.messages import (
     SubscriptionRequest,
 )
 from ..protocol.negotiation import Offer
-from ..protocol.subscription import DEFAULTS
+from ..protocol.subscription import DEFAULT_CAPABILITIES
 from ..runtime.background import BackgroundLoop, Waitable
 from ..runtime.timers import Timers
 from ..text.phrases import describe_close_reason
@@ -533,8 +533,10 @@ class Hub:
         if self.subscriptions.count_taken_places(peer, places) >= places:
             raise UnknownSubscription("There are too many readers. Try again later.")
         rate = self.offer.max_events_per_second
-        terms = msgspec.structs.replace(DEFAULTS, max_events_per_second=UNSET if rate is None else rate)
-        subscription = Subscription("sub_" + secrets.token_hex(16), peer, DEFAULTS, terms, self.offer.versions[0])
+        terms = msgspec.structs.replace(DEFAULT_CAPABILITIES, max_events_per_second=UNSET if rate is None else rate)
+        subscription = Subscription(
+            "sub_" + secrets.token_hex(16), peer, DEFAULT_CAPABILITIES, terms, self.offer.versions[0]
+        )
         subscription.is_bare = True
         self._begin(subscription)
         return subscription

@@ -27,7 +27,7 @@ from ..protocol.events import AwaitingClarification, AwaitingConfirmation, Envel
 from ..protocol.extensions import Registry
 from ..protocol.fields import get_member
 from ..protocol.messages import Capabilities, ConfirmationReply, Reply
-from ..protocol.subscription import admits, is_critical
+from ..protocol.subscription import is_admitted, is_critical
 from ..shaping.shaper import Shaper, condense
 from .face import FrameWriter
 from .settings import HubSettings
@@ -565,7 +565,7 @@ class Stream:
         remaining = [
             (shaped, None if reached is None else _in_journal(reached))
             for shaped, reached in subscription.queue
-            if shaped.is_critical or filters is None or admits(filters, shaped.event.type)  # SUB-061 §5.7.2
+            if shaped.is_critical or filters is None or is_admitted(filters, shaped.event.type)  # SUB-061 §5.7.2
         ]
         start_position = subscription.start_position
         written_position = subscription.position

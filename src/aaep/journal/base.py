@@ -24,7 +24,7 @@ import msgspec
 
 from ..errors import AaepError
 from ..protocol.events import CORE_EVENTS, TERMINAL
-from ..protocol.fields import MERGED
+from ..protocol.fields import MERGED_ID_PATTERN
 
 __all__ = [
     "EventNotRetained",
@@ -44,7 +44,7 @@ __all__ = [
 ]
 
 MAX_ENTRY_BYTES: Final = 16 * 1024 * 1024  # bytes of an entry; messages are 1 MiB at most (CF-114)
-_MERGED_ID_PATTERN: Final = re.compile(MERGED)
+_MERGED_ID_PATTERN: Final = re.compile(MERGED_ID_PATTERN)
 _TERMINAL_TYPES: Final = frozenset(name for name, event in CORE_EVENTS.items() if event in TERMINAL)
 
 

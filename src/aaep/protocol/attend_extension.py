@@ -1,11 +1,11 @@
 """
-Our own extension: what the core leaves out and a listener needs.
+Our own extension ``attend``, for what a listener needs and the core leaves out.
 
-``attend`` ties an outcome to its prompt (CF-025), links a session to its
-parent (C-19), marks a catch-up after a reconnect (C-36), tells a hub for whom
-a session is (CF-145), and lets a subscriber ask for more time (CF-028), for
-what it missed (CF-084), and that a session be stopped (CF-147): the last in a
-renegotiation, which every transport carries.
+``attend`` ties an outcome to its prompt (CF-025), links a session to its parent
+(C-19), marks a catch-up after a reconnect (C-36) and tells a hub which
+principals a session is for (CF-145). With it a subscriber asks for more time
+(CF-028), for what it missed (CF-084), and for a session to be stopped (CF-147);
+it asks in a renegotiation, which every transport carries.
 """
 
 from __future__ import annotations
@@ -65,17 +65,21 @@ ATTEND = Extension(
 
 
 def attend_registry() -> Registry:
-    """A registry that knows our own extension and nothing else."""
+    """Return a registry that has our own extension and no other."""
     return Registry([ATTEND])
 
 
 def attend_members(message: Envelope | Manifest) -> dict[str, Any]:
-    """What a message says under our extension. A peer may have put anything there; what is no object says nothing."""
-    given = message.extensions
-    ours = given.get(PREFIX) if isinstance(given, dict) else None
-    return ours if isinstance(ours, dict) else {}
+    """
+    Return the members of our extension on a message.
+
+    A peer may have sent any value there; one that is no object has no members.
+    """
+    extensions = message.extensions
+    members = extensions.get(PREFIX) if isinstance(extensions, dict) else None
+    return members if isinstance(members, dict) else {}
 
 
 def attend_member(message: Envelope | Manifest, name: str) -> Any:
-    """One member of that, or None."""
+    """Return one member of our extension on a message, or None."""
     return attend_members(message).get(name)

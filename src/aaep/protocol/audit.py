@@ -1,9 +1,8 @@
 """
-Judging a stream of messages: each by itself, each in its session, each on its subscription.
+Audit a stream of messages: each by itself, in its session, and on its subscription.
 
-An :class:`Audit` is what the validator, the subscriber and the conformance
-suite share. Bytes go in, findings come out; memory stays bounded however long
-the stream is.
+The validator, the subscriber and the conformance suite share :class:`Audit`.
+Bytes go in, findings come out; memory stays bounded however long the stream is.
 """
 
 from __future__ import annotations
@@ -38,28 +37,28 @@ from .messages import (
     SubscriptionRenegotiate,
     SubscriptionRequest,
 )
-from .rules import BUNDLED
+from .rules import BUNDLED_REGISTRY
 from .session import SessionState
-from .states import LIFECYCLE
+from .states import LIFECYCLE_TRANSITIONS
 from .subscription import Handshake
 
 __all__ = ["MAX_REMEMBERED", "Audit", "Direction", "Finding", "explain", "find_misdirected", "forget_older_half"]
 
 Direction: TypeAlias = Literal["out", "in", ""]  # from the producer, from the subscriber, not known
 
-_PROMPTS: Final = (AwaitingConfirmation, AwaitingClarification)
-_TURNING: Final = frozenset([*_PROMPTS, *TERMINAL])
 MAX_REMEMBERED: Final = 4096  # event ids, sessions, subscriptions and tokens remembered
-_MILLISECOND: Final = 0.001  # which is as exact as events are (ENV-022)
-_MAX_KEPT_BYTES: Final = 16_384  # bytes of a message kept to compare with; of a longer one its hash
-_ANNOUNCED: Final = frozenset(["LVL-007", "HITL-021", "HITL-030"])  # broken where no state was announced before
-_CONSENT: Final = frozenset(["TOOL-002", "TOOL-003", "HITL-002", "HITL-020", "CONF-006"])
-_PRODUCERS: Final = (Envelope, SubscriptionAccepted, SubscriptionRejected, Manifest)
-_SUBSCRIBERS: Final = (ConfirmationReply, ClarificationReply, SubscriptionRequest, SubscriptionRenegotiate)
+_MAX_KEPT_BYTES: Final = 16_384  # bytes of a message kept for comparison; of a longer one its hash is kept
+_TIMESTAMP_PRECISION: Final = 0.001  # seconds (ENV-022)
+_PROMPTS: Final = (AwaitingConfirmation, AwaitingClarification)
+_PROMPTS_AND_TERMINAL: Final = frozenset([*_PROMPTS, *TERMINAL])
+_UNANNOUNCED_RULES: Final = frozenset(["LVL-007", "HITL-021", "HITL-030"])  # broken where no state was announced
+_CONSENT_RULES: Final = frozenset(["TOOL-002", "TOOL-003", "HITL-002", "HITL-020", "CONF-006"])
+_PRODUCER_MESSAGES: Final = (Envelope, SubscriptionAccepted, SubscriptionRejected, Manifest)
+_SUBSCRIBER_MESSAGES: Final = (ConfirmationReply, ClarificationReply, SubscriptionRequest, SubscriptionRenegotiate)
 
 
 class Finding(msgspec.Struct, frozen=True):
-    """A violation, graded, and where it was found."""
+    """A graded violation and where it was found."""
 
     rule: str
     section: str
@@ -74,49 +73,49 @@ class Finding(msgspec.Struct, frozen=True):
         return f"{self.severity} {self.rule} ({self.section}){where}: {self.message}"
 
 
-def explain(raw: bytes | str, registry: Registry = BUNDLED, *, strict: bool = False) -> list[Finding]:
-    """Everything that is wrong with one message, graded, in the order of the nine steps of §3.9."""
+def explain(raw: bytes | str, registry: Registry = BUNDLED_REGISTRY, *, strict: bool = False) -> list[Finding]:
+    """Return everything that is wrong with one message, graded, in the order of the nine steps of §3.9."""
     return Audit(registry, strict=strict).grade(codec.find_violations(raw, registry, strict=strict))
 
 
 def _digest_if_long(raw: bytes) -> bytes:
-    """Return a message to compare others with; of one that is too long to keep, its hash."""
+    """Return a message for comparison with others, or its hash if it is too long to keep."""
     return raw if len(raw) <= _MAX_KEPT_BYTES else hash(raw).to_bytes(8, signed=True)
 
 
-def forget_older_half(recent: dict[Any, Any]) -> None:
-    """Forget the older half."""
-    for old in [*recent][: len(recent) // 2]:
-        del recent[old]
+def forget_older_half(entries: dict[Any, Any]) -> None:
+    """Delete the older half of a dictionary's entries."""
+    for key in [*entries][: len(entries) // 2]:
+        del entries[key]
 
 
 def find_misdirected(message: Message | None, direction: Direction) -> list[Violation]:
     """
-    A message of one side that came from the other: it is told, and counts for nothing (CF-038).
+    Return the violation of a message that came from the wrong side, which has no effect (CF-038).
 
-    Whoever asks cannot answer for the user: CONF-063 §6.6(3), CLAR-016 §6.5.5
+    The side that asks cannot answer for the user: CONF-063 §6.6(3), CLAR-016 §6.5.5
     """
-    if direction == "out" and isinstance(message, _SUBSCRIBERS):
+    if direction == "out" and isinstance(message, _SUBSCRIBER_MESSAGES):
         rules = {ConfirmationReply: "CONF-063", ClarificationReply: "CLAR-016"}
         text = "The producer sent what only a subscriber sends, so it does not count."
         return [Violation(rules.get(type(message), "VAL-001"), text, "/type")]
-    if direction == "in" and isinstance(message, _PRODUCERS):
+    if direction == "in" and isinstance(message, _PRODUCER_MESSAGES):
         return [Violation("VAL-001", "A subscriber sent what only the producer sends, so it does not count.", "/type")]
     return []
 
 
 class Audit:
     """
-    Judges messages in the order they were sent.
+    Audits messages in the order they were sent.
 
-    ``whole`` as for :class:`~aaep.protocol.session.Session`. ``level`` leaves out rules
-    that only a higher level demands; ``strict`` grades as a producer grades
-    itself.
+    ``whole`` says that everything sent in either direction is fed in, as for
+    :class:`~aaep.protocol.session.SessionState`. ``level`` leaves out rules that
+    only a higher level demands; ``strict`` grades as a producer grades itself.
     """
 
     def __init__(
         self,
-        registry: Registry = BUNDLED,
+        registry: Registry = BUNDLED_REGISTRY,
         *,
         whole: bool = False,
         strict: bool = False,
@@ -128,23 +127,23 @@ class Audit:
         self.strict = strict
         self.level = level
         self.profiles = tuple(profiles)
-        self.events = 0
-        self.outside_sessions = 0  # events that took no part in a session
-        self.sessions = 0
+        self.events = 0  # events fed so far
+        self.outside_sessions = 0  # events that belong to no session
+        self.sessions = 0  # sessions seen so far
         self.open_sessions: dict[str, SessionState] = {}
         self._ended_sessions: dict[str, SessionState] = {}
         self._seen: dict[str, bytes] = {}  # by event_id and subscription
         self._tokens: dict[str, list[SessionState]] = {}
-        self._gaps: dict[str, None] = {}  # subscriptions on which something is missing
-        # Open sessions of which the beginning, or a part, is not known; true of one that we may have let go of.
+        self._gaps: dict[str, None] = {}  # subscriptions on which messages are missing
+        # Open sessions whose beginning or a part is not known; true for one that may have been released.
         self._joined_midway: dict[str, bool] = {}
         self._has_released = False
-        self._other_findings: list[Finding] = []  # about another session than that of the event
+        self._other_findings: list[Finding] = []  # about another session than the event's
         self.subscriptions: dict[str, Handshake] = {}
-        self._scratch = bytearray(65_536)  # to encode messages into, for comparing
+        self._scratch = bytearray(65_536)  # a buffer to encode messages into for comparison
 
     def feed(self, raw: bytes, at: str = "", via: str = "", direction: Direction = "") -> list[Finding]:
-        """Judge the next message: when it was seen, on which subscription it travelled, and who sent it."""
+        """Audit the next message: ``at`` is when it was seen, ``via`` its subscription, ``direction`` its sender."""
         message, violations = codec.read(raw, self.registry, self.strict, self._scratch)
         return self.feed_message(message, violations, raw, at, via, direction)
 
@@ -157,12 +156,13 @@ class Audit:
         via: str = "",
         direction: Direction = "",
     ) -> list[Finding]:
-        """Judge the next message, which :func:`~aaep.protocol.codec.read` has read and found these violations in."""
+        """Audit the next message, given what :func:`~aaep.protocol.codec.read` returned for it."""
         if not isinstance(message, Envelope):
             if message is not None:
                 more = find_misdirected(message, direction) or self._feed_handshake(message, at, via)
-                told = {(violation.rule, violation.path) for violation in violations}  # one defect, one finding
-                more = [violation for violation in more if (violation.rule, violation.path) not in told]
+                # One defect, one finding.
+                reported = {(violation.rule, violation.path) for violation in violations}
+                more = [violation for violation in more if (violation.rule, violation.path) not in reported]
                 violations = [*violations, *more]
             return self.grade(violations)
         self.events += 1
@@ -175,66 +175,70 @@ class Audit:
                 more = [*more, *(violation for profile in self.profiles for violation in profile.check(message))]
         if not violations and not more and not self._other_findings:
             return []
-        others, self._other_findings = self._other_findings, []
-        return [*others, *self.grade([*violations, *more], message.event_id, message.session_id)]
+        other_findings = self._other_findings
+        self._other_findings = []
+        return [*other_findings, *self.grade([*violations, *more], message.event_id, message.session_id)]
 
     def has_seen(self, event: Envelope, raw: bytes, via: str = "") -> bool:
-        """Whether this very event was fed before, on the same subscription (TR-014)."""
+        """Whether this very event was fed before on the same subscription (TR-014)."""
         return self._seen.get(event.event_id + via) == _digest_if_long(raw)
 
     def missed(self, via: str) -> None:
-        """The recording says that messages on a subscription are missing: what comes next follows from none (C-83)."""
+        """Record that messages on a subscription are missing, so what follows there stands alone (C-83)."""
         if len(self._gaps) >= MAX_REMEMBERED:
             forget_older_half(self._gaps)
         self._gaps[via] = None
-        for name, before in self.open_sessions.items():
-            if name == before.session_id + via:
-                self._restart_session(name, before)
+        for name, session in self.open_sessions.items():
+            if name == session.session_id + via:
+                self._restart_session(name, session)
         if via in self.subscriptions:
-            self.subscriptions[via].whole = False
+            self.subscriptions[via].is_whole = False
 
     @property
     def _is_complete(self) -> bool:
-        """Whether what is missing was never sent. Who grades itself is told so too, but others may have replied."""
+        """Whether missing messages were never sent; with ``strict``, others may still have replied."""
         return self.whole or self.strict
 
     def finish(self) -> list[Finding]:
-        """The stream is over: judge what is missing."""
-        found = []
+        """End the stream and return findings about what is missing."""
+        findings = []
         for session in self.open_sessions.values():
-            found += self.grade(session.finish(), "", session.session_id)
+            findings += self.grade(session.finish(), "", session.session_id)
         for handshake in self.subscriptions.values():
-            found += self.grade(handshake.finish())
-        return found
+            findings += self.grade(handshake.finish())
+        return findings
 
     def _feed_event(self, event: Envelope, raw: bytes, at: str, via: str) -> list[Violation]:
-        """Judge an event among those that came before it."""
-        seen, key = self._seen, event.event_id + via
-        kept = _digest_if_long(raw)
+        """Audit an event in the context of those before it."""
+        seen = self._seen
+        key = event.event_id + via
+        content = _digest_if_long(raw)
         if key in seen:
-            reuse = self._find_reuse(event, kept, seen[key])
+            reuse = self._find_reuse(event, content, seen[key])
             if reuse is not None:
                 return reuse
         elif len(seen) >= MAX_REMEMBERED:
             forget_older_half(seen)
-        seen[key] = kept
-        meant = event if type(event) is not UnknownEvent else codec.as_meant(event)
+        seen[key] = content
+        typed_event = event if type(event) is not UnknownEvent else codec.view_as_core_event(event)
         name = event.session_id + via
-        session = self.open_sessions.get(name) or self._open_session(name, meant, via)
-        is_turning = type(meant) in _TURNING
-        # Only prompts need a clock, and reading one from text is not free.
-        now = _moment(at or event.timestamp) if is_turning or session.deadline is not None else 0.0
-        violations = session.feed(meant, now)
+        session = self.open_sessions.get(name) or self._open_session(name, typed_event, via)
+        is_turning_point = type(typed_event) in _PROMPTS_AND_TERMINAL
+        # Only prompts need a clock, and parsing a timestamp is not free.
+        now = _parse_time(at or event.timestamp) if is_turning_point or session.deadline is not None else 0.0
+        violations = session.feed(typed_event, now)
         if violations and (name in self._joined_midway or name not in self.open_sessions):
-            violations = _undetermined(meant, session, violations, released=self._joined_midway.get(name, True))
-        if is_turning:
-            self._remember_turn(meant, session, name)
+            violations = _soften_unknown(
+                typed_event, session, violations, is_released=self._joined_midway.get(name, True)
+            )
+        if is_turning_point:
+            self._remember_turn(typed_event, session, name)
         if via in self.subscriptions:
             violations = [*self.subscriptions[via].feed(event), *violations]
         return violations
 
     def _remember_turn(self, event: Envelope, session: SessionState, name: str) -> None:
-        """A prompt was issued, or a session ended."""
+        """Remember a prompt that was issued, or a session that ended."""
         if isinstance(event, _PROMPTS):
             if len(self._tokens) >= MAX_REMEMBERED:
                 forget_older_half(self._tokens)
@@ -245,68 +249,74 @@ class Audit:
             self._ended_sessions[name] = self.open_sessions.pop(name)
             self._joined_midway.pop(name, None)
 
-    def _find_reuse(self, event: Envelope, raw: bytes, before: bytes) -> list[Violation] | None:
-        """ENV-013 §3.2.3: what to say of an event_id seen before; None when it is another producer's."""
-        if before == raw:
+    def _find_reuse(self, event: Envelope, content: bytes, previous_content: bytes) -> list[Violation] | None:
+        """
+        Return the violations of an event_id seen before. ENV-013 §3.2.3
+
+        None means that the id belongs to an event of another producer.
+        """
+        if previous_content == content:
             return []  # TR-014: the same event delivered again
-        other = codec.decode(before) if before.startswith(b"{") else event
-        if not isinstance(other, Envelope) or other.producer.agent_id != event.producer.agent_id:
+        previous = codec.decode(previous_content) if previous_content.startswith(b"{") else event
+        if not isinstance(previous, Envelope) or previous.producer.agent_id != event.producer.agent_id:
             return None
         self.outside_sessions += 1
         text = "The event_id was used for another event. Make a new one for every event."
         return [Violation("ENV-013", text, "/event_id", event.event_id)]
 
     def _open_session(self, name: str, event: Envelope, via: str) -> SessionState:
+        """Return the state of a session that is not open yet, creating it unless it has ended."""
         ended = self._ended_sessions.get(name)
         if ended is not None:
             return ended
-        begins, full = isinstance(event, SessionStarted), len(self.open_sessions) >= MAX_REMEMBERED
-        if not begins and self._has_released:  # perhaps one that was let go of; no other makes room for it
-            session = _midway(event.session_id)
-            if not full:
-                self.open_sessions[name], self._joined_midway[name] = session, True
+        is_start = isinstance(event, SessionStarted)
+        is_full = len(self.open_sessions) >= MAX_REMEMBERED
+        if not is_start and self._has_released:  # it may have been released; no other is released for it
+            session = _build_midway_session(event.session_id)
+            if not is_full:
+                self.open_sessions[name] = session
+                self._joined_midway[name] = True
             return session
-        if full:  # sessions that never end must not fill the memory
-            self._let_go(next(iter(self.open_sessions)))
+        if is_full:  # sessions that never end must not fill the memory
+            self._release_session(next(iter(self.open_sessions)))
         self.sessions += 1
-        if not begins and via in self._gaps:
+        if not is_start and via in self._gaps:
             self._joined_midway[name] = False
-            session = _midway(event.session_id)
+            session = _build_midway_session(event.session_id)
         else:
-            late, others = self._is_late(event, via), not self.whole
-            session = SessionState(event.session_id, whole=self._is_complete, late=late, others=others)
+            is_late = self._is_late(event, via)
+            session = SessionState(event.session_id, whole=self._is_complete, late=is_late, others=not self.whole)
         self.open_sessions[name] = session
         return session
 
     def _is_late(self, event: Envelope, via: str) -> bool:
-        """Whether a session began before its subscription did, or not all of it is wanted there. C-83"""
+        """Whether a session began before its subscription, or the terms leave out some of it. C-83"""
         handshake = self.subscriptions.get(via)
-        return handshake is not None and (handshake.partial or _moment(event.timestamp) < handshake.since)
+        return handshake is not None and (handshake.is_partial or _parse_time(event.timestamp) < handshake.since)
 
-    def _let_go(self, name: str) -> None:
-        """Follow a session no more, and say so: whether it ends is not judged. SEQ-003 §4.1"""
+    def _release_session(self, name: str) -> None:
+        """Stop following a session and report that; whether it ends is not judged. SEQ-003 §4.1"""
         id_ = self.open_sessions.pop(name).session_id
         self._joined_midway.pop(name, None)
         self._has_released = True
         text = f"More than {MAX_REMEMBERED:,} sessions are open at once, so {id_} is not followed any more."
         self._other_findings.append(Finding("SEQ-003", all_rules()["SEQ-003"].section, "warning", "", text, "", id_))
 
-    def _restart_session(self, name: str, before: SessionState) -> None:
-        """Follow a session from here on. Of what came before only the open questions still matter."""
-        session = self.open_sessions[name] = _midway(before.session_id)
-        session.last_timestamp, session.parent_session_id, session.deadline = (
-            before.last_timestamp,
-            before.parent_session_id,
-            before.deadline,
-        )
-        for token, ask in before.prompts.items():
-            if ask.outcome == "pending" and token in self._tokens:
-                session.prompts[token] = ask
-                self._tokens[token] = [session if one is before else one for one in self._tokens[token]]
+    def _restart_session(self, name: str, previous: SessionState) -> None:
+        """Follow a session anew from here; only its pending prompts are carried over."""
+        session = self.open_sessions[name] = _build_midway_session(previous.session_id)
+        session.last_timestamp = previous.last_timestamp
+        session.parent_session_id = previous.parent_session_id
+        session.deadline = previous.deadline
+        for token, prompt in previous.prompts.items():
+            if prompt.outcome == "pending" and token in self._tokens:
+                session.prompts[token] = prompt
+                askers = self._tokens[token]
+                self._tokens[token] = [session if asker is previous else asker for asker in askers]
         self._joined_midway.setdefault(name, False)
 
     def _feed_handshake(self, message: Message, at: str, via: str) -> list[Violation]:
-        """A handshake message or a reply."""
+        """Audit a handshake message or a reply."""
         if isinstance(message, (ConfirmationReply, ClarificationReply)):
             return self._feed_reply(message, at, via)
         handshake = self.subscriptions.get(via)
@@ -315,28 +325,28 @@ class Audit:
                 forget_older_half(self.subscriptions)
             handshake = self.subscriptions[via] = Handshake(whole=self._is_complete)
         if isinstance(message, SubscriptionAccepted) and at:
-            handshake.since = _moment(at) - _MILLISECOND
+            handshake.since = _parse_time(at) - _TIMESTAMP_PRECISION
         return [*handshake.feed(message)]
 
     def _feed_reply(self, message: Reply, at: str, via: str) -> list[Violation]:
-        found = [*self._find_misplaced(message, via)]
-        asked: list[SessionState] = self._tokens.get(message.reply_token, [])
-        if not asked and self.events and (self._is_complete or not via) and via not in self._gaps:
-            found.append(Violation("CONF-016", "No question with this reply_token was asked.", "/reply_token"))
-        for session in asked:
-            ask = session.prompts.get(message.reply_token)
-            if ask is None:  # asked after the session's end, and told of then
+        violations = [*self._find_misplaced(message, via)]
+        askers: list[SessionState] = self._tokens.get(message.reply_token, [])
+        if not askers and self.events and (self._is_complete or not via) and via not in self._gaps:
+            violations.append(Violation("CONF-016", "No question with this reply_token was asked.", "/reply_token"))
+        for session in askers:
+            prompt = session.prompts.get(message.reply_token)
+            if prompt is None:  # asked after the session's end, which was reported then
                 continue
-            if isinstance(message, ClarificationReply) and ask.kind == "clarification":
-                rule = response_violation(message, ask)
-                if rule and not found:
-                    found.append(Violation(rule, "The answer is not of a kind the question accepts.", "/response"))
-            if not found:
-                session.reply(message, _moment(at or message.timestamp), via)
-        return found
+            if isinstance(message, ClarificationReply) and prompt.kind == "clarification":
+                rule = response_violation(message, prompt)
+                if rule and not violations:
+                    violations.append(Violation(rule, "The answer is not of a kind the question accepts.", "/response"))
+            if not violations:
+                session.reply(message, _parse_time(at or message.timestamp), via)
+        return violations
 
     def _find_misplaced(self, message: Reply, via: str) -> Iterator[Violation]:
-        """A reply that this subscription may not send."""
+        """Find why this subscription may not send a reply."""
         if via and message.subscription_id != via:
             text = f"The reply came on {via} but names {message.subscription_id}."
             yield Violation(type(message).rules["subscription_id"], text, "/subscription_id")
@@ -347,7 +357,7 @@ class Audit:
             yield Violation("CONF-063", text, "/subscription_id")
 
     def grade(self, violations: Iterable[Violation], event_id: str = "", session_id: str = "") -> list[Finding]:
-        """Make findings of violations, but for those that only a higher level demands."""
+        """Turn violations into findings, leaving out those that only a higher level demands."""
         findings = []
         for violation in violations:
             rule = all_rules().get(violation.rule)
@@ -367,29 +377,33 @@ class Audit:
         return findings
 
 
-def _midway(session_id: str) -> SessionState:
-    """A session whose beginning is not known."""
+def _build_midway_session(session_id: str) -> SessionState:
+    """Return the state of a session whose beginning is not known."""
     session = SessionState(session_id, whole=False, others=True)
-    session.stage = LIFECYCLE["none", "started"]
+    session.stage = LIFECYCLE_TRANSITIONS["none", "started"]
     return session
 
 
-def _undetermined(event: Envelope, session: SessionState, found: list[Violation], *, released: bool) -> list[Violation]:
-    """What can be said of an event if not all before it is known. C-83"""
+def _soften_unknown(
+    event: Envelope, session: SessionState, violations: list[Violation], *, is_released: bool
+) -> list[Violation]:
+    """Return the violations that hold if not everything before the event is known. C-83"""
     agent = session.agents.get(event.producer.agent_id)
-    if agent is not None and not agent.has_moved:  # what it is in was perhaps announced where nobody heard it
-        found = [violation for violation in found if violation.rule not in _ANNOUNCED]
-    if released and isinstance(event, ToolInvoked):
-        # Nothing is missing in the recording; it is we who do not know, and what we did not judge is not fine.
-        found = [_unjudged(violation) if violation.rule in _CONSENT else violation for violation in found]
-    return found
+    if agent is not None and not agent.has_moved:  # its state may have been announced in the missing part
+        violations = [violation for violation in violations if violation.rule not in _UNANNOUNCED_RULES]
+    if is_released and isinstance(event, ToolInvoked):
+        # The recording is complete; it is the audit that did not follow, and an unjudged call is not a sound one.
+        violations = [
+            _to_unjudged(violation) if violation.rule in _CONSENT_RULES else violation for violation in violations
+        ]
+    return violations
 
 
-def _unjudged(violation: Violation) -> Violation:
+def _to_unjudged(violation: Violation) -> Violation:
     text = "Whether the user agreed to this call was not judged: too many sessions are open to follow this one."
     return Violation(violation.rule, text, event_id=violation.event_id)
 
 
-def _moment(text: str) -> float:
+def _parse_time(text: str) -> float:
     moment = timestamps.parse_instant(text)
     return 0.0 if moment is None else moment

@@ -2,7 +2,8 @@
 The catalogue of requirements, as data.
 
 ``catalogue.json`` holds one row per rule, in our words. Requirements that the
-specification states twice are kept once; ``MERGED`` says where the others went.
+specification states twice are kept once; :func:`merged_rules` maps the ids of
+the others to the rules that are kept.
 """
 
 from __future__ import annotations
@@ -16,17 +17,17 @@ import msgspec
 
 from ..errors import Severity, Violation
 
-__all__ = ["Rule", "all_rules", "find_rule", "grade", "merged_rules", "speak_section"]
+__all__ = ["Rule", "all_rules", "find_rule", "format_spoken_section", "grade", "merged_rules"]
 
 
 class Rule(msgspec.Struct, frozen=True, kw_only=True):
     """
-    One requirement.
+    One requirement of the specification.
 
     ``level`` is the lowest conformance level that demands it; a rule with
-    ``always`` is checked at every level (C-40). ``softened`` marks a MUST that
-    a reading turns into a warning for other people's recordings; our own
-    producer is held to it (``strict``).
+    ``always`` is checked at every level (C-40). ``softened`` marks a MUST that a
+    reading turns into a warning for recordings of other producers; our own producer
+    is held to it (``strict``).
     """
 
     id: str
@@ -43,7 +44,7 @@ class Rule(msgspec.Struct, frozen=True, kw_only=True):
     note: str = ""
 
     def severity(self, *, strict: bool = False) -> Severity:
-        """TERM-001 §2.1, TERM-032 §2.4.6: the keyword decides, and informative text at most warns."""
+        """Return the severity by the keyword; informative text at most warns. TERM-001 §2.1, TERM-032 §2.4.6"""
         if self.keyword == "SHOULD":
             return "warning"
         # A MAY rule is cited only when an option is used in the wrong shape.
@@ -55,56 +56,58 @@ class _Catalogue(msgspec.Struct, frozen=True):
     merged: dict[str, tuple[str, ...]]
 
 
-# Made here and not when it is needed: two threads that make the first one for a shape at once crash the process.
+# Built at import: two threads that build the first decoder of a Struct at the same time crash the process.
 _decode: Final = msgspec.json.Decoder(_Catalogue).decode
 
 
 @cache
 def _catalogue() -> _Catalogue:
-    # A part of the package, like its code: read once, when a rule is first named.
+    # Read once, when a rule is first looked up.
     return _decode(files(__package__).joinpath("catalogue.json").read_bytes())
 
 
 @cache
 def all_rules() -> Mapping[str, Rule]:
-    """Every rule by its id."""
+    """Return every rule by its id."""
     return {rule.id: rule for rule in _catalogue().rules}
 
 
 def merged_rules() -> Mapping[str, tuple[str, ...]]:
-    """Retired ids, and the rules that say the same."""
+    """Return the retired ids, each with the rules that replace it."""
     return _catalogue().merged
 
 
 def find_rule(id: str) -> Rule:
-    """The rule of that id."""
+    """Return the rule of an id, or raise :exc:`KeyError`."""
     return all_rules()[id]
 
 
 def grade(violation: Violation, *, strict: bool = False) -> Severity:
     """
-    How bad a violation is.
+    Return the severity of a violation.
 
     A reading that grades one situation lower than its rule (``severity`` on the
-    violation) softens a MUST just as ``softened`` does, so ``strict`` undoes it;
-    it does not make an error of a note.
+    violation) softens a MUST just as ``softened`` does, so ``strict`` undoes it; it
+    does not turn a note into an error.
     """
-    known = all_rules().get(violation.rule)
-    if known is None:  # a profile's own rule
+    rule = all_rules().get(violation.rule)
+    if rule is None:  # a profile's own rule
         return violation.severity or "error"
     if not violation.severity:
-        return known.severity(strict=strict)
-    if strict and violation.severity == "warning" and known.keyword != "SHOULD":
+        return rule.severity(strict=strict)
+    if strict and violation.severity == "warning" and rule.keyword != "SHOULD":
         return "error"
     return violation.severity
 
 
-def speak_section(section: str) -> str:
-    """Where a rule stands, as one says it: ``§3.8, A.4`` is section 3.8, section A.4."""
-    said = []
+def format_spoken_section(section: str) -> str:
+    """Format a rule's section for speech: ``§3.8, A.4`` becomes "section 3.8, section A.4"."""
+    spoken = []
     for part in section.split(", "):
         if part.startswith("schema:"):
-            said.append(part.replace(":", " ", 1))
+            spoken.append(part.replace(":", " ", 1))
+        elif part.startswith(("§", "A.")):
+            spoken.append(f"section {part.removeprefix('§')}")
         else:
-            said.append(f"section {part.removeprefix('§')}" if part.startswith(("§", "A.")) else part)
-    return ", ".join(said)
+            spoken.append(part)
+    return ", ".join(spoken)

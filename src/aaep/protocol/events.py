@@ -1,19 +1,19 @@
 """
 The shapes of events: the envelope, the twelve core types, and the rest.
 
-This is the only place where an event's shape is written. The JSON Schemas in
-``schemas/`` are generated from these Structs, and the fast decoders in
+An event's shape is defined only here. The JSON Schemas in ``schemas/`` are
+generated from these Structs, and the fast decoders in
 :mod:`aaep.protocol.codec` are built from them.
 
-Three conventions keep the wire and the types in step:
+Three conventions keep the wire format and the types in step:
 
 * A member that may be absent has the default ``UNSET``. Absent is never null.
-* A member with any other default is required on the wire. The default is
-  there so that code need not spell out what can only have one value.
-* What msgspec cannot say sits in ``extra_json_schema``: it reaches the schema,
-  and :mod:`aaep.protocol.rules` checks it.
+* A member with any other default is required on the wire. The default saves
+  code from spelling out what can only have one value.
+* Constraints that msgspec cannot express are in ``extra_json_schema``: they
+  reach the schema, and :mod:`aaep.protocol.rules` checks them.
 
-``rules`` on a class names the rule a bad member breaks: the member's own
+``rules`` on a class maps members to the rule that a bad one breaks: by its own
 name, else ``"*"`` for required and ``"?"`` for optional members; ``""`` is for
 a member that does not belong there.
 """
@@ -118,7 +118,7 @@ class LocalizationHints(Message, frozen=True, kw_only=True):
 
 
 class Envelope(Message, frozen=True, kw_only=True):
-    """What every event carries, in the order §3.6 recommends (ENV-064)."""
+    """The members that every event has, in the order §3.6 recommends (ENV-064)."""
 
     rules = {
         "": "ENV-061",
@@ -458,7 +458,7 @@ Event: TypeAlias = (
 )
 
 # ENV-009 §3.2.2: exactly twelve, in four families.
-_TWELVE: Final[Mapping[str, type[Envelope]]] = {
+_CORE_EVENT_NAMES: Final[Mapping[str, type[Envelope]]] = {
     "session.started": SessionStarted,
     "session.completed": SessionCompleted,
     "session.errored": SessionErrored,
@@ -472,14 +472,17 @@ _TWELVE: Final[Mapping[str, type[Envelope]]] = {
     "awaiting.clarification": AwaitingClarification,
     "handoff.requested": HandoffRequested,
 }
-CORE_EVENTS: Final[Mapping[str, type[Envelope]]] = {f"aaep:agent.{name}": cls for name, cls in _TWELVE.items()}
+CORE_EVENTS: Final[Mapping[str, type[Envelope]]] = {
+    f"aaep:agent.{name}": cls for name, cls in _CORE_EVENT_NAMES.items()
+}
 TERMINAL: Final = (SessionCompleted, SessionErrored, SessionCancelled)
 CRITICAL: Final = (SessionErrored, AwaitingConfirmation, AwaitingClarification, HandoffRequested)
 
 
 def output_language(event: OutputStreaming) -> str:
-    """What the chunk is written in (OUT-012)."""
-    hints = get_member(event, "localization_hints")
-    return (
-        get_member(event, "language") or (get_member(hints, "primary_language") if hints is not None else None) or "en"
-    )
+    """Return the language tag of a chunk's text (OUT-012)."""
+    language: str | None = get_member(event, "language")
+    if not language:
+        hints = get_member(event, "localization_hints")
+        language = get_member(hints, "primary_language") if hints is not None else None
+    return language or "en"

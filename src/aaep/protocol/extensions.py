@@ -1,10 +1,10 @@
 """
-Extensions and profiles: what others may add, and what they may not touch. Chapter 7, §9.6
+Extensions and profiles: declarations of what a vocabulary or rule set adds to the core. Chapter 7, §9.6
 
-An extension adds; it never changes the core. A profile adds requirements on
-top of a level. Both are small declarations that another package can register
-under the entry points ``aaep.protocol.extensions`` and ``aaep.profiles``. Context
-documents are never fetched (CF-136): a :class:`Registry` is all we know.
+An extension adds to the core and never changes it. A profile adds requirements
+on top of a level. Both are small declarations that another package can register
+under the entry points ``aaep.extensions`` and ``aaep.profiles``. Context
+documents are never fetched (CF-136): a :class:`Registry` is the only source.
 """
 
 from __future__ import annotations
@@ -19,29 +19,29 @@ import msgspec
 from ..errors import ExtensionError, Violation
 from .catalogue import all_rules, merged_rules
 from .events import CORE_EVENTS, Envelope
-from .fields import CORE_CONTEXT, URI, Urgency
+from .fields import CORE_CONTEXT, URI_PATTERN, Urgency
 from .messages import MESSAGES, Capabilities
 
 __all__ = ["Extension", "Profile", "Registry", "add_installed", "check_declaration"]
 
 CORE_NAMESPACE: Final = "https://aaep-protocol.org/"
 _PREFIX: Final = re.compile(r"[a-z][a-z0-9_-]{1,31}")  # CF-135
-_URI: Final = re.compile(URI)
-_MAJOR: Final = re.compile(r"/v[0-9]+(?=/|#|$)")
-_AREA: Final = re.compile(r"[A-Za-z][A-Za-z0-9]{0,31}")
+_URI: Final = re.compile(URI_PATTERN)
+_MAJOR_VERSION: Final = re.compile(r"/v[0-9]+(?=/|#|$)")
+_RULE_PREFIX: Final = re.compile(r"[A-Za-z][A-Za-z0-9]{0,31}")
 _LEVELS: Final = (1, 2, 3)
 _URGENCIES: Final = get_args(Urgency)
-_ENVELOPE: Final = frozenset(Envelope.__struct_encode_fields__) | {"extensions"}
-_TAKEN: Final = _ENVELOPE | frozenset(Capabilities.__struct_encode_fields__)
+_ENVELOPE_MEMBERS: Final = frozenset(Envelope.__struct_encode_fields__) | {"extensions"}
+_CORE_NAMES: Final = _ENVELOPE_MEMBERS | frozenset(Capabilities.__struct_encode_fields__)
 
 
 class Extension(msgspec.Struct, frozen=True, kw_only=True):
     """
-    A vocabulary beside the core.
+    A vocabulary that adds to the core.
 
-    ``fields`` is the shape of ``extensions.<prefix>`` on an event, ``events``
-    the payload of each event type of its own, ``urgencies`` the urgency of
-    each (EXT-028), ``capabilities`` the shape of its object in a handshake.
+    ``fields`` is the shape of ``extensions.<prefix>`` on an event, ``events`` the
+    payload of each of its own event types, ``urgencies`` the urgency of each
+    (EXT-028), ``capabilities`` the shape of its object in a handshake.
     """
 
     namespace: str
@@ -55,19 +55,19 @@ class Extension(msgspec.Struct, frozen=True, kw_only=True):
     contact: str = ""
 
     def __post_init__(self) -> None:
-        # Two threads that are the first to use a shape, at the same time, would crash the process.
+        # Built here: two threads that build the first decoder of a Struct at the same time crash the process.
         for shape in (self.fields, self.capabilities, *self.events.values()):
-            if _is_shape(shape):
+            if _is_struct_class(shape):
                 msgspec.json.Decoder(shape)
 
     @property
     def family(self) -> str:
         """The namespace without its major version: v1 and v2 are one family (CF-062)."""
-        return _family(self.namespace)
+        return _strip_major_version(self.namespace)
 
 
-def _family(uri: str) -> str:
-    return _MAJOR.sub("", str(uri))
+def _strip_major_version(uri: str) -> str:
+    return _MAJOR_VERSION.sub("", str(uri))
 
 
 class Profile(msgspec.Struct, frozen=True, kw_only=True):
@@ -77,7 +77,7 @@ class Profile(msgspec.Struct, frozen=True, kw_only=True):
     Each of ``checks`` takes a message and yields violations whose rule ids
     start with ``prefix`` and a dash, so that no core rule can be restated.
 
-    Raises :exc:`~aaep.errors.ExtensionError` if it does more than add.
+    Raises :exc:`~aaep.errors.ExtensionError` if it does anything but add.
     """
 
     uri: str
@@ -89,32 +89,32 @@ class Profile(msgspec.Struct, frozen=True, kw_only=True):
     checks: tuple[Callable[[Any], Iterable[Violation]], ...] = ()
 
     def __post_init__(self) -> None:
-        # Not in the registry alone: an audit takes profiles without one.
-        errors = [*_additions(self)]
+        # Checked here because an audit takes profiles without a registry.
+        errors = [*_find_profile_violations(self)]
         if errors:
             raise ExtensionError(f"The profile {self.uri} cannot be used.", errors)
 
     def check(self, message: Any) -> Iterator[Violation]:
-        """What its checks find, under rules of its own. TERM-026 §2.2.17"""
-        for one in self.checks:
-            for found in one(message):
-                if not found.rule.startswith(f"{self.prefix}-"):
-                    text = f"A check found {found.rule}, which is not its own to judge. Use {self.prefix}-…."
+        """Yield the violations that the profile's checks find, all under its own rules. TERM-026 §2.2.17"""
+        for check in self.checks:
+            for violation in check(message):
+                if not violation.rule.startswith(f"{self.prefix}-"):
+                    text = f"A check found {violation.rule}, which is not its own to judge. Use {self.prefix}-…."
                     raise ExtensionError(f"The profile {self.uri} cannot be used.", [Violation("TERM-026", text)])
-                yield found
+                yield violation
 
 
-def _additions(profile: Profile) -> Iterator[Violation]:
-    """What is wrong with a profile by itself: it adds to a level, under names of its own. TERM-026"""
+def _find_profile_violations(profile: Profile) -> Iterator[Violation]:
+    """Find what is wrong with a profile by itself. TERM-026"""
     if not _URI.fullmatch(str(profile.uri)):
         yield Violation("TERM-026", "A profile needs a URI of its own, an absolute one.", "/uri")
     if profile.level not in _LEVELS:
         yield Violation("TERM-026", f"A profile stands on level 1, 2 or 3; found {profile.level!r}.", "/level")
-    areas = {id_.partition("-")[0] for id_ in (*all_rules(), *merged_rules())}
-    if not _AREA.fullmatch(str(profile.prefix)):
+    core_prefixes = {id_.partition("-")[0] for id_ in (*all_rules(), *merged_rules())}
+    if not _RULE_PREFIX.fullmatch(str(profile.prefix)):
         text = f"The prefix {profile.prefix!r} is not usable: it should be letters and digits, such as MEDICAL."
         yield Violation("TERM-026", text, "/prefix")
-    elif profile.prefix.upper() in areas:
+    elif profile.prefix.upper() in core_prefixes:
         text = f"The prefix {profile.prefix} belongs to rules of the protocol. Choose another."
         yield Violation("TERM-026", text, "/prefix")
     for rule in profile.statements:
@@ -122,21 +122,21 @@ def _additions(profile: Profile) -> Iterator[Violation]:
             yield Violation("TERM-026", f"{rule} is not its own to state. Use {profile.prefix}-….", "/statements")
 
 
-def _is_shape(given: object) -> bool:
-    return isinstance(given, type) and issubclass(given, msgspec.Struct)
+def _is_struct_class(value: object) -> bool:
+    return isinstance(value, type) and issubclass(value, msgspec.Struct)
 
 
-def _type(extension: Extension, type_: str, payload: object) -> Iterator[Violation]:
-    """What is wrong with one event type of an extension."""
+def _find_type_violations(extension: Extension, type_: str, payload: object) -> Iterator[Violation]:
+    """Find what is wrong with one event type of an extension."""
     if not type_.startswith(f"{extension.prefix}:"):
         yield Violation("EXT-012", f"{type_} is not in the namespace of {extension.prefix}.", "/types")
     if type_ in CORE_EVENTS or type_ in MESSAGES:
         yield Violation("EXT-012", f"{type_} is a core type.", "/types")
-    if not _is_shape(payload):
+    if not _is_struct_class(payload):
         text = f"The payload of {type_} should be a class of msgspec.Struct; found {payload!r}."
         yield Violation("EXT-027", text, "/types")
     for name in getattr(payload, "__struct_encode_fields__", ()):
-        if name in _ENVELOPE:  # ENV-059 §3.5: the envelope's names keep their meaning on every event.
+        if name in _ENVELOPE_MEMBERS:  # ENV-059 §3.5: the envelope's names keep their meaning on every event.
             yield Violation("ENV-059", f"The payload of {type_} redefines the envelope's {name}.", "/types")
         elif name.startswith("aaep_"):  # CF-128
             text = f"The payload of {type_} has {name}; names that start with aaep_ are reserved. Rename it."
@@ -155,15 +155,15 @@ def _type(extension: Extension, type_: str, payload: object) -> Iterator[Violati
 def check_declaration(
     *, namespace: object, prefix: object, context: object, types: Iterable[object] = ()
 ) -> Iterator[Violation]:
-    """Everything that is wrong with an extension's declaration."""
-    yield from _prefix(prefix)
+    """Yield everything that is wrong with an extension's declaration."""
+    yield from _find_prefix_violations(prefix)
     if not isinstance(namespace, str) or not _URI.fullmatch(namespace):
         yield Violation(
             "EXT-014", "An extension needs a namespace: an absolute URI its publisher controls.", "/namespace"
         )
     elif namespace.startswith(CORE_NAMESPACE):
         yield Violation("EXT-012", f"The namespace {namespace} belongs to the core. Use one of your own.", "/namespace")
-    elif not _MAJOR.search(namespace):
+    elif not _MAJOR_VERSION.search(namespace):
         yield Violation("EXT-016", "The namespace should carry the major version, such as /v1.", "/namespace")
     if not isinstance(context, str) or not _URI.fullmatch(context) or context.startswith(CORE_NAMESPACE):
         yield Violation("EXT-014", "An extension needs a context: an absolute URI outside the core.", "/context")
@@ -174,7 +174,7 @@ def check_declaration(
             yield Violation("EXT-012", f"{type_} is in the core's namespace. Use {prefix}:name.", f"/types/{index}")
 
 
-def _prefix(prefix: object) -> Iterator[Violation]:
+def _find_prefix_violations(prefix: object) -> Iterator[Violation]:
     if not isinstance(prefix, str):
         yield Violation("EXT-017", "An extension needs a short prefix.", "/prefix")
     elif prefix.startswith("@"):
@@ -183,7 +183,7 @@ def _prefix(prefix: object) -> Iterator[Violation]:
         yield Violation("EXT-022", "The prefix aaep belongs to the core. Choose another.", "/prefix")
     elif prefix.lower() in ("xsd", "rdf", "rdfs"):
         yield Violation("EXT-023", f"The prefix {prefix} belongs to RDF. Choose another.", "/prefix")
-    elif not _PREFIX.fullmatch(prefix) or prefix in _TAKEN:
+    elif not _PREFIX.fullmatch(prefix) or prefix in _CORE_NAMES:
         expected = "two to 32 lower-case letters, digits, - or _, and no name the core uses"
         yield Violation("EXT-017", f"The prefix {prefix!r} is not usable: it should be {expected}.", "/prefix")
     elif not 3 <= len(prefix) <= 12:
@@ -191,7 +191,7 @@ def _prefix(prefix: object) -> Iterator[Violation]:
 
 
 class Registry:
-    """The extensions and profiles a program knows."""
+    """The extensions and profiles that a program knows."""
 
     def __init__(self, extensions: Iterable[Extension] = ()) -> None:
         self._by_context: dict[str, Extension] = {}
@@ -201,65 +201,76 @@ class Registry:
             self.add(extension)
 
     def add(self, extension: Extension) -> None:
-        """Register an extension, or refuse it with the reasons. The same one twice is one. EXT-013 §7.2"""
+        """
+        Register an extension, or raise :exc:`~aaep.errors.ExtensionError` with the reasons. EXT-013 §7.2
+
+        Registering an equal extension again has no effect.
+        """
         if extension in self._by_context.values():
             return
-        found = [*self._faults(extension)]
-        errors = [violation for violation in found if violation.severity != "warning" and violation.rule != "EXT-016"]
+        violations = [*self._find_violations(extension)]
+        errors = [
+            violation for violation in violations if violation.severity != "warning" and violation.rule != "EXT-016"
+        ]
         if errors:
             raise ExtensionError(f"The extension {extension.prefix!r} was not registered.", errors)
         self._by_context[extension.context] = extension
         self._by_prefix.setdefault(extension.prefix, []).append(extension)
 
     def add_profile(self, profile: Profile) -> None:
-        """Register a profile. Its URI and its rule ids are its own; the same one twice is one. TERM-026 §2.2.17"""
+        """
+        Register a profile, whose URI and rule ids have to be its own. TERM-026 §2.2.17
+
+        Registering an equal profile again has no effect.
+        """
         for other in self.profiles.values():
             if other == profile:
                 return
             if other.uri == profile.uri:
                 text = "Another profile has this URI. Give what has changed one of its own, such as /v2."
                 raise ExtensionError(f"The profile {profile.uri} was not registered. {text}")
-            if other.prefix == profile.prefix and _family(other.uri) != _family(profile.uri):
+            if other.prefix == profile.prefix and _strip_major_version(other.uri) != _strip_major_version(profile.uri):
                 text = f"The prefix {profile.prefix} is taken by {other.uri}. Choose another."
                 raise ExtensionError(f"The profile {profile.uri} was not registered. {text}")
-        missing = [uri for uri in profile.extensions if uri not in {e.namespace for e in self._by_context.values()}]
+        registered = {extension.namespace for extension in self._by_context.values()}
+        missing = [uri for uri in profile.extensions if uri not in registered]
         if missing:
             raise ExtensionError(f"The profile {profile.uri} needs these extensions registered first: {missing}")
         self.profiles[profile.uri] = profile
 
     def context(self, uri: str) -> Extension | None:
-        """The extension whose context this is."""
+        """Return the extension with this context, or None."""
         return self._by_context.get(uri)
 
     def namespace(self, uri: str) -> Extension | None:
-        """The extension whose namespace this is: the URI a subscriber lists."""
-        return next((one for one in self._by_context.values() if one.namespace == uri), None)
+        """Return the extension with this namespace, the URI that a subscriber lists, or None."""
+        return next((extension for extension in self._by_context.values() if extension.namespace == uri), None)
 
     def prefix(self, prefix: str) -> Extension | None:
-        """The newest extension of that prefix."""
-        known = self._by_prefix.get(prefix)
-        return known[-1] if known else None
+        """Return the newest extension with this prefix, or None."""
+        extensions = self._by_prefix.get(prefix)
+        return extensions[-1] if extensions else None
 
     def declared(self, contexts: Iterable[str]) -> tuple[dict[str, Extension], bool]:
         """
-        Who claims which prefix among an event's extra contexts. C-07, ENV-052 §3.4.3
+        Return the extensions that an event's contexts declare, by prefix. C-07, ENV-052 §3.4.3
 
-        Returns the extensions whose contexts are registered, by their prefixes,
-        and whether some context is not: whose the other prefixes are is then open.
+        The second value tells whether some context is not registered: an unclaimed
+        prefix may then belong to it.
         """
         claimed: dict[str, Extension] = {}
-        open_question = False
+        has_unregistered = False
         for uri in contexts:
             if uri == CORE_CONTEXT or not isinstance(uri, str):
                 continue
             extension = self._by_context.get(uri)
             if extension is None:
-                open_question = True
+                has_unregistered = True
             else:
                 claimed.setdefault(extension.prefix, extension)
-        return claimed, open_question
+        return claimed, has_unregistered
 
-    def _faults(self, extension: Extension) -> Iterator[Violation]:
+    def _find_violations(self, extension: Extension) -> Iterator[Violation]:
         yield from check_declaration(
             namespace=extension.namespace,
             prefix=extension.prefix,
@@ -267,27 +278,30 @@ class Registry:
             types=extension.events,
         )
         for name, shape in (("fields", extension.fields), ("capabilities", extension.capabilities)):
-            if shape is not None and not _is_shape(shape):
+            if shape is not None and not _is_struct_class(shape):
                 yield Violation("EXT-027", f"{name} should be a class of msgspec.Struct; found {shape!r}.", f"/{name}")
         for type_, payload in extension.events.items():
-            if isinstance(type_, str):  # or the declaration has said so
-                yield from _type(extension, type_, payload)
+            if isinstance(type_, str):  # any other was reported by check_declaration()
+                yield from _find_type_violations(extension, type_, payload)
         for type_ in extension.urgencies:
             if type_ not in extension.events:
                 text = f"{type_} has an urgency, but is none of its events. Leave it out."
                 yield Violation("EXT-028", text, "/urgencies")
-        yield from self._clashes(extension)
+        yield from self._find_clashes(extension)
 
-    def _clashes(self, extension: Extension) -> Iterator[Violation]:
-        """Who came first keeps its names: one context and one shape for each namespace, one family for each prefix."""
+    def _find_clashes(self, extension: Extension) -> Iterator[Violation]:
+        """
+        Find names of the extension that an earlier one has taken.
+
+        There is one context and one shape for each namespace, and one family for each prefix.
+        """
         for other in self._by_context.values():
             if other.namespace == extension.namespace:
                 if other.prefix != extension.prefix:
                     text = f"{other.namespace} has the prefix {other.prefix}. Use that, or a namespace of your own."
-                    yield Violation("EXT-014", text, "/namespace")
                 else:
                     text = f"{other.namespace} is declared in another way already. Give what has changed a new version."
-                    yield Violation("EXT-014", text, "/namespace")
+                yield Violation("EXT-014", text, "/namespace")
                 continue
             if other.context == extension.context:
                 text = f"The context {other.context} belongs to {other.namespace}. Use one of your own."
@@ -298,13 +312,13 @@ class Registry:
 
 
 def add_installed(registry: Registry) -> Registry:
-    """Add what other installed packages declare under our two entry points."""
-    found: list[tuple[EntryPoint, Callable[[Any], None]]]
-    found = [(point, registry.add) for point in entry_points(group="aaep.extensions")]
-    found += [(point, registry.add_profile) for point in entry_points(group="aaep.profiles")]
-    for point, add in found:
+    """Register what installed packages declare under the entry points, and return the registry."""
+    points: list[tuple[EntryPoint, Callable[[Any], None]]]
+    points = [(point, registry.add) for point in entry_points(group="aaep.extensions")]
+    points += [(point, registry.add_profile) for point in entry_points(group="aaep.profiles")]
+    for point, add in points:
         try:
             add(point.load())
-        except Exception as error:  # whatever another package's module may raise
+        except Exception as error:  # another package's module may raise anything
             raise ExtensionError(f"{point.group} {point.name} ({point.value}) cannot be used: {error}") from error
     return registry

@@ -1,9 +1,9 @@
 """
-The scalars that shapes are made of, and the root of every message.
+The scalar types of message members, and the base class of every message.
 
-Patterns sit in ``extra_json_schema``: they reach the generated schema, stay
-out of the decoder's slow path, and :mod:`aaep.protocol.rules` compiles its checks from
-them, so each is written once.
+Patterns are kept in ``extra_json_schema``: they reach the generated schema and
+stay out of the decoder's slow path, and :mod:`aaep.protocol.rules` compiles its
+checks from them, so each is written once.
 """
 
 from __future__ import annotations
@@ -22,15 +22,17 @@ STATES: Final = ("idle", "thinking", "calling_tool", "writing_output", "awaiting
 UNIQUE: Final = {"uniqueItems": True}
 MAX_SAFE_INTEGER: Final = 2**53 - 1  # C-27
 
-# Forms that are needed elsewhere too. The groups of an instant are its date, time, fraction and offset.
-INSTANT: Final = r"([0-9]{4}-[0-9]{2}-[0-9]{2})T([0-9]{2}:[0-9]{2}:[0-9]{2})(?:\.([0-9]+))?(Z|[+-][0-9]{2}:[0-9]{2})"
-URI: Final = r"[A-Za-z][A-Za-z0-9+.-]*:[^\s]+"
-# C-85: the id of events that were merged is that of the last, ``m`` and their number; that of a piece from inside
-# one has a position and a length instead.
-MERGED: Final = r"([\s\S]+)m([1-9][0-9]*)"
-PIECE: Final = r"([\s\S]+)p[0-9]+x[0-9]+"
+# Patterns that other modules use too. The groups of an instant are its date, time, fraction and offset.
+INSTANT_PATTERN: Final = (
+    r"([0-9]{4}-[0-9]{2}-[0-9]{2})T([0-9]{2}:[0-9]{2}:[0-9]{2})(?:\.([0-9]+))?(Z|[+-][0-9]{2}:[0-9]{2})"
+)
+URI_PATTERN: Final = r"[A-Za-z][A-Za-z0-9+.-]*:[^\s]+"
+# C-85: the id of merged events is the id of the last, ``m`` and their number; that of a piece from inside one event
+# has ``p``, a position and a length instead.
+MERGED_ID_PATTERN: Final = r"([\s\S]+)m([1-9][0-9]*)"
+PIECE_ID_PATTERN: Final = r"([\s\S]+)p[0-9]+x[0-9]+"
 
-# ENV-012, ENV-017, HITL-008: ids reach logs and SSE id lines, so they are matched whole (C-10).
+# ENV-012, ENV-017, HITL-008: ids reach logs and SSE id lines, so the whole text has to match (C-10).
 EventId = Annotated[
     str, Meta(description="Names this event.", extra_json_schema={"pattern": "^evt_[A-Za-z0-9]{1,64}$"})
 ]
@@ -55,13 +57,13 @@ Timestamp = Annotated[
     str,
     Meta(
         description="RFC 3339 instant, upper-case T and Z, three fractional digits preferred, six allowed.",
-        extra_json_schema={"pattern": f"^{INSTANT}$"},
+        extra_json_schema={"pattern": f"^{INSTANT_PATTERN}$"},
     ),
 ]
 LanguageTag = Annotated[
     str, Meta(description="A BCP 47 tag.", extra_json_schema={"pattern": "^[a-zA-Z]{1,8}(-[a-zA-Z0-9]{1,8})*$"})
 ]
-Uri = Annotated[str, Meta(description="An absolute URI.", extra_json_schema={"pattern": f"^{URI}$"})]
+Uri = Annotated[str, Meta(description="An absolute URI.", extra_json_schema={"pattern": f"^{URI_PATTERN}$"})]
 Prose = Annotated[str, Meta(min_length=1, max_length=16384)]
 Line = Annotated[str, Meta(min_length=1, max_length=4096)]
 Duration = Annotated[int, Meta(ge=0, le=86_400_000, description="Milliseconds, at most a day.")]
@@ -94,42 +96,42 @@ Detailed = Annotated[str, Meta(min_length=1, max_length=16384, description="Full
 
 
 class Message(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, dict=True):
-    """Anything that travels: an event, or a handshake or reply message."""
+    """The base class of all messages: events, handshake messages, replies and the manifest."""
 
     rules: ClassVar[Mapping[str, str]] = {}
-    # What the schema says of members the type does not name.
+    # The schema of members that the type does not name.
     others: ClassVar[bool | Mapping[str, str]] = False
 
     @property
     def raw(self) -> bytes | None:
         """
-        The bytes this message was read from, if it holds more than its type says.
+        The bytes this message was decoded from, if it holds more than its type says.
 
-        Unknown members, unknown enumeration values and other things a newer
-        peer may send are kept there, so that a relay loses nothing.
+        They keep unknown members, unknown enumeration values and other things that a
+        newer peer may send, so that a relay loses nothing.
         """
         return self.__dict__.get("raw")
 
     @property
     def unknown(self) -> Mapping[str, Any]:
-        """Top-level members the type does not know, with their values."""
+        """Top-level members that the type does not name, with their values."""
         return self.__dict__.get("unknown") or {}
 
 
-def pointer(*parts: str | int) -> str:
-    """A JSON pointer (RFC 6901)."""
+def json_pointer(*parts: str | int) -> str:
+    """Return the JSON pointer (RFC 6901) of a path."""
     if len(parts) == 1 and isinstance(parts[0], str) and parts[0].isidentifier():
-        return "/" + parts[0]  # nearly always, and nothing in it to escape
+        return "/" + parts[0]  # the usual case, with nothing to escape
     return "".join("/" + str(part).replace("~", "~0").replace("/", "~1") for part in parts)
 
 
 def get_member(message: Message, name: str) -> Any:
-    """A member's value, or None where it is absent or the type has no such member."""
+    """Return a member's value, or None if it is absent or the type has no such member."""
     value = getattr(message, name, UNSET)
     return None if value is UNSET else value
 
 
 @cache
 def struct_fields(cls: type[msgspec.Struct]) -> tuple[msgspec.structs.FieldInfo, ...]:
-    """The fields of a Struct. Asking msgspec reads the annotations anew each time, which takes a while."""
+    """Return the fields of a Struct, cached because msgspec reads the annotations anew each time."""
     return msgspec.structs.fields(cls)

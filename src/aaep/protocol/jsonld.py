@@ -1,10 +1,10 @@
 """
-The JSON-LD context of the core vocabulary, made from the Structs, and what is wrong with one.
+Generate the JSON-LD context of the core vocabulary from the Structs, and check such a context.
 
-Nothing in this library expands or fetches contexts (C-05, CF-127). The
-document is for those who do: with it an event becomes linked data and loses no
-member that its type names. Variants such as ``summary_normal_yo`` have no term,
-for nobody can list them.
+Nothing in this library expands or fetches contexts (C-05, CF-127). The document
+is for programs that do: with it an event becomes linked data and loses no member
+that its type names. Variants such as ``summary_normal_yo`` have no term, since
+they cannot be enumerated.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from msgspec import inspect
 
 from ..errors import Violation
 from .events import CORE_EVENTS, Choice, LocalizationHints, ProducerInfo, Progress
-from .fields import Message, Timestamp, Uri, pointer
+from .fields import Message, Timestamp, Uri, json_pointer
 
 __all__ = ["VOCABULARY", "context_document", "find_context_violations"]
 
@@ -26,143 +26,153 @@ Term: TypeAlias = str | dict[str, Any]
 VOCABULARY: Final = "https://aaep-protocol.org/vocab/v1#"  # not the types/ of the prose: C-05, CF-132
 XSD: Final = "http://www.w3.org/2001/XMLSchema#"
 
-# CTX-002: what is no member of its own.
-_FIXED: Final = {"aaep": VOCABULARY, "xsd": XSD, "type": "@type", "id": "@id"}
-# CTX-003: the order of these carries meaning, or carries none. The Structs do not say which.
-_LISTS: Final = ("available_languages", "fallback_chain", "tools_available", "choices")
-_SETS: Final = ("allowed_replies", "accepted_response_kinds")
+# CTX-002: terms that are no members of events.
+_FIXED_TERMS: Final = {"aaep": VOCABULARY, "xsd": XSD, "type": "@type", "id": "@id"}
+# CTX-003: members whose order matters (lists) and does not (sets), which the Structs do not say.
+_LIST_MEMBERS: Final = ("available_languages", "fallback_chain", "tools_available", "choices")
+_SET_MEMBERS: Final = ("allowed_replies", "accepted_response_kinds")
 # CTX-004
-_REFERENCES: Final = ("producer", "manifest_uri", "result_uri", "error_uri", "target_uri")
+_REFERENCE_MEMBERS: Final = ("producer", "manifest_uri", "result_uri", "error_uri", "target_uri")
 
-_NODES: Final[Mapping[str, type[Message]]] = {
+_NODE_STRUCTS: Final[Mapping[str, type[Message]]] = {
     "producer": ProducerInfo,
     "localization_hints": LocalizationHints,
     "progress": Progress,
 }
-# CTX-005: value and label are no terms of the vocabulary at large, only inside a choice.
-_SCOPED: Final[Mapping[str, type[Message]]] = {"choices": Choice}
-_LITERALS: Final[Mapping[type[inspect.Type], str]] = {  # what may have a fraction is a decimal, whole or not
+# CTX-005: value and label are terms only inside a choice.
+_SCOPED_STRUCTS: Final[Mapping[str, type[Message]]] = {"choices": Choice}
+_LITERAL_TYPES: Final[Mapping[type[inspect.Type], str]] = {  # a member that may have a fraction is always a decimal
     inspect.FloatType: "xsd:decimal",
     inspect.IntType: "xsd:integer",
     inspect.BoolType: "xsd:boolean",
 }
 
 
-# -- the document ---------------------------------------------------------------------
+# -- generating the context -----------------------------------------------------------
 
 
 def context_document() -> dict[str, Any]:
-    """The context document of the core: what https://aaep-protocol.org/context/v1 stands for."""
+    """Return the context document of the core, which https://aaep-protocol.org/context/v1 stands for."""
     terms: dict[str, Term] = {}
-    for shape in (*CORE_EVENTS.values(), *_NODES.values()):
-        for name, term in _terms(shape):
+    for shape in (*CORE_EVENTS.values(), *_NODE_STRUCTS.values()):
+        for name, term in _iter_terms(shape):
             terms.setdefault(name, term)
-    return {"@context": {"@version": 1.1, "@protected": True, **_FIXED, **dict(sorted(terms.items()))}}
+    return {"@context": {"@version": 1.1, "@protected": True, **_FIXED_TERMS, **dict(sorted(terms.items()))}}
 
 
-def _terms(shape: type[Message]) -> Iterator[tuple[str, Term]]:
-    drawn = cast(inspect.StructType, inspect.type_info(shape))
-    for field, info in zip(msgspec.structs.fields(shape), drawn.fields, strict=True):
+def _iter_terms(shape: type[Message]) -> Iterator[tuple[str, Term]]:
+    struct_type = cast(inspect.StructType, inspect.type_info(shape))
+    for field, info in zip(msgspec.structs.fields(shape), struct_type.fields, strict=True):
         name = field.encode_name
-        if not name.startswith("@") and name not in _FIXED:
-            yield name, _term(name, field.type, info.type)
+        if not name.startswith("@") and name not in _FIXED_TERMS:
+            yield name, _build_term(name, field.type, info.type)
 
 
-def _term(name: str, annotation: Any, type_: inspect.Type) -> Term:
+def _build_term(name: str, annotation: Any, type_: inspect.Type) -> Term:
     identifier = f"aaep:{name}"
-    kind = _kind(name, annotation, type_)
-    container = "@list" if name in _LISTS else "@set" if name in _SETS else None
-    scope = dict(_terms(_SCOPED[name])) if name in _SCOPED else None
-    extras = {"@type": kind, "@container": container, "@context": scope}
-    told = {keyword: value for keyword, value in extras.items() if value is not None}
-    return {"@id": identifier, **told} if told else identifier
+    value_type = _value_type(name, annotation, type_)
+    container = None
+    if name in _LIST_MEMBERS:
+        container = "@list"
+    elif name in _SET_MEMBERS:
+        container = "@set"
+    scope = dict(_iter_terms(_SCOPED_STRUCTS[name])) if name in _SCOPED_STRUCTS else None
+    extras = {"@type": value_type, "@container": container, "@context": scope}
+    keywords = {keyword: value for keyword, value in extras.items() if value is not None}
+    return {"@id": identifier, **keywords} if keywords else identifier
 
 
-def _kind(name: str, annotation: Any, type_: inspect.Type) -> str | None:
-    """What a member's values are, when they are not plain text."""
-    spelt = (annotation, *getattr(annotation, "__args__", ()))
-    if name in _REFERENCES or Uri in spelt:
+def _value_type(name: str, annotation: Any, type_: inspect.Type) -> str | None:
+    """Return the JSON-LD type of a member's values, or None for plain text."""
+    annotations = (annotation, *getattr(annotation, "__args__", ()))
+    if name in _REFERENCE_MEMBERS or Uri in annotations:
         return "@id"
-    if Timestamp in spelt:
+    if Timestamp in annotations:
         return "xsd:dateTime"
-    plain = {type(one) for one in _plain(type_)}
-    if inspect.DictType in plain:
+    plain_kinds = {type(plain_type) for plain_type in _iter_plain_types(type_)}
+    if inspect.DictType in plain_kinds:
         return "@json"  # a free object: its names are not ours
-    return next((literal for kind, literal in _LITERALS.items() if kind in plain), None)
+    return next((literal for kind, literal in _LITERAL_TYPES.items() if kind in plain_kinds), None)
 
 
-def _plain(type_: inspect.Type) -> Iterator[inspect.Type]:
-    """The types a value may have, without their limits."""
+def _iter_plain_types(type_: inspect.Type) -> Iterator[inspect.Type]:
+    """Yield the types that a value may have, without their constraints."""
     if isinstance(type_, inspect.Metadata):
-        yield from _plain(type_.type)
+        yield from _iter_plain_types(type_.type)
     elif isinstance(type_, inspect.UnionType):
-        for one in type_.types:
-            yield from _plain(one)
+        for member in type_.types:
+            yield from _iter_plain_types(member)
     else:
         yield type_
 
 
-# -- the rules ------------------------------------------------------------------------
+# -- checking a context ---------------------------------------------------------------
 
 
 def find_context_violations(doc: object) -> Iterator[Violation]:
-    """Everything that is wrong with a context document that claims to be the core's."""
+    """Yield everything that is wrong with a context document that claims to be the core's."""
     terms = doc.get("@context") if isinstance(doc, dict) else None
     if not isinstance(terms, dict):
         yield Violation("CTX-001", "A context document is an object with an object under @context.", "/@context")
         return
-    for judge in (header, prefixes, containers, references, literals):
-        yield from judge(terms)
+    for check in (_check_header, _check_prefixes, _check_containers, _check_references, _check_literals):
+        yield from check(terms)
 
 
-def header(terms: Mapping[str, Any]) -> Iterator[Violation]:
-    """CTX-001"""
+def _check_header(terms: Mapping[str, Any]) -> Iterator[Violation]:
+    """Check the version and the protection of a context. CTX-001"""
     if terms.get("@version") != 1.1:
-        yield _violation("CTX-001", "@version", "@version should be the number 1.1")
+        yield _build_violation("CTX-001", "@version", "@version should be the number 1.1")
     if terms.get("@protected") is not True:
-        yield _violation("CTX-001", "@protected", "@protected should be true, so that extensions cannot redefine terms")
+        yield _build_violation(
+            "CTX-001", "@protected", "@protected should be true, so that extensions cannot redefine terms"
+        )
 
 
-def prefixes(terms: Mapping[str, Any]) -> Iterator[Violation]:
-    """CTX-002"""
-    for name, expected in _FIXED.items():
-        if _said(terms, name, "@id") != expected:
-            yield _violation("CTX-002", name, f"{name} should stand for {expected}")
+def _check_prefixes(terms: Mapping[str, Any]) -> Iterator[Violation]:
+    """Check the fixed terms of a context. CTX-002"""
+    for name, expected in _FIXED_TERMS.items():
+        if _definition_keyword(terms, name, "@id") != expected:
+            yield _build_violation("CTX-002", name, f"{name} should stand for {expected}")
 
 
-def containers(terms: Mapping[str, Any]) -> Iterator[Violation]:
-    """CTX-003"""
-    for names, expected in ((_LISTS, "@list"), (_SETS, "@set")):
+def _check_containers(terms: Mapping[str, Any]) -> Iterator[Violation]:
+    """Check the containers of list and set members. CTX-003"""
+    for names, expected in ((_LIST_MEMBERS, "@list"), (_SET_MEMBERS, "@set")):
         for name in names:
-            # JSON-LD 1.1 §9.15.1: a container may also stand in a list of its own.
-            if _said(terms, name, "@container") not in (expected, [expected]):
-                yield _violation("CTX-003", name, f"{name} should have the container {expected}")
+            # JSON-LD 1.1 §9.15.1: a container may also be a list with one item.
+            if _definition_keyword(terms, name, "@container") not in (expected, [expected]):
+                yield _build_violation("CTX-003", name, f"{name} should have the container {expected}")
 
 
-def references(terms: Mapping[str, Any]) -> Iterator[Violation]:
-    """CTX-004, its first half"""
-    for name in _REFERENCES:
-        if _said(terms, name, "@type") != "@id":
-            yield _violation("CTX-004", name, f"{name} should have the type @id, for its values are IRIs")
+def _check_references(terms: Mapping[str, Any]) -> Iterator[Violation]:
+    """Check that members whose values are IRIs have the type @id. CTX-004"""
+    for name in _REFERENCE_MEMBERS:
+        if _definition_keyword(terms, name, "@type") != "@id":
+            yield _build_violation("CTX-004", name, f"{name} should have the type @id, for its values are IRIs")
 
 
-def literals(terms: Mapping[str, Any]) -> Iterator[Violation]:
-    """CTX-004, its second half: the rule names the types and not the terms, so a term may be missing."""
+def _check_literals(terms: Mapping[str, Any]) -> Iterator[Violation]:
+    """
+    Check the types of literal members. CTX-004
+
+    The rule names the types and not the terms, so a term may be missing.
+    """
     for name, term in context_document()["@context"].items():
-        expected = _said({name: term}, name, "@type")
+        expected = _definition_keyword({name: term}, name, "@type")
         if name in terms and str(expected).startswith("xsd:"):
-            found = _said(terms, name, "@type")
-            if found not in (expected, str(expected).replace("xsd:", XSD)):
-                yield _violation("CTX-004", name, f"{name} should have the type {expected}")
+            actual = _definition_keyword(terms, name, "@type")
+            if actual not in (expected, str(expected).replace("xsd:", XSD)):
+                yield _build_violation("CTX-004", name, f"{name} should have the type {expected}")
 
 
-def _said(terms: Mapping[str, Any], name: str, keyword: str) -> object:
-    """What a term's definition says; a definition that is a string gives only the IRI."""
+def _definition_keyword(terms: Mapping[str, Any], name: str, keyword: str) -> object:
+    """Return the value of a keyword in a term's definition; a plain string gives only the IRI."""
     term = terms.get(name)
     if isinstance(term, dict):
         return term.get(keyword)
     return term if keyword == "@id" else None
 
 
-def _violation(rule: str, name: str, sentence: str) -> Violation:
-    return Violation(rule, f"{sentence}.", pointer("@context", name))
+def _build_violation(rule: str, name: str, sentence: str) -> Violation:
+    return Violation(rule, f"{sentence}.", json_pointer("@context", name))

@@ -1,5 +1,5 @@
 """
-The shapes of everything that is not an event: handshake, replies, manifest.
+The shapes of messages that are not events: handshake, replies and manifest.
 
 The conventions are those of :mod:`aaep.protocol.events`.
 """
@@ -325,4 +325,4 @@ MESSAGES: Final[Mapping[str, type[Message]]] = {
     "clarification.reply": ClarificationReply,
     "aaep:producer.manifest": Manifest,
 }
-SHAPES: Final[Mapping[str, type[Message]]] = {**CORE_EVENTS, **MESSAGES}  # everything that travels, by its type
+SHAPES: Final[Mapping[str, type[Message]]] = {**CORE_EVENTS, **MESSAGES}  # every message class, by its type

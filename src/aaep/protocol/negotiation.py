@@ -1,14 +1,14 @@
 """
-What a producer grants of what a subscriber asks. §5.3 to §5.7
+Negotiate the terms of a subscription: what a producer grants of a request. §5.3 to §5.7
 
-Everything here is decided from the request and the :class:`Offer` alone: the
-same question gets the same answer. Nothing granted is wider than the request
-(:func:`aaep.protocol.subscription.wider` finds nothing), every core member that has a
-value is named (CF-043), and what was narrowed is said in plain sentences that
-repeat none of the peer's own text.
+Everything is decided from the request and the :class:`Offer` alone: the same
+request always gets the same answer. Nothing granted is wider than the request
+(:func:`aaep.protocol.subscription.find_wider` finds nothing), every core member
+that has a value is named (CF-043), and the notes say what was narrowed in plain
+sentences that repeat none of the peer's own text.
 
-A request is often read leniently, so a member may hold what its type does not
-allow; :func:`usable` is the one place that sorts this out.
+A request is often decoded leniently, so a member may hold what its type does
+not allow; :func:`usable_capabilities` is the one place that sorts this out.
 """
 
 from __future__ import annotations
@@ -35,28 +35,29 @@ from .messages import (
     SubscriptionRequest,
 )
 from .rules import check_patterns
-from .subscription import EVERYTHING, SCALES, find_resets, merge_capabilities, with_defaults
+from .subscription import ALL_EVENT_PATTERNS, ORDERED_VALUES, apply_resets, merge_capabilities, with_defaults
 
 __all__ = ["Offer", "apply_change", "negotiate", "renegotiate", "tighten", "usable_capabilities"]
 
 _ALIASES: Final = {"0.1.0-draft": "1.0.0"}  # CF-048
 _VERSION: Final = re.compile(r"([0-9]{1,9})\.([0-9]{1,9})(?:\.([0-9]{1,9}))?(?:-[A-Za-z0-9.-]+)?")
 _MAJOR: Final = re.compile(r"/v([0-9]{1,9})(?=/|#|$)")
-_HIGHEST: Final = {"max_events_per_second": 100_000, "pace_wpm": 1000}  # CF-057: more is not refused, only not used
-_LEFT_OUT: Final = "Values that cannot be used were lowered or left out."
-_LONGEST: Final = {"languages": 32, "supported_extensions": 64}
+_MAX_VALUES: Final = {"max_events_per_second": 100_000, "pace_wpm": 1000}  # CF-057: more is not refused, only lowered
+_MAX_LENGTHS: Final = {"languages": 32, "supported_extensions": 64}  # items
+_UNUSABLE_NOTE: Final = "Values that cannot be used were lowered or left out."
+_MAX_NOTE_LENGTH: Final = 4096  # characters: SUB-026, SUB-042
 
 Version = tuple[int, int, int]
 
 
 class Offer(msgspec.Struct, frozen=True, kw_only=True):
     """
-    What a producer can grant.
+    The versions, levels, languages and extensions that a producer can grant.
 
     ``namespaces`` are the extensions it sends data of; ``registry`` has to know
-    them, for it says which prefix each of them has (CF-061). A producer whose
-    ``levels`` end at 1 takes no replies. ``origins`` are addresses it is reached
-    at beside those it listens on, such as a proxy's (CF-120).
+    them, for it holds the prefix of each (CF-061). A producer whose ``levels`` end
+    at 1 takes no replies. ``origins`` are further addresses it is reached at, such
+    as a proxy's (CF-120).
     """
 
     producer: ProducerInfo
@@ -76,7 +77,7 @@ class Offer(msgspec.Struct, frozen=True, kw_only=True):
         for name in ("versions", "levels", "languages"):
             if not getattr(self, name):
                 raise ValueError(f"An offer needs {name}.")
-        if any(_version(version) is None for version in self.versions):
+        if any(_parse_version(version) is None for version in self.versions):
             raise ValueError(f"A version is three numbers, such as {AAEP_VERSION}.")
         if self.max_events_per_second is not None and self.max_events_per_second < 1:
             raise ValueError("max_events_per_second is at least 1, or None for no limit.")
@@ -85,44 +86,45 @@ class Offer(msgspec.Struct, frozen=True, kw_only=True):
                 raise ValueError(f"The extension {uri} is offered, but not registered.")
 
 
-# -- what was asked ------------------------------------------------------------------------
+# -- reading a request ---------------------------------------------------------------------
 
 
-def usable_capabilities(given: Capabilities) -> tuple[Capabilities, tuple[str, ...]]:
+def usable_capabilities(capabilities: Capabilities) -> tuple[Capabilities, tuple[str, ...]]:
     """
-    The members that can be used, and the names of those that cannot.
+    Return the members that can be used, and the names of those that cannot.
 
-    Of a list the items that are understood are kept, for leaving one out asks
-    for less (§12.2); not so of filters, where leaving an exclude out asks for
-    more. A number above its range is the highest of it (CF-057).
+    Of a list the usable items are kept, since leaving one out asks for less
+    (§12.2); but filters are all or nothing, since leaving out an exclude asks for
+    more. A number above its range is lowered to the highest allowed (CF-057).
     """
-    kept: dict[str, Any] = {}
-    lost: list[str] = []
+    usable: dict[str, Any] = {}
+    unusable: list[str] = []
     for name in Capabilities.__struct_fields__:
-        value = getattr(given, name)
+        value = getattr(capabilities, name)
         if value is UNSET:
             continue
         if isinstance(value, tuple):
-            value = tuple(dict.fromkeys(one for one in value if _sound(name, (one,))))[: _LONGEST.get(name)]
-        elif name in _HIGHEST and isinstance(value, int):
-            value = min(value, _HIGHEST[name])
-        if _sound(name, value):
-            kept[name] = value
+            items = dict.fromkeys(item for item in value if _is_usable(name, (item,)))
+            value = tuple(items)[: _MAX_LENGTHS.get(name)]
+        elif name in _MAX_VALUES and isinstance(value, int):
+            value = min(value, _MAX_VALUES[name])
+        if _is_usable(name, value):
+            usable[name] = value
         else:
-            lost.append(name)
-    return _with(Capabilities(**kept), given.unknown), tuple(lost)
+            unusable.append(name)
+    return _with_unknown(Capabilities(**usable), capabilities.unknown), tuple(unusable)
 
 
-def _sound(name: str, value: object) -> bool:
+def _is_usable(name: str, value: object) -> bool:
     try:
-        one = msgspec.convert({name: msgspec.to_builtins(value)}, Capabilities)
+        capabilities = msgspec.convert({name: msgspec.to_builtins(value)}, Capabilities)
     except msgspec.ValidationError:
         return False
-    filters = get_member(one, "event_filters")
-    return not any(True for part in (one, filters) if part is not None for _ in check_patterns(part))
+    filters = get_member(capabilities, "event_filters")
+    return not any(True for part in (capabilities, filters) if part is not None for _ in check_patterns(part))
 
 
-def _with(terms: Capabilities, unknown: Any) -> Capabilities:
+def _with_unknown(terms: Capabilities, unknown: Any) -> Capabilities:
     if unknown:
         terms.__dict__["unknown"] = dict(unknown)
     return terms
@@ -130,151 +132,150 @@ def _with(terms: Capabilities, unknown: Any) -> Capabilities:
 
 def apply_change(asked: Capabilities, change: SubscriptionRenegotiate) -> Capabilities:
     """
-    What a subscriber asks for after a renegotiation: the request to keep for the next one.
+    Return what a subscriber asks for after a renegotiation, to keep for the next one.
 
-    CF-042: a member that is there replaces the whole member, null resets it to
+    CF-042: a member that is present replaces the whole member, null resets it to
     its default, and one that cannot be used leaves it as it was (CF-041).
     """
-    before, _ = usable_capabilities(asked)
-    given, _ = usable_capabilities(change.capabilities)
-    both = merge_capabilities(find_resets(before, change), given)
-    both.__dict__["unknown"] = {prefix: value for prefix, value in both.unknown.items() if value is not None}
-    return both
+    previous, _ = usable_capabilities(asked)
+    changes, _ = usable_capabilities(change.capabilities)
+    merged = merge_capabilities(apply_resets(previous, change), changes)
+    merged.__dict__["unknown"] = {prefix: value for prefix, value in merged.unknown.items() if value is not None}
+    return merged
 
 
-# -- what is granted -----------------------------------------------------------------------
+# -- answering a request -------------------------------------------------------------------
 
 
 def negotiate(
     request: SubscriptionRequest, offer: Offer, subscription_id: str, *, active: int = 0
 ) -> SubscriptionAccepted | SubscriptionRejected:
     """
-    Answer a request: the terms, or why there are none. SUB-016 §5.4, SUB-039 §5.5
+    Answer a subscription request with the terms, or with the reason to reject it. SUB-016 §5.4, SUB-039 §5.5
 
-    ``subscription_id`` is a fresh one and ``active`` the number of
-    subscriptions there are. Who may subscribe at all (SUB-052 to SUB-054) is
-    decided before.
+    ``subscription_id`` is a fresh one and ``active`` the number of existing
+    subscriptions. Authorization (SUB-052 to SUB-054) is decided before.
     """
-    manifest = _or_unset(offer.manifest_uri)
-    version = _spoken(request.aaep_version, offer)
+    manifest_uri = _or_unset(offer.manifest_uri)
+    version = _choose_version(request.aaep_version, offer)
     if version is None:
-        served = ", ".join(dict.fromkeys(_ALIASES.get(one, one) for one in offer.versions))
+        versions = dict.fromkeys(_ALIASES.get(offered, offered) for offered in offer.versions)
+        served = ", ".join(versions)
         text = f"That version is not served here. Served: {served}."
-        return _rejected("version_unsupported", text, manifest)  # SUB-048
+        return _build_rejected("version_unsupported", text, manifest_uri)  # SUB-048
     if offer.max_subscriptions is not None and active >= offer.max_subscriptions:  # SUB-051
         text = f"There are too many subscriptions. Try again in {offer.retry_after_seconds} seconds."
-        return _rejected("rate_limit", text, retry=offer.retry_after_seconds)
-    asked, lost = usable_capabilities(request.capabilities)
-    if lost:
-        text = f"These capabilities cannot be used as they are: {', '.join(lost)}."
-        return _rejected("capabilities_incompatible", text, manifest)
-    want = with_defaults(asked)
-    if want.accept_signed_manifests_only is True and offer.signed_manifest is None:
-        return _unsigned(manifest)
-    if not filter_supported_languages(_list(want.languages), offer.languages):  # CF-045
+        return _build_rejected("rate_limit", text, retry_after=offer.retry_after_seconds)
+    asked, unusable = usable_capabilities(request.capabilities)
+    if unusable:
+        text = f"These capabilities cannot be used as they are: {', '.join(unusable)}."
+        return _build_rejected("capabilities_incompatible", text, manifest_uri)
+    wanted = with_defaults(asked)
+    if wanted.accept_signed_manifests_only is True and offer.signed_manifest is None:
+        return _reject_unsigned(manifest_uri)
+    if not filter_supported_languages(_to_tuple(wanted.languages), offer.languages):  # CF-045
         text = f"None of the languages asked for is offered. Offered: {', '.join(offer.languages)}."
-        return _rejected("capabilities_incompatible", text, manifest)
-    _, clashing = _extensions(want, offer)
+        return _build_rejected("capabilities_incompatible", text, manifest_uri)
+    _, clashing = _select_extensions(wanted, offer)
     if clashing:  # EXT-019 §7.3.1
         text = f"Two extensions share the prefix {clashing[0]}. Ask for one of them."
-        return _rejected("capabilities_incompatible", text, manifest)
-    notes = [_LEFT_OUT] if asked != request.capabilities else []
+        return _build_rejected("capabilities_incompatible", text, manifest_uri)
+    notes = [_UNUSABLE_NOTE] if asked != request.capabilities else []
     if version != request.aaep_version:
         notes.append(f"Version {version} is spoken.")
-    return _accepted(want, offer, subscription_id, version, notes)
+    return _build_accepted(wanted, offer, subscription_id, version, notes)
 
 
 def renegotiate(
     asked: Capabilities, change: SubscriptionRenegotiate, offer: Offer, *, version: str = AAEP_VERSION
 ) -> SubscriptionAccepted | SubscriptionRejected:
     """
-    Answer a change of terms: always the full set. SUB-057 §5.7
+    Answer a change of terms with the full set of terms. SUB-057 §5.7
 
-    ``asked`` is what the subscriber asked for until now; keep
-    :func:`changed` of it for the next time. ``version`` is the one agreed on.
-    A rejection would end the subscription and with it the way to reply, so
-    what cannot be granted is left out and said (CF-041); there is no such way
-    out only where a signature is demanded and there is none (CAP-045).
+    ``asked`` is what the subscriber has asked for so far; keep the result of
+    :func:`apply_change` for the next time. ``version`` is the one agreed on. A
+    rejection would end the subscription and with it the way to reply, so what
+    cannot be granted is left out and noted (CF-041); the only exception is a
+    demanded signature that does not exist (CAP-045).
     """
-    want = with_defaults(apply_change(asked, change))
-    if want.accept_signed_manifests_only is True and offer.signed_manifest is None:
-        return _unsigned(_or_unset(offer.manifest_uri))
-    given, lost = usable_capabilities(change.capabilities)
+    wanted = with_defaults(apply_change(asked, change))
+    if wanted.accept_signed_manifests_only is True and offer.signed_manifest is None:
+        return _reject_unsigned(_or_unset(offer.manifest_uri))
+    changes, unusable = usable_capabilities(change.capabilities)
     notes = []
-    if lost:
-        notes.append(f"These capabilities could not be used and stay as they were: {', '.join(lost)}.")
-    elif given != change.capabilities:
-        notes.append(_LEFT_OUT)
-    return _accepted(want, offer, change.subscription_id, version, notes)
+    if unusable:
+        notes.append(f"These capabilities could not be used and stay as they were: {', '.join(unusable)}.")
+    elif changes != change.capabilities:
+        notes.append(_UNUSABLE_NOTE)
+    return _build_accepted(wanted, offer, change.subscription_id, version, notes)
 
 
-def _accepted(
-    want: Capabilities, offer: Offer, subscription_id: str, version: str, notes: list[str]
+def _build_accepted(
+    wanted: Capabilities, offer: Offer, subscription_id: str, version: str, notes: list[str]
 ) -> SubscriptionAccepted:
-    extensions, clashing = _extensions(want, offer)
-    terms, entries = _terms(want, offer, extensions, clashing, notes)
-    signed = offer.signed_manifest if want.accept_signed_manifests_only is True else None  # CF-068
+    extensions, clashing_prefixes = _select_extensions(wanted, offer)
+    terms, entries = _grant_terms(wanted, offer, extensions, clashing_prefixes, notes)
+    signed_manifest = offer.signed_manifest if wanted.accept_signed_manifests_only is True else None  # CF-068
     accepted = SubscriptionAccepted(
         subscription_id=subscription_id,
         aaep_version=version,
         producer=offer.producer,
         honored_capabilities=terms,
         manifest_uri=_or_unset(offer.manifest_uri),
-        signed_manifest=_or_unset(signed),
-        negotiation_notes=_short(" ".join(notes)) if notes else UNSET,
+        signed_manifest=_or_unset(signed_manifest),
+        negotiation_notes=_shorten(" ".join(notes)) if notes else UNSET,
     )
-    if entries:  # CAP-050: members the type does not name travel in the raw form
+    if entries:  # CAP-050: members the type does not name are sent in the raw form
         sent = msgspec.to_builtins(accepted)
         sent["honored_capabilities"] |= entries
         accepted.__dict__["raw"] = msgspec.json.encode(sent)
     return accepted
 
 
-def _terms(
-    want: Capabilities, offer: Offer, extensions: list[Extension], clashing: list[str], notes: list[str]
+def _grant_terms(
+    wanted: Capabilities, offer: Offer, extensions: list[Extension], clashing_prefixes: list[str], notes: list[str]
 ) -> tuple[Capabilities, dict[str, Any]]:
-    """The terms, the entries of extensions beside them, and into the notes what was narrowed. SUB-028 §5.4.4"""
-    rate = _rate(want, offer, notes)
-    languages = _languages(want, offer, notes)
-    replies = max(offer.levels) >= 2
-    if not replies and True in (want.supports_confirmation_reply, want.supports_clarification_reply):
+    """Return the terms and the entries of extensions; append to the notes what was narrowed. SUB-028 §5.4.4"""
+    rate = _grant_rate(wanted, offer, notes)
+    languages = _grant_languages(wanted, offer, notes)
+    may_reply = max(offer.levels) >= 2
+    if not may_reply and True in (wanted.supports_confirmation_reply, wanted.supports_clarification_reply):
         notes.append("Replies are not taken here.")
-    confirms = want.supports_confirmation_reply is True and replies
-    levels = _levels(want, offer, notes, replies=replies, confirms=confirms)
-    entries = _entries(want, extensions, clashing, notes)
-    filters = get_member(want, "event_filters") or EventFilters()
+    may_confirm = wanted.supports_confirmation_reply is True and may_reply
+    levels = _grant_levels(wanted, offer, notes, may_reply=may_reply, may_confirm=may_confirm)
+    entries = _grant_entries(wanted, extensions, clashing_prefixes, notes)
+    filters = get_member(wanted, "event_filters") or EventFilters()
     terms = msgspec.structs.replace(
-        want,
+        wanted,
         max_events_per_second=rate,
         languages=languages,
-        supports_confirmation_reply=confirms,
-        supports_clarification_reply=want.supports_clarification_reply is True and replies,
+        supports_confirmation_reply=may_confirm,
+        supports_clarification_reply=wanted.supports_clarification_reply is True and may_reply,
         event_filters=EventFilters(
-            include=_compact(EVERYTHING if filters.include is UNSET else filters.include),
-            exclude=_compact(() if filters.exclude is UNSET else filters.exclude),
+            include=_compact_patterns(ALL_EVENT_PATTERNS if filters.include is UNSET else filters.include),
+            exclude=_compact_patterns(() if filters.exclude is UNSET else filters.exclude),
         ),
         supported_conformance_levels=levels,
-        supported_extensions=tuple(one.namespace for one in extensions),
+        supported_extensions=tuple(extension.namespace for extension in extensions),
     )
-    return _with(terms, entries), entries
+    return _with_unknown(terms, entries), entries
 
 
-def _rate(want: Capabilities, offer: Offer, notes: list[str]) -> Any:
-    """CAP-003: without a limit on either side there is none, and no value to name."""
-    limits = [
-        one for one in (get_member(want, "max_events_per_second"), offer.max_events_per_second) if one is not None
-    ]
-    rate = min(*limits, _HIGHEST["max_events_per_second"]) if limits else UNSET
-    if rate != want.max_events_per_second:
+def _grant_rate(wanted: Capabilities, offer: Offer, notes: list[str]) -> Any:
+    """Return the lower of both rate limits; UNSET if neither side has one (CAP-003)."""
+    both_limits = (get_member(wanted, "max_events_per_second"), offer.max_events_per_second)
+    limits = [limit for limit in both_limits if limit is not None]
+    rate = min(*limits, _MAX_VALUES["max_events_per_second"]) if limits else UNSET
+    if rate != wanted.max_events_per_second:
         notes.append(f"At most {rate} events per second are sent, not counting critical ones.")
     return rate
 
 
-def _languages(want: Capabilities, offer: Offer, notes: list[str]) -> tuple[str, ...]:
-    requested = _list(want.languages)
+def _grant_languages(wanted: Capabilities, offer: Offer, notes: list[str]) -> tuple[str, ...]:
+    requested = _to_tuple(wanted.languages)
     languages = filter_supported_languages(requested, offer.languages)
     if not languages:
-        # Only in a renegotiation: no event is dropped for its language (CF-045) and an empty list cannot be sent.
+        # Only in a renegotiation. No event is dropped for its language (CF-045), and an empty list cannot be sent.
         notes.append(f"None of the languages asked for is offered. Text stays in {offer.languages[0]}.")
         return requested
     if len(languages) < len(requested):
@@ -282,151 +283,175 @@ def _languages(want: Capabilities, offer: Offer, notes: list[str]) -> tuple[str,
     return languages
 
 
-def _levels(
-    want: Capabilities, offer: Offer, notes: list[str], *, replies: bool, confirms: bool
+def _grant_levels(
+    wanted: Capabilities, offer: Offer, notes: list[str], *, may_reply: bool, may_confirm: bool
 ) -> tuple[Literal[1, 2, 3], ...]:
-    """CF-058: the highest includes the lower ones, and no level above 1 goes without a way to reply."""
-    levels = _list(want.supported_conformance_levels)
-    ceiling = min(max(levels), max(offer.levels) if confirms else 1)
+    """Return the granted levels: the highest includes the lower ones, and above 1 replies are needed (CF-058)."""
+    levels = _to_tuple(wanted.supported_conformance_levels)
+    ceiling = min(max(levels), max(offer.levels) if may_confirm else 1)
     granted = tuple(level for level in levels if level <= ceiling) or (ceiling,)
     if granted != levels:
-        why = "" if confirms or not replies else ", for it cannot answer confirmations"
-        notes.append(f"The subscription is served as Level {max(granted)}{why}.")
+        reason = "" if may_confirm or not may_reply else ", for it cannot answer confirmations"
+        notes.append(f"The subscription is served as Level {max(granted)}{reason}.")
     return granted
 
 
-def _entries(want: Capabilities, extensions: list[Extension], clashing: list[str], notes: list[str]) -> dict[str, Any]:
-    """What extensions in play ask for under their prefixes."""
-    if clashing:
-        notes.append(f"Extensions that share the prefix {clashing[0]} are left out.")
-    if len(extensions) < len(_list(want.supported_extensions)):
+def _grant_entries(
+    wanted: Capabilities, extensions: list[Extension], clashing_prefixes: list[str], notes: list[str]
+) -> dict[str, Any]:
+    """Return the entries under the prefixes of the granted extensions."""
+    if clashing_prefixes:
+        notes.append(f"Extensions that share the prefix {clashing_prefixes[0]} are left out.")
+    if len(extensions) < len(_to_tuple(wanted.supported_extensions)):
         notes.append("Not every extension asked for is in use.")
     entries = {
-        one.prefix: value
-        for one in extensions
-        if (value := want.unknown.get(one.prefix)) is not None
-        and one.capabilities is not None
-        and _shaped(value, one.capabilities)
+        extension.prefix: value
+        for extension in extensions
+        if (value := wanted.unknown.get(extension.prefix)) is not None
+        and extension.capabilities is not None
+        and _has_shape(value, extension.capabilities)
     }
-    if len(entries) < len(want.unknown):  # CAP-048: ignored, and never a reason to reject
+    if len(entries) < len(wanted.unknown):  # CAP-048: ignored, and never a reason to reject
         notes.append("Capabilities that are not known here, or of extensions that are not listed, are ignored.")
     return entries
 
 
-def _shaped(value: object, shape: type[msgspec.Struct]) -> bool:
+def _has_shape(value: object, shape: type[msgspec.Struct]) -> bool:
     try:
-        one = msgspec.convert(value, shape)
+        entry = msgspec.convert(value, shape)
     except msgspec.ValidationError:
         return False
-    return not any(True for _ in check_patterns(cast(Message, one), rule="CAP-047"))
+    return not any(True for _ in check_patterns(cast(Message, entry), rule="CAP-047"))
 
 
-def _compact(patterns: Iterable[str]) -> tuple[str, ...]:
-    """CF-051: full URIs in their short form."""
-    return tuple(dict.fromkeys(canonical_type(one) for one in patterns))
+def _compact_patterns(patterns: Iterable[str]) -> tuple[str, ...]:
+    """Return the patterns without duplicates, full URIs in their short form (CF-051)."""
+    return tuple(dict.fromkeys(canonical_type(pattern) for pattern in patterns))
 
 
-def _extensions(want: Capabilities, offer: Offer) -> tuple[list[Extension], list[str]]:
-    """The extensions in play, one for each prefix, and the prefixes that two of them claim."""
+def _select_extensions(wanted: Capabilities, offer: Offer) -> tuple[list[Extension], list[str]]:
+    """Return the granted extensions, one for each prefix, and the prefixes that two of them claim."""
     families: dict[str, dict[str, Extension]] = {}
-    for uri in _list(want.supported_extensions):
-        one = offer.registry.namespace(uri) if uri in offer.namespaces else None  # CF-064: others are inert
-        if one is not None:
-            family = families.setdefault(one.prefix, {})
-            # CF-062: two majors are one extension; the higher is used.
-            family[one.family] = max(family.get(one.family, one), one, key=_major)
-    clashing = [prefix for prefix, family in families.items() if len(family) > 1]
-    return [one for family in families.values() if len(family) == 1 for one in family.values()], clashing
+    for uri in _to_tuple(wanted.supported_extensions):
+        extension = offer.registry.namespace(uri) if uri in offer.namespaces else None  # CF-064: others are inert
+        if extension is not None:
+            family = families.setdefault(extension.prefix, {})
+            # CF-062: two major versions are one extension; the higher is used.
+            rival = family.get(extension.family, extension)
+            family[extension.family] = max(rival, extension, key=_major_version)
+    clashing_prefixes = [prefix for prefix, family in families.items() if len(family) > 1]
+    selected = [extension for family in families.values() if len(family) == 1 for extension in family.values()]
+    return selected, clashing_prefixes
 
 
-def _major(extension: Extension) -> int:
-    found = _MAJOR.search(extension.namespace)
-    return int(found[1]) if found is not None else 0
+def _major_version(extension: Extension) -> int:
+    match = _MAJOR.search(extension.namespace)
+    return int(match[1]) if match is not None else 0
 
 
-def _version(text: str) -> Version | None:
-    found = _VERSION.fullmatch(_ALIASES.get(text, text))
-    return (int(found[1]), int(found[2]), int(found[3] or 0)) if found is not None else None
+def _parse_version(text: str) -> Version | None:
+    match = _VERSION.fullmatch(_ALIASES.get(text, text))
+    return (int(match[1]), int(match[2]), int(match[3] or 0)) if match is not None else None
 
 
-def _spoken(requested: str, offer: Offer) -> str | None:
-    """CF-047, C-62: within one major the lower of the requested version and our highest."""
-    wish = _version(requested)
-    ours = [version for one in offer.versions if (version := _version(one)) is not None]
-    same = [version for version in ours if wish is not None and version[0] == wish[0]]
-    return "{}.{}.{}".format(*min(wish, max(same))) if wish is not None and same else None
+def _choose_version(requested: str, offer: Offer) -> str | None:
+    """Return the lower of the requested version and our highest of that major, or None (CF-047, C-62)."""
+    wanted = _parse_version(requested)
+    if wanted is None:
+        return None
+    offered = [version for text in offer.versions if (version := _parse_version(text)) is not None]
+    same_major = [version for version in offered if version[0] == wanted[0]]
+    return "{}.{}.{}".format(*min(wanted, max(same_major))) if same_major else None
 
 
-def _unsigned(manifest: Any) -> SubscriptionRejected:
-    """SUB-049 §5.5.3, CAP-045 §5.3.1.12"""
-    return _rejected("manifest_signature_required", "There is no signed manifest here.", manifest)
+def _reject_unsigned(manifest_uri: Any) -> SubscriptionRejected:
+    """Reject a request for a signature that does not exist. SUB-049 §5.5.3, CAP-045 §5.3.1.12"""
+    return _build_rejected("manifest_signature_required", "There is no signed manifest here.", manifest_uri)
 
 
-def _rejected(code: Any, text: str, manifest: Any = UNSET, retry: Any = UNSET) -> SubscriptionRejected:
+def _build_rejected(code: Any, text: str, manifest_uri: Any = UNSET, retry_after: Any = UNSET) -> SubscriptionRejected:
     return SubscriptionRejected(
-        reason_code=code, reason_message=_short(text), retry_after_seconds=retry, alternative_manifest_uri=manifest
+        reason_code=code,
+        reason_message=_shorten(text),
+        retry_after_seconds=retry_after,
+        alternative_manifest_uri=manifest_uri,
     )
 
 
-def _short(text: str) -> str:
-    return text if len(text) <= 4096 else text[:4095] + "…"  # SUB-026, SUB-042
+def _shorten(text: str) -> str:
+    return text if len(text) <= _MAX_NOTE_LENGTH else text[: _MAX_NOTE_LENGTH - 1] + "…"
 
 
 def _or_unset(value: str | None) -> Any:
     return UNSET if value is None else value
 
 
-def _list(value: Any) -> tuple[Any, ...]:
+def _to_tuple(value: Any) -> tuple[Any, ...]:
     return () if value is UNSET else tuple(value)
 
 
-# -- what a subscriber goes on with ----------------------------------------------------------
+# -- using the answer ------------------------------------------------------------------------
 
 
 def tighten(asked: Capabilities, honoured: Capabilities) -> Capabilities:
     """
-    The tighter of the two, member by member: what a subscriber goes on with. CF-148
+    Return the tighter of requested and honoured terms, member by member, for the subscriber to use. CF-148
 
-    A member the producer left out, or that cannot be used, is as requested
-    (CF-043). A list is empty where the two have nothing in common. These terms
-    are for use at home; they are not sent.
+    A member that the producer left out, or that cannot be used, is as requested
+    (CF-043). A list is empty where the two have nothing in common. These terms are
+    for local use only; they are not sent.
     """
-    want, got = with_defaults(usable_capabilities(asked)[0]), usable_capabilities(honoured)[0]
-    both: dict[str, Any] = {}
+    requested = with_defaults(usable_capabilities(asked)[0])
+    granted = usable_capabilities(honoured)[0]
+    tightened: dict[str, Any] = {}
     for name in Capabilities.__struct_fields__:
-        one, other = getattr(want, name), getattr(got, name)
-        if other is UNSET or one is UNSET:
-            both[name] = one if other is UNSET else other
-        elif name in SCALES:
-            both[name] = min(one, other, key=SCALES[name].index)
+        wanted_value = getattr(requested, name)
+        granted_value = getattr(granted, name)
+        if granted_value is UNSET or wanted_value is UNSET:
+            tightened[name] = wanted_value if granted_value is UNSET else granted_value
+        elif name in ORDERED_VALUES:
+            tightened[name] = min(wanted_value, granted_value, key=ORDERED_VALUES[name].index)
         elif name == "event_filters":
-            both[name] = _common(one, other)
+            tightened[name] = _intersect_filters(wanted_value, granted_value)
         elif name == "accept_signed_manifests_only":
-            both[name] = one or other
-        elif isinstance(one, bool):
-            both[name] = one and other
-        elif isinstance(one, int):
-            both[name] = min(one, other)
+            tightened[name] = wanted_value or granted_value
+        elif isinstance(wanted_value, bool):
+            tightened[name] = wanted_value and granted_value
+        elif isinstance(wanted_value, int):
+            tightened[name] = min(wanted_value, granted_value)
         elif name == "supported_conformance_levels":  # CF-058
-            ceiling = min(max(one), max(other))
-            both[name] = tuple(level for level in one if level <= ceiling) or (ceiling,)
+            ceiling = min(max(wanted_value), max(granted_value))
+            tightened[name] = tuple(level for level in wanted_value if level <= ceiling) or (ceiling,)
         else:
-            theirs = {item.lower() for item in other}
-            both[name] = tuple(item for item in one if item.lower() in theirs)
-    entries = {prefix: value for prefix, value in got.unknown.items() if prefix in want.unknown}
-    return _with(Capabilities(**both), entries)
+            granted_items = {item.lower() for item in granted_value}
+            tightened[name] = tuple(item for item in wanted_value if item.lower() in granted_items)
+    entries = {prefix: value for prefix, value in granted.unknown.items() if prefix in requested.unknown}
+    return _with_unknown(Capabilities(**tightened), entries)
 
 
-def _common(one: EventFilters, other: EventFilters) -> EventFilters:
-    """Filters that admit what both admit: of two patterns that overlap, one is inside the other."""
-    ours, theirs = (_compact(EVERYTHING if each.include is UNSET else each.include) for each in (one, other))
-    include = [inner for mine in ours for its in theirs if (inner := _inner(mine, its)) is not None]
-    exclude = (*_compact(_list(one.exclude)), *_compact(_list(other.exclude)))
+def _intersect_filters(first: EventFilters, second: EventFilters) -> EventFilters:
+    """
+    Return filters that admit exactly what both admit.
+
+    Of two patterns that overlap, one is always inside the other.
+    """
+    first_include, second_include = (
+        _compact_patterns(ALL_EVENT_PATTERNS if filters.include is UNSET else filters.include)
+        for filters in (first, second)
+    )
+    include = [
+        narrower
+        for first_pattern in first_include
+        for second_pattern in second_include
+        if (narrower := _narrower_pattern(first_pattern, second_pattern)) is not None
+    ]
+    exclude = (*_compact_patterns(_to_tuple(first.exclude)), *_compact_patterns(_to_tuple(second.exclude)))
     return EventFilters(include=tuple(dict.fromkeys(include)), exclude=tuple(dict.fromkeys(exclude)))
 
 
-def _inner(one: str, other: str) -> str | None:
-    for wide, narrow in ((one, other), (other, one)):
+def _narrower_pattern(first: str, second: str) -> str | None:
+    """Return the narrower of two patterns, or None if neither contains the other."""
+    for wide, narrow in ((first, second), (second, first)):
         if wide == narrow or (wide.endswith("*") and narrow.startswith(wide[:-1])):
             return narrow
     return None

@@ -1,19 +1,20 @@
 """
-Rules on one message that its shape cannot say.
+Rules on single messages that their shapes cannot express.
 
-Each rule is one small function that yields violations, and is written here
-only: the producer raises them, the subscriber reports them, the validator
-prints them, the conformance suite judges by them.
+Each rule is a small function that yields violations, and exists only here: the
+producer raises them, the subscriber reports them, the validator prints them,
+the conformance suite judges by them.
 
-:func:`check_every_rule` runs them all. :func:`check` gives the same answer and
-is what everything else calls: for each type of message the rules are arranged
-by what they read, so that a rule runs again only when that has changed.
+:func:`check_every_rule` runs all of them. :func:`check` gives the same result
+and is what everything else calls: for each type of message the rules are
+arranged by the members they read, so that a rule runs again only when those
+have changed.
 
 * A rule that reads members whose values recur from event to event (the producer,
-  the language, the tool …) says so with :func:`reads`. What it found is kept
-  with those values and given again, be it an error, a note or nothing.
-* Rules about characters and sizes run on a message that has any but plain ASCII
-  characters, or is long.
+  the language, the tool …) declares so with :func:`reads`. Its result is cached
+  under those values, be it an error, a note or nothing.
+* Rules about characters and sizes run only on a message that has characters
+  other than plain ASCII, or is long.
 * All others run on every message, or with :func:`only_if` on those for which a
   condition on recurring members holds.
 """
@@ -39,45 +40,45 @@ from . import events, messages, timestamps
 from .attend_extension import attend_member, attend_registry
 from .events import CRITICAL, Envelope
 from .extensions import Registry
-from .fields import CORE_CONTEXT, STATES, URI, Message, get_member, pointer, struct_fields
+from .fields import CORE_CONTEXT, STATES, URI_PATTERN, Message, get_member, json_pointer, struct_fields
 
 __all__ = [
-    "BUNDLED",
-    "PUBLISHED",
+    "BUNDLED_REGISTRY",
+    "PUBLISHED_VERSIONS",
+    "assess_stakes",
     "check",
     "check_every_rule",
     "check_patterns",
     "check_shape",
-    "human_texts",
     "is_newer_version",
+    "iter_human_texts",
     "pattern_test",
     "required_members",
     "rule_for_member",
-    "stakes_of",
 ]
 
 Grade: TypeAlias = Severity | Literal[""]
 F = TypeVar("F", bound=Callable[..., Any])
 
-BUNDLED: Final = attend_registry()
-PUBLISHED: Final = ("0.1.0-draft", "1.0.0")  # C-20
+BUNDLED_REGISTRY: Final = attend_registry()
+PUBLISHED_VERSIONS: Final = ("0.1.0-draft", "1.0.0")  # C-20
 _SAFE_INTEGER: Final = 2**53
-_MEMO_SIZE: Final = 4096  # combinations of recurring values kept for one type
-_LONG: Final = 16_384  # bytes from which on a message may break a limit on its parts
+_MAX_CACHED: Final = 4096  # combinations of recurring values cached for one type
+_LONG_MESSAGE_BYTES: Final = 16_384  # bytes; a longer message may break a limit on its parts
 
-# I18N-002 §11.1: what is written for people.
-TEXTS: Final = (*languages.VARIANT_FIELDS, "chunk", "request_text")
+# I18N-002 §11.1: the members written for people.
+TEXT_MEMBERS: Final = (*languages.VARIANT_FIELDS, "chunk", "request_text")
 
 
-# -- what a rule reads --------------------------------------------------------------
+# -- declaring what a rule reads ----------------------------------------------------
 
 
 def reads(*names: str) -> Callable[[F], F]:
     """
     Declare that a rule reads only these members, whose values recur from event to event.
 
-    Its findings are kept with the values. A name that ends in ``?`` is only
-    looked at for whether the member is there.
+    Its violations are cached under the values. Of a member whose name ends in ``?``
+    only the presence is read.
     """
 
     def declare(rule: F) -> F:
@@ -99,13 +100,15 @@ def only_if(condition: Callable[[Any], bool], *names: str) -> Callable[[F], F]:
 
 @cache
 def _text_fields(cls: type[Message]) -> tuple[tuple[str, str], ...]:
-    """Return the members of a type that are written for people: their attributes, and where they stand."""
-    attributes = {name: "context_" if name == "context" else name for name in TEXTS}
-    return tuple((attributes[name], pointer(name)) for name in TEXTS if attributes[name] in cls.__struct_fields__)
+    """Return the attributes of a type that are written for people, each with its JSON pointer."""
+    attributes = {name: "context_" if name == "context" else name for name in TEXT_MEMBERS}
+    return tuple(
+        (attributes[name], json_pointer(name)) for name in TEXT_MEMBERS if attributes[name] in cls.__struct_fields__
+    )
 
 
-def human_texts(event: Message) -> Iterator[tuple[str, str]]:
-    """Yield everything in an event that is written for people, with where it stands."""
+def iter_human_texts(event: Message) -> Iterator[tuple[str, str]]:
+    """Yield every text in an event that is written for people, with its JSON pointer."""
     cls = type(event)
     for attribute, path in _text_fields(cls):
         value = getattr(event, attribute)
@@ -119,14 +122,14 @@ def human_texts(event: Message) -> Iterator[tuple[str, str]]:
         choices = get_member(event, "choices")
         for index, choice in enumerate(choices if isinstance(choices, tuple) else ()):
             if isinstance(choice, events.Choice) and isinstance(choice.label, str):
-                yield pointer("choices", index, "label"), choice.label
+                yield json_pointer("choices", index, "label"), choice.label
     for name, value in event.unknown.items():
         if isinstance(value, str) and languages.parse_variant_name(name):
-            yield pointer(name), value
+            yield json_pointer(name), value
 
 
 def is_newer_version(version: object) -> bool:
-    """Whether a version is a 1.x newer than any we know: unknown things are then only warned about (C-02, C-61)."""
+    """Whether a version is a 1.x newer than any known one, so that unknown members only warn (C-02, C-61)."""
     match = re.fullmatch(r"1\.([0-9]+)\.([0-9]+)", version) if isinstance(version, str) else None
     return match is not None and (int(match[1]), int(match[2])) > (0, 0)
 
@@ -134,9 +137,9 @@ def is_newer_version(version: object) -> bool:
 # -- patterns and uniqueness, compiled from the shapes -------------------------------
 
 
-# C-25, C-48, C-84: patterns that only the schemas know; a peer is warned, not failed.
-_SCHEMA_ONLY: Final = ("tool", "tool_call_id", "output_id", "content_type", "error_code", "cancellation_reason")
-_FORMS: Final = {
+# C-25, C-48, C-84: patterns that only the schemas have; a breach is a warning for a peer, not an error.
+_SCHEMA_ONLY_MEMBERS: Final = ("tool", "tool_call_id", "output_id", "content_type", "error_code", "cancellation_reason")
+_FORM_HINTS: Final = {
     "event_id": "Use evt_ and 1 to 64 letters or digits.",
     "session_id": "Use sess_ and 1 to 64 letters or digits.",
     "reply_token": "Use rpl_ and 1 to 64 letters or digits.",
@@ -160,7 +163,7 @@ def _schema_keyword(type_: inspect.Type, keyword: str) -> Any:
 
 
 def _is_integer(type_: inspect.Type) -> bool:
-    """Whether only whole numbers belong there."""
+    """Whether the type takes only whole numbers."""
     if isinstance(type_, inspect.Metadata):
         return _is_integer(type_.type)
     if isinstance(type_, inspect.VarTupleType):
@@ -172,11 +175,11 @@ def _is_integer(type_: inspect.Type) -> bool:
 
 
 class _Constraint(msgspec.Struct, frozen=True):
-    """What the shape of one member says beyond what its decoder checks."""
+    """Constraints on one member that its decoder does not check."""
 
     attribute: str
     name: str
-    test: Callable[[str], object] | None  # of its pattern
+    test: Callable[[str], object] | None  # returns None for text that does not match the pattern
     is_unique: bool
     is_integer: bool
 
@@ -189,35 +192,37 @@ def _constraints(cls: type[Message]) -> tuple[_Constraint, ...]:
         is_unique = bool(_schema_keyword(field.type, "uniqueItems"))
         is_integer = _is_integer(field.type)
         if field.encode_name != "@context" and (pattern or is_unique or is_integer):
-            # C-10: the whole is matched, so that a newline at the end is caught.
+            # C-10: the whole text has to match, so that a newline at the end is caught.
             test = re.compile(pattern).fullmatch if pattern and field.name != "timestamp" else None
             constraints.append(_Constraint(field.name, field.encode_name, test, is_unique, is_integer))
     return tuple(constraints)
 
 
 def check_patterns(message: Message, at: str = "", rule: str = "") -> Iterator[Violation]:
-    """Find members that break their pattern, name something twice, or write 3.0 where 3 is meant."""
+    """Find members that break their pattern, repeat an item, or write 3.0 where 3 is meant."""
     cls = type(message)
     for constraint in _constraints(cls):
         yield from _check_constraint(message, constraint, at, rule)
 
 
 def _check_constraint(message: Message, constraint: _Constraint, at: str = "", rule: str = "") -> Iterator[Violation]:
-    name, test, cls = constraint.name, constraint.test, type(message)
+    name = constraint.name
+    test = constraint.test
+    cls = type(message)
     value = getattr(message, constraint.attribute, UNSET)
     if type(value) is str and (test is None or test(value) is not None):
-        return  # as nearly always
-    path = at + pointer(name)
+        return  # the usual case
+    path = at + json_pointer(name)
     rule_id = rule or rule_for_member(cls, name)
     is_list = isinstance(value, tuple)
     values = value if isinstance(value, tuple) else (value,)
     for index, item in enumerate(values):
         if test is not None and isinstance(item, str) and test(item) is None:
-            severity: Grade = "warning" if name in _SCHEMA_ONLY else ""
+            severity: Grade = "warning" if name in _SCHEMA_ONLY_MEMBERS else ""
             broken = "CAP-026" if not rule and "*" in item and cls is messages.EventFilters else rule_id
-            form = _FORMS.get(name, "Look up the schema of this message for the allowed form.")
+            form = _FORM_HINTS.get(name, "Look up the schema of this message for the allowed form.")
             text = f"{name} has the wrong form; found {item!r}. {form}"
-            yield Violation(broken, text, path + (pointer(index) if is_list else ""), severity=severity)
+            yield Violation(broken, text, path + (json_pointer(index) if is_list else ""), severity=severity)
     if constraint.is_unique and is_list and len({*map(repr, values)}) != len(values):
         yield Violation(rule_id, f"{name} names something twice.", path)
     # CF-070: exact types in the exchange; an event's 3.0 reads as 3 (ENV-046).
@@ -227,14 +232,14 @@ def _check_constraint(message: Message, constraint: _Constraint, at: str = "", r
 
 
 def pattern_test(cls: type[Message], name: str) -> Callable[[str], object]:
-    """Return the test of a member that has a pattern: it gives None for what does not match."""
+    """Return the test of a member's pattern; the test returns None for text that does not match."""
     tests = (constraint.test for constraint in _constraints(cls) if constraint.attribute == name)
     return next(test for test in tests if test is not None)
 
 
 @cache
 def required_members(cls: type[Message]) -> frozenset[str]:
-    """Return the members a type needs on the wire."""
+    """Return the members that a type requires on the wire."""
     return frozenset(field.encode_name for field in struct_fields(cls) if field.default is not UNSET)
 
 
@@ -246,7 +251,7 @@ def rule_for_member(cls: type[Message], name: str) -> str:
 
 # -- the envelope ---------------------------------------------------------------------
 
-_URGENCY: Final[Mapping[type[Envelope], tuple[str, tuple[str, ...]]]] = {  # §3.3.2
+_URGENCY_RULES: Final[Mapping[type[Envelope], tuple[str, tuple[str, ...]]]] = {  # §3.3.2
     events.SessionStarted: ("URG-001", ("normal",)),
     events.SessionCompleted: ("URG-002", ("normal",)),
     events.SessionCancelled: ("URG-003", ("normal",)),
@@ -260,7 +265,7 @@ _URGENCY: Final[Mapping[type[Envelope], tuple[str, tuple[str, ...]]]] = {  # §3
 
 @reads("context")
 def check_context(event: Envelope) -> Iterator[Violation]:
-    """ENV-002, ENV-003 §3.2.1, VER-011 §12.3.1"""
+    """Check the JSON-LD context. ENV-002, ENV-003 §3.2.1, VER-011 §12.3.1"""
     value: object = event.context
     first = value[0] if isinstance(value, (tuple, list)) and value else value
     if value == CORE_CONTEXT or value is UNSET:
@@ -277,12 +282,12 @@ def check_context(event: Envelope) -> Iterator[Violation]:
         yield Violation("ENV-003", f"{CORE_CONTEXT} should come first in @context. Move it to the front.", "/@context")
     else:
         for index, uri in enumerate(value):
-            if not isinstance(uri, str) or not re.fullmatch(URI, uri):
-                yield Violation("ENV-002", f"{uri!r} in @context is not a URI.", pointer("@context", index))
+            if not isinstance(uri, str) or not re.fullmatch(URI_PATTERN, uri):
+                yield Violation("ENV-002", f"{uri!r} in @context is not a URI.", json_pointer("@context", index))
 
 
 def check_timestamp(message: Message) -> Iterator[Violation]:
-    """ENV-021 to ENV-024 §3.2.5; on replies CONF-024, CLAR-005."""
+    """Check the timestamp. ENV-021 to ENV-024 §3.2.5; on replies CONF-024, CLAR-005."""
     value = get_member(message, "timestamp")
     defect = timestamps.find_defect(value) if isinstance(value, str) and not timestamps.is_clean(value) else None
     if defect is not None:
@@ -296,21 +301,23 @@ def check_timestamp(message: Message) -> Iterator[Violation]:
 
 @reads("aaep_version")
 def check_version(event: Message) -> Iterator[Violation]:
-    """ENV-055, ENV-056 §3.4.4"""
+    """Check the protocol version. ENV-055, ENV-056 §3.4.4"""
     value = get_member(event, "aaep_version")
     if value is None:
         yield Violation("ENV-056", "aaep_version is missing. Say which version of AAEP you speak.")
-    elif isinstance(value, str) and value not in PUBLISHED and pattern_test(type(event), "aaep_version")(value):
+    elif (
+        isinstance(value, str) and value not in PUBLISHED_VERSIONS and pattern_test(type(event), "aaep_version")(value)
+    ):
         yield Violation("ENV-055", f"{value} is not a published version of AAEP.", "/aaep_version", severity="warning")
 
 
-@reads("urgency")  # and what extensions say of an outcome: an event that has any is judged by every rule
+@reads("urgency")  # also the attend extension, but an event with extensions is checked by every rule anyway
 def check_urgency(event: Envelope) -> Iterator[Violation]:
-    """ENV-041 §3.3.2, TERM-020 §2.2.9, URG-001 to URG-008"""
+    """Check that the urgency suits the type. ENV-041 §3.3.2, TERM-020 §2.2.9, URG-001 to URG-008"""
     value = get_member(event, "urgency")
-    row = _URGENCY.get(type(event))
+    row = _URGENCY_RULES.get(type(event))
     if value is None:
-        if not isinstance(event, CRITICAL):  # those four are told by their shape: URG-009 to URG-012
+        if not isinstance(event, CRITICAL):  # the shape of those four demands it: URG-009 to URG-012
             yield Violation("ENV-041", "urgency is missing. Say how urgent the event is.")
     elif row is not None and value == "critical":
         if not attend_member(event, "outcome"):  # CF-025: the outcome of a prompt may be critical
@@ -321,7 +328,7 @@ def check_urgency(event: Envelope) -> Iterator[Violation]:
 
 @reads("producer")
 def check_producer(event: Message) -> Iterator[Violation]:
-    """ENV-032 §3.2.6: notes only."""
+    """Note missing members of the producer. ENV-032 §3.2.6"""
     producer = get_member(event, "producer")
     if not isinstance(producer, events.ProducerInfo):
         return
@@ -333,7 +340,7 @@ def check_producer(event: Message) -> Iterator[Violation]:
 
 @reads("localization_hints")
 def check_language(event: Envelope) -> Iterator[Violation]:
-    """I18N-008 §11.1.2, I18N-032 §11.4.1"""
+    """Check language tags and text direction. I18N-008 §11.1.2, I18N-032 §11.4.1"""
     hints = get_member(event, "localization_hints")
     if not isinstance(hints, events.LocalizationHints):
         return
@@ -342,7 +349,7 @@ def check_language(event: Envelope) -> Iterator[Violation]:
         is_list = isinstance(value, (tuple, list))
         for index, tag in enumerate(value if isinstance(value, (tuple, list)) else (value,)):
             if isinstance(tag, str) and not languages.is_well_formed_tag(tag):
-                path = pointer("localization_hints", name, *([index] if is_list else []))
+                path = json_pointer("localization_hints", name, *([index] if is_list else []))
                 yield Violation("I18N-008", f"{tag!r} is not a well-formed language tag. Use one such as en-US.", path)
     for violation in check_patterns(hints, "/localization_hints"):
         if "twice" in violation.message or violation.rule != "I18N-008":
@@ -362,8 +369,8 @@ def _lacks_language(event: Envelope) -> bool:
 
 @only_if(lambda event: event.verbosity is UNSET or _lacks_language(event), "verbosity", "localization_hints")
 def check_text_is_described(event: Envelope) -> Iterator[Violation]:
-    """ENV-038 §3.3.1, I18N-002 §11.1: what an event that has text has to say of it."""
-    if not any(text for _, text in human_texts(event)):
+    """Check that an event with text states its verbosity and language. ENV-038 §3.3.1, I18N-002 §11.1"""
+    if not any(text for _, text in iter_human_texts(event)):
         return
     if event.verbosity is UNSET:
         yield Violation("ENV-038", "verbosity is missing on an event with text.")
@@ -372,14 +379,15 @@ def check_text_is_described(event: Envelope) -> Iterator[Violation]:
 
 
 def check_extensions(event: Envelope, registry: Registry) -> Iterator[Violation]:
-    """ENV-052 §3.4.3, VAL-008 §3.9 step 8"""
-    used = get_member(event, "extensions")
-    if not isinstance(used, dict):
+    """Check extension members against the declared extensions. ENV-052 §3.4.3, VAL-008 §3.9 step 8"""
+    extensions = get_member(event, "extensions")
+    if not isinstance(extensions, dict):
         return
-    claimed, unknown = registry.declared(event.context if isinstance(event.context, (tuple, list)) else ())
-    for prefix, value in used.items():
-        path, extension = pointer("extensions", prefix), claimed.get(prefix)
-        if extension is None and not unknown:
+    claimed, has_unregistered = registry.declared(event.context if isinstance(event.context, (tuple, list)) else ())
+    for prefix, value in extensions.items():
+        path = json_pointer("extensions", prefix)
+        extension = claimed.get(prefix)
+        if extension is None and not has_unregistered:
             message = f"@context declares no extension with the prefix {prefix}. Add its context URI after the core's."
             yield Violation("ENV-052", message, path)
         elif extension is None:
@@ -395,7 +403,7 @@ def check_shape(value: object, shape: type[msgspec.Struct], rule: str, path: str
         msgspec.convert(value, shape)
     except msgspec.ValidationError as error:
         sentence, _, where = str(error).partition(" - at `$")
-        inner = "".join(pointer(part) for part in re.findall(r"[^.`\[\]]+", where))
+        inner = "".join(json_pointer(part) for part in re.findall(r"[^.`\[\]]+", where))
         yield Violation(rule, f"{sentence}.", path + inner)
 
 
@@ -403,41 +411,41 @@ def check_shape(value: object, shape: type[msgspec.Struct], rule: str, path: str
 
 
 def check_limits(event: Message, raw: bytes) -> Iterator[Violation]:
-    """LIM-001 to LIM-005 §3.7, ENC-006 §3.8: counted as C-23 counts."""
+    """Check size, depth and number limits, counted by C-23. LIM-001 to LIM-005 §3.7, ENC-006 §3.8"""
     if len(raw) > 65_536:
         yield Violation("LIM-001", f"The event has {len(raw)} bytes; 65536 is the limit. Point to bulky data by link.")
-    whole = msgspec.json.decode(raw) if raw else msgspec.to_builtins(event)
-    used = whole.get("extensions")
-    fields = len(whole) + (len(used) if isinstance(used, dict) else 0)
-    if fields > 32:
-        yield Violation("LIM-003", f"The event has {fields} fields at its top; 32 is the limit.")
-    yield from _check_values(whole, ())
+    members = msgspec.json.decode(raw) if raw else msgspec.to_builtins(event)
+    extensions = members.get("extensions")
+    field_count = len(members) + (len(extensions) if isinstance(extensions, dict) else 0)
+    if field_count > 32:
+        yield Violation("LIM-003", f"The event has {field_count} fields at its top; 32 is the limit.")
+    yield from _check_values(members, ())
 
 
 def _check_values(value: object, parts: tuple[str | int, ...]) -> Iterator[Violation]:
     if isinstance(value, (dict, list)):
         if len(parts) == 8:
-            yield Violation("LIM-004", "The event is nested more than 8 levels deep.", pointer(*parts))
+            yield Violation("LIM-004", "The event is nested more than 8 levels deep.", json_pointer(*parts))
         for name, inner in value.items() if isinstance(value, dict) else enumerate(value):
             if not (isinstance(inner, str) and len(inner) <= 4096):  # most are short texts
                 yield from _check_values(inner, (*parts, name))
     elif isinstance(value, str) and len(value.encode()) > 16_384:
         message = f"The text has {len(value.encode())} bytes; 16384 is the limit. Split it."
-        yield Violation("LIM-005", message, pointer(*parts))
+        yield Violation("LIM-005", message, json_pointer(*parts))
     elif isinstance(value, int) and not isinstance(value, bool) and abs(value) >= _SAFE_INTEGER:
         severity: Grade = "warning" if abs(value) == _SAFE_INTEGER else ""  # C-27
         message = f"{value} is too large for a JSON number. Send it as a string."
-        yield Violation("ENC-006", message, pointer(*parts), severity=severity)
+        yield Violation("ENC-006", message, json_pointer(*parts), severity=severity)
 
 
 # -- text -------------------------------------------------------------------------------
 
 
 def check_script(event: Envelope, _raw: bytes) -> Iterator[Violation]:
-    """I18N-026 §11.3.2, I18N-031 §11.3.3, I18N-035 §11.4.2"""
+    """Check normalization, combining marks and directions. I18N-026 §11.3.2, I18N-031 §11.3.3, I18N-035 §11.4.2"""
     hints = get_member(event, "localization_hints")
     is_automatic = hints is not None and get_member(hints, "text_direction") == "auto"
-    for path, text in human_texts(event):
+    for path, text in iter_human_texts(event):
         if text.isascii():
             continue
         if not unicodedata.is_normalized("NFC", text):
@@ -456,8 +464,8 @@ def check_script(event: Envelope, _raw: bytes) -> Iterator[Violation]:
 
 
 def check_markup(event: Envelope, raw: bytes) -> Iterator[Violation]:
-    """I18N-041 §11.5.2"""
-    for path, text in human_texts(event) if b"<" in raw or b"\\u003" in raw else ():
+    """Find inline language markup. I18N-041 §11.5.2"""
+    for path, text in iter_human_texts(event) if b"<" in raw or b"\\u003" in raw else ():
         if LANG_MARKUP.search(text):
             yield Violation(
                 "I18N-041", "The text holds inline markup. Use a variant field such as summary_normal_yo.", path
@@ -465,16 +473,16 @@ def check_markup(event: Envelope, raw: bytes) -> Iterator[Violation]:
 
 
 def check_searched_secrets(event: Message) -> Iterator[Violation]:
-    """TOOL-005 §4.3.1, EVT-003: arguments and requests are where secrets turn up."""
+    """Find secrets in arguments and requests, where they are most likely. TOOL-005 §4.3.1, EVT-003"""
     for name, rule in (("args_summary", "TOOL-005"), ("request_text", "EVT-003")):
         text = getattr(event, name, UNSET)
         if isinstance(text, str) and redaction.may_contain_secret(text):
-            yield from _check_secret(text, rule, pointer(name))
+            yield from _check_secret(text, rule, json_pointer(name))
 
 
 def check_secrets(event: Message) -> Iterator[Violation]:
-    """SEC-023 §10.2.2 T5: every other text, under ``strict`` only, for it costs (CF-143)."""
-    for path, text in human_texts(event):
+    """Find secrets in every other text, under ``strict`` only because of the cost (CF-143). SEC-023 §10.2.2 T5"""
+    for path, text in iter_human_texts(event):
         if redaction.may_contain_secret(text) and path not in ("/args_summary", "/request_text"):
             yield from _check_secret(text, "SEC-023", path)
 
@@ -489,7 +497,7 @@ def _check_secret(text: str, rule: str, path: str) -> Iterator[Violation]:
 
 @reads("summary_terse?", "summary_normal?", "summary_detailed?")
 def check_summaries(event: Envelope) -> Iterator[Violation]:
-    """TERM-013 §2.2.8, LVL-013 §9.3.1(9)"""
+    """Check that announced events have their summaries. TERM-013 §2.2.8, LVL-013 §9.3.1(9)"""
     is_announced = isinstance(event, (events.StateChanged, events.ToolInvoked, events.AwaitingConfirmation))
     for name in ("summary_terse", "summary_detailed") if is_announced else ():
         if getattr(event, name) is UNSET:
@@ -500,27 +508,28 @@ def check_summaries(event: Envelope) -> Iterator[Violation]:
 
 @reads("from_state", "to_state")
 def check_state_names(event: events.StateChanged) -> Iterator[Violation]:
-    """STATE-004 §4.2.1"""
+    """Check that states are among the seven usual ones. STATE-004 §4.2.1"""
     for name in ("from_state", "to_state"):
         value = getattr(event, name)
         if isinstance(value, str) and value and value not in STATES:
-            yield Violation("STATE-004", f"{value!r} is not one of the seven usual states.", pointer(name))
+            yield Violation("STATE-004", f"{value!r} is not one of the seven usual states.", json_pointer(name))
 
 
 @reads("error_category", "recoverable")
 def check_error(event: events.SessionErrored) -> Iterator[Violation]:
-    """C-77"""
+    """Check that a permanent error is not called recoverable. C-77"""
     if event.error_category == "permanent" and event.recoverable is True:
         message = "A permanent error cannot be recoverable. Leave recoverable out, or say transient."
         yield Violation("EVT-012", message, "/recoverable", severity="warning")
 
 
 def check_progress(event: events.ProgressUpdated) -> Iterator[Violation]:
-    """EVT-023, EVT-025 §4.2.2"""
+    """Check that progress is not empty and its step exists. EVT-023, EVT-025 §4.2.2"""
     progress = event.progress
     if not isinstance(progress, events.Progress):
         return
-    step, total = progress.step, progress.total_steps
+    step = progress.step
+    total = progress.total_steps
     if not any(getattr(progress, name) is not UNSET for name in progress.__struct_fields__) and not progress.unknown:
         yield Violation("EVT-023", "progress is empty. Give percent, step, total_steps or description.", "/progress")
     if isinstance(step, int) and isinstance(total, int) and step > total:
@@ -529,7 +538,7 @@ def check_progress(event: events.ProgressUpdated) -> Iterator[Violation]:
 
 @reads("tool_call_id?", "risk_level?", "irreversible?")
 def check_invoked(event: events.ToolInvoked) -> Iterator[Violation]:
-    """TOOL-011 §4.5.2, HITL-003 §2.3.5"""
+    """Check that a tool call has an id and is classified. TOOL-011 §4.5.2, HITL-003 §2.3.5"""
     if event.tool_call_id is UNSET:
         yield Violation("TOOL-011", "tool_call_id is missing. It tells calls of the same tool apart.")
     for name in ("risk_level", "irreversible"):
@@ -539,26 +548,26 @@ def check_invoked(event: events.ToolInvoked) -> Iterator[Violation]:
 
 @reads("tool_call_id?", "status", "error_message?")
 def check_completed(event: events.ToolCompleted) -> Iterator[Violation]:
-    """TOOL-011 §4.5.2, EVT-030"""
+    """Check that a finished call has an id and a failed one an error message. TOOL-011 §4.5.2, EVT-030"""
     if event.tool_call_id is UNSET:
         yield Violation("TOOL-011", "tool_call_id is missing. It tells calls of the same tool apart.")
     if event.status in ("error", "timeout") and event.error_message is UNSET:
         yield Violation("EVT-030", f"status is {event.status}, but error_message does not say why.")
 
 
-# C-82: the ends of sentences in other scripts too, and what may close behind them.
-_ENDS: Final = tuple(".!?\u3002\uff01\uff1f\u061f\u0964\u0965\u1362\u104b")
-_CLOSING: Final = "\"'\u201d\u2019)]"
+# C-82: sentence ends, also of other scripts, and the marks that may close after them.
+_SENTENCE_ENDS: Final = tuple(".!?\u3002\uff01\uff1f\u061f\u0964\u0965\u1362\u104b")
+_CLOSING_MARKS: Final = "\"'\u201d\u2019)]"
 
 
-def _ends_sentence(text: str) -> bool:
+def _is_sentence_end(text: str) -> bool:
     stripped = text.rstrip()
-    return "\n" in text[len(stripped) :] or stripped.rstrip(_CLOSING).endswith(_ENDS)
+    return "\n" in text[len(stripped) :] or stripped.rstrip(_CLOSING_MARKS).endswith(_SENTENCE_ENDS)
 
 
 @reads("coalesce_hint", "complete")
 def check_hint(event: events.OutputStreaming) -> Iterator[Violation]:
-    """OUT-008 §4.3.3"""
+    """Check that the hint completion is on the last chunk only. OUT-008 §4.3.3"""
     hint = get_member(event, "coalesce_hint")
     if (hint == "completion") is not (event.complete is True) and hint is not None:
         text = "The hint completion belongs on the last chunk, and only there."
@@ -567,14 +576,14 @@ def check_hint(event: events.OutputStreaming) -> Iterator[Violation]:
 
 @only_if(lambda event: event.coalesce_hint is UNSET and event.complete is False, "coalesce_hint", "complete")
 def check_chunk(event: events.OutputStreaming) -> Iterator[Violation]:
-    """LVL-010 §9.3.1(6)"""
+    """Check that a chunk without a hint ends at a sentence. LVL-010 §9.3.1(6)"""
     is_open = event.coalesce_hint is UNSET and event.complete is False
-    if is_open and isinstance(event.chunk, str) and not _ends_sentence(event.chunk):
+    if is_open and isinstance(event.chunk, str) and not _is_sentence_end(event.chunk):
         yield Violation("LVL-010", "The chunk ends inside a sentence and has no coalesce_hint.")
 
 
-# §6.4.1 as the readings decide (C-39, CF-022): what a default of accept breaks.
-_DEFAULTS: Final = {
+# §6.4.1 as the readings decide (C-39, CF-022): the rule that a default of accept breaks.
+_ACCEPT_DEFAULT_RULES: Final = {
     (True, "high"): "HITL-006",
     (True, "medium"): "HITL-007",
     (True, "low"): "CONF-046",
@@ -583,29 +592,36 @@ _DEFAULTS: Final = {
 _SUGGESTED_SECONDS: Final = {"high": (180, 600), "medium": (60, 180), "low": (30, 90)}  # §6.4.2
 
 
-def stakes_of(event: events.AwaitingConfirmation) -> tuple[bool, str]:
-    """CF-021, C-41: whether what is asked about is irreversible, and its risk; silence about either is the worst."""
-    stated, reach, risk = (
-        get_member(event, "irreversible"),
-        get_member(event, "reversibility"),
-        get_member(event, "risk_level"),
-    )
-    is_irreversible = stated is True or reach == "irreversible" or (stated is None and reach is None)
+def assess_stakes(event: events.AwaitingConfirmation) -> tuple[bool, str]:
+    """
+    Return whether a confirmation is about something irreversible, and its risk.
+
+    What is not stated counts as the worst (CF-021, C-41).
+    """
+    stated = get_member(event, "irreversible")
+    reversibility = get_member(event, "reversibility")
+    risk = get_member(event, "risk_level")
+    is_irreversible = stated is True or reversibility == "irreversible" or (stated is None and reversibility is None)
     return is_irreversible, risk if isinstance(risk, str) and risk else "high"
 
 
 @reads("irreversible", "reversibility", "risk_level", "default_decision", "timeout_seconds", "allowed_replies")
 def check_confirmation(event: events.AwaitingConfirmation) -> Iterator[Violation]:
-    """HITL-006, HITL-007 §6.4.1, CONF-046, CONF-047, HITL-033, HITL-036"""
-    stated, reach = get_member(event, "irreversible"), get_member(event, "reversibility")
-    is_irreversible, risk = stakes_of(event)
+    """
+    Check a confirmation's default, timeout and allowed replies.
+
+    HITL-006, HITL-007 §6.4.1, CONF-046, CONF-047, HITL-033, HITL-036
+    """
+    stated = get_member(event, "irreversible")
+    reversibility = get_member(event, "reversibility")
+    is_irreversible, risk = assess_stakes(event)
     if event.default_decision == "accept":
-        rule = _DEFAULTS.get((is_irreversible, risk))
+        rule = _ACCEPT_DEFAULT_RULES.get((is_irreversible, risk))
         if rule is not None:
             what = "an irreversible" if is_irreversible else "a reversible"
             message = f"The default is accept for {what}, {risk}-risk action. Silence is not consent: use reject."
             yield Violation(rule, message, "/default_decision")
-    if stated is not None and reach is not None and stated is not (reach == "irreversible"):
+    if stated is not None and reversibility is not None and stated is not (reversibility == "irreversible"):
         message = "irreversible and reversibility contradict each other; it counts as irreversible."
         yield Violation("HITL-003", message, "/irreversible")
     low, high = _SUGGESTED_SECONDS.get(risk, _SUGGESTED_SECONDS["high"])
@@ -624,7 +640,7 @@ def check_confirmation(event: events.AwaitingConfirmation) -> Iterator[Violation
 
 @reads("accepted_response_kinds", "choices?", "timeout_seconds")
 def check_clarification(event: events.AwaitingClarification) -> Iterator[Violation]:
-    """EVT-037, CONF-054 §6.4.2"""
+    """Check a clarification's choices and timeout. EVT-037, CONF-054 §6.4.2"""
     kinds = get_member(event, "accepted_response_kinds")
     if isinstance(kinds, tuple) and "multiple_choice" in kinds and event.choices is UNSET:
         yield Violation("EVT-037", "multiple_choice is listed, but there are no choices to choose from.")
@@ -639,7 +655,7 @@ def check_clarification(event: events.AwaitingClarification) -> Iterator[Violati
 def check_capabilities(
     message: messages.SubscriptionRequest | messages.SubscriptionRenegotiate,
 ) -> Iterator[Violation]:
-    """CAP-016 §5.3.1.4"""
+    """Check that levels 2 and 3 come with replies. CAP-016 §5.3.1.4"""
     asked = message.capabilities
     if not isinstance(asked, messages.Capabilities) or isinstance(message, messages.SubscriptionRenegotiate):
         return
@@ -655,38 +671,40 @@ def check_capabilities(
 
 
 def check_signature(message: messages.SubscriptionAccepted) -> Iterator[Violation]:
-    """MAN-018 §10.4.1(2): ES256, RS256 or EdDSA; never none, never HMAC (CF-121)."""
-    signed = get_member(message, "signed_manifest")
-    if not isinstance(signed, str) or not re.fullmatch(messages.COMPACT_JWS, signed):
+    """Check a manifest's algorithm: ES256, RS256 or EdDSA, never none or HMAC (CF-121). MAN-018 §10.4.1(2)"""
+    signed_manifest = get_member(message, "signed_manifest")
+    if not isinstance(signed_manifest, str) or not re.fullmatch(messages.COMPACT_JWS, signed_manifest):
         return
     try:
-        head = signed.split(".")[0]
-        header = msgspec.json.decode(base64.urlsafe_b64decode(head + "=" * (-len(head) % 4)), type=dict[str, Any])
+        encoded_header = signed_manifest.split(".")[0]
+        header = msgspec.json.decode(
+            base64.urlsafe_b64decode(encoded_header + "=" * (-len(encoded_header) % 4)), type=dict[str, Any]
+        )
     except (binascii.Error, ValueError, msgspec.MsgspecError):
         header = {}
     if header.get("alg") not in ("ES256", "RS256", "EdDSA"):
-        found = header.get("alg", "no readable header")
-        text = f"The manifest is signed with {found!r}. Use ES256, RS256 or EdDSA."
+        algorithm = header.get("alg", "no readable header")
+        text = f"The manifest is signed with {algorithm!r}. Use ES256, RS256 or EdDSA."
         yield Violation("MAN-018", text, "/signed_manifest")
 
 
 def check_nested(message: Message) -> Iterator[Violation]:
-    """Find what breaks its pattern inside the capabilities and the producer of a handshake message."""
+    """Find broken patterns inside the capabilities and the producer of a handshake message."""
     for name in ("producer", "capabilities", "honored_capabilities"):
         inner = get_member(message, name)
         if isinstance(inner, Message):
             rule = "" if name == "capabilities" else type(message).rules[name]
-            yield from check_patterns(inner, pointer(name), rule)
+            yield from check_patterns(inner, json_pointer(name), rule)
             filters = get_member(inner, "event_filters")
             if isinstance(filters, Message):
-                yield from check_patterns(filters, pointer(name, "event_filters"), rule)
+                yield from check_patterns(filters, json_pointer(name, "event_filters"), rule)
 
 
-# -- all of them -------------------------------------------------------------------------------
+# -- running every rule ------------------------------------------------------------------------
 
 Rule: TypeAlias = Callable[[Any], Iterable[Violation]]
 
-_ENVELOPE: Final[tuple[Rule, ...]] = (
+_ENVELOPE_RULES: Final[tuple[Rule, ...]] = (
     check_context,
     check_timestamp,
     check_version,
@@ -695,8 +713,8 @@ _ENVELOPE: Final[tuple[Rule, ...]] = (
     check_language,
     check_text_is_described,
 )
-_CHARACTERS: Final = (check_script, check_markup, check_limits)
-_PAYLOADS: Final[Mapping[type[Message], tuple[Rule, ...]]] = {
+_CHARACTER_RULES: Final = (check_script, check_markup, check_limits)
+_PAYLOAD_RULES: Final[Mapping[type[Message], tuple[Rule, ...]]] = {
     events.SessionErrored: (check_error,),
     events.StateChanged: (check_summaries, check_state_names),
     events.ProgressUpdated: (check_summaries, check_progress),
@@ -712,128 +730,130 @@ _PAYLOADS: Final[Mapping[type[Message], tuple[Rule, ...]]] = {
 
 
 def check_every_rule(
-    message: Message, raw: bytes, registry: Registry = BUNDLED, *, strict: bool = False
+    message: Message, raw: bytes, registry: Registry = BUNDLED_REGISTRY, *, strict: bool = False
 ) -> Iterator[Violation]:
-    """Run every rule on one message that its shape cannot say."""
+    """Run every rule that applies to a message."""
     yield from check_patterns(message)
     if isinstance(message, Envelope):
-        for rule in _ENVELOPE:
+        for rule in _ENVELOPE_RULES:
             yield from rule(message)
         yield from check_extensions(message, registry)
         yield from check_searched_secrets(message)
         if strict:
             yield from check_secrets(message)
-        for check_characters in _CHARACTERS:
+        for check_characters in _CHARACTER_RULES:
             yield from check_characters(message, raw)
     else:
         yield from check_timestamp(message)
         yield from check_nested(message)
-    for rule in _PAYLOADS.get(type(message), ()):
+    for rule in _PAYLOAD_RULES.get(type(message), ()):
         yield from rule(message)
 
 
-# -- arranged by what they read ------------------------------------------------------------------
+# -- running rules by what they read -------------------------------------------------------------
 
 # Members whose values do not recur: their patterns are tested on every event.
-_FRESH: Final = frozenset(
+_FRESH_MEMBERS: Final = frozenset(
     "event_id session_id tool_call_id reply_token result_uri error_uri target_uri choices".split()
 )
-_IDS: Final = frozenset(("event_id", "session_id"))
-_FREE: Final = frozenset(("extra_context", "packaged_context"))  # these may hold anything, nested as one likes
-_SEARCHED: Final = frozenset(("args_summary", "request_text"))
+_ID_MEMBERS: Final = frozenset(("event_id", "session_id"))
+_FREE_MEMBERS: Final = frozenset(("extra_context", "packaged_context"))  # these may hold any value, nested to any depth
+_SEARCHED_MEMBERS: Final = frozenset(("args_summary", "request_text"))
 _is_event_id: Final = pattern_test(events.SessionStarted, "event_id")
 _is_session_id: Final = pattern_test(events.SessionStarted, "session_id")
 
-_SOUND_SESSIONS: Final[dict[str, None]] = {}  # ids of sessions, which recur although there are many
+_VALID_SESSION_IDS: Final[dict[str, None]] = {}  # cached, because session ids recur
 
-Findings: TypeAlias = tuple[Violation, ...]
-Memo: TypeAlias = dict[Any, tuple[Findings, tuple[Rule, ...]]]
+Violations: TypeAlias = tuple[Violation, ...]
+Memo: TypeAlias = dict[Any, tuple[Violations, tuple[Rule, ...]]]
 
 
 class _EventRules:
     """
-    The rules on one type of event, arranged by what they read.
+    The rules on one type of event, arranged by the members they read.
 
-    What was found is kept by the values of the envelope's recurring members and
-    then by those of the payload's, together with the rules that have to run on
-    every event that has those values.
+    Violations are cached by the values of the envelope's recurring members and then
+    by those of the payload's, together with the rules that have to run on every
+    event with those values.
     """
 
     def __init__(self, cls: type[Envelope]) -> None:
         fields = {*cls.__struct_fields__}
-        rules: list[Rule] = [*_ENVELOPE, *_PAYLOADS.get(cls, ())]
-        rules.remove(check_timestamp)  # like the patterns of the ids, tested in check() itself
-        if fields & _SEARCHED:
+        rules: list[Rule] = [*_ENVELOPE_RULES, *_PAYLOAD_RULES.get(cls, ())]
+        rules.remove(check_timestamp)  # check() tests it itself, like the patterns of the ids
+        if fields & _SEARCHED_MEMBERS:
             rules.append(check_searched_secrets)
         constraints = [constraint for constraint in _constraints(cls) if constraint.test or constraint.is_unique]
-        self._patterns = [constraint for constraint in constraints if constraint.attribute not in _FRESH]
-        self._fresh = [constraint for constraint in constraints if constraint.attribute in _FRESH]
-        self._fresh = [
-            constraint for constraint in self._fresh if constraint.attribute not in ("event_id", "session_id")
-        ]
-        self._ids = [constraint for constraint in constraints if constraint.attribute in _IDS]
+        self._patterns = [constraint for constraint in constraints if constraint.attribute not in _FRESH_MEMBERS]
+        fresh_members = _FRESH_MEMBERS - _ID_MEMBERS
+        self._fresh = [constraint for constraint in constraints if constraint.attribute in fresh_members]
+        self._ids = [constraint for constraint in constraints if constraint.attribute in _ID_MEMBERS]
         self._recurring = [rule for rule in rules if hasattr(rule, "reads")]
         self._others = [rule for rule in rules if not hasattr(rule, "reads")]
-        self._is_free = bool(fields & _FREE)
+        self._is_free = bool(fields & _FREE_MEMBERS)
         read = {constraint.attribute for constraint in self._patterns}
         for rule in rules:
             read.update(getattr(getattr(rule, "condition", rule), "reads", ()))
         shared = {name for name in read if name.rstrip("?") in Envelope.__struct_fields__}
-        self._envelope_key = _getter(shared)
-        self._payload_key = _getter(read - shared)
+        self._envelope_key = _member_getter(shared)
+        self._payload_key = _member_getter(read - shared)
         self._memos: dict[Any, Memo] = {}
         self._envelope: Any = None  # of the last event
         self._memo: Memo = {}  # for that envelope
 
-    def check(self, event: Any, raw: bytes, registry: Registry, strict: bool) -> Findings:
-        """Find what is wrong with an event whose shape is sound."""
+    def check(self, event: Any, raw: bytes, registry: Registry, strict: bool) -> Violations:
+        """Return what is wrong with an event whose shape is sound."""
         if event.extensions is not UNSET:
             return tuple(check_every_rule(event, raw, registry, strict=strict))
         envelope = self._envelope_key(event)
         if envelope != self._envelope:
             self._envelope = envelope
-            self._memo = _bounded(self._memos).setdefault(envelope, {})
+            self._memo = _clear_if_full(self._memos).setdefault(envelope, {})
         key = self._payload_key(event)
-        found, rules = self._memo.get(key) or self._find_recurring(event, key)
+        violations, rules = self._memo.get(key) or self._find_recurring(event, key)
         for rule in rules:
-            found += tuple(rule(event))
+            violations += tuple(rule(event))
         if self._fresh:
-            found += self._check_fresh(event)
-        if event.session_id not in _SOUND_SESSIONS or _is_event_id(event.event_id) is None:
-            found += self._check_ids(event)
+            violations += self._check_fresh(event)
+        if event.session_id not in _VALID_SESSION_IDS or _is_event_id(event.event_id) is None:
+            violations += self._check_ids(event)
         if not timestamps.is_clean(event.timestamp):
-            found += tuple(check_timestamp(event))
+            violations += tuple(check_timestamp(event))
         if strict:
-            found += tuple(check_secrets(event))
-        is_plain = raw.isascii() and 60 not in raw and (92 not in raw or b"\\u" not in raw) and len(raw) <= _LONG
+            violations += tuple(check_secrets(event))
+        is_plain = (
+            raw.isascii() and 60 not in raw and (92 not in raw or b"\\u" not in raw) and len(raw) <= _LONG_MESSAGE_BYTES
+        )
         if self._is_free or not is_plain:  # 60 is <, 92 a backslash
-            found += tuple(violation for rule in _CHARACTERS for violation in rule(event, raw))
-        return found
+            violations += tuple(violation for rule in _CHARACTER_RULES for violation in rule(event, raw))
+        return violations
 
-    def _find_recurring(self, event: Any, key: Any) -> tuple[Findings, tuple[Rule, ...]]:
-        found = [violation for pattern in self._patterns for violation in _check_constraint(event, pattern)]
-        found += [violation for rule in self._recurring for violation in rule(event)]
+    def _find_recurring(self, event: Any, key: Any) -> tuple[Violations, tuple[Rule, ...]]:
+        """Run the rules on recurring members and cache the result under the key."""
+        violations = [violation for pattern in self._patterns for violation in _check_constraint(event, pattern)]
+        violations += [violation for rule in self._recurring for violation in rule(event)]
         rules = [rule for rule in self._others if getattr(rule, "condition", _always)(event)]
-        entry = _bounded(self._memo)[key] = (tuple(found), tuple(rules))
+        entry = _clear_if_full(self._memo)[key] = (tuple(violations), tuple(rules))
         return entry
 
-    def _check_fresh(self, event: Any) -> Findings:
-        found: Findings = ()
+    def _check_fresh(self, event: Any) -> Violations:
+        """Check the patterns of members whose values do not recur."""
+        violations: Violations = ()
         for constraint in self._fresh:
             value = getattr(event, constraint.attribute)
             if value is not UNSET and (constraint.test is None or constraint.test(value) is None):
-                found += tuple(_check_constraint(event, constraint))
-        return found
+                violations += tuple(_check_constraint(event, constraint))
+        return violations
 
-    def _check_ids(self, event: Any) -> Findings:
-        """ENV-012 §3.2.3, ENV-017 §3.2.4"""
+    def _check_ids(self, event: Any) -> Violations:
+        """Check the patterns of the ids. ENV-012 §3.2.3, ENV-017 §3.2.4"""
         if _is_session_id(event.session_id) is not None:
-            _bounded(_SOUND_SESSIONS)[event.session_id] = None
+            _clear_if_full(_VALID_SESSION_IDS)[event.session_id] = None
         return tuple(violation for constraint in self._ids for violation in _check_constraint(event, constraint))
 
 
-def _getter(names: Iterable[str]) -> Callable[[Any], Any]:
-    """Return what takes these members of an event, or of those with a ``?`` only their types."""
+def _member_getter(names: Iterable[str]) -> Callable[[Any], Any]:
+    """Return a function that gets these members of an event, or only the types of those with a ``?``."""
     attributes = sorted(name.replace("?", ".__class__") for name in names)
     return attrgetter(*attributes) if attributes else _always
 
@@ -842,23 +862,23 @@ def _always(_event: Any) -> bool:
     return True
 
 
-def _bounded(memo: dict[Any, Any]) -> dict[Any, Any]:
-    """Empty a memo that has grown too large."""
-    if len(memo) >= _MEMO_SIZE:
+def _clear_if_full(memo: dict[Any, Any]) -> dict[Any, Any]:
+    """Empty a cache that has grown too large, and return it."""
+    if len(memo) >= _MAX_CACHED:
         memo.clear()
     return memo
 
 
-_COMPILED: Final[dict[type[Message], _EventRules]] = {cls: _EventRules(cls) for cls in events.CORE_EVENTS.values()}
+_RULES_BY_TYPE: Final[dict[type[Message], _EventRules]] = {cls: _EventRules(cls) for cls in events.CORE_EVENTS.values()}
 
 
-def check(message: Message, raw: bytes, registry: Registry = BUNDLED, strict: bool = False) -> Findings:
+def check(message: Message, raw: bytes, registry: Registry = BUNDLED_REGISTRY, strict: bool = False) -> Violations:
     """
-    Find what :func:`check_every_rule` finds in a message whose shape is sound, and run no rule in vain.
+    Return what :func:`check_every_rule` finds in a message whose shape is sound, without running rules needlessly.
 
     ``raw`` is the message as JSON.
     """
-    compiled = _COMPILED.get(type(message))
-    if compiled is None:  # it is no event, or one of an extension
+    event_rules = _RULES_BY_TYPE.get(type(message))
+    if event_rules is None:  # it is no event, or one of an extension
         return tuple(check_every_rule(message, raw, registry, strict=strict))
-    return compiled.check(message, raw, registry, strict)
+    return event_rules.check(message, raw, registry, strict)

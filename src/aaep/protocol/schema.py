@@ -1,9 +1,9 @@
 """
-JSON Schema documents made from the Structs, and everything wrong with a message.
+Generate JSON Schema documents from the Structs, and validate messages with them.
 
-:func:`document` writes the schema of a type; nothing about a shape is said
-here that the Struct does not say. :func:`explain` is the slow, complete path:
-a message that the fast decoder refuses comes here to learn why.
+:func:`schema_document` writes the schema of a type, from nothing but its Struct.
+:func:`shape_errors` is the slow, complete check for a message that the fast
+decoder refuses.
 """
 
 from __future__ import annotations
@@ -32,45 +32,45 @@ _ENVELOPE: Final = (*Envelope.__struct_encode_fields__, "extensions")
 _VARIANT_SUFFIX: Final = "_([a-z]{2,8}|x_[a-z0-9]{1,8})(_[a-z0-9]{1,8})*$"  # looser than a tag is (C-58)
 
 
-# -- documents -----------------------------------------------------------------------
+# -- generating documents ------------------------------------------------------------
 
 
-def _name(type_: str) -> str:
+def _short_name(type_: str) -> str:
     return type_.removeprefix("aaep:")
 
 
 @cache
-def _examples() -> dict[str, Any]:
+def _load_examples() -> dict[str, Any]:
     loaded: dict[str, Any] = msgspec.json.decode(files(__package__).joinpath("examples.json").read_bytes())
     return loaded
 
 
-def _definition(cls: type[Message], drawn: dict[str, Any]) -> dict[str, Any]:
-    """Finish what msgspec draws: what is required on the wire, and which other members there may be."""
-    properties = drawn["properties"]
+def _complete_definition(cls: type[Message], definition: dict[str, Any]) -> dict[str, Any]:
+    """Complete the schema that msgspec generates: what is required on the wire, and other members."""
+    properties = definition["properties"]
     required = []
     for field in struct_fields(cls):
         if field.default is not UNSET:
             required.append(field.encode_name)
-        drawn_field = properties[field.encode_name]
-        drawn_field.pop("default", None)
-        # A number that keeps its spelling, 40 or 40.0, is two types to msgspec and one to JSON Schema.
-        if [one.get("type") for one in drawn_field.get("anyOf", ())] == ["integer", "number"]:
-            properties[field.encode_name] = drawn_field["anyOf"][1]
-    drawn["required"] = required
-    drawn["additionalProperties"] = cls.others
+        field_schema = properties[field.encode_name]
+        field_schema.pop("default", None)
+        # A number that keeps its spelling, 40 or 40.0, is two types for msgspec and one for JSON Schema.
+        if [option.get("type") for option in field_schema.get("anyOf", ())] == ["integer", "number"]:
+            properties[field.encode_name] = field_schema["anyOf"][1]
+    definition["required"] = required
+    definition["additionalProperties"] = cls.others
     if issubclass(cls, Envelope):
-        varied = [name for name in VARIANT_FIELDS if name in properties]
-        if varied:
-            drawn["patternProperties"] = {f"^({'|'.join(varied)}){_VARIANT_SUFFIX}": {"type": "string"}}
-    return drawn
+        variant_fields = [name for name in VARIANT_FIELDS if name in properties]
+        if variant_fields:
+            definition["patternProperties"] = {f"^({'|'.join(variant_fields)}){_VARIANT_SUFFIX}": {"type": "string"}}
+    return definition
 
 
-def _drawn(cls: type[Message]) -> tuple[dict[str, Any], dict[str, Any]]:
-    """The schema of a Struct, and of those it holds, by their names."""
+def _generate_schema(cls: type[Message]) -> tuple[dict[str, Any], dict[str, Any]]:
+    """Return the schema of a Struct, and the schemas of those it holds by their names."""
     (root,), definitions = msgspec.json.schema_components([cls], ref_template="#/$defs/{name}")
-    by_name = {shape.__name__: shape for shape in _reachable(cls)}
-    shapes = {name: _definition(by_name[name], drawn) for name, drawn in definitions.items()}
+    by_name = {shape.__name__: shape for shape in _nested_structs(cls)}
+    shapes = {name: _complete_definition(by_name[name], definition) for name, definition in definitions.items()}
     own = shapes.pop(root["$ref"].rsplit("/", 1)[1])
     own.pop("title")
     return own, shapes
@@ -78,8 +78,8 @@ def _drawn(cls: type[Message]) -> tuple[dict[str, Any], dict[str, Any]]:
 
 @cache
 def envelope_document() -> dict[str, Any]:
-    """The JSON Schema document of what every event carries, of whatever type."""
-    own, shapes = _drawn(UnknownEvent)
+    """Return the JSON Schema document of the envelope that every event has."""
+    own, shapes = _generate_schema(UnknownEvent)
     properties = {name: own["properties"][name] for name in _ENVELOPE}
     return {
         "$schema": "https://json-schema.org/draft/2020-12/schema",
@@ -90,17 +90,17 @@ def envelope_document() -> dict[str, Any]:
         "properties": properties,
         "required": own["required"],
         "$defs": shapes,
-        "examples": [_examples()["agent.session.started"]],
+        "examples": [_load_examples()["agent.session.started"]],
     }
 
 
 @cache
 def schema_document(type_: str) -> dict[str, Any]:
-    """The JSON Schema 2020-12 document of a message type."""
+    """Return the JSON Schema 2020-12 document of a message type."""
     cls = SHAPES[type_]
-    own, shapes = _drawn(cls)
+    own, shapes = _generate_schema(cls)
     if issubclass(cls, Envelope):
-        own = _beside_envelope(own, type_)
+        own = _without_envelope(own, type_)
         shapes["Envelope"] = {
             name: envelope_document()[name] for name in ("title", "description", "type", "properties", "required")
         }
@@ -108,18 +108,18 @@ def schema_document(type_: str) -> dict[str, Any]:
         own["properties"]["type"] = {"const": type_}
     return {
         "$schema": "https://json-schema.org/draft/2020-12/schema",
-        "$id": f"{BASE}{_name(type_)}.schema.json",
+        "$id": f"{BASE}{_short_name(type_)}.schema.json",
         "title": type_,
         **own,
         "$defs": shapes,
-        "examples": [_examples()[_name(type_)]],
+        "examples": [_load_examples()[_short_name(type_)]],
     }
 
 
-def _beside_envelope(own: dict[str, Any], type_: str) -> dict[str, Any]:
-    """An event's own part: its payload, and what it narrows of the envelope."""
+def _without_envelope(own: dict[str, Any], type_: str) -> dict[str, Any]:
+    """Return the schema of an event's payload and of the envelope members that it narrows."""
     common = envelope_document()["properties"]
-    properties = {name: drawn for name, drawn in own["properties"].items() if common.get(name) != drawn}
+    properties = {name: schema for name, schema in own["properties"].items() if common.get(name) != schema}
     # C-04: both spellings of a core type are the same type.
     properties["type"] = {"enum": [type_, type_.replace("aaep:", "https://aaep-protocol.org/types/")]}
     parts = {name: own[name] for name in ("description", "type")}
@@ -130,17 +130,17 @@ def _beside_envelope(own: dict[str, Any], type_: str) -> dict[str, Any]:
     return {**parts, "unevaluatedProperties": False}
 
 
-def _reachable(cls: type[Message]) -> Iterator[type[Message]]:
+def _nested_structs(cls: type[Message]) -> Iterator[type[Message]]:
     yield cls
     yield from (events.ProducerInfo, events.LocalizationHints, events.Progress, events.Choice)
     yield from (messages.Capabilities, messages.EventFilters)
 
 
 def all_documents() -> Iterator[tuple[str, dict[str, Any]]]:
-    """Every schema document, by file name."""
+    """Yield every schema document with its file name."""
     yield "envelope.schema.json", envelope_document()
     for type_ in SHAPES:
-        yield f"{_name(type_)}.schema.json", schema_document(type_)
+        yield f"{_short_name(type_)}.schema.json", schema_document(type_)
     for name, shape in (("fields", ATTEND.fields), ("capabilities", ATTEND.capabilities)):
         (own,) = msgspec.json.schema(shape)["$defs"].values()
         yield (
@@ -153,11 +153,11 @@ def all_documents() -> Iterator[tuple[str, dict[str, Any]]]:
         )
 
 
-# -- judging ------------------------------------------------------------------------
+# -- validating messages -------------------------------------------------------------
 
 
 class ShapeError(msgspec.Struct, frozen=True):
-    """Where a value departs from its schema: the keyword it breaks, what that keyword wants, and what stands there."""
+    """One departure from a schema: its path, the keyword it breaks, what that keyword demands, and the value found."""
 
     path: list[str | int]
     keyword: str
@@ -166,9 +166,9 @@ class ShapeError(msgspec.Struct, frozen=True):
 
 
 def shape_errors(type_: str, value: Mapping[str, Any]) -> Iterator[ShapeError]:
-    """Everything in which a message departs from the schema of its type, or of any event if there is none."""
-    judge = _validator(type_) if type_ in SHAPES else _envelope_validator()
-    for error in judge.iter_errors(value):
+    """Yield every departure of a message from the schema of its type, or of any event if the type is unknown."""
+    validator = _validator(type_) if type_ in SHAPES else _envelope_validator()
+    for error in validator.iter_errors(value):
         yield ShapeError([*error.instance_path], str(error.kind.name), error.kind, error.instance)
 
 
@@ -179,5 +179,7 @@ def _validator(type_: str) -> jsonschema_rs.Draft202012Validator:
 
 @cache
 def _envelope_validator() -> jsonschema_rs.Draft202012Validator:
-    own, shapes = _drawn(UnknownEvent)  # with the summaries, which a listener falls back on
+    own, shapes = _generate_schema(
+        UnknownEvent
+    )  # unlike the document, with the summaries that a listener falls back on
     return jsonschema_rs.Draft202012Validator({**own, "$defs": shapes})

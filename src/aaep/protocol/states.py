@@ -1,10 +1,10 @@
 """
-The tables: which order of things the protocol allows.
+The state tables of the protocol: which order of events and messages it allows.
 
-Everything that affects what may come next is in this file. It does not know
-which side we are on, so it cannot apply different rules to the two. Rows that
-are missing from a table are what the protocol forbids, and ``BREACHES`` names
-the rule each of them breaks. The diagrams in ``docs/`` are drawn from here.
+The tables do not know which side uses them, so both sides follow the same
+rules. A transition that is missing from a table is forbidden, and
+``BREACHED_RULES`` names the rule it breaks. The diagrams in ``docs/`` are drawn
+from here.
 """
 
 from __future__ import annotations
@@ -24,41 +24,41 @@ from .events import (
 )
 
 __all__ = [
-    "AFTER_PROMPT",
-    "BREACHES",
-    "CALL",
-    "FURTHER_WORK",
-    "HANDSHAKE",
-    "IMPLIED",
-    "LIFECYCLE",
-    "OUTCOMES",
-    "OUTPUT",
-    "OUT_OF_BOUNDS",
-    "PROMPT",
+    "BREACHED_RULES",
+    "CALL_TRANSITIONS",
+    "FOLLOW_UP_RULES",
+    "HANDSHAKE_TRANSITIONS",
+    "IMPLIED_STATES",
+    "LIFECYCLE_TRANSITIONS",
+    "OUTCOME_TRANSITIONS",
+    "OUTPUT_TRANSITIONS",
+    "OUT_OF_BOUNDS_TEXTS",
+    "PROMPT_TRANSITIONS",
+    "WORK_EVENTS",
     "CallState",
     "OutputState",
 ]
 
-# SEQ-001, SEQ-003, SEQ-004 §4.5.1: a session, by what its events are.
-LIFECYCLE: Final = {
+# SEQ-001, SEQ-003, SEQ-004 §4.5.1: a session, by the kind of its events.
+LIFECYCLE_TRANSITIONS: Final = {
     ("none", "started"): "active",
     ("active", "other"): "active",
     ("active", "terminal"): "ended",
 }
 # TOOL-010, TOOL-012 §4.5.2: one call.
-CALL: Final = {
+CALL_TRANSITIONS: Final = {
     ("new", "invoked"): "running",
     ("running", "completed"): "done",
 }
 # OUT-003, OUT-005 §4.5.4: one output, by its chunks.
-OUTPUT: Final = {
+OUTPUT_TRANSITIONS: Final = {
     ("new", "chunk"): "open",
     ("new", "last"): "complete",
     ("open", "chunk"): "open",
     ("open", "last"): "complete",
 }
 # Chapter 6: one prompt. The first that happens decides (CONF-041); nothing leads out of an outcome.
-PROMPT: Final = {
+PROMPT_TRANSITIONS: Final = {
     ("pending", "accept"): "accepted",
     ("pending", "reject"): "rejected",
     ("pending", "answer"): "answered",
@@ -66,10 +66,10 @@ PROMPT: Final = {
     ("pending", "withdraw"): "withdrawn",
     ("pending", "end"): "withdrawn",  # CF-027: any terminal event voids every token
 }
-# CF-025: how an outcome that our own extension tells ended the prompt.
-OUTCOMES: Final = {"accepted": "accept", "rejected": "reject", "timed_out": "timeout", "answered": "answer"}
+# CF-025: the transition behind an outcome that our own extension reports.
+OUTCOME_TRANSITIONS: Final = {"accepted": "accept", "rejected": "reject", "timed_out": "timeout", "answered": "answer"}
 # SUB-004, SUB-005, SUB-057, SUB-058, SUB-068 chapter 5: one subscription. Without a handshake it stays bare (Level 1).
-HANDSHAKE: Final = {
+HANDSHAKE_TRANSITIONS: Final = {
     ("bare", "event"): "bare",
     ("bare", "request"): "requested",
     ("requested", "accepted"): "subscribed",
@@ -83,7 +83,7 @@ HANDSHAKE: Final = {
     ("renegotiating", "rejected"): "refused",
     ("renegotiating", "close"): "closed",
 }
-BREACHES: Final[Mapping[tuple[str, str], str]] = {
+BREACHED_RULES: Final[Mapping[tuple[str, str], str]] = {
     ("none", "other"): "SEQ-001",
     ("none", "terminal"): "SEQ-001",
     ("active", "started"): "SEQ-001",
@@ -107,23 +107,25 @@ BREACHES: Final[Mapping[tuple[str, str], str]] = {
     ("closed", "event"): "SUB-068",
     ("refused", "event"): "SUB-058",
 }
-OUT_OF_BOUNDS: Final = {
+OUT_OF_BOUNDS_TEXTS: Final = {
     "SEQ-001": "session.started comes a second time.",
     "ENV-019": "The session_id of a finished session is used again. Make a new one.",
     "SEQ-003": "The session has ended already; this is a second ending.",
     "SEQ-004": "The session has ended; nothing may follow.",
 }
 # C-35: the state an event implies, which a later state.changed may leave.
-IMPLIED: Final[Mapping[type[Envelope], str]] = {
+IMPLIED_STATES: Final[Mapping[type[Envelope], str]] = {
     ToolInvoked: "calling_tool",
     OutputStreaming: "writing_output",  # while it is not complete
     AwaitingConfirmation: "awaiting_input",
     AwaitingClarification: "awaiting_input",
     HandoffRequested: "handing_off",
 }
-# What may not directly follow the end of a prompt: HITL-019, HITL-022, CLAR-021, HITL-030.
-FURTHER_WORK: Final = (ToolInvoked, ProgressUpdated, AwaitingConfirmation, AwaitingClarification)
-AFTER_PROMPT: Final[Mapping[tuple[str, bool], tuple[str, str]]] = {  # kind, granted: rule for work, rule for the rest
+# Events that may not directly follow the end of a prompt: HITL-019, HITL-022, CLAR-021, HITL-030.
+WORK_EVENTS: Final = (ToolInvoked, ProgressUpdated, AwaitingConfirmation, AwaitingClarification)
+FOLLOW_UP_RULES: Final[
+    Mapping[tuple[str, bool], tuple[str, str]]
+] = {  # kind, granted: rule for work, rule for the rest
     ("confirmation", True): ("HITL-022", "HITL-022"),
     ("confirmation", False): ("HITL-019", ""),
     ("clarification", True): ("CLAR-021", "HITL-030"),
@@ -134,17 +136,19 @@ Fault = tuple[str, str, str, Severity | Literal[""]]  # rule, sentence, path, se
 
 
 class CallState:
-    """One call of a tool, in the table ``CALL``."""
+    """The state of one tool call, by the table ``CALL_TRANSITIONS``."""
 
     __slots__ = ("agent", "id", "stage", "tool")
 
     def __init__(self, tool: str, agent: str, id: str) -> None:
-        self.stage = CALL["new", "invoked"]
-        self.tool, self.agent, self.id = tool, agent, id
+        self.stage = CALL_TRANSITIONS["new", "invoked"]
+        self.tool = tool
+        self.agent = agent
+        self.id = id
 
 
 class OutputState:
-    """One output, in the table ``OUTPUT``, and where its text has got to."""
+    """The state of one output, by the table ``OUTPUT_TRANSITIONS``, and the position its text has reached."""
 
     __slots__ = ("end", "last", "shift", "shifts", "stage")
 
@@ -152,13 +156,14 @@ class OutputState:
         self.stage = "new"
         self.last = 0  # where the last chunk began
         self.end = 0  # where it ended, in code points
-        self.shifts = (0, 0)  # how much further that is in UTF-16 units and in UTF-8 bytes (C-44)
-        self.shift = 0  # the one in use
+        self.shifts = (0, 0)  # how much larger that is in UTF-16 units and in UTF-8 bytes (C-44)
+        self.shift = 0  # the one that the producer counts by
 
-    def faults(self, event: OutputStreaming) -> Iterator[Fault]:
-        """OUT-001, OUT-002, OUT-005 §4.3.3"""
-        position, expected = event.position, self.end + self.shift
-        if (self.stage, "last" if event.complete else "chunk") not in OUTPUT:
+    def find_faults(self, event: OutputStreaming) -> Iterator[Fault]:
+        """Yield what is wrong with the next chunk. OUT-001, OUT-002, OUT-005 §4.3.3"""
+        position = event.position
+        expected = self.end + self.shift
+        if (self.stage, "last" if event.complete else "chunk") not in OUTPUT_TRANSITIONS:
             yield "OUT-005", "The output is complete; no chunk may follow.", "", ""
         elif position == expected:
             return
@@ -169,25 +174,28 @@ class OutputState:
             units = ("UTF-16 units", "UTF-8 bytes")[self.shifts.index(position - self.end)]
             yield "OUT-001", f"Positions are counted in {units}.", "/position", "info"
         else:
-            wanted = f"the chunk before ends at {expected}" if self.stage == "open" else "the first is 0"
-            text = f"position is {position}; {wanted}."
+            expectation = f"the chunk before ends at {expected}" if self.stage == "open" else "the first is 0"
+            text = f"position is {position}; {expectation}."
             yield "OUT-001", text, "/position", ""
 
-    def take(self, event: OutputStreaming) -> None:
-        """Let the chunk have come."""
-        start, chunk = event.position, event.chunk
+    def apply_chunk(self, event: OutputStreaming) -> None:
+        """Apply the next chunk to the state."""
+        start = event.position
+        chunk = event.chunk
         if start != self.end + self.shift:
             if start - self.end in self.shifts:
                 self.shift = start - self.end
-            else:  # a gap or an overlap: count on from where the chunk says it is
-                self.end, self.shift, self.shifts = start, 0, (0, 0)
-        self.stage = OUTPUT.get((self.stage, "last" if event.complete else "chunk"), self.stage)
+            else:  # a gap or an overlap: continue from the position that the chunk states
+                self.end = start
+                self.shift = 0
+                self.shifts = (0, 0)
+        self.stage = OUTPUT_TRANSITIONS.get((self.stage, "last" if event.complete else "chunk"), self.stage)
         self.last = start
         length = len(chunk)
         self.end += length
         if not chunk.isascii():
-            utf16 = sum(char > "\uffff" for char in chunk)
-            utf8 = len(chunk.encode(errors="surrogatepass")) - length
+            utf16_extra = sum(char > "\uffff" for char in chunk)
+            utf8_extra = len(chunk.encode(errors="surrogatepass")) - length
             unit = self.shifts.index(self.shift) if self.shift else -1
-            self.shifts = (self.shifts[0] + utf16, self.shifts[1] + utf8)
+            self.shifts = (self.shifts[0] + utf16_extra, self.shifts[1] + utf8_extra)
             self.shift = self.shifts[unit] if unit >= 0 else 0

@@ -1,1 +1,1 @@
-"""What one set of terms receives of a stream of events: filtered, merged, paced, in the wanted words."""
+"""Shape a stream of events to a subscriber's terms: filter, merge, pace and adapt it."""

@@ -29,7 +29,7 @@ from ..protocol.events import Envelope, ProducerInfo
 from ..protocol.fields import Message
 from ..protocol.messages import Capabilities, SubscriptionAccepted, SubscriptionClose, SubscriptionRejected
 from ..protocol.negotiation import tighten
-from ..protocol.subscription import admits, is_critical, with_defaults
+from ..protocol.subscription import is_admitted, is_critical, with_defaults
 from ..runtime.background import BackgroundLoop, Waitable
 from ..runtime.ids import format_timestamp
 from ..runtime.mailbox import Mailbox
@@ -529,7 +529,7 @@ class Connection:
         event = received.event
         self.audit.feed_event(received, self._timestamp())
         own = self.requested_terms.own_filters()
-        if own is not None and not is_critical(event) and not admits(own, event.type):
+        if own is not None and not is_critical(event) and not is_admitted(own, event.type):
             return  # CF-148: it was not asked for, and the audit has said so
         if attend_member(event, "resync") and self._is_resuming:
             self._is_resuming = False

@@ -30,7 +30,7 @@ from ..protocol.events import (
     SessionStarted,
     StateChanged,
 )
-from ..protocol.fields import MERGED
+from ..protocol.fields import MERGED_ID_PATTERN
 from ..protocol.subscription import is_critical
 
 __all__ = ["Deduplicator", "ReceivedEvent"]
@@ -40,7 +40,7 @@ MAX_EVENT_IDS: Final = 16_384  # remembered ids; those of resent events are coun
 _MAX_SESSIONS: Final = 4096
 _MAX_OUTPUTS: Final = 256
 _MAX_TAIL_CHARACTERS: Final = 32_768  # characters of an output kept for comparison
-_MERGED_ID: Final = re.compile(MERGED)
+_MERGED_ID: Final = re.compile(MERGED_ID_PATTERN)
 _RESENT_EVENTS: Final = (SessionStarted, AwaitingConfirmation, AwaitingClarification)  # on rejoining: CF-091, CF-146
 _FOLDED_EVENTS: Final = (StateChanged, ProgressUpdated)  # a producer may fold them into the next of their type (C-36)
 

@@ -21,7 +21,7 @@ from ..protocol.attend_extension import ATTEND, PREFIX
 from ..protocol.extensions import Extension, Registry
 from ..protocol.fields import AAEP_VERSION, Boundary, Verbosity
 from ..protocol.messages import Capabilities, EventFilters, SubscriptionRenegotiate, SubscriptionRequest
-from ..protocol.subscription import EVERYTHING
+from ..protocol.subscription import ALL_EVENT_PATTERNS
 from ..runtime.options import list_keywords, make_tuples
 from ..text.languages import match_language
 from .replies import encode_checked
@@ -70,7 +70,7 @@ class Terms:
 
     def event_filters(self) -> EventFilters:
         """Return the filters to ask for, which include the events of the listed extensions (CF-052)."""
-        include = EVERYTHING if self.include is None else self.include
+        include = ALL_EVENT_PATTERNS if self.include is None else self.include
         extension_types = [f"{extension.prefix}:*" for extension in (ATTEND, *self.extensions)]
         included = dict.fromkeys([*include, *extension_types])
         excluded = dict.fromkeys(self.exclude)

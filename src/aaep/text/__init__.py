@@ -1,1 +1,1 @@
-"""Text as people write and hear it: languages, sentences, our own phrases, secrets, and what is unsafe to print."""
+"""Text for people: languages, sentences, phrases, redaction of secrets, and sanitizing."""

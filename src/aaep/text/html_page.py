@@ -1,8 +1,8 @@
 """
-One self-contained page: no other file, no network, and nothing in it runs but what stands here.
+Render self-contained HTML pages that load no other file and use no network.
 
-The policy in its head names the style and the script by their digests, so that
-whatever was recorded could not run even if it got through the escaping.
+The content security policy names the style and the script by their digests, so
+recorded text could not run even if it got through the escaping.
 """
 
 from __future__ import annotations
@@ -24,23 +24,23 @@ _LANGUAGE_TAG: Final = compile(r"[a-zA-Z]{2,3}(-[a-zA-Z0-9]{2,8})*")
 
 @cache
 def load_asset(name: str, package: str = __package__) -> str:
-    """A style or a script that is part of a package, like its code."""
+    """Return the text of a style or script file that is part of a package."""
     return files(package).joinpath(name).read_text(encoding="utf-8")
 
 
 def escape_xml(text: object) -> str:
-    """Text as it may stand in HTML and XML, in an element or between quotes."""
+    """Escape text for use in HTML and XML, in an element or between quotes."""
     return escape(_ILLEGAL_CHARACTER.sub("\ufffd", str(text)))
 
 
 def isolate_text(text: str, language: str = "") -> str:
-    """Other people's text: in its own language if that is known, and its direction spills nowhere."""
+    """Escape text from elsewhere, in its own language if known, so that its direction cannot spill over."""
     lang = f' lang="{language}"' if _LANGUAGE_TAG.fullmatch(language) else ""
     return f"<bdi{lang}>{escape_xml(text)}</bdi>"
 
 
 def render_page(title: str, body: Iterable[str], *, style: str = "", script: str = "") -> Iterator[str]:
-    """A whole page, in parts."""
+    """Yield the parts of a complete page."""
     style = load_asset("page.css") + style
     policy = f"default-src 'none'; style-src {_csp_hash(style)}; base-uri 'none'; form-action 'none'"
     if script:

@@ -1,4 +1,4 @@
-"""Language tags: which are well formed, which way their text runs, which on offer serves a request. Chapter 11"""
+"""Language tags: well-formedness, writing direction, and matching requests with offers. Chapter 11"""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ __all__ = [
     "parse_variant_name",
 ]
 
-# RFC 5646 §2.1, without the grandfathered tags, which nobody should emit.
+# RFC 5646 §2.1, without the grandfathered tags, which should not be emitted.
 _TAG_PATTERN: Final = re.compile(
     r"(?P<language>[a-z]{2,3}(?:-[a-z]{3}){0,3}|[a-z]{4,8})"  # with extended language
     r"(?:-(?P<script>[a-z]{4}))?"
@@ -29,7 +29,7 @@ _TAG_PATTERN: Final = re.compile(
     r"|x(?:-[a-z0-9]{1,8})+",
     re.IGNORECASE | re.ASCII,
 )
-# The script a tag means that names none: of languages written in several, and of those written from right to left.
+# The likely script of a tag that names none: for languages with several scripts, and for right-to-left languages.
 _LIKELY_SCRIPTS: Final = {
     tag: script
     for script, tags in {
@@ -77,20 +77,20 @@ VARIANT_FIELDS: Final = (
 
 @lru_cache(maxsize=4096)
 def is_well_formed_tag(tag: str) -> bool:
-    """I18N-008 §11.1.2: a well-formed BCP 47 tag, matched whole."""
+    """Whether the whole text is a well-formed BCP 47 tag. I18N-008 §11.1.2"""
     return _TAG_PATTERN.fullmatch(tag) is not None
 
 
 @lru_cache(maxsize=4096)
 def infer_script(tag: str) -> str | None:
-    """The script a tag names or most likely means, in lower case; None when that is not known."""
+    """Return the script a tag names or most likely means, in lower case; None if that is not known."""
     parts = _TAG_PATTERN.fullmatch(tag)
     if parts is None or parts["language"] is None:
         return None
     if parts["script"] is not None:
         return parts["script"].lower()
     language = parts["language"].lower()
-    # zh-yue-HK: the extended language stands for the language.
+    # zh-yue-HK: the extended language takes the place of the language.
     names = [language.rpartition("-")[2], language.partition("-")[0]]
     regions = [f"{name}-{parts['region'].lower()}" for name in names] if parts["region"] else []
     return next((_LIKELY_SCRIPTS[name] for name in [*regions, *names] if name in _LIKELY_SCRIPTS), None)
@@ -102,88 +102,95 @@ def is_right_to_left(tag: str) -> bool:
 
 
 def language_direction(tag: str) -> Literal["ltr", "rtl"]:
-    """C-56: the ``text_direction`` to emit with text in this language."""
+    """Return the ``text_direction`` to emit with text in this language (C-56)."""
     return "rtl" if is_right_to_left(tag) else "ltr"
 
 
 def match_language(requested: Sequence[str], offered: Sequence[str], fallback: Sequence[str] = ()) -> str | None:
     """
-    Choose the offered language that serves a request, in the order of C-57; None leaves it to ``primary_language``.
+    Return the offered language that best serves a request, in the order of C-57.
 
-    ``fallback`` is the producer's fallback_chain. A language in another script than was asked for (zh-Hans for zh-TW)
-    comes last of all: whoever asked for it may not be able to read it.
+    ``fallback`` is the producer's fallback_chain. None means that the text stays in
+    ``primary_language``. A language in another script than was requested (zh-Hans
+    for zh-TW) comes last, since the user may not be able to read it.
     """
     steps: tuple[Iterator[str], ...] = (
-        (found for tag in requested for found in _iter_matches(tag, offered)),  # I18N-011 to I18N-014
+        (match for tag in requested for match in _iter_matches(tag, offered)),  # I18N-011 to I18N-014
         (
-            found
+            match
             for tag in requested
-            for found in _iter_same_language(tag, offered)
-            if _has_compatible_script(tag, found)
+            for match in _iter_same_language(tag, offered)
+            if _has_compatible_script(tag, match)
         ),
-        (found for tag in fallback for found in _iter_matches(tag, offered)),  # I18N-015
-        (found for tag in requested for found in _iter_same_language(tag, offered)),
+        (match for tag in fallback for match in _iter_matches(tag, offered)),  # I18N-015
+        (match for tag in requested for match in _iter_same_language(tag, offered)),
     )
-    return next((found for step in steps for found in step), None)
+    return next((match for step in steps for match in step), None)
 
 
 def filter_supported_languages(requested: Sequence[str], offered: Sequence[str]) -> tuple[str, ...]:
     """
-    CF-046, I18N-018: the requested languages, as they were spelt, that something on offer serves.
+    Return the requested languages, as they were spelt, that an offer serves. CF-046, I18N-018
 
-    Another region's will do (en-GB for en-US), and as I18N-013 has it zh for zh-Hant, but not what names another
-    script (zh-Hans for zh-Hant): honoured terms must not lie.
+    Another region's offer will do (en-GB for en-US), and by I18N-013 also zh for
+    zh-Hant, but not one that names another script (zh-Hans for zh-Hant), since
+    honoured terms must be true.
     """
     served: dict[str, str] = {}
     for tag in requested:
-        shorter = {*_iter_prefixes(tag.lower())}
+        prefixes = {*_iter_prefixes(tag.lower())}
         if (
-            any(one.lower() in shorter for one in offered)
+            any(offer.lower() in prefixes for offer in offered)
             or any(_iter_matches(tag, offered))
-            or any(_has_compatible_script(tag, one) for one in _iter_same_language(tag, offered))
+            or any(_has_compatible_script(tag, offer) for offer in _iter_same_language(tag, offered))
         ):
             served.setdefault(tag.lower(), tag)
     return tuple(served.values())
 
 
 def _iter_matches(tag: str, offered: Iterable[str]) -> Iterator[str]:
-    """What serves this one tag, best first: the same, a shorter one, a longer one."""
+    """Yield the offers that serve this tag, best first: the same tag, a shorter one, a longer one."""
     wanted = tag.lower()
     for shorter in _iter_prefixes(wanted):
-        yield from (
-            one for one in offered if one.lower() == shorter and (shorter == wanted or _has_compatible_script(tag, one))
-        )
-    # I18N-010: en is served by en-US, the first that the producer lists. Who asks for zh alone most likely means
-    # zh-Hans, but has not ruled out zh-Hant.
-    longer = [one for one in offered if one.lower().startswith(f"{wanted}-")]
-    yield from sorted(longer, key=lambda one: not _has_compatible_script(tag, one))
+        for offer in offered:
+            if offer.lower() == shorter and (shorter == wanted or _has_compatible_script(tag, offer)):
+                yield offer
+    # I18N-010: en is served by en-US, the first that the producer lists. A request for zh most likely means
+    # zh-Hans, but does not rule out zh-Hant.
+    longer = [offer for offer in offered if offer.lower().startswith(f"{wanted}-")]
+    yield from sorted(longer, key=lambda offer: not _has_compatible_script(tag, offer))
 
 
 def _iter_prefixes(tag: str) -> Iterator[str]:
-    """RFC 4647 §3.4: the tag, then without its last subtag, and so on; a single letter goes with what it introduces."""
-    parts = tag.split("-")
-    while parts:
-        yield "-".join(parts)
-        parts.pop()
-        if parts and len(parts[-1]) == 1:
-            parts.pop()
+    """
+    Yield the tag, then the tag without its last subtag, and so on. RFC 4647 §3.4
+
+    A single letter is removed together with the subtag that it introduces.
+    """
+    subtags = tag.split("-")
+    while subtags:
+        yield "-".join(subtags)
+        subtags.pop()
+        if subtags and len(subtags[-1]) == 1:
+            subtags.pop()
 
 
 def _iter_same_language(tag: str, offered: Iterable[str]) -> Iterator[str]:
-    """The offers in the same language, of whatever region or script. Private tags (x-…) are related to nothing."""
+    """Yield the offers in the same language, whatever their region or script; none for private tags (x-…)."""
     language = tag.lower().partition("-")[0]
-    return (one for one in offered if len(language) > 1 and one.lower().partition("-")[0] == language)
+    return (offer for offer in offered if len(language) > 1 and offer.lower().partition("-")[0] == language)
 
 
 def _has_compatible_script(tag: str, other_tag: str) -> bool:
     """Whether the likely scripts of two tags do not contradict each other."""
-    wanted, given = infer_script(tag), infer_script(other_tag)
-    return wanted is None or given is None or wanted == given
+    script = infer_script(tag)
+    other_script = infer_script(other_tag)
+    return script is None or other_script is None or script == other_script
 
 
 def parse_variant_name(name: str) -> tuple[str, str] | None:
     """
-    Take ``summary_normal_yo`` apart into its field and its language tag.
+    Split ``summary_normal_yo`` into its field and its language tag; return None for any other name.
 
     C-58: the longest known field name wins and the rest has to be a
     well-formed tag, lower-case with ``_`` for ``-``; it is never a region.

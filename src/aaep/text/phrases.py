@@ -1,6 +1,4 @@
-"""
-What announcements are made of: our own phrases, and other people's text made harmless.
-"""
+"""The phrases that announcements are made of, and functions that turn values into words."""
 
 from __future__ import annotations
 
@@ -23,7 +21,7 @@ __all__ = [
 ]
 
 
-# English, in one place.
+# All phrases are English, and all of them are here.
 PHRASES: Final[Mapping[str, str]] = {
     "started": "Started.",
     "completed": "Done.",
@@ -133,7 +131,7 @@ PHRASES: Final[Mapping[str, str]] = {
     "flood": "Many urgent messages are coming. They wait their turn from now on.",
 }  # fmt: skip
 
-# CF-066: why a subscription ends, as its other side is told.
+# CF-066: the sentence sent to the peer for each reason to close a subscription.
 CLOSE_REASONS: Final[Mapping[str, str]] = {
     "producer_shutdown": "The agent's side is shutting down.",
     "authentication_expired": "The credential of this reader counts no longer. Connect again with a new one.",
@@ -147,22 +145,23 @@ CLOSE_REASONS: Final[Mapping[str, str]] = {
 
 
 def get_phrase(name: str, fallback: str = "") -> str:
-    """A phrase, or another one where there is none of that name."""
+    """Return the phrase of that name, else the fallback's, else an empty string."""
     return PHRASES.get(name, PHRASES.get(fallback, ""))
 
 
 def describe_close_reason(code: str, *, is_hub: bool) -> str:
-    """Why a subscription ends, in words that are true of its producer; empty for a code that nobody knows."""
+    """Return the sentence for a reason code; empty for an unknown code."""
     if code == "producer_shutdown" and is_hub:
         return "The hub is shutting down."
     return CLOSE_REASONS.get(code, "")
 
 
 def format_duration(seconds: float) -> str:
-    """A time in words: the two largest units."""
-    left, parts = max(0, math.ceil(seconds)), []
+    """Format a duration in words, in its two largest units."""
+    remaining = max(0, math.ceil(seconds))
+    parts = []
     for unit, size in (("day", 86_400), ("hour", 3600), ("minute", 60), ("second", 1)):
-        count, left = divmod(left, size)
+        count, remaining = divmod(remaining, size)
         if count:
             parts.append(PHRASES[unit if count == 1 else unit + "s"].format(count))
     if not parts:
@@ -170,7 +169,7 @@ def format_duration(seconds: float) -> str:
     return parts[0] if len(parts) == 1 else PHRASES["and"].format(*parts[:2])
 
 
-# -- text ----------------------------------------------------------------------------------
+# -- formatting other text ------------------------------------------------------------------
 
 _SENTENCE_ENDS: Final = tuple(".!?…:;。！？؟।。：；")
 _CAMEL_CASE_BREAK: Final = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
@@ -179,7 +178,7 @@ _CLOSING_MARKS: Final = "\"')]”’»」』）\u2069"
 
 
 def truncate_with_notice(text: str, max_length: float = MAX_SPOKEN_LENGTH) -> str:
-    """A neutralised text as a sentence; of a longer one its beginning, and words that say so."""
+    """Return sanitized text as a sentence; of a longer one its beginning and a notice that it was cut."""
     if len(text) <= max_length:
         return ensure_full_stop(text)
     short = truncate(text, int(max_length))
@@ -187,11 +186,11 @@ def truncate_with_notice(text: str, max_length: float = MAX_SPOKEN_LENGTH) -> st
 
 
 def humanize_name(name: str) -> str:
-    """A tool's name as words: check_balance and checkBalance are "check balance"."""
+    """Turn a tool's name into words: check_balance and checkBalance become "check balance"."""
     words = _CAMEL_CASE_BREAK.sub(" ", name)
     return " ".join(_WORD_SEPARATOR.split(words)).strip().lower() or name
 
 
 def ensure_full_stop(text: str) -> str:
-    """The text with a stop at its end."""
+    """Add a full stop unless the text ends with a sentence mark."""
     return text if not text or text.rstrip(_CLOSING_MARKS).endswith(_SENTENCE_ENDS) else text + "."

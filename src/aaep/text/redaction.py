@@ -1,5 +1,5 @@
 """
-Secrets in text meant for people: finding them and taking them out.
+Find secrets in text meant for people, and redact them.
 
 TOOL-005 §4.3.1, EVT-003, SEC-023 §10.2.2 T5. The patterns are anchored key
 formats, so that "task-list" and "author" are left alone (CF-143).
@@ -42,7 +42,7 @@ _SECRET_PATTERN: Final = re.compile(
             _WORD_START + r"AIza[A-Za-z0-9_-]{35}",
             _WORD_START + r"eyJ[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]*",  # a JWT
             r"-----BEGIN [A-Z ]*PRIVATE KEY-----[\s\S]*?(?:-----END [A-Z ]*PRIVATE KEY-----|\Z)",
-            # A name that says secret, and its value; the name is kept when redacting.
+            # A name that announces a secret, and its value; the name is kept when redacting.
             f"(?i:(?<![A-Za-z])(?:{'|'.join(_SECRET_NAMES)})"
             r"(?:[\"']?\s*[:=]\s*[\"']?|\s+(?=[A-Za-z0-9_.-]{20})))(?P<value>(?!\[redacted\])[^\s\"'&,;]{4,})",
             r"://[^\s/:@]+:(?P<password>(?!\[redacted\])[^\s/@]+)@",  # user:password@host
@@ -52,7 +52,7 @@ _SECRET_PATTERN: Final = re.compile(
     )
 )
 
-# How the secrets above may begin where a text ends: one that is written piece by piece may become any of them.
+# Beginnings of these secrets at the end of a text: a text written piece by piece may complete any of them.
 _KEY_PREFIXES: Final = (
     *("sk-", "sk_live_", "sk_test_", "rk_live_", "rk_test_", "github_pat_", "glpat-", "AKIA", "ASIA", "AIza", "eyJ"),
     *(f"gh{letter}_" for letter in "pousr"),
@@ -79,15 +79,14 @@ _PARTIAL_SECRET_PATTERN: Final = re.compile(
     )
     + r")\Z"
 )
-_TAIL_LENGTH: Final = 300  # characters from the end of a text, where such a beginning stands
+_TAIL_LENGTH: Final = 300  # characters at the end of a text that are searched for such a beginning
 _MAX_KEY_LENGTH: Final = 16_384  # characters of what may still be a private key
-_STOP_MARKS: Final = frozenset(".!?,;)")  # behind these nothing goes on
-SAFE_ENDINGS: Final = frozenset(
-    f"{stop} " for stop in _STOP_MARKS
-)  # so most pieces end; one with BEGIN in it may be in a key
+_STOP_MARKS: Final = frozenset(".!?,;)")  # no secret continues after one of these and a space
+# Most pieces end like this, and then no secret is cut, except inside a private key (BEGIN).
+SAFE_ENDINGS: Final = frozenset(f"{stop} " for stop in _STOP_MARKS)
 
-# What every secret above begins with or contains: a cheap look that rules out nearly all texts. Every text is looked
-# at, so plain words are not left to a pattern, which tries all of them at each letter.
+# Every secret above begins with or contains one of these, so a cheap test rules out nearly all texts. Plain words are
+# searched one by one because a pattern would try all of them at each letter.
 _SECRET_MARKERS: Final = (
     "key",
     "token",
@@ -103,18 +102,24 @@ _SECRET_MARKERS: Final = (
 )
 _SECRET_MARKER_PATTERN: Final = re.compile(
     r"sk[-_]|rk_|gh[pousr]_|github_pat|glpat-|xox[abprs]-|-----begin|[0-9]{3}-[0-9]{2}-"
-)  # none without a hyphen or an underscore
+)  # each alternative has a hyphen or an underscore
 _LONG_NUMBER: Final = re.compile(r"[0-9][0-9 -]{11}")
-# Nearly all text is letters, blanks and these marks; to hold a secret, such text has to have a long word in it. So it
-# is written with an "a" for each of them and a "#" for everything else, and that is quickly looked through.
+# Nearly all text is letters, blanks and these marks; such text holds a secret only in a long word. Its outline has an
+# "a" for each of these characters and a "#" for every other one, and is fast to search.
 _PLAIN_BYTES: Final = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz,.;!?()'\"" + bytes(range(0x80, 0x100))
-_OUTLINE_TABLE: Final = bytes(
-    ord("a") if one in _PLAIN_BYTES else one if one in b" \n" else ord("#") for one in range(256)
-)
+
+
+def _outline_byte(byte: int) -> int:
+    if byte in _PLAIN_BYTES:
+        return ord("a")
+    return byte if byte in b" \n" else ord("#")
+
+
+_OUTLINE_TABLE: Final = bytes(map(_outline_byte, range(256)))
 _LONG_WORD: Final = b"a" * 20
-_MAX_CACHED_LENGTH: Final = 200  # a text up to here may come again, as "Thinking." does
+_MAX_CACHED_LENGTH: Final = 200  # characters; short texts such as "Thinking." recur
 _MAX_CACHED_TEXTS: Final = 1024
-HARMLESS_TEXTS: Final[set[str]] = set()  # short texts that came lately
+HARMLESS_TEXTS: Final[set[str]] = set()  # recent short texts without a secret
 
 
 def _is_luhn_valid(digits: str) -> bool:
@@ -126,14 +131,14 @@ def _is_luhn_valid(digits: str) -> bool:
 
 
 def may_contain_secret(text: str) -> bool:
-    """Whether a closer look is worth its cost."""
+    """Whether the text may hold a secret, by a cheap test that rules out nearly all texts."""
     if text in HARMLESS_TEXTS:
         return False
     try:
         outline = text.encode().translate(_OUTLINE_TABLE)
-    except UnicodeEncodeError:  # half a character, which the closer look does not mind
+    except UnicodeEncodeError:  # a lone surrogate, which the patterns can handle
         outline = b"#"
-    if (35 in outline or _LONG_WORD in outline) and _has_secret_marker(text):  # a #
+    if (35 in outline or _LONG_WORD in outline) and _has_secret_marker(text):  # 35 is "#"
         return True
     if len(text) <= _MAX_CACHED_LENGTH:
         if len(HARMLESS_TEXTS) >= _MAX_CACHED_TEXTS:
@@ -153,7 +158,7 @@ def _has_secret_marker(text: str) -> bool:
 
 
 def find_secrets(text: str) -> Iterator[tuple[int, int]]:
-    """The spans of what looks like a secret."""
+    """Yield the start and end of each part of the text that looks like a secret."""
     if not may_contain_secret(text):
         return
     for match in _SECRET_PATTERN.finditer(text):
@@ -167,10 +172,11 @@ def find_secrets(text: str) -> Iterator[tuple[int, int]]:
 
 def find_safe_length(text: str, size: int, before: str = "", *, complete_only: bool = False) -> int:
     """
-    How much of the beginning of a text, up to a size, may leave before the rest is there.
+    Return how much of the first ``size`` characters may be sent before the rest of the text is known.
 
-    No secret reaches over the place, and none may that has only begun; but with
-    ``sure`` only those count that are there already. ``before`` is what stood before the text.
+    No secret crosses that point, and none that has only begun could. With
+    ``complete_only`` only secrets that are already complete count. ``before`` is
+    the text that precedes this one.
     """
     return max(0, _find_safe_length(before + text, size + len(before), complete_only=complete_only) - len(before))
 
@@ -178,22 +184,23 @@ def find_safe_length(text: str, size: int, before: str = "", *, complete_only: b
 def _find_safe_length(text: str, size: int, *, complete_only: bool) -> int:
     if text[size - 1 : size].isspace() and text[:size].rstrip()[-1:] in _STOP_MARKS and "-----BEGIN" not in text:
         return size
-    place = max(0, len(text) - _TAIL_LENGTH)
+    search_from = max(0, len(text) - _TAIL_LENGTH)
     if may_contain_secret(text):
         for match in _SECRET_PATTERN.finditer(text):
             start, end = match.span()
             if start < size and (end > size or end == len(text)) and end - start <= _MAX_KEY_LENGTH:
                 return start
-            place = max(place, end)
-    begun = None if complete_only else _PARTIAL_SECRET_PATTERN.search(text, place)
-    return size if begun is None else min(size, begun.start())
+            search_from = max(search_from, end)
+    partial_secret = None if complete_only else _PARTIAL_SECRET_PATTERN.search(text, search_from)
+    return size if partial_secret is None else min(size, partial_secret.start())
 
 
 def redact(text: str) -> str:
-    """The text with every secret replaced."""
-    # Taking one out can uncover another that stood right behind it.
+    """Return the text with every secret replaced."""
+    # Removing one secret can uncover another right after it.
     while spans := [*find_secrets(text)]:
-        parts, end = [], 0
+        parts = []
+        end = 0
         for start, stop in spans:
             parts += [text[end:start], REDACTED]
             end = stop

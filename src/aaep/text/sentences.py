@@ -1,16 +1,16 @@
 """
-Where a growing text may be cut: at a word, a sentence, a paragraph. C-45, C-60, C-82, CF-071, CF-078 … CF-082
+Find where a growing text may be cut: at a word, a sentence, a paragraph. C-45, C-60, C-82, CF-071, CF-078 … CF-082
 
-Three things hold, and the tests insist on them. The pieces joined are exactly the text. No piece ends inside an
-extended grapheme cluster. What was once said to be a boundary still is one when more text arrives: each decision looks
-at most one character past the white space after the boundary, and is put off while that character is missing.
+Three properties hold, and the tests check them. The pieces joined are exactly the text. No piece ends inside an
+extended grapheme cluster. A boundary once reported stays a boundary when more text arrives: each decision looks at
+most one character past the white space after the boundary, and is deferred while that character is missing.
 
-After a boundary the scan starts afresh, so it makes no difference whether a caller keeps the whole text or only what
-has not been sent yet.
+After a boundary the scan starts afresh, so it makes no difference whether a caller keeps the whole text or only the
+part that has not been sent yet.
 """
 
-# Why by hand: the segmenters there are (sentencex among them) take a finished text. Given a growing one they call
-# "3." and "Dr." sentences and take it back with the next token, after it has been spoken.
+# No library is used because existing segmenters (sentencex among them) take a finished text. With a growing one they
+# report "3." and "Dr." as sentences and revise that with the next token, after it has been spoken.
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ __all__ = ["Boundary", "CoalesceHint", "find_boundary", "split_at", "split_by_le
 Boundary = Literal["word", "sentence", "paragraph", "completion"]
 CoalesceHint = Literal["none", "word", "sentence", "paragraph", "completion"]
 
-# Insides of character classes. No-break spaces are white space that ends nothing: "Dr.\xa0No", "10\u202f000".
+# Contents of character classes. No-break spaces are white space that ends nothing: "Dr.\xa0No", "10\u202f000".
 _LINE_BREAKS: Final = r"\n\x0b\x0c\r\x85\u2028\u2029"
 _NO_BREAK_SPACES: Final = r"\xa0\u2007\u202f"
 _INLINE_SPACES: Final = r"\t \u1680\u2000-\u2006\u2008-\u200b\u205f\u3000" + _NO_BREAK_SPACES
@@ -36,13 +36,13 @@ _SPACE: Final = _LINE_BREAKS + _INLINE_SPACES
 _SPACED_STOPS: Final = r".!?…‼‽⁇⁈⁉․．﹒"
 # CF-081: all others of Unicode's Sentence_Terminal need none: 。！？ ؟ ۔ । ॥ ። ។ ။ …
 _FREE_STOPS: Final = rf"[\p{{Sentence_Terminal}}--[{_SPACED_STOPS}]]"
-# A word surely ends after these as well. Between two Han or kana it ends only for who has a dictionary.
+# A word also ends after these. Between two Han or kana characters only a dictionary could tell.
 _PAUSE_MARKS: Final = r"、，；：､፡"
 _CLOSING_MARKS: Final = r"\p{Pe}\p{Pf}\"'*_`~"  # * _ ` ~ close emphasis and code in Markdown
-# What a cluster goes on with (GB9, GB9a), except after a control character (GB4).
+# Characters that continue a cluster (GB9, GB9a), except after a control character (GB4).
 _EXTEND: Final = r"[\p{GCB=Extend}\p{GCB=ZWJ}\p{GCB=SpacingMark}]"
 _CLUSTER_CONTINUATION: Final = regex.compile(rf"(?<![\p{{GCB=Control}}\p{{GCB=CR}}\p{{GCB=LF}}]){_EXTEND}", regex.V1)
-# An Indic conjunct is one cluster since Unicode 15.1 (GB9c), to \X not yet.
+# An Indic conjunct is one cluster since Unicode 15.1 (GB9c), but not yet for \X.
 _CLUSTER: Final = regex.compile(r"(?:\X(?<=\p{InSC=Virama}\u200d?)(?=\p{L}))*+\X", regex.V1)
 
 _GRAPHEME: Final = regex.compile(r"\X", regex.V1)
@@ -65,15 +65,15 @@ _DOTTED_ABBREVIATION: Final = regex.compile(r"\p{L}\p{M}*+\p{L}?\p{M}*+(?:\.\p{L
 # "1." or "IV." with nothing before it but marks numbers what follows.
 _LIST_NUMBER: Final = regex.compile(rf"[{_SPACE}\p{{P}}\p{{S}}]*+(?:\p{{Nd}}{{1,3}}|[IVX]++)\.", regex.V1)
 _ORDINAL: Final = regex.compile(r"\p{Nd}{1,2}", regex.V1)
-# What is left of the sentence pattern where all is ASCII, for every language but Greek.
+# The part of the sentence pattern that matters in ASCII text, for every language but Greek.
 _ASCII_SPACE: Final = " \t\n\x0b\x0c\r"
-# It begins with one class of characters, which a search finds much faster than one of two patterns.
+# It begins with one character class, which is much faster to search for than two alternatives.
 _ASCII_SENTENCE_END: Final = re.compile(
     rf"""(?P<run>[.!?\n\x0b\x0c\r](?:(?<=[.!?])[.!?)\]}}"'*_`~]+)?)(?P<space>[{_ASCII_SPACE}]*)"""
 )
 
-# Abbreviations after which the sentence goes on. Small on purpose: one that is missing costs a pause in the wrong
-# place, one too many joins two sentences. Single letters and dotted ones (U.S., z.B.) need no entry.
+# Abbreviations after which the sentence continues. The lists are short on purpose: a missing one costs a misplaced
+# pause, a superfluous one joins two sentences. Single letters and dotted ones (U.S., z.B.) need no entry.
 _TITLES: Final = "dr prof mr mrs ms mme mlle vs cf st"
 _NON_FINAL_ABBREVIATIONS: Final[dict[str, frozenset[str]]] = {
     "": frozenset(_TITLES.split()),
@@ -87,7 +87,7 @@ _NON_FINAL_ABBREVIATIONS: Final[dict[str, frozenset[str]]] = {
         "dr dra dres sr sra sres sras srta prof profa d dª lic ing arq gral cnel ud uds vd vds av avda cf".split()
     ),
 }
-# These may also stand last: the sentence goes on only before a small letter or a digit.
+# These may also end a sentence: it continues only before a lower-case letter or a digit.
 _POSSIBLY_FINAL_ABBREVIATIONS: Final[dict[str, frozenset[str]]] = {
     "": frozenset("etc no".split()),
     "en": frozenset(
@@ -103,21 +103,21 @@ _POSSIBLY_FINAL_ABBREVIATIONS: Final[dict[str, frozenset[str]]] = {
         "etc núm nº no art cap fig pág págs vol ed tel mín máx ene feb abr jun jul ago sept oct nov dic".split()
     ),
 }
-# "am 3. Oktober": where a number with a full stop is an ordinal.
+# "am 3. Oktober": languages in which a number with a full stop is an ordinal.
 _ORDINAL_LANGUAGES: Final = frozenset("de da nb nn no fi et cs sk sl hr sr bs hu pl is lv tr".split())
-# „so“ and »so«: where what opens a quotation elsewhere closes one.
+# „so“ and »so«: languages in which marks that open a quotation elsewhere close one.
 _LOW_QUOTE_LANGUAGES: Final = frozenset("de da cs sk sl hr sr bs bg is lt et hu pl mk".split())
 
 
 class _LanguageRules(NamedTuple):
-    """What cutting needs to know of one language."""
+    """The boundary rules of one language."""
 
     word_pattern: regex.Pattern[str]
     sentence_pattern: regex.Pattern[str]
     non_final: frozenset[str]
     possibly_final: frozenset[str]
     has_ordinals: bool
-    has_usual_ascii_ends: bool  # its sentences end as everybody's where all is ASCII
+    has_usual_ascii_ends: bool  # in ASCII text its sentences end with . ! or ?
 
 
 @lru_cache(maxsize=256)
@@ -148,19 +148,20 @@ def _rules_for(language: str) -> _LanguageRules:
 
 
 def _is_continued(text: str, start: int, match: regex.Match[str] | re.Match[str], rules: _LanguageRules) -> bool:
-    """Whether the sentence from ``start`` goes on after these marks and the white space behind them."""
-    run, end = match["run"], match.end()
+    """Whether the sentence from ``start`` continues after the matched marks and white space."""
+    run = match["run"]
+    end = match.end()
     marks = "".join(_END_MARK.findall(run))
-    trailing_off = marks == "…" or (len(marks) > 1 and not marks.strip(".…"))
-    closed = len(run) > len(marks)
-    if (trailing_off or closed) and _LOWER.match(text, end):
+    trails_off = marks == "…" or (len(marks) > 1 and not marks.strip(".…"))
+    is_closed = len(run) > len(marks)
+    if (trails_off or is_closed) and _LOWER.match(text, end):
         return True  # Well... maybe. "Really?" she said.
     if marks != ".":
         return False
     stop = match.start()
     if _LIST_NUMBER.fullmatch(text, start, stop + 1):
         return True
-    # The abbreviations are short, so a long word needs no look at its beginning.
+    # Abbreviations are short, so only the last characters of a word matter.
     begin = stop
     while begin > max(start, stop - 12) and not _WORD_EDGE.match(text, begin - 1):
         begin -= 1
@@ -183,27 +184,27 @@ def _is_sentence_end(text: str, start: int, match: regex.Match[str], rules: _Lan
 
 
 def _find_end(text: str, start: int, boundary: Boundary, rules: _LanguageRules) -> int | None:
-    """Where the piece from ``start`` surely ends, whatever may come after the text; None when that is not known yet."""
+    """Return where the piece from ``start`` ends whatever text follows, or None if that is not known yet."""
     if boundary == "completion":
         return None
     pattern = {"word": rules.word_pattern, "sentence": rules.sentence_pattern, "paragraph": _BLANK_LINE}[boundary]
     leading = _LEADING_SPACE.match(text, start)
-    for found in pattern.finditer(text, leading.end() if leading else start):
-        end = found.end()
+    for match in pattern.finditer(text, leading.end() if leading else start):
+        end = match.end()
         if end == len(text):
-            return None  # more white space or another mark may follow
+            return None  # more white space or another mark may still arrive
         if _CLUSTER_CONTINUATION.match(text, end):
             continue
-        if boundary == "word" and found["gap"] is not None and not _BREAKING_SPACE.search(found["gap"]):
+        if boundary == "word" and match["gap"] is not None and not _BREAKING_SPACE.search(match["gap"]):
             continue
-        if boundary == "sentence" and not _is_sentence_end(text, start, found, rules):
+        if boundary == "sentence" and not _is_sentence_end(text, start, match, rules):
             continue
         return end
     return None
 
 
 def _is_ordinary_stop(text: str, start: int, stop: int, rules: _LanguageRules) -> bool:
-    """Whether a full stop in ASCII stands behind an ordinary word of the sentence from ``start``, which ends there."""
+    """Whether an ASCII full stop follows an ordinary word, so that the sentence from ``start`` ends there."""
     word = text[max(start, stop - 12) : stop].rpartition(" ")[2]
     if not (len(word) > 1 and word.isalpha() and word.strip("IVX")):
         return False
@@ -212,13 +213,18 @@ def _is_ordinary_stop(text: str, start: int, stop: int, rules: _LanguageRules) -
 
 
 def _find_boundary_in_prose(text: str, rules: _LanguageRules) -> int | None:
-    """:func:`cut` at sentences, for ASCII in which ordinary words, full stops and single spaces follow one another."""
+    """
+    Return the last sentence boundary in ASCII text of ordinary words, full stops and single spaces.
+
+    Return None if the text has anything else.
+    """
     for mark in "!?\n\r\x0b\x0c":
         if mark in text:
             return None
-    size, start = len(text), 0
+    length = len(text)
+    start = 0
     stop = text.find(".")
-    while stop >= 0 and stop + 2 < size:
+    while stop >= 0 and stop + 2 < length:
         if text[stop + 1] == " ":
             if text[stop + 2] in " \t" or not _is_ordinary_stop(text, start, stop, rules):
                 return None
@@ -230,27 +236,30 @@ def _find_boundary_in_prose(text: str, rules: _LanguageRules) -> int | None:
 
 
 def _find_boundary_in_ascii(text: str, rules: _LanguageRules) -> int:
-    """:func:`cut` at sentences, for ASCII. The same decisions, without a look at what only other scripts have."""
-    size, start, begin = len(text), 0, 0
-    while begin < size and text[begin] in _ASCII_SPACE:
+    """Return the last sentence boundary in ASCII text, without the tests that only other scripts need."""
+    length = len(text)
+    start = 0
+    begin = 0
+    while begin < length and text[begin] in _ASCII_SPACE:
         begin += 1
-    for found in _ASCII_SENTENCE_END.finditer(text, begin):
-        end = found.end()
-        if end == size:
+    for match in _ASCII_SENTENCE_END.finditer(text, begin):
+        end = match.end()
+        if end == length:
             break
-        run, space = found.groups()
+        run, space = match.groups()
         if run[0] in ".!?":  # else it is the end of a line
             if not space:
                 continue
             if run not in "!?" and (space == " " or not _LINE_BREAK_PATTERN.search(space)):
-                ordinary = run == "." and _is_ordinary_stop(text, start, found.start(), rules)
-                if not ordinary and _is_continued(text, start, found, rules):
+                ordinary = run == "." and _is_ordinary_stop(text, start, match.start(), rules)
+                if not ordinary and _is_continued(text, start, match, rules):
                     continue
         start = end
     return start
 
 
 def _iter_ends(text: str, boundary: Boundary, language: str) -> Iterator[int]:
+    """Yield the end of every piece that is known to be complete."""
     rules = _rules_for(language)
     end = _find_end(text, 0, boundary, rules)
     while end is not None:
@@ -260,10 +269,10 @@ def _iter_ends(text: str, boundary: Boundary, language: str) -> Iterator[int]:
 
 def find_boundary(text: str, boundary: Boundary, *, final: bool = False, language: str = "en") -> int:
     """
-    How many code points of ``text`` can be sent now: the longest prefix that surely ends at such a boundary.
+    Return how many code points of ``text`` can be sent now: its longest prefix known to end at such a boundary.
 
-    White space belongs to the piece before it, so "Hello. " is no sure piece but "Hello. W" has one. Nothing that comes
-    later takes the answer back. With ``final`` no more text will come, and all of it can be sent.
+    White space belongs to the piece before it, so "Hello. " has no complete piece but "Hello. W" has one. Text that
+    arrives later never changes the answer. With ``final`` no more text will arrive, and all of it can be sent.
     """
     if final:
         return len(text)
@@ -275,35 +284,35 @@ def find_boundary(text: str, boundary: Boundary, *, final: bool = False, languag
     elif boundary == "paragraph" and len(text.splitlines()) < 2:
         return 0
     last = 0
-    for last in _iter_ends(text, boundary, language):  # noqa: B007  # the last one is what is wanted
+    for last in _iter_ends(text, boundary, language):  # noqa: B007  # only the last end is needed
         pass
     return last
 
 
 def split_at(text: str, boundary: Boundary, language: str = "en") -> list[str]:
-    """A finished text in pieces; joined they are exactly the text."""
-    places = [0, *_iter_ends(text, boundary, language), len(text)]
-    return [text[begin:end] for begin, end in pairwise(places) if end > begin]
+    """Split a finished text at every boundary of a kind; the pieces joined are exactly the text."""
+    ends = [0, *_iter_ends(text, boundary, language), len(text)]
+    return [text[begin:end] for begin, end in pairwise(ends) if end > begin]
 
 
 def split_with_hints(text: str, limit: int, language: str = "en") -> list[tuple[str, CoalesceHint]]:
     """
-    CF-082: a finished text in pieces of at most ``limit`` code points, each with the boundary it ends at.
+    Split a finished text into pieces of at most ``limit`` code points, each with the boundary it ends at. CF-082
 
-    Only a cluster that is itself longer than the limit is cut inside, since the limit is the schema's.
+    Only a cluster that is longer than the limit is cut inside, since the limit is the schema's.
     """
     if limit < 1:
         raise ValueError("limit has to be at least 1")
-    done: list[tuple[str, CoalesceHint]] = []
+    pieces: list[tuple[str, CoalesceHint]] = []
     start = 0
     while len(text) - start > limit:
-        window = text[start : start + limit + 1]  # one more, to see that the boundary is one
+        window = text[start : start + limit + 1]  # one more character, to confirm a boundary
         length, hint = _find_chunk_end(window, language)
-        done.append((window[:length], hint))
+        pieces.append((window[:length], hint))
         start += length
     if start < len(text):
-        done.append((text[start:], "completion"))
-    return done
+        pieces.append((text[start:], "completion"))
+    return pieces
 
 
 def _find_chunk_end(window: str, language: str) -> tuple[int, CoalesceHint]:
@@ -312,13 +321,13 @@ def _find_chunk_end(window: str, language: str) -> tuple[int, CoalesceHint]:
         length = find_boundary(window, hint, language=language)
         if length:
             return length, hint
-    for pattern in (_CLUSTER, _GRAPHEME):  # rather through a conjunct than through a letter and its marks
-        last = [found.start() for found in pattern.finditer(window)][-1]
+    for pattern in (_CLUSTER, _GRAPHEME):  # cutting a conjunct is better than cutting a letter from its marks
+        last = [match.start() for match in pattern.finditer(window)][-1]
         if last:
             return last, "none"
     return len(window) - 1, "none"
 
 
 def split_by_length(text: str, limit: int, language: str = "en") -> list[str]:
-    """``portions`` without the boundaries; joined they are exactly the text."""
+    """Split a finished text into pieces of at most ``limit`` code points; joined they are exactly the text."""
     return [piece for piece, _ in split_with_hints(text, limit, language)]

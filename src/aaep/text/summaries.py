@@ -1,9 +1,9 @@
 """
-Texts for people: three lengths of each, composed where the author gave fewer, and nothing secret in any.
+Compose the summaries of events: three lengths of each, with secrets redacted.
 
-Whoever writes an agent may give one sentence, three lengths, or nothing. What
-is composed here is English; where the author's text is in another language
-only that text is used, for a sentence in two languages can be read in neither.
+An agent's author may supply one sentence, three lengths, or nothing. Composed
+text is English; where the author's text is in another language only that text
+is used, since a sentence in two languages is hard to follow.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ __all__ = [
 
 
 class Summaries(NamedTuple):
-    """One thing to say, in three lengths."""
+    """One announcement in three lengths."""
 
     terse: str
     normal: str
@@ -55,8 +55,8 @@ class Summaries(NamedTuple):
 
 SummaryLike: TypeAlias = "str | tuple[str, str, str] | None"
 
-_MAX_SUMMARY_LENGTHS: Final = (4096, 16_384, 16_384)  # of the three summaries
-# What may not stand in text that is read out or shown: controls, and overrides that can disguise it (C-59).
+_MAX_SUMMARY_LENGTHS: Final = (4096, 16_384, 16_384)  # characters of terse, normal and detailed
+# Not allowed in text that is spoken or shown: controls, and overrides that can disguise it (C-59).
 _UNSAFE_CHARACTER: Final = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\ud800-\udfff]")
 
 STATE_SUMMARIES: Final[Mapping[str, Summaries]] = {
@@ -79,41 +79,42 @@ STATE_SUMMARIES: Final[Mapping[str, Summaries]] = {
 
 
 def clean_text(text: object, max_length: int = 16_384) -> str:
-    """Text fit to be sent: normal form C (I18N-026), no secrets, no disguises, not too long."""
-    said = str(text)
-    if not (said.isascii() and said.isprintable()):
-        said = unicodedata.normalize("NFC", _UNSAFE_CHARACTER.sub(" ", said))
-        if said and unicodedata.category(said[0])[0] == "M":  # I18N-031
-            said = "\u25cc" + said
-    if "<" in said:
-        said = LANG_MARKUP.sub(lambda match: f"< {match[0][1:]}", said)  # I18N-041
-    if may_contain_secret(said):
-        said = redact(said)
-    return said if len(said) <= max_length else said[: max_length - 1] + "…"
+    """Make text fit to be sent: normal form C (I18N-026), secrets redacted, no disguises, bounded length."""
+    cleaned = str(text)
+    if not (cleaned.isascii() and cleaned.isprintable()):
+        cleaned = unicodedata.normalize("NFC", _UNSAFE_CHARACTER.sub(" ", cleaned))
+        if cleaned and unicodedata.category(cleaned[0])[0] == "M":  # I18N-031
+            cleaned = "\u25cc" + cleaned
+    if "<" in cleaned:
+        cleaned = LANG_MARKUP.sub(lambda match: f"< {match[0][1:]}", cleaned)  # I18N-041
+    if may_contain_secret(cleaned):
+        cleaned = redact(cleaned)
+    return cleaned if len(cleaned) <= max_length else cleaned[: max_length - 1] + "…"
 
 
 def truncate_with_ellipsis(text: str) -> str:
-    """The beginning of a long text, to name it by where all of it is told elsewhere."""
+    """Return the beginning of a long text, to refer to it where the full text is elsewhere."""
     return text if len(text) <= MAX_SPOKEN_LENGTH else f"{truncate(text)}…"
 
 
 def clean_structure(value: Any) -> Any:
-    """The same for everything that a structure holds (SEC-023: in any field)."""
+    """Apply :func:`clean_text` to every text that a structure holds (SEC-023: in any field)."""
     if isinstance(value, dict):
-        return {key: clean_structure(one) for key, one in value.items()}
+        return {key: clean_structure(item) for key, item in value.items()}
     if isinstance(value, (list, tuple)):
-        return [clean_structure(one) for one in value]
+        return [clean_structure(item) for item in value]
     return clean_text(value) if isinstance(value, str) else value
 
 
 def complete_summaries(text: SummaryLike, fallback: Summaries, *, english: bool = True) -> Summaries:
-    """The three lengths of what the author said, completed from what there is to say otherwise."""
+    """Return the three lengths of the author's text, completed from the fallback."""
     if text is None or text == "":
         return fallback
     if not isinstance(text, str):
-        three = [clean_text(one, limit) for one, limit in zip(text, _MAX_SUMMARY_LENGTHS, strict=True)]
-        normal = three[1] or three[2] or three[0]
-        return Summaries(three[0] or normal, normal, three[2] or normal) if normal else fallback
+        cleaned = [clean_text(summary, limit) for summary, limit in zip(text, _MAX_SUMMARY_LENGTHS, strict=True)]
+        terse, normal, detailed = cleaned
+        normal = normal or detailed or terse
+        return Summaries(terse or normal, normal, detailed or normal) if normal else fallback
     normal = ensure_full_stop(clean_text(text).strip())
     if not normal:
         return fallback
@@ -122,80 +123,88 @@ def complete_summaries(text: SummaryLike, fallback: Summaries, *, english: bool 
 
 
 def summarize_start(name: str) -> Summaries:
+    """Summarize the start of a session."""
     return Summaries("Started.", f"{name} started.", f"{name} started working.")
 
 
-# The same tools are used, and the same shares of work are done, again and again.
+# Cached, because the same tools are used and the same percentages reported again and again.
 @lru_cache(maxsize=256)
 def _summarize_plain_call(name: str) -> Summaries:
-    what = humanize_name(name)
-    said = f"Calling {what}."
-    return Summaries(f"{what.capitalize()}.", said, said)
+    tool = humanize_name(name)
+    text = f"Calling {tool}."
+    return Summaries(f"{tool.capitalize()}.", text, text)
 
 
 def summarize_call(name: str, args: str) -> Summaries:
-    said = _summarize_plain_call(name)
-    return said._replace(detailed=f"{said.detailed} With {args}.") if args else said
+    """Summarize a call of a tool."""
+    summaries = _summarize_plain_call(name)
+    return summaries._replace(detailed=f"{summaries.detailed} With {args}.") if args else summaries
 
 
 @lru_cache(maxsize=256)
 def _summarize_plain_result(name: str) -> Summaries:
-    said = f"{humanize_name(name).capitalize()} finished."
-    return Summaries("Done.", said, said)
+    text = f"{humanize_name(name).capitalize()} finished."
+    return Summaries("Done.", text, text)
 
 
 def summarize_call_result(name: str, seconds: float) -> Summaries:
-    said = _summarize_plain_result(name)
-    return said._replace(detailed=f"{said.detailed} It took {format_duration(seconds)}.") if seconds >= 1 else said
+    """Summarize the successful end of a call."""
+    summaries = _summarize_plain_result(name)
+    if seconds < 1:
+        return summaries
+    return summaries._replace(detailed=f"{summaries.detailed} It took {format_duration(seconds)}.")
 
 
 def summarize_call_failure(name: str, reason: str) -> Summaries:
-    what = humanize_name(name)
+    """Summarize the failure of a call."""
+    tool = humanize_name(name)
     return Summaries(
         "Failed.",
-        f"{what.capitalize()} failed.",
-        f"{what.capitalize()} failed. {ensure_full_stop(reason.capitalize())}",
+        f"{tool.capitalize()} failed.",
+        f"{tool.capitalize()} failed. {ensure_full_stop(reason.capitalize())}",
     )
 
 
 def summarize_abandoned_call(name: str) -> Summaries:
-    """C-42: nobody knows whether it happened, and that has to be heard."""
-    what = humanize_name(name)
-    said = f"No longer waiting for: {what}. It may or may not have taken effect."
-    return Summaries("Given up.", said, said)
+    """Summarize a call that is no longer waited for; the user has to hear that its effect is unknown (C-42)."""
+    tool = humanize_name(name)
+    text = f"No longer waiting for: {tool}. It may or may not have taken effect."
+    return Summaries("Given up.", text, text)
 
 
 def summarize_skipped_call(name: str) -> tuple[Summaries, Summaries]:
-    """What was agreed to and then not begun: instead of its announcement, and of its end."""
-    what = humanize_name(name)
-    before = f"Stopped before it began: {what}."
-    after = f"{what.capitalize()} was not done: the agent had stopped waiting for the answer."
-    return Summaries("Stopped.", before, before), Summaries("Not done.", after, after)
+    """Return the two summaries of a call that was agreed to and never begun: for its start and its end."""
+    tool = humanize_name(name)
+    start_text = f"Stopped before it began: {tool}."
+    end_text = f"{tool.capitalize()} was not done: the agent had stopped waiting for the answer."
+    return Summaries("Stopped.", start_text, start_text), Summaries("Not done.", end_text, end_text)
 
 
 @lru_cache(maxsize=256, typed=True)
 def summarize_progress(percent: float | None, step: int | None, total: int | None) -> Summaries:
-    """How far work has come, in words."""
-    parts = [f"{percent:g} percent done."] if isinstance(percent, (int, float)) else []  # else it is not sent
+    """Summarize how far work has come."""
+    parts = [f"{percent:g} percent done."] if isinstance(percent, (int, float)) else []  # other values are not sent
     if step is not None:
         parts.append(f"Step {step} of {total}." if total is not None else f"Step {step}.")
-    said = " ".join(parts)
-    return Summaries(said or "Working.", said or "Still working.", said or "The agent is still working.")
+    text = " ".join(parts)
+    return Summaries(text or "Working.", text or "Still working.", text or "The agent is still working.")
 
 
 def summarize_completion(seconds: float, calls: int) -> Summaries:
+    """Summarize the successful end of a session."""
     tools = {0: "", 1: " One tool was used."}.get(calls, f" {calls} tools were used.")
     return Summaries("Done.", "Done.", f"Done. It took {format_duration(seconds)}.{tools}")
 
 
 def summarize_cancellation(cancelled_by: str) -> Summaries:
-    who = {"user": "The user stopped it", "timeout": "It took too long", "system": "The system stopped it"}
-    said = f"{who.get(cancelled_by, 'The agent stopped')}. The work is not finished."
-    return Summaries("Cancelled.", said, said)
+    """Summarize a session that was stopped."""
+    causes = {"user": "The user stopped it", "timeout": "It took too long", "system": "The system stopped it"}
+    text = f"{causes.get(cancelled_by, 'The agent stopped')}. The work is not finished."
+    return Summaries("Cancelled.", text, text)
 
 
 _ERROR_CATEGORIES: Final[tuple[tuple[tuple[type[BaseException], ...], str], ...]] = (
-    # EVT-013 §4.1.3: by meaning. The first that fits.
+    # EVT-013 §4.1.3: by meaning; the first match counts.
     ((PermissionError,), "requires_user"),
     ((FileNotFoundError, FileExistsError, IsADirectoryError, NotADirectoryError), "permanent"),
     ((TimeoutError, ConnectionError, BlockingIOError, InterruptedError), "transient"),
@@ -204,31 +213,34 @@ _ERROR_CATEGORIES: Final[tuple[tuple[tuple[type[BaseException], ...], str], ...]
 
 
 def classify_error(error: BaseException) -> tuple[str, str]:
-    """An error's category, and its name in words. Its own text stays here: it may hold anything."""
+    """Return an error's category and its type name in words; its own text may hold anything and is left out."""
     category = next((name for kinds, name in _ERROR_CATEGORIES if isinstance(error, kinds)), "unknown")
     return category, re.sub(r"(?<=[a-z0-9])(?=[A-Z])", " ", type(error).__name__).lower()
 
 
 def summarize_error(name: str, category: str) -> tuple[Summaries, str]:
-    """What to say when work failed, and what the user might do."""
-    said = f"The work failed: {name}."
+    """Return the summaries of failed work, and a hint about what the user can do."""
+    text = f"The work failed: {name}."
     hints = {
         "transient": "Trying again later may help.",
         "permanent": "Trying again will not help. Tell whoever runs the agent.",
         "requires_user": "Check whether the agent is allowed to do this, then try again.",
         "unknown": "Try again. If it fails again, tell whoever runs the agent.",
     }
-    return Summaries("Failed.", said, said), hints.get(category, hints["unknown"])  # what there is not is not sent
+    return Summaries("Failed.", text, text), hints.get(category, hints["unknown"])
 
 
 def summarize_handoff(target_kind: str) -> Summaries:
-    to = {"human": "a person", "specialist_agent": "another agent", "escalation_queue": "a queue"}.get(
+    """Summarize a handoff to a kind of target."""
+    target = {"human": "a person", "specialist_agent": "another agent", "escalation_queue": "a queue"}.get(
         target_kind, target_kind
     )
-    return Summaries("Handing over.", f"Handing over to {to}.", f"The agent cannot finish this and hands over to {to}.")
+    return Summaries(
+        "Handing over.", f"Handing over to {target}.", f"The agent cannot finish this and hands over to {target}."
+    )
 
 
-# Everybody who was asked hears these, also those who did not answer.
+# All readers that saw the prompt hear these, also those that did not answer.
 _OUTCOME_TEXTS: Final[Mapping[str, tuple[str, str]]] = {
     "accepted": ("Accepted.", "Accepted. The agent may go on."),
     "rejected": ("Refused.", "Refused. Nothing was done."),
@@ -249,19 +261,20 @@ _OUTCOME_TEXTS: Final[Mapping[str, tuple[str, str]]] = {
 
 
 def summarize_outcome(outcome: str, about: str = "") -> Summaries:
-    """What became of a prompt; ``about`` says which."""
+    """Summarize the outcome of a prompt; ``about`` says which prompt."""
     terse, normal = _OUTCOME_TEXTS[outcome]
-    return Summaries(terse, normal, f"{normal} It was about this: {truncate_with_ellipsis(about)}" if about else normal)
+    detailed = f"{normal} It was about this: {truncate_with_ellipsis(about)}" if about else normal
+    return Summaries(terse, normal, detailed)
 
 
 def detect_direction(language: str, texts: Iterable[str]) -> str:
-    """I18N-032, I18N-035 §11.4: the language's own direction, or auto where letters of both run together."""
-    usual = language_direction(language)
+    """Return the language's direction, or auto where a text mixes both. I18N-032, I18N-035 §11.4"""
+    direction = language_direction(language)
     for text in texts:
         if not text.isascii():
-            strong = {unicodedata.bidirectional(char) for char in text}
-            if "L" in strong and strong & {"R", "AL"}:
+            strong_directions = {unicodedata.bidirectional(char) for char in text}
+            if "L" in strong_directions and strong_directions & {"R", "AL"}:
                 return "auto"
-        elif usual == "rtl" and not text.isdigit():
+        elif direction == "rtl" and not text.isdigit():
             return "auto"
-    return usual
+    return direction

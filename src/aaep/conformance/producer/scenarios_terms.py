@@ -12,7 +12,7 @@ from ...protocol.attend_extension import attend_registry
 from ...protocol.audit import Audit
 from ...protocol.codec import view_as
 from ...protocol.messages import EventFilters
-from ...protocol.subscription import admitting
+from ...protocol.subscription import compile_filters
 from ...transports.base import ChannelLost, ChannelRefused
 from ..judge import excerpt
 from ..scenario import scenario
@@ -287,7 +287,7 @@ def _check_filtering(
 def _build_filter(reader: FakeSubscriber) -> Callable[[str], bool]:
     """What the filters of a reader's terms admit, as far as they can be read."""
     given = reader.terms.get("event_filters")
-    return admitting(view_as(EventFilters, given if isinstance(given, dict) else {}, settle=True))
+    return compile_filters(view_as(EventFilters, given if isinstance(given, dict) else {}, usable=True))
 
 
 _SLOW_RATE: Final = 1

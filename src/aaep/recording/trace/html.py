@@ -12,7 +12,7 @@ from collections import Counter
 from collections.abc import Iterator
 from typing import Final
 
-from ...protocol.catalogue import all_rules, speak_section
+from ...protocol.catalogue import all_rules, format_spoken_section
 from ...text.html_page import escape_xml, isolate_text, load_asset, render_page
 from .model import KIND_LABELS, SEVERITY_LABELS, SessionTrace, Step, TraceFinding, format_count, format_exact_duration
 from .svg import SVG_STYLE, render_session_svg
@@ -72,7 +72,9 @@ def _render_rules(trace: Trace) -> Iterator[str]:
     yield '<th scope="col">What it asks for</th></tr></thead>\n<tbody>\n'
     for rule_id, count in broken.most_common():
         rule = all_rules().get(rule_id)
-        statement = "A rule of a profile." if rule is None else f"{rule.statement} ({speak_section(rule.section)})"
+        statement = (
+            "A rule of a profile." if rule is None else f"{rule.statement} ({format_spoken_section(rule.section)})"
+        )
         yield f'<tr><th scope="row">{escape_xml(rule_id)}</th><td>{count:,}</td><td>{escape_xml(statement)}</td></tr>\n'
     yield "</tbody>\n</table>\n</section>\n"
 
@@ -156,7 +158,7 @@ def _render_row(step: Step, session: SessionTrace, row_id: str) -> Iterator[str]
 
 
 def _render_finding(finding: TraceFinding) -> str:
-    source = f", {speak_section(finding.section)}" if finding.section else ""
+    source = f", {format_spoken_section(finding.section)}" if finding.section else ""
     where = f", line {finding.line:,}" if finding.line is not None else ", at the end"
     return (
         f'<li class="{finding.severity}" tabindex="-1">'

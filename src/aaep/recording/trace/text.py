@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final
 
-from ...protocol.catalogue import speak_section
+from ...protocol.catalogue import format_spoken_section
 from .model import SEVERITY_LABELS, SessionTrace, Step, format_count
 from .trace import Trace
 from .wording import (
@@ -61,5 +61,5 @@ def _render_step(step: Step, session: SessionTrace, *, notes: bool) -> Iterator[
     for finding in step.findings:
         if finding.severity != "info" or notes:
             where = f", line {finding.line:,}" if finding.line is not None else ""
-            source = f", {speak_section(finding.section)}" if finding.section else ""
+            source = f", {format_spoken_section(finding.section)}" if finding.section else ""
             yield f"    {SEVERITY_LABELS[finding.severity]} {finding.rule}{source}{where}. {finding.text}"

@@ -72,7 +72,7 @@ class _StdioConnection:
         while not self._is_over or self._call:
             item = await self._agent.next()
             if not item.method:
-                if self._call and (item.call == self._call or (item.error and item.call is None)):
+                if self._call and (item.call == self._call or (item.is_error and item.call is None)):
                     return self._take_answer(item)
             elif item.call is not None:
                 # STDIO-009: it may ask whether we are there, and nothing else.
@@ -88,7 +88,7 @@ class _StdioConnection:
 
     def _take_answer(self, item: Frame) -> bytes | ChannelRefused:
         self._call = 0
-        if item.error:
+        if item.is_error:
             problem = _read(item.data, _Problem)
             return ChannelRefused(f"The agent refused that: {sanitize(problem.message)[:500]} ({problem.code}).")
         head = _read(item.data, _Head)

@@ -55,12 +55,12 @@ class Broken(FrameError):
 class Lines(JsonRpcDecoder):
     """JSON-RPC lines, and for those that are none what JSON-RPC has answered to them."""
 
-    def _frame(self, text: bytes) -> Frame | FrameError:
-        item = super()._frame(text)
+    def _decode_frame(self, text: bytes) -> Frame | FrameError:
+        item = super()._decode_frame(text)
         return Broken(item, *_fault(text)) if isinstance(item, FrameError) else item
 
-    def _overlong(self) -> FrameError | None:
-        found = super()._overlong()
+    def _report_overlong(self) -> FrameError | None:
+        found = super()._report_overlong()
         return None if found is None else Broken(found, -32600, None, fatal=True)  # CF-114
 
 
@@ -75,8 +75,8 @@ class Stray(FrameError):
 class Printed(JsonRpcDecoder):
     """JSON-RPC lines of an agent, and the beginning of those that are none."""
 
-    def _frame(self, text: bytes) -> Frame | FrameError:
-        item = super()._frame(text)
+    def _decode_frame(self, text: bytes) -> Frame | FrameError:
+        item = super()._decode_frame(text)
         return Stray(item, text[: 4 * (_SHOWN + 1)]) if isinstance(item, FrameError) else item
 
 

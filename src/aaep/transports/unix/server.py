@@ -108,7 +108,7 @@ class UnixConversation(Conversation, asyncio.Protocol):
         if not self.is_open:
             return
         if self._decoder is not None and self.subscription_id is not None:
-            message = self._decoder.whole(data)
+            message = self._decoder.extract_single(data)
             if message and message.isascii():  # what is no JSON is refused there too
                 self.receive(message)
                 return
