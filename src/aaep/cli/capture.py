@@ -15,7 +15,10 @@ import click
 
 from ..errors import AaepError
 from ..identity.origins import TRANSPORTS
-from ..outputs.terminal import InputSource, LinePrinter, NoInput, Reader, Terminal, detect_input
+from ..outputs.printer import LinePrinter
+from ..outputs.sender import Reader
+from ..outputs.stdin import InputSource, NoInput, detect_input
+from ..outputs.terminal import Terminal
 from ..protocol.codec import canonical_type
 from ..protocol.events import CORE_EVENTS
 from ..protocol.subscription import matches_pattern
