@@ -1,4 +1,4 @@
-"""Who is at the other end of a connection, what that one may do, and how a producer proves who it is."""
+"""Authentication and authorisation of peers, and signed manifests that prove a producer's identity."""
 
 from __future__ import annotations
 

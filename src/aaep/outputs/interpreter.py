@@ -129,13 +129,13 @@ class InputInterpreter:
     @property
     def next_deadline(self) -> float | None:
         """The time at which to call :meth:`advance`, None while there is nothing to wait for."""
-        earliest = min((shown.deadline for shown in self._open_prompts.values()), default=math.inf)
+        earliest = min((shown_prompt.deadline for shown_prompt in self._open_prompts.values()), default=math.inf)
         return None if math.isinf(earliest) else earliest + OUTCOME_GRACE
 
     def seconds_left(self, prompt: Announcement, now: float) -> float:
         """Return the number of seconds left to answer a prompt."""
-        shown = self._open_prompts.get(prompt.prompt)
-        return 0.0 if shown is None else max(0.0, shown.deadline - now)
+        shown_prompt = self._open_prompts.get(prompt.prompt)
+        return 0.0 if shown_prompt is None else max(0.0, shown_prompt.deadline - now)
 
     def help_text(self) -> str:
         """Return the help for keys or for lines."""
@@ -148,20 +148,20 @@ class InputInterpreter:
         token = prompt.prompt
         if not self.can_reply or token in self.answered_prompts:
             return self.prompt_mentioned(token)
-        shown = self._open_prompts.get(token)
-        if shown is None:
+        shown_prompt = self._open_prompts.get(token)
+        if shown_prompt is None:
             is_known = isinstance(prompt.event, (AwaitingConfirmation, AwaitingClarification))
-            shown = _ShownPrompt(prompt, now + (prompt.timeout if is_known else math.inf))
-            shown.is_ambiguous = now - self._last_closed_at < CLOSED_PROMPT_WINDOW
-            self._add_prompt(shown)
+            shown_prompt = _ShownPrompt(prompt, now + (prompt.timeout if is_known else math.inf))
+            shown_prompt.is_ambiguous = now - self._last_closed_at < CLOSED_PROMPT_WINDOW
+            self._add_prompt(shown_prompt)
         else:
             # It is repeated, perhaps shortened: keys that were offered with the full text stay valid.
-            offered_keys = {**dict(shown.prompt.keys), **dict(prompt.keys)}
-            shown.prompt = msgspec.structs.replace(prompt, keys=tuple(offered_keys.items()))
-        if shown is self._current or self._draft is not None:  # a draft belongs to its own question
+            offered_keys = {**dict(shown_prompt.prompt.keys), **dict(prompt.keys)}
+            shown_prompt.prompt = msgspec.structs.replace(prompt, keys=tuple(offered_keys.items()))
+        if shown_prompt is self._current or self._draft is not None:  # a draft belongs to its own question
             return self.prompt_mentioned(token)
         intents = self._disarm()
-        self._current = shown
+        self._current = shown_prompt
         self._current_since = now
         if isinstance(prompt.event, AwaitingClarification):
             intents.append(PrintLine(self._answer_hint(prompt.event)))
@@ -173,8 +173,8 @@ class InputInterpreter:
             )
         return intents
 
-    def _add_prompt(self, shown: _ShownPrompt) -> None:
-        self._open_prompts[shown.prompt.prompt] = shown
+    def _add_prompt(self, shown_prompt: _ShownPrompt) -> None:
+        self._open_prompts[shown_prompt.prompt.prompt] = shown_prompt
         if len(self._open_prompts) > 1:
             for open_prompt in self._open_prompts.values():
                 open_prompt.is_ambiguous = True
@@ -194,8 +194,8 @@ class InputInterpreter:
         """Note that a prompt was closed, here or elsewhere, which voids the keys pressed for it (CF-025)."""
         self.answered_prompts.pop(token, None)
         self._extended_tokens.discard(token)
-        shown = self._open_prompts.pop(token, None)
-        if shown is None or shown is not self._current:
+        shown_prompt = self._open_prompts.pop(token, None)
+        if shown_prompt is None or shown_prompt is not self._current:
             return self._disarm()
         intents: list[Intent] = []
         if self._draft:
@@ -211,19 +211,19 @@ class InputInterpreter:
     def send_failed(self, prompt: Announcement, now: float) -> list[Intent]:
         """Reopen a prompt whose answer could not be sent, for a new decision."""
         self._extended_tokens.discard(prompt.prompt)
-        shown = self.answered_prompts.pop(prompt.prompt, None)
-        if shown is not None:
-            self._add_prompt(shown)
+        shown_prompt = self.answered_prompts.pop(prompt.prompt, None)
+        if shown_prompt is not None:
+            self._add_prompt(shown_prompt)
         return self.prompt_shown(prompt, now) if self._current is None else self.prompt_mentioned(prompt.prompt)
 
     def advance(self, now: float) -> list[Intent]:
         """Close prompts that have expired without an outcome."""
         intents: list[Intent] = []
-        for token, shown in [*self._open_prompts.items()]:
-            if shown.deadline + OUTCOME_GRACE <= now:
+        for token, shown_prompt in [*self._open_prompts.items()]:
+            if shown_prompt.deadline + OUTCOME_GRACE <= now:
                 text = PHRASES["expired"]
-                if shown.is_ambiguous:
-                    name = truncate_with_notice(shown.prompt.about, MAX_PROMPT_NAME_LENGTH)
+                if shown_prompt.is_ambiguous:
+                    name = truncate_with_notice(shown_prompt.prompt.about, MAX_PROMPT_NAME_LENGTH)
                     text += f" {PHRASES['about'].format(name)}"
                 intents += [PrintLine(text), *self.prompt_closed(token, now)]
         return intents
@@ -471,9 +471,9 @@ class InputInterpreter:
 
     def _mark_answered(self, prompt: Announcement) -> None:
         """Move a prompt to the answered ones; further input is for the next prompt that is printed."""
-        shown = self._open_prompts.pop(prompt.prompt, None)
-        if shown is not None:
-            self.answered_prompts[prompt.prompt] = shown
+        shown_prompt = self._open_prompts.pop(prompt.prompt, None)
+        if shown_prompt is not None:
+            self.answered_prompts[prompt.prompt] = shown_prompt
         self._current = None
         self._draft = None
         self._is_armed = False

@@ -41,7 +41,7 @@ class InputSource(Protocol):
 
     def __enter__(self) -> InputSource: ...
 
-    def __exit__(self, *why: object) -> None: ...
+    def __exit__(self, *exc_info: object) -> None: ...
 
     def fileno(self) -> int | None:
         """Return the descriptor to wait for, None while nothing can be read."""
@@ -85,7 +85,7 @@ class NoInput:
     def __enter__(self) -> NoInput:
         return self
 
-    def __exit__(self, *why: object) -> None:
+    def __exit__(self, *exc_info: object) -> None:
         pass
 
     def fileno(self) -> int | None:
@@ -122,7 +122,7 @@ class LineInput:
     def __enter__(self) -> LineInput:
         return self
 
-    def __exit__(self, *why: object) -> None:
+    def __exit__(self, *exc_info: object) -> None:
         self._fd = None
 
     def fileno(self) -> int | None:
@@ -197,8 +197,8 @@ class ThreadedLineInput(LineInput):
         threading.Thread(target=self._forward_lines, name="aaep-input", daemon=True).start()
         return self
 
-    def __exit__(self, *why: object) -> None:
-        super().__exit__(*why)
+    def __exit__(self, *exc_info: object) -> None:
+        super().__exit__(*exc_info)
         self._read_socket.close()
 
     def _forward_lines(self) -> None:
@@ -275,7 +275,7 @@ class KeyboardInput:
         self.resume()
         return self
 
-    def __exit__(self, *why: object) -> None:
+    def __exit__(self, *exc_info: object) -> None:
         if self._saved_mode is not None and self._is_foreground():
             with contextlib.suppress(termios.error):  # the terminal is gone
                 termios.tcsetattr(self._fd, termios.TCSANOW, self._saved_mode)

@@ -488,7 +488,7 @@ def _for_hub(settings: dict[str, Any], hub: str | None) -> dict[str, Any]:
 
 
 def _signer(given: SigningKey | str | os.PathLike[str], wall: Callable[[], float]) -> Callable[[Manifest], str | None]:
-    from ..identity.signatures import ManifestSigner  # noqa: PLC0415  # brings in cryptography, which few need
+    from ..identity.signed_manifests import ManifestSigner  # noqa: PLC0415  # brings in cryptography, which few need
     from ..identity.signing_keys import SigningKey  # noqa: PLC0415  # brings in cryptography, which few need
 
     return ManifestSigner(given if isinstance(given, SigningKey) else SigningKey.load(given), wall=wall)
