@@ -62,7 +62,6 @@ MEMBERS: Final[Mapping[str, str]] = {
 }
 ATTRIBUTES: Final[Mapping[str, str]] = {
     "Producer.addresses": "Where readers can connect, with the ports that were really taken.",
-    "Waitable.done": "Whether it has come.",
     "Subscriber.producer": "Who it is that is listened to; None before the handshake.",
 }
 # The others with members are made by the library.

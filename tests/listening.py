@@ -11,7 +11,9 @@ from collections.abc import Callable
 from contextlib import suppress
 
 from aaep.conformance.subscriber.run import RunningSubscriber, SubscriberLauncher
-from aaep.outputs.terminal import LinePrinter, Terminal, detect_input
+from aaep.outputs.printer import LinePrinter
+from aaep.outputs.stdin import detect_input
+from aaep.outputs.terminal import Terminal
 from aaep.presentation.announce import Announcement
 from aaep.subscriber.subscriber import Subscriber
 from tests.broken.good_reader import Reader

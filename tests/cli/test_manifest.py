@@ -13,7 +13,7 @@ import pytest
 from click.testing import CliRunner, Result
 
 from aaep.cli import main
-from aaep.identity.signatures import sign_manifest, verify_manifest
+from aaep.identity.signed_manifests import sign_manifest, verify_manifest
 from aaep.identity.signing_keys import SigningKey, TrustedKeys
 from aaep.producer.producer import ManifestOptions, Producer
 from aaep.protocol import codec

@@ -41,7 +41,8 @@ from aaep.identity.credentials import (
     validate_principal,
     validate_roles,
 )
-from aaep.identity.jwt import MAX_KEY_AGE, REFRESH_AFTER, RETRY_DELAY, Jwt, KeyUrl, _algorithm_registry, parse_key_set
+from aaep.identity.jwt import Jwt, _algorithm_registry
+from aaep.identity.key_sources import MAX_KEY_AGE, REFRESH_AFTER, RETRY_DELAY, KeyUrl, parse_key_set
 from aaep.identity.peer import LOCAL_PRINCIPAL, Peer
 from aaep.identity.rate_limit import (
     FAILURE_LIFETIME,

@@ -22,7 +22,7 @@ from aaep.errors import AaepError, LocalProtocolError
 from aaep.identity import manifests
 from aaep.identity.manifests import ManifestInvalid, check_consistency, declared_origins
 from aaep.identity.origins import origin, same_origin
-from aaep.identity.signatures import (
+from aaep.identity.signed_manifests import (
     MAX_VALIDITY_DAYS,
     ManifestSigner,
     VerifiedManifest,

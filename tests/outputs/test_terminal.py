@@ -19,22 +19,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from aaep.errors import AaepError, LocalProtocolError, RemoteProtocolError, Violation
-from aaep.outputs.keyboard import (
+from aaep.outputs.answers import parse_answer
+from aaep.outputs.intents import Accept, Echo, Intent, PrintLine, Reject, RequestTime, RunCommand, SendAnswer
+from aaep.outputs.interpreter import (
     CLOSED_PROMPT_WINDOW,
     KEY_REPEAT_WINDOW,
     MIN_READING_TIME,
     OUTCOME_GRACE,
-    Accept,
-    Echo,
     InputInterpreter,
-    Intent,
-    PrintLine,
-    Reject,
-    RequestTime,
-    RunCommand,
-    SendAnswer,
-    parse_answer,
 )
+from aaep.outputs.printer import LinePrinter
 from aaep.outputs.stdin import (
     InputSource,
     KeyboardInput,
@@ -44,7 +38,7 @@ from aaep.outputs.stdin import (
     ThreadedLineInput,
     detect_input,
 )
-from aaep.outputs.terminal import LinePrinter, Terminal
+from aaep.outputs.terminal import Terminal
 from aaep.presentation.announce import Announcement
 from aaep.protocol.events import Envelope, ProducerInfo
 from aaep.protocol.messages import Capabilities
@@ -1505,7 +1499,7 @@ def test_a_pipe_that_is_never_empty_is_waited_out() -> None:
     lines = LineInput(inside)
     lines._is_ready = lambda: True  # type: ignore[method-assign]  # put in its place for this test
     pieces = iter([b"accept\n" * 100] * 200)
-    lines._receive = lambda number: next(pieces)  # type: ignore[method-assign]  # put in its place for this test
+    lines._receive = lambda fd: next(pieces)  # type: ignore[method-assign]  # put in its place for this test
     assert lines.discard()
     assert lines.read(0) == lines.read(0) == []
     lines._is_ready = lambda: False  # type: ignore[method-assign]  # put in its place for this test
@@ -1519,7 +1513,7 @@ def test_a_line_without_end_is_forgotten() -> None:
     inside, hands = os.pipe()
     lines = LineInput(inside)
     pieces = iter([b"x" * 600_000, b"x" * 600_000, b"x\naccept\r\n"])
-    lines._receive = lambda number: next(pieces)  # type: ignore[method-assign]  # put in its place for this test
+    lines._receive = lambda fd: next(pieces)  # type: ignore[method-assign]  # put in its place for this test
     assert lines.read(0) == lines.read(0) == []
     assert lines.read(0) == ["accept"]
     os.close(inside)

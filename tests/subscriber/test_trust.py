@@ -28,7 +28,7 @@ from msgspec import UNSET
 from aaep.errors import AaepError
 from aaep.hub.manifest import build_manifest
 from aaep.identity.manifests import ManifestInvalid
-from aaep.identity.signatures import sign_manifest, verify_manifest
+from aaep.identity.signed_manifests import sign_manifest, verify_manifest
 from aaep.identity.signing_keys import KeyUnusable, SigningKey, TrustedKeys
 from aaep.producer.producer import Producer
 from aaep.protocol import codec

@@ -16,7 +16,10 @@ import click
 
 from ..errors import AaepError
 from ..identity.origins import TRANSPORTS, scheme_of
-from ..outputs.terminal import InputSource, LinePrinter, NoInput, Reader, Terminal, detect_input
+from ..outputs.printer import LinePrinter
+from ..outputs.sender import Reader
+from ..outputs.stdin import InputSource, NoInput, detect_input
+from ..outputs.terminal import Terminal
 from ..protocol.codec import canonical_type
 from ..protocol.events import CORE_EVENTS
 from ..protocol.subscription import is_pattern_match

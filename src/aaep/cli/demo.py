@@ -15,8 +15,9 @@ from typing import Any, Final
 import click
 
 from ..errors import AaepError
+from ..outputs.printer import LinePrinter
 from ..outputs.stdin import NoInput, detect_input
-from ..outputs.terminal import LinePrinter, Terminal
+from ..outputs.terminal import Terminal
 from ..presentation.announce import Announcement
 from ..producer.producer import Producer
 from ..protocol.attend_extension import ATTEND

@@ -11,7 +11,10 @@ from typing import cast
 import click
 
 from ..errors import AaepError
-from ..outputs.terminal import LinePrinter, NoInput, Reader, Terminal, detect_input
+from ..outputs.printer import LinePrinter
+from ..outputs.sender import Reader
+from ..outputs.stdin import NoInput, detect_input
+from ..outputs.terminal import Terminal
 from ..presentation.announce import Announcement, Preferences
 from ..protocol.codec import encode
 from ..protocol.events import Envelope

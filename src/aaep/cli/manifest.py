@@ -18,7 +18,7 @@ from msgspec import UNSET
 from ..errors import AaepError
 from ..identity.manifests import ManifestInvalid, declared_origins, is_signed, parse_manifest
 from ..identity.origins import ENCRYPTED, LOCAL_ORIGIN, origin
-from ..identity.signatures import MAX_VALIDITY_DAYS, VerifiedManifest, sign_manifest, verify_manifest
+from ..identity.signed_manifests import MAX_VALIDITY_DAYS, VerifiedManifest, sign_manifest, verify_manifest
 from ..identity.signing_keys import Algorithm, SigningKey, TrustedKeys
 from ..protocol.codec import encode
 from ..protocol.messages import Manifest

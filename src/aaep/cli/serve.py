@@ -223,7 +223,7 @@ def _open_journal(given: str | None) -> Journal:
 
 
 def _load_signer(path: str) -> Callable[[Manifest], str | None]:
-    from ..identity.signatures import ManifestSigner  # noqa: PLC0415  # as below
+    from ..identity.signed_manifests import ManifestSigner  # noqa: PLC0415  # the same
     from ..identity.signing_keys import SigningKey  # noqa: PLC0415  # it brings in the JOSE library, which few need
 
     return ManifestSigner(SigningKey.load(path))

@@ -1,7 +1,7 @@
 """
-What a manifest claims: reading it, signed or not, and comparing it with a connection. §5.10, §10.4.2
+Parsing of manifests, signed or not, and comparing them with a connection. §5.10, §10.4.2
 
-Nothing here knows of keys; see :mod:`aaep.identity.signatures` for those.
+Nothing is verified here; see :mod:`aaep.identity.signed_manifests` for signatures.
 """
 
 from __future__ import annotations
@@ -36,24 +36,24 @@ _MANIFEST_TYPE: Final = "aaep:producer.manifest"
 
 
 class ManifestInvalid(AaepError):
-    """A manifest does not prove who the producer is. The message says why."""
+    """A manifest is not a valid proof of the producer's identity. The message says why."""
 
     def __init__(self, reason: InvalidReason, message: str) -> None:
         super().__init__(message)
         self.reason: InvalidReason = reason
 
 
-# -- reading -------------------------------------------------------------------------------
+# -- parsing -------------------------------------------------------------------------------
 
 
 def is_signed(raw: bytes | str) -> bool:
-    """CF-124: a JWS and a JSON object differ in their first character."""
+    """Whether a manifest is a JWS, which differs from a JSON object in its first character. CF-124"""
     text = raw if isinstance(raw, bytes) else raw.encode(errors="replace")
     return text.removeprefix(b"\xef\xbb\xbf").lstrip()[:1] not in (b"{", b"")
 
 
 def parse_manifest(raw: bytes | str) -> Manifest:
-    """What a manifest says, signed or not. Nothing is verified."""
+    """Parse a manifest, signed or not, without verifying it. Raises :exc:`ManifestInvalid`."""
     data = raw if isinstance(raw, bytes) else raw.encode(errors="replace")
     if is_signed(data):
         data = _decode_payload(data)
@@ -67,22 +67,23 @@ def parse_manifest(raw: bytes | str) -> Manifest:
 
 
 def _describe_fault(data: bytes, error: AaepError) -> str:
-    """What is wrong with it as a manifest: without its type it would be judged as an event (MAN-003)."""
+    """Return what is wrong with a manifest, also one that lacks its type and so looks like an event (MAN-003)."""
     try:
-        given = msgspec.json.decode(data)
+        members = msgspec.json.decode(data)
     except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError):
         return str(error)
-    if not isinstance(given, dict) or "type" in given:
+    if not isinstance(members, dict) or "type" in members:
         return str(error)
     missing = f"MAN-003: type is missing. Add it: {_MANIFEST_TYPE}."
     try:
-        codec.decode(msgspec.json.encode({**given, "type": _MANIFEST_TYPE}))
-    except AaepError as more:
-        return f"{missing} {str(more).removeprefix('This is not a usable AAEP message. ')}"
+        codec.decode(msgspec.json.encode({**members, "type": _MANIFEST_TYPE}))
+    except AaepError as other_error:
+        return f"{missing} {str(other_error).removeprefix('This is not a usable AAEP message. ')}"
     return missing
 
 
 def _decode_payload(data: bytes) -> bytes:
+    """Return the payload of a compact JWS."""
     parts = data.strip().split(b".")
     try:
         if len(parts) != 3:
@@ -92,35 +93,38 @@ def _decode_payload(data: bytes) -> bytes:
         raise ManifestInvalid("malformed", "This is neither a manifest nor a signed one.") from error
 
 
-# -- addresses -----------------------------------------------------------------------------
+# -- origins -------------------------------------------------------------------------------
 
 
 def declared_origins(manifest: Manifest) -> tuple[str, ...]:
-    """Where a manifest says that the producer is to be found (CF-120); what is no such place is left out."""
-    given = attend_member(manifest, "origins")
-    return tuple(one for one in given if isinstance(one, str) and origin(one)) if isinstance(given, list) else ()
+    """Return the valid origins at which a manifest says that its producer can be reached (CF-120)."""
+    declared = attend_member(manifest, "origins")
+    if not isinstance(declared, list):
+        return ()
+    return tuple(url for url in declared if isinstance(url, str) and origin(url))
 
 
-# -- comparing -----------------------------------------------------------------------------
+# -- consistency ---------------------------------------------------------------------------
 
 
 def check_consistency(manifest: Manifest, *, transport: str | None, terms: Capabilities) -> None:
-    """MAN-025: what is offered on this subscription is what the manifest says. Raises :exc:`ManifestInvalid`."""
+    """Raise :exc:`ManifestInvalid` if a subscription's terms contradict the manifest. MAN-025"""
     if transport is not None and transport not in manifest.transports_supported:
         raise ManifestInvalid("claims", f"The manifest does not list the transport {transport}, which is in use.")
     levels = () if terms.supported_conformance_levels is UNSET else terms.supported_conformance_levels
-    more = {*levels} - {*manifest.conformance_levels_supported}
-    if more:
-        raise ManifestInvalid("claims", f"The manifest does not list level {min(more)}, which was granted.")
+    unlisted_levels = {*levels} - {*manifest.conformance_levels_supported}
+    if unlisted_levels:
+        raise ManifestInvalid("claims", f"The manifest does not list level {min(unlisted_levels)}, which was granted.")
     languages = () if terms.languages is UNSET else terms.languages
-    served = filter_supported_languages(languages, manifest.languages_supported)
+    supported = filter_supported_languages(languages, manifest.languages_supported)
+    supported_tags = {tag.lower() for tag in supported}  # each language is in there with one spelling
     for tag in languages:
-        if tag.lower() not in {one.lower() for one in served}:  # of two spellings one is named
+        if tag.lower() not in supported_tags:
             raise ManifestInvalid(
                 "claims", f"The language {sanitize_excerpt(tag)} was granted, and the manifest does not list it."
             )
 
 
 def sanitize_excerpt(text: str) -> str:
-    """A stranger's word, fit for a sentence of ours."""
+    """Return the beginning of an untrusted text, sanitized for an error message."""
     return sanitize(text[:200])

@@ -1,13 +1,13 @@
 """
-Keys that manifests are signed with, and keys that are trusted. CF-121
+Private keys that sign manifests, and trusted public keys that verify them. CF-121
 
 A key has one algorithm, which follows from its type: ES256 for an elliptic
-curve key on P-256, RS256 for an RSA key, EdDSA for one on Ed25519. What a
-signature says about its own algorithm is compared with that and decides
-nothing. A secret shared by both sides is not a key here.
+curve key on P-256, RS256 for an RSA key, EdDSA for one on Ed25519. The algorithm
+in a signature's header has to match and decides nothing. Shared secrets are not
+supported.
 
-Keys come as PEM or as JWK, trusted ones also as a JWK Set. Without a name of
-its own a key is called by its thumbprint (RFC 7638).
+Keys are read from PEM or JWK, trusted ones also from a JWK Set. A key without a
+kid is named by its thumbprint (RFC 7638).
 """
 
 from __future__ import annotations
@@ -32,24 +32,26 @@ from joserfc.jwk import ECKey, OKPKey, RSAKey
 from ..errors import AaepError
 from ..runtime.files import open_without_waiting
 
-__all__ = ["Algorithm", "KeyUnusable", "SigningKey", "TrustedKey", "TrustedKeys"]
+__all__ = ["ALGORITHMS", "Algorithm", "KeyUnusable", "SigningKey", "TrustedKey", "TrustedKeys"]
 
 Algorithm = Literal["ES256", "RS256", "EdDSA"]
 JoseKey = ECKey | RSAKey | OKPKey
 
-_MAX_KEY_FILE_BYTES: Final = 1 << 20  # bytes of a file of keys
-_MIN_RSA_BITS: Final = 2048  # bits of an RSA key
+ALGORITHMS: Final[tuple[Algorithm, ...]] = ("ES256", "RS256", "EdDSA")
+
+_MAX_KEY_FILE_BYTES: Final = 1 << 20  # bytes
+_MIN_RSA_BITS: Final = 2048  # bits
 _RSA_TOO_SHORT: Final = f"This RSA key is too short. It needs {_MIN_RSA_BITS} bits, or better be an ES256 key."
-_KID_PATTERN: Final = re.compile(r"[!-~]{1,128}")  # what a kid of ours may be
+_KID_PATTERN: Final = re.compile(r"[!-~]{1,128}")
 _KEY_TYPES: Final[dict[str, type[JoseKey]]] = {"EC": ECKey, "RSA": RSAKey, "OKP": OKPKey}
 
 
 class KeyUnusable(AaepError):
-    """A key cannot be read, or is of a kind that is not used here. The message says what to do."""
+    """A key cannot be read, or is of an unsupported kind. The message says what to do."""
 
 
 class TrustedKey(msgspec.Struct, frozen=True):
-    """The public half of somebody's key."""
+    """A public key with its name and its algorithm."""
 
     kid: str
     algorithm: Algorithm
@@ -57,7 +59,7 @@ class TrustedKey(msgspec.Struct, frozen=True):
 
 
 class SigningKey(msgspec.Struct, frozen=True):
-    """A private key and the name under which others know its public half."""
+    """A private key with its name and its algorithm."""
 
     kid: str
     algorithm: Algorithm
@@ -65,50 +67,50 @@ class SigningKey(msgspec.Struct, frozen=True):
 
     @classmethod
     def generate(cls, algorithm: Algorithm = "ES256", kid: str = "") -> SigningKey:
-        """A fresh key. MAN-019: ES256 unless there is a reason for another."""
-        made: JoseKey
+        """Generate a key, by default for ES256, which MAN-019 recommends."""
+        key: JoseKey
         if algorithm == "ES256":
-            made = ECKey.generate_key("P-256")
+            key = ECKey.generate_key("P-256")
         elif algorithm == "RS256":
-            made = RSAKey.generate_key(3072)
+            key = RSAKey.generate_key(3072)
         else:
-            made = OKPKey.generate_key("Ed25519")
-        return cls(_resolve_kid(made, kid), algorithm, made)
+            key = OKPKey.generate_key("Ed25519")
+        return cls(_resolve_kid(key, kid), algorithm, key)
 
     @classmethod
     def parse(cls, text: bytes | str, kid: str = "") -> SigningKey:
-        """The private key that a PEM or JWK text holds."""
-        found = _parse_keys(text)
-        if len(found) != 1:
-            raise KeyUnusable(f"One key was expected, and there are {len(found)}. Give the private key alone.")
-        key = found[0]
+        """Return the private key in a PEM or JWK text."""
+        keys = _parse_keys(text)
+        if len(keys) != 1:
+            raise KeyUnusable(f"One key was expected, and there are {len(keys)}. Give the private key alone.")
+        key = keys[0]
         if not key.is_private:
             raise KeyUnusable("This is the public half of a key, which cannot sign. Give the private one.")
         return cls(_resolve_kid(key, kid), _algorithm_for(key), key)
 
     @classmethod
     def load(cls, path: str | os.PathLike[str], kid: str = "") -> SigningKey:
-        """The private key in a file that nobody else can read."""
-        place = Path(path)
-        text, exposed = _read_key_file(place)
-        with _name_file_in_errors(place):
-            key = cls.parse(text, kid)  # first, for of a public key there is something else to say
-        if exposed:
-            raise KeyUnusable(f"Others on this machine can read the private key {place}. Do: chmod 600 {place}")
+        """Return the private key in a file, which other users must not be able to read."""
+        path = Path(path)
+        text, is_exposed = _read_key_file(path)
+        with _name_file_in_errors(path):
+            key = cls.parse(text, kid)  # first, as a public key has an error of its own
+        if is_exposed:
+            raise KeyUnusable(f"Others on this machine can read the private key {path}. Do: chmod 600 {path}")
         return key
 
     @property
     def public_key(self) -> TrustedKey:
-        """What others need to check its signatures."""
+        """The public key that verifies its signatures."""
         return TrustedKey(self.kid, self.algorithm, _to_public(self.jose_key))
 
     def to_jwk(self, *, private: bool = False) -> dict[str, Any]:
-        """The key as a JWK."""
+        """Return the key as a JWK, by default only its public half."""
         return {**self.jose_key.as_dict(private=private), "kid": self.kid, "alg": self.algorithm, "use": "sig"}
 
 
 class TrustedKeys:
-    """The public keys of those who may vouch for a producer, by their names. Looked up here and nowhere else."""
+    """The public keys that are trusted to sign manifests, by their names."""
 
     def __init__(self, keys: Iterable[TrustedKey] = ()) -> None:
         self._keys: dict[str, TrustedKey] = {}
@@ -121,37 +123,36 @@ class TrustedKeys:
         return len(self._keys)
 
     def get(self, kid: str) -> TrustedKey | None:
+        """Return the key with a name, or None."""
         return self._keys.get(kid)
 
     @classmethod
     def parse(cls, text: bytes | str, kid: str = "") -> TrustedKeys:
-        """The keys in a JWK Set, a JWK or a PEM text. Of a private key, only the public half is kept."""
-        found = _parse_keys(text)
-        if not found:
+        """Return the keys in a JWK Set, a JWK or a PEM text. Of a private key, only the public half is kept."""
+        keys = _parse_keys(text)
+        if not keys:
             raise KeyUnusable("There is no key in it that can check a signature. ES256, RS256 or EdDSA keys can.")
-        if kid and len(found) > 1:
+        if kid and len(keys) > 1:
             raise KeyUnusable("A name was given for one key, and there are several. They need names of their own.")
-        return cls(TrustedKey(_resolve_kid(key, kid), _algorithm_for(key), _to_public(key)) for key in found)
+        return cls(TrustedKey(_resolve_kid(key, kid), _algorithm_for(key), _to_public(key)) for key in keys)
 
     @classmethod
     def load(cls, path: str | os.PathLike[str], kid: str = "") -> TrustedKeys:
-        """The keys in a file."""
+        """Return the keys in a file."""
         text = _read_key_file(Path(path))[0]
         with _name_file_in_errors(Path(path)):
             return cls.parse(text, kid)
 
 
-# -- reading -------------------------------------------------------------------------------
+# -- parsing keys --------------------------------------------------------------------------
 
 
 def _read_key_file(path: Path) -> tuple[bytes, bool]:
-    """What a file holds, and whether others on this machine can read or write it."""
+    """Return the contents of a file, and whether other users can access it."""
     try:
-        with open_without_waiting(
-            path
-        ) as file:  # it may come through a pipe, as a shell hands over what a program prints
+        with open_without_waiting(path) as file:  # it may be a pipe, as in a shell's process substitution
             mode = os.fstat(file.fileno()).st_mode
-            exposed = os.name == "posix" and stat.S_ISREG(mode) and bool(mode & 0o007)
+            is_exposed = os.name == "posix" and stat.S_ISREG(mode) and bool(mode & 0o007)
             text = file.read(_MAX_KEY_FILE_BYTES + 1)
     except OSError as error:
         raise KeyUnusable(f"{path}: {error.strerror or error}. Give the path of a key file.") from error
@@ -159,12 +160,12 @@ def _read_key_file(path: Path) -> tuple[bytes, bool]:
         raise KeyUnusable(f"{path} is empty. Give the path of a key file.")
     if len(text) > _MAX_KEY_FILE_BYTES:
         raise KeyUnusable(f"{path} is too large to be a file of keys.")
-    return text, exposed
+    return text, is_exposed
 
 
 @contextmanager
 def _name_file_in_errors(path: Path) -> Iterator[None]:
-    """What is wrong with a key is told with the file that it is in."""
+    """Put the path of a file in front of the errors about its keys."""
     try:
         yield
     except KeyUnusable as error:
@@ -176,18 +177,19 @@ def _parse_keys(text: bytes | str) -> list[JoseKey]:
     if data.lstrip().startswith(b"-----BEGIN"):
         return [_parse_pem(data)]
     try:
-        given = msgspec.json.decode(data)
+        decoded = msgspec.json.decode(data)
     except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError):
         raise KeyUnusable("This is neither PEM nor JSON, so it is no key. Make one: aaep manifest key new") from None
-    if isinstance(given, Mapping) and isinstance(given.get("keys"), list):
-        # RFC 7517 §5: of a set, what is for something else is left alone.
-        return [_parse_jwk(one) for one in given["keys"] if isinstance(one, Mapping) and _is_signature_key(one)]
-    if not isinstance(given, Mapping):
+    if isinstance(decoded, Mapping) and isinstance(decoded.get("keys"), list):
+        # RFC 7517 §5: keys of a set that are for another purpose are ignored.
+        return [_parse_jwk(jwk) for jwk in decoded["keys"] if isinstance(jwk, Mapping) and _is_signature_key(jwk)]
+    if not isinstance(decoded, Mapping):
         raise KeyUnusable("This JSON is no JWK and no JWK Set. Make a key: aaep manifest key new")
-    return [_parse_jwk(given)]
+    return [_parse_jwk(decoded)]
 
 
 def _is_signature_key(jwk: Mapping[str, Any]) -> bool:
+    """Whether a JWK is of a supported type and for signatures."""
     curves = {"EC": "P-256", "OKP": "Ed25519"}
     return (
         jwk.get("kty") in _KEY_TYPES
@@ -197,16 +199,16 @@ def _is_signature_key(jwk: Mapping[str, Any]) -> bool:
 
 
 def _parse_jwk(jwk: Mapping[str, Any]) -> JoseKey:
-    kind = _KEY_TYPES.get(str(jwk.get("kty")))
-    if kind is None:
+    key_type = _KEY_TYPES.get(str(jwk.get("kty")))
+    if key_type is None:
         raise KeyUnusable("Only public-key signatures are used here: a key of the type EC, RSA or OKP.")
-    # The key itself and its name. What else stands there is for others, and joserfc would act on some of it.
-    parts = ("kty", "crv", "x", "y", "d", "n", "e", "p", "q", "dp", "dq", "qi", "kid")
-    if kind is RSAKey and len(str(jwk.get("n", ""))) * 6 < _MIN_RSA_BITS:  # base64: six bits in each character
+    # Only the key itself and its name: joserfc would act on some of the other members.
+    names = ("kty", "crv", "x", "y", "d", "n", "e", "p", "q", "dp", "dq", "qi", "kid")
+    if key_type is RSAKey and len(str(jwk.get("n", ""))) * 6 < _MIN_RSA_BITS:  # base64: six bits in each character
         raise KeyUnusable(_RSA_TOO_SHORT)
     try:
-        key = kind.import_key({name: jwk[name] for name in parts if name in jwk})
-        key.raw_value  # noqa: B018  # joserfc reads the numbers only when they are needed
+        key = key_type.import_key({name: jwk[name] for name in names if name in jwk})
+        key.raw_value  # noqa: B018  # joserfc parses the numbers only on access
     except (JoseError, ValueError, TypeError, AttributeError) as error:
         raise KeyUnusable(f"This JWK cannot be used: {_first_sentence(error)}.") from error
     expected = _algorithm_for(key)
@@ -220,7 +222,7 @@ def _parse_jwk(jwk: Mapping[str, Any]) -> JoseKey:
 def _parse_pem(data: bytes) -> JoseKey:
     try:
         raw = load_pem_private_key(data, None) if b"PRIVATE KEY-----" in data else load_pem_public_key(data)
-    except (ValueError, TypeError, UnsupportedAlgorithm) as error:  # encrypted ones are a TypeError
+    except (ValueError, TypeError, UnsupportedAlgorithm) as error:  # a TypeError if it is encrypted
         raise KeyUnusable("This PEM cannot be read. It has to hold one key, and not be encrypted.") from error
     if isinstance(raw, (RSAPrivateKey, RSAPublicKey)):
         if raw.key_size < _MIN_RSA_BITS:
@@ -238,7 +240,7 @@ def _first_sentence(error: Exception) -> str:
 
 
 def _algorithm_for(key: JoseKey) -> Algorithm:
-    """CF-121: what it signs with follows from what it is."""
+    """Return the algorithm of a key, which follows from its type. CF-121"""
     if isinstance(key, RSAKey):
         return "RS256"
     curve = key.as_dict(private=False).get("crv")
@@ -254,6 +256,7 @@ def _to_public(key: JoseKey) -> JoseKey:
 
 
 def _resolve_kid(key: JoseKey, kid: str) -> str:
+    """Return the name of a key: the given one, its own, or its thumbprint."""
     name = kid or key.kid or key.thumbprint()
     if not _KID_PATTERN.fullmatch(name):
         raise KeyUnusable("A kid is up to 128 visible ASCII characters, without spaces.")

@@ -1,10 +1,10 @@
 """
-Bearer tokens: one that is given, or a file of them, hashed. TR-023, CF-140
+Bearer tokens: a single static one, or a file of hashed ones. TR-023, CF-140
 
-The file has one JSON object per line. It holds no token, only what is left of
-each by SHA-256, which cannot be turned back for 256 random bits; so who reads
-the file learns who has tokens, and cannot use them. Who can write it can let
-themselves in: it is refused if other users can do either.
+The file has one JSON object per line. It contains no tokens, only their SHA-256
+hashes, which cannot be reversed for 256 random bits: reading the file shows who
+has tokens, but not the tokens. As writing it grants access, the file is refused
+if other users can read or write it.
 """
 
 from __future__ import annotations
@@ -27,7 +27,14 @@ import msgspec
 
 from ..errors import AaepError
 from ..protocol import timestamps
-from ..runtime.files import check_folder_safe, create_private_folder, open_regular_file, user_state_folder
+from ..runtime.files import (
+    FileVersion,
+    check_folder_safe,
+    create_private_folder,
+    get_file_version,
+    open_regular_file,
+    user_state_folder,
+)
 from .credentials import Credentials, Grant, Unauthenticated, build_grant, validate_nonlocal_principal, validate_roles
 from .peer import REPLIER, Peer
 
@@ -43,9 +50,9 @@ __all__ = [
     "validate_token",
 ]
 
-TOKEN_PREFIX: Final = "aaep_"  # so that a token that got somewhere it should not be is found
-MAX_FILE_BYTES: Final = 4 * 1024 * 1024  # bytes of a file
-MAX_TOKEN_LENGTH: Final = 4096  # characters of a token
+TOKEN_PREFIX: Final = "aaep_"  # so that leaked tokens can be found
+MAX_FILE_BYTES: Final = 4 * 1024 * 1024  # bytes
+MAX_TOKEN_LENGTH: Final = 4096  # characters
 INVALID_TOKEN_MESSAGE: Final = "Send a token of this server in a header: Authorization: Bearer <token>."
 
 _TOKEN_PATTERN: Final = re.compile(r"[A-Za-z0-9._~+/-]+=*")  # RFC 6750 §2.1
@@ -55,7 +62,7 @@ _log: Final = logging.getLogger("aaep.identity")
 
 
 def validate_token(token: str) -> str:
-    """A token, if a header can carry it."""
+    """Return a token if it can be sent in a header, or raise :exc:`AaepError`."""
     if not _TOKEN_PATTERN.fullmatch(token) or len(token) > MAX_TOKEN_LENGTH:
         raise AaepError("The token cannot be sent in a header. Make one with secrets.token_urlsafe(32).")
     return token
@@ -66,7 +73,7 @@ def _hash_token(token: str) -> bytes:
 
 
 class StaticToken:
-    """One token, for one person. It never expires, so it is for trying things out (CF-140, SEC-035)."""
+    """Accepts a single token that never expires, for trying things out (CF-140, SEC-035)."""
 
     can_verify_bearer = True
     is_multi_user = False
@@ -77,33 +84,35 @@ class StaticToken:
         _log.warning("A token that never expires is in use. For more than a trial, make tokens with: aaep token new")
 
     def authenticate(self, credentials: Credentials) -> Peer:
-        # In constant time, so that the time of an answer does not tell how much of a guess was right.
+        """Return the configured peer for the right token."""
+        # In constant time, so that the time of an answer does not reveal how much of a guess was right.
         if not credentials.bearer or not hmac.compare_digest(_hash_token(credentials.bearer), self._token_hash):
             raise Unauthenticated(INVALID_TOKEN_MESSAGE)
         return self._grant.to_peer(credentials)
 
 
-# -- the file --------------------------------------------------------------------------------
+# -- token files -----------------------------------------------------------------------------
 
 
 class TokenEntry(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, forbid_unknown_fields=True):
-    """One line. A member that is not known may be a limit that is not kept, so such a line counts for nothing."""
+    """A line of a token file. One with unknown members is invalid: they may be restrictions that we would ignore."""
 
     id: str
     hash: str
     principal: str
     roles: tuple[str, ...]
-    expires: str | None = None  # RFC 3339; without, never
+    expires: str | None = None  # RFC 3339; None: never
     made: str = ""
     note: str = ""
 
     @property
     def grant(self) -> Grant:
+        """The principal and roles of the token."""
         return Grant(validate_nonlocal_principal(self.principal), validate_roles(self.roles))
 
     @property
     def expires_at(self) -> float | None:
-        """When it expires, in seconds since the epoch."""
+        """When the token expires, in seconds since the epoch, None if never."""
         return None if self.expires is None else timestamps.parse_instant(self.expires)
 
 
@@ -111,14 +120,14 @@ _entry_decoder: Final = msgspec.json.Decoder(TokenEntry)
 
 
 def default_token_file() -> Path:
-    """Where tokens are when no file is named."""
+    """Return the path of the token file that is used when none is given."""
     return user_state_folder() / "tokens.jsonl"
 
 
 def create_token(
     principal: str, roles: str | Iterable[str], *, now: float, lifetime_seconds: float | None, note: str = ""
 ) -> tuple[str, TokenEntry]:
-    """A new token, and what is kept of it."""
+    """Return a new token, and its entry for a token file."""
     token = TOKEN_PREFIX + secrets.token_urlsafe(32)
     entry = TokenEntry(
         id="tok_" + secrets.token_hex(4),
@@ -137,41 +146,35 @@ def _format_time(epoch_seconds: float) -> str:
 
 
 def read_entries(path: Path, *, skip_invalid: bool = False) -> list[TokenEntry]:
-    """What a file holds. A line that cannot be used is an error, or with ``skip`` is left out and logged."""
+    """Return the entries of a token file. An invalid line raises, or with ``skip_invalid`` is left out and logged."""
     return _read_file(path, skip_invalid=skip_invalid)[0]
 
 
 def add_entry(path: Path, entry: TokenEntry) -> None:
-    """Write an entry to a file, which is made if there is none."""
+    """Add an entry to a token file, which is created if it is missing."""
     create_private_folder(path.parent)
     with _lock_file(path):
-        known = read_entries(path) if path.exists() else []
-        _write_file(path, [*known, entry])
+        entries = read_entries(path) if path.exists() else []
+        _write_file(path, [*entries, entry])
 
 
 def revoke_token(path: Path, token_id: str) -> TokenEntry:
-    """Take an entry out of a file, by its id. Whoever is connected with it is let go of within seconds."""
+    """Remove the entry with an id from a token file and return it. Its connections end within seconds."""
     with _lock_file(path):
-        known = read_entries(path)
-        gone = [one for one in known if one.id == token_id]
-        if not gone:
+        entries = read_entries(path)
+        revoked = [entry for entry in entries if entry.id == token_id]
+        if not revoked:
             raise AaepError(f"There is no token {token_id[:100]!r} in {path}. See: aaep token list")
-        _write_file(path, [one for one in known if one.id != token_id])
-    return gone[0]
-
-
-FileVersion = tuple[int, ...]
-
-
-def _version_from_stat(file_stat: os.stat_result) -> FileVersion:
-    return file_stat.st_ino, file_stat.st_size, file_stat.st_mtime_ns, file_stat.st_ctime_ns
+        _write_file(path, [entry for entry in entries if entry.id != token_id])
+    return revoked[0]
 
 
 def _read_file(path: Path, *, skip_invalid: bool) -> tuple[list[TokenEntry], FileVersion]:
+    """Return the entries of a token file, and the version of the file that was read."""
     try:
         with open_regular_file(path) as file:
-            found = os.fstat(file.fileno())  # of what is read, whatever is there a moment later
-            _check_private(path, found)
+            file_stat = os.fstat(file.fileno())  # of the open file, which may be replaced meanwhile
+            _check_private(path, file_stat)
             data = file.read(MAX_FILE_BYTES + 1)
     except FileNotFoundError:
         raise AaepError(f"There is no file of tokens {path}. Make one with: aaep token new") from None
@@ -179,12 +182,12 @@ def _read_file(path: Path, *, skip_invalid: bool) -> tuple[list[TokenEntry], Fil
         raise AaepError(f"The file of tokens {path} cannot be read: {error.strerror}.") from error
     if len(data) > MAX_FILE_BYTES:
         raise AaepError(f"The file of tokens {path} is larger than {MAX_FILE_BYTES} bytes. Revoke what is not used.")
-    kept = []
+    entries = []
     for number, line in enumerate(data.splitlines(), 1):
         if not line.strip():
             continue
         try:
-            kept.append(_parse_line(line))
+            entries.append(_parse_line(line))
         except (msgspec.MsgspecError, UnicodeDecodeError, AaepError) as error:
             text = f"Line {number} of the file of tokens {path} is not the entry of a token. Take it out."
             if isinstance(error, AaepError):
@@ -192,16 +195,14 @@ def _read_file(path: Path, *, skip_invalid: bool) -> tuple[list[TokenEntry], Fil
             if not skip_invalid:
                 raise AaepError(text) from None
             _log.warning("%s Until then it counts for nothing.", text)
-    return kept, _version_from_stat(found)
+    return entries, get_file_version(file_stat)
 
 
 def _parse_line(line: bytes) -> TokenEntry:
+    """Return the entry in a line, or raise if it is invalid."""
     entry = _entry_decoder.decode(line)
-    if (
-        not entry.id
-        or not _HASH_PATTERN.fullmatch(entry.hash)
-        or (entry.expires is not None and entry.expires_at is None)
-    ):
+    has_invalid_expiry = entry.expires is not None and entry.expires_at is None
+    if not entry.id or not _HASH_PATTERN.fullmatch(entry.hash) or has_invalid_expiry:
         raise AaepError("It lacks what an entry needs.")
     validate_nonlocal_principal(entry.principal)
     validate_roles(entry.roles)
@@ -209,6 +210,7 @@ def _parse_line(line: bytes) -> TokenEntry:
 
 
 def _check_private(path: Path, file_stat: os.stat_result) -> None:
+    """Raise :exc:`AaepError` if other users can access a token file. It may belong to root."""
     if os.name != "posix":
         return
     if file_stat.st_uid not in (os.geteuid(), 0):
@@ -219,10 +221,10 @@ def _check_private(path: Path, file_stat: os.stat_result) -> None:
 
 @contextmanager
 def _lock_file(path: Path) -> Iterator[None]:
-    """One writer at a time."""
+    """Hold the lock of a token file for the block, so that there is one writer at a time."""
     check_folder_safe(path.parent)
     try:
-        import fcntl  # noqa: PLC0415  # where there is one
+        import fcntl  # noqa: PLC0415  # not on Windows
     except ImportError:
         yield
         return
@@ -235,51 +237,58 @@ def _lock_file(path: Path) -> Iterator[None]:
 
 
 def _write_file(path: Path, entries: Iterable[TokenEntry]) -> None:
-    """All or nothing: whoever reads meanwhile reads the old file or the new one."""
+    """Replace a token file atomically."""
     path = path.resolve()
-    other = path.with_name(f".{path.name}.{secrets.token_hex(8)}")
-    descriptor = os.open(other, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
+    temporary_path = path.with_name(f".{path.name}.{secrets.token_hex(8)}")
+    descriptor = os.open(temporary_path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
     try:
         with open(descriptor, "wb") as file:
-            file.writelines(msgspec.json.encode(one) + b"\n" for one in entries)
+            file.writelines(msgspec.json.encode(entry) + b"\n" for entry in entries)
             file.flush()
             os.fsync(file.fileno())
-        os.replace(other, path)
+        os.replace(temporary_path, path)
     except BaseException:
-        with suppress(FileNotFoundError):  # it was not made yet
-            other.unlink()
+        with suppress(FileNotFoundError):  # it has been renamed already
+            temporary_path.unlink()
         raise
+
+
+# -- tokens of a file ------------------------------------------------------------------------
 
 
 class Tokens:
     """
-    Those who have a token of a file. What changes in the file counts at once.
+    Accepts the tokens in a file, which is read again when it changes.
 
-    A file that can no longer be used lets nobody in until it is put right.
+    While the file cannot be used, no token is accepted.
     """
 
     can_verify_bearer = True
 
     def __init__(self, path: str | Path, *, wall: Callable[[], float] = time.time) -> None:
-        self._path, self._wall = Path(path), wall
-        self._entries, self._file_version = [], ()  # type: tuple[list[tuple[bytes, TokenEntry]], FileVersion]
+        self._path = Path(path)
+        self._wall = wall
+        self._entries: list[tuple[bytes, TokenEntry]] = []  # each with its hash
+        self._file_version: FileVersion = ()
         self._token_ids: frozenset[str] = frozenset()
         self._set_entries(*_read_file(self._path, skip_invalid=False))
 
     def authenticate(self, credentials: Credentials) -> Peer:
+        """Return the peer with the grant of its token, until that expires or is revoked."""
         if not credentials.bearer or len(credentials.bearer) > MAX_TOKEN_LENGTH:
             raise Unauthenticated(INVALID_TOKEN_MESSAGE)
         self._reload_if_changed()
-        shown, found = _hash_token(credentials.bearer), None
-        for digest, entry in self._entries:  # all of them, each in constant time
-            if hmac.compare_digest(digest, shown):
-                found = entry
-        if found is None:
+        token_hash = _hash_token(credentials.bearer)
+        match = None
+        for entry_hash, entry in self._entries:  # all of them, each in constant time
+            if hmac.compare_digest(entry_hash, token_hash):
+                match = entry
+        if match is None:
             raise Unauthenticated(INVALID_TOKEN_MESSAGE)
-        if found.expires_at is not None and self._wall() >= found.expires_at:
+        if match.expires_at is not None and self._wall() >= match.expires_at:
             raise Unauthenticated("This token has expired. Ask for a new one.")
-        stands = partial(self._is_still_valid, found.id)
-        return msgspec.structs.replace(found.grant.to_peer(credentials, found.expires_at), is_still_valid=stands)
+        peer = match.grant.to_peer(credentials, match.expires_at)
+        return msgspec.structs.replace(peer, is_still_valid=partial(self._is_still_valid, match.id))
 
     def _is_still_valid(self, token_id: str) -> bool:
         self._reload_if_changed()
@@ -287,19 +296,19 @@ class Tokens:
 
     def _reload_if_changed(self) -> None:
         try:
-            mark: FileVersion = _version_from_stat(os.stat(self._path))
+            file_version = get_file_version(os.stat(self._path))
         except OSError:
-            mark = ()
-        if mark == self._file_version and mark:
+            file_version = ()
+        if file_version == self._file_version and file_version:
             return
         try:
             self._set_entries(*_read_file(self._path, skip_invalid=True))
         except AaepError as error:
-            if self._entries or mark != self._file_version:
+            if self._entries or file_version != self._file_version:
                 _log.error("Nobody is let in by a token until this is put right: %s", error)
-            self._set_entries([], mark)
+            self._set_entries([], file_version)
 
     def _set_entries(self, entries: list[TokenEntry], file_version: FileVersion) -> None:
-        self._entries = [(bytes.fromhex(one.hash.removeprefix("sha256:")), one) for one in entries]
-        self._token_ids = frozenset(one.id for one in entries)
+        self._entries = [(bytes.fromhex(entry.hash.removeprefix("sha256:")), entry) for entry in entries]
+        self._token_ids = frozenset(entry.id for entry in entries)
         self._file_version = file_version

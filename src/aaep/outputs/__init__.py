@@ -1,1 +1,1 @@
-"""Where announcements go: one file for each way to reach a person."""
+"""Outputs of announcements, and the input that answers them: so far a plain terminal."""

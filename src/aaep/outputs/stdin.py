@@ -1,8 +1,8 @@
 """
-What a person types: single keys of a terminal, or whole lines of whatever standard input is.
+Sources of typed input: single keys of a terminal, or whole lines of standard input.
 
-A source says what to wait for, gives what came, and forgets on demand what was
-typed before it could be meant.
+A source has a descriptor to wait for, returns what arrived, and discards on
+demand what was typed too early to be meant.
 """
 
 from __future__ import annotations
@@ -20,64 +20,64 @@ from typing import IO, Any, Final, Protocol
 try:
     import termios
     import tty
-except ImportError:  # not on every system
+except ImportError:  # Windows
     HAS_SINGLE_KEYS = False
 else:
     HAS_SINGLE_KEYS = True
 
 __all__ = ["InputSource", "KeyDecoder", "KeyboardInput", "LineInput", "NoInput", "ThreadedLineInput", "detect_input"]
 
-READ_SIZE: Final = 65_536
-MAX_LINE_BYTES: Final = 1_048_576
-MAX_DISCARDED_READS: Final = 64  # pieces; what never ends is waited out instead
-ESCAPE_TIMEOUT: Final = 0.5  # seconds within which the rest of a key's escape sequence comes
+READ_SIZE: Final = 65_536  # bytes
+MAX_LINE_BYTES: Final = 1_048_576  # bytes
+MAX_DISCARDED_READS: Final = 64  # at once; the rest of an endless input is discarded as it arrives
+ESCAPE_TIMEOUT: Final = 0.5  # seconds within which the rest of an escape sequence arrives
 
 
 class InputSource(Protocol):
-    """Where keys or lines come from."""
+    """A source of keys or lines."""
 
-    is_line_based: bool  # whole lines, and not single keys
-    is_interactive: bool  # a person sits at a terminal
+    is_line_based: bool  # whole lines instead of single keys
+    is_interactive: bool  # a person at a terminal
 
     def __enter__(self) -> InputSource: ...
 
-    def __exit__(self, *why: object) -> None: ...
+    def __exit__(self, *exc_info: object) -> None: ...
 
     def fileno(self) -> int | None:
-        """What to wait for; None while there is nothing to be had."""
+        """Return the descriptor to wait for, None while nothing can be read."""
 
     def read(self, now: float) -> list[str]:
-        """What came, once :meth:`fileno` is ready: the keys pressed at once, or the lines."""
+        """Return the keys or lines that arrived, once :meth:`fileno` is ready."""
 
     def discard(self) -> bool:
-        """Forget what was typed until now, and say whether there was anything."""
+        """Discard what was typed so far and return whether there was anything."""
 
     def resume(self) -> None:
-        """The process was stopped and goes on."""
+        """Continue after the process was stopped."""
 
 
 def detect_input(stdin: IO[str] | None) -> InputSource:
-    """What standard input is."""
+    """Return the input source that suits a standard input."""
     if stdin is None or stdin.closed:
         return NoInput()
     try:
-        number = stdin.fileno()
-    except (OSError, ValueError):  # a file that only this process knows
+        fd = stdin.fileno()
+    except (OSError, ValueError):  # a file object without a descriptor
         return ThreadedLineInput(stdin)
     try:
-        mode = os.fstat(number)
-        empty = stat.S_ISCHR(mode.st_mode) and mode.st_rdev == os.stat(os.devnull).st_rdev
+        file_stat = os.fstat(fd)
+        is_null_device = stat.S_ISCHR(file_stat.st_mode) and file_stat.st_rdev == os.stat(os.devnull).st_rdev
     except OSError:
         return NoInput()
-    if empty:
+    if is_null_device:
         return NoInput()
     if stdin.isatty():
-        return KeyboardInput(number) if HAS_SINGLE_KEYS else ThreadedLineInput(stdin, interactive=True)
-    return ThreadedLineInput(stdin) if sys.platform == "win32" else LineInput(number)
+        return KeyboardInput(fd) if HAS_SINGLE_KEYS else ThreadedLineInput(stdin, interactive=True)
+    return ThreadedLineInput(stdin) if sys.platform == "win32" else LineInput(fd)
 
 
 class NoInput:
-    """Nothing is ever typed."""
+    """An input source without any input."""
 
     is_line_based = True
     is_interactive = False
@@ -85,27 +85,30 @@ class NoInput:
     def __enter__(self) -> NoInput:
         return self
 
-    def __exit__(self, *why: object) -> None:
+    def __exit__(self, *exc_info: object) -> None:
         pass
 
     def fileno(self) -> int | None:
+        """Return None: there is nothing to wait for."""
         return None
 
     def read(self, now: float) -> list[str]:
+        """Return no lines."""
         return []
 
     def discard(self) -> bool:
+        """Return False: there is nothing to discard."""
         return False
 
     def resume(self) -> None:
-        pass
+        """Do nothing."""
 
 
 # -- lines ---------------------------------------------------------------------------------
 
 
 class LineInput:
-    """Whole lines from a pipe or a file. A line that was begun before a discard is forgotten whole."""
+    """Whole lines from a pipe or a file. A line that began before a discard is discarded as a whole."""
 
     is_line_based = True
     is_interactive = False
@@ -113,70 +116,75 @@ class LineInput:
     def __init__(self, fd: int | None) -> None:
         self._fd = fd
         self._buffer = b""
-        self._is_skipping = False  # the rest of a forgotten line is still to come
-        self._is_draining = False  # more was there than could be forgotten at once
+        self._is_skipping = False  # the rest of a discarded line is still to come
+        self._is_draining = False  # there was more than could be discarded at once
 
     def __enter__(self) -> LineInput:
         return self
 
-    def __exit__(self, *why: object) -> None:
+    def __exit__(self, *exc_info: object) -> None:
         self._fd = None
 
     def fileno(self) -> int | None:
+        """Return the descriptor, None after the end of the input."""
         return self._fd
 
     def read(self, now: float) -> list[str]:
+        """Return the complete lines that arrived."""
         data = self._read_chunk()
         if self._is_draining:
             self._is_draining = self._is_ready()
             self._discard_data(data)
             return []
         self._buffer += data
-        *whole, self._buffer = self._buffer.split(b"\n")
-        if self._is_skipping and whole:
-            del whole[0]
+        *lines, self._buffer = self._buffer.split(b"\n")
+        if self._is_skipping and lines:
+            del lines[0]
             self._is_skipping = False
         if len(self._buffer) > MAX_LINE_BYTES:  # no command is that long
-            self._buffer, self._is_skipping = b"", True
-        return [line.decode(errors="replace").removesuffix("\r") for line in whole]
+            self._buffer = b""
+            self._is_skipping = True
+        return [line.decode(errors="replace").removesuffix("\r") for line in lines]
 
     def discard(self) -> bool:
-        found = bool(self._buffer)
+        """Discard what can be read now, and the rest of a line that has begun."""
+        has_discarded = bool(self._buffer)
         for _ in range(MAX_DISCARDED_READS):
             if not self._is_ready():
                 break
             data = self._read_chunk()
-            found = found or bool(data)
+            has_discarded = has_discarded or bool(data)
             self._discard_data(data)
         else:
             self._is_draining = True
         self._discard_data(b"")
-        return found
+        return has_discarded
 
     def resume(self) -> None:
-        pass
+        """Do nothing: a pipe needs no restoring."""
 
     def _discard_data(self, data: bytes) -> None:
-        data, self._buffer = self._buffer + data, b""
-        if data:
-            self._is_skipping = not data.endswith(b"\n")
+        discarded = self._buffer + data
+        self._buffer = b""
+        if discarded:
+            self._is_skipping = not discarded.endswith(b"\n")
 
     def _is_ready(self) -> bool:
         return self._fd is not None and bool(select.select([self._fd], [], [], 0)[0])
 
     def _read_chunk(self) -> bytes:
-        """The next piece; at the end of it all there is nothing left to wait for."""
+        """Return the next bytes, and forget the descriptor at the end of the input."""
         data = self._receive(self._fd) if self._fd is not None else b""
         if not data:
             self._fd = None
         return data
 
-    def _receive(self, number: int) -> bytes:
-        return os.read(number, READ_SIZE)
+    def _receive(self, fd: int) -> bytes:
+        return os.read(fd, READ_SIZE)
 
 
 class ThreadedLineInput(LineInput):
-    """Lines of a file that cannot be waited for: a thread reads them and passes them on."""
+    """Lines of a file that select() cannot wait for, which a thread reads and forwards over a socket."""
 
     def __init__(self, file: IO[str], *, interactive: bool = False) -> None:
         super().__init__(None)
@@ -189,8 +197,8 @@ class ThreadedLineInput(LineInput):
         threading.Thread(target=self._forward_lines, name="aaep-input", daemon=True).start()
         return self
 
-    def __exit__(self, *why: object) -> None:
-        super().__exit__(*why)
+    def __exit__(self, *exc_info: object) -> None:
+        super().__exit__(*exc_info)
         self._read_socket.close()
 
     def _forward_lines(self) -> None:
@@ -198,7 +206,7 @@ class ThreadedLineInput(LineInput):
             for line in self._file:
                 self._write_socket.sendall(line.encode(errors="replace"))
 
-    def _receive(self, number: int) -> bytes:
+    def _receive(self, fd: int) -> bytes:
         return self._read_socket.recv(READ_SIZE)
 
 
@@ -207,18 +215,19 @@ class ThreadedLineInput(LineInput):
 
 class KeyDecoder:
     """
-    Bytes of a terminal to keys, without a clock or a terminal.
+    Decodes the bytes of a terminal into keys.
 
-    Arrows, function keys and keys with Alt come as several bytes, some of which
-    look like letters; they are left out whole.
+    Arrows, function keys and keys with Alt arrive as escape sequences of several
+    bytes, some of which look like letters; these are left out as a whole.
     """
 
     def __init__(self) -> None:
         self._decode = codecs.getincrementaldecoder("utf-8")("replace").decode
-        self._escape_state = ""  # an escape sequence that is not complete: its first character, or how it goes on
+        self._escape_state = ""  # the last decisive character of an incomplete escape sequence
         self._escape_time = float("-inf")
 
     def feed(self, data: bytes, now: float) -> list[str]:
+        """Return the keys that some bytes stand for; an incomplete sequence waits for the next bytes."""
         if self._escape_state and now - self._escape_time >= ESCAPE_TIMEOUT:
             self._escape_state = ""  # it was the Escape key alone
         keys: list[str] = []
@@ -227,13 +236,14 @@ class KeyDecoder:
             if self._escape_state:
                 self._escape_state = self._next_escape_state(char)
             elif char == "\x1b":
-                self._escape_state, self._escape_time = char, now
+                self._escape_state = char
+                self._escape_time = now
             else:
                 keys.append("\n" if char == "\r" else char)
         if self._escape_state:
             self._escape_time = now
         if text == self._escape_state == "\x1b":
-            keys.append("\x1b")  # the key alone, as far as can be told; what belongs to it is left out still
+            keys.append("\x1b")  # probably the key alone; a sequence that continues it is still left out
         return keys
 
     def _next_escape_state(self, char: str) -> str:
@@ -248,8 +258,8 @@ class KeyboardInput:
     """
     Single keys of a terminal, without Enter and without echo.
 
-    A job in the background must not touch the terminal, or the system stops it;
-    it gets its keys when it is in the foreground.
+    A background job must not touch the terminal, or the system stops it; it
+    gets keys only while it is in the foreground.
     """
 
     is_line_based = False
@@ -265,16 +275,19 @@ class KeyboardInput:
         self.resume()
         return self
 
-    def __exit__(self, *why: object) -> None:
+    def __exit__(self, *exc_info: object) -> None:
         if self._saved_mode is not None and self._is_foreground():
             with contextlib.suppress(termios.error):  # the terminal is gone
                 termios.tcsetattr(self._fd, termios.TCSANOW, self._saved_mode)
         self._saved_mode = None
 
     def fileno(self) -> int | None:
-        return self._fd if self._saved_mode is not None and not self._is_closed and self._is_foreground() else None
+        """Return the terminal's descriptor, None while in the background or after it was closed."""
+        can_read = self._saved_mode is not None and not self._is_closed and self._is_foreground()
+        return self._fd if can_read else None
 
     def read(self, now: float) -> list[str]:
+        """Return the keys that were pressed."""
         try:
             data = os.read(self._fd, 4096)
         except OSError:  # the terminal was closed
@@ -283,23 +296,24 @@ class KeyboardInput:
         return self._decoder.feed(data, now)
 
     def discard(self) -> bool:
+        """Discard the keys that were not read yet."""
         if self.fileno() is None or not select.select([self._fd], [], [], 0)[0]:
             return False
-        with contextlib.suppress(termios.error):  # gone, and what was typed with it
+        with contextlib.suppress(termios.error):  # the terminal is gone
             termios.tcflush(self._fd, termios.TCIFLUSH)
         return True
 
     def resume(self) -> None:
-        """Take the terminal, again if a shell had it meanwhile."""
+        """Set the terminal to single keys, again if a shell had it meanwhile."""
         if not self._is_foreground():
             return
-        with contextlib.suppress(termios.error):  # gone; the end of it is read next
+        with contextlib.suppress(termios.error):  # the terminal is gone; the next read returns its end
             if self._saved_mode is None:
                 self._saved_mode = termios.tcgetattr(self._fd)
-            tty.setcbreak(self._fd, termios.TCSANOW)  # waiting for output could take for ever
+            tty.setcbreak(self._fd, termios.TCSANOW)  # TCSADRAIN could wait for output for ever
 
     def _is_foreground(self) -> bool:
         try:
             return os.tcgetpgrp(self._fd) == os.getpgrp()
-        except OSError:  # not our controlling terminal: nobody else has it either
+        except OSError:  # not our controlling terminal, so no other job has it
             return True

@@ -1,29 +1,26 @@
 """
 A plain terminal: whole sentences, one on each line, and keys to answer with.
 
-Lines are only ever added, nothing is drawn over, and no meaning is in a
-colour, so that a screen reader, a braille display and a log read the same. The
-loop here waits for three things at once: the stream, the person, and time.
+Lines are only ever added, nothing is overwritten, and colour carries no meaning,
+so that a screen reader, a braille display and a log read the same. The loop here
+waits for three things at once: the stream, the person's input, and time.
 """
 
 from __future__ import annotations
 
 import contextlib
 import select
-import signal
 import socket
 import threading
 import time
 from collections.abc import Callable, Iterator, Mapping
-from concurrent.futures import CancelledError
 from functools import partial
 from queue import SimpleQueue
-from types import FrameType
-from typing import Any, Final, Protocol, TextIO, Unpack
+from typing import Any, Final
 
 import msgspec
 
-from ..errors import AaepError, ProtocolError
+from ..errors import AaepError
 from ..presentation.announce import Announcement, Outputs, announce
 from ..presentation.preferences import DEFAULT_PREFERENCES, Preferences
 from ..presentation.queue import MAX_PROMPT_NAME_LENGTH, Queue, Speak, SpeechAction
@@ -35,43 +32,35 @@ from ..protocol.events import (
     AwaitingConfirmation,
     Envelope,
     OutputStreaming,
-    ProducerInfo,
     SessionStarted,
 )
 from ..protocol.fields import Verbosity, get_member
 from ..protocol.messages import Capabilities
 from ..runtime.background import Waitable
-from ..subscriber.request import TermsChanges
 from ..subscriber.status import Status
 from ..text.phrases import PHRASES, format_duration, truncate_with_notice
 from ..text.sanitize import sanitize, truncate
-from ..transports.base import ChannelLost
-from .keyboard import Accept, Echo, InputInterpreter, Intent, PrintLine, Reject, RequestTime, RunCommand, SendAnswer
-from .stdin import InputSource, NoInput, detect_input
+from .intents import Accept, Command, Echo, Intent, PrintLine, Reject, RequestTime, RunCommand, SendAnswer
+from .interpreter import InputInterpreter
+from .printer import LinePrinter
+from .sender import Reader, Sender, describe_error
+from .signals import handle_signals
+from .stdin import InputSource, NoInput
 
-__all__ = [
-    "InputSource",
-    "LinePrinter",
-    "NoInput",
-    "Reader",
-    "Sender",
-    "Terminal",
-    "describe_error",
-    "detect_input",
-    "handle_signals",
-]
+__all__ = ["Terminal"]
 
-CLOSE_TIMEOUT: Final = 1.5  # seconds that taking leave may take
+CLOSE_TIMEOUT: Final = 1.5  # seconds
 _NEXT_VERBOSITY: Final[Mapping[Verbosity, Verbosity]] = {"terse": "normal", "normal": "detailed", "detailed": "terse"}
 
 
 class Terminal:
     """
-    One person at one terminal, listening to one producer.
+    A terminal at which one person listens to one producer and answers its prompts.
 
-    ``connect`` makes a reader of the stream, which says through the callback it
-    is given how the connection is. With ``record`` every event goes there, and
-    only what is not an event is printed; so with ``announced``, but for what is said of it.
+    ``connect`` returns a reader of the stream, which reports the status of the
+    connection to the callback it is given. ``on_event`` is called with every
+    event, and then only what is not an event is printed; ``on_announcement`` is
+    called with the announcements that would be printed otherwise.
     """
 
     def __init__(
@@ -92,9 +81,14 @@ class Terminal:
         self.preferences = msgspec.structs.replace(
             preferences, lines=input_source.is_line_based, keys=preferences.keys if replies else {}
         )
-        self._connect, self._input_source, self._printer = connect, input_source, printer
-        self._session_id, self._once, self._on_event, self._clock = session_id, once, on_event, clock
+        self._connect = connect
+        self._input_source = input_source
+        self._printer = printer
+        self._session_id = session_id
+        self._once = once
+        self._on_event = on_event
         self._on_announcement = on_announcement
+        self._clock = clock
         self._queue = Queue(self.preferences)
         self._queue.answered_tokens = self.interpreter.answered_prompts
         self._outputs = Outputs(self.preferences)
@@ -103,21 +97,22 @@ class Terminal:
         self._wakeup_receiver, self._wakeup_sender = socket.socketpair()
         self._reader: Reader | None = None
         self._has_connected = False
-        self._is_connection_lost = self._has_reported_unread = False
-        self._close_reason = ""  # why the producer ended it
+        self._is_connection_lost = False
+        self._has_reported_unread = False
+        self._close_reason = ""  # why the producer ended the subscription
         self._exit_status: int | None = None
         self._error: AaepError | None = None
-        self._open_tokens: set[str] = set()  # tokens of the prompts that are open
-        self._session_numbers: dict[str, int] = {}  # numbered as they came
+        self._open_tokens: set[str] = set()  # reply tokens of the open prompts
+        self._session_numbers: dict[str, int] = {}  # in the order of their first events
         self._active_sessions: set[str] = set()
 
-    # -- from beginning to end -------------------------------------------------------------
+    # -- the loop --------------------------------------------------------------------------
 
     def run(self) -> int:
         """
-        Listen until the stream ends, the person quits, or a signal comes; the exit status.
+        Listen until the stream ends, the person quits or a signal arrives, and return the exit status.
 
-        Raises what went wrong if there never was a connection.
+        Raises the error that occurred if there never was a connection.
         """
         self._wakeup_receiver.setblocking(False)
         self._wakeup_sender.setblocking(False)
@@ -127,8 +122,8 @@ class Terminal:
                 self._wakeup_sender.fileno(), self._handle_signal, lambda: self._call_soon(self._input_source.resume)
             ),
         ):
-            for work in (self._read_events, self._sender.run):
-                threading.Thread(target=work, name="aaep-listen", daemon=True).start()
+            for target in (self._read_events, self._sender.run):
+                threading.Thread(target=target, name="aaep-listen", daemon=True).start()
             try:
                 self._greet()
                 while self._exit_status is None:
@@ -152,16 +147,16 @@ class Terminal:
             )
 
     def _run_once(self) -> None:
-        """Wait for whatever comes first, and deal with it."""
-        typed = self._input_source.fileno()
-        waited = [self._wakeup_receiver.fileno(), *([] if typed is None else [typed])]
-        ready = select.select(waited, [], [], self._select_timeout())[0]
-        # What was typed comes first: it was typed before what is printed now.
-        if typed in ready:
+        """Wait for input, a scheduled call or a deadline, and handle it."""
+        input_fd = self._input_source.fileno()
+        descriptors = [self._wakeup_receiver.fileno(), *([] if input_fd is None else [input_fd])]
+        ready = select.select(descriptors, [], [], self._select_timeout())[0]
+        # Input first: it was typed before what is printed now.
+        if input_fd in ready:
             self._handle_input()
-        with contextlib.suppress(BlockingIOError):  # it was not this that woke us
+        with contextlib.suppress(BlockingIOError):  # something else woke the loop
             self._wakeup_receiver.recv(4096)
-        for _ in range(self._inbox.qsize()):  # what comes meanwhile waits, so that a flood keeps no key from us
+        for _ in range(self._inbox.qsize()):  # later calls wait, so that a flood of events does not block input
             if self._exit_status is None:
                 self._inbox.get()()
         if self._exit_status is None:
@@ -171,34 +166,35 @@ class Terminal:
         if not self._inbox.empty():
             return 0.0
         now = self._clock()
-        moments = [one for one in (self._queue.next_deadline(now), self.interpreter.next_deadline) if one is not None]
-        return max(0.0, min(moments) - now) if moments else None
+        deadlines = [self._queue.next_deadline(now), self.interpreter.next_deadline]
+        earliest = min((deadline for deadline in deadlines if deadline is not None), default=None)
+        return None if earliest is None else max(0.0, earliest - now)
 
     def _advance(self) -> None:
         now = self._clock()
         self._perform_actions(self._queue.advance(now), now)
-        told = self.interpreter.advance(now)
-        self._perform_intents(told)
-        if told:  # a prompt is closed, and perhaps another is open
+        intents = self.interpreter.advance(now)
+        self._perform_intents(intents)
+        if intents:  # a prompt was closed, and another may be open
             self._update_focus()
             self._perform_actions(self._queue.remind(now), now)
 
     def _shut_down(self) -> None:
-        """Take leave of the producer, but not for long."""
+        """Close the subscription, without waiting long for the producer."""
         self._sender.stop()
-        if self._error is None or self._has_connected:  # or nothing began, and whoever called says what went wrong
-            with contextlib.suppress(OSError):  # nobody reads any more
-                left = f" Prompts left open: {len(self._open_tokens)}." if self._open_tokens else ""
-                self._printer.print_line(f"Stopped listening.{left}")
+        if self._error is None or self._has_connected:  # otherwise run() raises the error
+            with contextlib.suppress(OSError):  # the output may be closed
+                open_count = f" Prompts left open: {len(self._open_tokens)}." if self._open_tokens else ""
+                self._printer.print_line(f"Stopped listening.{open_count}")
         reader = self._reader
         if reader is not None:
-            closing = threading.Thread(target=self._close_reader, args=(reader,), name="aaep-close", daemon=True)
-            closing.start()
-            closing.join(CLOSE_TIMEOUT)
+            thread = threading.Thread(target=self._close_reader, args=(reader,), name="aaep-close", daemon=True)
+            thread.start()
+            thread.join(CLOSE_TIMEOUT)
 
     @staticmethod
     def _close_reader(reader: Reader) -> None:
-        with contextlib.suppress(AaepError, OSError):  # it is over anyway
+        with contextlib.suppress(AaepError, OSError):  # the subscription ends in any case
             reader.close()
 
     def _handle_signal(self, status: int) -> None:
@@ -207,16 +203,16 @@ class Terminal:
     def _request_exit(self, status: int) -> None:
         self._exit_status = status if self._exit_status is None else self._exit_status
 
-    def _call_soon(self, call: Callable[[], None]) -> None:
-        """Have the loop call something. From any thread, and from a signal."""
-        self._inbox.put(call)
-        with contextlib.suppress(OSError):  # full: it is awake anyway; closed: nobody listens any more
+    def _call_soon(self, callback: Callable[[], None]) -> None:
+        """Schedule a call on the loop, from any thread or signal handler."""
+        self._inbox.put(callback)
+        with contextlib.suppress(OSError):  # full: the loop is awake anyway; closed: it has ended
             self._wakeup_sender.send(b"\0")
 
     # -- the stream ------------------------------------------------------------------------
 
     def _read_events(self) -> None:
-        """In a thread of its own: pass on what comes."""
+        """Connect and pass events on to the loop, in a thread of its own."""
         error: Exception | None = None
         try:
             self._reader = self._sender.reader = self._connect(
@@ -224,30 +220,31 @@ class Terminal:
             )
             for event in self._reader:
                 self._call_soon(partial(self._handle_event, event))
-        except Exception as problem:
-            error = problem
+        except Exception as caught:  # handled on the loop
+            error = caught
         self._call_soon(partial(self._handle_end, error))
 
     def _handle_status(self, status: Status) -> None:
-        """Say how the connection is, once for each change and not at every try."""
+        """Print the status of the connection, once for each change and not at every attempt."""
         if status.kind in ("connected", "resumed", "gap"):
             producer = self._reader.producer if self._reader is not None else None
             name = get_member(producer, "agent_name") or producer.agent_id if producer is not None else ""
             self._printer.print_line(f"Connected to {name}." if name and status.kind == "connected" else status.text)
-            self._has_connected, self._is_connection_lost = True, False
+            self._has_connected = True
+            self._is_connection_lost = False
             self._check_terms()
         elif status.kind == "waiting" and not self._is_connection_lost:
             self._is_connection_lost = True
             self._printer.print_line(f"The connection is lost. {status.text}" if self._has_connected else status.text)
             self._printer.print_line("Waiting. This goes on by itself.")
         elif status.kind == "unread" and not self._has_reported_unread:
-            self._has_reported_unread = True  # one line for all that come in a row
+            self._has_reported_unread = True  # one line for several in a row
             self._printer.print_line(f"Attention. {status.text}")
         elif status.kind == "ended":
             self._close_reason = status.text
 
     def _check_terms(self) -> None:
-        """SUB-033: the producer need not let us answer."""
+        """Turn replies off if the producer does not take them. SUB-033"""
         terms = self._reader.terms if self._reader is not None else None
         if terms is None or not self.interpreter.can_reply:
             return
@@ -263,7 +260,7 @@ class Terminal:
 
     def _handle_end(self, error: Exception | None) -> None:
         if error is not None and not isinstance(error, AaepError):
-            raise error  # a mistake in the program, which must not end in silence
+            raise error  # a bug, which must not be hidden
         if error is not None:
             self._error = error
             if self._has_connected:
@@ -273,8 +270,9 @@ class Terminal:
         self._request_exit(1 if error is not None else 0)
 
     def _handle_event(self, event: Envelope) -> None:
-        """Say what there is to say about an event."""
-        self._has_connected, self._has_reported_unread = True, False
+        """Print the announcements of an event."""
+        self._has_connected = True
+        self._has_reported_unread = False
         now = self._clock()
         if self._session_id and event.session_id != self._session_id:
             self._handle_other_session(event)
@@ -283,103 +281,108 @@ class Terminal:
             self._on_event(event)
         self._session_numbers.setdefault(event.session_id, len(self._session_numbers) + 1)
         self._active_sessions.add(event.session_id)
-        for said in self._outputs.announce(event):
-            self._enqueue(said, now)
+        for announcement in self._outputs.announce(event):
+            self._enqueue(announcement, now)
         if CORE_EVENTS.get(event.type) in TERMINAL:
             self._active_sessions.discard(event.session_id)
             if self._once:
                 self._request_exit(0)
 
     def _handle_other_session(self, event: Envelope) -> None:
-        """What is not asked for is left out, but that somebody waits for an answer is not kept back (SEC-009)."""
+        """Say that another session asks something; everything else of it is left out (SEC-009)."""
         if CORE_EVENTS.get(event.type) in (AwaitingConfirmation, AwaitingClarification):
             self._printer.print_line(
                 f"The session {event.session_id} asks something. Prompts of other sessions are not shown."
             )
             self._perform_intents(self.interpreter.prompt_mentioned(""))
 
-    def _enqueue(self, said: Announcement, now: float) -> None:
+    def _enqueue(self, announcement: Announcement, now: float) -> None:
         self._update_focus()
-        actions = self._queue.push(said, now)
-        # Before anything is printed: another prompt may be, and its keys must not meet those of one that ended.
-        self._perform_actions(actions, now, self._close_prompts(said, now))
+        actions = self._queue.push(announcement, now)
+        # Before another prompt is printed: keys for one that was closed must not count for that one.
+        intents = self._close_prompts(announcement, now)
+        self._perform_actions(actions, now, intents)
 
     def _update_focus(self) -> None:
         self._queue.focused_token = (
             self.interpreter.current_prompt.prompt if self.interpreter.current_prompt is not None else ""
         )
 
-    def _close_prompts(self, said: Announcement, now: float) -> list[Intent]:
-        """Void the keys of prompts that ended; what to say about it behind what ended them."""
-        before, self._open_tokens = self._open_tokens, {prompt.prompt for prompt in self._queue.prompts}
-        told: list[Intent] = []
-        for token in before - self._open_tokens:
-            if said.prompt != token:  # or what is said is its outcome
-                told.append(PrintLine(PHRASES["outcome.other"]))
-            told += self.interpreter.prompt_closed(token, now)
-        return told
+    def _close_prompts(self, announcement: Announcement, now: float) -> list[Intent]:
+        """Void the keys of prompts that an announcement closed; return what to print after it."""
+        tokens_before = self._open_tokens
+        self._open_tokens = {prompt.prompt for prompt in self._queue.prompts}
+        intents: list[Intent] = []
+        for token in tokens_before - self._open_tokens:
+            if announcement.prompt != token:  # otherwise the announcement itself is the outcome
+                intents.append(PrintLine(PHRASES["outcome.other"]))
+            intents += self.interpreter.prompt_closed(token, now)
+        return intents
 
-    def _perform_actions(self, actions: list[SpeechAction], now: float, behind: list[Intent] | None = None) -> None:
-        """Print: a line is said as soon as it is there. ``behind`` the first of them something is told."""
+    def _perform_actions(self, actions: list[SpeechAction], now: float, intents: list[Intent] | None = None) -> None:
+        """Print what the queue speaks, each utterance ending at once, and perform intents after the first of it."""
+        pending_intents = intents or []
         while actions:
-            spoken = [one for one in actions if isinstance(one, Speak)]
-            for one in spoken:
-                self._print_speech(one, now)
-            self._perform_intents(behind or [])
-            behind = []
-            actions = self._queue.utterance_finished(now, spoken[-1].utterance_id) if spoken else []
-        self._perform_intents(behind or [])
+            utterances = [action for action in actions if isinstance(action, Speak)]
+            for utterance in utterances:
+                self._print_speech(utterance, now)
+            self._perform_intents(pending_intents)
+            pending_intents = []
+            actions = self._queue.utterance_finished(now, utterances[-1].utterance_id) if utterances else []
+        self._perform_intents(pending_intents)
 
-    def _print_speech(self, one: Speak, now: float) -> None:
-        said = one.announcement
-        mark = "Attention. " if said.interrupts else ""
-        label = self._session_label(said)
-        waiting = {prompt.prompt for prompt in self._queue.prompts}
-        # In full: merely how much time is left must not turn the keys to another prompt.
-        asks = said.asks and said.prompt in waiting and one.text.endswith(said.text)
-        with self._without_typeahead(asks):
+    def _print_speech(self, utterance: Speak, now: float) -> None:
+        announcement = utterance.announcement
+        marker = "Attention. " if announcement.interrupts else ""
+        label = self._session_label(announcement)
+        open_tokens = {prompt.prompt for prompt in self._queue.prompts}
+        is_open_prompt = announcement.asks and announcement.prompt in open_tokens
+        # Only in full: a countdown must not direct the keys to another prompt.
+        shows_prompt = is_open_prompt and utterance.text.endswith(announcement.text)
+        with self._without_typeahead(shows_prompt):
             if self._on_announcement is not None:
-                self._on_announcement(said, f"{label}{one.text}")
+                self._on_announcement(announcement, f"{label}{utterance.text}")
             elif self._on_event is None:
-                self._printer.print_line(f"{mark}{label}{one.text}")
-            if said.prompt and not asks and not (said.asks and self._on_event):  # a countdown is not recorded
-                self._perform_intents(self.interpreter.prompt_mentioned(said.prompt))
-            if asks:
-                whole = self._on_event is not None  # of a recorded event all was printed
-                self._perform_intents(
-                    self.interpreter.prompt_shown(
-                        msgspec.structs.replace(said, keys=said.detail_keys) if whole else said, now
-                    )
-                )
+                self._printer.print_line(f"{marker}{label}{utterance.text}")
+            is_unprinted_countdown = announcement.asks and self._on_event
+            if announcement.prompt and not shows_prompt and not is_unprinted_countdown:
+                self._perform_intents(self.interpreter.prompt_mentioned(announcement.prompt))
+            if shows_prompt:
+                if self._on_event is not None:  # which gets the event as a whole
+                    announcement = msgspec.structs.replace(announcement, keys=announcement.detail_keys)
+                self._perform_intents(self.interpreter.prompt_shown(announcement, now))
         self._reprint_draft()
 
-    def _session_label(self, said: Announcement) -> str:
-        """Which session it is about, if there are several, and whose it is where that is not plain."""
-        several = len(self._active_sessions | {said.session_id}) > 1
-        number = f"Session {self._session_numbers.get(said.session_id, 0)}" if several else ""
-        begins = said.asks or isinstance(said.event, SessionStarted)
-        label = ", ".join(filter(None, (number, self._other_agent_name(said.event) if several or begins else "")))
+    def _session_label(self, announcement: Announcement) -> str:
+        """Return the session's number, if there are several, and the agent's name where it is not obvious."""
+        has_several = len(self._active_sessions | {announcement.session_id}) > 1
+        parts = []
+        if has_several:
+            parts.append(f"Session {self._session_numbers.get(announcement.session_id, 0)}")
+        if has_several or announcement.asks or isinstance(announcement.event, SessionStarted):
+            parts.append(self._other_agent_name(announcement.event))
+        label = ", ".join(filter(None, parts))
         return f"{label}. " if label else ""
 
     def _other_agent_name(self, event: Envelope) -> str:
-        """The agent, where we are connected to another, such as a hub: who is asked has to know by whom."""
+        """Return the name of an event's agent if it is not the connected producer itself, as at a hub."""
         producer = self._reader.producer if self._reader is not None else None
         if producer is None or producer.agent_id == event.producer.agent_id or isinstance(event, OutputStreaming):
-            return ""  # an output says it
+            return ""  # an output names its agent itself
         return truncate(sanitize(get_member(event.producer, "agent_name") or event.producer.agent_id), 80)
 
     @contextlib.contextmanager
-    def _without_typeahead(self, wanted: bool = True) -> Iterator[None]:
+    def _without_typeahead(self, enabled: bool = True) -> Iterator[None]:
         """
-        Around what is printed to be answered: what was typed before cannot be meant for it.
+        Discard what was typed before the lines printed in the block, as it cannot be an answer to them.
 
-        A person's keys are forgotten after it was printed, which takes its time. A program writes when it has read,
-        and is not to lose an answer that is quick.
+        Keys are discarded after printing, which takes time. Lines are discarded before it: a program writes as
+        soon as it has read, and must not lose a quick answer.
         """
-        if wanted and self._input_source.is_line_based:
+        if enabled and self._input_source.is_line_based:
             self._discard_typeahead()
         yield
-        if wanted and not self._input_source.is_line_based:
+        if enabled and not self._input_source.is_line_based:
             self._discard_typeahead()
 
     def _discard_typeahead(self) -> None:
@@ -387,75 +390,77 @@ class Terminal:
             self._printer.print_line("What was typed before this line does not count.")
 
     def _reprint_draft(self) -> None:
-        """Something was printed while the person was writing: what was written so far is shown again."""
+        """Show the answer as typed so far again, after something was printed in between."""
         if self.interpreter.draft:
             self._printer.echo(f"You were writing: {self.interpreter.draft}")
 
-    # -- the person ------------------------------------------------------------------------
+    # -- input -----------------------------------------------------------------------------
 
     def _handle_input(self) -> None:
-        came = self._input_source.read(self._clock())
-        if came and not self._input_source.is_line_based:
-            self._perform_intents(self.interpreter.press(came, self._clock()))
-        for line in came if self._input_source.is_line_based else ():
+        keys_or_lines = self._input_source.read(self._clock())
+        if not self._input_source.is_line_based:
+            if keys_or_lines:
+                self._perform_intents(self.interpreter.press(keys_or_lines, self._clock()))
+            return
+        for line in keys_or_lines:
             intents = self.interpreter.enter_line(line, self._clock())
             self._perform_intents(intents)
-            if self._exit_status is not None or any(
-                isinstance(one, PrintLine) and one.discard_typeahead for one in intents
-            ):
-                break  # the lines behind it were written before this was read
-        if self._input_source.is_line_based and self._input_source.fileno() is None:
+            discards_rest = any(isinstance(intent, PrintLine) and intent.discard_typeahead for intent in intents)
+            if self._exit_status is not None or discards_rest:
+                break  # the lines after it were written before this was read
+        if self._input_source.fileno() is None:
             self._handle_input_end()
 
     def _handle_input_end(self) -> None:
-        """Nobody can answer any more."""
+        """Turn replies off at the end of the input."""
         self._printer.print_line("Standard input has ended. Listening goes on; prompts will be shown and not answered.")
         if self.interpreter.can_reply:
             self._disable_replies()
-            self._send(lambda reader: reader.renegotiate(replies=False))  # CF-035: it is not to wait for us
+            self._send(lambda reader: reader.renegotiate(replies=False))  # CF-035: the producer must not wait for us
 
     def _perform_intents(self, intents: list[Intent]) -> None:
-        for one in intents:
-            if isinstance(one, PrintLine):
-                with self._without_typeahead(one.discard_typeahead):
-                    self._printer.print_line(one.text)
-            elif isinstance(one, Echo):
-                self._printer.echo(one.text)
-            elif isinstance(one, RunCommand):
-                self._run_command(one)
+        for intent in intents:
+            if isinstance(intent, PrintLine):
+                with self._without_typeahead(intent.discard_typeahead):
+                    self._printer.print_line(intent.text)
+            elif isinstance(intent, Echo):
+                self._printer.echo(intent.text)
+            elif isinstance(intent, RunCommand):
+                self._run_command(intent.command)
             else:
-                self._send_decision(one)
+                self._send_decision(intent)
 
-    def _run_command(self, one: RunCommand) -> None:
+    def _run_command(self, command: Command) -> None:
         now = self._clock()
-        if one.command == "quit":
+        if command == "quit":
             self._request_exit(0)
-        elif one.command == "help":
+        elif command == "help":
             self._printer.print_line(self.interpreter.help_text())
-        elif one.command == "verbosity":
+        elif command == "verbosity":
             self._change_verbosity(_NEXT_VERBOSITY[self.preferences.verbosity])
-        elif one.command == "next":
+        elif command == "next":
             if self.interpreter.next_prompt is not None:
-                self._reprint_prompt(self.interpreter.next_prompt, False, now)
-        elif (
-            self.interpreter.current_prompt is not None
-        ):  # a prompt that is open is what matters, whatever was said since
-            self._reprint_prompt(self.interpreter.current_prompt, one.command == "more", now)
+                self._reprint_prompt(self.interpreter.next_prompt, now, in_full=False)
+        elif self.interpreter.current_prompt is not None:  # an open prompt comes before anything said since
+            self._reprint_prompt(self.interpreter.current_prompt, now, in_full=command == "more")
         else:
-            actions = self._queue.speak_detail(now) if one.command == "more" else self._queue.repeat(now)
+            actions = self._queue.speak_detail(now) if command == "more" else self._queue.repeat(now)
             if not actions:
                 self._printer.print_line("Nothing was said yet.")
             self._perform_actions(actions, now)
 
-    def _reprint_prompt(self, prompt: Announcement, whole: bool, now: float) -> None:
-        """Print a prompt again, with the time that is left; what was cut in full once that was asked for (C-22)."""
-        said = announce(prompt.event, self.preferences, remaining=self.interpreter.seconds_left(prompt, now)) or prompt
-        accept = self.preferences.keys.get("accept")
-        if whole or (accept in dict(prompt.keys) and accept not in dict(said.keys)):
-            said = msgspec.structs.replace(said, text=said.detail, keys=said.detail_keys)
+    def _reprint_prompt(self, prompt: Announcement, now: float, *, in_full: bool) -> None:
+        """Print a prompt again with the time that is left, in full on request or if it was printed so before (C-22)."""
+        seconds_left = self.interpreter.seconds_left(prompt, now)
+        announcement = announce(prompt.event, self.preferences, remaining=seconds_left) or prompt
+        accept_key = self.preferences.keys.get("accept")
+        if in_full or (accept_key in dict(prompt.keys) and accept_key not in dict(announcement.keys)):
+            announcement = msgspec.structs.replace(
+                announcement, text=announcement.detail, keys=announcement.detail_keys
+            )
         with self._without_typeahead():
-            self._printer.print_line(f"{self._session_label(said)}{said.text}")
-            self._perform_intents(self.interpreter.prompt_shown(said, now))
+            self._printer.print_line(f"{self._session_label(announcement)}{announcement.text}")
+            self._perform_intents(self.interpreter.prompt_shown(announcement, now))
 
     def _change_verbosity(self, verbosity: Verbosity) -> None:
         self._set_preferences(msgspec.structs.replace(self.preferences, verbosity=verbosity))
@@ -463,50 +468,53 @@ class Terminal:
         self._send(lambda reader: reader.renegotiate(verbosity=verbosity))
 
     def _set_preferences(self, preferences: Preferences) -> None:
-        self.preferences = self._queue.preferences = self._outputs.preferences = preferences
+        self.preferences = preferences
+        self._queue.preferences = preferences
+        self._outputs.preferences = preferences
 
-    # -- answers ---------------------------------------------------------------------------
+    # -- sending ---------------------------------------------------------------------------
 
-    def _send_decision(self, one: Accept | Reject | SendAnswer | RequestTime) -> None:
-        """Send it, and say so. Whether it counted comes as an event; only that it could not be sent is told here."""
-        event, about = one.prompt.event, self._prompt_reference(one.prompt)
-        if isinstance(one, RequestTime):
-            self._printer.print_line(f"Asking for {format_duration(one.seconds)}.{about}")
+    def _send_decision(self, intent: Accept | Reject | SendAnswer | RequestTime) -> None:
+        """Send a decision and print that it is being sent; its outcome arrives as an event."""
+        prompt = intent.prompt
+        event = prompt.event
+        reference = self._prompt_reference(prompt)
+        if isinstance(intent, RequestTime):
+            self._printer.print_line(f"Asking for {format_duration(intent.seconds)}.{reference}")
             self._send(
-                lambda reader: reader.renegotiate(minimum_timeout=one.seconds), one.prompt, self._check_granted_time
+                lambda reader: reader.renegotiate(minimum_timeout=intent.seconds), prompt, self._check_granted_time
             )
-        elif isinstance(one, Accept):
-            self._printer.print_line(f"Sending: accept.{about}")
-            self._send(lambda reader: reader.accept(event), one.prompt)
-        elif isinstance(one, Reject):
-            self._printer.print_line(f"Sending: refuse.{about}")
-            self._send(lambda reader: reader.reject(event), one.prompt)
+        elif isinstance(intent, Accept):
+            self._printer.print_line(f"Sending: accept.{reference}")
+            self._send(lambda reader: reader.accept(event), prompt)
+        elif isinstance(intent, Reject):
+            self._printer.print_line(f"Sending: refuse.{reference}")
+            self._send(lambda reader: reader.reject(event), prompt)
         else:
-            self._printer.print_line(f"Sending: {one.display_text}")
-            if about:  # on a line of its own, or it could be taken for a part of the answer
-                self._printer.print_line(about)
-            self._send(lambda reader: reader.answer(event, one.response), one.prompt)
+            self._printer.print_line(f"Sending: {intent.display_text}")
+            if reference:  # on a line of its own, or it could be mistaken for a part of the answer
+                self._printer.print_line(reference)
+            self._send(lambda reader: reader.answer(event, intent.response), prompt)
 
     def _prompt_reference(self, prompt: Announcement) -> str:
-        """Which one it is, if there are several."""
-        several = len(self._open_tokens) > 1 and prompt.about
-        return (
-            f" {PHRASES['about'].format(truncate_with_notice(prompt.about, MAX_PROMPT_NAME_LENGTH))}" if several else ""
-        )
+        """Return a sentence that names a prompt if several are open."""
+        if len(self._open_tokens) <= 1 or not prompt.about:
+            return ""
+        return f" {PHRASES['about'].format(truncate_with_notice(prompt.about, MAX_PROMPT_NAME_LENGTH))}"
 
     def _check_granted_time(self, terms: Capabilities | None) -> None:
-        """CF-028: a producer that knows our extension says what it grants, and asks again."""
-        ours = terms.unknown.get(PREFIX) if terms is not None else None
-        if not (isinstance(ours, dict) and "minimum_timeout_seconds" in ours):
+        """Say so if no time was granted; otherwise a producer with our extension asks again. CF-028"""
+        attend_members = terms.unknown.get(PREFIX) if terms is not None else None
+        if not (isinstance(attend_members, dict) and "minimum_timeout_seconds" in attend_members):
             self._printer.print_line("The agent does not grant more time.")
 
     def _send(
         self,
         call: Callable[[Reader], Waitable[Any]],
         prompt: Announcement | None = None,
-        done: Callable[[Any], None] = lambda value: None,
+        on_success: Callable[[Any], None] = lambda value: None,
     ) -> None:
-        self._sender.send(call, done, lambda reason: self._handle_send_failure(reason, prompt))
+        self._sender.send(call, on_success, lambda reason: self._handle_send_failure(reason, prompt))
 
     def _handle_send_failure(self, reason: str, prompt: Announcement | None) -> None:
         self._printer.print_line(f"It could not be sent. {reason}")
@@ -516,140 +524,3 @@ class Terminal:
             with self._without_typeahead():
                 self._printer.print_line(f"The prompt is still open.{self._prompt_reference(prompt)}")
                 self._perform_intents(self.interpreter.send_failed(prompt, self._clock()))
-
-
-# -- page --
-
-
-class LinePrinter:
-    """Lines on a stream. Whatever a text holds, it stays on its line and moves nothing (C-26, C-59)."""
-
-    def __init__(self, stream: TextIO) -> None:
-        self._stream = stream
-        self._is_mid_line = False  # something was echoed and its line has not ended
-
-    def print_line(self, text: str) -> None:
-        self._stream.write(("\n" if self._is_mid_line else "") + sanitize(text) + "\n")
-        self._stream.flush()
-        self._is_mid_line = False
-
-    def echo(self, text: str) -> None:
-        if text == "\n" and not self._is_mid_line:
-            return
-        self._stream.write(text)
-        self._stream.flush()
-        self._is_mid_line = not text.endswith("\n")
-
-
-# -- sending --
-
-SEND_TIMEOUT: Final = 30.0  # seconds that sending may take
-
-
-class Reader(Protocol):
-    """What a terminal needs of a subscriber."""
-
-    @property
-    def terms(self) -> Capabilities | None: ...
-
-    @property
-    def producer(self) -> ProducerInfo | None: ...
-
-    def __iter__(self) -> Iterator[Envelope]: ...
-
-    def accept(self, prompt: Envelope, /) -> Waitable[Any]: ...
-
-    def reject(self, prompt: Envelope, /) -> Waitable[Any]: ...
-
-    def answer(self, prompt: Envelope, response: Any, /) -> Waitable[Any]: ...
-
-    def renegotiate(self, **changes: Unpack[TermsChanges]) -> Waitable[Any]: ...
-
-    def close(self) -> object: ...
-
-
-class Sender:
-    """
-    Sends one thing after the other, in order, from a thread of its own.
-
-    ``post`` has the loop of the terminal call something; ``broken`` is told of
-    a mistake in the program.
-    """
-
-    def __init__(self, call_soon: Callable[[Callable[[], None]], None], on_error: Callable[[Exception], None]) -> None:
-        self.reader: Reader | None = None
-        self._call_soon, self._on_error = call_soon, on_error
-        self._jobs: SimpleQueue[Callable[[], None] | None] = SimpleQueue()
-
-    def send(
-        self,
-        call: Callable[[Reader], Waitable[Any]],
-        on_success: Callable[[Any], None],
-        on_failure: Callable[[str], None],
-    ) -> None:
-        """Have it sent; then ``done`` is called with what came of it, or ``failed`` with the reason."""
-        self._jobs.put(partial(self._run_job, call, on_success, on_failure))
-
-    def _run_job(
-        self,
-        call: Callable[[Reader], Waitable[Any]],
-        on_success: Callable[[Any], None],
-        on_failure: Callable[[str], None],
-    ) -> None:
-        try:
-            if self.reader is None:
-                raise ChannelLost("There is no connection yet.")
-            value = call(self.reader).wait(SEND_TIMEOUT)
-        except (AaepError, TimeoutError, OSError, CancelledError) as error:
-            self._call_soon(partial(on_failure, describe_error(error)))
-        except Exception as error:
-            self._call_soon(partial(self._on_error, error))
-        else:
-            self._call_soon(partial(on_success, value))
-
-    def run(self) -> None:
-        """What its thread does until :meth:`stop`."""
-        while (job := self._jobs.get()) is not None:
-            job()
-
-    def stop(self) -> None:
-        self._jobs.put(None)
-
-
-def describe_error(error: Exception) -> str:
-    """What went wrong, in sentences and without the numbers of rules."""
-    if isinstance(error, ProtocolError):
-        return " ".join([str(error).split("\n", 1)[0], *(one.message for one in error.violations)])
-    return str(error) or "It took too long, and may have arrived or not."
-
-
-# -- signals --
-
-_EXIT_STATUS_BY_SIGNAL: Final = {"SIGINT": 130, "SIGTERM": 0, "SIGHUP": 0}  # and the exit status
-
-
-@contextlib.contextmanager
-def handle_signals(wakeup_fd: int, on_end: Callable[[int], None], on_resume: Callable[[], None]) -> Iterator[None]:
-    """SIGINT, SIGTERM and SIGHUP end the loop; after a stop the terminal is taken again."""
-    if threading.current_thread() is not threading.main_thread():  # nobody else may have them
-        yield
-        return
-    found = {getattr(signal, name): status for name, status in _EXIT_STATUS_BY_SIGNAL.items() if hasattr(signal, name)}
-
-    def ended(number: int, frame: FrameType | None) -> None:
-        on_end(found[number])
-
-    def resumed(number: int, frame: FrameType | None) -> None:
-        on_resume()
-
-    # By the descriptor too: a signal in the moment before a wait would be seen only after it.
-    wakes = signal.set_wakeup_fd(wakeup_fd, warn_on_full_buffer=False)
-    kept: dict[Any, Any] = {number: signal.signal(number, ended) for number in found}
-    if hasattr(signal, "SIGCONT"):
-        kept[signal.SIGCONT] = signal.signal(signal.SIGCONT, resumed)
-    try:
-        yield
-    finally:
-        signal.set_wakeup_fd(wakes, warn_on_full_buffer=False)
-        for number, before in kept.items():
-            signal.signal(number, before)

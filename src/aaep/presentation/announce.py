@@ -42,7 +42,7 @@ from ..text.sentences import find_boundary
 from ..text.summaries import STATE_SUMMARIES
 from .preferences import COMMAND_WORDS, DEFAULT_KEYS, DEFAULT_PREFERENCES, EventView, Preferences
 
-__all__ = ["DEFAULT_KEYS", "Announcement", "Outputs", "Preferences", "announce"]
+__all__ = ["DEFAULT_KEYS", "Announcement", "Outputs", "Preferences", "announce", "choice_labels"]
 
 
 _WORD: Final = re.compile(r"\w+")
@@ -255,7 +255,7 @@ def _compose_clarification(event: AwaitingClarification, view: EventView) -> Ite
     yield question or PHRASES["question.none"]
     if context := view.short_text("context"):
         yield PHRASES["why"].format(context)
-    labels = _choice_labels(event)
+    labels = choice_labels(event)
     if labels:
         yield PHRASES["choices"]
         yield from (
@@ -270,7 +270,7 @@ def _compose_clarification(event: AwaitingClarification, view: EventView) -> Ite
     yield _format_timeout(view, phrase, view.shorten(answer, "default_response"))
 
 
-def _choice_labels(event: AwaitingClarification) -> list[str]:
+def choice_labels(event: AwaitingClarification) -> list[str]:
     """Return the spoken text of each choice: its label, else its value, else "?"."""
     labels = []
     for choice in get_member(event, "choices") or ():
@@ -368,7 +368,7 @@ def _prompt_keys(
             commands.append("accept")
         commands.append("reject" if allowed is None or "reject" in allowed else "close")
     elif isinstance(event, AwaitingClarification):
-        answers = [(str(number), label) for number, label in enumerate(_choice_labels(event), start=1)]
+        answers = [(str(number), label) for number, label in enumerate(choice_labels(event), start=1)]
         if "yes_no" in (get_member(event, "accepted_response_kinds") or ()):
             answers += [("y", PHRASES["key.yes"]), ("n", PHRASES["key.no"])]
     elif event.type == "aaep:agent.awaiting.confirmation":

@@ -571,7 +571,7 @@ def _build_offer(info: ProducerInfo, language: str, registry: Registry, manifest
 def _build_signer(
     key: SigningKey | str | os.PathLike[str], wall: Callable[[], float]
 ) -> Callable[[Manifest], str | None]:
-    from ..identity.signatures import ManifestSigner  # noqa: PLC0415  # brings in cryptography, which few need
+    from ..identity.signed_manifests import ManifestSigner  # noqa: PLC0415  # brings in cryptography, which few need
     from ..identity.signing_keys import SigningKey  # noqa: PLC0415  # brings in cryptography, which few need
 
     return ManifestSigner(key if isinstance(key, SigningKey) else SigningKey.load(key), wall=wall)

@@ -28,7 +28,7 @@ __all__ = [
     "check_folder_safe",
     "create_private_folder",
     "default_journal_path",
-    "file_version",
+    "get_file_version",
     "open_regular_file",
     "open_without_waiting",
     "user_state_folder",
@@ -76,7 +76,7 @@ def _check_regular(path: str | Path, file_stat: os.stat_result) -> None:
         raise OSError(errno.EINVAL, _NOT_REGULAR, str(path))
 
 
-def file_version(file_stat: os.stat_result) -> FileVersion:
+def get_file_version(file_stat: os.stat_result) -> FileVersion:
     """Return a value that differs whenever a file was replaced or written since."""
     return file_stat.st_ino, file_stat.st_size, file_stat.st_mtime_ns, file_stat.st_ctime_ns
 

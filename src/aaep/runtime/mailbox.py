@@ -79,7 +79,8 @@ class Mailbox(Generic[T]):
     def _pop(self) -> T | None:
         """Remove and return the next item, or raise the pending error, or return None. Needs ``_condition``."""
         if not self._items:
-            error, self._error = self._error, None
+            error = self._error
+            self._error = None
             if error is not None:
                 raise error
             return None

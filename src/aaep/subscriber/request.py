@@ -121,13 +121,13 @@ class Terms:
 
     def build_change(self, wanted: Terms, subscription_id: str) -> bytes:
         """Return the encoded subscription.renegotiate that changes these terms to others. SUB-059 §5.7"""
-        before = _get_members(self.to_capabilities())
-        after = _get_members(wanted.to_capabilities())
-        removed = before.keys() - after.keys()
+        old_members = _get_members(self.to_capabilities())
+        new_members = _get_members(wanted.to_capabilities())
+        removed = old_members.keys() - new_members.keys()
         if removed:  # CF-042: null is never sent, and nothing else removes a member
             text = f"These cannot be taken back, only changed: {', '.join(sorted(removed))}."
             raise LocalProtocolError("Nothing was sent.", [Violation("SUB-059", text, "/capabilities")])
-        changes = {name: value for name, value in after.items() if before.get(name) != value}
+        changes = {name: value for name, value in new_members.items() if old_members.get(name) != value}
         return _encode_with_capabilities(
             SubscriptionRenegotiate(subscription_id=subscription_id, capabilities=Capabilities()), changes
         )

@@ -12,7 +12,7 @@ from msgspec import UNSET
 
 from ..identity.manifests import ManifestInvalid, check_consistency
 from ..identity.origins import ENCRYPTED, LOCAL_ORIGIN, TRANSPORTS, is_on_this_machine, origin
-from ..identity.signatures import VerifiedManifest, verify_manifest
+from ..identity.signed_manifests import VerifiedManifest, verify_manifest
 from ..identity.signing_keys import TrustedKeys
 from ..protocol.messages import Capabilities, SubscriptionAccepted
 from ..text.sanitize import sanitize

@@ -21,7 +21,7 @@ from ...hub.face import AgentConnection, FrameWriter, Server
 from ...hub.manifest import build_manifest
 from ...hub.settings import HubSettings
 from ...identity.peer import Peer
-from ...identity.signatures import sign_manifest
+from ...identity.signed_manifests import sign_manifest
 from ...identity.signing_keys import SigningKey
 from ...protocol import codec
 from ...protocol.attend_extension import ATTEND

@@ -1,0 +1,516 @@
+"""
+Interpretation of keys and lines as answers to prompts and as commands.
+
+Nothing here reads input, prints or reads a clock, so that the rules of accepting
+can be tested without a terminal. Only a prompt that was printed in full before
+the key was pressed can be accepted:
+
+* Enter, a key that is held down, several keys at once, and a key that came too
+  soon to be meant for this prompt accept nothing;
+* an action that is risky or irreversible takes a second, different key, which
+  counts only for the same prompt, and only if no line about another prompt was
+  printed in between;
+* so does a prompt that is or was open beside another one, or that came just
+  after another closed by itself: the key could be meant for the other one;
+* a prompt that was shortened is accepted only after its full text was printed (C-22).
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+from typing import Final
+
+import msgspec
+
+from ..presentation.announce import Announcement
+from ..presentation.preferences import DEFAULT_KEYS
+from ..presentation.queue import MAX_PROMPT_NAME_LENGTH
+from ..protocol.events import AwaitingClarification, AwaitingConfirmation
+from ..protocol.fields import get_member
+from ..text.phrases import PHRASES, truncate_with_notice
+from ..text.sanitize import sanitize
+from .answers import MAX_RESPONSE_LENGTH, available_response_kinds, describe_expected_answer, parse_answer
+from .intents import Accept, Command, Echo, Intent, PrintLine, Reject, RequestTime, RunCommand, SendAnswer
+
+__all__ = ["InputInterpreter"]
+
+MIN_READING_TIME: Final = 0.5  # seconds in which a prompt cannot have been read yet
+KEY_REPEAT_WINDOW: Final = 0.75  # seconds within which the same key again counts as held down
+CLOSED_PROMPT_WINDOW: Final = 10.0  # seconds after a prompt closed by itself in which a key may be meant for it
+OUTCOME_GRACE: Final = 2.0  # seconds to wait for the outcome of an expired prompt
+MAX_PROMPT_TIMEOUT: Final = 86_400  # seconds; CF-028
+ENTER: Final = "\n"
+ESCAPE: Final = "\x1b"
+
+# The next prompt is not on n, which begins the answer no.
+_KEY_BINDINGS: Final[Mapping[str, str]] = {**DEFAULT_KEYS, "repeat": "s", "next": "o", "verbosity": "v", "help": "?"}
+_ACTIONS_BY_WORD: Final[Mapping[str, str]] = {
+    "accept": "accept",
+    "reject": "reject",
+    "refuse": "reject",
+    "more": "more",
+    "repeat": "repeat",
+    "next": "next",
+    "verbosity": "verbosity",
+    "time": "time",
+    "quit": "close",
+    "help": "help",
+}
+_ACTIONS_BY_KEY: Final[Mapping[str, str]] = {key: action for action, key in _KEY_BINDINGS.items()}
+_COMMANDS_BY_ACTION: Final[Mapping[str, Command]] = {
+    "more": "more",
+    "repeat": "repeat",
+    "next": "next",
+    "verbosity": "verbosity",
+    "close": "quit",
+    "help": "help",
+}
+_HELP_KEYS: Final = (
+    "Keys: a accepts, r refuses, m says more, s says it again, o goes to the next open prompt, "
+    "v changes how much is said, t asks for more time, q quits, ? says this. "
+    "Accepting takes a second key if it is risky, or if several prompts are open. "
+    "Answer a question with its number, or y or n, and then Enter. "
+    "To answer in your own words press Enter, write, and press Enter again."
+)
+_HELP_LINES: Final = (
+    "Commands, one on each line: accept, reject, more, repeat, next, verbosity, time, quit, help. "
+    "Next goes to the next open prompt. Accepting takes a second line if it is risky, or if several prompts are open. "
+    "Answer a question with its number, yes, no, or your own words. "
+    "Words that are commands are sent as an answer with answer in front of them."
+)
+
+
+class _ShownPrompt(msgspec.Struct, eq=False):
+    """A prompt that was printed and is not answered yet."""
+
+    prompt: Announcement  # with all keys that were offered for it so far
+    deadline: float
+    is_ambiguous: bool = False  # another one is or was just open, and a key could be meant for that
+
+
+class InputInterpreter:
+    """Turns the keys or lines of one person, or of a program at a pipe, into intents."""
+
+    def __init__(self, *, lines: bool = False, replies: bool = True) -> None:
+        self.is_line_based = lines
+        self.can_reply = replies
+        self.answered_prompts: dict[str, _ShownPrompt] = {}  # answered, and still without an outcome
+        self._open_prompts: dict[str, _ShownPrompt] = {}  # oldest first
+        self._current: _ShownPrompt | None = None  # the one that input answers
+        self._current_since = 0.0
+        self._last_closed_at = -math.inf  # when the current prompt last closed by itself
+        self._is_armed = False  # accepting waits for the second key
+        self._draft: str | None = None  # an answer that is being typed
+        self._extended_tokens: set[str] = set()  # of prompts for which more time was requested
+        self._pressed_at: dict[str, float] = {}
+        self._last_notice = ("", float("-inf"))  # its text and time
+
+    @property
+    def current_prompt(self) -> Announcement | None:
+        """The prompt that input answers now, None if there is none."""
+        return self._current.prompt if self._current is not None else None
+
+    @property
+    def next_prompt(self) -> Announcement | None:
+        """The open prompt after the current one, in a circle; None if there is no other."""
+        open_prompts = [*self._open_prompts.values()]
+        if not open_prompts:
+            return None
+        index = open_prompts.index(self._current) if self._current is not None else -1
+        following = open_prompts[(index + 1) % len(open_prompts)]
+        return None if following is self._current else following.prompt
+
+    @property
+    def draft(self) -> str | None:
+        """The answer as typed so far, None while none is being typed."""
+        return self._draft
+
+    @property
+    def next_deadline(self) -> float | None:
+        """The time at which to call :meth:`advance`, None while there is nothing to wait for."""
+        earliest = min((shown_prompt.deadline for shown_prompt in self._open_prompts.values()), default=math.inf)
+        return None if math.isinf(earliest) else earliest + OUTCOME_GRACE
+
+    def seconds_left(self, prompt: Announcement, now: float) -> float:
+        """Return the number of seconds left to answer a prompt."""
+        shown_prompt = self._open_prompts.get(prompt.prompt)
+        return 0.0 if shown_prompt is None else max(0.0, shown_prompt.deadline - now)
+
+    def help_text(self) -> str:
+        """Return the help for keys or for lines."""
+        return _HELP_LINES if self.is_line_based else _HELP_KEYS
+
+    # -- prompts ---------------------------------------------------------------------------
+
+    def prompt_shown(self, prompt: Announcement, now: float) -> list[Intent]:
+        """Note that a prompt was printed in full, with ``prompt.keys`` offered for it."""
+        token = prompt.prompt
+        if not self.can_reply or token in self.answered_prompts:
+            return self.prompt_mentioned(token)
+        shown_prompt = self._open_prompts.get(token)
+        if shown_prompt is None:
+            is_known = isinstance(prompt.event, (AwaitingConfirmation, AwaitingClarification))
+            shown_prompt = _ShownPrompt(prompt, now + (prompt.timeout if is_known else math.inf))
+            shown_prompt.is_ambiguous = now - self._last_closed_at < CLOSED_PROMPT_WINDOW
+            self._add_prompt(shown_prompt)
+        else:
+            # It is repeated, perhaps shortened: keys that were offered with the full text stay valid.
+            offered_keys = {**dict(shown_prompt.prompt.keys), **dict(prompt.keys)}
+            shown_prompt.prompt = msgspec.structs.replace(prompt, keys=tuple(offered_keys.items()))
+        if shown_prompt is self._current or self._draft is not None:  # a draft belongs to its own question
+            return self.prompt_mentioned(token)
+        intents = self._disarm()
+        self._current = shown_prompt
+        self._current_since = now
+        if isinstance(prompt.event, AwaitingClarification):
+            intents.append(PrintLine(self._answer_hint(prompt.event)))
+        if len(self._open_prompts) > 1:
+            intents.append(
+                PrintLine(
+                    f"{len(self._open_prompts)} prompts are open. You answer this one now. {self._next_prompt_hint()}"
+                )
+            )
+        return intents
+
+    def _add_prompt(self, shown_prompt: _ShownPrompt) -> None:
+        self._open_prompts[shown_prompt.prompt.prompt] = shown_prompt
+        if len(self._open_prompts) > 1:
+            for open_prompt in self._open_prompts.values():
+                open_prompt.is_ambiguous = True
+
+    def prompt_mentioned(self, token: str) -> list[Intent]:
+        """Note that a line about a prompt was printed; if it is another one, the next key could be meant for that."""
+        if self._current is None or self._current.prompt.prompt == token:
+            return []
+        intents = self._disarm()
+        if token in self._open_prompts:
+            name = truncate_with_notice(self._current.prompt.about, MAX_PROMPT_NAME_LENGTH)
+            hint = f" {self._next_prompt_hint()}" if self._draft is None else ""
+            intents.append(PrintLine(f"You still answer this: {name}{hint}"))
+        return intents
+
+    def prompt_closed(self, token: str, now: float) -> list[Intent]:
+        """Note that a prompt was closed, here or elsewhere, which voids the keys pressed for it (CF-025)."""
+        self.answered_prompts.pop(token, None)
+        self._extended_tokens.discard(token)
+        shown_prompt = self._open_prompts.pop(token, None)
+        if shown_prompt is None or shown_prompt is not self._current:
+            return self._disarm()
+        intents: list[Intent] = []
+        if self._draft:
+            intents.append(PrintLine(f"What you were writing was not sent: {sanitize(self._draft)}"))
+        elif self._is_armed:
+            intents.append(PrintLine("Nothing was accepted here."))
+        self._current = None
+        self._draft = None
+        self._is_armed = False
+        self._last_closed_at = now
+        return intents
+
+    def send_failed(self, prompt: Announcement, now: float) -> list[Intent]:
+        """Reopen a prompt whose answer could not be sent, for a new decision."""
+        self._extended_tokens.discard(prompt.prompt)
+        shown_prompt = self.answered_prompts.pop(prompt.prompt, None)
+        if shown_prompt is not None:
+            self._add_prompt(shown_prompt)
+        return self.prompt_shown(prompt, now) if self._current is None else self.prompt_mentioned(prompt.prompt)
+
+    def advance(self, now: float) -> list[Intent]:
+        """Close prompts that have expired without an outcome."""
+        intents: list[Intent] = []
+        for token, shown_prompt in [*self._open_prompts.items()]:
+            if shown_prompt.deadline + OUTCOME_GRACE <= now:
+                text = PHRASES["expired"]
+                if shown_prompt.is_ambiguous:
+                    name = truncate_with_notice(shown_prompt.prompt.about, MAX_PROMPT_NAME_LENGTH)
+                    text += f" {PHRASES['about'].format(name)}"
+                intents += [PrintLine(text), *self.prompt_closed(token, now)]
+        return intents
+
+    # -- keys ------------------------------------------------------------------------------
+
+    def press(self, keys: Sequence[str], now: float) -> list[Intent]:
+        """Interpret the keys that arrived at once, usually one."""
+        if len(keys) > 1 and self._draft is None and not self._is_answer_start(keys[0]):
+            is_held_down = all(self._record_key_press(key, now) for key in keys)
+            if is_held_down and not self._is_armed:
+                return []
+            return [
+                *self._disarm(),
+                PrintLine("Several keys came at once. None of them counts. Press one key at a time."),
+            ]
+        intents: list[Intent] = []
+        for number, key in enumerate(keys, start=1):
+            # A line break inside a pasted text does not send it.
+            intents += self._handle_key(" " if key == ENTER and number < len(keys) else key, now)
+        return intents
+
+    def _record_key_press(self, key: str, now: float) -> bool:
+        """Record that a key was pressed; return whether it was pressed just before too."""
+        key = key.lower()
+        is_repeat = now - self._pressed_at.get(key, float("-inf")) < KEY_REPEAT_WINDOW
+        self._pressed_at[key] = now
+        return is_repeat
+
+    def _handle_key(self, key: str, now: float) -> list[Intent]:
+        is_repeat = self._record_key_press(key, now)
+        if self._draft is not None:
+            return self._edit_draft(key, self._draft, now, is_repeat=is_repeat)
+        if self._is_armed:
+            return self._handle_second_key(key, now, is_repeat=is_repeat)
+        if key == ENTER:
+            return [] if is_repeat else self._handle_enter()
+        if self._is_answer_start(key):
+            self._draft = key
+            return [Echo(key)]
+        return self._handle_bound_key(key, now, is_repeat=is_repeat)
+
+    def _handle_second_key(self, key: str, now: float, *, is_repeat: bool) -> list[Intent]:
+        """Interpret the key after an accept that has to be confirmed."""
+        if key.lower() == "y":
+            return self._confirm_accept(now)
+        if _ACTIONS_BY_KEY.get(key.lower()) == "accept":
+            return [] if is_repeat else [self._second_key_notice()]
+        intents = self._disarm()
+        if key not in (ENTER, ESCAPE) and key.lower() in _ACTIONS_BY_KEY:
+            intents += self._handle_bound_key(key, now, is_repeat=is_repeat)
+        return intents
+
+    def _handle_bound_key(self, key: str, now: float, *, is_repeat: bool) -> list[Intent]:
+        action = _ACTIONS_BY_KEY.get(key.lower())
+        if action is None:
+            key_name = sanitize(key)
+            if is_repeat or not key_name:
+                return []
+            return [PrintLine(f"The key {key_name} does nothing here. Press ? for help.")]
+        if action in ("accept", "reject") and (is_repeat or self._is_too_early(now)):
+            return self._ignore_key(key, now)
+        return self._run_action(action, now)
+
+    def _is_too_early(self, now: float) -> bool:
+        return self.current_prompt is not None and now - self._current_since < MIN_READING_TIME
+
+    def _ignore_key(self, key: str, now: float) -> list[Intent]:
+        """Say once, not at every repeat, that a key was held down or pressed before the prompt can have been read."""
+        if self.current_prompt is None:
+            return []
+        return self._tell_once(
+            f"That key {key} came too soon and does not count. Wait a moment, then press it once.", now
+        )
+
+    def _tell_once(self, text: str, now: float) -> list[Intent]:
+        """Return a line to print, unless it is the last notice again within a moment."""
+        last_text, last_time = self._last_notice
+        self._last_notice = text, now
+        return [] if text == last_text and now - last_time < KEY_REPEAT_WINDOW else [PrintLine(text)]
+
+    # -- typing an answer ------------------------------------------------------------------
+
+    def _is_answer_start(self, key: str) -> bool:
+        """Whether a key begins an answer to the current question, which Enter then sends."""
+        event = self.current_prompt.event if self.current_prompt is not None else None
+        if not isinstance(event, AwaitingClarification):
+            return False
+        kinds = available_response_kinds(event)
+        if key.lower() in ("y", "n"):
+            return "yes_no" in kinds
+        if key.isdecimal() and key.isascii():
+            return "multiple_choice" in kinds or "numeric" in kinds
+        return key in ("-", "=") and "numeric" in kinds
+
+    def _handle_enter(self) -> list[Intent]:
+        event = self.current_prompt.event if self.current_prompt is not None else None
+        if isinstance(event, AwaitingClarification) and "freetext" in available_response_kinds(event):
+            self._draft = ""
+            return [PrintLine("Write your answer. Enter sends it. Escape leaves it unsent.", discard_typeahead=True)]
+        if isinstance(event, AwaitingClarification):
+            return [PrintLine(self._answer_hint(event))]
+        if self.current_prompt is not None:
+            return [PrintLine("Enter alone answers nothing. Press s to hear the prompt again.")]
+        return [PrintLine("There is nothing to answer. Press ? for help.")]
+
+    def _edit_draft(self, key: str, text: str, now: float, *, is_repeat: bool) -> list[Intent]:
+        """Apply a key to the answer that is being typed."""
+        end_of_line: list[Intent] = [Echo("\n")] if text else []
+        if key == ENTER:
+            if is_repeat and not text:
+                return []
+            self._draft = None
+            if not text.strip():
+                return [*end_of_line, PrintLine("Nothing was written. Nothing was sent.")]
+            return end_of_line + self._answer(text, now)
+        if key == ESCAPE:
+            self._draft = None
+            return [*end_of_line, PrintLine("Left. Nothing was sent.")]
+        if key == "\x15":  # Control-U
+            self._draft = ""
+            return [*end_of_line, PrintLine("What you wrote was removed. Write your answer.")]
+        if key in ("\x7f", "\b"):
+            self._draft = text[:-1]
+            if not text:
+                return []
+            return [Echo("\b \b") if text[-1].isascii() else Echo(f"\n{self._draft}")]
+        if key == "\t":
+            key = " "
+        if not key.isprintable() or len(text) >= MAX_RESPONSE_LENGTH:
+            return []
+        self._draft = text + key
+        return [Echo(key)]
+
+    # -- lines -----------------------------------------------------------------------------
+
+    def enter_line(self, text: str, now: float) -> list[Intent]:
+        """Interpret a whole line: a command, or the answer to a question."""
+        word = " ".join(text.split()).casefold()
+        action = _ACTIONS_BY_WORD.get(word) or _ACTIONS_BY_KEY.get(word)
+        if self._is_armed:
+            if word in ("y", "yes"):
+                return self._confirm_accept(now)
+            if action != "accept":
+                return [*self._disarm(), *(self._run_action(action, now) if action else [])]
+        if action is not None:
+            return self._run_action(action, now)
+        event = self.current_prompt.event if self.current_prompt is not None else None
+        if isinstance(event, AwaitingClarification) and word:
+            has_prefix = word.startswith("answer ")  # for an answer that is a command word
+            return self._answer(text.strip()[len("answer ") :] if has_prefix else text, now)
+        if not word:
+            return self._tell_once("An empty line answers nothing.", now)
+        if self.current_prompt is None:
+            return self._tell_once("There is no prompt, so that line answers nothing. Write help for help.", now)
+        return self._tell_once("That line was not understood. Nothing was sent. Write accept, reject or help.", now)
+
+    # -- actions ---------------------------------------------------------------------------
+
+    def _run_action(self, action: str, now: float) -> list[Intent]:
+        handlers: Mapping[str, Callable[[float], list[Intent]]] = {
+            "accept": self._accept,
+            "reject": self._reject,
+            "time": self._request_time,
+        }
+        if action in handlers:
+            return handlers[action](now)
+        if action == "next" and self.next_prompt is None:
+            return self._tell_once("No other prompt is open.", now)
+        return [RunCommand(_COMMANDS_BY_ACTION[action])]
+
+    def _accept(self, now: float) -> list[Intent]:
+        prompt = self.current_prompt
+        if prompt is None:
+            return self._tell_no_prompt("accept", now)
+        if not isinstance(prompt.event, AwaitingConfirmation):
+            return self._tell_once(self._unsupported_action_hint(prompt), now)
+        key = _KEY_BINDINGS["accept"]
+        if key not in dict(prompt.keys):
+            if key not in dict(prompt.detail_keys):
+                return [PrintLine(PHRASES["unacceptable"])]
+            instruction = "Write more" if self.is_line_based else "Press m"
+            return [PrintLine(f"{PHRASES['uncut']} {instruction}.")]
+        if self._is_expired(now):
+            return [PrintLine(PHRASES["expired"])]
+        if prompt.careful or (self._current is not None and self._current.is_ambiguous):
+            self._is_armed = True
+            return [self._second_key_notice()]
+        return self._confirm_accept(now)
+
+    def _second_key_notice(self) -> PrintLine:
+        """Return the line that says how to confirm an acceptance, and what is accepted."""
+        action = truncate_with_notice(self.current_prompt.about) if self.current_prompt is not None else ""
+        instruction = "Write yes" if self.is_line_based else "Press y"
+        unit = "line" if self.is_line_based else "key"
+        text = f"Not accepted yet. {instruction} to accept this: {action} Any other {unit} takes it back."
+        return PrintLine(text, discard_typeahead=True)
+
+    def _confirm_accept(self, now: float) -> list[Intent]:
+        self._is_armed = False
+        prompt = self.current_prompt
+        if prompt is None:
+            return self._tell_no_prompt("accept", now)
+        if self._is_expired(now):
+            return [PrintLine(PHRASES["expired"])]
+        self._mark_answered(prompt)
+        return [Accept(prompt)]
+
+    def _reject(self, now: float) -> list[Intent]:
+        """Reject the current prompt, even if its time seems to be over here (CF-014)."""
+        prompt = self.current_prompt
+        if prompt is None:
+            return self._tell_no_prompt("refuse", now)
+        if _KEY_BINDINGS["reject"] not in dict(prompt.keys):
+            if isinstance(prompt.event, AwaitingConfirmation):
+                return self._tell_once(PHRASES["unrefusable"], now)
+            return self._tell_once(self._unsupported_action_hint(prompt), now)
+        self._mark_answered(prompt)
+        return [Reject(prompt)]
+
+    def _answer(self, text: str, now: float) -> list[Intent]:
+        prompt = self.current_prompt
+        if prompt is None or not isinstance(prompt.event, AwaitingClarification):
+            return self._tell_no_prompt("answer", now)
+        if self._is_expired(now):
+            return [PrintLine(PHRASES["expired"])]
+        response = parse_answer(prompt.event, text)
+        if response is None:
+            return [PrintLine(f"Nothing was sent. {self._answer_hint(prompt.event)}")]
+        self._mark_answered(prompt)
+        return [SendAnswer(prompt, response.value, response.display_text)]
+
+    def _request_time(self, now: float) -> list[Intent]:
+        prompt = self.current_prompt
+        if prompt is None:
+            return self._tell_no_prompt("have more time for", now)
+        timeout = get_member(prompt.event, "timeout_seconds")
+        seconds = min(2 * timeout, MAX_PROMPT_TIMEOUT) if isinstance(timeout, int) else 0
+        if not isinstance(timeout, int) or seconds <= timeout:
+            return [PrintLine("There is no more time to be had.")]
+        if prompt.prompt in self._extended_tokens:
+            return self._tell_once("More time was asked for already.", now)
+        self._extended_tokens.add(prompt.prompt)
+        return [RequestTime(prompt, seconds)]
+
+    def _mark_answered(self, prompt: Announcement) -> None:
+        """Move a prompt to the answered ones; further input is for the next prompt that is printed."""
+        shown_prompt = self._open_prompts.pop(prompt.prompt, None)
+        if shown_prompt is not None:
+            self.answered_prompts[prompt.prompt] = shown_prompt
+        self._current = None
+        self._draft = None
+        self._is_armed = False
+
+    def _tell_no_prompt(self, verb: str, now: float) -> list[Intent]:
+        """Say why there is no prompt for an action."""
+        if not self.can_reply:
+            return self._tell_once("This reader cannot answer prompts. Nothing was sent.", now)
+        other = f" Another prompt is open. {self._next_prompt_hint()}" if self._open_prompts else ""
+        if self.answered_prompts:
+            return self._tell_once(f"Your answer was sent. Wait for what the agent says.{other}", now)
+        return self._tell_once(f"There is nothing to {verb}.{other}", now)
+
+    def _is_expired(self, now: float) -> bool:
+        return self._current is not None and now >= self._current.deadline
+
+    def _next_prompt_hint(self) -> str:
+        return "Write next for the next prompt." if self.is_line_based else "Press o for the next prompt."
+
+    def _unsupported_action_hint(self, prompt: Announcement) -> str:
+        """Return the hint for a prompt that cannot be accepted or refused."""
+        if not isinstance(prompt.event, AwaitingClarification):
+            return PHRASES["incomplete.prompt"]
+        hint = " To send that word as your answer, write answer in front of it." if self.is_line_based else ""
+        return f"This is a question. {self._answer_hint(prompt.event)}{hint}"
+
+    def _answer_hint(self, event: AwaitingClarification) -> str:
+        if available_response_kinds(event) == ("freetext",) and not self.is_line_based:
+            return "Press Enter, write your answer, and press Enter again."
+        hint = describe_expected_answer(event)
+        if not self.is_line_based and "freetext" in available_response_kinds(event):
+            hint += " Press Enter before you write your own words."
+        return hint
+
+    def _disarm(self) -> list[Intent]:
+        """Take back an acceptance that was not confirmed."""
+        if not self._is_armed:
+            return []
+        self._is_armed = False
+        return [PrintLine("Taken back. Nothing was accepted.")]

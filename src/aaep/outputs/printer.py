@@ -1,0 +1,31 @@
+"""Printing of lines that a screen reader, a braille display and a log read alike."""
+
+from __future__ import annotations
+
+from typing import TextIO
+
+from ..text.sanitize import sanitize
+
+__all__ = ["LinePrinter"]
+
+
+class LinePrinter:
+    """Prints sanitized lines to a stream: whatever a text contains, it stays on its line (C-26, C-59)."""
+
+    def __init__(self, stream: TextIO) -> None:
+        self._stream = stream
+        self._is_mid_line = False  # something was echoed and its line has not ended
+
+    def print_line(self, text: str) -> None:
+        """Print a text on a line of its own."""
+        self._stream.write(("\n" if self._is_mid_line else "") + sanitize(text) + "\n")
+        self._stream.flush()
+        self._is_mid_line = False
+
+    def echo(self, text: str) -> None:
+        """Print typed text as it is, without ending the line."""
+        if text == "\n" and not self._is_mid_line:
+            return
+        self._stream.write(text)
+        self._stream.flush()
+        self._is_mid_line = not text.endswith("\n")
