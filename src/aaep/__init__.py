@@ -51,6 +51,7 @@ from .protocol.messages import (
     SubscriptionRenegotiate,
     SubscriptionRequest,
 )
+from .version import __version__
 
 if TYPE_CHECKING:
     from . import identity as identity
@@ -73,8 +74,6 @@ if TYPE_CHECKING:
     from .subscriber.status import Status, SubscriptionRefused
     from .subscriber.subscriber import Subscriber, listen
     from .transports.base import ChannelLost, ChannelRefused
-
-__version__ = "0.1.0"
 
 __all__ = [
     "AaepError",

@@ -20,7 +20,6 @@ from functools import partial
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Final, Self
 
-from .. import __version__
 from ..errors import AaepError
 from ..presentation.announce import Announcement, Outputs
 from ..presentation.preferences import DEFAULT_PREFERENCES, Preferences
@@ -32,6 +31,7 @@ from ..protocol.messages import Capabilities, Reply
 from ..runtime.background import Waitable, is_in_event_loop
 from ..runtime.ids import format_timestamp
 from ..transports.base import Channel, ChannelLost, transport
+from ..version import __version__
 from .connection import Connection, Reconnect
 from .fallback import FallbackChannel
 from .record import RecordCallback, RecordingChannel

@@ -18,11 +18,11 @@ from urllib.request import getproxies, proxy_bypass
 import aiohttp
 import msgspec
 
-from ... import __version__
 from ...errors import AaepError, FrameError
 from ...identity.origins import is_loopback, split_url, web_origin
 from ...protocol.framing import MAX_MESSAGE_BYTES, SseDecoder
 from ...text.phrases import ensure_full_stop
+from ...version import __version__
 from ..base import Arrival, ChannelLost, ChannelRefused, Token, authorization, connection_target, type_of
 from .routes import ACCEPT, EVENTS, MANIFEST, REPLIES, SUBSCRIPTIONS
 

@@ -13,10 +13,10 @@ from typing import Any, Final
 import aiohttp
 from aiohttp import WSMsgType
 
-from ... import __version__
 from ...identity.origins import http_url
 from ...protocol.framing import MAX_MESSAGE_BYTES
 from ...text.phrases import ensure_full_stop
+from ...version import __version__
 from ..base import ChannelLost, ChannelRefused, Token, authorization, connection_target
 from ..duplex_client import DuplexChannel
 from .client import TRANSIENT_STATUSES, HttpChannel, describe_broken_connection, proxy_for
