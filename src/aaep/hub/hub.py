@@ -116,6 +116,9 @@ class Hub:
         self._given_loop = loop
         self._timers = Timers(clock, self.call_soon)
         self.expiry = CredentialExpiry(clock, wall, self._timers.call_at, self._credential_expired)
+        # The finest boundary at which a reader wants output: a sentence, or less. Any thread may read it, and need not
+        # call the hub before it has something to publish.
+        self.finest_boundary: CoalesceHint = "sentence"
         self.delivery = Delivery(
             self.settings,
             self.offer.registry,
@@ -124,6 +127,7 @@ class Hub:
             call_at=self._timers.call_at,
             on_lost=self._reader_lost,
             on_slow=self._reader_too_slow,
+            on_boundary=self._boundary_changed,
             journal=journal,
         )
         self.sessions = SessionRegistry(audience)
@@ -182,11 +186,6 @@ class Hub:
         hearing = [subscription for subscription in self.subscriptions.find_hearing(session) if subscription.may_reply]
         asked = [subscription.get_requested("minimum_timeout_seconds") for subscription in hearing]
         return max((seconds for seconds in asked if isinstance(seconds, int)), default=0)
-
-    @property
-    def finest_boundary(self) -> CoalesceHint:
-        """The finest boundary at which a reader wants output: a sentence, or less."""
-        return self.delivery.finest_boundary
 
     def wait_for_reader(self, *, replies: bool = False) -> Waitable[str]:
         """Return, now or later, the id of a subscription with a reader; one that may answer, if ``replies``."""
@@ -476,6 +475,9 @@ class Hub:
         subscription = self.subscriptions.by_id(subscription_id)
         if subscription is not None and subscription.writer is writer:
             self._reader_lost(subscription)
+
+    def _boundary_changed(self, boundary: CoalesceHint) -> None:
+        self.finest_boundary = boundary
 
     def _reader_lost(self, subscription: Subscription) -> None:
         if subscription.writer is None:
