@@ -329,20 +329,25 @@ class Hub:
 
     def reply(self, message: Reply, peer: Peer) -> None:
         """Pass a reply to its session. Nothing is answered, whatever becomes of it (CF-012, CONF-040)."""
-        subscription, session = self._own(message.subscription_id, peer), None
+        subscription = self._own(message.subscription_id, peer)
         if (
-            subscription is not None
-            and subscription.may_answer(type(message))
-            and (peer is subscription.peer or peer.may_reply)  # CF-008, CF-015
+            subscription is None
+            or not subscription.may_answer(type(message))
+            or not (peer is subscription.peer or peer.may_reply)  # CF-008, CF-015
         ):
-            session = self.sessions.find_owner(message.reply_token, peer)
+            self._refuse_reply("it is not this peer's to give")
+            return
+        # The person waits for the outcome.
+        self.delivery.call_and_drain(self._pass_on_reply, message, peer)
+
+    def _pass_on_reply(self, message: Reply, peer: Peer) -> None:
+        session = self.sessions.find_owner(message.reply_token, peer)
         if session is None:
             self._refuse_reply("it is not this peer's to give")
             return
         self._replies += 1
         _log.info("A reply of %r over %s was passed on. %s", peer.principal, peer.transport, peer.process)  # CF-141
-        # The person waits for the outcome.
-        self.delivery.call_and_drain(session.reply, message, message.subscription_id)
+        session.reply(message, message.subscription_id)
 
     def _refuse_reply(self, why: str) -> None:
         """Count a reply that no session gets. The log does not name its token."""
