@@ -193,7 +193,7 @@ def record_walks(folder: Path, written: Walk, answered: Walk) -> tuple[dict[str,
             return readers[0]
 
         terminal = Terminal(connect, detect_input(standard_input), LinePrinter(cast(TextIO, printed)))
-        listening = threading.Thread(target=terminal.run)
+        listening = threading.Thread(target=terminal.run, daemon=True)
         listening.start()
         producer.reader().wait(LONG)
 
@@ -214,7 +214,7 @@ def record_walks(folder: Path, written: Walk, answered: Walk) -> tuple[dict[str,
             wait_until_heard()
 
         def ask() -> threading.Thread:
-            agent = threading.Thread(target=look, args=("the balance",))
+            agent = threading.Thread(target=look, args=("the balance",), daemon=True)
             agent.start()
             printed.wait_for("Look at the balance.")
             wait_until_heard()
