@@ -25,7 +25,8 @@ def section(title: str) -> str:
 def tables(title: str) -> list[list[list[str]]]:
     """The tables of a section, each with its rows, without their heads."""
     found = re.findall(r"(?:^\|.*\|\n)+", section(title), re.MULTILINE)
-    return [[[cell.strip() for cell in row.strip("|").split(" | ")] for row in one.splitlines()[2:]] for one in found]
+    rows = [table.splitlines()[2:] for table in found]
+    return [[[cell.strip() for cell in row.strip("|").split(" | ")] for row in table] for table in rows]
 
 
 def code(cell: str) -> list[str]:
@@ -113,7 +114,7 @@ def read_walk(title: str) -> Walk:
     )
 
 
-def left_out(module: str) -> bool:
+def is_left_out(module: str) -> bool:
     """Whether a module is called from everywhere, as the page says."""
     (names,) = re.findall(r"^Left out are .*$", section(OUT), re.MULTILINE)
     return any(module == name or module.startswith(name.removesuffix("*")) for name in map(module_name, code(names)))
@@ -134,7 +135,7 @@ def test_the_stations_are_those_that_are_passed(title: str, recorded: dict[str, 
     for thread, entries in recorded[title].items():
         for entry in entries:
             first.setdefault(entry.module, thread)
-    walked = [(module, thread) for module, thread in first.items() if not left_out(module)]
+    walked = [(module, thread) for module, thread in first.items() if not is_left_out(module)]
     assert walked == [(station.module, station.thread) for station in stations(title)]
 
 

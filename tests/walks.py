@@ -51,6 +51,7 @@ class Walk(NamedTuple):
 class _Part(threading.local):
     """What of a walk goes on in the current thread."""
 
+    walk: Walk | None = None
     name = ""  # of the thread; none while no part of the walk goes on here
     depth = 0  # of calls, from where it began
     left_at: int | None = None  # the depth of the call that goes another way
@@ -108,8 +109,10 @@ class Recorder:
             self.handled.put(frame.f_locals["event"].event_id)
         walk = self._walk
         part = self._part
-        if walk is None:
+        if part.walk is not walk:
+            part.walk = walk
             part.name = ""
+        if walk is None:
             return
         if not part.name:
             name = self._begins.get(function, "")
