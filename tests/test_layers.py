@@ -6,13 +6,14 @@ import ast
 import subprocess
 import sys
 from collections.abc import Iterator
+from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
 
 import pytest
 
 SOURCE = Path(__file__).parent.parent / "src" / "aaep"
 
-# What a package may import besides itself and aaep.errors. A name with a dot allows that module only.
+# What a package may import besides itself, aaep.errors and aaep.version. A name with a dot allows that module only.
 MAY_IMPORT = {
     "text": "",
     "protocol": "text",
@@ -32,7 +33,7 @@ MAY_IMPORT = {
     "cli": "*",
 }
 PURE = ("text", "protocol", "shaping", "presentation")
-TOP = {"__init__", "__main__", "errors", "testing"}
+TOP = {"__init__", "__main__", "errors", "testing", "version"}
 
 # Standard library that reaches outside the process, waits, or gives another answer each time.
 DENIED = set(
@@ -45,9 +46,6 @@ DENIED = set(
 LIBRARIES = {"msgspec": "", "jsonschema_rs": "protocol.schema", "regex": "text.sentences"}  # and where, if not anywhere
 CALLS = {"open", "print", "input", "breakpoint", "eval", "exec", "__import__"}
 CLOCKS = {"now", "utcnow", "today"}
-
-# Imports against the table that are still to be repaired.
-UNREPAIRED: set[str] = set()
 
 
 def modules() -> dict[str, Path]:
@@ -62,18 +60,23 @@ def modules() -> dict[str, Path]:
 MODULES = modules()
 
 
-def imported(path: Path) -> Iterator[str]:
-    """Every module a file imports, wherever in it, by its full name; a name that is no module with its module."""
+def import_statements(tree: ast.Module, path: Path) -> Iterator[tuple[ast.Import | ast.ImportFrom, str, ast.alias]]:
+    """Every name that a file imports, wherever in it, with the full name of the module that it comes from, if any."""
     package = ("aaep", *path.relative_to(SOURCE).parent.parts)
-    for node in ast.walk(ast.parse(path.read_text(), str(path))):
+    for node in ast.walk(tree):
         if isinstance(node, ast.Import):
-            yield from (alias.name for alias in node.names)
+            yield from ((node, "", alias) for alias in node.names)
         elif isinstance(node, ast.ImportFrom):
             start = package[: len(package) - node.level + 1] if node.level else ()
             module = ".".join([*start, *([node.module] if node.module else [])])
-            for alias in node.names:
-                name = f"{module}.{alias.name}"
-                yield name if name.removeprefix("aaep.") in MODULES or module == "aaep" else module
+            yield from ((node, module, alias) for alias in node.names)
+
+
+def imported(path: Path) -> Iterator[str]:
+    """Every module a file imports, wherever in it, by its full name; a name that is no module with its module."""
+    for _, module, alias in import_statements(ast.parse(path.read_text(), str(path)), path):
+        name = f"{module}.{alias.name}" if module else alias.name
+        yield name if not module or name.removeprefix("aaep.") in MODULES or module == "aaep" else module
 
 
 def ours(path: Path) -> Iterator[str]:
@@ -95,9 +98,42 @@ def test_a_module_imports_only_what_the_table_allows_its_package(name: str) -> N
     rows = [row for row in MAY_IMPORT if name == row or name.startswith(row + ".")]
     allowed = " ".join(MAY_IMPORT[row] for row in rows).split()
     for other in ours(MODULES[name]):
-        same = other.split(".")[0] in (package, "errors", "__version__")
+        same = other.split(".")[0] in (package, "errors", "version")
         fits = "*" in allowed or any(other == one or other.startswith(one + ".") for one in allowed)
-        assert same or fits or f"{package}>{other}" in UNREPAIRED, f"{name} imports {other}"
+        assert same or fits, f"{name} imports {other}"
+
+
+def test_no_modules_import_each_other_in_a_circle() -> None:
+    """Imports for type checking and inside functions count; that a module loads its own package does not."""
+    graph: dict[str, set[str]] = {}
+    for name, path in MODULES.items():
+        others = [other.removeprefix("aaep.") for other in imported(path) if other.split(".")[0] == "aaep"]
+        graph[name] = {other if other in MODULES else "__init__" for other in others}
+    try:
+        TopologicalSorter(graph).prepare()
+    except CycleError as error:
+        pytest.fail("These import each other: " + ", ".join(reversed(error.args[1])))
+
+
+def is_private(name: str) -> bool:
+    return name.startswith("_") and not name.endswith("__")
+
+
+@pytest.mark.parametrize("name", MODULES)
+def test_no_private_name_is_used_outside_its_package(name: str) -> None:
+    package = name.split(".", maxsplit=1)[0]
+    tree = ast.parse(MODULES[name].read_text())
+    foreign: set[str] = set()  # the names under which the file knows modules of other packages
+    for statement, module, alias in import_statements(tree, MODULES[name]):
+        full = f"{module}.{alias.name}" if module else alias.name
+        parts = full.split(".")
+        if parts[0] == "aaep" and parts[1:2] != [package]:
+            assert not any(is_private(part) for part in parts), f"{name}:{statement.lineno} imports {full}"
+            if ".".join(parts[1:]) in MODULES:
+                foreign.add(alias.asname or alias.name)
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Attribute) and is_private(node.attr):
+            assert ast.unparse(node.value) not in foreign, f"{name}:{node.lineno} uses {ast.unparse(node)}"
 
 
 @pytest.mark.parametrize("name", pure())

@@ -51,6 +51,7 @@ from .protocol.messages import (
     SubscriptionRenegotiate,
     SubscriptionRequest,
 )
+from .version import __version__
 
 if TYPE_CHECKING:
     from . import identity as identity
@@ -77,8 +78,6 @@ if TYPE_CHECKING:
     from .subscriber.subscriber import Subscriber, listen
     from .transports.base import ChannelLost, ChannelRefused
     from .transports.options import ConnectOptions, ServerOptions, Tls
-
-__version__ = "0.1.0"
 
 __all__ = [
     "AaepError",

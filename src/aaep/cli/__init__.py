@@ -14,7 +14,7 @@ from typing import cast
 
 import click
 
-from .. import __version__
+from ..version import __version__
 from ._command import CONTEXT_SETTINGS, CommandGroup
 
 __all__ = ["main"]

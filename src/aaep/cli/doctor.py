@@ -16,9 +16,10 @@ from typing import Final
 import click
 import msgspec
 
-from .. import __version__, transports
+from .. import transports
 from ..errors import AaepError
 from ..runtime.files import check_folder_safe, user_state_folder
+from ..version import __version__
 from ._command import AaepCommand, to_json_line, to_printable
 
 __all__ = ["Check", "main", "run_checks"]

@@ -40,10 +40,14 @@ class Delivery:
         call_at: Callable[[float, Callable[[], None]], object],
         on_lost: Callable[[Subscription], None],
         on_slow: Callable[[Subscription], None],
+        on_boundary: Callable[[CoalesceHint], None],
         journal: Journal,
     ) -> None:
         """
         ``call_soon`` and ``call_at`` schedule on the loop; ``on_lost`` and ``on_slow`` are told of readers to drop.
+
+        ``on_boundary`` is told the finest boundary of all streams, a sentence if they have none finer, whenever the
+        streams change.
 
         No reader sees an event before the journal has committed it: a reader that
         resumes after an event which the next process does not know would never
@@ -59,6 +63,7 @@ class Delivery:
         self._call_at = call_at
         self._on_lost = on_lost
         self._on_slow = on_slow
+        self._on_boundary = on_boundary
         self._journal = journal
         self._published: deque[tuple[SessionSource, Envelope, bytes]] = deque()
         self._is_scheduled = False  # drain() will be called, or the journal will call back
@@ -80,12 +85,6 @@ class Delivery:
     def write_count(self) -> int:
         """How many writes that took: frames that are ready together go out together."""
         return self._closed_write_count + sum(stream.write_count for stream in self.streams)
-
-    @property
-    def finest_boundary(self) -> CoalesceHint:
-        """The finest boundary of all streams, a sentence if they have none finer. From any thread."""
-        wanted = {hint for stream in self.streams for hint in get_member(stream.terms, "coalesce_boundaries") or ()}
-        return "none" if "none" in wanted else "word" if "word" in wanted else "sentence"
 
     @property
     def is_under_pressure(self) -> bool:
@@ -287,8 +286,13 @@ class Delivery:
         key = msgspec.json.encode([peer.principal, peer.roles, terms, extensions], order="sorted")
         if key not in self._stream_by_key:
             self._stream_by_key[key] = Stream(peer, terms, self.settings, self.registry, self._last_event_id)
-            self.streams = (*self._stream_by_key.values(),)
+            self._update_streams()
         return self._stream_by_key[key]
+
+    def _update_streams(self) -> None:
+        self.streams = (*self._stream_by_key.values(),)
+        wanted = {hint for stream in self.streams for hint in get_member(stream.terms, "coalesce_boundaries") or ()}
+        self._on_boundary("none" if "none" in wanted else "word" if "word" in wanted else "sentence")
 
     def remove_subscription(self, subscription: Subscription) -> None:
         """Take an ended subscription off its stream, and drop the stream if it was the last."""
@@ -298,11 +302,12 @@ class Delivery:
 
     def drop_unused_streams(self) -> None:
         """Drop the streams that have no subscription."""
-        for key, stream in [*self._stream_by_key.items()]:
-            if not stream.subscriptions:
-                del self._stream_by_key[key]
-                self._closed_frame_count += stream.frame_count
-                self._closed_write_count += stream.write_count
-        self.streams = (*self._stream_by_key.values(),)
+        unused = [(key, stream) for key, stream in self._stream_by_key.items() if not stream.subscriptions]
+        for key, stream in unused:
+            del self._stream_by_key[key]
+            self._closed_frame_count += stream.frame_count
+            self._closed_write_count += stream.write_count
+        if unused:
+            self._update_streams()
         if not self.streams:
             self._published.clear()

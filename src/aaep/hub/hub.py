@@ -116,6 +116,9 @@ class Hub:
         self._given_loop = loop
         self._timers = Timers(clock, self.call_soon)
         self.expiry = CredentialExpiry(clock, wall, self._timers.call_at, self._credential_expired)
+        # The finest boundary at which a reader wants output: a sentence, or less. Any thread may read it, and need not
+        # call the hub before it has something to publish.
+        self.finest_boundary: CoalesceHint = "sentence"
         self.delivery = Delivery(
             self.settings,
             self.offer.registry,
@@ -124,6 +127,7 @@ class Hub:
             call_at=self._timers.call_at,
             on_lost=self._reader_lost,
             on_slow=self._reader_too_slow,
+            on_boundary=self._boundary_changed,
             journal=journal,
         )
         self.sessions = SessionRegistry(audience)
@@ -182,11 +186,6 @@ class Hub:
         hearing = [subscription for subscription in self.subscriptions.find_hearing(session) if subscription.may_reply]
         asked = [subscription.get_requested("minimum_timeout_seconds") for subscription in hearing]
         return max((seconds for seconds in asked if isinstance(seconds, int)), default=0)
-
-    @property
-    def finest_boundary(self) -> CoalesceHint:
-        """The finest boundary at which a reader wants output: a sentence, or less."""
-        return self.delivery.finest_boundary
 
     def wait_for_reader(self, *, replies: bool = False) -> Waitable[str]:
         """Return, now or later, the id of a subscription with a reader; one that may answer, if ``replies``."""
@@ -330,20 +329,25 @@ class Hub:
 
     def reply(self, message: Reply, peer: Peer) -> None:
         """Pass a reply to its session. Nothing is answered, whatever becomes of it (CF-012, CONF-040)."""
-        subscription, session = self._own(message.subscription_id, peer), None
+        subscription = self._own(message.subscription_id, peer)
         if (
-            subscription is not None
-            and subscription.may_answer(type(message))
-            and (peer is subscription.peer or peer.may_reply)  # CF-008, CF-015
+            subscription is None
+            or not subscription.may_answer(type(message))
+            or not (peer is subscription.peer or peer.may_reply)  # CF-008, CF-015
         ):
-            session = self.sessions.find_owner(message.reply_token, peer)
+            self._refuse_reply("it is not this peer's to give")
+            return
+        # The person waits for the outcome.
+        self.delivery.call_and_drain(self._pass_on_reply, message, peer)
+
+    def _pass_on_reply(self, message: Reply, peer: Peer) -> None:
+        session = self.sessions.find_owner(message.reply_token, peer)
         if session is None:
             self._refuse_reply("it is not this peer's to give")
             return
         self._replies += 1
         _log.info("A reply of %r over %s was passed on. %s", peer.principal, peer.transport, peer.process)  # CF-141
-        # The person waits for the outcome.
-        self.delivery.call_and_drain(session.reply, message, message.subscription_id)
+        session.reply(message, message.subscription_id)
 
     def _refuse_reply(self, why: str) -> None:
         """Count a reply that no session gets. The log does not name its token."""
@@ -476,6 +480,9 @@ class Hub:
         subscription = self.subscriptions.by_id(subscription_id)
         if subscription is not None and subscription.writer is writer:
             self._reader_lost(subscription)
+
+    def _boundary_changed(self, boundary: CoalesceHint) -> None:
+        self.finest_boundary = boundary
 
     def _reader_lost(self, subscription: Subscription) -> None:
         if subscription.writer is None:

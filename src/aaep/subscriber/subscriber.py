@@ -20,7 +20,6 @@ from functools import partial
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Final, Self, TypeVar, Unpack
 
-from .. import __version__
 from ..errors import AaepError
 from ..presentation.announce import Announcement, Outputs
 from ..presentation.preferences import DEFAULT_PREFERENCES, Preferences
@@ -33,6 +32,7 @@ from ..runtime.ids import format_timestamp
 from ..runtime.options import list_keywords
 from ..transports.base import Channel, ChannelLost, connect, transport
 from ..transports.options import DEFAULT_CONNECT_OPTIONS, ConnectOptions, Tls, Token, keep_supported
+from ..version import __version__
 from .connection import Connection, Reconnect, SubscriberRuntime
 from .fallback import FallbackChannel
 from .record import RecordCallback, RecordingChannel

@@ -14,13 +14,13 @@ from typing import Any, Final
 
 import grpc
 
-from ... import __version__
 from ...errors import AaepError
 from ...identity.origins import format_host, is_loopback
 from ...protocol.framing import MAX_MESSAGE_BYTES
 from ...runtime.loop_errors import install_loop_error_handler
 from ...text.phrases import ensure_full_stop
 from ...text.sanitize import sanitize
+from ...version import __version__
 from ..base import ChannelLost, ChannelRefused, authorization, connection_target
 from ..duplex_client import DuplexChannel
 from ..options import DEFAULT_CONNECT_OPTIONS, ConnectOptions, Tls

@@ -17,11 +17,11 @@ from urllib.request import getproxies, proxy_bypass
 import aiohttp
 import msgspec
 
-from ... import __version__
 from ...errors import AaepError, FrameError
 from ...identity.origins import is_loopback, split_url, web_origin
 from ...protocol.framing import MAX_MESSAGE_BYTES, SseDecoder
 from ...text.phrases import ensure_full_stop
+from ...version import __version__
 from ..addresses import client_ssl_context
 from ..base import Arrival, ChannelLost, ChannelRefused, authorization, connection_target, type_of
 from ..options import DEFAULT_CONNECT_OPTIONS, ConnectOptions

@@ -12,10 +12,10 @@ from typing import Any, Final
 import aiohttp
 from aiohttp import WSMsgType
 
-from ... import __version__
 from ...identity.origins import http_url
 from ...protocol.framing import MAX_MESSAGE_BYTES
 from ...text.phrases import ensure_full_stop
+from ...version import __version__
 from ..addresses import client_ssl_context
 from ..base import ChannelLost, ChannelRefused, authorization, connection_target
 from ..duplex_client import DuplexChannel
