@@ -8,7 +8,7 @@ export NO_COLOR := 1
 
 help:
 	@echo "make demo     listen to an agent at work, and decide when it asks"
-	@echo "make test     run all tests"
+	@echo "make test     run all tests on all cores, and list the slowest twenty"
 	@echo "make lint     check style, types, and that generated files are up to date"
 	@echo "make bench    run the benchmarks"
 	@echo "make fuzz     run the fuzz tests at full length; takes a while"
@@ -24,7 +24,7 @@ demo: setup
 
 test: setup
 	@scripts/programs
-	$(BIN)/python -m pytest
+	$(BIN)/python -m pytest -n auto --dist worksteal --durations=20
 
 lint: setup
 	$(BIN)/ruff check .

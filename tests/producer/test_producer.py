@@ -228,7 +228,7 @@ def test_an_illegal_event_raises_and_leaves_no_trace(producer: Producer) -> None
 def test_a_producer_is_used_once_and_closes_what_is_open() -> None:
     with Producer("bank", journal=MemoryJournal()) as producer:
         session = producer.session("Working.").start()
-    assert not session.open
+    assert not session.is_open
     with pytest.raises(AaepError):
         producer.session("More.").start()
     with pytest.raises(AaepError), producer:

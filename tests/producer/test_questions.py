@@ -402,7 +402,7 @@ def test_what_became_of_a_question_is_told_in_words_that_are_true_for_everybody(
         session.cancel(by="user")
     else:
         first.reply(prompt, answer)
-    if session.open:
+    if session.is_open:
         session.cancel(by="system")
     other.wait_for_end()
     told = [event for event in other.events if event.extensions or isinstance(event, SessionCancelled)]
@@ -905,7 +905,7 @@ def test_cf_147_who_may_answer_may_stop_a_session(replies: bool, stopped: bool) 
             producer.reader(replies=False).wait(30)
             ask = session.clarify("Which?") if ask is None else ask
             subscriber.stop(session.session_id).wait(30)
-            assert session.open is not stopped and other.open
+            assert session.is_open is not stopped and other.is_open
             assert (ask.wait(10).outcome == "withdrawn") is stopped
             if stopped:
                 ended = next(event for event in subscriber if isinstance(event, SessionCancelled))
@@ -919,4 +919,4 @@ def test_cf_147_leaving_stops_nothing(producer: Producer) -> None:
     session = producer.session("Working.").start()
     listener.wait("session.started")
     listener.close()
-    assert session.open
+    assert session.is_open

@@ -51,7 +51,7 @@ def unmoved(scene: Hall) -> None:
     probe = {"type": "subscription.renegotiate", "subscription_id": scene.ada.id, "capabilities": {}}
     answer = scene.bank.wire("ada").renegotiated(scene.send("ada", probe))
     assert answer["type"] == "subscription.accepted" and answer["subscription_id"] == scene.ada.id
-    assert scene.ask.answer is None and scene.session.open
+    assert scene.ask.answer is None and scene.session.is_open
 
 
 # -- bytes -------------------------------------------------------------------------------------------

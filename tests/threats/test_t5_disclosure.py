@@ -85,7 +85,7 @@ def test_t5_a_secret_is_told_to_nobody_and_written_nowhere(place: str, secret: s
         try:
             PLACES[place](session, _text(secret))
         finally:
-            if session.open:
+            if session.is_open:
                 session.complete()
         listener.wait_for_end()
         heard = json.dumps([json.loads(line) for line in _lines(listener)]) + "".join(listener.heard)

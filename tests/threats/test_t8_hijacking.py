@@ -68,7 +68,7 @@ def test_t8_nobody_else_stops_the_session(scene: Hall) -> None:
         wish = {"attend": {"cancel": scene.session.session_id}}
         message = {"type": "subscription.renegotiate", "subscription_id": subscription, "capabilities": wish}
         scene.send("mallory", message)
-    assert scene.session.open
+    assert scene.session.is_open
     scene.decides()
 
 

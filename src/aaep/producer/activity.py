@@ -1,5 +1,5 @@
 """
-What goes on in one session: its outputs, its tool calls and its questions.
+The outputs, tool calls and questions of one session, and how they take turns.
 
 A listener follows one thing at a time, so text waits while a tool runs or a
 question is open (TOOL-007), and what is open is ended before the session is.

@@ -1,4 +1,4 @@
-"""What the agent writes, piece by piece: an output, and the chunks it leaves in. §4.3.3"""
+"""Outputs: text that an agent writes piece by piece, and the chunks in which it is sent. §4.3.3"""
 
 from __future__ import annotations
 

@@ -374,7 +374,7 @@ class Producer:
         """Return the session of this task or thread, or the only one there is for code that never had one."""
         current = [session for session in CURRENT_SESSIONS.get() if session.producer is self]
         if current:
-            if current[-1].open:
+            if current[-1].is_open:
                 return current[-1]
             current[-1]._emitter.check_usable()
             # The only one there is may be somebody else's, who would be asked about what is not theirs.

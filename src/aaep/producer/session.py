@@ -1,13 +1,13 @@
 """
-One piece of an agent's work, told to whoever listens: what :meth:`Producer.session` gives.
+The :class:`Session`, one piece of an agent's work, as :meth:`Producer.session` returns it.
 
 Emitting is a plain function, so the same session serves scripts, threads and
 asyncio; only an :class:`Ask` waits. Leaving the block ends the session, and
 whatever is open in it is closed or withdrawn first.
 
 An interruption such as Ctrl-C may come in the middle of an event, when what was
-emitted and what is remembered of it differ. The end has to be told all the
-same, so what is open is then taken from the journal.
+emitted and what is remembered of it differ. The end has to be announced all the
+same, so what is open is then read from the journal.
 """
 
 from __future__ import annotations
@@ -78,36 +78,36 @@ class SessionOwner(Protocol):
 
     @property
     def info(self) -> ProducerInfo:
-        """Who emits."""
+        """The agent, as events name it."""
 
     @property
     def hub(self) -> Hub:
-        """Where events go."""
+        """The hub that delivers events."""
 
     @property
     def is_closed(self) -> bool:
-        """Whether it has ended."""
+        """Whether the producer has ended."""
 
     @property
     def _is_telling(self) -> bool:
-        """Whether the caller was called by ``tell``."""
+        """Whether the calling thread is inside ``tell``."""
 
     @property
     def tool_names(self) -> tuple[str, ...]:
-        """The tools it has."""
+        """The names of the agent's tools."""
 
     def _build_emitter(self, source: SessionSource, language: str | None) -> Emitter:
-        """Build what emits the events of a session."""
+        """Build the emitter of a session."""
 
     def _add_session(self, session: Session) -> None:
-        """Note that a session begins."""
+        """Register a session that begins."""
 
     def _remove_session(self, session: Session) -> None:
-        """Note that a session has ended."""
+        """Remove a session that has ended."""
 
 
 class Session:
-    """What an agent tells of one piece of work, and asks in the course of it."""
+    """One piece of an agent's work: its states, outputs, tool calls and questions, until it ends."""
 
     def __init__(
         self,
@@ -155,7 +155,7 @@ class Session:
         self._leave(error)
 
     def start(self) -> Session:
-        """Begin, as entering the block does."""
+        """Start the session, as entering the ``with`` block does, and return it."""
         with self._emitter.lock:
             if self._started_event is not None:
                 raise LocalProtocolError("The session has started already. Make another one with producer.session().")
@@ -191,7 +191,7 @@ class Session:
         return self._source.audience
 
     @property
-    def open(self) -> bool:
+    def is_open(self) -> bool:
         """Whether the session has begun and is not over."""
         return self._emitter.is_active
 
@@ -203,11 +203,11 @@ class Session:
         return self._emitter.agent_state
 
     def thinking(self, summary: SummaryLike = None) -> AbstractContextManager[Session]:
-        """``with session.thinking():`` — the agent thinks, until something else begins."""
+        """Announce that the agent thinks, until something else begins: ``with session.thinking():``."""
         return self._in_state("thinking", summary)
 
     def deciding(self, summary: SummaryLike = None) -> AbstractContextManager[Session]:
-        """``with session.deciding():`` — the agent weighs what to do."""
+        """Announce that the agent weighs what to do, until something else begins: ``with session.deciding():``."""
         return self._in_state("deciding", summary)
 
     @contextmanager
@@ -228,7 +228,7 @@ class Session:
         description: str | None = None,
         left_seconds: float | None = None,
     ) -> None:
-        """Say how far the work has come. §4.2.2"""
+        """Announce how far the work has come. §4.2.2"""
         progress = Progress(
             percent=UNSET if percent is None else percent,
             step=UNSET if step is None else step,
@@ -257,7 +257,7 @@ class Session:
         description: str | None = None,
         expected_seconds: float | None = None,
     ) -> Call:
-        """Return a block around a tool; what is risky, final or not classified needs the ``ask`` that was granted."""
+        """Return a block for a tool call; one that is risky, irreversible or unclassified needs its granted ``ask``."""
         level, is_irreversible = classify_risk(risk, irreversible)
         return Call(
             self._activity,
@@ -277,11 +277,11 @@ class Session:
     def output(
         self, *, content_type: str | None = None, language: str | None = None, boundary: CoalesceHint | None = None
     ) -> Output:
-        """``with session.output() as out: out.write(text)`` — what the agent says to the user."""
+        """Open an output, in which the agent writes to the user: ``with session.output() as out: out.write(text)``."""
         return self._activity.open_output(content_type=content_type, language=language, boundary=boundary)
 
     def write(self, text: str) -> None:
-        """Say something at once: an output with nothing but this text."""
+        """Write a text as an output of its own."""
         with self.output() as output:
             output.write(text)
 
@@ -301,7 +301,7 @@ class Session:
         summary: SummaryLike = None,
         context: dict[str, str] | None = None,
     ) -> Ask:
-        """Ask for a yes; then act inside ``with session.tool(name, ask=ask):``, which the answer covers once."""
+        """Ask the user for a yes; it covers one ``with session.tool(name, ask=ask):``."""
         classify_risk(risk, irreversible)  # raises for what is none
         call_id = new_id("call_")
         named = {} if tool is None else {"tool": tool}
@@ -338,7 +338,7 @@ class Session:
         timeout: int | None = None,
         summary: SummaryLike = None,
     ) -> Ask:
-        """Ask something. ``answer.response`` holds what was said, of the JSON type its kind has."""
+        """Ask the user a question; the ``response`` of the answer has the JSON type of its kind."""
         members = build_clarification(question, choices=choices, kinds=kinds, why=why, default=default, timeout=timeout)
         return self._activity.questions.put(
             Ask(
@@ -365,7 +365,7 @@ class Session:
         priority: Literal["low", "medium", "high"] | None = None,
         summary: SummaryLike = None,
     ) -> None:
-        """Ask somebody else to go on. No tool runs after it; say with :meth:`handed_over` that it was taken. §4.4.3"""
+        """Hand the work over, after which no tool runs; :meth:`handed_over` says that it was taken. §4.4.3"""
         activity = self._activity
         with self._emitter.lock:
             activity.check_may_act("another handoff")
@@ -386,7 +386,7 @@ class Session:
             activity.handoff = "requested"
 
     def handed_over(self, summary: SummaryLike = None) -> None:
-        """Say that somebody has taken over: the session may end well."""
+        """Announce that the work was taken over, so that the session may complete."""
         if self._activity.handoff is None:
             raise LocalProtocolError("Nothing was handed over. Use handoff() first.")
         self._activity.handoff = "taken"
@@ -395,11 +395,11 @@ class Session:
     # -- the end -----------------------------------------------------------------------------
 
     def result(self, summary: SummaryLike) -> None:
-        """Say what came out of the work; told at the end of the block, if it ends well."""
+        """Set the summary of the result, announced when the session completes."""
         self._result = summary
 
     def complete(self, summary: SummaryLike = None, *, result_uri: str | None = None) -> None:
-        """End the session: the work is done."""
+        """End the session as completed."""
         with self._emitter.lock:
             seconds = self._close_open()
             calls = self._emitter.state.invocations
@@ -414,7 +414,7 @@ class Session:
     def fail(
         self, summary: SummaryLike = None, *, category: str = "unknown", name: str = "an error", hint: str | None = None
     ) -> None:
-        """End the session: the work failed. What the error itself says is not told, for it may hold anything."""
+        """End the session as errored. The text of an error is not announced, because it may hold anything."""
         with self._emitter.lock:
             self._close_open()
             usual, advice = summarize_error(name, category)
@@ -434,7 +434,7 @@ class Session:
         by: Literal["user", "producer", "timeout", "system"] = "user",
         reason: str | None = None,
     ) -> None:
-        """End the session: the work is stopped."""
+        """End the session as cancelled."""
         with self._emitter.lock:
             self._close_open()
             self._emit_end(
@@ -481,8 +481,8 @@ class Session:
             self._forget()
 
     def _end(self, error: BaseException | None) -> None:
-        """End the session as an error says; without one, well."""
-        if not self.open:
+        """End the session: completed without an error, else cancelled or errored."""
+        if not self.is_open:
             return
         if error is None:
             self._end_well()
@@ -514,7 +514,7 @@ class Session:
         with self._emitter.lock:
             self._activity.drop()
             last = self._emitter.recover()
-            if last is not None and self.open:
+            if last is not None and self.is_open:
                 self._emitter.close_open(last)
                 end()
             self.producer._remove_session(self)
@@ -538,7 +538,7 @@ class Session:
         return [
             session
             for session in CURRENT_SESSIONS.get()
-            if session.open or not (session.producer is self.producer or session.producer.is_closed)
+            if session.is_open or not (session.producer is self.producer or session.producer.is_closed)
         ]
 
 
@@ -551,10 +551,11 @@ class _HubSide:
 
     @property
     def session_id(self) -> str:
+        """The id of the session."""
         return self._session.session_id
 
     def join(self, subscription: Subscription) -> SessionSnapshot:
-        """Return what a listener who comes now has to know: CF-007, CF-146, C-36."""
+        """Return what a subscription needs to join the session now: CF-007, CF-146, C-36."""
         emitter = self._session._emitter
         with emitter.lock:
             if not emitter.is_active:
@@ -563,16 +564,21 @@ class _HubSide:
             return SessionSnapshot(self._session._started_event, prompts, state, emitter.last_event_id)
 
     def terms_changed(self, subscription: Subscription) -> None:
+        """Reconsider who may answer the open question."""
         self._session._activity.questions.terms_changed(subscription)
 
     def subscription_ended(self, subscription_id: str) -> None:
+        """Reconsider who may answer the open question."""
         self._session._activity.questions.subscription_ended(subscription_id)
 
     def reply(self, message: Reply, via: str) -> None:
+        """Resolve the question that a reply is for."""
         self._session._activity.questions.reply(message, via)
 
     def owns_token(self, token: str) -> bool:
+        """Whether a question of the session has this reply token."""
         return token in self._session._emitter.state.prompts
 
     def cancel(self, *, by: Literal["user"], reason: str) -> None:
+        """End the session as cancelled."""
         self._session.cancel(by=by, reason=reason)

@@ -1,8 +1,8 @@
 """
-What a call is given: told to people without secrets, and known again when the call is about to run.
+The arguments of a tool call: described to people without secrets, and compared again before the call runs.
 
-Who is asked has to hear all of it, or is not asked (CF-019: what runs is what
-was read out). An announcement asks for nothing, so it may be shortened.
+A person who is asked has to hear all of them, or is not asked (CF-019: what
+runs is what was read out). An announcement asks for nothing, so it may be shortened.
 """
 
 from __future__ import annotations
@@ -38,61 +38,64 @@ _FORMATTABLE_TYPES: Final = (int, float, date, time, Number)  # for which author
 
 
 class _CannotDescribe(Exception):
-    """There are no words for what this holds."""
+    """A value cannot be described in words."""
 
 
 def describe_briefly(arguments: Mapping[str, Any], max_length: int = 2000) -> str:
-    """A call's arguments as a listener can take them in, without secrets. TOOL-005 §4.3.1"""
+    """Return the arguments shortened for an announcement, without secrets. TOOL-005 §4.3.1"""
     return clean_text(
-        "; ".join(f"{name}: {_describe_argument(name, one, _MAX_BRIEF_LENGTH)}" for name, one in arguments.items()),
+        "; ".join(f"{name}: {_describe_argument(name, value, _MAX_BRIEF_LENGTH)}" for name, value in arguments.items()),
         max_length,
     )
 
 
 def describe_all(arguments: Mapping[str, Any]) -> str:
-    """All of the arguments, for who is asked; what cannot be told raises. CF-019"""
-    return "; ".join(f"{name}: {_describe_argument(name, one, _NO_LIMIT)}" for name, one in arguments.items())
+    """Return all of the arguments for a question; raise if one cannot be described. CF-019"""
+    return "; ".join(f"{name}: {_describe_argument(name, value, _NO_LIMIT)}" for name, value in arguments.items())
 
 
 def fill_template(template: str, arguments: Mapping[str, Any], *, complete: bool) -> str:
-    """An author's text with the arguments that it names, all of each if ``complete``."""
-    most = _NO_LIMIT if complete else _MAX_BRIEF_LENGTH
-    return template.format_map({name: _TemplateValue(name, value, most) for name, value in arguments.items()})
+    """Fill an author's text with the arguments that it names, unshortened if ``complete``."""
+    max_length = _NO_LIMIT if complete else _MAX_BRIEF_LENGTH
+    return template.format_map({name: _TemplateValue(name, value, max_length) for name, value in arguments.items()})
 
 
 class _TemplateValue:
-    """An argument that an author's text names, or something of it: ``{order.amount}``."""
+    """An argument that an author's text names, or a part of it: ``{order.amount}``."""
 
-    def __init__(self, name: str, value: object, most: int) -> None:
-        self._name, self._value, self._most = name, value, most
+    def __init__(self, name: str, value: object, max_length: int) -> None:
+        self._name = name
+        self._value = value
+        self._max_length = max_length
 
     def __getattr__(self, name: str) -> _TemplateValue:
-        return _TemplateValue(f"{self._name}.{name}", getattr(self._value, name), self._most)
+        return _TemplateValue(f"{self._name}.{name}", getattr(self._value, name), self._max_length)
 
     def __getitem__(self, key: Any) -> _TemplateValue:
         value: Any = self._value
-        return _TemplateValue(f"{self._name}.{key}", value[key], self._most)
+        return _TemplateValue(f"{self._name}.{key}", value[key], self._max_length)
 
     def __str__(self) -> str:
-        return _describe_argument(self._name, self._value, self._most)
+        return _describe_argument(self._name, self._value, self._max_length)
 
     def __repr__(self) -> str:
         return repr(str(self))
 
     def __format__(self, form: str) -> str:
-        told, value = str(self), self._value
-        if form and told != REDACTED and isinstance(value, _FORMATTABLE_TYPES) and not isinstance(value, Enum):
+        text = str(self)
+        value = self._value
+        if form and text != REDACTED and isinstance(value, _FORMATTABLE_TYPES) and not isinstance(value, Enum):
             return format(value, form)
-        return format(told, form)
+        return format(text, form)
 
 
-def _describe_argument(name: str, value: object, most: int) -> str:
+def _describe_argument(name: str, value: object, max_length: int) -> str:
     if _SECRET_NAME.search(name):
         return REDACTED
     try:
-        return _describe_value(value, most)
+        return _describe_value(value, max_length)
     except (_CannotDescribe, RecursionError) as error:
-        if most < _NO_LIMIT:
+        if max_length < _NO_LIMIT:
             return f"a {type(value).__name__}"  # its repr may hold anything
         raise LocalProtocolError(
             f"What {name} holds cannot be read out ({error}), so nobody was asked and nothing "
@@ -101,32 +104,32 @@ def _describe_argument(name: str, value: object, most: int) -> str:
         ) from error
 
 
-def _describe_value(value: object, most: int) -> str:
+def _describe_value(value: object, max_length: int) -> str:
     if isinstance(value, Enum):
         return value.name
     if isinstance(value, _PLAIN_TYPES):
-        return clean_text(value, most)
+        return clean_text(value, max_length)
     if isinstance(value, Mapping):
-        return clean_text("; ".join(_describe_member(*pair, most) for pair in value.items()), most)
+        return clean_text("; ".join(_describe_member(*pair, max_length) for pair in value.items()), max_length)
     if isinstance(value, (list, tuple, set, frozenset)):
-        return clean_text(", ".join(_describe_value(one, most) for one in value), most)
+        return clean_text(", ".join(_describe_value(item, max_length) for item in value), max_length)
     members = _record_members(value)
     if members is None:
-        if most < _NO_LIMIT:
+        if max_length < _NO_LIMIT:
             return f"a {type(value).__name__}"  # its repr may hold anything
         raise _CannotDescribe(f"a {type(value).__name__}")
-    return clean_text("; ".join(_describe_member(*pair, most) for pair in members.items()), most)
+    return clean_text("; ".join(_describe_member(*pair, max_length) for pair in members.items()), max_length)
 
 
-def _describe_member(name: object, value: object, most: int) -> str:
-    said = _describe_value(name, most)
-    return f"{said}: {REDACTED if _SECRET_NAME.search(said) else _describe_value(value, most)}"
+def _describe_member(name: object, value: object, max_length: int) -> str:
+    key = _describe_value(name, max_length)
+    return f"{key}: {REDACTED if _SECRET_NAME.search(key) else _describe_value(value, max_length)}"
 
 
 def _record_members(value: object) -> dict[str, object] | None:
-    """What a record holds, if its fields are all that it holds."""
+    """Return the fields of a record by name; None for any other object, and for a record that holds more."""
     if dataclasses.is_dataclass(value) and not isinstance(value, type):
-        names = [one.name for one in dataclasses.fields(value)]
+        names = [field.name for field in dataclasses.fields(value)]
     elif isinstance(value, msgspec.Struct):
         names = [*value.__struct_fields__]
     else:
@@ -136,7 +139,7 @@ def _record_members(value: object) -> dict[str, object] | None:
     return {name: getattr(value, name) for name in names}
 
 
-# -- whether it stays the same -------------------------------------------------------------------
+# -- comparing arguments before and after the question -----------------------------------------
 
 Snapshot = tuple[object, ...]
 _CODE_TYPES: Final = (
@@ -161,23 +164,23 @@ _ATOMIC_TYPES: Final = (
 
 
 def take_snapshot(arguments: Mapping[str, Any]) -> Snapshot:
-    """All that the arguments hold, to be compared with the same later; what cannot be compared raises. CF-019"""
-    memory = _SnapshotBuilder()
-    found = []
+    """Return all that the arguments hold, to compare it later; raise for what cannot be compared. CF-019"""
+    builder = _SnapshotBuilder()
+    snapshots = []
     for name, value in arguments.items():
         try:
-            found.append((name, memory.build(value)))
+            snapshots.append((name, builder.build(value)))
         except Exception as error:  # whatever an object says when it is asked what it holds
             raise LocalProtocolError(
                 f"Whether {name} stays as it is while the user is asked cannot be told ({type(value).__name__}), so "
                 "nobody was asked and nothing ran. Pass text, numbers or plain objects; what a tool only works with, "
                 "such as a connection or an open file, is better not an argument."
             ) from error
-    return tuple(found)
+    return tuple(snapshots)
 
 
 class _SnapshotBuilder:
-    """What was seen of some values; each is looked into once, so that what holds itself has an end."""
+    """Builds snapshots of values; each object is entered once, so that one which contains itself has an end."""
 
     def __init__(self) -> None:
         self._seen: dict[int, int] = {}
@@ -197,23 +200,23 @@ class _SnapshotBuilder:
         if kind in (list, tuple):
             return kind, *map(self.build, value)
         if kind is dict:
-            return kind, *((self.build(name), self.build(one)) for name, one in value.items())
+            return kind, *((self.build(name), self.build(item)) for name, item in value.items())
         if kind in (set, frozenset):
             return kind, *sorted(map(repr, map(_SnapshotBuilder().build, value)))
         return kind, *self._build_parts(value)
 
     def _build_parts(self, value: Any) -> Snapshot:
-        """What an object would be made from again, which Python knows of all but those that hang on something else."""
-        known = copyreg.dispatch_table.get(type(value))
-        made = value.__reduce_ex__(4) if known is None else known(value)
-        if isinstance(made, str):  # there is one only
-            return id(value), made
-        function, given, *more = made
-        inside, items, pairs = [*more, None, None, None][:3]
+        """Return what pickle would rebuild an object from; objects tied to a resource, such as locks, have none."""
+        reducer = copyreg.dispatch_table.get(type(value))
+        reduced = value.__reduce_ex__(4) if reducer is None else reducer(value)
+        if isinstance(reduced, str):  # a global, of which there is only one
+            return id(value), reduced
+        function, arguments, *rest = reduced
+        state, items, pairs = [*rest, None, None, None][:3]
         return (
             self.build(function),
-            self.build(given),
-            self.build(inside),
+            self.build(arguments),
+            self.build(state),
             *map(self.build, items or ()),
-            *((self.build(name), self.build(one)) for name, one in pairs or ()),
+            *((self.build(name), self.build(item)) for name, item in pairs or ()),
         )

@@ -41,11 +41,14 @@ class CallHost(Protocol):
     questions: Questions
     calls: dict[str, Call]  # that run, by id
 
-    def check_may_act(self, name: str) -> None: ...
+    def check_may_act(self, name: str) -> None:
+        """Raise if no tool may begin any more."""
 
-    def flush_outputs(self) -> None: ...
+    def flush_outputs(self) -> None:
+        """Send the text that is ready."""
 
-    def settle_state(self, to_state: str) -> None: ...
+    def settle_state(self, to_state: str) -> None:
+        """Change the state of the agent, unless something else goes on."""
 
 
 class Call:
@@ -105,7 +108,7 @@ class Call:
         self._started_at = 0.0
 
     def result(self, summary: SummaryLike) -> None:
-        """Say what came out of it; told when it ends."""
+        """Set the summary of the result, announced when the call ends."""
         self._result = summary
 
     # -- the block -------------------------------------------------------------------------
@@ -170,7 +173,7 @@ class Call:
         return None
 
     def _members(self) -> dict[str, Any]:
-        """Return what the announcement says beside the envelope."""
+        """Return the members of the announcement beside the envelope."""
         summaries = summarize_call(self.name, self._args)
         if self._summary is not None:
             summaries = complete_summaries(self._summary, summaries, english=self._host.emitter.is_english)
@@ -188,7 +191,7 @@ class Call:
         }
 
     def end(self, error: BaseException | None) -> None:
-        """Say how it ended."""
+        """End the call, and announce how it ended."""
         try:
             self._end(error)
         except LocalProtocolError:
@@ -211,7 +214,7 @@ class Call:
     # -- what is not done at once ------------------------------------------------------------
 
     def check_running(self) -> None:
-        """CF-027, C-54: once everybody was told that the session is over, nothing of it begins."""
+        """Raise if the session of the call is over: nothing of it may begin then. CF-027, C-54"""
         if not self.is_running:
             raise LocalProtocolError(
                 f"The session of {self.name} is over, so it did not go on. Use up what a tool gives inside the session."
@@ -277,13 +280,13 @@ class Call:
         self.end(asyncio.CancelledError() if future.cancelled() else future.exception())
 
     def skip(self) -> None:
-        """Say that it was agreed to and will not run. HITL-018: it is announced all the same."""
+        """Announce a call that was agreed to and will not run. HITL-018"""
         self._summary, summaries = summarize_skipped_call(self.name)
         if self._try_begin() is None:
             self._complete("error", summaries, error_message=summaries.normal)
 
     def abandon(self) -> None:
-        """Say that its session ends while it runs: what it did is not known. C-42"""
+        """Announce that the session ends while the call runs, so that its effect is not known. C-42"""
         summaries = summarize_abandoned_call(self.name)
         self._complete("timeout", summaries, error_message=summaries.normal)
 
@@ -310,7 +313,7 @@ class Call:
 
 
 def classify_risk(risk: str | None, irreversible: bool | None) -> tuple[str, bool]:
-    """C-41: what is not declared counts as the worst. Low risk says that nothing is lost."""
+    """Return the risk and irreversibility of a tool; what is not declared counts as the worst. C-41"""
     if risk not in (None, "low", "medium", "high"):
         raise ValueError(f"risk is low, medium or high, not {risk!r}.")
     check_is_bool(irreversible=irreversible)

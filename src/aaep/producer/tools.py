@@ -1,9 +1,9 @@
 """
-``@producer.tool``: a function that asks before it acts, says what it does, and is otherwise the same.
+``@producer.tool``: functions that ask before they act and announce what they do.
 
 Nothing runs outside a session, and nothing risky runs without a yes. A refusal
-is returned as text, for most functions that are decorated answer to a model,
-which should read it; ``on_refusal="raise"`` is there for the others.
+is returned as text, because most decorated functions are called by a model, which
+should read it; ``on_refusal="raise"`` raises it instead.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ _FIELD_SEPARATOR: Final = re.compile(r"[.\[]")
 
 
 class Refused(AaepError):
-    """The person did not agree, so the tool did not run. ``answer`` says how it came about."""
+    """The user did not agree, so the tool did not run. ``answer`` has the outcome."""
 
     def __init__(self, answer: Answer) -> None:
         self.answer = answer
@@ -45,7 +45,7 @@ class Refused(AaepError):
 
 
 class Tool:
-    """A tool of an agent: how it is classified, and what people are told of a call before it runs."""
+    """A tool of an agent: its classification, and how its calls are described, confirmed and run."""
 
     def __init__(
         self,
@@ -102,7 +102,7 @@ class Tool:
         return arguments
 
     def describe(self, arguments: dict[str, Any]) -> tuple[SummaryLike, str]:
-        """Return what is told when it runs: the author's words, and the arguments."""
+        """Return the summary and the arguments that announce a call."""
         summary = clean_text(self._fill(self._summary, arguments, complete=False)) or None
         return summary, describe_briefly(arguments)
 
@@ -150,7 +150,7 @@ class Tool:
             )
 
     def _check_template(self, template: str | None) -> None:
-        """Raise for a name that is no parameter's, where it is written and not when somebody is to be asked."""
+        """Raise if a template names no parameter, when the tool is defined and not when a user is asked."""
         try:
             names = [name for _, name, _, _ in Formatter().parse(template or "") if name is not None]
         except ValueError as error:
