@@ -194,19 +194,29 @@ class SubscriberRun:
 
     # -- waiting -------------------------------------------------------------------------------
 
-    async def wait_until(self, poll: Callable[[], T | None], timeout: float | None = None) -> T | None:
-        """Poll until the result is not None, and return it; None if the time is up or the subscriber has ended."""
+    async def wait_until(
+        self, poll: Callable[[], T | None], timeout: float | None = None, *, stop_at_exit: bool = True
+    ) -> T | None:
+        """
+        Poll until the result is not None, and return it; None if the time is up.
+
+        With ``stop_at_exit``, return None too when the subscriber has ended.
+        """
         activity = self.producer.activity
         try:
             async with asyncio.timeout(self.harness.patience if timeout is None else timeout):
                 while True:
                     activity.clear()
                     value = poll()
-                    if value is not None or self.exit_reason:
+                    if value is not None or (stop_at_exit and self.exit_reason):
                         return value
                     await activity.wait()
         except TimeoutError:
             return poll()
+
+    async def wait_for_stream_end(self) -> None:
+        """Wait until the stream has ended, and with it all that a subscriber sent on it before its own end."""
+        await self.wait_until(lambda: True if self.producer.current_stream is None else None, stop_at_exit=False)
 
     async def wait_quiet_period(self, seconds: float | None = None) -> None:
         """Wait for as long as nothing should happen."""
@@ -305,18 +315,28 @@ class SubscriberRun:
         """
         Send a prompt, have the person answer it once it is announced, and return the reply.
 
-        ``more_lines`` are typed one after the other as long as there is no reply.
+        ``more_lines`` are typed as long as there is no reply, for a subscriber that asks
+        again before it accepts. The person then starts over once: such a subscriber
+        rightly takes the first line back if something else happens before the next.
         """
         reply_count = len(self.find_replies())
+
+        async def wait_for_reply(timeout: float) -> SubscriberMessage | None:
+            return await self.wait_until(lambda: self._find_new_reply(reply_count), timeout)
+
         timeout = self.harness.patience if self.announcements else self.harness.quiet_period
         announcement = await self.send_and_wait(prompt, timeout)
-        if announcement is not None or not self.announcements:
-            pause = self.harness.quiet_period if more_lines else 0.0
+        if announcement is None and self.announcements:  # the person was not asked
+            return await wait_for_reply(self.harness.patience)
+        attempts = 2 if more_lines else 1
+        for _ in range(attempts):
             for next_line in (line, *more_lines):
                 await self.type_line(next_line)
-                if await self.wait_until(lambda: self._find_new_reply(reply_count), pause):
-                    break
-        return await self.wait_until(lambda: self._find_new_reply(reply_count))
+                if reply := await wait_for_reply(self.harness.quiet_period if more_lines else 0.0):
+                    return reply
+            if reply := await wait_for_reply(self.harness.patience / attempts):
+                return reply
+        return None
 
     def _find_new_reply(self, reply_count: int) -> SubscriberMessage | None:
         replies = self.find_replies()

@@ -49,6 +49,7 @@ async def it_subscribes_and_leaves(harness: Harness) -> None:
             run.subscriber.stop()
         close = await run.wait_until(lambda: run.find_first_message("subscription.close"))
         if close is None:  # its last message may still be on its way when it has ended
+            await run.wait_for_stream_end()
             await run.wait_quiet_period()
             close = run.find_first_message("subscription.close")
         evidence.check(
@@ -215,4 +216,5 @@ async def _find_sign_of_trust(run: SubscriberRun) -> str:
     )
     if run.find_announcements(event):
         return f"announced {run.find_announcements(event)[0].text}"
-    return "" if has_left() or producer.current_stream is None else "listened on"
+    # When it has ended, its close and the end of its stream may still be on their way.
+    return "listened on" if run.is_listening and not has_left() else ""

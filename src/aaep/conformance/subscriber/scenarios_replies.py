@@ -309,7 +309,8 @@ async def the_person_is_too_late(harness: Harness) -> None:
                 "calling_tool", "Somebody has accepted.", "awaiting_input", extensions=outcome
             )
         )
-        run.send(closed_sessions[2].build_cancelled())
+        # When this is announced, the subscriber knows of the other closed prompts too.
+        await run.send_and_wait(closed_sessions[2].build_cancelled(), None if run.announcements else 0.0)
         await run.wait_quiet_period(1.0 + harness.quiet_period)
         await run.type_line("accept")
         await run.wait_quiet_period()
