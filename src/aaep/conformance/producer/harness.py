@@ -142,6 +142,17 @@ class Harness:
             self.main_subscriber = None
             self._partial_sessions |= {event.session_id for event in subscriber.events}
 
+    def require_main_subscriber(self, *, allow_unsubscribed: bool = False) -> FakeSubscriber:
+        """
+        Return the main subscriber; raise :exc:`ScenarioAborted` if there is none.
+
+        With ``allow_unsubscribed``, it need not have a subscription.
+        """
+        subscriber = self.main_subscriber
+        if subscriber is None or not (allow_unsubscribed or subscriber.acceptance):
+            raise ScenarioAborted("No subscription was granted that could listen throughout.")
+        return subscriber
+
     async def _start_listening(self, subscriber: FakeSubscriber, capabilities: JsonObject) -> bool:
         """Have a subscriber listen, with a subscription or without; return whether it does."""
         try:

@@ -21,24 +21,11 @@ from .harness import (
 )
 from .observed import ObservedEvent
 
-__all__ = ["REPLY_CHECK_ADVICE", "require_main_subscriber"]
-
 _ASK_FIRST_ADVICE: Final = (
     "Ask with agent.awaiting.confirmation, wait for the accept, and only then send agent.tool.invoked."
 )
 _NO_REPLIER_TIMEOUT: Final = 10.0  # seconds at most for a session that no subscriber can answer
-REPLY_CHECK_ADVICE: Final = "Make every check of §6.3.4, in its order, and ignore a reply that fails one."
-
-
-def require_main_subscriber(harness: Harness, *, allow_unsubscribed: bool = False) -> FakeSubscriber:
-    """
-    Return the main subscriber; raise :exc:`ScenarioAborted` if there is none.
-
-    With ``allow_unsubscribed``, it need not have a subscription.
-    """
-    if harness.main_subscriber is None or not (allow_unsubscribed or harness.main_subscriber.acceptance):
-        raise ScenarioAborted("No subscription was granted that could listen throughout.")
-    return harness.main_subscriber
+_REPLY_CHECK_ADVICE: Final = "Make every check of §6.3.4, in its order, and ignore a reply that fails one."
 
 
 # -- replies that count ---------------------------------------------------------------------
@@ -49,7 +36,7 @@ def require_main_subscriber(harness: Harness, *, allow_unsubscribed: bool = Fals
 )
 async def two_readers_answer_and_the_first_counts(harness: Harness) -> None:
     """Answer a confirmation from two subscriptions, and repeat the first reply."""
-    main_subscriber = require_main_subscriber(harness)
+    main_subscriber = harness.require_main_subscriber()
     evidence = harness.evidence
     async with harness.subscribe(**REPLIER_CAPABILITIES, preferred_verbosity="terse") as second_subscriber:
         session = await harness.start_session("confirm")
@@ -157,7 +144,7 @@ async def _check_repeated_reply(
 @producer_scenario(2, "", "CONF-075 HITL-001 HITL-004")
 async def two_questions_are_open_and_one_is_answered(harness: Harness) -> None:
     """Accept the confirmation of one session while another session waits for its own."""
-    main_subscriber = require_main_subscriber(harness)
+    main_subscriber = harness.require_main_subscriber()
     evidence = harness.evidence
     first_session = await harness.start_session("confirm")
     first_prompt = await first_session.wait_for_prompt(main_subscriber)
@@ -194,7 +181,7 @@ async def two_questions_are_open_and_one_is_answered(harness: Harness) -> None:
 @producer_scenario(2, "HITL-019 HITL-020", "CONF-004")
 async def a_no_stops_the_action(harness: Harness) -> None:
     """Reject a confirmation, and accept it from another subscription."""
-    main_subscriber = require_main_subscriber(harness)
+    main_subscriber = harness.require_main_subscriber()
     evidence = harness.evidence
     async with harness.subscribe(**REPLIER_CAPABILITIES) as second_subscriber:
         session = await harness.start_session("confirm")
@@ -225,7 +212,7 @@ async def a_no_stops_the_action(harness: Harness) -> None:
 @producer_scenario(2, "CONF-028")
 async def a_yes_to_something_else_is_a_no(harness: Harness) -> None:
     """Accept a confirmation with a modified action."""
-    main_subscriber = require_main_subscriber(harness)
+    main_subscriber = harness.require_main_subscriber()
     session = await harness.start_session("confirm")
     prompt = await session.wait_for_prompt(main_subscriber)
     await main_subscriber.answer_confirmation(prompt.message, modified_action={"amount": "1"})
@@ -254,7 +241,7 @@ async def a_yes_to_something_else_is_a_no(harness: Harness) -> None:
 @producer_scenario(2, "CONF-043 HITL-005 CONF-035")
 async def time_runs_out(harness: Harness) -> None:
     """Let a confirmation time out, and accept it after the deadline."""
-    main_subscriber = require_main_subscriber(harness)
+    main_subscriber = harness.require_main_subscriber()
     evidence = harness.evidence
     session = await harness.start_session("expire")
     prompt = await session.wait_for_prompt(main_subscriber)
@@ -299,7 +286,7 @@ async def time_runs_out(harness: Harness) -> None:
         len(later_calls) == len(action_calls),
         "An accept after the deadline did nothing.",
         f"An accept after the deadline ran the action: {excerpt_first(later_calls[::-1])}",
-        REPLY_CHECK_ADVICE,
+        _REPLY_CHECK_ADVICE,
     )
     harness.closed_prompts.append(prompt.message)
 
@@ -307,7 +294,7 @@ async def time_runs_out(harness: Harness) -> None:
 @producer_scenario(2, "CONF-072", "CONF-070 CONF-071")
 async def a_question_is_withdrawn(harness: Harness) -> None:
     """Accept confirmations that the producer has withdrawn."""
-    main_subscriber = require_main_subscriber(harness)
+    main_subscriber = harness.require_main_subscriber()
     for task, rule in (("withdraw", "CONF-071"), ("cancel", "CONF-070")):
         session = await harness.start_session(task)
         prompt = await session.wait_for_prompt(main_subscriber)
@@ -368,7 +355,7 @@ async def no_answer_tells_why(harness: Harness) -> None:
 @producer_scenario(2, "CAP-015", "CAP-014 CAP-019 TOOL-002", without_replier=True)
 async def nobody_can_answer(harness: Harness) -> None:
     """Start sessions with prompts while no subscriber can reply."""
-    main_subscriber = require_main_subscriber(harness)  # one that cannot reply, in this scenario
+    main_subscriber = harness.require_main_subscriber()  # one that cannot reply, in this scenario
     evidence = harness.evidence
     session = await harness.start_session("confirm")
     end_event = await session.wait_for_end(main_subscriber, min(harness.patience, _NO_REPLIER_TIMEOUT))
@@ -410,7 +397,7 @@ async def nobody_can_answer(harness: Harness) -> None:
 @producer_scenario(3, "SUB-069", without_replier=True)
 async def the_only_one_who_can_answer_leaves(harness: Harness) -> None:
     """Close the only subscription that can reply while a prompt is open."""
-    main_subscriber = require_main_subscriber(harness)
+    main_subscriber = harness.require_main_subscriber()
     evidence = harness.evidence
     async with AsyncExitStack() as stack:
         replier = await stack.enter_async_context(harness.subscribe(**REPLIER_CAPABILITIES))
@@ -466,7 +453,7 @@ async def what_nobody_agreed_to_was_not_done(harness: Harness) -> None:
 @producer_scenario(2, "", "CLAR-016 CLAR-017 CLAR-018 CLAR-019 CLAR-020 CLAR-021 CONF-008 HITL-024 CLAR-011 CLAR-022")
 async def a_question_is_answered(harness: Harness) -> None:
     """Send invalid replies to a clarification, and then a valid one."""
-    main_subscriber = require_main_subscriber(harness)
+    main_subscriber = harness.require_main_subscriber()
     evidence = harness.evidence
     session = await harness.start_session("clarify")
     prompt = await session.wait_for_prompt(main_subscriber, "clarification")
@@ -499,7 +486,7 @@ async def a_question_is_answered(harness: Harness) -> None:
         resolution = session.find_resolution(main_subscriber, prompt)
         if resolution is not None:
             evidence.record_failure(
-                rule, f"{name.capitalize()} ended the question: {excerpt(resolution.raw)}", REPLY_CHECK_ADVICE
+                rule, f"{name.capitalize()} ended the question: {excerpt(resolution.raw)}", _REPLY_CHECK_ADVICE
             )
             await session.wait_for_end(main_subscriber)
             return
@@ -634,7 +621,7 @@ async def _send_used_token(harness: Harness, sender: FakeSubscriber, _: Observed
 
 
 # By what is wrong with a reply: the rule that a producer breaks by honouring it, whether it is well-formed, a sender.
-INVALID_REPLIES: Final[dict[str, tuple[str, bool, ReplySender]]] = {
+_INVALID_REPLIES: Final[dict[str, tuple[str, bool, ReplySender]]] = {
     "a token that was never issued": ("CONF-033", True, _send_unknown_token),
     "a token whose first character is another": (
         "HITL-011",
@@ -671,7 +658,7 @@ INVALID_REPLIES: Final[dict[str, tuple[str, bool, ReplySender]]] = {
 @producer_scenario(2, "CONF-032 CONF-033 CONF-035 CONF-037 CONF-038 CONF-075 HITL-011 CLAR-020 SEC-011")
 async def wrong_replies_do_nothing(harness: Harness) -> None:
     """Send invalid replies to a confirmation, and then a valid one."""
-    main_subscriber = require_main_subscriber(harness)
+    main_subscriber = harness.require_main_subscriber()
     evidence = harness.evidence
     session: ObservedSession | None = None
     prompt: ObservedEvent | None = None
@@ -681,7 +668,7 @@ async def wrong_replies_do_nothing(harness: Harness) -> None:
             if harness.is_http
             else await stack.enter_async_context(harness.subscribe(**REPLIER_CAPABILITIES))
         )
-        for fault, (rule, is_well_formed, send) in INVALID_REPLIES.items():
+        for fault, (rule, is_well_formed, send) in _INVALID_REPLIES.items():
             if session is None or prompt is None:
                 session = await harness.start_session("confirm")
                 prompt = await session.wait_for_prompt(main_subscriber)
@@ -703,7 +690,7 @@ async def wrong_replies_do_nothing(harness: Harness) -> None:
                 evidence.record_pass(rule, f"A reply with {fault} changed nothing.")
                 continue
             evidence.record_failure(
-                rule, f"After a reply with {fault} this came: {excerpt(resolution.raw)}", REPLY_CHECK_ADVICE
+                rule, f"After a reply with {fault} this came: {excerpt(resolution.raw)}", _REPLY_CHECK_ADVICE
             )
             await session.wait_for_end(main_subscriber)
             session = None

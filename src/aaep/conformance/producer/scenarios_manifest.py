@@ -18,7 +18,6 @@ from ...protocol.framing import MAX_MESSAGE_BYTES
 from ..judge import EvidenceLog, excerpt
 from ..scenario import producer_scenario
 from .harness import LISTENER_CAPABILITIES, FakeSubscriber, Harness
-from .scenarios_consent import require_main_subscriber
 
 _SIGNATURE_RULES: Final = ("MAN-016", "MAN-017", "MAN-018", "MAN-020")
 _FETCH_TIMEOUT: Final = 10.0  # seconds
@@ -27,7 +26,7 @@ _FETCH_TIMEOUT: Final = 10.0  # seconds
 @producer_scenario(3, "", "CAP-045 SUB-049 ENV-036 " + " ".join(_SIGNATURE_RULES))
 async def a_manifest_is_signed_where_that_is_demanded(harness: Harness) -> None:
     """Demand a signed manifest, and check it or the rejection."""
-    require_main_subscriber(harness)  # a producer that rejects a usual request too does not show why
+    harness.require_main_subscriber()  # a producer that rejects a usual request too does not show why
     subscriber = FakeSubscriber(harness)
     try:
         await subscriber.request({**LISTENER_CAPABILITIES, "accept_signed_manifests_only": True})

@@ -11,7 +11,6 @@ from ..judge import excerpt, excerpt_first
 from ..scenario import ScenarioAborted, producer_scenario
 from .harness import LISTENER_CAPABILITIES, REPLIER_CAPABILITIES, FakeSubscriber, Harness, ObservedSession
 from .observed import SESSION_END_TYPES, ObservedEvent
-from .scenarios_consent import require_main_subscriber
 
 _MAX_CLOCK_SKEW: Final = 10.0  # seconds that two clocks may differ
 _MIN_TOKEN_CHARS: Final = 22  # letters and digits that can hold 128 bits
@@ -23,7 +22,7 @@ _CATCH_UP_TIMEOUT: Final = 3.0  # seconds at most for an open prompt to reach a 
 @producer_scenario(1, "ENV-025 ENV-026 SEQ-009 LVL-007", "SEQ-006")
 async def a_session_from_beginning_to_end(harness: Harness) -> None:
     """Check the events of one session, and that they come at the time they name."""
-    main_subscriber = require_main_subscriber(harness, allow_unsubscribed=True)
+    main_subscriber = harness.require_main_subscriber(allow_unsubscribed=True)
     evidence = harness.evidence
     session = await harness.start_session("confirm")
     prompt = await session.wait_for_event(main_subscriber, "awaiting.confirmation", *SESSION_END_TYPES)
@@ -80,7 +79,7 @@ def _check_timestamps(harness: Harness, events: list[ObservedEvent]) -> None:
 @producer_scenario(1, "", "SEQ-006")
 async def sessions_that_do_not_end_well(harness: Harness) -> None:
     """Check the end of a session that fails, and of one that is handed over."""
-    main_subscriber = require_main_subscriber(harness, allow_unsubscribed=True)
+    main_subscriber = harness.require_main_subscriber(allow_unsubscribed=True)
     for task, expected_type in (("fail", "session.errored"), ("handoff", "handoff.requested")):
         session = await harness.start_session(task)
         end_event = await session.reject_until_end(main_subscriber)
@@ -99,7 +98,7 @@ async def sessions_that_do_not_end_well(harness: Harness) -> None:
 @producer_scenario(1, "", "TR-039 CONF-064")
 async def a_reader_comes_late(harness: Harness) -> None:
     """Subscribe while a prompt is open, and answer it."""
-    main_subscriber = require_main_subscriber(harness)
+    main_subscriber = harness.require_main_subscriber()
     evidence = harness.evidence
     session = await harness.start_session("confirm")
     prompt = await session.wait_for_prompt(main_subscriber)
@@ -133,7 +132,7 @@ async def a_reader_comes_late(harness: Harness) -> None:
 @producer_scenario(3, "TR-013 SUB-066", "SSE-019")
 async def a_reader_is_cut_off_and_comes_back(harness: Harness) -> None:
     """Drop a connection, and check that the missed events come after reconnecting."""
-    main_subscriber = require_main_subscriber(harness)
+    main_subscriber = harness.require_main_subscriber()
     evidence = harness.evidence
     async with harness.subscribe(**REPLIER_CAPABILITIES) as subscriber:
         first_session = await harness.start_session("confirm")
@@ -196,7 +195,7 @@ async def _check_survival(harness: Harness) -> None:
         session = await harness.start_session("confirm")
         await session.wait_for_event(subscriber, "session.started")
         await subscriber.drop_connection()
-        await session.reject_until_end(require_main_subscriber(harness))
+        await session.reject_until_end(harness.require_main_subscriber())
     await harness.wait_quiet_period()
     try:
         async with harness.subscribe(connect=False, **LISTENER_CAPABILITIES):
@@ -208,7 +207,7 @@ async def _check_survival(harness: Harness) -> None:
 @producer_scenario(3, "SUB-068 SUB-073")
 async def a_reader_leaves(harness: Harness) -> None:
     """Close a subscription during a session, and check that nothing more comes on it."""
-    main_subscriber = require_main_subscriber(harness)
+    main_subscriber = harness.require_main_subscriber()
     evidence = harness.evidence
     async with harness.subscribe(**LISTENER_CAPABILITIES) as subscriber:
         session = await harness.start_session("confirm")
@@ -240,7 +239,7 @@ async def a_reader_leaves(harness: Harness) -> None:
 @producer_scenario(2, "CONF-012 CONF-014", "CONF-011")
 async def tokens_are_never_used_twice(harness: Harness) -> None:
     """Judge the reply tokens of all scenarios before this one."""
-    main_subscriber = require_main_subscriber(harness)
+    main_subscriber = harness.require_main_subscriber()
     prompt_ids_by_token: dict[str, str] = {}
     for event in main_subscriber.events:
         if not event.type.startswith("awaiting."):
@@ -281,7 +280,7 @@ def _find_token_weakness(tokens: list[str]) -> str:
 @producer_scenario(2, "CONF-032")
 async def nonsense_does_no_harm(harness: Harness) -> None:
     """Send bytes that are no usable message, and check that the producer still answers."""
-    main_subscriber = require_main_subscriber(harness)
+    main_subscriber = harness.require_main_subscriber()
     for raw in (b"{", b"[]", b"null", b'{"type": 1}', b'{"type": "confirmation.reply", "reply_token": {}}'):
         if harness.is_http:
             await main_subscriber.send_raw(raw)

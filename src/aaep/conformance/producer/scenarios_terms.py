@@ -19,7 +19,6 @@ from ..messages import JsonObject
 from ..scenario import ScenarioAborted, producer_scenario
 from .harness import LISTENER_CAPABILITIES, REPLIER_CAPABILITIES, FakeSubscriber, Harness
 from .observed import SESSION_END_TYPES, ObservedEvent
-from .scenarios_consent import require_main_subscriber
 
 # Each member as narrow as can be requested.
 _NARROW_CAPABILITIES: Final[JsonObject] = {
@@ -165,7 +164,7 @@ def _check_granted_terms(harness: Harness, subscriber: FakeSubscriber, descripti
 @producer_scenario(3, "CAP-048", "SUB-048 TR-031")
 async def requests_of_an_unusual_kind(harness: Harness) -> None:
     """Request subscriptions with unknown capabilities, in an unknown version, and at great length."""
-    require_main_subscriber(harness)  # a producer that rejects a usual request too does not show why
+    harness.require_main_subscriber()  # a producer that rejects a usual request too does not show why
     evidence = harness.evidence
     unknown_extension = await _request_terms(
         harness, {**LISTENER_CAPABILITIES, "conformance_unknown": {"what": "x" * 100}}
@@ -200,7 +199,7 @@ async def requests_of_an_unusual_kind(harness: Harness) -> None:
 @producer_scenario(3, "MAN-002")
 async def the_manifest_can_be_read(harness: Harness) -> None:
     """Fetch the manifest over the transport."""
-    main_subscriber = require_main_subscriber(harness)
+    main_subscriber = harness.require_main_subscriber()
     evidence = harness.evidence
     uri = main_subscriber.acceptance.get("manifest_uri")
     try:
@@ -236,7 +235,7 @@ async def the_manifest_can_be_read(harness: Harness) -> None:
 @producer_scenario(3, "CAP-027 CAP-028 BP-001 SUB-037", "CONF-065")
 async def filters_hold_and_critical_events_pass_them(harness: Harness) -> None:
     """Subscribe with filters, and check which events come."""
-    main_subscriber = require_main_subscriber(harness)
+    main_subscriber = harness.require_main_subscriber()
     evidence = harness.evidence
     filters_by_name = {
         "exclude tool.*": {"exclude": ["aaep:agent.tool.*", "aaep:agent.state.changed"]},
@@ -327,7 +326,7 @@ def _build_filter(subscriber: FakeSubscriber) -> Callable[[str], bool]:
 @producer_scenario(3, "CAP-004 BP-004 BP-010 SUB-073 TERM-029", "BP-008 OUT-006 CAP-003 CAP-022")
 async def a_slow_reader_gets_less_and_critical_events_at_once(harness: Harness) -> None:
     """Subscribe with a low rate, and check the number of events, their text and the delay of critical ones."""
-    main_subscriber = require_main_subscriber(harness)
+    main_subscriber = harness.require_main_subscriber()
     evidence = harness.evidence
     slow_terms = {
         **REPLIER_CAPABILITIES,
@@ -474,7 +473,7 @@ def _check_same_text(
 @producer_scenario(3, "SUB-057 SUB-060 SUB-061")
 async def terms_are_renegotiated(harness: Harness) -> None:
     """Change the filters of a subscription, and check that they apply from then on."""
-    main_subscriber = require_main_subscriber(harness)
+    main_subscriber = harness.require_main_subscriber()
     evidence = harness.evidence
     requested = {**REPLIER_CAPABILITIES, "preferred_verbosity": "terse", "coalesce_boundaries": ["completion"]}
     async with harness.subscribe(**requested) as subscriber:

@@ -14,8 +14,6 @@ from ..scenario import ScenarioAborted, subscriber_scenario
 from .fake_producer import FakeSession, SubscriberMessage
 from .harness import Harness, SubscriberRun
 
-__all__ = ["FORGERIES"]
-
 _SIGNATURE_RULES: Final = "MAN-021 MAN-022 MAN-023 MAN-024 MAN-025 MAN-026"
 _SIGNED_ONLY_MEMBER: Final = "accept_signed_manifests_only"
 
@@ -157,7 +155,7 @@ def _alter_payload(signed: str) -> str:
 
 OptionsFactory = Callable[[], dict[str, Any]]
 # By what is wrong with a manifest: the rules about it, and the options of a fake producer with such a manifest.
-FORGERIES: Final[dict[str, tuple[str, OptionsFactory]]] = {
+_FORGERIES: Final[dict[str, tuple[str, OptionsFactory]]] = {
     "that is not signed at all": ("MAN-021 MAN-026", lambda: {"transform_signed": lambda _: None}),
     "that was changed after it was signed": ("MAN-023", lambda: {"transform_signed": _alter_payload}),
     "that a key signed which nobody knows": (
@@ -186,7 +184,7 @@ async def only_who_is_proved_is_believed(harness: Harness) -> None:
                 harness.evidence.record_not_applicable(rule, "It does not demand signed manifests.")
             return
         await run.start_session(require_announcement=False)
-    for fault, (rules, make_options) in FORGERIES.items():
+    for fault, (rules, make_options) in _FORGERIES.items():
         async with harness.run_subscriber(**make_options()) as run:
             sign_of_trust = await _find_sign_of_trust(run)
         for rule in rules.split():

@@ -14,8 +14,6 @@ from ..scenario import ScenarioAborted, subscriber_scenario
 from .fake_producer import FakeSession
 from .harness import Harness, PrintedAnnouncement, SubscriberRun
 
-__all__ = ["PROBES"]
-
 _ANNOUNCE_ADVICE: Final = "Announce it when it comes."
 _EVENTS_BETWEEN: Final = 12  # events between one and its repetition: remembering only the last few is not enough
 _CRITICAL_ADVICE: Final = "Announce what is critical as soon as it comes, before whatever else waits."
@@ -285,7 +283,7 @@ ProbeBuilder = Callable[[FakeSession], tuple[JsonObject, bytes | None]]
 _NEWER_TYPE: Final = "agent.weather.felt"
 
 # By what is unusual: the rules that it must not end the subscriber, whether it must be announced, and a builder.
-PROBES: Final[dict[str, tuple[str, bool, ProbeBuilder]]] = {
+_PROBES: Final[dict[str, tuple[str, bool, ProbeBuilder]]] = {
     "a core type that is newer": (
         "ENV-011",
         False,
@@ -382,7 +380,7 @@ _SILENT_RULES: Final = ("ENV-005", "TERM-008")  # the event must not be announce
 )
 async def events_of_an_unusual_kind_come(harness: Harness) -> None:
     """Send unusual events, with a new run after each that ends the subscriber."""
-    probes = dict(PROBES)
+    probes = dict(_PROBES)
     while probes:
         async with harness.run_subscriber() as run:
             await run.start_session()

@@ -10,10 +10,8 @@ from ..scenario import subscriber_scenario
 from .fake_producer import FakeSession, SubscriberMessage
 from .harness import Harness, PrintedAnnouncement, SubscriberRun
 
-__all__ = ["TRICKY_TOKENS"]
-
 # Tokens that a program may mistake for a number or a truth value.
-TRICKY_TOKENS: Final = ("rpl_0", "rpl_1e5", "rpl_00123456789012345678901234567890", "rpl_TRUE", "rpl_" + "aZ09" * 16)
+_TRICKY_TOKENS: Final = ("rpl_0", "rpl_1e5", "rpl_00123456789012345678901234567890", "rpl_TRUE", "rpl_" + "aZ09" * 16)
 _ECHO_ADVICE: Final = "Send the reply_token back as the text it came as."
 _PERSON_ADVICE: Final = "Send a reply only when the person has decided, and send what was decided."
 _CHOICES: Final = [{"value": "c1", "label": "The blue one"}, {"value": "c2", "label": "The red one"}]
@@ -25,13 +23,13 @@ async def the_person_accepts(harness: Harness) -> None:
     async with harness.run_subscriber("accept") as run:
         await run.start_session(require_announcement=False)
         _check_declaration(harness, run)
-        for number, token in enumerate(TRICKY_TOKENS):
+        for number, token in enumerate(_TRICKY_TOKENS):
             prompt = run.session.build_confirmation(f"Post letter number {number}.", token)
             reply = await run.ask_person(prompt, "accept", "yes")
             if reply is None:
                 _remark_missing_reply(harness, run, prompt)
                 return
-            _check_reply(harness, run, prompt, reply, "accept", [*TRICKY_TOKENS[:number]])
+            _check_reply(harness, run, prompt, reply, "accept", [*_TRICKY_TOKENS[:number]])
             run.send(run.session.build_state_changed("thinking", "It goes on.", "awaiting_input"))
         await run.wait_quiet_period()
         _check_single_reply(harness, run)
