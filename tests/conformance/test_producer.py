@@ -23,7 +23,6 @@ import tests.end_to_end.pipes  # noqa: F401  # which makes an address known
 from aaep.cli import main
 from aaep.conformance import SUITE_VERSION, RuleResult
 from aaep.conformance.judge import compute_granted_level
-from aaep.conformance.producer.agent import ScriptedAgent
 from aaep.conformance.producer.run import (
     PRODUCER_SCENARIOS,
     ProducerResults,
@@ -31,6 +30,7 @@ from aaep.conformance.producer.run import (
     collect_tried_rules,
     judge_producer,
 )
+from aaep.conformance.producer.scripted_agent import ScriptedAgent
 from aaep.conformance.report import Report, render_junit, render_text, to_json
 from aaep.conformance.report_html import render_html
 from aaep.producer.producer import ManifestOptions, Producer

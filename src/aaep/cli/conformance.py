@@ -11,7 +11,6 @@ from typing import IO, Any, Final, TypeVar
 
 import click
 
-from ..conformance.producer.agent import ScriptedAgent
 from ..conformance.producer.run import (
     AuditResult,
     ProducerResults,
@@ -20,6 +19,7 @@ from ..conformance.producer.run import (
     judge_producer,
     judge_recording,
 )
+from ..conformance.producer.scripted_agent import ScriptedAgent
 from ..conformance.producer.start import TASK_DESCRIPTIONS, make_command_starter, make_url_starter
 from ..conformance.report import Report, render_junit, render_text, to_json
 from ..conformance.report_html import render_html

@@ -1,9 +1,9 @@
 """
-The conformance suite: it provokes a live peer, judges what it says by the core's own rules, and tells what it saw.
+The conformance suite: provoke a live peer, judge its messages by the core's own rules, and report the verdicts.
 
-Nothing here states a rule again. Messages are judged by :class:`aaep.protocol.audit.Audit`;
-a scenario only brings about a situation and writes down what came of it. What
-did not happen is *not shown*, and never passed.
+No rule is stated again here. Messages are judged by :class:`aaep.protocol.audit.Audit`;
+a scenario only brings about a situation and records what followed. A rule whose
+situation did not arise is *not shown*; it never counts as passed.
 """
 
 from __future__ import annotations
@@ -22,10 +22,10 @@ VERDICTS: Final[tuple[Verdict, ...]] = ("failed", "warning", "not shown", "passe
 
 class RuleResult(msgspec.Struct):
     """
-    What is known of one rule after a run.
+    The verdict for one rule after a run.
 
-    ``required`` is the lowest level that is not granted while the rule is not
-    shown; None when no level waits for it.
+    ``required_level`` is the lowest level that is not granted while the rule is
+    not shown; None when no level depends on it.
     """
 
     rule: str

@@ -1,22 +1,22 @@
 """
-From what was seen to a verdict for each rule.
+Verdicts: from the messages of a run and the evidence of its scenarios to a result for each rule.
 
-The messages of a run are judged by :class:`~aaep.protocol.audit.Audit`, whole for the
-reader that was there from the first to the last, and for the others as far as
-they go. A scenario adds what no recording shows: what was done to the peer, and
-what did or did not come of it.
+Messages are judged by :class:`~aaep.protocol.audit.Audit`: in full for the
+subscriber that listened from the first to the last, and one by one for the
+others. Scenarios add the evidence that no recording shows: what was done to the
+peer, and what followed or did not.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Collection, Iterable, Mapping
-from typing import Any, Final
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from typing import Any, Final, Protocol
 
 import msgspec
 
 from ..protocol.attend_extension import attend_registry
-from ..protocol.audit import Audit, Finding
+from ..protocol.audit import Audit, Direction, Finding
 from ..protocol.catalogue import Rule, all_rules
 from ..transports.base import type_of
 from . import RuleResult, Verdict
@@ -26,30 +26,21 @@ __all__ = [
     "AuditResult",
     "EvidenceLog",
     "RecordedMessage",
+    "audit_messages",
     "compute_granted_level",
     "excerpt",
+    "excerpt_first",
+    "excerpt_message",
     "find_message_types",
     "judge_rules",
 ]
 
-_MAX_EXCERPTS: Final = 5  # excerpts kept for a rule
+_MAX_EXCERPTS: Final = 5  # pieces of evidence listed for a rule
 _MAX_EXCERPT_CHARS: Final = 400  # characters of an excerpt
 _COMMON_MEMBERS: Final = ("@context", "aaep_version", "producer", "localization_hints", "verbosity", "urgency")
 
 
-class RecordedMessage(msgspec.Struct):
-    """
-    A message of the run. ``out``: the producer said it. ``true``: if we said it, it was meant to count.
-
-    A message of ours that was wrong on purpose is no part of what the audit sees.
-    """
-
-    at: str
-    via: str
-    raw: bytes
-    is_from_producer: bool
-    is_audited: bool = True
-    is_main: bool = False  # heard by the reader that was there throughout
+# -- evidence of scenarios -------------------------------------------------------------------
 
 
 class _Observation(msgspec.Struct):
@@ -59,27 +50,29 @@ class _Observation(msgspec.Struct):
 
 
 class EvidenceLog:
-    """What scenarios have written down, by rule."""
+    """The evidence that scenarios have recorded, by rule."""
 
     def __init__(self) -> None:
         self.observations: dict[str, list[_Observation]] = {}
         self.remarks: list[str] = []  # why something could not be tried
 
     def record_pass(self, rule: str, text: str) -> None:
-        """The peer was put to it and did what the rule asks."""
+        """Record that the peer was put to the test and kept the rule."""
         self._add(rule, _Observation("passed", text))
 
     def record_failure(self, rule: str, text: str, advice: str = "", *, mandatory: bool = False) -> None:
         """
-        It was put to it and did not; for a SHOULD that is a warning, unless a level makes a ``firm`` duty of it.
+        Record that the peer was put to the test and broke the rule.
 
-        A reading that is lenient with other people's recordings does not apply: this was seen to happen.
+        For a SHOULD this is a warning, unless a level makes it ``mandatory``. The
+        lenient grades for recordings of unknown origin do not apply here: the
+        failure was seen to happen.
         """
-        soft = all_rules()[rule].keyword == "SHOULD" and not mandatory
-        self._add(rule, _Observation("warning" if soft else "failed", text, advice))
+        is_warning = all_rules()[rule].keyword == "SHOULD" and not mandatory
+        self._add(rule, _Observation("warning" if is_warning else "failed", text, advice))
 
     def record_not_applicable(self, rule: str, text: str) -> None:
-        """The rule says nothing about this peer."""
+        """Record that the rule does not apply to this peer."""
         self._add(rule, _Observation("not applicable", text))
 
     def check(
@@ -92,7 +85,7 @@ class EvidenceLog:
         *,
         mandatory: bool = False,
     ) -> bool:
-        """One or the other."""
+        """Record a pass if the condition is true and a failure otherwise; return the condition as a bool."""
         if condition:
             self.record_pass(rule, success_text)
         else:
@@ -100,30 +93,138 @@ class EvidenceLog:
         return bool(condition)
 
     def add_remark(self, text: str) -> None:
+        """Add a remark to the report, unless it is there already."""
         if text not in self.remarks:
             self.remarks.append(text)
 
-    def _add(self, rule: str, note: _Observation) -> None:
-        kept = self.observations.setdefault(rule, [])
-        if note.text not in (one.text for one in kept):
-            kept.append(note)
+    def _add(self, rule: str, observation: _Observation) -> None:
+        observations = self.observations.setdefault(rule, [])
+        if observation.text not in (earlier.text for earlier in observations):
+            observations.append(observation)
 
 
 def excerpt(raw: bytes | Mapping[str, Any]) -> str:
-    """As much of a message as a person needs to find it again; what every message has comes last, and is cut first."""
+    """
+    Return as much of a message as a person needs to find it again.
+
+    The members that every message has come last, so that they are cut off first.
+    """
     text = raw.decode(errors="replace") if isinstance(raw, bytes) else msgspec.json.encode(raw).decode()
     try:
         message = msgspec.json.decode(text)
     except (msgspec.MsgspecError, RecursionError):
         message = None
     if isinstance(message, dict):
-        told = {name: value for name, value in message.items() if name not in _COMMON_MEMBERS}
-        again = msgspec.json.encode({**told, **message}).decode(errors="replace")
-        text = again if again.count(":") == text.count(":") else text  # a name that is there twice is shown twice
+        own_members = {name: value for name, value in message.items() if name not in _COMMON_MEMBERS}
+        reordered = msgspec.json.encode({**own_members, **message}).decode(errors="replace")
+        if reordered.count(":") == text.count(":"):  # otherwise a name is there twice, and decoding has lost one
+            text = reordered
     return text if len(text) <= _MAX_EXCERPT_CHARS else text[:_MAX_EXCERPT_CHARS] + "…"
 
 
-# -- what a rule is about ---------------------------------------------------------------------
+class _HasRaw(Protocol):
+    @property
+    def raw(self) -> bytes: ...
+
+
+def excerpt_message(message: _HasRaw | None) -> str:
+    """Return an excerpt of a message; empty if there is none."""
+    return "" if message is None else excerpt(message.raw)
+
+
+def excerpt_first(messages: Sequence[_HasRaw]) -> str:
+    """Return an excerpt of the first message; empty if there is none."""
+    return excerpt(messages[0].raw) if messages else ""
+
+
+# -- audit of messages -----------------------------------------------------------------------
+
+
+class RecordedMessage(msgspec.Struct):
+    """
+    A message of a run.
+
+    A message that the suite sent and that was wrong on purpose is not
+    ``is_audited``: the audit must not take it for a real one.
+    """
+
+    at: str
+    via: str
+    raw: bytes
+    is_from_producer: bool
+    is_audited: bool = True
+    is_main: bool = False  # whether it is part of a complete session of the main subscriber
+
+    @property
+    def direction(self) -> Direction:
+        """The direction as an audit names it, seen from the producer: ``out`` or ``in``."""
+        return "out" if self.is_from_producer else "in"
+
+    @property
+    def is_reply(self) -> bool:
+        """Whether it is a reply to a prompt."""
+        return not self.is_from_producer and b'.reply"' in self.raw
+
+
+class AuditResult(msgspec.Struct):
+    """The findings of the audit of a run."""
+
+    findings: list[tuple[Finding, str]]  # each with an excerpt
+    type_counts: dict[str, int]  # number of messages by type
+
+    def add_findings(self, findings: list[Finding], raw: bytes) -> None:
+        """Add findings about a message, with an excerpt of it."""
+        if findings:
+            text = excerpt(raw)
+            self.findings += ((finding, text) for finding in findings)
+
+    def count_message(self, raw: bytes) -> None:
+        """Count a message by its type."""
+        kind = type_of(raw).removeprefix("aaep:agent.")
+        self.type_counts[kind] = self.type_counts.get(kind, 0) + 1
+
+
+def audit_messages(messages: Iterable[RecordedMessage], *, strict: bool) -> AuditResult:
+    """
+    Audit the messages of a run against a producer, in the order they were seen.
+
+    Replies take part in both audits: any subscription may answer a prompt.
+    """
+    whole_audit = Audit(attend_registry(), whole=True, strict=strict)
+    partial_audit = Audit(attend_registry(), whole=False, strict=False)
+    result = AuditResult([], {})
+    for message in messages:
+        if not message.is_from_producer and not message.is_audited:
+            continue
+        whole_findings: list[Finding] = []
+        partial_findings: list[Finding] = []
+        if message.is_main or message.is_reply:
+            whole_findings = whole_audit.feed(message.raw, message.at, message.via, message.direction)
+        if not message.is_main or message.is_reply:
+            partial_findings = partial_audit.feed(message.raw, message.at, message.via, message.direction)
+        if message.is_from_producer:  # nothing that the suite sent is the producer's fault
+            result.add_findings(whole_findings, message.raw)
+            result.add_findings(
+                [finding for finding in partial_findings if _is_session_independent(finding)], message.raw
+            )
+            result.count_message(message.raw)
+    result.findings += ((finding, "") for finding in whole_audit.finish())
+    return result
+
+
+def _is_session_independent(finding: Finding) -> bool:
+    """
+    Whether a finding holds for a subscriber that was not there throughout.
+
+    Filters, a late start and a lost connection leave gaps in a session that are
+    not the producer's fault; each message by itself, and the handshake, are
+    still judged.
+    """
+    rule = all_rules().get(finding.rule)
+    return rule is not None and (rule.kind == "schema" or finding.rule.startswith("SUB-"))
+
+
+# -- message types that show a rule ----------------------------------------------------------
 
 _TYPES_BY_SECTION: Final = {
     "§4.1.1": "session.started",
@@ -159,7 +260,7 @@ _TYPES_BY_FAMILY: Final = {
     "MAN": "aaep:producer.manifest",
 }
 _SCHEMA_REFERENCE: Final = re.compile(r"(?:schema:agent\.([a-z.]+[a-z]))|(?:(subscription\.[a-z]+)\.schema)")
-# What a session of each level shows; without it there is nothing to judge.
+# The types that every session of a level shows; without them there is nothing to judge.
 _LEVELS_BY_TYPE: Final[Mapping[str, Level]] = {
     "session.started": 1,
     "session.completed": 1,
@@ -173,73 +274,24 @@ _LEVELS_BY_TYPE: Final[Mapping[str, Level]] = {
 
 
 def find_message_types(rule: Rule) -> tuple[str, ...]:
-    """The types of the messages that show whether a rule is kept; empty when no message does."""
-    named = [one or other for one, other in _SCHEMA_REFERENCE.findall(rule.section)]
-    parts = [part.strip() for part in rule.section.split(",")]
-    named += [_TYPES_BY_SECTION[part] for part in parts if part in _TYPES_BY_SECTION]
-    if not named:
+    """Return the types of the messages that show whether a producer keeps a rule; none if no message does."""
+    types = [event_type or message_type for event_type, message_type in _SCHEMA_REFERENCE.findall(rule.section)]
+    sections = [section.strip() for section in rule.section.split(",")]
+    types += [_TYPES_BY_SECTION[section] for section in sections if section in _TYPES_BY_SECTION]
+    if not types:
         family = rule.id.partition("-")[0]
-        named = [_TYPES_BY_FAMILY[family]] if family in _TYPES_BY_FAMILY else []
-    return tuple(dict.fromkeys(named))
+        types = [_TYPES_BY_FAMILY[family]] if family in _TYPES_BY_FAMILY else []
+    return tuple(dict.fromkeys(types))
 
 
-# -- verdicts -----------------------------------------------------------------------------------
+# -- verdicts --------------------------------------------------------------------------------
 
-
-class AuditResult(msgspec.Struct):
-    """What the audit says of a run."""
-
-    findings: list[tuple[Finding, str]]  # and an excerpt
-    type_counts: dict[str, int]
-
-    def count_message(self, raw: bytes) -> None:
-        """What was seen, by its type."""
-        kind = type_of(raw).removeprefix("aaep:agent.")
-        self.type_counts[kind] = self.type_counts.get(kind, 0) + 1
-
-
-def audit_messages(lines: Iterable[RecordedMessage], *, strict: bool) -> AuditResult:
-    """Judge every message of a run in the order it was seen."""
-    whole = Audit(attend_registry(), whole=True, strict=strict)
-    partial = Audit(attend_registry(), whole=False, strict=False)
-    judged = AuditResult([], {})
-    for line in lines:
-        if not line.is_from_producer and not line.is_audited:
-            continue
-        for audit in (whole, partial):
-            if audit is whole and not line.is_main and not _is_reply(line):
-                continue
-            if audit is partial and line.is_main and not _is_reply(line):
-                continue
-            found = audit.feed(line.raw, line.at, line.via, "out" if line.is_from_producer else "in")
-            if line.is_from_producer:  # of what we said ourselves nothing is the peer's fault
-                judged.findings += (
-                    (one, excerpt(line.raw)) for one in found if audit is whole or _is_session_independent(one)
-                )
-        if line.is_from_producer:
-            judged.count_message(line.raw)
-    judged.findings += ((one, "") for one in whole.finish())
-    return judged
-
-
-def _is_session_independent(finding: Finding) -> bool:
-    """
-    Whether it holds for a reader that was not there throughout.
-
-    Filters, a late arrival and a lost connection leave a session full of holes,
-    of which nobody is guilty; each message, and the handshake, are still judged.
-    """
-    known = all_rules().get(finding.rule)
-    return known is not None and (known.kind == "schema" or finding.rule.startswith("SUB-"))
-
-
-def _is_reply(line: RecordedMessage) -> bool:
-    return not line.is_from_producer and b'.reply"' in line.raw
+_VERDICTS_BY_SEVERITY: Final[Mapping[str, Verdict]] = {"error": "failed", "warning": "warning"}
 
 
 def judge_rules(
-    judged: AuditResult,
-    ledger: EvidenceLog,
+    audit_result: AuditResult,
+    evidence: EvidenceLog,
     *,
     tried_rules: Mapping[str, Level | None],
     roles: Collection[str] = ("producer", "both", "transport"),
@@ -248,82 +300,97 @@ def judge_rules(
     levels_by_type: Mapping[str, Level] = _LEVELS_BY_TYPE,
 ) -> list[RuleResult]:
     """
-    The verdict for every rule of some roles.
+    Return the verdict for every rule of some roles.
 
-    ``live`` are the rules that scenarios try, with the level that waits for
-    them; ``undecidable`` says of the others why no program decides them. ``about``
-    says which messages show a rule, and ``shown`` which of them every run of a level has.
+    ``tried_rules`` are the rules that scenarios try, with the level that depends
+    on each; ``undecidable`` gives the reason for each rule that no program
+    decides. ``message_types`` returns the types of the messages that show a
+    rule, and ``levels_by_type`` the level from which on every run has such messages.
     """
-    found: dict[str, list[tuple[Finding, str]]] = {}
-    for finding, text in judged.findings:
-        found.setdefault(finding.rule, []).append((finding, text))
+    findings_by_rule: dict[str, list[tuple[Finding, str]]] = {}
+    for finding, text in audit_result.findings:
+        findings_by_rule.setdefault(finding.rule, []).append((finding, text))
     results = []
     for rule in all_rules().values():
-        complaints = _observations_from_findings(found.get(rule.id, []))
-        # What a validator refuses is the fault of who sent it.
-        concerned = rule.role in roles or (rule.role == "validator" and complaints)
-        if not concerned or (rule.keyword == "MAY" and rule.id not in found):
+        complaints = _observations_from_findings(findings_by_rule.get(rule.id, []))
+        # What a validator has to refuse is the fault of the peer that sent it.
+        is_concerned = rule.role in roles or (rule.role == "validator" and complaints)
+        if not is_concerned or (rule.keyword == "MAY" and rule.id not in findings_by_rule):
             continue
         types = message_types(rule) if rule.kind in ("schema", "sequence") else ()
-        needed = (
-            tried_rules.get(rule.id) if rule.id in tried_rules else _find_required_level(rule, types, levels_by_type)
-        )
-        notes = [*ledger.observations.get(rule.id, []), *complaints]
-        results.append(_build_result(rule, notes, types, needed, judged, tried_rules, undecidable))
+        if rule.id in tried_rules:
+            required_level = tried_rules[rule.id]
+        else:
+            required_level = _find_required_level(rule, types, levels_by_type)
+        observations = [*evidence.observations.get(rule.id, []), *complaints]
+        if observations:
+            result = _result_from_observations(rule, observations, required_level)
+        else:
+            is_tried = rule.id in tried_rules
+            result = _result_from_messages(
+                rule, types, required_level, audit_result.type_counts, undecidable or {}, is_tried=is_tried
+            )
+        results.append(result)
     return results
 
 
-def _observations_from_findings(found: list[tuple[Finding, str]]) -> list[_Observation]:
-    """What the audit has against it."""
-    grades: dict[str, Verdict] = {"error": "failed", "warning": "warning"}
+def _observations_from_findings(findings: list[tuple[Finding, str]]) -> list[_Observation]:
     return [
-        _Observation(grades[finding.severity], f"{finding.message} {text}".strip())
-        for finding, text in found
-        if finding.severity in grades
+        _Observation(_VERDICTS_BY_SEVERITY[finding.severity], f"{finding.message} {text}".strip())
+        for finding, text in findings
+        if finding.severity in _VERDICTS_BY_SEVERITY
     ]
 
 
-def _build_result(
-    rule: Rule,
-    notes: list[_Observation],
-    types: tuple[str, ...],
-    needed: Level | None,
-    judged: AuditResult,
-    live: Mapping[str, Level | None],
-    undecidable: Mapping[str, str] | None,
-) -> RuleResult:
+def _result_from_observations(rule: Rule, observations: list[_Observation], required_level: Level | None) -> RuleResult:
+    """Return the worst verdict that was observed, with what was observed of it."""
     for verdict in ("failed", "warning"):
-        said = [one for one in notes if one.verdict == verdict]
-        if said:
-            advice = next((one.advice for one in said if one.advice), "") or _build_default_advice(rule)
-            return RuleResult(rule.id, verdict, _format_evidence(said), advice, needed)
-    passed = [one for one in notes if one.verdict == "passed"]
+        chosen = [observation for observation in observations if observation.verdict == verdict]
+        if chosen:
+            advice = next((observation.advice for observation in chosen if observation.advice), "")
+            return RuleResult(
+                rule.id, verdict, _format_evidence(chosen), advice or _build_default_advice(rule), required_level
+            )
+    passed = [observation for observation in observations if observation.verdict == "passed"]
     if passed:
-        return RuleResult(rule.id, "passed", _format_evidence(passed), "", needed)
-    if notes:
-        return RuleResult(rule.id, "not applicable", _format_evidence(notes))
-    seen = sum(judged.type_counts.get(one, 0) for one in types)
-    if types and seen:
-        many = "1 message" if seen == 1 else f"{seen} messages"
-        return RuleResult(rule.id, "passed", (f"Kept in {many}: {', '.join(types)}.",), "", needed)
-    if types or rule.id in live:
-        why = f"No {' or '.join(types)} was seen." if types else "It was not brought about."
-        return RuleResult(rule.id, "not shown", (why,), _build_default_advice(rule), needed)
-    return RuleResult(rule.id, "not applicable", ((undecidable or {}).get(rule.id, "No run of a peer shows it."),))
+        return RuleResult(rule.id, "passed", _format_evidence(passed), "", required_level)
+    return RuleResult(rule.id, "not applicable", _format_evidence(observations))
 
 
-def _find_required_level(rule: Rule, types: tuple[str, ...], shown: Mapping[str, Level]) -> Level | None:
-    """Whether a level waits for a rule that the audit judges: if every session of that level should show it."""
-    if rule.keyword != "MUST" or not types or not all(one in shown for one in types):
+def _result_from_messages(
+    rule: Rule,
+    types: tuple[str, ...],
+    required_level: Level | None,
+    type_counts: Mapping[str, int],
+    undecidable: Mapping[str, str],
+    *,
+    is_tried: bool,
+) -> RuleResult:
+    """Return the verdict for a rule that nothing was observed about: the messages that show it, if any, kept it."""
+    count = sum(type_counts.get(type_name, 0) for type_name in types)
+    if count:
+        messages = "1 message" if count == 1 else f"{count} messages"
+        return RuleResult(rule.id, "passed", (f"Kept in {messages}: {', '.join(types)}.",), "", required_level)
+    if types or is_tried:
+        reason = f"No {' or '.join(types)} was seen." if types else "It was not brought about."
+        return RuleResult(rule.id, "not shown", (reason,), _build_default_advice(rule), required_level)
+    return RuleResult(rule.id, "not applicable", (undecidable.get(rule.id, "No run of a peer shows it."),))
+
+
+def _find_required_level(rule: Rule, types: tuple[str, ...], levels_by_type: Mapping[str, Level]) -> Level | None:
+    """Return the level that depends on a rule the audit judges: one whose every session should show it."""
+    if rule.keyword != "MUST" or not types or not all(type_name in levels_by_type for type_name in types):
         return None
-    highest: Level = max(shown[one] for one in types)
+    highest: Level = max(levels_by_type[type_name] for type_name in types)
     return max(highest, rule.level)
 
 
-def _format_evidence(notes: list[_Observation]) -> tuple[str, ...]:
-    texts = [*dict.fromkeys(one.text for one in notes)]
-    more = len(texts) - _MAX_EXCERPTS
-    return (*texts[:_MAX_EXCERPTS], f"And {more} more.") if more > 0 else tuple(texts)
+def _format_evidence(observations: list[_Observation]) -> tuple[str, ...]:
+    texts = [*dict.fromkeys(observation.text for observation in observations)]
+    omitted_count = len(texts) - _MAX_EXCERPTS
+    if omitted_count > 0:
+        return (*texts[:_MAX_EXCERPTS], f"And {omitted_count} more.")
+    return tuple(texts)
 
 
 def _build_default_advice(rule: Rule) -> str:
@@ -332,16 +399,16 @@ def _build_default_advice(rule: Rule) -> str:
 
 def compute_granted_level(results: Iterable[RuleResult]) -> int:
     """
-    The highest level that nothing stands against; 0 for none.
+    Return the highest level that no result rules out; 0 for none.
 
-    LVL-002: levels are cumulative. What is failed counts from its own level on,
-    or from the first if it is demanded at every level (C-40).
+    LVL-002: levels are cumulative. A failed rule rules out its own level and all
+    above, or every level if the rule always holds (C-40).
     """
-    held = 3
+    granted_level = 3
     for result in results:
         rule = all_rules()[result.rule]
         if result.verdict == "failed" and (rule.keyword != "SHOULD" or result.required_level is not None):
-            held = min(held, 0 if rule.always else rule.level - 1)
+            granted_level = min(granted_level, 0 if rule.always else rule.level - 1)
         elif result.verdict == "not shown" and result.required_level is not None:
-            held = min(held, result.required_level - 1)
-    return held
+            granted_level = min(granted_level, result.required_level - 1)
+    return granted_level

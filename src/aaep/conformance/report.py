@@ -1,8 +1,9 @@
 """
-Telling what a run came to: as text that reads well aloud, as JSON and as JUnit XML.
+The report on a run: as text that reads well aloud, as JSON and as JUnit XML.
 
-All of them hold the same: the level, why it is no higher, the verdict for each
-rule with what was seen, where the rule stands, and what to do about it.
+Each form holds the level, the rules that stand in the way of a higher one, and
+for every rule its verdict, what was seen, its section in the specification,
+and what to do about it.
 """
 
 from __future__ import annotations
@@ -31,54 +32,162 @@ __all__ = [
     "to_json",
 ]
 
-# -- text -------------------------------------------------------------------------------------------
+Side = Literal["producer", "subscriber"]
+LEVEL_NAMES: Final = {1: "Notification", 2: "Interactive", 3: "Negotiated"}
+VERDICT_LABELS: Final = {
+    "failed": "Failed",
+    "warning": "Warning",
+    "not shown": "Not shown",
+    "passed": "Passed",
+    "not applicable": "Not applicable",
+}
+OPEN_VERDICTS: Final = ("failed", "warning", "not shown")  # verdicts that call for an action
+
+
+class Report(msgspec.Struct):
+    """The results of a run and what they amount to. ``date`` is a day, like 2026-11-15."""
+
+    side: Side
+    name: str  # of the peer that was judged
+    version: str
+    source: str
+    date: str
+    requested_level: int  # the level that is to be reached
+    results: list[RuleResult]
+    remarks: list[str] = []
+    is_live: bool = True  # False: a recording, from which no level can be claimed
+    suite_version: str = SUITE_VERSION
+
+    @property
+    def granted_level(self) -> int:
+        """The level that is granted; for a recording, the highest that nothing in it rules out."""
+        return min(compute_granted_level(self.results), self.requested_level)
+
+    @property
+    def has_reached_level(self) -> bool | None:
+        """Whether the requested level is reached; None for a recording, in which nothing was provoked."""
+        return self.granted_level >= self.requested_level if self.is_live else None
+
+    @property
+    def is_passing(self) -> bool:
+        """Whether the requested level is reached; for a recording, whether no rule failed."""
+        return not self.find_results("failed") if self.has_reached_level is None else self.has_reached_level
+
+    def find_results(self, *verdicts: str) -> list[RuleResult]:
+        """Return the results that have one of these verdicts."""
+        return [result for result in self.results if result.verdict in verdicts]
+
+    @property
+    def counts(self) -> dict[str, int]:
+        """The number of rules by verdict."""
+        counts = Counter(result.verdict for result in self.results)
+        return {verdict: counts[verdict] for verdict in VERDICTS}
+
+    @property
+    def claim(self) -> str:
+        """LVL-004, LVL-071 §9.8: the claim that the run supports; empty when it supports none."""
+        if not self.is_live or not self.granted_level:
+            return ""
+        name = f"{self.name} {self.version}".strip()
+        return (
+            f"{name} conforms to AAEP {AAEP_VERSION} as a {self.side} "
+            f"at Level {self.granted_level} ({LEVEL_NAMES[self.granted_level]}), "
+            f"verified with the aaep conformance suite {self.suite_version} on {self.date}."
+        )
+
+    @property
+    def blocking_results(self) -> list[RuleResult]:
+        """The results that stand in the way of the requested level; none for a recording, which can reach no level."""
+        if not self.is_live:
+            return []
+        return [result for result in self.results if self._is_blocking(result)]
+
+    def _is_blocking(self, result: RuleResult) -> bool:
+        if result.verdict == "failed":
+            rule = all_rules()[result.rule]
+            return rule.always or rule.level <= self.requested_level
+        if result.verdict == "not shown":
+            return result.required_level is not None and result.required_level <= self.requested_level
+        return False
+
+    @property
+    def headline(self) -> str:
+        """The result of the run in one sentence."""
+        name = f"{self.name} {self.version}".strip() or self.source
+        if not self.is_live:
+            failed_count = len(self.find_results("failed"))
+            if not failed_count:
+                return f"{name}: nothing in the recording breaks a rule."
+            return f"{name}: {_format_rule_count(failed_count)} broken."
+        if self.granted_level:
+            level = f"Level {self.granted_level} ({LEVEL_NAMES[self.granted_level]})"
+            return f"{name} keeps what {level} asks of a {self.side}."
+        return f"{name} reaches no level as a {self.side}."
+
+
+def _format_rule_count(count: int) -> str:
+    return "1 rule is" if count == 1 else f"{count} rules are"
+
+
+def format_advice(result: RuleResult) -> str:
+    """Return what to do about a result, without repeating the statement of its rule; empty if nothing is to be done."""
+    if result.verdict not in OPEN_VERDICTS:
+        return ""
+    advice = result.advice.removeprefix(all_rules()[result.rule].statement).strip()
+    if advice != result.advice:  # the advice began with the rule itself, and says little without it
+        action = "See that it happens in the run" if result.verdict == "not shown" else "Do what the rule asks"
+        advice = f"{action}. {advice}"
+    return advice
+
+
+# -- text ------------------------------------------------------------------------------------
 
 
 def render_text(report: Report, *, include_passed: bool = False) -> Iterator[str]:
-    """The report in lines; with ``everything``, what was passed too."""
+    """Yield the lines of the report as text; with ``include_passed``, all rules and not only the open ones."""
     yield report.headline
     yield f"Judged: {report.source}, on {report.date}, with suite {report.suite_version}."
-    yield "Rules: " + ", ".join(_format_count(many, verdict) for verdict, many in report.counts.items()) + "."
+    yield "Rules: " + ", ".join(_format_count(count, verdict) for verdict, count in report.counts.items()) + "."
     if report.claim:
         yield f"Claim: {report.claim}"
-    held = {one.rule for one in report.blocking_results}
-    if held:
-        yield f"Level {report.requested_level} is not granted because of {', '.join(sorted(held))}."
+    blocking_rules = {result.rule for result in report.blocking_results}
+    if blocking_rules:
+        yield f"Level {report.requested_level} is not granted because of {', '.join(sorted(blocking_rules))}."
     for verdict in VERDICTS:
-        chosen = [
-            one
-            for one in report.find_results(verdict)
-            if include_passed or verdict in ("failed", "warning") or one.rule in held
+        results = [
+            result
+            for result in report.find_results(verdict)
+            if include_passed or verdict in ("failed", "warning") or result.rule in blocking_rules
         ]
-        if chosen:
+        if results:
             yield ""
             yield f"{VERDICT_LABELS[verdict]}:"
-        for one in chosen:
-            yield from _format_result(one)
+        for result in results:
+            yield from _format_result(result)
     if report.remarks:
         yield ""
         yield "Remarks:"
-        yield from (f"  {one}" for one in report.remarks)
+        yield from (f"  {remark}" for remark in report.remarks)
 
 
-def _format_count(many: int, verdict: str) -> str:
-    return f"{many} {verdict}{'s' if verdict == 'warning' and many != 1 else ''}"
+def _format_count(count: int, verdict: str) -> str:
+    return f"{count} {verdict}{'s' if verdict == 'warning' and count != 1 else ''}"
 
 
 def _format_result(result: RuleResult) -> Iterator[str]:
     rule = all_rules()[result.rule]
     yield f"  {rule.id}, {rule.keyword}, {format_spoken_section(rule.section)}: {rule.statement}"
-    for seen in result.evidence:
-        yield f"    Seen: {seen}"
+    for text in result.evidence:
+        yield f"    Seen: {text}"
     if advice := format_advice(result):
         yield f"    To do: {advice}"
 
 
-# -- JSON --------------------------------------------------------------------------------------------
+# -- JSON ------------------------------------------------------------------------------------
 
 
 def to_json(report: Report) -> bytes:
-    """LVL-068: the report as a program reads it."""
+    """LVL-068: return the report as a JSON document."""
     members = {
         "suite": report.suite_version,
         "aaep_version": AAEP_VERSION,
@@ -93,8 +202,8 @@ def to_json(report: Report) -> bytes:
         "reached": report.has_reached_level,
         "claim": report.claim or None,
         "counts": report.counts,
-        "hindrances": [one.rule for one in report.blocking_results],
-        "results": [_result_to_dict(one) for one in report.results],
+        "hindrances": [result.rule for result in report.blocking_results],
+        "results": [_result_to_dict(result) for result in report.results],
         "remarks": report.remarks,
     }
     return json.dumps(members, ensure_ascii=False, indent=2).encode(errors="backslashreplace") + b"\n"
@@ -115,155 +224,45 @@ def _result_to_dict(result: RuleResult) -> dict[str, Any]:
     }
 
 
-# -- JUnit -------------------------------------------------------------------------------------------
+# -- JUnit XML -------------------------------------------------------------------------------
 
 
 def render_junit(report: Report) -> str:
-    """As the tools that collect test results read it. What no level waits for and was not shown is skipped."""
-    shown = [one for one in report.results if one.verdict != "not applicable"]
-    hindering = {one.rule for one in report.blocking_results}
-    bad = sum(1 for one in shown if one.verdict == "failed" or one.rule in hindering)
-    skipped = sum(1 for one in shown if one.verdict == "not shown" and one.rule not in hindering)
+    """Return the report as JUnit XML; a rule that was not shown and that no level depends on is skipped."""
+    results = [result for result in report.results if result.verdict != "not applicable"]
+    blocking_rules = {result.rule for result in report.blocking_results}
+    failure_count = sum(1 for result in results if result.verdict == "failed" or result.rule in blocking_rules)
+    skipped_count = sum(1 for result in results if result.verdict == "not shown" and result.rule not in blocking_rules)
+    properties = {
+        "suite": report.suite_version,
+        "date": report.date,
+        "source": report.source,
+        "level": report.granted_level if report.is_live else "",
+        "claim": report.claim,
+    }
     lines = [
         '<?xml version="1.0" encoding="UTF-8"?>',
         f'<testsuite name="aaep conformance {escape_xml(report.side)}" '
-        f'tests="{len(shown)}" failures="{bad}" errors="0" '
-        f'skipped="{skipped}">',
+        f'tests="{len(results)}" failures="{failure_count}" errors="0" '
+        f'skipped="{skipped_count}">',
         "<properties>",
-        *(
-            f'<property name="{name}" value="{escape_xml(value)}"/>'
-            for name, value in (
-                ("suite", report.suite_version),
-                ("date", report.date),
-                ("source", report.source),
-                ("level", report.granted_level if report.is_live else ""),
-                ("claim", report.claim),
-            )
-        ),
+        *(f'<property name="{name}" value="{escape_xml(value)}"/>' for name, value in properties.items()),
         "</properties>",
     ]
-    for one in shown:
-        lines += _format_test_case(one, is_blocking=one.rule in hindering)
+    for result in results:
+        lines += _format_test_case(result, is_blocking=result.rule in blocking_rules)
     return "\n".join([*lines, "</testsuite>", ""])
 
 
 def _format_test_case(result: RuleResult, *, is_blocking: bool) -> Iterator[str]:
     rule = all_rules()[result.rule]
     yield f'<testcase classname="aaep.{rule.id.partition("-")[0]}" name="{escape_xml(f"{rule.id} {rule.statement}")}">'
-    seen = escape_xml("\n".join([*result.evidence, result.advice]))
+    details = escape_xml("\n".join([*result.evidence, result.advice]))
+    verdict = escape_xml(result.verdict)
     if result.verdict == "failed" or is_blocking:
-        yield f'<failure message="{escape_xml(result.verdict)}" type="{escape_xml(result.verdict)}">{seen}</failure>'
+        yield f'<failure message="{verdict}" type="{verdict}">{details}</failure>'
     elif result.verdict == "not shown":
         yield f'<skipped message="{escape_xml(" ".join(result.evidence))}"/>'
     elif result.verdict == "warning":
-        yield f"<system-out>{seen}</system-out>"
+        yield f"<system-out>{details}</system-out>"
     yield "</testcase>"
-
-
-# -- results --
-
-Side = Literal["producer", "subscriber"]
-LEVEL_NAMES: Final = {1: "Notification", 2: "Interactive", 3: "Negotiated"}
-VERDICT_LABELS: Final = {
-    "failed": "Failed",
-    "warning": "Warning",
-    "not shown": "Not shown",
-    "passed": "Passed",
-    "not applicable": "Not applicable",
-}
-OPEN_VERDICTS: Final = ("failed", "warning", "not shown")  # what somebody should look at
-
-
-class Report(msgspec.Struct):
-    """A run, ready to be told. ``date`` is a day, like 2026-11-15."""
-
-    side: Side
-    name: str  # of what was judged
-    version: str
-    source: str
-    date: str
-    requested_level: int  # the level that was asked about
-    results: list[RuleResult]
-    remarks: list[str] = []
-    is_live: bool = True  # False: a recording, of which no level can be claimed
-    suite_version: str = SUITE_VERSION
-
-    @property
-    def granted_level(self) -> int:
-        """The level that is granted; of a recording, that nothing in it stands against."""
-        return min(compute_granted_level(self.results), self.requested_level)
-
-    @property
-    def has_reached_level(self) -> bool | None:
-        """Whether it reaches the level that was asked about. A recording cannot: nobody provoked anything."""
-        return self.granted_level >= self.requested_level if self.is_live else None
-
-    @property
-    def is_passing(self) -> bool:
-        """Whether the level is reached; of a recording, whether nothing in it is failed."""
-        return not self.find_results("failed") if self.has_reached_level is None else self.has_reached_level
-
-    def find_results(self, *verdicts: str) -> list[RuleResult]:
-        return [one for one in self.results if one.verdict in verdicts]
-
-    @property
-    def counts(self) -> dict[str, int]:
-        found = Counter(one.verdict for one in self.results)
-        return {verdict: found[verdict] for verdict in VERDICTS}
-
-    @property
-    def claim(self) -> str:
-        """LVL-004, LVL-071 §9.8: what may be said of it. Empty when nothing may."""
-        if not self.is_live or not self.granted_level:
-            return ""
-        name = f"{self.name} {self.version}".strip()
-        return (
-            f"{name} conforms to AAEP {AAEP_VERSION} as a {self.side} "
-            f"at Level {self.granted_level} ({LEVEL_NAMES[self.granted_level]}), "
-            f"verified with the aaep conformance suite {self.suite_version} on {self.date}."
-        )
-
-    @property
-    def blocking_results(self) -> list[RuleResult]:
-        """What keeps it from the level that was asked about; nothing keeps a recording from what it cannot have."""
-        return [
-            one
-            for one in (self.results if self.is_live else ())
-            if (one.verdict == "failed" and all_rules()[one.rule].level <= self.requested_level)
-            or (one.verdict == "failed" and all_rules()[one.rule].always)
-            or (
-                one.verdict == "not shown"
-                and one.required_level is not None
-                and one.required_level <= self.requested_level
-            )
-        ]
-
-    @property
-    def headline(self) -> str:
-        what = f"{self.name} {self.version}".strip() or self.source
-        if not self.is_live:
-            many = len(self.find_results("failed"))
-            return (
-                f"{what}: nothing in the recording breaks a rule."
-                if not many
-                else f"{what}: {_format_rule_count(many)} broken."
-            )
-        if self.granted_level:
-            level = f"Level {self.granted_level} ({LEVEL_NAMES[self.granted_level]})"
-            return f"{what} keeps what {level} asks of a {self.side}."
-        return f"{what} reaches no level as a {self.side}."
-
-
-def _format_rule_count(many: int) -> str:
-    return "1 rule is" if many == 1 else f"{many} rules are"
-
-
-def format_advice(result: RuleResult) -> str:
-    """What to do about it; what the rule says itself is not said again."""
-    if result.verdict not in OPEN_VERDICTS:
-        return ""
-    advice = result.advice.removeprefix(all_rules()[result.rule].statement).strip()
-    if advice != result.advice:  # nobody had more to say than the rule itself
-        do = "See that it happens in the run" if result.verdict == "not shown" else "Do what the rule asks"
-        advice = f"{do}. {advice}"
-    return advice

@@ -1,4 +1,4 @@
-"""The report as one page: no script, no other file, and the same on a telephone, on paper and through a reader."""
+"""The report as one HTML page without scripts or other files, for small screens, paper and screen readers alike."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ tr:target { background: var(--soft); }
 
 
 def render_html(report: Report) -> Iterator[str]:
-    """One page, in parts: no script, no other file."""
+    """Yield the report as parts of one self-contained HTML page."""
     title = f"AAEP conformance: {report.name or report.source}"
     yield from render_page(title, _render_body(report), style=_STYLE)
 
@@ -63,8 +63,8 @@ def _render_body(report: Report) -> Iterator[str]:
     yield f"<h1>{escape_xml(report.headline)}</h1>\n"
     yield f"<p>Judged: {isolate_text(report.source)}, on {escape_xml(report.date)}, "
     yield f"with suite {escape_xml(report.suite_version)}.</p>\n"
-    warnings = [one for one in report.remarks if one.startswith("Warning: ")]
-    yield from (f"<p>{isolate_text(one)}</p>\n" for one in warnings)
+    warnings = [remark for remark in report.remarks if remark.startswith("Warning: ")]
+    yield from (f"<p>{isolate_text(warning)}</p>\n" for warning in warnings)
     yield "</div>\n"
     if report.claim:
         yield f'<h2>Claim</h2>\n<p class="claim">{escape_xml(report.claim)}</p>\n'
@@ -73,49 +73,49 @@ def _render_body(report: Report) -> Iterator[str]:
     else:
         yield "<p>No level can be claimed from a recording: nobody provoked anything.</p>\n"
     yield '<h2>Rules</h2>\n<ul class="plain">\n'
-    for verdict, many in report.counts.items():
-        name = f'<a href="#{_anchor(verdict)}">{VERDICT_LABELS[verdict]}</a>' if many else VERDICT_LABELS[verdict]
-        yield f"<li>{_render_mark(verdict)} {name}, {many}: {_MEANINGS[verdict]}</li>\n"
+    for verdict, count in report.counts.items():
+        label = VERDICT_LABELS[verdict]
+        if count:
+            label = f'<a href="#{_to_anchor(verdict)}">{label}</a>'
+        yield f"<li>{_render_mark(verdict)} {label}, {count}: {_MEANINGS[verdict]}</li>\n"
     yield "</ul>\n"
     for verdict in VERDICTS:
         yield from _render_table(verdict, report.find_results(verdict))
-    others = [one for one in report.remarks if one not in warnings]
-    if others:
+    other_remarks = [remark for remark in report.remarks if remark not in warnings]
+    if other_remarks:
         yield "<h2>Remarks</h2>\n<ul>\n"
-        yield from (f"<li>{isolate_text(one)}</li>\n" for one in others)
+        yield from (f"<li>{isolate_text(remark)}</li>\n" for remark in other_remarks)
         yield "</ul>\n"
     yield "</main>\n"
 
 
-def _render_mark(verdict: str) -> str:
-    return f'<span class="{_anchor(verdict)}"><span class="mark" aria-hidden="true">{_MARKS[verdict]}</span></span>'
-
-
-# -- levels ------------------------------------------------------------------------------------------
+# -- levels ----------------------------------------------------------------------------------
 
 
 def _render_levels(report: Report) -> Iterator[str]:
     yield '<h2>Levels</h2>\n<ul class="plain">\n'
-    told: set[str] = set()
+    listed_rules: set[str] = set()
     for level in range(1, report.requested_level + 1):
-        granted = level <= report.granted_level
-        word = '<span class="granted">granted</span>' if granted else '<span class="refused">not granted</span>'
-        yield f"<li>Level {level}, {LEVEL_NAMES[level]}: {word}.{_render_reasons(report, level, told)}</li>\n"
+        is_granted = level <= report.granted_level
+        word = '<span class="granted">granted</span>' if is_granted else '<span class="refused">not granted</span>'
+        yield f"<li>Level {level}, {LEVEL_NAMES[level]}: {word}.{_render_reasons(report, level, listed_rules)}</li>\n"
     yield "</ul>\n"
 
 
-def _render_reasons(report: Report, level: int, told: set[str]) -> str:
-    """What stands against a level and not already against a lower one."""
-    against = [one for one in report.blocking_results if _is_blocking(one, level) and one.rule not in told]
-    said = ""
+def _render_reasons(report: Report, level: int, listed_rules: set[str]) -> str:
+    """Name the rules that stand in the way of a level and were not listed for a lower one, and list them."""
+    blocking = [
+        result for result in report.blocking_results if _is_blocking(result, level) and result.rule not in listed_rules
+    ]
+    text = ""
     for verdict in ("failed", "not shown"):
-        named = [one.rule for one in against if one.verdict == verdict]
-        if named:
-            said += f" {VERDICT_LABELS[verdict]}: {', '.join(map(_link, named))}."
-    if told and not said:
-        said = " It needs the level before it."
-    told.update(one.rule for one in against)
-    return said
+        rules = [result.rule for result in blocking if result.verdict == verdict]
+        if rules:
+            text += f" {VERDICT_LABELS[verdict]}: {', '.join(map(_render_link, rules))}."
+    if listed_rules and not text:
+        text = " It needs the level before it."
+    listed_rules.update(result.rule for result in blocking)
+    return text
 
 
 def _is_blocking(result: RuleResult, level: int) -> bool:
@@ -125,56 +125,63 @@ def _is_blocking(result: RuleResult, level: int) -> bool:
     return result.required_level is not None and result.required_level <= level
 
 
-def _anchor(verdict: str) -> str:
-    return verdict.replace(" ", "-")
-
-
-def _link(rule: str) -> str:
+def _render_link(rule: str) -> str:
     return f'<a href="#{rule}">{rule}</a>'
 
 
-# -- rules -------------------------------------------------------------------------------------------
+# -- rules -----------------------------------------------------------------------------------
 
 
 def _render_table(verdict: str, results: Iterable[RuleResult]) -> Iterator[str]:
-    listed = [*results]
-    if not listed:
+    rows = [_render_row(result, all_rules()[result.rule]) for result in results]
+    if not rows:
         return
-    many = "1 rule" if len(listed) == 1 else f"{len(listed)} rules"
-    yield f'<section class="{_anchor(verdict)}">\n'
-    yield f'<h2 id="{_anchor(verdict)}">{_render_mark(verdict)} {VERDICT_LABELS[verdict]}: {many}</h2>\n'
-    folded = verdict not in OPEN_VERDICTS
-    if folded:
-        yield f"<details>\n<summary>Show {many}</summary>\n"
-    # Laid out as blocks on a narrow page, a table would be none to a reader: hence its roles, which say what it is.
+    count = "1 rule" if len(rows) == 1 else f"{len(rows)} rules"
+    yield f'<section class="{_to_anchor(verdict)}">\n'
+    yield f'<h2 id="{_to_anchor(verdict)}">{_render_mark(verdict)} {VERDICT_LABELS[verdict]}: {count}</h2>\n'
+    is_folded = verdict not in OPEN_VERDICTS
+    if is_folded:
+        yield f"<details>\n<summary>Show {count}</summary>\n"
+    # On a narrow page the table is laid out as blocks, and a screen reader would not know it for a table without roles.
     yield f'<table role="table">\n<caption class="unseen">{VERDICT_LABELS[verdict]}</caption>\n'
     yield '<thead role="rowgroup"><tr role="row">'
     for name in ("Rule", "What it asks", "What was seen"):
         yield f'<th scope="col" role="columnheader">{name}</th>'
     yield '</tr></thead>\n<tbody role="rowgroup">\n'
-    for one in listed:
-        yield _render_row(one, all_rules()[one.rule])
+    yield from rows
     yield "</tbody>\n</table>\n"
-    yield "</details>\n</section>\n" if folded else "</section>\n"
+    yield "</details>\n</section>\n" if is_folded else "</section>\n"
 
 
 def _render_row(result: RuleResult, rule: Rule) -> str:
-    needed = f" Level {result.required_level} waits for it." if result.required_level is not None else ""
-    seen = "".join(map(_render_evidence, result.evidence))
+    evidence = "".join(map(_render_evidence, result.evidence))
     if advice := format_advice(result):
-        seen += f"<p><strong>To do:</strong> {escape_xml(advice)}</p>"
-    about = f"{rule.keyword}, {escape_xml(format_spoken_section(rule.section))}, from level {rule.level} on.{needed}"
+        evidence += f"<p><strong>To do:</strong> {escape_xml(advice)}</p>"
+    details = f"{rule.keyword}, {escape_xml(format_spoken_section(rule.section))}, from level {rule.level} on."
+    if result.required_level is not None:
+        details += f" Level {result.required_level} waits for it."
     return (
         f'<tr role="row" id="{rule.id}"><th scope="row" role="rowheader">{rule.id}</th>'
-        f'<td role="cell" class="what"><p>{escape_xml(rule.statement)}</p><p class="small">{about}</p></td>'
-        f'<td role="cell" class="seen">{seen}</td></tr>\n'
+        f'<td role="cell" class="what"><p>{escape_xml(rule.statement)}</p><p class="small">{details}</p></td>'
+        f'<td role="cell" class="seen">{evidence}</td></tr>\n'
     )
 
 
 def _render_evidence(text: str) -> str:
-    """What was seen; a message in it stands by itself."""
-    found = _MESSAGE_PATTERN.match(text)
-    if found is None:
+    """Render a piece of evidence, with the JSON message in it, if there is one, as a block of code."""
+    match = _MESSAGE_PATTERN.match(text)
+    if match is None:
         return f"<p>{isolate_text(text)}</p>"
-    words = f"<p>{isolate_text(found[1])}</p>" if found[1] else ""
-    return f"{words}<code>{isolate_text(found[2])}</code>"
+    words = f"<p>{isolate_text(match[1])}</p>" if match[1] else ""
+    return f"{words}<code>{isolate_text(match[2])}</code>"
+
+
+# -- verdicts --------------------------------------------------------------------------------
+
+
+def _render_mark(verdict: str) -> str:
+    return f'<span class="{_to_anchor(verdict)}"><span class="mark" aria-hidden="true">{_MARKS[verdict]}</span></span>'
+
+
+def _to_anchor(verdict: str) -> str:
+    return verdict.replace(" ", "-")

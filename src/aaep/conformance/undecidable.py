@@ -1,8 +1,8 @@
 """
-Rules that no program can decide, and why. ``aaep rules --coverage`` prints the reasons.
+The rules that no program can decide, each with a reason that ``aaep rules --coverage`` prints.
 
-What a scenario tries or a test checks is not among them, even if no run of a
-foreign peer shows it.
+A rule that a scenario tries or a test checks is not listed, even if no run of
+a foreign peer shows it.
 """
 
 from __future__ import annotations
@@ -43,5 +43,5 @@ _RULES_BY_REASON: Final = {
     _IMPOSSIBLE_CASE: "SUB-054 TR-011",
 }
 UNDECIDABLE_RULES: Final[Mapping[str, str]] = {
-    rule: reason for reason, listed in _RULES_BY_REASON.items() for rule in listed.split()
+    rule: reason for reason, rules in _RULES_BY_REASON.items() for rule in rules.split()
 }

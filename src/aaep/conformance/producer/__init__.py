@@ -1,1 +1,1 @@
-"""Scenarios that provoke a live producer."""
+"""Scenarios that provoke a live producer, and the judgement of a run."""

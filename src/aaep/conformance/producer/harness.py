@@ -1,8 +1,8 @@
 """
-Where scenarios are played: readers made of nothing but a channel, and a way to have the producer begin something.
+The harness of the producer's scenarios: subscribers made of a bare channel, and the sessions they observe.
 
-A reader here forgives nothing and repairs nothing. Everything that passes is
-kept, with the time, and judged afterwards.
+A fake subscriber forgives nothing and repairs nothing. Every message is
+recorded with its time, and judged afterwards.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from __future__ import annotations
 import asyncio
 import json
 import time
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
+from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager, suppress
 from typing import Any, Final
 
@@ -23,35 +23,27 @@ from ...protocol.attend_extension import ATTEND
 from ...runtime.ids import format_timestamp, new_id
 from ...transports.addresses import client_ssl_context
 from ...transports.base import AgentEnded, Arrival, Channel, ChannelLost, ChannelRefused, connect
+from ...transports.http.routes import REPLIES
 from ...transports.options import DEFAULT_CONNECT_OPTIONS, ConnectOptions
 from ..judge import EvidenceLog, RecordedMessage, excerpt
+from ..messages import JsonObject, decode_object
 from ..scenario import ScenarioAborted
+from .observed import SESSION_END_TYPES, ConsentTracker, ObservedEvent, needs_consent
 
 __all__ = [
-    "CONNECT_DELAY",
-    "EVENT_TYPE_PREFIX",
     "LISTENER_CAPABILITIES",
     "REPLIER_CAPABILITIES",
-    "SESSION_END_TYPES",
-    "ConsentTracker",
     "FakeSubscriber",
     "Harness",
-    "JsonObject",
-    "ObservedEvent",
     "ObservedSession",
-    "ScenarioAborted",
     "SendResult",
     "TaskStarter",
-    "decode_object",
-    "needs_consent",
 ]
 
-TaskStarter = Callable[
-    [str], Awaitable[asyncio.Task[str] | None]
-]  # a task that comes to how what it started has failed
-EventPredicate = Callable[["ObservedEvent"], object]
+# Starts a task of the producer; returns an asyncio task whose result says why the start failed, or is empty.
+TaskStarter = Callable[[str], Awaitable[asyncio.Task[str] | None]]
+EventPredicate = Callable[[ObservedEvent], object]
 
-SESSION_END_TYPES: Final = ("session.completed", "session.errored", "session.cancelled")
 LISTENER_CAPABILITIES: Final[JsonObject] = {
     "supported_conformance_levels": [1, 2, 3],
     "supported_extensions": [ATTEND.namespace],
@@ -62,12 +54,15 @@ REPLIER_CAPABILITIES: Final[JsonObject] = {
     "supports_clarification_reply": True,
 }
 _HTTP_SCHEMES: Final = ("http", "https", "asgi+http")
-CONNECT_DELAY: Final = 0.05  # seconds that a connection takes
-_START_GRACE: Final = 1.0  # seconds for what a command has begun to be heard, when it has ended
+_CONNECT_DELAY: Final = 0.05  # seconds that a connection takes
+_REFUSAL_TIMEOUT: Final = 1.0  # seconds within which a stream is refused, if it is
+_START_GRACE: Final = 1.0  # seconds for the first event of a session whose start command has failed
+_MAX_BODY_BYTES: Final = 65_536  # bytes of an HTTP answer that are compared
+_VARYING_HEADERS: Final = ("date", "x-request-id", "server")
 
 
 class SendResult(msgspec.Struct, frozen=True):
-    """All that the sender of a reply can see of how it was taken, but for the time."""
+    """All that the sender of a reply can see of the answer to it, except for the time it took."""
 
     status: str
     headers: tuple[tuple[str, str], ...] = ()
@@ -75,7 +70,12 @@ class SendResult(msgspec.Struct, frozen=True):
 
 
 class Harness:
-    """One run against one producer. ``patience`` is how long it may take to do something, ``quiet`` how long to not."""
+    """
+    One run against one producer.
+
+    ``patience`` is how long the producer may take for something that it has to
+    do, and ``quiet`` how long to wait for something that it must not do.
+    """
 
     def __init__(
         self,
@@ -88,136 +88,197 @@ class Harness:
         shared: bool | None = None,
         options: ConnectOptions = DEFAULT_CONNECT_OPTIONS,
     ) -> None:
-        self.url, self._start_task, self.options = url, start, options
-        self.patience, self.quiet_period, self.start_timeout = patience, quiet, wait
-        self.is_shared = self.scheme != "stdio" if shared is None else shared  # whether several can listen to it
-        self.has_answered = False  # whether it has answered anything
+        self.url = url
+        self.options = options
+        self.patience = patience
+        self.quiet_period = quiet
+        self.start_timeout = wait  # seconds for a session that the suite does not start itself
+        self.is_shared = self.scheme != "stdio" if shared is None else shared  # whether it takes several subscribers
+        self.has_answered = False  # whether the producer has answered anything
         self.evidence = EvidenceLog()
         self.messages: list[RecordedMessage] = []
         self.main_subscriber: FakeSubscriber | None = None
         self.producer_info: JsonObject = {}
-        self.is_listening = False  # what begins from now on is heard from its beginning
-        self.complete_sessions: set[str] = set()  # sessions that were
-        self.partial_sessions: set[str] = set()  # sessions that were not
-        self._subscribers: list[FakeSubscriber] = []
-        self.invalid_reply_results: dict[
-            str, SendResult
-        ] = {}  # to replies that do not count, by what was wrong with them
-        self.closed_prompts: list[JsonObject] = []  # prompts that are over
+        self.invalid_reply_results: dict[str, SendResult] = {}  # by what was wrong with the reply
+        self.closed_prompts: list[JsonObject] = []
         self.consent_tracker = ConsentTracker()
-        self.sessions_without_consent: list[
-            tuple[tuple[str, ...], list[ObservedEvent]]
-        ] = []  # sessions without a yes, and what one would break
+        # Events of sessions to which no reader could consent, and the rules that a call without consent breaks.
+        self.sessions_without_consent: list[tuple[tuple[str, ...], list[ObservedEvent]]] = []
+        self._start_task = start
+        self._subscribers: list[FakeSubscriber] = []
+        self._complete_sessions: set[str] = set()  # ids of sessions that the main subscriber heard from the start
+        self._partial_sessions: set[str] = set()  # ids of all others
 
     @property
     def scheme(self) -> str:
+        """The scheme of the producer's URL."""
         return split_url(self.url).scheme.lower()
 
     @property
     def is_http(self) -> bool:
-        """Whether replies go another way than events, and a subscription outlives its connection."""
+        """Whether replies travel apart from events, and a subscription outlives its connection."""
         return self.scheme in _HTTP_SCHEMES
 
     def open_channel(self) -> Channel:
+        """Return a new channel to the producer."""
         return connect(self.url, self.options)
+
+    # -- subscribers ---------------------------------------------------------------------------
+
+    @asynccontextmanager
+    async def listen_throughout(self, capabilities: JsonObject) -> AsyncIterator[None]:
+        """
+        Keep a subscriber listening as :attr:`main_subscriber`, for the scenarios that are run meanwhile.
+
+        There is none if the producer refuses it; the evidence says so.
+        """
+        subscriber = FakeSubscriber(self)
+        # CAP-014: only a subscriber that can reply is sure to get the prompts, so only its sessions can be complete.
+        subscriber.is_main = capabilities is REPLIER_CAPABILITIES
+        try:
+            if await self._start_listening(subscriber, capabilities):
+                self.main_subscriber = subscriber
+            yield
+        finally:
+            await subscriber.unsubscribe()
+            self.main_subscriber = None
+            self._partial_sessions |= {event.session_id for event in subscriber.events}
+
+    def require_main_subscriber(self, *, allow_unsubscribed: bool = False) -> FakeSubscriber:
+        """
+        Return the main subscriber; raise :exc:`ScenarioAborted` if there is none.
+
+        With ``allow_unsubscribed``, it need not have a subscription.
+        """
+        subscriber = self.main_subscriber
+        if subscriber is None or not (allow_unsubscribed or subscriber.acceptance):
+            raise ScenarioAborted("No subscription was granted that could listen throughout.")
+        return subscriber
+
+    async def _start_listening(self, subscriber: FakeSubscriber, capabilities: JsonObject) -> bool:
+        """Have a subscriber listen, with a subscription or without; return whether it does."""
+        try:
+            await subscriber.subscribe(capabilities)
+        except ScenarioAborted as error:
+            self.evidence.add_remark(str(error))
+            if not self.is_http:
+                return False
+            subscriber.subscription_id = ""  # LVL-023: at Level 1 a stream may be opened without a subscription
+        subscriber.listen()
+        await asyncio.sleep(_CONNECT_DELAY)  # events of sessions that run already come first
+        if not subscriber.acceptance:
+            await subscriber.wait_for_event(lambda _: True, _REFUSAL_TIMEOUT)
+            if subscriber.end_reason:
+                return False
+            self.evidence.add_remark("It is listened to without a subscription, which Level 1 allows.")
+        return True
 
     @asynccontextmanager
     async def subscribe(self, *, connect: bool = True, **capabilities: Any) -> AsyncIterator[FakeSubscriber]:
-        """A reader with a subscription, for a while. It leaves at the end, if it has not before."""
+        """Open a subscription, and close it at the end of the block unless the block did."""
         if not self.is_shared:
             raise ScenarioAborted("A producer on pipes has one reader, and this takes several.")
-        reader = FakeSubscriber(self)
-        self._subscribers.append(reader)
+        subscriber = FakeSubscriber(self)
+        self._subscribers.append(subscriber)
         try:
-            await reader.subscribe(capabilities)
+            await subscriber.subscribe(capabilities)
             if connect:
-                reader.listen()
-                await asyncio.sleep(CONNECT_DELAY)  # until it is connected: a channel does not say when
-            yield reader
+                subscriber.listen()
+                await asyncio.sleep(_CONNECT_DELAY)  # a channel does not say when it is connected
+            yield subscriber
         finally:
-            await reader.unsubscribe()
+            await subscriber.unsubscribe()
+
+    async def close(self) -> None:
+        """End the subscriptions that are still open."""
+        for subscriber in self._subscribers:
+            await subscriber.unsubscribe()
+
+    # -- sessions ------------------------------------------------------------------------------
 
     async def start_session(self, task: str) -> ObservedSession:
-        """Have the producer begin something, and wait until it does."""
+        """Have the producer start a task, and wait for the session of it."""
         assert self.main_subscriber is not None
-        before = len(self.main_subscriber.events)
+        position = len(self.main_subscriber.events)
         starting = await self._start_task(task) if self._start_task is not None else None
-        limit = self.patience if self._start_task is not None else self.start_timeout
+        timeout = self.patience if self._start_task is not None else self.start_timeout
         finding = asyncio.ensure_future(
-            self.main_subscriber.wait_for_event(lambda one: one.type == "session.started", limit, before)
+            self.main_subscriber.wait_for_event(lambda event: event.type == "session.started", timeout, position)
         )
         try:
-            why = await _wait_for_start_failure(starting, finding) if starting is not None else ""
-            if why:
-                self.evidence.add_remark(why)
+            failure = await _wait_for_start_failure(starting, finding) if starting is not None else ""
+            if failure:
+                self.evidence.add_remark(failure)
                 raise ScenarioAborted(f"No session began for the task {task!r}.")
             started = await finding
         finally:
             finding.cancel()
         if started is None:
-            raise ScenarioAborted(f"No session began within {limit:g} seconds for the task {task!r}.")
+            raise ScenarioAborted(f"No session began within {timeout:g} seconds for the task {task!r}.")
         return ObservedSession(self, started.session_id, task)
 
-    def is_from_complete_session(self, heard: ObservedEvent) -> bool:
-        """Whether it belongs to a session that began while we listened; who comes late cannot judge the whole."""
-        if heard.session_id and heard.session_id not in self.complete_sessions | self.partial_sessions:
-            (
-                self.complete_sessions
-                if self.is_listening and heard.type == "session.started"
-                else self.partial_sessions
-            ).add(heard.session_id)
-        return heard.session_id not in self.partial_sessions
+    def assign_session(self, event: ObservedEvent) -> bool:
+        """
+        Note whether the session of an event is complete, by its first event; return whether it is.
+
+        A session is complete if it began while the main subscriber listened. Only
+        such sessions can be judged as a whole.
+        """
+        session_id = event.session_id
+        if session_id and session_id not in self._complete_sessions | self._partial_sessions:
+            is_complete = self.main_subscriber is not None and event.type == "session.started"
+            (self._complete_sessions if is_complete else self._partial_sessions).add(session_id)
+        return session_id not in self._partial_sessions
+
+    # -- recording and waiting -----------------------------------------------------------------
 
     def record(self, raw: bytes, via: str, *, from_producer: bool, audit: bool = True, is_main: bool = False) -> None:
+        """Record a message with the present time."""
         self.messages.append(RecordedMessage(format_timestamp(time.time()), via, raw, from_producer, audit, is_main))
 
     async def wait_quiet_period(self) -> None:
-        """As long as nothing should happen."""
-        await asyncio.sleep(self.quiet_period)  # nothing else tells that nothing comes
-
-    async def close(self) -> None:
-        for reader in self._subscribers:
-            await reader.unsubscribe()
+        """Wait for as long as nothing should happen."""
+        await asyncio.sleep(self.quiet_period)  # that nothing comes can be told by waiting only
 
 
 async def _wait_for_start_failure(starting: asyncio.Task[str], finding: asyncio.Task[ObservedEvent | None]) -> str:
-    """How what was started has failed, if no session came of it."""
+    """Return why the start of a task failed; empty if it did not, or if a session began all the same."""
     await asyncio.wait((starting, finding), return_when=asyncio.FIRST_COMPLETED)
-    why = starting.result() if starting.done() else ""
-    if why:
+    failure = starting.result() if starting.done() else ""
+    if failure:
         await asyncio.wait((finding,), timeout=_START_GRACE)
-    return why if not finding.done() or finding.result() is None else ""
+    return failure if not finding.done() or finding.result() is None else ""
 
 
 class FakeSubscriber:
-    """One subscription, made of nothing but a channel."""
+    """A subscriber with one subscription, made of nothing but a channel."""
 
-    def __init__(self, stage: Harness) -> None:
-        self._harness = stage
-        self.channel = stage.open_channel()
+    def __init__(self, harness: Harness) -> None:
+        self._harness = harness
+        self.channel = harness.open_channel()
         self.subscription_id = ""
         self.acceptance: JsonObject = {}
         self.rejection: JsonObject = {}
         self.requested_capabilities: JsonObject = {}
         self.events: list[ObservedEvent] = []
-        self.is_main = False  # whether what it hears is judged as a whole
+        self.is_main = False  # whether its sessions are judged as a whole
         self.last_event_id = ""
-        self.end_reason = ""  # why the stream is over
+        self.end_reason = ""  # why the stream has ended; empty while it has not
         self._activity = asyncio.Event()
         self._listen_task: asyncio.Task[None] | None = None
         self._is_unsubscribed = False
 
-    # -- the handshake -------------------------------------------------------------------------
+    # -- handshake -----------------------------------------------------------------------------
 
     async def subscribe(self, capabilities: JsonObject, **members: Any) -> JsonObject:
-        """Ask for a subscription. Raises :exc:`Unplayable` when there is none."""
+        """Request a subscription and return the acceptance; raise :exc:`ScenarioAborted` if it is rejected."""
         answer = await self.request(capabilities, **members)
         if not self.acceptance:
             raise ScenarioAborted(f"The request for a subscription was rejected: {excerpt(answer)}")
         return answer
 
     async def request(self, capabilities: JsonObject, **members: Any) -> JsonObject:
-        """Send a request as it is given; the answer, whatever it is."""
+        """Send a request for a subscription with these members; return the answer, whatever it is."""
         request: JsonObject = {
             "type": "subscription.request",
             "aaep_version": "1.0.0",
@@ -237,26 +298,26 @@ class FakeSubscriber:
             raise ScenarioAborted(f"A request for a subscription was not answered as one: {error}") from error
         self._harness.has_answered = True
         answer = decode_object(body)
-        kind = answer.get("type")
         self.subscription_id = str(answer.get("subscription_id") or new_id("none_"))
         self._harness.record(raw, self.subscription_id, from_producer=False, is_main=self.is_main)
         self._harness.record(body, self.subscription_id, from_producer=True, is_main=self.is_main)
-        if kind == "subscription.accepted":
+        if answer.get("type") == "subscription.accepted":
             self.acceptance = answer
             producer = answer.get("producer")
             if isinstance(producer, dict):
                 self._harness.producer_info = producer
-        elif kind == "subscription.rejected":
+        elif answer.get("type") == "subscription.rejected":
             self.rejection = answer
         return answer
 
     @property
     def terms(self) -> JsonObject:
-        """What binds: the request, as the acceptance changed it."""
-        honoured = self.acceptance.get("honored_capabilities")
-        return {**self.requested_capabilities, **(honoured if isinstance(honoured, dict) else {})}
+        """The terms in force: the requested capabilities, as the acceptance changed them."""
+        honored = self.acceptance.get("honored_capabilities")
+        return {**self.requested_capabilities, **(honored if isinstance(honored, dict) else {})}
 
     async def renegotiate(self, **capabilities: Any) -> JsonObject:
+        """Ask for other terms; return the answer, or an object with ``error`` if there is none."""
         message = {
             "type": "subscription.renegotiate",
             "subscription_id": self.subscription_id,
@@ -274,6 +335,7 @@ class FakeSubscriber:
     # -- listening -----------------------------------------------------------------------------
 
     def listen(self) -> None:
+        """Start receiving events, after the last one that was received."""
         self.end_reason = ""
         self._listen_task = asyncio.get_running_loop().create_task(self._listen())
 
@@ -288,37 +350,34 @@ class FakeSubscriber:
             self._activity.set()
 
     def _receive(self, arrival: Arrival) -> None:
-        heard = ObservedEvent(time.monotonic(), arrival.data, decode_object(arrival.data), arrival.id)
+        event = ObservedEvent(time.monotonic(), arrival.data, decode_object(arrival.data))
         self._harness.record(
             arrival.data,
             self.subscription_id,
             from_producer=True,
-            is_main=self.is_main and self._harness.is_from_complete_session(heard),
+            is_main=self.is_main and self._harness.assign_session(event),
         )
         self.last_event_id = arrival.id or self.last_event_id
-        self.events.append(heard)
-        self._harness.consent_tracker.observe(heard)
+        self.events.append(event)
+        self._harness.consent_tracker.observe(event)
         self._activity.set()
 
     async def stop_listening(self) -> None:
-        """Hear nothing more."""
+        """Stop receiving events."""
         task, self._listen_task = self._listen_task, None
         if task is not None:
             task.cancel()
             await asyncio.gather(task, return_exceptions=True)
 
     async def drop_connection(self) -> None:
-        """Let go of the connection without a word."""
+        """Close the connection without closing the subscription."""
         await self.stop_listening()
         if not self._harness.is_http:
             await self.channel.close()
             self.channel = self._harness.open_channel()
 
-    def iter_events(self, start: int = 0) -> Iterator[ObservedEvent]:
-        yield from self.events[start:]
-
     async def wait_for_event(self, predicate: EventPredicate, timeout: float, start: int = 0) -> ObservedEvent | None:
-        """The first message from a place on that fits, if it comes in time."""
+        """Return the first event from a position on that matches; None if none comes in time."""
         try:
             async with asyncio.timeout(timeout):
                 while True:
@@ -333,20 +392,20 @@ class FakeSubscriber:
         except TimeoutError:
             return None
 
-    def find_session_events(self, session: str) -> list[ObservedEvent]:
-        """The events of a session, each once."""
-        seen: dict[object, ObservedEvent] = {}
-        for one in self.events:
-            if one.session_id == session:
-                seen.setdefault(one["event_id"], one)
-        return [*seen.values()]
+    def find_session_events(self, session_id: str) -> list[ObservedEvent]:
+        """Return the events of a session, each once."""
+        events_by_id: dict[object, ObservedEvent] = {}
+        for event in self.events:
+            if event.session_id == session_id:
+                events_by_id.setdefault(event["event_id"], event)
+        return [*events_by_id.values()]
 
-    # -- saying something ------------------------------------------------------------------------
+    # -- sending -------------------------------------------------------------------------------
 
     async def answer_confirmation(
         self, prompt: JsonObject, decision: Any = "accept", *, audit: bool = True, **changes: Any
     ) -> SendResult:
-        """Answer a confirmation. A member that is given as None is left out."""
+        """Answer a confirmation; a member that is given as None is left out of the reply."""
         message = {
             "type": "confirmation.reply",
             "reply_token": prompt["reply_token"],
@@ -360,7 +419,7 @@ class FakeSubscriber:
         )
 
     async def answer_clarification(self, prompt: JsonObject, response: Any, *, audit: bool = True) -> SendResult:
-        """Answer a question."""
+        """Answer a clarification."""
         message = {
             "type": "clarification.reply",
             "reply_token": prompt["reply_token"],
@@ -371,12 +430,13 @@ class FakeSubscriber:
         return await self.send_message(message, audit=audit)
 
     async def send_message(self, message: JsonObject, *, audit: bool = True) -> SendResult:
+        """Send a message and record it; with ``audit`` false, as one that is wrong on purpose."""
         raw = json.dumps(message).encode()
         self._harness.record(raw, self.subscription_id, from_producer=False, audit=audit, is_main=self.is_main)
         return await self.send_raw(raw)
 
     async def send_raw(self, raw: bytes) -> SendResult:
-        """Send anything, and see all that comes back."""
+        """Send any bytes without recording them; return all that can be seen of the answer."""
         if self._harness.is_http:
             return await _post_reply(self._harness, raw)
         try:
@@ -384,13 +444,13 @@ class FakeSubscriber:
         except (ChannelLost, ChannelRefused) as error:
             return SendResult(type(error).__name__, body=str(error))
         except (KeyError, AaepError):
-            return SendResult("unsendable")  # the transport has no way to say it
+            return SendResult("unsendable")  # the transport cannot carry it
         return SendResult("sent")
 
     async def unsubscribe(self, *, keep_listening: bool = False) -> None:
-        """Close the subscription as a subscriber should."""
+        """Close the subscription as a subscriber should, unless it is closed already."""
         if not keep_listening:
-            await self.stop_listening()  # what was on its way when we left is nobody's fault
+            await self.stop_listening()  # events on their way meanwhile are not the producer's fault
         if not self._is_unsubscribed and self.acceptance and (not self.end_reason or self._harness.is_http):
             message = {
                 "type": "subscription.close",
@@ -398,7 +458,7 @@ class FakeSubscriber:
                 "reason_code": "subscriber_shutdown",
                 "reason_message": "Done.",
             }
-            with suppress(ChannelLost, ChannelRefused):  # it has left before us
+            with suppress(ChannelLost, ChannelRefused):  # the producer has closed the connection
                 await self.send_message(message)
         self._is_unsubscribed = True
         if not keep_listening:
@@ -406,209 +466,115 @@ class FakeSubscriber:
 
 
 class ObservedSession:
-    """A session of the producer's, begun for a scenario."""
+    """A session that the producer started for a scenario."""
 
-    def __init__(self, stage: Harness, session: str, task: str) -> None:
-        self._harness, self.session_id, self.task = stage, session, task
+    def __init__(self, harness: Harness, session_id: str, task: str) -> None:
+        self.session_id = session_id
+        self.task = task
+        self._harness = harness
+
+    # -- waiting -------------------------------------------------------------------------------
 
     async def wait_for_event(
-        self, reader: FakeSubscriber, *types: str, timeout: float | None = None, start: int = 0
+        self, subscriber: FakeSubscriber, *types: str, timeout: float | None = None, start: int = 0
     ) -> ObservedEvent | None:
-        """An event of this session, as a reader hears it."""
+        """Return the first event of one of these types that a subscriber receives; None if none comes in time."""
         timeout = self._harness.patience if timeout is None else timeout
-        return await reader.wait_for_event(
-            lambda one: one.session_id == self.session_id and one.type in types, timeout, start
+        return await subscriber.wait_for_event(
+            lambda event: event.session_id == self.session_id and event.type in types, timeout, start
         )
 
-    async def wait_for_prompt(self, reader: FakeSubscriber, kind: str = "confirmation") -> ObservedEvent:
-        """The question it asks."""
-        found = await self.wait_for_event(reader, f"awaiting.{kind}", *SESSION_END_TYPES)
-        if found is None or found.type in SESSION_END_TYPES:
+    async def wait_for_prompt(self, subscriber: FakeSubscriber, kind: str = "confirmation") -> ObservedEvent:
+        """Return the first prompt of a kind; raise :exc:`ScenarioAborted` if the session has none."""
+        event = await self.wait_for_event(subscriber, f"awaiting.{kind}", *SESSION_END_TYPES)
+        if event is None or event.type in SESSION_END_TYPES:
             raise ScenarioAborted(f"The task {self.task!r} led to no awaiting.{kind}.")
-        return found
+        return event
 
-    async def wait_for_end(self, reader: FakeSubscriber, timeout: float | None = None) -> ObservedEvent | None:
-        """How it ended."""
-        return await self.wait_for_event(reader, *SESSION_END_TYPES, timeout=timeout)
+    async def wait_for_end(self, subscriber: FakeSubscriber, timeout: float | None = None) -> ObservedEvent | None:
+        """Return the event that ends the session; None if it does not come in time."""
+        return await self.wait_for_event(subscriber, *SESSION_END_TYPES, timeout=timeout)
 
-    async def reject_until_end(self, reader: FakeSubscriber) -> ObservedEvent | None:
-        """To the end, refusing what is asked on the way."""
-        place = 0
+    async def reject_until_end(self, subscriber: FakeSubscriber) -> ObservedEvent | None:
+        """Reject every confirmation until the session ends; return the event that ends it, if it comes."""
+        position = 0
         while True:
-            found = await self.wait_for_event(reader, "awaiting.confirmation", *SESSION_END_TYPES, start=place)
-            if found is None or found.type in SESSION_END_TYPES or not reader.acceptance:
-                return found if found is None or found.type in SESSION_END_TYPES else None
-            place = reader.events.index(found) + 1
-            await reader.answer_confirmation(found.message, "reject")
-
-    def find_resolution(self, reader: FakeSubscriber, prompt: ObservedEvent) -> ObservedEvent | None:
-        """What shows that a question is no longer open: a change of state, the action itself, or the end."""
-        events = reader.find_session_events(self.session_id)
-        place = next((n for n, one in enumerate(events) if one["event_id"] == prompt["event_id"]), len(events))
-        for one in events[place + 1 :]:
-            left = one.type == "state.changed" and one["to_state"] != "awaiting_input" and not _is_resync(one)
-            if (
-                left
-                or one.type in SESSION_END_TYPES
-                or self.is_action_call(one, prompt)
-                or self._harness.consent_tracker.needs_consent(one, prompt)
-            ):
-                return one
-        return None
+            event = await self.wait_for_event(subscriber, "awaiting.confirmation", *SESSION_END_TYPES, start=position)
+            if event is None or event.type in SESSION_END_TYPES:
+                return event
+            if not subscriber.acceptance:  # without a subscription there is no reply
+                return None
+            position = subscriber.events.index(event) + 1
+            await subscriber.answer_confirmation(event.message, "reject")
 
     async def wait_for_resolution(
-        self, reader: FakeSubscriber, prompt: ObservedEvent, timeout: float | None = None
+        self, subscriber: FakeSubscriber, prompt: ObservedEvent, timeout: float | None = None
     ) -> ObservedEvent | None:
-        """Wait for that."""
-        await reader.wait_for_event(
-            lambda _: self.find_resolution(reader, prompt), self._harness.patience if timeout is None else timeout, 0
+        """Return the event that shows that a prompt is no longer open; None if it does not come in time."""
+        await subscriber.wait_for_event(
+            lambda _: self.find_resolution(subscriber, prompt),
+            self._harness.patience if timeout is None else timeout,
         )
-        return self.find_resolution(reader, prompt)
+        return self.find_resolution(subscriber, prompt)
 
-    def is_action_call(self, event: ObservedEvent, prompt: ObservedEvent | None = None) -> bool:
-        """Whether an event says that the action asked about is being done."""
+    # -- events so far -------------------------------------------------------------------------
+
+    def find_resolution(self, subscriber: FakeSubscriber, prompt: ObservedEvent) -> ObservedEvent | None:
+        """Return the event after a prompt that ends it: a change of state, the action itself, or the session's end."""
+        events = subscriber.find_session_events(self.session_id)
+        event_ids = [event["event_id"] for event in events]
+        if prompt["event_id"] not in event_ids:
+            return None
+        for event in events[event_ids.index(prompt["event_id"]) + 1 :]:
+            has_left_state = (
+                event.type == "state.changed" and event["to_state"] != "awaiting_input" and not event.is_resync
+            )
+            if has_left_state or event.type in SESSION_END_TYPES or self._is_possible_action_call(event, prompt):
+                return event
+        return None
+
+    def find_action_calls(self, subscriber: FakeSubscriber, prompt: ObservedEvent) -> list[ObservedEvent]:
+        """Return the tool calls that carry out the action of a prompt."""
+        events = subscriber.find_session_events(self.session_id)
+        return [event for event in events if self._is_action_call(event, prompt)]
+
+    def find_possible_action_calls(self, subscriber: FakeSubscriber, prompt: ObservedEvent) -> list[ObservedEvent]:
+        """Return the tool calls that may carry out the action of a prompt, even under another id and as harmless."""
+        events = subscriber.find_session_events(self.session_id)
+        return [event for event in events if self._is_possible_action_call(event, prompt)]
+
+    def _is_action_call(self, event: ObservedEvent, prompt: ObservedEvent) -> bool:
         if event.type != "tool.invoked":
             return False
-        about = prompt["extra_context"] if prompt is not None else None
-        if isinstance(about, dict) and "tool_call_id" in about:
-            return bool(event["tool_call_id"] == about["tool_call_id"])
+        context = prompt["extra_context"]
+        if isinstance(context, dict) and "tool_call_id" in context:
+            return bool(event["tool_call_id"] == context["tool_call_id"])
         return needs_consent(event)
 
-    def find_action_calls(self, reader: FakeSubscriber, prompt: ObservedEvent | None = None) -> list[ObservedEvent]:
-        return [one for one in reader.find_session_events(self.session_id) if self.is_action_call(one, prompt)]
-
-    def find_possible_action_calls(self, reader: FakeSubscriber, prompt: ObservedEvent) -> list[ObservedEvent]:
-        """What says that the action was done though it was not allowed, be it as another call and as harmless."""
-        events = reader.find_session_events(self.session_id)
-        return [
-            one
-            for one in events
-            if self.is_action_call(one, prompt) or self._harness.consent_tracker.needs_consent(one, prompt)
-        ]
+    def _is_possible_action_call(self, event: ObservedEvent, prompt: ObservedEvent) -> bool:
+        return self._is_action_call(event, prompt) or self._harness.consent_tracker.needs_consent(event, prompt)
 
 
-def _is_resync(event: ObservedEvent) -> bool:
-    ours = (event["extensions"] or {}).get("attend") if isinstance(event["extensions"], dict) else None
-    return isinstance(ours, dict) and ours.get("resync") is True
-
-
-async def _post_reply(stage: Harness, raw: bytes) -> SendResult:
-    """A reply over HTTP, and everything the sender can see of the answer."""
-    base = stage.url.removeprefix("asgi+").rstrip("/")
+async def _post_reply(harness: Harness, raw: bytes) -> SendResult:
+    """Post a reply over HTTP; return all that the sender can see of the answer."""
+    base_url = harness.url.removeprefix("asgi+").rstrip("/")
     headers = {"Content-Type": "application/json"}
-    token = stage.options.token
+    token = harness.options.token
     if token:
         headers["Authorization"] = f"Bearer {token() if callable(token) else token}"
-    timeout = aiohttp.ClientTimeout(total=stage.patience)
+    tls = client_ssl_context(harness.options.tls) or True
+    timeout = aiohttp.ClientTimeout(total=harness.patience)
     try:
         async with (
             aiohttp.ClientSession(timeout=timeout) as session,
-            session.post(
-                f"{base}/aaep/v1/replies", data=raw, headers=headers, ssl=client_ssl_context(stage.options.tls) or True
-            ) as response,
+            session.post(f"{base_url}{REPLIES}", data=raw, headers=headers, ssl=tls) as response,
         ):
-            body = (await response.read())[:65_536].decode(errors="replace")
-            seen = tuple(sorted((name.lower(), value) for name, value in response.headers.items()))
-            kept = tuple(one for one in seen if one[0] not in ("date", "x-request-id", "server"))
-            return SendResult(str(response.status), kept, body)
+            body = (await response.read())[:_MAX_BODY_BYTES].decode(errors="replace")
+            answer_headers = sorted(
+                (name.lower(), value)
+                for name, value in response.headers.items()
+                if name.lower() not in _VARYING_HEADERS
+            )
+            return SendResult(str(response.status), tuple(answer_headers), body)
     except (aiohttp.ClientError, OSError, TimeoutError) as error:
         return SendResult(type(error).__name__)
-
-
-# -- heard --
-
-JsonObject = dict[str, Any]
-EVENT_TYPE_PREFIX: Final = "aaep:agent."
-
-
-def decode_object(raw: bytes) -> JsonObject:
-    """What a message holds; nothing if it is none."""
-    try:
-        value = json.loads(raw)
-    except (ValueError, RecursionError):
-        return {}
-    return value if isinstance(value, dict) else {}
-
-
-class ObservedEvent(msgspec.Struct):
-    """A message that came, and when."""
-
-    received_at: float
-    raw: bytes
-    message: JsonObject
-    id: str = ""
-
-    @property
-    def type(self) -> str:
-        kind = self.message.get("type")
-        return kind.removeprefix(EVENT_TYPE_PREFIX) if isinstance(kind, str) else ""
-
-    @property
-    def session_id(self) -> str:
-        return str(self.message.get("session_id", ""))
-
-    @property
-    def is_critical(self) -> bool:
-        return self.message.get("urgency") == "critical" or self.type.startswith("awaiting.")
-
-    def __getitem__(self, name: str) -> Any:
-        return self.message.get(name)
-
-
-def needs_consent(event: ObservedEvent) -> bool:
-    """C-40: whether a call says of itself that it needs consent."""
-    return event["irreversible"] is True or event["risk_level"] == "high"
-
-
-class ConsentTracker:
-    """
-    Which tools need consent, by all that was heard in a run.
-
-    A call that is not allowed can be made under a new id and be called
-    harmless (C-38: only the id links it to its question). So what the tool was
-    in another call counts too: what was asked about, or was irreversible or of
-    high risk once, is not harmless when nobody agrees. But a tool that was
-    called as harmless before it was asked about, in the same session, is one
-    whose calls differ, and each is taken for what it says.
-    """
-
-    def __init__(self) -> None:
-        self._tools_requiring_consent: set[str] = set()
-        self.mixed_tools: set[str] = set()  # whose calls differ
-        self._prompted_sessions: set[str] = set()  # sessions that have asked for a yes
-        self._harmless_calls: set[tuple[str, str]] = set()  # a session, and a tool called as harmless before that
-
-    def observe(self, heard: ObservedEvent) -> None:
-        if heard.type == "tool.invoked":
-            tool = _to_text(heard["tool"])
-            if needs_consent(heard):
-                self._require_consent(heard.session_id, tool)
-            elif heard.session_id not in self._prompted_sessions:
-                self._harmless_calls.add((heard.session_id, tool))
-        elif heard.type == "awaiting.confirmation":
-            self._prompted_sessions.add(heard.session_id)
-            if heard["default_decision"] != "accept":  # then it may be done when nobody can be asked (CAP-015)
-                self._require_consent(heard.session_id, _find_prompt_tool(heard))
-
-    def _require_consent(self, session: str, tool: str) -> None:
-        self._tools_requiring_consent.add(tool)
-        if (session, tool) in self._harmless_calls:
-            self.mixed_tools.add(tool)
-
-    def needs_consent(self, event: ObservedEvent, prompt: ObservedEvent | None = None) -> bool:
-        """Whether a call does what needs consent, or what a question is about, whatever it says of itself."""
-        if event.type != "tool.invoked":
-            return False
-        tool = _to_text(event["tool"])
-        known = tool in self._tools_requiring_consent or (prompt is not None and tool == _find_prompt_tool(prompt))
-        return needs_consent(event) or (bool(tool) and known and tool not in self.mixed_tools)
-
-
-def _find_prompt_tool(prompt: ObservedEvent) -> str:
-    """The tool that a question is about, if it says."""
-    about = prompt["extra_context"]
-    return _to_text(about.get("tool")) if isinstance(about, dict) else ""
-
-
-def _to_text(tool: object) -> str:
-    return tool if isinstance(tool, str) else ""

@@ -1,36 +1,31 @@
 """
-Playing every scenario against a live producer, one after the other, with one reader that hears it all.
+Run the scenarios against a live producer one after the other, while a main subscriber listens, and judge the run.
 
-The order matters in two places: what needs that nobody can answer is played
-before anybody came who could, since one that was cut off may come back; and
-what judges by what others were answered, or heard, comes after them.
+The order matters in two places. Scenarios in which no subscriber can reply run
+before any that could has come, since one that lost its connection may come
+back. Scenarios that judge the answers or events of others run after these.
 """
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Callable, Collection
-from typing import Any, Final
+from typing import Final
 
 from ...transports.options import DEFAULT_CONNECT_OPTIONS, ConnectOptions
 from .. import RuleResult
-from ..judge import AuditResult, EvidenceLog, audit_messages, excerpt
-from ..judge import judge_rules as judged_by
-from ..scenario import REGISTERED_PRODUCER_SCENARIOS, Scenario, collect_tried_rules, make_progress_reporter
-from ..undecidable import UNDECIDABLE_RULES
-from . import scenarios_consent as consent
-from . import scenarios_manifest as proof
-from . import scenarios_sessions as streams
-from . import scenarios_terms as terms
-from .harness import (
-    CONNECT_DELAY,
-    LISTENER_CAPABILITIES,
-    REPLIER_CAPABILITIES,
-    FakeSubscriber,
-    Harness,
+from ..judge import AuditResult, EvidenceLog, audit_messages, excerpt, judge_rules
+from ..messages import JsonObject
+from ..scenario import (
+    REGISTERED_PRODUCER_SCENARIOS,
+    Scenario,
     ScenarioAborted,
-    TaskStarter,
+    collect_tried_rules,
+    make_progress_reporter,
+    order_scenarios,
 )
+from ..undecidable import UNDECIDABLE_RULES
+from . import scenarios_consent, scenarios_manifest, scenarios_sessions, scenarios_terms
+from .harness import LISTENER_CAPABILITIES, REPLIER_CAPABILITIES, Harness, TaskStarter
 
 __all__ = [
     "PRODUCER_SCENARIOS",
@@ -46,40 +41,38 @@ __all__ = [
     "run_scenarios",
 ]
 
-_SCENARIO_ORDER: Final = (
-    consent.nobody_can_answer,
-    consent.the_only_one_who_can_answer_leaves,
-    terms.subscriptions_are_granted_within_what_was_asked,
-    streams.a_session_from_beginning_to_end,
-    consent.two_readers_answer_and_the_first_counts,
-    consent.wrong_replies_do_nothing,
-    consent.two_questions_are_open_and_one_is_answered,
-    consent.a_no_stops_the_action,
-    consent.a_yes_to_something_else_is_a_no,
-    consent.time_runs_out,
-    consent.a_question_is_withdrawn,
-    consent.no_answer_tells_why,
-    consent.a_question_is_answered,
-    streams.sessions_that_do_not_end_well,
-    streams.a_reader_comes_late,
-    streams.tokens_are_never_used_twice,
-    consent.what_nobody_agreed_to_was_not_done,
-    terms.requests_of_an_unusual_kind,
-    terms.the_manifest_can_be_read,
-    proof.a_manifest_is_signed_where_that_is_demanded,
-    terms.filters_hold_and_critical_events_pass_them,
-    terms.a_slow_reader_gets_less_and_critical_events_at_once,
-    terms.terms_are_renegotiated,
-    streams.a_reader_is_cut_off_and_comes_back,
-    streams.a_reader_leaves,
-    streams.nonsense_does_no_harm,
+PRODUCER_SCENARIOS: Final = order_scenarios(
+    REGISTERED_PRODUCER_SCENARIOS,
+    (
+        scenarios_consent.nobody_can_answer,
+        scenarios_consent.the_only_one_who_can_answer_leaves,
+        scenarios_terms.subscriptions_are_granted_within_what_was_asked,
+        scenarios_sessions.a_session_from_beginning_to_end,
+        scenarios_consent.two_readers_answer_and_the_first_counts,
+        scenarios_consent.wrong_replies_do_nothing,
+        scenarios_consent.two_questions_are_open_and_one_is_answered,
+        scenarios_consent.a_no_stops_the_action,
+        scenarios_consent.a_yes_to_something_else_is_a_no,
+        scenarios_consent.time_runs_out,
+        scenarios_consent.a_question_is_withdrawn,
+        scenarios_consent.no_answer_tells_why,
+        scenarios_consent.a_question_is_answered,
+        scenarios_sessions.sessions_that_do_not_end_well,
+        scenarios_sessions.a_reader_comes_late,
+        scenarios_sessions.tokens_are_never_used_twice,
+        scenarios_consent.what_nobody_agreed_to_was_not_done,
+        scenarios_terms.requests_of_an_unusual_kind,
+        scenarios_terms.the_manifest_can_be_read,
+        scenarios_manifest.a_manifest_is_signed_where_that_is_demanded,
+        scenarios_terms.filters_hold_and_critical_events_pass_them,
+        scenarios_terms.a_slow_reader_gets_less_and_critical_events_at_once,
+        scenarios_terms.terms_are_renegotiated,
+        scenarios_sessions.a_reader_is_cut_off_and_comes_back,
+        scenarios_sessions.a_reader_leaves,
+        scenarios_sessions.nonsense_does_no_harm,
+    ),
 )
-PRODUCER_SCENARIOS: Final[tuple[Scenario, ...]] = tuple(
-    next(one for one in REGISTERED_PRODUCER_SCENARIOS if one.run is function) for function in _SCENARIO_ORDER
-)
-
-_REFUSAL_TIMEOUT: Final = 1.0  # seconds within which a stream is refused, if it is
-_LOCAL_SCHEMES: Final = ("unix", "stdio", "pipes")  # where the system knows who is at the other end
+_LOCAL_SCHEMES: Final = ("unix", "stdio", "pipes")  # transports on which the system knows the other end
 # TR-026 §8.2.7
 _UNAUTHENTICATED_WARNING: Final = (
     "Warning: we showed no credential, so this producer was judged on a connection that authenticates nobody. "
@@ -88,67 +81,41 @@ _UNAUTHENTICATED_WARNING: Final = (
 
 
 class ProducerResults:
-    """What came of a run."""
+    """The outcome of a run against a producer."""
 
-    def __init__(self, stage: Harness, results: list[RuleResult]) -> None:
-        self.producer_info, self.remarks = stage.producer_info, stage.evidence.remarks
-        self.results, self.messages = results, stage.messages
+    def __init__(self, harness: Harness, results: list[RuleResult]) -> None:
+        self.results = results
+        self.producer_info = harness.producer_info
+        self.remarks = harness.evidence.remarks
+        self.messages = harness.messages
 
 
 async def run_scenarios(
-    stage: Harness, scenarios: Collection[Scenario], on_progress: Callable[[str], object] = lambda _: None
+    harness: Harness, scenarios: Collection[Scenario], on_progress: Callable[[str], object] = lambda _: None
 ) -> None:
-    """Play these, each as far as it goes."""
+    """Run scenarios, each as far as it goes."""
+    without_replier = [scenario for scenario in scenarios if scenario.is_without_replier]
+    with_replier = [scenario for scenario in scenarios if not scenario.is_without_replier]
     try:
-        await _run_with_subscriber(
-            stage, LISTENER_CAPABILITIES, [one for one in scenarios if one.is_without_replier], on_progress
-        )
-        await _run_with_subscriber(
-            stage, REPLIER_CAPABILITIES, [one for one in scenarios if not one.is_without_replier], on_progress
-        )
+        await _run_group(harness, LISTENER_CAPABILITIES, without_replier, on_progress)
+        await _run_group(harness, REPLIER_CAPABILITIES, with_replier, on_progress)
     finally:
-        await stage.close()
+        await harness.close()
 
 
-async def _run_with_subscriber(
-    stage: Harness, capabilities: dict[str, Any], scenarios: list[Scenario], on_progress: Callable[[str], object]
+async def _run_group(
+    harness: Harness, capabilities: JsonObject, scenarios: list[Scenario], on_progress: Callable[[str], object]
 ) -> None:
-    """With a reader that hears everything while they are played."""
+    """Run scenarios while a main subscriber with these capabilities listens."""
     if not scenarios:
         return
-    reader = FakeSubscriber(stage)
-    try:
-        await _open_main_subscriber(stage, reader, capabilities)
-        for one in scenarios:
-            on_progress(one.name)
+    async with harness.listen_throughout(capabilities):
+        for scenario in scenarios:
+            on_progress(scenario.name)
             try:
-                await one.run(stage)
+                await scenario.run(harness)
             except ScenarioAborted as error:
-                stage.evidence.add_remark(f"{one.name.capitalize()}: {error}")
-    finally:
-        await reader.unsubscribe()
-        stage.main_subscriber, stage.is_listening = None, False
-        stage.partial_sessions |= {one.session_id for one in reader.events}
-
-
-async def _open_main_subscriber(stage: Harness, reader: FakeSubscriber, capabilities: dict[str, Any]) -> None:
-    # Only one that can answer is sure to hear what is asked, so only its recording is judged as a whole (CAP-014).
-    reader.is_main = capabilities is REPLIER_CAPABILITIES
-    try:
-        await reader.subscribe(capabilities)
-    except ScenarioAborted as error:
-        stage.evidence.add_remark(str(error))
-        if not stage.is_http:
-            return
-        reader.subscription_id = ""  # LVL-023: at Level 1 one may listen without having asked
-    reader.listen()
-    await asyncio.sleep(CONNECT_DELAY)  # what is going on already comes first
-    if not reader.acceptance:
-        await reader.wait_for_event(lambda _: True, _REFUSAL_TIMEOUT)
-        if reader.end_reason:
-            return
-        stage.evidence.add_remark("It is listened to without a subscription, which Level 1 allows.")
-    stage.main_subscriber, stage.is_listening = reader, True
+                harness.evidence.add_remark(f"{scenario.name.capitalize()}: {error}")
 
 
 async def judge_producer(
@@ -167,34 +134,33 @@ async def judge_producer(
     options: ConnectOptions = DEFAULT_CONNECT_OPTIONS,
 ) -> ProducerResults:
     """
-    Put a producer to everything that a level demands, or to these scenarios only, and judge it.
+    Judge a producer by everything that a level demands, or by these scenarios only.
 
-    ``certified``: a certificate among the options shows who we are, which cannot be told from an SSL context.
+    ``certified`` says that the options hold a client certificate, which cannot be
+    seen in an SSL context.
     """
-    stage = Harness(url, start, patience=patience, quiet=quiet, wait=wait, shared=shared, options=options)
-    if not certified and not options.token and stage.scheme not in _LOCAL_SCHEMES:
-        stage.evidence.add_remark(_UNAUTHENTICATED_WARNING)
-    chosen = [one for one in scenarios if one.level <= level]
-    await run_scenarios(stage, chosen, make_progress_reporter(on_progress, len(chosen)))
-    found: AuditResult = audit_messages(stage.messages, strict=strict)
-    _add_derived_failures(stage.evidence, found)
-    return ProducerResults(
-        stage,
-        judged_by(
-            found, stage.evidence, tried_rules=collect_tried_rules(PRODUCER_SCENARIOS), undecidable=UNDECIDABLE_RULES
-        ),
-    )
+    harness = Harness(url, start, patience=patience, quiet=quiet, wait=wait, shared=shared, options=options)
+    if not certified and not options.token and harness.scheme not in _LOCAL_SCHEMES:
+        harness.evidence.add_remark(_UNAUTHENTICATED_WARNING)
+    chosen = [scenario for scenario in scenarios if scenario.level <= level]
+    await run_scenarios(harness, chosen, make_progress_reporter(on_progress, len(chosen)))
+    audit_result = audit_messages(harness.messages, strict=strict)
+    _add_derived_failures(harness.evidence, audit_result)
+    return ProducerResults(harness, _judge(audit_result, harness.evidence))
 
 
-def judge_recording(judged: AuditResult) -> list[RuleResult]:
-    """What a recording shows of a producer: the messages, but nothing that somebody has to provoke."""
-    return judged_by(
-        judged, EvidenceLog(), tried_rules=collect_tried_rules(PRODUCER_SCENARIOS), undecidable=UNDECIDABLE_RULES
-    )
+def judge_recording(audit_result: AuditResult) -> list[RuleResult]:
+    """Judge a producer by a recording: by its messages, without anything that has to be provoked."""
+    return _judge(audit_result, EvidenceLog())
 
 
-def _add_derived_failures(ledger: EvidenceLog, found: AuditResult) -> None:
-    """What the audit calls one thing breaks the behaviour rule of the same content too."""
-    for finding, text in found.findings:
+def _judge(audit_result: AuditResult, evidence: EvidenceLog) -> list[RuleResult]:
+    tried_rules = collect_tried_rules(PRODUCER_SCENARIOS)
+    return judge_rules(audit_result, evidence, tried_rules=tried_rules, undecidable=UNDECIDABLE_RULES)
+
+
+def _add_derived_failures(evidence: EvidenceLog, audit_result: AuditResult) -> None:
+    """Fail the behaviour rule that has the same content as a sequence rule of the audit."""
+    for finding, text in audit_result.findings:
         if finding.rule == "TOOL-002" and finding.severity == "error":
-            ledger.record_failure("HITL-001", f"{finding.message} {text}")
+            evidence.record_failure("HITL-001", f"{finding.message} {text}")

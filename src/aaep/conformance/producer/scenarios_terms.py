@@ -1,4 +1,4 @@
-"""Scenarios about terms: the handshake, what was honoured, and what is sent on those terms. Chapter 5"""
+"""Scenarios about terms: the handshake, the terms that are granted, and the events sent on them. Chapter 5"""
 
 from __future__ import annotations
 
@@ -14,22 +14,14 @@ from ...protocol.codec import view_as
 from ...protocol.messages import EventFilters
 from ...protocol.subscription import compile_filters
 from ...transports.base import ChannelLost, ChannelRefused
-from ..judge import excerpt
-from ..scenario import scenario
-from .harness import (
-    LISTENER_CAPABILITIES,
-    REPLIER_CAPABILITIES,
-    SESSION_END_TYPES,
-    FakeSubscriber,
-    Harness,
-    JsonObject,
-    ObservedEvent,
-    ScenarioAborted,
-)
-from .scenarios_consent import require_main_subscriber
+from ..judge import excerpt, excerpt_first
+from ..messages import JsonObject
+from ..scenario import ScenarioAborted, producer_scenario
+from .harness import LISTENER_CAPABILITIES, REPLIER_CAPABILITIES, FakeSubscriber, Harness
+from .observed import SESSION_END_TYPES, ObservedEvent
 
-# Each member as narrow as can be asked for.
-NARROW_CAPABILITIES: Final[JsonObject] = {
+# Each member as narrow as can be requested.
+_NARROW_CAPABILITIES: Final[JsonObject] = {
     "max_events_per_second": 2,
     "preferred_verbosity": "terse",
     "languages": ["en"],
@@ -42,7 +34,7 @@ NARROW_CAPABILITIES: Final[JsonObject] = {
     "cognitive_load": "low",
     "pace_wpm": 60,
 }
-WIDE_CAPABILITIES: Final[JsonObject] = {
+_WIDE_CAPABILITIES: Final[JsonObject] = {
     **REPLIER_CAPABILITIES,
     "max_events_per_second": 1000,
     "preferred_verbosity": "detailed",
@@ -52,8 +44,13 @@ WIDE_CAPABILITIES: Final[JsonObject] = {
     "cognitive_load": "high",
     "pace_wpm": 900,
 }
+_SLOW_RATE: Final = 1  # events per second
+_RATE_WINDOW: Final = 1.5  # seconds
+_MAX_DELAY: Final = 0.75  # seconds; an event that waits for the slow subscriber waits for a whole second
+_FLUSH_PERIOD: Final = 0.2  # seconds before an urgent event in which held events are sent to keep the order
+_MERGEABLE_TYPES: Final = ("state.changed", "output.streaming", "progress.updated")
 _LIMIT_RULES: Final = "SUB-028 SUB-029 SUB-030 SUB-031 SUB-032 SUB-033 SUB-034"
-# What an absent member means, by the rule that says so.
+# The default of an absent member, by the rule that sets it.
 _DEFAULTS_BY_RULE: Final[dict[str, tuple[str, Any]]] = {
     "CAP-006": ("preferred_verbosity", "normal"),
     "CAP-010": ("languages", ["en-US"]),
@@ -68,408 +65,460 @@ _DEFAULTS_BY_RULE: Final[dict[str, tuple[str, Any]]] = {
 }
 
 
-async def _request_terms(stage: Harness, capabilities: JsonObject, **members: Any) -> FakeSubscriber:
-    """A reader that has asked for terms and listens to nothing."""
-    reader = FakeSubscriber(stage)
+async def _request_terms(harness: Harness, capabilities: JsonObject, **members: Any) -> FakeSubscriber:
+    """Request a subscription, close it at once, and return the subscriber with the answer."""
+    subscriber = FakeSubscriber(harness)
     try:
-        await reader.request(capabilities, **members)
+        await subscriber.request(capabilities, **members)
     finally:
-        await reader.unsubscribe()
-    return reader
+        await subscriber.unsubscribe()
+    return subscriber
 
 
-@scenario(3, "SUB-001 SUB-005 SUB-016 SUB-039 LVL-045 " + _LIMIT_RULES, " ".join(_DEFAULTS_BY_RULE))
-async def subscriptions_are_granted_within_what_was_asked(stage: Harness) -> None:
-    ledger = stage.evidence
+@producer_scenario(3, "SUB-001 SUB-005 SUB-016 SUB-039 LVL-045 " + _LIMIT_RULES, " ".join(_DEFAULTS_BY_RULE))
+async def subscriptions_are_granted_within_what_was_asked(harness: Harness) -> None:
+    """Request subscriptions on different terms, and compare them with the terms granted."""
+    evidence = harness.evidence
     requests: dict[str, JsonObject] = {
         "nothing at all": {},
-        "as little as can be": NARROW_CAPABILITIES,
-        "a great deal": WIDE_CAPABILITIES,
+        "as little as can be": _NARROW_CAPABILITIES,
+        "a great deal": _WIDE_CAPABILITIES,
     }
-    for name, capabilities in requests.items():
+    for description, capabilities in requests.items():
         try:
-            reader = await _request_terms(stage, capabilities)
+            subscriber = await _request_terms(harness, capabilities)
         except ScenarioAborted as error:
             for rule in ("SUB-001", "SUB-005", "SUB-039"):
-                ledger.record_failure(
-                    rule, f"A request for {name}: {error}", "Answer with accepted or rejected, and no other."
+                evidence.record_failure(
+                    rule, f"A request for {description}: {error}", "Answer with accepted or rejected, and no other."
                 )
             continue
-        kind = "accepted" if reader.acceptance else "rejected" if reader.rejection else ""
-        ledger.check(
+        outcome = _describe_outcome(subscriber)
+        evidence.check(
             "SUB-005",
-            kind,
-            f"A request for {name} was {kind}.",
-            f"A request for {name} was answered with neither accepted nor rejected.",
+            outcome,
+            f"A request for {description} was {outcome}.",
+            f"A request for {description} was answered with neither accepted nor rejected.",
         )
-        if not kind:
+        if not outcome:
             continue
-        ledger.record_pass(
-            "SUB-001", f"A request for {name} was answered: {excerpt(reader.acceptance or reader.rejection)}"
+        evidence.record_pass(
+            "SUB-001",
+            f"A request for {description} was answered: {excerpt(subscriber.acceptance or subscriber.rejection)}",
         )
-        ledger.record_pass("SUB-039", f"A request for {name} was not left without an answer.")
-        if _is_access_denied(reader.rejection):
-            ledger.add_remark(f"A request for {name} was rejected for want of credentials: {excerpt(reader.rejection)}")
+        evidence.record_pass("SUB-039", f"A request for {description} was not left without an answer.")
+        if _is_access_denied(subscriber.rejection):
+            evidence.add_remark(
+                f"A request for {description} was rejected for want of credentials: {excerpt(subscriber.rejection)}"
+            )
             continue
         for rule in ("SUB-016", "LVL-045"):
-            ledger.check(
+            evidence.check(
                 rule,
-                reader.acceptance,
-                f"A request for {name} was accepted.",
-                f"A request for {name} was rejected: {excerpt(reader.rejection)}",
+                subscriber.acceptance,
+                f"A request for {description} was accepted.",
+                f"A request for {description} was rejected: {excerpt(subscriber.rejection)}",
                 "Accept what can be served, on smaller terms where needed.",
             )
-        if reader.acceptance:
-            _check_granted_terms(stage, reader, name, capabilities)
+        if subscriber.acceptance:
+            _check_granted_terms(harness, subscriber, description, capabilities)
 
 
-def _is_access_denied(rejected: JsonObject) -> bool:
-    return rejected.get("reason_code") in ("authentication_required", "authorization_denied", "rate_limit")
+def _describe_outcome(subscriber: FakeSubscriber) -> str:
+    if subscriber.acceptance:
+        return "accepted"
+    return "rejected" if subscriber.rejection else ""
 
 
-def _check_granted_terms(stage: Harness, reader: FakeSubscriber, name: str, asked: JsonObject) -> None:
-    """SUB-028 to SUB-035: the audit says where terms are wider than asked; what it does not name was kept."""
+def _is_access_denied(rejection: JsonObject) -> bool:
+    return rejection.get("reason_code") in ("authentication_required", "authorization_denied", "rate_limit")
+
+
+def _check_granted_terms(harness: Harness, subscriber: FakeSubscriber, description: str, requested: JsonObject) -> None:
+    """SUB-028 to SUB-035: pass the rules for which the audit finds no term that is wider than requested."""
     audit = Audit(attend_registry())
     request = {"type": "subscription.request", "aaep_version": "1.0.0", "subscriber_id": "aaep-conformance"}
     audit.feed(
-        json.dumps({**request, "subscriber_name": "Suite", "capabilities": asked}).encode(), via=reader.subscription_id
+        json.dumps({**request, "subscriber_name": "Suite", "capabilities": requested}).encode(),
+        via=subscriber.subscription_id,
     )
-    found = audit.feed(json.dumps(reader.acceptance).encode(), via=reader.subscription_id)
+    findings = audit.feed(json.dumps(subscriber.acceptance).encode(), via=subscriber.subscription_id)
     for rule in _LIMIT_RULES.split():
-        if not any(one.rule == rule for one in found):
-            stage.evidence.record_pass(rule, f"A request for {name} was granted no more than asked.")
-    if asked:
+        if not any(finding.rule == rule for finding in findings):
+            harness.evidence.record_pass(rule, f"A request for {description} was granted no more than asked.")
+    if requested:
         return
-    honoured = reader.acceptance.get("honored_capabilities")
-    terms = honoured if isinstance(honoured, dict) else {}
+    honored = subscriber.acceptance.get("honored_capabilities")
+    terms = honored if isinstance(honored, dict) else {}
     for rule, (member, default) in _DEFAULTS_BY_RULE.items():
-        got = terms.get(member, default)
-        wider = any(f"/honored_capabilities/{member}" == one.path for one in found)
-        stage.evidence.check(
+        value = terms.get(member, default)
+        is_wider = any(f"/honored_capabilities/{member}" == finding.path for finding in findings)
+        harness.evidence.check(
             rule,
-            not wider and (default is not False or got is False),  # of yes and no neither is more
-            f"Without {member} in the request it is {json.dumps(got)}.",
-            f"Without {member} in the request it became {json.dumps(got)}, and not {json.dumps(default)}.",
+            not is_wider and (default is not False or value is False),  # neither true nor false is wider
+            f"Without {member} in the request it is {json.dumps(value)}.",
+            f"Without {member} in the request it became {json.dumps(value)}, and not {json.dumps(default)}.",
         )
 
 
-@scenario(3, "CAP-048", "SUB-048 TR-031")
-async def requests_of_an_unusual_kind(stage: Harness) -> None:
-    require_main_subscriber(stage)  # who rejects a usual request as well does not show why
-    ledger = stage.evidence
-    strange = await _request_terms(stage, {**LISTENER_CAPABILITIES, "conformance_unknown": {"what": "x" * 100}})
-    ledger.check(
+@producer_scenario(3, "CAP-048", "SUB-048 TR-031")
+async def requests_of_an_unusual_kind(harness: Harness) -> None:
+    """Request subscriptions with unknown capabilities, in an unknown version, and at great length."""
+    harness.require_main_subscriber()  # a producer that rejects a usual request too does not show why
+    evidence = harness.evidence
+    unknown_extension = await _request_terms(
+        harness, {**LISTENER_CAPABILITIES, "conformance_unknown": {"what": "x" * 100}}
+    )
+    evidence.check(
         "CAP-048",
-        strange.acceptance,
+        unknown_extension.acceptance,
         "Capabilities of an unknown extension did not matter.",
-        f"Capabilities of an unknown extension led to a rejection: {excerpt(strange.rejection)}",
+        f"Capabilities of an unknown extension led to a rejection: {excerpt(unknown_extension.rejection)}",
         "Ignore capabilities of extensions that are not known.",
     )
     try:
-        future = await _request_terms(stage, LISTENER_CAPABILITIES, aaep_version="99.0.0")
+        future_version = await _request_terms(harness, LISTENER_CAPABILITIES, aaep_version="99.0.0")
     except ScenarioAborted as error:
-        ledger.add_remark(f"A request in version 99.0.0 was not answered as a request. {error}")
+        evidence.add_remark(f"A request in version 99.0.0 was not answered as a request. {error}")
     else:
-        if future.rejection:
-            ledger.check(
+        if future_version.rejection:
+            evidence.check(
                 "SUB-048",
-                future.rejection.get("reason_code") == "version_unsupported",
-                f"A version that is not known was asked for: {excerpt(future.rejection)}",
-                f"A version that is not known was rejected for another reason: {excerpt(future.rejection)}",
+                future_version.rejection.get("reason_code") == "version_unsupported",
+                f"A version that is not known was asked for: {excerpt(future_version.rejection)}",
+                f"A version that is not known was rejected for another reason: {excerpt(future_version.rejection)}",
             )
-    long = await _request_terms(stage, {**LISTENER_CAPABILITIES, "conformance_unknown": {"padding": "x" * 65_000}})
-    ledger.check("TR-031", long.acceptance, "A message of 64 KiB got through.", "A message of 64 KiB was refused.")
+    long_request = await _request_terms(
+        harness, {**LISTENER_CAPABILITIES, "conformance_unknown": {"padding": "x" * 65_000}}
+    )
+    evidence.check(
+        "TR-031", long_request.acceptance, "A message of 64 KiB got through.", "A message of 64 KiB was refused."
+    )
 
 
-@scenario(3, "MAN-002")
-async def the_manifest_can_be_read(stage: Harness) -> None:
-    main, ledger = require_main_subscriber(stage), stage.evidence
-    uri = main.acceptance.get("manifest_uri")
+@producer_scenario(3, "MAN-002")
+async def the_manifest_can_be_read(harness: Harness) -> None:
+    """Fetch the manifest over the transport."""
+    main_subscriber = harness.require_main_subscriber()
+    evidence = harness.evidence
+    uri = main_subscriber.acceptance.get("manifest_uri")
     try:
-        raw = await main.channel.manifest()
+        raw = await main_subscriber.channel.manifest()
     except (ChannelLost, ChannelRefused) as error:
-        if not stage.is_http:
-            why = "The transport has no place for a manifest"
-            ledger.record_not_applicable("MAN-002", f"{why}; manifest_uri is {uri}." if uri else f"{why} (CF-118).")
+        if not harness.is_http:
+            reason = "The transport has no place for a manifest"
+            evidence.record_not_applicable(
+                "MAN-002", f"{reason}; manifest_uri is {uri}." if uri else f"{reason} (CF-118)."
+            )
             return
-        ledger.check("MAN-002", uri, f"manifest_uri is {uri}.", f"There is no manifest: {error}")
+        evidence.check("MAN-002", uri, f"manifest_uri is {uri}.", f"There is no manifest: {error}")
         return
     text = raw.decode(errors="replace").strip()
     if not text.startswith("{"):
-        ledger.record_pass("MAN-002", f"The manifest is a signed one of {len(raw)} bytes.")
+        evidence.record_pass("MAN-002", f"The manifest is a signed one of {len(raw)} bytes.")
         return
-    named = b'"aaep:producer.manifest"' in raw or b'"agent_id"' in raw
-    if named:
-        stage.record(raw, "manifest", from_producer=True)
-    ledger.check(
+    is_manifest = b'"aaep:producer.manifest"' in raw or b'"agent_id"' in raw
+    if is_manifest:
+        harness.record(raw, "manifest", from_producer=True)
+    evidence.check(
         "MAN-002",
-        named,
+        is_manifest,
         f"The manifest: {excerpt(raw)}",
         f"What is in the manifest's place is none: {excerpt(raw)}",
         "Publish the manifest of §5.10.",
     )
 
 
-# -- what is sent on those terms -----------------------------------------------------------------------
+# -- events on the terms granted -------------------------------------------------------------
 
 
-@scenario(3, "CAP-027 CAP-028 BP-001 SUB-037", "CONF-065")
-async def filters_hold_and_critical_events_pass_them(stage: Harness) -> None:
-    main, ledger = require_main_subscriber(stage), stage.evidence
-    terms = {
+@producer_scenario(3, "CAP-027 CAP-028 BP-001 SUB-037", "CONF-065")
+async def filters_hold_and_critical_events_pass_them(harness: Harness) -> None:
+    """Subscribe with filters, and check which events come."""
+    main_subscriber = harness.require_main_subscriber()
+    evidence = harness.evidence
+    filters_by_name = {
         "exclude tool.*": {"exclude": ["aaep:agent.tool.*", "aaep:agent.state.changed"]},
         "include session.*": {"include": ["aaep:agent.session.*"], "exclude": []},
         "exclude everything": {"include": ["aaep:agent.*"], "exclude": ["aaep:agent.*"]},
     }
     async with AsyncExitStack() as stack:
-        readers = {
-            name: await stack.enter_async_context(stage.subscribe(**REPLIER_CAPABILITIES, event_filters=filters))
-            for name, filters in terms.items()
+        subscribers = {
+            name: await stack.enter_async_context(harness.subscribe(**REPLIER_CAPABILITIES, event_filters=filters))
+            for name, filters in filters_by_name.items()
         }
-        run = await stage.start_session("confirm")
-        prompt = await run.wait_for_prompt(main)
-        for name, reader in readers.items():
-            got = await run.wait_for_event(reader, "awaiting.confirmation", timeout=min(stage.patience, 3.0))
+        session = await harness.start_session("confirm")
+        prompt = await session.wait_for_prompt(main_subscriber)
+        for name, subscriber in subscribers.items():
+            prompt_copy = await session.wait_for_event(
+                subscriber, "awaiting.confirmation", timeout=min(harness.patience, 3.0)
+            )
             for rule in ("BP-001", "CONF-065"):
-                ledger.check(
+                evidence.check(
                     rule,
-                    got is not None,
+                    prompt_copy is not None,
                     f"A reader with the filters {name} was asked.",
                     f"A reader with the filters {name} was not asked, though that is critical.",
                     "Critical events pass every filter.",
                 )
-        await main.answer_confirmation(prompt.message)
-        await run.wait_for_end(main)
-        sessions = [run.session_id]
+        await main_subscriber.answer_confirmation(prompt.message)
+        await session.wait_for_end(main_subscriber)
+        session_ids = [session.session_id]
         try:
-            failing = await stage.start_session("fail")
-            await failing.reject_until_end(main)
-            sessions.append(failing.session_id)
-        except ScenarioAborted as error:  # that one fails at will is not demanded
-            ledger.add_remark(str(error))
-        await stage.wait_quiet_period()
-        for name, reader in readers.items():
-            for session in sessions:
+            failing_session = await harness.start_session("fail")
+            await failing_session.reject_until_end(main_subscriber)
+            session_ids.append(failing_session.session_id)
+        except ScenarioAborted as error:  # no rule demands that a producer can fail at will
+            evidence.add_remark(str(error))
+        await harness.wait_quiet_period()
+        for name, subscriber in subscribers.items():
+            for session_id in session_ids:
                 _check_filtering(
-                    stage, name, reader, reader.find_session_events(session), main.find_session_events(session)
+                    harness,
+                    name,
+                    subscriber,
+                    subscriber.find_session_events(session_id),
+                    main_subscriber.find_session_events(session_id),
                 )
 
 
 def _check_filtering(
-    stage: Harness, name: str, reader: FakeSubscriber, got: list[ObservedEvent], everything: list[ObservedEvent]
+    harness: Harness,
+    name: str,
+    subscriber: FakeSubscriber,
+    received: list[ObservedEvent],
+    all_events: list[ObservedEvent],
 ) -> None:
-    """Nothing too much, and nothing too little."""
-    ledger = stage.evidence
-    admitted = _build_filter(reader)
-    ids = {one["event_id"] for one in got}
-    for one in got:
-        if not one.is_critical and not admitted(str(one["type"])):
+    """Check that a subscriber got no event that its filters hold back, and every other."""
+    evidence = harness.evidence
+    is_admitted = _build_filter(subscriber)
+    received_ids = {event["event_id"] for event in received}
+    for event in received:
+        if not event.is_critical and not is_admitted(str(event["type"])):
             for rule in ("CAP-028", "SUB-037"):
-                ledger.record_failure(
-                    rule, f"With the filters {name} this came: {excerpt(one.raw)}", "Hold back what they say."
+                evidence.record_failure(
+                    rule, f"With the filters {name} this came: {excerpt(event.raw)}", "Hold back what they say."
                 )
             return
-    lost = [
-        one
-        for one in everything
-        if (one.is_critical or admitted(str(one["type"])))
-        and one["event_id"] not in ids
-        and one.type not in ("state.changed", "output.streaming", "progress.updated")  # these may be merged
+    missing = [
+        event
+        for event in all_events
+        if (event.is_critical or is_admitted(str(event["type"])))
+        and event["event_id"] not in received_ids
+        and event.type not in _MERGEABLE_TYPES
     ]
-    if lost:
-        rule = "BP-001" if lost[0].is_critical else "CAP-027"
-        ledger.record_failure(rule, f"With the filters {name} this did not come: {excerpt(lost[0].raw)}")
+    if missing:
+        rule = "BP-001" if missing[0].is_critical else "CAP-027"
+        evidence.record_failure(rule, f"With the filters {name} this did not come: {excerpt(missing[0].raw)}")
         return
     for rule in ("CAP-027", "CAP-028", "SUB-037"):
-        ledger.record_pass(rule, f"With the filters {name} {len(got)} of {len(everything)} events came, and no others.")
+        evidence.record_pass(
+            rule, f"With the filters {name} {len(received)} of {len(all_events)} events came, and no others."
+        )
 
 
-def _build_filter(reader: FakeSubscriber) -> Callable[[str], bool]:
-    """What the filters of a reader's terms admit, as far as they can be read."""
-    given = reader.terms.get("event_filters")
-    return compile_filters(view_as(EventFilters, given if isinstance(given, dict) else {}, usable=True))
+def _build_filter(subscriber: FakeSubscriber) -> Callable[[str], bool]:
+    """Return the test of an event type by the filters in force, as far as they can be read."""
+    filters = subscriber.terms.get("event_filters")
+    return compile_filters(view_as(EventFilters, filters if isinstance(filters, dict) else {}, usable=True))
 
 
-_SLOW_RATE: Final = 1
-_RATE_WINDOW: Final = 1.5  # seconds
-_MAX_DELAY: Final = 0.75  # seconds; what waits for the slow reader's beat waits for a whole second
-
-
-@scenario(3, "CAP-004 BP-004 BP-010 SUB-073 TERM-029", "BP-008 OUT-006 CAP-003 CAP-022")
-async def a_slow_reader_gets_less_and_critical_events_at_once(stage: Harness) -> None:
-    main, ledger = require_main_subscriber(stage), stage.evidence
+@producer_scenario(3, "CAP-004 BP-004 BP-010 SUB-073 TERM-029", "BP-008 OUT-006 CAP-003 CAP-022")
+async def a_slow_reader_gets_less_and_critical_events_at_once(harness: Harness) -> None:
+    """Subscribe with a low rate, and check the number of events, their text and the delay of critical ones."""
+    main_subscriber = harness.require_main_subscriber()
+    evidence = harness.evidence
     slow_terms = {
         **REPLIER_CAPABILITIES,
         "max_events_per_second": _SLOW_RATE,
         "coalesce_boundaries": ["sentence", "completion"],
     }
     async with (
-        stage.subscribe(**slow_terms) as slow,
-        stage.subscribe(**LISTENER_CAPABILITIES, coalesce_boundaries=["completion"]) as patient,
+        harness.subscribe(**slow_terms) as slow_subscriber,
+        harness.subscribe(**LISTENER_CAPABILITIES, coalesce_boundaries=["completion"]) as patient_subscriber,
     ):
-        run = await stage.start_session("talk")
-        prompt = await run.wait_for_prompt(main)
-        same = await run.wait_for_event(slow, "awaiting.confirmation", timeout=min(stage.patience, 5.0))
-        delay = same.received_at - prompt.received_at if same is not None else None
-        ledger.check(
+        session = await harness.start_session("talk")
+        prompt = await session.wait_for_prompt(main_subscriber)
+        slow_prompt = await session.wait_for_event(
+            slow_subscriber, "awaiting.confirmation", timeout=min(harness.patience, 5.0)
+        )
+        delay = slow_prompt.received_at - prompt.received_at if slow_prompt is not None else None
+        evidence.check(
             "BP-010",
             delay is not None and delay < 1.0,
             f"A slow reader was asked {abs(delay or 0.0):.2f} seconds from when a fast one was.",
             "A slow reader was not asked." if delay is None else f"A slow reader was asked {delay:.2f} seconds late.",
             "Critical events are never held.",
         )
-        await main.answer_confirmation(prompt.message)
-        await run.wait_for_end(main)
-        await run.wait_for_end(slow)
-        await run.wait_for_end(patient)
-        heard = run.session_id
-        _check_rate(stage, slow, main, heard)
-        _check_boundaries(stage, patient, heard)
-        _check_same_text(stage, {"slow": slow, "patient": patient}, main, heard)
+        await main_subscriber.answer_confirmation(prompt.message)
+        await session.wait_for_end(main_subscriber)
+        await session.wait_for_end(slow_subscriber)
+        await session.wait_for_end(patient_subscriber)
+        session_id = session.session_id
+        _check_rate(harness, slow_subscriber, main_subscriber, session_id)
+        _check_boundaries(harness, patient_subscriber, session_id)
+        _check_same_text(harness, {"slow": slow_subscriber, "patient": patient_subscriber}, main_subscriber, session_id)
 
 
-def _check_rate(stage: Harness, slow: FakeSubscriber, main: FakeSubscriber, session: str) -> None:
-    rate = slow.terms.get("max_events_per_second", _SLOW_RATE)
-    allowed = int(rate * _RATE_WINDOW) + 2  # one that was saved up, and one for the way here
-    offered, _ = _find_busiest_window(main.find_session_events(session))
-    most, sample = _find_busiest_window(slow.find_session_events(session))
-    late = _measure_delay(main, session)
-    if late > _MAX_DELAY:
-        text = f"A reader without a rate got events {late:.1f} seconds late beside a slow one."
+def _check_rate(
+    harness: Harness, slow_subscriber: FakeSubscriber, main_subscriber: FakeSubscriber, session_id: str
+) -> None:
+    rate = slow_subscriber.terms.get("max_events_per_second", _SLOW_RATE)
+    allowed = int(rate * _RATE_WINDOW) + 2  # one more for a saved-up budget, and one for the jitter of the network
+    main_count, _ = _find_busiest_window(main_subscriber.find_session_events(session_id))
+    slow_count, first_raw = _find_busiest_window(slow_subscriber.find_session_events(session_id))
+    delay = _measure_delay(main_subscriber, session_id)
+    if delay > _MAX_DELAY:
+        text = f"A reader without a rate got events {delay:.1f} seconds late beside a slow one."
         for rule in ("SUB-073", "CAP-003"):
-            stage.evidence.record_failure(rule, text, "Let each subscription have its own budget and its own queue.")
+            harness.evidence.record_failure(rule, text, "Let each subscription have its own budget and its own queue.")
         return
-    if offered <= allowed:
+    if main_count <= allowed:
         raise ScenarioAborted(
-            f"The task 'talk' gave no more than {offered} events in {_RATE_WINDOW} seconds: too few to tell."
+            f"The task 'talk' gave no more than {main_count} events in {_RATE_WINDOW} seconds: too few to tell."
         )
     for rule in ("CAP-004", "BP-004"):
-        stage.evidence.check(
+        harness.evidence.check(
             rule,
-            most <= allowed,
-            f"At {rate} a second at most {most} events came within {_RATE_WINDOW} seconds, where others had {offered}.",
-            f"At {rate} a second {most} events came within {_RATE_WINDOW} seconds, "
-            f"from {excerpt(sample) if sample else ''}",
+            slow_count <= allowed,
+            f"At {rate} a second at most {slow_count} events came within {_RATE_WINDOW} seconds, "
+            f"where others had {main_count}.",
+            f"At {rate} a second {slow_count} events came within {_RATE_WINDOW} seconds, "
+            f"from {excerpt(first_raw) if first_raw else ''}",
             "Keep a budget for each subscription, and merge what it holds back.",
         )
-    stage.evidence.record_pass(
-        "SUB-073", f"Beside a slow reader another had {offered} events within {_RATE_WINDOW} seconds."
+    harness.evidence.record_pass(
+        "SUB-073", f"Beside a slow reader another had {main_count} events within {_RATE_WINDOW} seconds."
     )
-    stage.evidence.record_pass("CAP-003", f"Without a rate {offered} events came within {_RATE_WINDOW} seconds.")
+    harness.evidence.record_pass("CAP-003", f"Without a rate {main_count} events came within {_RATE_WINDOW} seconds.")
 
 
-def _measure_delay(reader: FakeSubscriber, session: str) -> float:
-    """How much longer its events took than the fastest, in seconds; so that clocks need not agree."""
-    taken = {
-        one.session_id: one.received_at - moment
-        for one in reader.events
-        if (moment := timestamps.parse_instant(str(one["timestamp"]))) is not None
+def _measure_delay(subscriber: FakeSubscriber, session_id: str) -> float:
+    """Return how many seconds more the slowest event took than the fastest of all, whatever the clocks say."""
+    delays_by_session = {
+        event.session_id: event.received_at - event_time
+        for event in subscriber.events
+        if (event_time := timestamps.parse_instant(str(event["timestamp"]))) is not None
     }
-    ours = [
-        one.received_at - moment
-        for one in reader.find_session_events(session)
-        if (moment := timestamps.parse_instant(str(one["timestamp"]))) is not None
+    delays = [
+        event.received_at - event_time
+        for event in subscriber.find_session_events(session_id)
+        if (event_time := timestamps.parse_instant(str(event["timestamp"]))) is not None
     ]
-    return max(ours, default=0.0) - min([*taken.values(), *ours], default=0.0)
+    return max(delays, default=0.0) - min([*delays_by_session.values(), *delays], default=0.0)
 
 
 def _find_busiest_window(events: list[ObservedEvent]) -> tuple[int, bytes]:
-    """The most that came within a window, but for what is critical, ends a session, or had to go before those."""
-    urgent = [one.received_at for one in events if one.is_critical or one.type in SESSION_END_TYPES]
-    rest = [
-        one
-        for one in events
-        if not one.is_critical
-        and one.type not in SESSION_END_TYPES
-        and not any(0 <= at - one.received_at < 0.2 for at in urgent)
+    """
+    Return the highest number of events within a window, and the first event of that window.
+
+    Critical events, the end of the session, and events sent just before one of these are not counted.
+    """
+    urgent_times = [event.received_at for event in events if event.is_critical or event.type in SESSION_END_TYPES]
+    counted_events = [
+        event
+        for event in events
+        if not event.is_critical
+        and event.type not in SESSION_END_TYPES
+        and not any(0 <= urgent_time - event.received_at < _FLUSH_PERIOD for urgent_time in urgent_times)
     ]
-    most, sample = 0, b""
-    for place, one in enumerate(rest):
-        count = sum(1 for other in rest[place:] if other.received_at - one.received_at < _RATE_WINDOW)
-        if count > most:
-            most, sample = count, one.raw
-    return most, sample
+    highest_count, first_raw = 0, b""
+    for position, event in enumerate(counted_events):
+        count = sum(1 for later in counted_events[position:] if later.received_at - event.received_at < _RATE_WINDOW)
+        if count > highest_count:
+            highest_count, first_raw = count, event.raw
+    return highest_count, first_raw
 
 
-def _check_boundaries(stage: Harness, reader: FakeSubscriber, session: str) -> None:
-    wanted = reader.terms.get("coalesce_boundaries", [])
-    chunks = [one for one in reader.find_session_events(session) if one.type == "output.streaming"]
+def _check_boundaries(harness: Harness, subscriber: FakeSubscriber, session_id: str) -> None:
+    boundaries = subscriber.terms.get("coalesce_boundaries", [])
+    chunks = [event for event in subscriber.find_session_events(session_id) if event.type == "output.streaming"]
     if not chunks:
         raise ScenarioAborted("The task 'talk' wrote no output.")
-    wrong = [one for one in chunks if one["coalesce_hint"] is not None and one["coalesce_hint"] not in wanted]
+    misplaced = [
+        event for event in chunks if event["coalesce_hint"] is not None and event["coalesce_hint"] not in boundaries
+    ]
     for rule in ("TERM-029", "CAP-022", "OUT-006"):
-        stage.evidence.check(
+        harness.evidence.check(
             rule,
-            not wrong,
-            f"With the boundaries {', '.join(wanted)} output came in {len(chunks)} chunks, none at another.",
-            f"The boundaries are {', '.join(wanted)}, and this came: {excerpt(wrong[0].raw) if wrong else ''}",
+            not misplaced,
+            f"With the boundaries {', '.join(boundaries)} output came in {len(chunks)} chunks, none at another.",
+            f"The boundaries are {', '.join(boundaries)}, and this came: {excerpt_first(misplaced)}",
             "Gather output up to a boundary that was negotiated.",
         )
 
 
-def _check_same_text(stage: Harness, readers: dict[str, FakeSubscriber], main: FakeSubscriber, session: str) -> None:
-    def join_chunks(reader: FakeSubscriber) -> str:
+def _check_same_text(
+    harness: Harness, subscribers: dict[str, FakeSubscriber], main_subscriber: FakeSubscriber, session_id: str
+) -> None:
+    def join_chunks(subscriber: FakeSubscriber) -> str:
         return "".join(
-            str(one["chunk"] or "") for one in reader.find_session_events(session) if one.type == "output.streaming"
+            str(event["chunk"] or "")
+            for event in subscriber.find_session_events(session_id)
+            if event.type == "output.streaming"
         )
 
-    whole = join_chunks(main)
-    for name, reader in readers.items():
-        got = join_chunks(reader)
-        stage.evidence.check(
+    main_text = join_chunks(main_subscriber)
+    for name, subscriber in subscribers.items():
+        text = join_chunks(subscriber)
+        harness.evidence.check(
             "BP-008",
-            got == whole,
-            f"The {name} reader had all of the text, {len(whole)} characters.",
-            f"The {name} reader had {len(got)} characters of text and another one {len(whole)}.",
+            text == main_text,
+            f"The {name} reader had all of the text, {len(main_text)} characters.",
+            f"The {name} reader had {len(text)} characters of text and another one {len(main_text)}.",
             "What is held back is merged, never dropped.",
         )
 
 
-@scenario(3, "SUB-057 SUB-060 SUB-061")
-async def terms_are_renegotiated(stage: Harness) -> None:
-    main, ledger = require_main_subscriber(stage), stage.evidence
-    asked = {**REPLIER_CAPABILITIES, "preferred_verbosity": "terse", "coalesce_boundaries": ["completion"]}
-    async with stage.subscribe(**asked) as reader:
-        run = await stage.start_session("confirm")
-        prompt = await run.wait_for_prompt(main)
-        if await run.wait_for_event(reader, "awaiting.confirmation") is None:
+@producer_scenario(3, "SUB-057 SUB-060 SUB-061")
+async def terms_are_renegotiated(harness: Harness) -> None:
+    """Change the filters of a subscription, and check that they apply from then on."""
+    main_subscriber = harness.require_main_subscriber()
+    evidence = harness.evidence
+    requested = {**REPLIER_CAPABILITIES, "preferred_verbosity": "terse", "coalesce_boundaries": ["completion"]}
+    async with harness.subscribe(**requested) as subscriber:
+        session = await harness.start_session("confirm")
+        prompt = await session.wait_for_prompt(main_subscriber)
+        if await session.wait_for_event(subscriber, "awaiting.confirmation") is None:
             raise ScenarioAborted("A reader that was to renegotiate was not asked.")
-        await stage.wait_quiet_period()
+        await harness.wait_quiet_period()
         filters = {"include": ["aaep:agent.*"], "exclude": ["aaep:agent.tool.*", "aaep:agent.output.*"]}
-        answer = await reader.renegotiate(event_filters=filters)
-        place = len(reader.events)
-        accepted = answer.get("type") == "subscription.accepted"
-        ledger.check(
+        answer = await subscriber.renegotiate(event_filters=filters)
+        position = len(subscriber.events)
+        is_accepted = answer.get("type") == "subscription.accepted"
+        evidence.check(
             "SUB-057",
             answer.get("type") in ("subscription.accepted", "subscription.rejected"),
             f"A renegotiation was answered: {excerpt(answer)}",
             f"A renegotiation was not answered with accepted or rejected: {excerpt(answer)}",
         )
-        if accepted:
-            honoured = answer.get("honored_capabilities")
-            new = honoured if isinstance(honoured, dict) else {}
-            old = reader.terms
-            changed = [
-                name for name in ("preferred_verbosity", "coalesce_boundaries") if new.get(name, old[name]) != old[name]
+        if is_accepted:
+            honored = answer.get("honored_capabilities")
+            new_terms = honored if isinstance(honored, dict) else {}
+            old_terms = subscriber.terms
+            changed_members = [
+                name
+                for name in ("preferred_verbosity", "coalesce_boundaries")
+                if new_terms.get(name, old_terms[name]) != old_terms[name]
             ]
-            ledger.check(
+            evidence.check(
                 "SUB-060",
-                not changed,
+                not changed_members,
                 "What the renegotiation left out stayed as it was.",
-                f"What the renegotiation left out was changed: {', '.join(changed)}.",
+                f"What the renegotiation left out was changed: {', '.join(changed_members)}.",
             )
-        await main.answer_confirmation(prompt.message)
-        await run.wait_for_end(main)
-        await stage.wait_quiet_period()
-        late = [
-            one
-            for one in reader.iter_events(place)
-            if one.type.startswith(("tool.", "output.")) and not one.is_critical
+        await main_subscriber.answer_confirmation(prompt.message)
+        await session.wait_for_end(main_subscriber)
+        await harness.wait_quiet_period()
+        late_events = [
+            event
+            for event in subscriber.events[position:]
+            if event.type.startswith(("tool.", "output.")) and not event.is_critical
         ]
-        if accepted:
-            ledger.check(
+        if is_accepted:
+            evidence.check(
                 "SUB-061",
-                not late,
+                not late_events,
                 "After a renegotiation nothing came that its filters exclude.",
-                f"After a renegotiation that excludes it this came: {excerpt(late[0].raw) if late else ''}",
+                f"After a renegotiation that excludes it this came: {excerpt_first(late_events)}",
             )

@@ -1,1 +1,1 @@
-"""Scenarios that provoke a live subscriber."""
+"""Scenarios that provoke a live subscriber, and the judgement of a run."""

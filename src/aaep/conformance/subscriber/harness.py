@@ -1,18 +1,17 @@
 """
-Where subscribers are put to it: a played producer, the subscriber that was started against it, and what it shows.
+The harness of the subscriber's scenarios: a fake producer, the subscriber that is run against it, and its output.
 
-What it sends is seen by the player. What it presents is seen only if it says
-so: one JSON object for each announcement, a line each, on standard output. The
-person at the subscriber is played too, on its standard input or by a task.
+The fake producer sees what the subscriber sends. What the subscriber presents
+is seen only if it prints it: one JSON object for each announcement, a line
+each, on standard output. The person at the subscriber is simulated, by its
+standard input or by a task that it is started with.
 """
 
 from __future__ import annotations
 
 import asyncio
-import time
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from contextlib import asynccontextmanager
-from functools import partial
 from pathlib import Path
 from typing import Any, Final, Protocol, TypeVar
 
@@ -20,25 +19,22 @@ import msgspec
 
 from ...identity.signing_keys import SigningKey
 from ..judge import EvidenceLog, RecordedMessage, excerpt
-from ..producer.harness import JsonObject
-from ..scenario import Scenario, ScenarioAborted, scenario
+from ..messages import JsonObject
+from ..scenario import ScenarioAborted
 from .fake_producer import FakeProducer, FakeSession, SubscriberMessage, SubscriberStream
 
 __all__ = [
     "PERSON_TASKS",
-    "REGISTERED_SUBSCRIBER_SCENARIOS",
     "Harness",
     "PrintedAnnouncement",
     "RunningSubscriber",
-    "ScenarioAborted",
     "SubscriberLauncher",
     "SubscriberRun",
-    "subscriber_scenario",
 ]
 
 T = TypeVar("T")
 
-# What the person at the subscriber does; {task} in a command stands for it.
+# By task: what the person at the subscriber does. {task} in a command stands for the name.
 PERSON_TASKS: Final[Mapping[str, str]] = {
     "none": "Nothing is answered, as if nobody were there.",
     "accept": "Every confirmation is accepted as soon as it is announced.",
@@ -55,37 +51,43 @@ _NO_ANNOUNCEMENTS_HINT: Final = (
 
 
 class PrintedAnnouncement(msgspec.Struct):
-    """An announcement of the subscriber's, as it says of itself. Critical: it interrupts whatever else is said."""
+    """An announcement that the subscriber printed. One of critical urgency interrupts all others."""
 
     event_id: str
     text: str
     type: str = ""
     urgency: str = "normal"
-    received_at: float = 0.0
 
 
 class RunningSubscriber(Protocol):
     """A subscriber that was started."""
 
-    has_typed_input: bool  # whether the person is played on its standard input
-    has_observable_exit: bool  # whether it is seen to end; otherwise it has ended when it has let go of the producer
+    has_typed_input: bool  # whether the person is simulated by its standard input
+    has_observable_exit: bool  # whether its end is seen; if not, it has ended when it has closed its stream
 
-    async def type_line(self, line: str) -> None: ...
+    async def type_line(self, line: str) -> None:
+        """Write a line to its standard input, as the person would."""
 
     def stop(self) -> None:
         """Tell it to end, as SIGTERM does."""
 
     async def wait_for_exit(self) -> str:
-        """Wait until it has ended; how."""
+        """Wait until it has ended; return how."""
 
 
-SubscriberLauncher = Callable[
-    [str, str, str, Callable[[bytes], None]], Awaitable[RunningSubscriber]
-]  # URL, task, keys, for each line
+# Starts a subscriber: takes a URL, a task, a file of keys, and a callback for each line that it prints.
+SubscriberLauncher = Callable[[str, str, str, Callable[[bytes], None]], Awaitable[RunningSubscriber]]
 
 
 class Harness:
-    """One run against one subscriber."""
+    """
+    One judgement of one subscriber, which is started anew for each part of a scenario.
+
+    ``patience`` is how long the subscriber may take for something that it has to
+    do, and ``quiet`` how long to wait for something that it must not do. ``at``
+    is the URL of the fake producers, and ``reached`` turns the URL that is served
+    into the one the subscriber is given.
+    """
 
     def __init__(
         self,
@@ -101,194 +103,78 @@ class Harness:
         keys: Path | None = None,
         reached: Callable[[str], str] = lambda url: url,
     ) -> None:
-        self.launch, self.listen_url, self.signing_key, self.keys_file = launch, at, key, keys
-        self.patience, self.quiet_period = patience, quiet
-        self.arrival_timeout = wait  # seconds that it may take to come
-        self.unanswered_timeout = patience if unanswered is None else unanswered  # seconds that a prompt is left alone
-        self.to_subscriber_url = reached  # the URL that the subscriber is given for the one that is served
+        self.listen_url = at
+        self.patience = patience
+        self.quiet_period = quiet
+        self.arrival_timeout = wait  # seconds for the subscriber to connect
+        self.unanswered_timeout = patience if unanswered is None else unanswered  # seconds that a prompt is left open
         self.concurrency_limit = asyncio.Semaphore(at_once)
         self.evidence = EvidenceLog()
-        self.abort_reasons: dict[str, str] = {}  # why a rule could not be tried
+        self.abort_reasons: dict[str, str] = {}  # by rule: why it could not be tried
         self.subscription_requests: list[JsonObject] = []
         self.messages_by_run: list[list[RecordedMessage]] = []
-        self.has_connected = False  # whether it ever came
+        self.has_connected = False  # whether the subscriber ever opened a stream
         self.has_announced = False  # whether it ever printed an announcement
-        self.run_count = 0
+        self._launch = launch
+        self._signing_key = key
+        self._keys_file = keys
+        self._to_subscriber_url = reached
+        self._run_count = 0
 
     @asynccontextmanager
-    async def run_subscriber(self, task: str = "none", **played: Any) -> AsyncIterator[SubscriberRun]:
-        """Start the subscriber against a player, for a while."""
-        player = FakeProducer(**{"key": self.signing_key, **played})
-        self.run_count += 1
-        player.address = url = self.to_subscriber_url(await player.serve(self.listen_url.format(place=self.run_count)))
-        made = SubscriberRun(self, player, task)
+    async def run_subscriber(self, task: str = "none", **producer_options: Any) -> AsyncIterator[SubscriberRun]:
+        """Run the subscriber against a new fake producer for the length of a block."""
+        producer = FakeProducer(**{"signing_key": self._signing_key, **producer_options})
+        self._run_count += 1
+        served_url = await producer.serve(self.listen_url.format(place=self._run_count))
+        producer.address = self._to_subscriber_url(served_url)
+        run = SubscriberRun(self, producer, task)
         try:
-            made.subscriber = await self.launch(url, task, str(self.keys_file or ""), made.receive_line)
-            made.watch_exit()
-            yield made
+            await run.start_subscriber(self._launch, str(self._keys_file or ""))
+            yield run
         finally:
-            self.messages_by_run.append(player.messages)
-            self.subscription_requests += [
-                one.message for one in player.received_messages if one.type == "subscription.request"
-            ]
-            await made.stop_subscriber()
-            await player.close()
-            made.check_unattended_replies()
+            self.messages_by_run.append(producer.messages)
+            self.subscription_requests += [message.message for message in run.find_messages("subscription.request")]
+            await run.stop_subscriber()
+            await producer.close()
+            run.check_unattended_replies()
 
 
 class SubscriberRun:
-    """One subscriber against one player."""
+    """One subscriber that runs against one fake producer."""
 
-    def __init__(self, stage: Harness, player: FakeProducer, task: str) -> None:
-        self.harness, self.producer, self.task = stage, player, task
+    def __init__(self, harness: Harness, producer: FakeProducer, task: str) -> None:
+        self.harness = harness
+        self.producer = producer
+        self.task = task
         self.announcements: list[PrintedAnnouncement] = []
         self.subscriber: RunningSubscriber | None = None
-        self.exit_reason = ""  # how the subscriber has ended, if it has
-        self._exit_task: asyncio.Task[None] | None = None
+        self.exit_reason = ""  # how the subscriber has ended; empty while it has not
         self.session = FakeSession()
+        self._exit_task: asyncio.Task[None] | None = None
 
-    # -- what it shows ---------------------------------------------------------------------
+    # -- process -------------------------------------------------------------------------------
 
-    def receive_line(self, line: bytes) -> None:
-        """A line that it printed."""
+    async def start_subscriber(self, launch: SubscriberLauncher, keys_file: str) -> None:
+        """Start the subscriber."""
+        self.subscriber = await launch(self.producer.address, self.task, keys_file, self._receive_line)
+        self._exit_task = asyncio.get_running_loop().create_task(self._wait_for_exit(self.subscriber))
+
+    def _receive_line(self, line: bytes) -> None:
         try:
-            told = msgspec.json.decode(line, type=PrintedAnnouncement)
+            announcement = msgspec.json.decode(line, type=PrintedAnnouncement)
         except (msgspec.MsgspecError, UnicodeDecodeError):
-            return  # whatever else it prints is its own affair
-        told.received_at = time.monotonic()
-        self.announcements.append(told)
+            return  # a subscriber may print other lines as well
+        self.announcements.append(announcement)
         self.harness.has_announced = True
         self.producer.activity.set()
 
-    def watch_exit(self) -> None:
-        self._exit_task = asyncio.get_running_loop().create_task(self._wait_for_exit())
-
-    async def _wait_for_exit(self) -> None:
-        assert self.subscriber is not None
-        self.exit_reason = await self.subscriber.wait_for_exit() or "It ended."
+    async def _wait_for_exit(self, subscriber: RunningSubscriber) -> None:
+        self.exit_reason = await subscriber.wait_for_exit() or "It ended."
         self.producer.activity.set()
 
-    async def wait_until(self, poll: Callable[[], T | None], timeout: float | None = None) -> T | None:
-        """Wait until there is something, if it comes in time; once it has ended no more comes."""
-        news = self.producer.activity
-        try:
-            async with asyncio.timeout(self.harness.patience if timeout is None else timeout):
-                while True:
-                    news.clear()
-                    value = poll()
-                    if value is not None or self.exit_reason:
-                        return value
-                    await news.wait()
-        except TimeoutError:
-            return poll()
-
-    async def wait_for_stream(self) -> SubscriberStream:
-        """Wait until it listens."""
-        stream = await self.wait_until(lambda: self.producer.current_stream, self.harness.arrival_timeout)
-        if stream is None:
-            asked = any(one.type == "subscription.request" for one in self.producer.received_messages)
-            how = f" {self.exit_reason}" if self.exit_reason else ""
-            raise ScenarioAborted(
-                f"It {'asked for a subscription and never listened' if asked else 'did not come'}.{how}"
-            )
-        self.harness.has_connected = True
-        return stream
-
-    async def start_session(self, *, require_announcement: bool = True) -> None:
-        """It listens, and a session begins; ``watched``: what it presents is needed."""
-        await self.wait_for_stream()
-        await self.send_and_wait(self.session.build_started())
-        if require_announcement and not self.announcements:
-            raise ScenarioAborted(
-                _NO_ANNOUNCEMENTS_HINT if not self.harness.has_announced else "It announced nothing here."
-            )
-
-    def send(self, event: JsonObject, raw: bytes | None = None) -> JsonObject:
-        return self.producer.send(event, raw)
-
-    async def send_and_wait(
-        self, event: JsonObject, timeout: float | None = None, raw: bytes | None = None
-    ) -> PrintedAnnouncement | None:
-        """Say something, and wait until it is announced."""
-        self.send(event, raw)
-        return await self.wait_for_announcement(event, timeout)
-
-    async def wait_for_announcement(
-        self, event: JsonObject, timeout: float | None = None
-    ) -> PrintedAnnouncement | None:
-        """Wait until it is announced."""
-        return await self.wait_until(lambda: next(iter(self.find_announcements(event)), None), timeout)
-
-    def find_announcements(self, event: JsonObject) -> list[PrintedAnnouncement]:
-        """How often it was announced."""
-        return [one for one in self.announcements if one.event_id == event.get("event_id")]
-
-    @property
-    def is_listening(self) -> bool:
-        """Whether it runs and listens on."""
-        return not self.exit_reason and self.producer.current_stream is not None
-
-    async def can_continue(self) -> bool:
-        """Whether it takes the next event as if nothing had been."""
-        mark = self.session.build_tool_invoked("Going on.")
-        told = await self.send_and_wait(mark)
-        return told is not None and not self.exit_reason
-
-    # -- what it sends ---------------------------------------------------------------------
-
-    def find_messages(self, *types: str) -> list[SubscriberMessage]:
-        return [one for one in self.producer.received_messages if one.type in types]
-
-    def find_replies(self, token: str = "") -> list[SubscriberMessage]:
-        """Its replies, to one question or to all; in order."""
-        return [
-            one
-            for one in self.producer.received_messages
-            if (one.type in _REPLY_TYPES or "reply_token" in one.message)
-            and (not token or one.message.get("reply_token") == token)
-        ]
-
-    async def wait_quiet_period(self, seconds: float | None = None) -> None:
-        """As long as nothing should happen."""
-        # Nothing else tells that nothing comes.
-        await asyncio.sleep(self.harness.quiet_period if seconds is None else seconds)
-
-    # -- the person --------------------------------------------------------------------------
-
-    async def type_line(self, line: str) -> None:
-        """The person writes a line, where the person is played so."""
-        if self.subscriber is not None and self.subscriber.has_typed_input and not self.exit_reason:
-            await self.subscriber.type_line(line)
-
-    async def ask_person(self, prompt: JsonObject, line: str, *more: str) -> SubscriberMessage | None:
-        """Ask, have the person answer what was announced, and wait for the reply."""
-        before = len(self.find_replies())
-        told = await self.send_and_wait(
-            prompt, self.harness.patience if self.announcements else self.harness.quiet_period
-        )
-        if told is not None or not self.announcements:
-            for one in (line, *more):
-                await self.type_line(one)
-                if await self.wait_until(
-                    lambda: self._find_new_reply(before), self.harness.quiet_period if more else 0.0
-                ):
-                    break
-        return await self.wait_until(lambda: self._find_new_reply(before))
-
-    def _find_new_reply(self, before: int) -> SubscriberMessage | None:
-        replies = self.find_replies()
-        older = {one.raw for one in replies[:before]}  # said again, it is still the reply to another
-        return next((one for one in replies[before:] if one.raw not in older), None)
-
-    def check_unattended_replies(self) -> None:
-        """SEC-007: where nobody is, nobody answers; also where that is not what is tried."""
-        for one in self.find_replies() if self.task == "none" else ():
-            if one.type == "confirmation.reply":
-                text = f"Nobody answered, and this was sent: {excerpt(one.raw)}"
-                self.harness.evidence.record_failure("SEC-007", text, "Never answer for the person.")
-
     async def stop_subscriber(self) -> None:
-        """End it, if it has not ended by itself."""
+        """End the subscriber, if it has not ended by itself."""
         if self.subscriber is None:
             return
         if not self.exit_reason:
@@ -301,8 +187,158 @@ class SubscriberRun:
                 self._exit_task.cancel()
             await asyncio.gather(self._exit_task, return_exceptions=True)
 
+    @property
+    def is_listening(self) -> bool:
+        """Whether it runs and has a stream."""
+        return not self.exit_reason and self.producer.current_stream is not None
 
-# -- scenarios ---------------------------------------------------------------------------------
+    # -- waiting -------------------------------------------------------------------------------
 
-REGISTERED_SUBSCRIBER_SCENARIOS: Final[list[Scenario]] = []
-subscriber_scenario: Final = partial(scenario, among=REGISTERED_SUBSCRIBER_SCENARIOS)
+    async def wait_until(
+        self, poll: Callable[[], T | None], timeout: float | None = None, *, stop_at_exit: bool = True
+    ) -> T | None:
+        """
+        Poll until the result is not None, and return it; None if the time is up.
+
+        With ``stop_at_exit``, return None too when the subscriber has ended.
+        """
+        activity = self.producer.activity
+        try:
+            async with asyncio.timeout(self.harness.patience if timeout is None else timeout):
+                while True:
+                    activity.clear()
+                    value = poll()
+                    if value is not None or (stop_at_exit and self.exit_reason):
+                        return value
+                    await activity.wait()
+        except TimeoutError:
+            return poll()
+
+    async def wait_for_stream_end(self) -> None:
+        """Wait until the stream has ended, and with it all that a subscriber sent on it before its own end."""
+        await self.wait_until(lambda: True if self.producer.current_stream is None else None, stop_at_exit=False)
+
+    async def wait_quiet_period(self, seconds: float | None = None) -> None:
+        """Wait for as long as nothing should happen."""
+        # That nothing comes can be told by waiting only.
+        await asyncio.sleep(self.harness.quiet_period if seconds is None else seconds)
+
+    async def wait_for_stream(self) -> SubscriberStream:
+        """Wait until the subscriber has a stream; raise :exc:`ScenarioAborted` if it opens none."""
+        stream = await self.wait_until(lambda: self.producer.current_stream, self.harness.arrival_timeout)
+        if stream is None:
+            has_asked = bool(self.find_messages("subscription.request"))
+            failure = "asked for a subscription and never listened" if has_asked else "did not come"
+            reason = f" {self.exit_reason}" if self.exit_reason else ""
+            raise ScenarioAborted(f"It {failure}.{reason}")
+        self.harness.has_connected = True
+        return stream
+
+    # -- events and announcements --------------------------------------------------------------
+
+    async def start_session(self, *, require_announcement: bool = True) -> None:
+        """
+        Wait for a stream and start the session.
+
+        With ``require_announcement``, raise :exc:`ScenarioAborted` if the subscriber prints no announcement of it.
+        """
+        await self.wait_for_stream()
+        await self.send_and_wait(self.session.build_started())
+        if require_announcement and not self.announcements:
+            raise ScenarioAborted(
+                _NO_ANNOUNCEMENTS_HINT if not self.harness.has_announced else "It announced nothing here."
+            )
+
+    def send(self, event: JsonObject, raw: bytes | None = None) -> JsonObject:
+        """Send an event, or these bytes in its place, and return it."""
+        return self.producer.send(event, raw)
+
+    async def send_and_wait(
+        self, event: JsonObject, timeout: float | None = None, raw: bytes | None = None
+    ) -> PrintedAnnouncement | None:
+        """Send an event, and return the announcement of it; None if none comes in time."""
+        self.send(event, raw)
+        return await self.wait_for_announcement(event, timeout)
+
+    async def wait_for_announcement(
+        self, event: JsonObject, timeout: float | None = None
+    ) -> PrintedAnnouncement | None:
+        """Return the first announcement of an event; None if none comes in time."""
+        return await self.wait_until(lambda: next(iter(self.find_announcements(event)), None), timeout)
+
+    def find_announcements(self, event: JsonObject) -> list[PrintedAnnouncement]:
+        """Return the announcements of an event so far."""
+        event_id = event.get("event_id")
+        return [announcement for announcement in self.announcements if announcement.event_id == event_id]
+
+    async def check_continues(self) -> bool:
+        """Send a harmless event; return whether the subscriber still runs and announces it."""
+        announcement = await self.send_and_wait(self.session.build_tool_invoked("Going on."))
+        return announcement is not None and not self.exit_reason
+
+    # -- messages of the subscriber ------------------------------------------------------------
+
+    def find_messages(self, *types: str) -> list[SubscriberMessage]:
+        """Return the messages of these types, in the order they came."""
+        return [message for message in self.producer.received_messages if message.type in types]
+
+    def find_first_message(self, type_name: str) -> SubscriberMessage | None:
+        """Return the first message of a type, if there is one."""
+        return next(iter(self.find_messages(type_name)), None)
+
+    def find_replies(self, token: str = "") -> list[SubscriberMessage]:
+        """Return the replies to one prompt or to all, in the order they came."""
+        return [
+            message
+            for message in self.producer.received_messages
+            if (message.type in _REPLY_TYPES or "reply_token" in message.message)
+            and (not token or message.message.get("reply_token") == token)
+        ]
+
+    def check_unattended_replies(self) -> None:
+        """SEC-007: fail the subscriber if it confirmed anything in a run without a person."""
+        if self.task != "none":
+            return
+        for reply in self.find_replies():
+            if reply.type == "confirmation.reply":
+                text = f"Nobody answered, and this was sent: {excerpt(reply.raw)}"
+                self.harness.evidence.record_failure("SEC-007", text, "Never answer for the person.")
+
+    # -- person --------------------------------------------------------------------------------
+
+    async def type_line(self, line: str) -> None:
+        """Have the person type a line, if the person is simulated by standard input."""
+        if self.subscriber is not None and self.subscriber.has_typed_input and not self.exit_reason:
+            await self.subscriber.type_line(line)
+
+    async def ask_person(self, prompt: JsonObject, line: str, *more_lines: str) -> SubscriberMessage | None:
+        """
+        Send a prompt, have the person answer it once it is announced, and return the reply.
+
+        ``more_lines`` are typed as long as there is no reply, for a subscriber that asks
+        again before it accepts. The person then starts over once: such a subscriber
+        rightly takes the first line back if something else happens before the next.
+        """
+        reply_count = len(self.find_replies())
+
+        async def wait_for_reply(timeout: float) -> SubscriberMessage | None:
+            return await self.wait_until(lambda: self._find_new_reply(reply_count), timeout)
+
+        timeout = self.harness.patience if self.announcements else self.harness.quiet_period
+        announcement = await self.send_and_wait(prompt, timeout)
+        if announcement is None and self.announcements:  # the person was not asked
+            return await wait_for_reply(self.harness.patience)
+        attempts = 2 if more_lines else 1
+        for _ in range(attempts):
+            for next_line in (line, *more_lines):
+                await self.type_line(next_line)
+                if reply := await wait_for_reply(self.harness.quiet_period if more_lines else 0.0):
+                    return reply
+            if reply := await wait_for_reply(self.harness.patience / attempts):
+                return reply
+        return None
+
+    def _find_new_reply(self, reply_count: int) -> SubscriberMessage | None:
+        replies = self.find_replies()
+        old_replies = {reply.raw for reply in replies[:reply_count]}  # one that is sent again answers no other prompt
+        return next((reply for reply in replies[reply_count:] if reply.raw not in old_replies), None)

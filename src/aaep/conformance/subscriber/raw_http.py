@@ -1,8 +1,8 @@
 """
-An HTTP server with no library between it and the bytes, for the producers that the conformance suite plays.
+An HTTP server with no library between it and the bytes, for the fake producers of the suite.
 
-It reads any request, however odd, and writes whatever it is given: also half an
-event. A subscriber that depends on more than the protocol promises shows it here.
+It reads any request, however odd, and writes whatever it is given, even half an
+event. A subscriber that depends on more than the protocol promises fails here.
 """
 
 from __future__ import annotations
@@ -11,24 +11,23 @@ import asyncio
 import json
 from collections.abc import Callable, Mapping
 from contextlib import suppress
-from typing import TYPE_CHECKING, Any, Final
+from typing import Final, Protocol
 from urllib.parse import parse_qs, urlsplit
 
+from ...hub.face import FrameWriter
 from ...identity.origins import format_host, is_loopback, split_url
 from ...protocol.codec import encode
-from ...protocol.framing import encode_sse
-from ...protocol.messages import SubscriptionClose
+from ...protocol.framing import MAX_MESSAGE_BYTES, encode_sse
+from ...protocol.messages import Manifest, SubscriptionClose
+from ...protocol.negotiation import Offer
 from ...runtime.background import close_server
 from ...transports.addresses import bind_socket, resolve_host
 from ...transports.base import Reachable
 from ...transports.http.routes import EVENTS, JOSE, MANIFEST, REPLIES, SUBSCRIPTIONS
+from ..messages import JsonObject
 
-if TYPE_CHECKING:
-    from .fake_producer import FakeProducer
+__all__ = ["RawHttpServer", "ServedProducer"]
 
-__all__ = ["RawHttpServer"]
-
-_MAX_BODY_BYTES: Final = 1_048_576
 _REASON_PHRASES: Final = {
     200: "OK",
     201: "Created",
@@ -43,8 +42,32 @@ def _frame_event(event_id: str, data: bytes) -> bytes:
     return encode_sse(data, id=event_id)
 
 
+class ServedProducer(Protocol):
+    """A producer as this server sees it."""
+
+    @property
+    def offered(self) -> Offer:
+        """The offer, with the signed manifest if there is one."""
+
+    def manifest(self) -> Manifest:
+        """Return the manifest."""
+
+    def handle_message(
+        self, raw: bytes, own: str = "", headers: Mapping[str, str] | None = None
+    ) -> JsonObject | int | None:
+        """Handle a message; return the answer to it, an HTTP status if it is refused, or None."""
+
+    def attach_stream(
+        self, subscription_id: str, writer: FrameWriter, after: str = "", headers: Mapping[str, str] | None = None
+    ) -> object:
+        """Send the events of a subscription to a stream, from the one after ``after`` on."""
+
+    def disconnect(self, subscription_id: str, writer: FrameWriter) -> None:
+        """Note that a stream has ended."""
+
+
 class _RawFrameWriter:
-    """One stream: what is written goes out as it is."""
+    """A stream of server-sent events that writes all bytes unchanged."""
 
     def __init__(self, writer: asyncio.StreamWriter) -> None:
         self.frame: Callable[[str, bytes], bytes] = _frame_event
@@ -56,7 +79,7 @@ class _RawFrameWriter:
             self._writer.write(data)
 
     def waiting(self) -> int:
-        """Return 0: a played producer does not care how slow its reader is."""
+        """Return 0: a fake producer does not care how slow its subscriber is."""
         return 0
 
     def close(self, message: SubscriptionClose | None) -> None:
@@ -67,20 +90,20 @@ class _RawFrameWriter:
 
 
 class RawHttpServer:
-    """An address on this machine at which a played producer is served."""
+    """An address on this machine at which a fake producer is served."""
 
     transports: Final = ("sse",)
 
-    def __init__(self, player: FakeProducer) -> None:
-        self._producer = player
+    def __init__(self, producer: ServedProducer) -> None:
+        self._producer = producer
         self._server: asyncio.Server | None = None
         self._tasks: set[asyncio.Task[None]] = set()
         self._writers: list[asyncio.StreamWriter] = []
         self.url = ""
 
     @classmethod
-    async def serve(cls, player: FakeProducer, url: str) -> RawHttpServer:
-        """Serve a played producer at a URL. Port 0, or none, takes any free one."""
+    async def serve(cls, producer: ServedProducer, url: str) -> RawHttpServer:
+        """Serve a fake producer at a URL. Port 0, or none, takes any free one."""
         parts = split_url(url)
         host = parts.hostname or "127.0.0.1"
         port = parts.port or 0
@@ -88,7 +111,7 @@ class RawHttpServer:
         if not is_loopback(numeric):  # TR-024: no client is asked who it is
             raise Reachable(url, f"{url!r} can be reached from other machines. Play it on this one: 127.0.0.1.")
         bound = bind_socket(url, numeric, port)
-        server = cls(player)
+        server = cls(producer)
         try:
             server._server = await asyncio.start_server(server._handle_connection, sock=bound)
         except BaseException:  # cancelled, most likely, and asyncio would forget what it has begun
@@ -106,8 +129,8 @@ class RawHttpServer:
             task.cancel()
         await asyncio.gather(*self._tasks, return_exceptions=True)
         for writer in self._writers:
-            writer.transport.abort()  # a reader that has not taken what was sent last never will
-        await asyncio.sleep(0)  # in which they end
+            writer.transport.abort()  # a client that has not read the last bytes yet never will
+        await asyncio.sleep(0)  # for the connections to end
 
     async def _handle_connection(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         task = asyncio.current_task()
@@ -147,7 +170,7 @@ class RawHttpServer:
         if headers.get("expect", "").lower() == "100-continue":
             writer.write(b"HTTP/1.1 100 Continue\r\n\r\n")
         if "chunked" not in headers.get("transfer-encoding", "").lower():
-            return await reader.readexactly(min(int(headers.get("content-length", "0")), _MAX_BODY_BYTES))
+            return await reader.readexactly(min(int(headers.get("content-length", "0")), MAX_MESSAGE_BYTES))
         body = b""
         while size := int((await reader.readuntil(b"\r\n")).split(b";")[0], 16):
             body += (await reader.readexactly(size + 2))[:-2]
@@ -172,7 +195,7 @@ class RawHttpServer:
         return self._build_handshake_response(answer)
 
     @staticmethod
-    def _build_handshake_response(answer: dict[str, Any]) -> tuple[int, bytes, dict[str, str]]:
+    def _build_handshake_response(answer: JsonObject) -> tuple[int, bytes, dict[str, str]]:
         data = json.dumps(answer).encode()
         if answer["type"] == "subscription.accepted":
             return 201, data, {"Location": f"{EVENTS}?subscription_id={answer['subscription_id']}"}
@@ -204,10 +227,10 @@ class RawHttpServer:
         )
         stream_writer = _RawFrameWriter(writer)
         subscription_id = query.get("subscription_id", [""])[0]
-        stream = self._producer.attach_stream(subscription_id, stream_writer, headers.get("last-event-id", ""), headers)
+        self._producer.attach_stream(subscription_id, stream_writer, headers.get("last-event-id", ""), headers)
         try:
-            with suppress(OSError):  # the reader is gone, one way or another
+            with suppress(OSError):  # the client has left, one way or another
                 while await reader.read(65_536):
                     pass
         finally:
-            self._producer.disconnect(stream.subscription_id, stream_writer)
+            self._producer.disconnect(subscription_id, stream_writer)

@@ -1,7 +1,7 @@
 """
-Playing every scenario against a subscriber, each with a producer of its own, and judging what it sends and presents.
+Run the scenarios against a subscriber, each with fake producers of its own, and judge what it sends and presents.
 
-Scenarios know nothing of each other, so several are played side by side.
+Scenarios do not depend on each other, so several run at a time.
 """
 
 from __future__ import annotations
@@ -19,14 +19,19 @@ from ...protocol.attend_extension import attend_registry
 from ...protocol.audit import Audit
 from ...protocol.catalogue import Rule, all_rules
 from .. import RuleResult
-from ..judge import AuditResult, RecordedMessage, excerpt
-from ..judge import judge_rules as judged_by
-from ..scenario import Level, Scenario, ScenarioAborted, collect_tried_rules, make_progress_reporter
+from ..judge import AuditResult, RecordedMessage, judge_rules
+from ..scenario import (
+    REGISTERED_SUBSCRIBER_SCENARIOS,
+    Level,
+    Scenario,
+    ScenarioAborted,
+    collect_tried_rules,
+    make_progress_reporter,
+    order_scenarios,
+)
 from ..undecidable import UNDECIDABLE_RULES
-from . import scenarios_handshake as joining
-from . import scenarios_presentation as hearing
-from . import scenarios_replies as answering
-from .harness import PERSON_TASKS, REGISTERED_SUBSCRIBER_SCENARIOS, Harness, RunningSubscriber, SubscriberLauncher
+from . import scenarios_handshake, scenarios_presentation, scenarios_replies
+from .harness import PERSON_TASKS, Harness, RunningSubscriber, SubscriberLauncher
 from .start import make_command_launcher, make_manual_launcher
 
 __all__ = [
@@ -41,30 +46,29 @@ __all__ = [
     "make_manual_launcher",
 ]
 
-_SCENARIO_ORDER: Final = (
-    joining.it_subscribes_and_leaves,
-    hearing.sessions_are_told_from_beginning_to_end,
-    hearing.what_is_urgent_is_told_at_once,
-    hearing.much_comes_at_once,
-    hearing.events_come_twice_and_out_of_order,
-    hearing.events_of_an_unusual_kind_come,
-    hearing.it_is_cut_off,
-    answering.the_person_accepts,
-    answering.the_person_refuses,
-    answering.the_person_answers_questions,
-    answering.nobody_answers,
-    answering.the_person_is_too_late,
-    joining.it_is_rejected,
-    joining.less_is_granted_than_was_asked,
-    joining.other_terms_are_asked_for,
-    joining.only_who_is_proved_is_believed,
+SUBSCRIBER_SCENARIOS: Final = order_scenarios(
+    REGISTERED_SUBSCRIBER_SCENARIOS,
+    (
+        scenarios_handshake.it_subscribes_and_leaves,
+        scenarios_presentation.sessions_are_told_from_beginning_to_end,
+        scenarios_presentation.what_is_urgent_is_told_at_once,
+        scenarios_presentation.much_comes_at_once,
+        scenarios_presentation.events_come_twice_and_out_of_order,
+        scenarios_presentation.events_of_an_unusual_kind_come,
+        scenarios_presentation.it_is_cut_off,
+        scenarios_replies.the_person_accepts,
+        scenarios_replies.the_person_refuses,
+        scenarios_replies.the_person_answers_questions,
+        scenarios_replies.nobody_answers,
+        scenarios_replies.the_person_is_too_late,
+        scenarios_handshake.it_is_rejected,
+        scenarios_handshake.less_is_granted_than_was_asked,
+        scenarios_handshake.other_terms_are_asked_for,
+        scenarios_handshake.only_who_is_proved_is_believed,
+    ),
 )
-SUBSCRIBER_SCENARIOS: Final[tuple[Scenario, ...]] = tuple(
-    next(one for one in REGISTERED_SUBSCRIBER_SCENARIOS if one.run is each) for each in _SCENARIO_ORDER
-)
-
 _ROLES: Final = ("subscriber", "both")
-# What every subscriber of a level sends; without it there is nothing to judge.
+# The types that every subscriber of a level sends; without them there is nothing to judge.
 _LEVELS_BY_TYPE: Final[dict[str, Level]] = {
     "subscription.request": 3,
     "confirmation.reply": 2,
@@ -79,13 +83,14 @@ _MESSAGE_TYPES: Final = (
 
 
 class SubscriberResults:
-    """What came of a run."""
+    """The outcome of a run against a subscriber, and its name and version by its own account."""
 
-    def __init__(self, stage: Harness, results: list[RuleResult]) -> None:
-        self.results, self.remarks = results, stage.evidence.remarks
-        first = stage.subscription_requests[0] if stage.subscription_requests else {}
-        self.name = str(first.get("subscriber_name") or first.get("subscriber_id") or "")
-        self.version = str(first.get("subscriber_version") or "")
+    def __init__(self, harness: Harness, results: list[RuleResult]) -> None:
+        self.results = results
+        self.remarks = harness.evidence.remarks
+        request = harness.subscription_requests[0] if harness.subscription_requests else {}
+        self.name = str(request.get("subscriber_name") or request.get("subscriber_id") or "")
+        self.version = str(request.get("subscriber_version") or "")
 
 
 async def judge_subscriber(
@@ -100,79 +105,86 @@ async def judge_subscriber(
     **settings: Any,
 ) -> SubscriberResults:
     """
-    Put a subscriber to everything that a level demands, or to these scenarios only, and judge it.
+    Judge a subscriber by everything that a level demands, or by these scenarios only.
 
-    With ``keys`` it is given the public half of a key that vouches for the good players.
+    With ``keys`` or ``key`` it is given a file with the public half of the key
+    that signs the manifests of the producers to be trusted.
     """
     with tempfile.TemporaryDirectory(prefix="aaep-") as folder:
-        place = None
+        keys_file = None
         if keys or key is not None:
             key = key or SigningKey.generate("RS256", "conformance")
-            place = Path(folder, "keys.json")
-            place.write_text(json.dumps({"keys": [key.to_jwk()]}), encoding="utf-8")
-        stage = Harness(launch, key=key, keys=place, **settings)
-        chosen = [one for one in scenarios if one.level <= level]
-        await _run_scenarios(stage, chosen, make_progress_reporter(on_progress, len(chosen)))
-    if not stage.has_connected and not stage.subscription_requests:
-        raise AaepError("The subscriber never came. " + (stage.evidence.remarks or ["Does the command run?"])[0])
-    found = _audit_runs(stage.messages_by_run, strict=strict)
-    demanded = {
-        rule: None if needed is None else max(needed, all_rules()[rule].level)
-        for rule, needed in collect_tried_rules(SUBSCRIBER_SCENARIOS).items()
-    }
-    results = judged_by(
-        found,
-        stage.evidence,
-        tried_rules=demanded,
+            keys_file = Path(folder, "keys.json")
+            keys_file.write_text(json.dumps({"keys": [key.to_jwk()]}), encoding="utf-8")
+        harness = Harness(launch, key=key, keys=keys_file, **settings)
+        chosen = [scenario for scenario in scenarios if scenario.level <= level]
+        await _run_scenarios(harness, chosen, make_progress_reporter(on_progress, len(chosen)))
+    if not harness.has_connected and not harness.subscription_requests:
+        raise AaepError("The subscriber never came. " + (harness.evidence.remarks or ["Does the command run?"])[0])
+    results = judge_rules(
+        _audit_runs(harness.messages_by_run, strict=strict),
+        harness.evidence,
+        tried_rules=_collect_required_levels(),
         roles=_ROLES,
         undecidable=UNDECIDABLE_RULES,
         message_types=_find_subscriber_types,
         levels_by_type=_LEVELS_BY_TYPE,
     )
-    for one in results:
-        if one.verdict == "not shown" and one.rule in stage.abort_reasons:
-            one.evidence = (stage.abort_reasons[one.rule],)
-    return SubscriberResults(stage, results)
+    for result in results:
+        if result.verdict == "not shown" and result.rule in harness.abort_reasons:
+            result.evidence = (harness.abort_reasons[result.rule],)
+    return SubscriberResults(harness, results)
 
 
-async def _run_scenarios(stage: Harness, scenarios: Iterable[Scenario], on_progress: Callable[[str], object]) -> None:
-    """Play these, each as far as it goes."""
+async def _run_scenarios(harness: Harness, scenarios: Iterable[Scenario], on_progress: Callable[[str], object]) -> None:
+    """Run scenarios side by side, each as far as it goes."""
 
     async def run_scenario(scenario: Scenario) -> None:
-        async with stage.concurrency_limit:
+        async with harness.concurrency_limit:
             on_progress(scenario.name)
             try:
-                await scenario.run(stage)
+                await scenario.run(harness)
             except ScenarioAborted as error:
-                stage.evidence.add_remark(f"{scenario.name.capitalize()}: {error}")
-                stage.abort_reasons |= dict.fromkeys((*scenario.required_rules, *scenario.optional_rules), str(error))
+                harness.evidence.add_remark(f"{scenario.name.capitalize()}: {error}")
+                rules = (*scenario.required_rules, *scenario.optional_rules)
+                harness.abort_reasons |= dict.fromkeys(rules, str(error))
 
     try:
         async with asyncio.TaskGroup() as group:
             for scenario in scenarios:
                 group.create_task(run_scenario(scenario))
-    except ExceptionGroup as several:  # whatever it is, it is the same for all
-        raise several.exceptions[0] from None
+    except ExceptionGroup as errors:  # an error that stops one scenario, such as a wrong command, stops them all
+        raise errors.exceptions[0] from None
 
 
-def _audit_runs(scenes: Iterable[list[RecordedMessage]], *, strict: bool) -> AuditResult:
-    """Judge what the subscriber sent, each scene by itself. Of what the player said nothing is its fault."""
-    judged = AuditResult([], {})
-    for lines in scenes:
+def _audit_runs(messages_by_run: Iterable[list[RecordedMessage]], *, strict: bool) -> AuditResult:
+    """Audit the messages of the subscriber, each run by itself; nothing that a fake producer sent is its fault."""
+    result = AuditResult([], {})
+    for messages in messages_by_run:
         audit = Audit(attend_registry(), whole=True, strict=strict)
-        for line in lines:
-            found = audit.feed(line.raw, line.at, line.via, "out" if line.is_from_producer else "in")
-            if not line.is_from_producer:
-                judged.findings += ((one, excerpt(line.raw)) for one in found)
-                judged.count_message(line.raw)
-    return judged
+        for message in messages:
+            findings = audit.feed(message.raw, message.at, message.via, message.direction)
+            if not message.is_from_producer:
+                result.add_findings(findings, message.raw)
+                result.count_message(message.raw)
+    return result
+
+
+def _collect_required_levels() -> dict[str, Level | None]:
+    """Return the rules that scenarios try, each with the level that depends on it: never one below the rule's own."""
+    return {
+        rule: None if level is None else max(level, all_rules()[rule].level)
+        for rule, level in collect_tried_rules(SUBSCRIBER_SCENARIOS).items()
+    }
 
 
 def _find_subscriber_types(rule: Rule) -> tuple[str, ...]:
-    """The messages of a subscriber's that show whether it keeps a rule."""
+    """Return the types of the messages that show whether a subscriber keeps a rule; none if no message does."""
     if rule.role != "subscriber":
         return ()
-    named = [one for one in _MESSAGE_TYPES if f"{one}." in rule.section or f"{one} " in rule.statement]
-    if not named and rule.id.startswith(("CONF", "CLAR")):
-        named = ["confirmation.reply" if rule.id.startswith("CONF") else "clarification.reply"]
-    return tuple(dict.fromkeys(named))
+    types = [name for name in _MESSAGE_TYPES if f"{name}." in rule.section or f"{name} " in rule.statement]
+    if not types and rule.id.startswith("CONF"):
+        return ("confirmation.reply",)
+    if not types and rule.id.startswith("CLAR"):
+        return ("clarification.reply",)
+    return tuple(types)

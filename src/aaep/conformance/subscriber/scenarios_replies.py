@@ -1,211 +1,216 @@
-"""Scenarios about answering: a reply is the person's, says what was decided, and comes while it counts. Chapter 6"""
+"""Scenarios about replies: each is a decision of the person, is sent as decided, and in time. Chapter 6"""
 
 from __future__ import annotations
 
 from typing import Any, Final
 
-from ..judge import excerpt
-from ..producer.harness import JsonObject
+from ..judge import excerpt, excerpt_first
+from ..messages import JsonObject
+from ..scenario import subscriber_scenario
 from .fake_producer import FakeSession, SubscriberMessage
-from .harness import Harness, PrintedAnnouncement, SubscriberRun, subscriber_scenario
+from .harness import Harness, PrintedAnnouncement, SubscriberRun
 
-__all__ = ["TRICKY_TOKENS"]
-
-# Tokens that a program may take for something else than they are.
-TRICKY_TOKENS: Final = ("rpl_0", "rpl_1e5", "rpl_00123456789012345678901234567890", "rpl_TRUE", "rpl_" + "aZ09" * 16)
+# Tokens that a program may mistake for a number or a truth value.
+_TRICKY_TOKENS: Final = ("rpl_0", "rpl_1e5", "rpl_00123456789012345678901234567890", "rpl_TRUE", "rpl_" + "aZ09" * 16)
 _ECHO_ADVICE: Final = "Send the reply_token back as the text it came as."
 _PERSON_ADVICE: Final = "Send a reply only when the person has decided, and send what was decided."
 _CHOICES: Final = [{"value": "c1", "label": "The blue one"}, {"value": "c2", "label": "The red one"}]
 
 
 @subscriber_scenario(2, "LVL-037 HITL-009 HITL-010 CONF-017 CAP-016 TERM-005 SSE-022 TR-015")
-async def the_person_accepts(stage: Harness) -> None:
-    async with stage.run_subscriber("accept") as playing:
-        await playing.start_session(require_announcement=False)
-        _check_declaration(stage, playing)
-        for number, token in enumerate(TRICKY_TOKENS):
-            prompt = playing.session.build_confirmation(f"Post letter number {number}.", token)
-            reply = await playing.ask_person(prompt, "accept", "yes")
+async def the_person_accepts(harness: Harness) -> None:
+    """Have the person accept confirmations with tricky tokens."""
+    async with harness.run_subscriber("accept") as run:
+        await run.start_session(require_announcement=False)
+        _check_declaration(harness, run)
+        for number, token in enumerate(_TRICKY_TOKENS):
+            prompt = run.session.build_confirmation(f"Post letter number {number}.", token)
+            reply = await run.ask_person(prompt, "accept", "yes")
             if reply is None:
-                _remark_missing_reply(stage, playing, prompt)
+                _remark_missing_reply(harness, run, prompt)
                 return
-            _check_reply(stage, playing, prompt, reply, "accept", [*TRICKY_TOKENS[:number]])
-            playing.send(playing.session.build_state_changed("thinking", "It goes on.", "awaiting_input"))
-        await playing.wait_quiet_period()
-        _check_single_reply(stage, playing)
-        _check_content_type(stage, playing)
-        await _check_repeated_prompt(stage, playing, prompt)
+            _check_reply(harness, run, prompt, reply, "accept", [*_TRICKY_TOKENS[:number]])
+            run.send(run.session.build_state_changed("thinking", "It goes on.", "awaiting_input"))
+        await run.wait_quiet_period()
+        _check_single_reply(harness, run)
+        _check_content_type(harness, run)
+        await _check_repeated_prompt(harness, run, prompt)
 
 
-def _check_declaration(stage: Harness, playing: SubscriberRun) -> None:
-    for request in playing.find_messages("subscription.request"):
-        wishes = request.message.get("capabilities")
-        stage.evidence.check(
+def _check_declaration(harness: Harness, run: SubscriberRun) -> None:
+    for request in run.find_messages("subscription.request"):
+        capabilities = request.message.get("capabilities")
+        harness.evidence.check(
             "CAP-016",
-            isinstance(wishes, dict) and wishes.get("supports_confirmation_reply") is True,
+            isinstance(capabilities, dict) and capabilities.get("supports_confirmation_reply") is True,
             "It declares that it can answer confirmations.",
             f"It does not declare that it can answer confirmations: {excerpt(request.raw)}",
             "Set supports_confirmation_reply to true.",
         )
 
 
-def _remark_missing_reply(stage: Harness, playing: SubscriberRun, prompt: JsonObject) -> None:
-    """Whether it does not answer or cannot be made to is not known, unless it told the person and was told."""
-    if playing.find_announcements(prompt) and playing.subscriber is not None:
-        stage.evidence.add_remark(f"The person decided, and no reply came to {excerpt(prompt)}")
+def _remark_missing_reply(harness: Harness, run: SubscriberRun, prompt: JsonObject) -> None:
+    """Remark that no reply came, and whether the person was asked at all."""
+    if run.find_announcements(prompt) and run.subscriber is not None:
+        harness.evidence.add_remark(f"The person decided, and no reply came to {excerpt(prompt)}")
     else:
-        stage.evidence.add_remark(f"It did not announce this, so nobody could answer it: {excerpt(prompt)}")
+        harness.evidence.add_remark(f"It did not announce this, so nobody could answer it: {excerpt(prompt)}")
 
 
 def _check_reply(
-    stage: Harness,
-    playing: SubscriberRun,
+    harness: Harness,
+    run: SubscriberRun,
     prompt: JsonObject,
     reply: SubscriberMessage,
     decision: str,
-    older: list[str],
+    older_tokens: list[str],
 ) -> None:
-    ledger, token = stage.evidence, reply.message.get("reply_token")
-    said = excerpt(reply.raw)
-    mixed = token in older  # it is a token of ours, but not this one
-    ledger.check(
+    evidence = harness.evidence
+    token = reply.message.get("reply_token")
+    text = excerpt(reply.raw)
+    is_for_other_prompt = token in older_tokens
+    evidence.check(
         "HITL-010",
-        not mixed and "reply_token" in reply.message,
-        f"It came with a token: {said}",
-        f"It came with the token of another question: {said}",
+        not is_for_other_prompt and "reply_token" in reply.message,
+        f"It came with a token: {text}",
+        f"It came with the token of another question: {text}",
         "Send each reply with the token of what it answers.",
     )
-    if not mixed:
-        ledger.check(
+    if not is_for_other_prompt:
+        evidence.check(
             "HITL-009",
             token == prompt["reply_token"],
-            f"The token came back as it was: {said}",
-            f"The token was {prompt['reply_token']}, and this came back: {said}",
+            f"The token came back as it was: {text}",
+            f"The token was {prompt['reply_token']}, and this came back: {text}",
             _ECHO_ADVICE,
         )
-    _check_token_use(stage, playing, prompt, reply)
-    meant = reply.type == "confirmation.reply" and reply.message.get("decision") == decision
-    ledger.check(
+    _check_token_use(harness, run, prompt, reply)
+    is_decided = reply.type == "confirmation.reply" and reply.message.get("decision") == decision
+    evidence.check(
         "TERM-005",
-        meant and token == prompt["reply_token"],
-        f"It was asked, and answered: {said}",
-        f"This is no answer to what was asked: {said}",
+        is_decided and token == prompt["reply_token"],
+        f"It was asked, and answered: {text}",
+        f"This is no answer to what was asked: {text}",
         _PERSON_ADVICE,
     )
-    ledger.check(
+    evidence.check(
         "LVL-037",
-        meant,
-        f"When the person decided, this was sent: {said}",
-        f"The person decided {decision}, and this was sent: {said}",
+        is_decided,
+        f"When the person decided, this was sent: {text}",
+        f"The person decided {decision}, and this was sent: {text}",
         _PERSON_ADVICE,
     )
 
 
-def _check_token_use(stage: Harness, playing: SubscriberRun, prompt: JsonObject, reply: SubscriberMessage) -> None:
-    """CONF-017: neither in another member of the reply nor in what is announced, where others hear it."""
+def _check_token_use(harness: Harness, run: SubscriberRun, prompt: JsonObject, reply: SubscriberMessage) -> None:
+    """CONF-017: check that the token is in no other member of the reply and in no announcement."""
     token = prompt["reply_token"]
-    other = [name for name, value in reply.message.items() if name != "reply_token" and value == token]
-    aloud = [one.text for one in playing.announcements if token in one.text]
-    stage.evidence.check(
+    other_members = [name for name, value in reply.message.items() if name != "reply_token" and value == token]
+    announced_texts = [announcement.text for announcement in run.announcements if token in announcement.text]
+    harness.evidence.check(
         "CONF-017",
-        not other and not aloud,
+        not other_members and not announced_texts,
         "The token stands where it belongs and nowhere else.",
-        f"The token was used for {', '.join(other)}: {excerpt(reply.raw)}"
-        if other
-        else f"The token was announced: {aloud[0] if aloud else ''}",
+        f"The token was used for {', '.join(other_members)}: {excerpt(reply.raw)}"
+        if other_members
+        else f"The token was announced: {announced_texts[0] if announced_texts else ''}",
         "Use the token for nothing but the reply.",
     )
 
 
-def _check_single_reply(stage: Harness, playing: SubscriberRun) -> None:
-    twice = [
-        one for one in playing.find_replies() if len(playing.find_replies(str(one.message.get("reply_token")))) > 1
+def _check_single_reply(harness: Harness, run: SubscriberRun) -> None:
+    repeated = [
+        reply for reply in run.find_replies() if len(run.find_replies(str(reply.message.get("reply_token")))) > 1
     ]
-    if twice:
-        text = f"The person decided once, and this was sent more than once: {excerpt(twice[0].raw)}"
-        stage.evidence.record_failure("LVL-037", text, "Send one reply for one decision.")
+    if repeated:
+        text = f"The person decided once, and this was sent more than once: {excerpt(repeated[0].raw)}"
+        harness.evidence.record_failure("LVL-037", text, "Send one reply for one decision.")
 
 
-async def _check_repeated_prompt(stage: Harness, playing: SubscriberRun, prompt: JsonObject) -> None:
-    """A question that was answered is delivered once more. To repeat the very same reply does no harm."""
-    before = {one.raw for one in playing.find_replies()}
-    playing.producer.resend(prompt)
-    await playing.wait_quiet_period(2 * stage.quiet_period)
-    other = [one for one in playing.find_replies() if one.raw not in before]
-    if other:
-        text = f"A question that was answered and came again was answered anew: {excerpt(other[0].raw)}"
-        stage.evidence.record_failure("TR-015", text, "Remember the event_id of what came, and drop what comes again.")
+async def _check_repeated_prompt(harness: Harness, run: SubscriberRun, prompt: JsonObject) -> None:
+    """Repeat a prompt that was answered. To repeat the very same reply does no harm."""
+    old_replies = {reply.raw for reply in run.find_replies()}
+    run.producer.resend(prompt)
+    await run.wait_quiet_period(2 * harness.quiet_period)
+    new_replies = [reply for reply in run.find_replies() if reply.raw not in old_replies]
+    if new_replies:
+        text = f"A question that was answered and came again was answered anew: {excerpt(new_replies[0].raw)}"
+        harness.evidence.record_failure(
+            "TR-015", text, "Remember the event_id of what came, and drop what comes again."
+        )
 
 
-def _check_content_type(stage: Harness, playing: SubscriberRun) -> None:
-    """SSE-022. There is no credential here to be shown."""
-    if not playing.producer.is_raw_http:
-        stage.evidence.record_not_applicable("SSE-022", "This transport is not HTTP.")
+def _check_content_type(harness: Harness, run: SubscriberRun) -> None:
+    """SSE-022: check the content type of replies; the suite asks for no credential."""
+    if not run.producer.is_raw_http:
+        harness.evidence.record_not_applicable("SSE-022", "This transport is not HTTP.")
         return
-    for reply in playing.find_replies():
-        kind = (reply.headers or {}).get("content-type", "")
-        stage.evidence.check(
+    for reply in run.find_replies():
+        content_type = (reply.headers or {}).get("content-type", "")
+        harness.evidence.check(
             "SSE-022",
-            kind.partition(";")[0].strip().lower() == "application/json",
-            f"A reply was posted as {kind}.",
-            f"A reply was posted as {kind or 'nothing'}.",
+            content_type.partition(";")[0].strip().lower() == "application/json",
+            f"A reply was posted as {content_type}.",
+            f"A reply was posted as {content_type or 'nothing'}.",
             "Post replies with Content-Type: application/json.",
         )
 
 
 @subscriber_scenario(2, "LVL-037")
-async def the_person_refuses(stage: Harness) -> None:
-    async with stage.run_subscriber("reject") as playing:
-        await playing.start_session(require_announcement=False)
-        risky: JsonObject = {"risk_level": "high", "irreversible": True, "reversibility": "irreversible"}
-        prompt = playing.session.build_confirmation("Burn all letters.", **risky)
-        reply = await playing.ask_person(prompt, "reject")
+async def the_person_refuses(harness: Harness) -> None:
+    """Have the person reject a risky action."""
+    async with harness.run_subscriber("reject") as run:
+        await run.start_session(require_announcement=False)
+        risk_members: JsonObject = {"risk_level": "high", "irreversible": True, "reversibility": "irreversible"}
+        prompt = run.session.build_confirmation("Burn all letters.", **risk_members)
+        reply = await run.ask_person(prompt, "reject")
         if reply is None:
-            _remark_missing_reply(stage, playing, prompt)
+            _remark_missing_reply(harness, run, prompt)
             return
-        _check_reply(stage, playing, prompt, reply, "reject", [])
+        _check_reply(harness, run, prompt, reply, "reject", [])
 
 
 @subscriber_scenario(2, "LVL-041 CONF-017")
-async def the_person_answers_questions(stage: Harness) -> None:
-    async with stage.run_subscriber("answer") as playing:
-        await playing.start_session(require_announcement=False)
-        rows: tuple[tuple[str, str, Any, JsonObject], ...] = (
+async def the_person_answers_questions(harness: Harness) -> None:
+    """Have the person answer clarifications of every kind."""
+    async with harness.run_subscriber("answer") as run:
+        await run.start_session(require_announcement=False)
+        cases: tuple[tuple[str, str, Any, JsonObject], ...] = (
             ("freetext", "blue", "blue", {}),
             ("multiple_choice", "1", "c1", {"choices": _CHOICES}),
             ("yes_no", "yes", True, {}),
             ("numeric", "7", 7, {}),
         )
-        for kind, line, response, members in rows:
-            question = playing.session.build_clarification(
-                f"Which stamp, as {kind.replace('_', ' ')}?", kind, **members
-            )
-            reply = await playing.ask_person(question, line)
+        for kind, line, response, members in cases:
+            prompt = run.session.build_clarification(f"Which stamp, as {kind.replace('_', ' ')}?", kind, **members)
+            reply = await run.ask_person(prompt, line)
             if reply is None:
-                _remark_missing_reply(stage, playing, question)
+                _remark_missing_reply(harness, run, prompt)
                 return
-            said = reply.message
-            # Whether it is of the right kind at all is told by the audit (CLAR-006 to CLAR-009).
-            wrong = said.get("reply_token") != question["reply_token"] or reply.type != "clarification.reply"
-            differs = type(said.get("response")) is type(response) and said.get("response") != response
-            stage.evidence.check(
+            message = reply.message
+            # The audit finds a response of the wrong kind (CLAR-006 to CLAR-009).
+            is_wrong_reply = message.get("reply_token") != prompt["reply_token"] or reply.type != "clarification.reply"
+            is_different = type(message.get("response")) is type(response) and message.get("response") != response
+            harness.evidence.check(
                 "LVL-041",
-                not wrong and not (differs and kind != "multiple_choice"),
+                not is_wrong_reply and not (is_different and kind != "multiple_choice"),
                 f"When the person answered, this was sent: {excerpt(reply.raw)}",
                 f"The person answered {line}, and this was sent: {excerpt(reply.raw)}",
                 _PERSON_ADVICE,
             )
-            _check_token_use(stage, playing, question, reply)
-            playing.send(playing.session.build_state_changed("thinking", "It goes on.", "awaiting_input"))
+            _check_token_use(harness, run, prompt, reply)
+            run.send(run.session.build_state_changed("thinking", "It goes on.", "awaiting_input"))
 
 
 @subscriber_scenario(2, "SEC-007 HITL-029 HITL-015 HITL-032 HITL-035 SEC-008 SEC-009")
-async def nobody_answers(stage: Harness) -> None:
-    async with stage.run_subscriber() as playing:
-        ledger, session = stage.evidence, playing.session
-        await playing.wait_for_stream()
-        await playing.send_and_wait(
-            session.build_started(), stage.patience if stage.has_announced else 4 * stage.quiet_period
+async def nobody_answers(harness: Harness) -> None:
+    """Send prompts that the person leaves open."""
+    async with harness.run_subscriber() as run:
+        evidence = harness.evidence
+        session = run.session
+        await run.wait_for_stream()
+        await run.send_and_wait(
+            session.build_started(), harness.patience if harness.has_announced else 4 * harness.quiet_period
         )
         prompt = session.build_confirmation(
             "Sell the stamp album for 40 euros.",
@@ -213,61 +218,66 @@ async def nobody_answers(stage: Harness) -> None:
             timeout_seconds=1,
             default_decision="accept",
         )
-        question = FakeSession().build_clarification(
+        clarification = FakeSession().build_clarification(
             "Which album, Ada's?", "freetext", timeout_seconds=1, default_response="Ada's"
         )
         lasting = FakeSession().build_confirmation("Buy an album for 90 euros.", consequence="Your savings are gone.")
-        await playing.wait_quiet_period(0.05)
+        await run.wait_quiet_period(0.05)
         for rules, event in (
             (("HITL-015", "SEC-008"), prompt),
-            (("HITL-035",), question),
+            (("HITL-035",), clarification),
             (("HITL-015", "SEC-008"), lasting),
             (("HITL-032",), session.build_handoff("A person has to weigh the parcel.")),
         ):
-            told = await playing.send_and_wait(event, None if playing.announcements else 0.0)
-            if playing.announcements:
-                _check_urgency(stage, rules, event, told)
-        await playing.wait_quiet_period(
-            1.0 + 4 * stage.quiet_period
-        )  # until two of them have run out of time, and a while longer
-        # SEC-007: who answers for the person may take as long as a person would.
-        await playing.wait_until(lambda: playing.find_replies(lasting["reply_token"]) or None, stage.unanswered_timeout)
-        if playing.announcements:
-            _check_contents(stage, playing, prompt, "40 euros", "dealer")
-            _check_contents(stage, playing, lasting, "90 euros", "savings")
-        answered = playing.find_replies()
-        asked = {
+            announcement = await run.send_and_wait(event, None if run.announcements else 0.0)
+            if run.announcements:
+                _check_urgency(harness, rules, event, announcement)
+        # For two of them to time out, and a while longer.
+        await run.wait_quiet_period(1.0 + 4 * harness.quiet_period)
+        # SEC-007: a subscriber that answers for the person may take as long as a person would.
+        await run.wait_until(lambda: run.find_replies(lasting["reply_token"]) or None, harness.unanswered_timeout)
+        if run.announcements:
+            _check_contents(harness, run, prompt, "40 euros", "dealer")
+            _check_contents(harness, run, lasting, "90 euros", "savings")
+        replies = run.find_replies()
+        rules_by_token = {
             prompt["reply_token"]: "SEC-007",
             lasting["reply_token"]: "SEC-007",
-            question["reply_token"]: "HITL-029",
+            clarification["reply_token"]: "HITL-029",
         }
         for rule in ("SEC-007", "HITL-029"):
-            wrong = [one for one in answered if asked.get(str(one.message.get("reply_token")), "SEC-007") == rule]
-            ledger.check(
+            wrong_replies = [
+                reply
+                for reply in replies
+                if rules_by_token.get(str(reply.message.get("reply_token")), "SEC-007") == rule
+            ]
+            evidence.check(
                 rule,
-                not wrong,
+                not wrong_replies,
                 "Nobody answered, and nothing was sent; not when the time was up either.",
-                f"Nobody answered, and this was sent: {excerpt(wrong[0].raw) if wrong else ''}",
+                f"Nobody answered, and this was sent: {excerpt_first(wrong_replies)}",
                 "Never answer for the person.",
             )
 
 
-def _check_urgency(stage: Harness, rules: tuple[str, ...], event: JsonObject, told: PrintedAnnouncement | None) -> None:
+def _check_urgency(
+    harness: Harness, rules: tuple[str, ...], event: JsonObject, announcement: PrintedAnnouncement | None
+) -> None:
     for rule in rules:
-        text = "nothing" if told is None else f"{told.text} ({told.urgency})"
-        stage.evidence.check(
+        text = "nothing" if announcement is None else f"{announcement.text} ({announcement.urgency})"
+        harness.evidence.check(
             rule,
-            told is not None and told.urgency == "critical",
+            announcement is not None and announcement.urgency == "critical",
             f"It was announced as: {text}",
             f"It was announced as {text}: {excerpt(event)}",
             "Announce it with the urgency critical, and at once.",
         )
 
 
-def _check_contents(stage: Harness, playing: SubscriberRun, event: JsonObject, *words: str) -> None:
-    """SEC-009, C-51: both the action and the consequence are said, in one announcement or in several."""
-    text = " ".join(one.text for one in playing.find_announcements(event))
-    stage.evidence.check(
+def _check_contents(harness: Harness, run: SubscriberRun, event: JsonObject, *words: str) -> None:
+    """SEC-009, C-51: check that the action and the consequence are announced, together or apart."""
+    text = " ".join(announcement.text for announcement in run.find_announcements(event))
+    harness.evidence.check(
         "SEC-009",
         all(word in text for word in words),
         f"It was announced as: {text}",
@@ -277,43 +287,48 @@ def _check_contents(stage: Harness, playing: SubscriberRun, event: JsonObject, *
 
 
 @subscriber_scenario(2, "CONF-059 CONF-073")
-async def the_person_is_too_late(stage: Harness) -> None:
-    """Four questions that are over when the person answers, and one that is not."""
-    async with stage.run_subscriber("late") as playing:
-        ledger = stage.evidence
-        await playing.start_session(require_announcement=False)
-        gone = FakeSession(), FakeSession(), FakeSession()
+async def the_person_is_too_late(harness: Harness) -> None:
+    """Have the person answer four prompts that are closed and one that is open."""
+    async with harness.run_subscriber("late") as run:
+        evidence = harness.evidence
+        await run.start_session(require_announcement=False)
+        closed_sessions = FakeSession(), FakeSession(), FakeSession()
         expired = FakeSession().build_confirmation("Post it before one second is over.", timeout_seconds=1)
-        withdrawn = gone[0].build_confirmation("Post it, unless it is withdrawn.")
-        elsewhere = gone[1].build_confirmation("Post it, unless somebody else does.")
-        ended = gone[2].build_confirmation("Post it, unless all is over.")
-        still = playing.session.build_confirmation("Post it whenever you like.")
+        withdrawn = closed_sessions[0].build_confirmation("Post it, unless it is withdrawn.")
+        elsewhere = closed_sessions[1].build_confirmation("Post it, unless somebody else does.")
+        ended = closed_sessions[2].build_confirmation("Post it, unless all is over.")
+        open_prompt = run.session.build_confirmation("Post it whenever you like.")
         for prompt in (expired, withdrawn, elsewhere, ended):
-            await playing.send_and_wait(prompt, None if playing.announcements else 0.0)
-        playing.send(gone[0].build_state_changed("thinking", "The question was withdrawn.", "awaiting_input"))
+            await run.send_and_wait(prompt, None if run.announcements else 0.0)
+        run.send(closed_sessions[0].build_state_changed("thinking", "The question was withdrawn.", "awaiting_input"))
         outcome = {"attend": {"reply_token": elsewhere["reply_token"], "outcome": "accepted"}}
-        playing.send(
-            gone[1].build_state_changed("calling_tool", "Somebody has accepted.", "awaiting_input", extensions=outcome)
+        run.send(
+            closed_sessions[1].build_state_changed(
+                "calling_tool", "Somebody has accepted.", "awaiting_input", extensions=outcome
+            )
         )
-        playing.send(gone[2].build_cancelled())
-        await playing.wait_quiet_period(1.0 + stage.quiet_period)
-        await playing.type_line("accept")
-        await playing.wait_quiet_period()
-        reply = await playing.ask_person(still, "accept", "yes")
-        await playing.wait_quiet_period()
-        if reply is None and not playing.find_replies():
-            ledger.add_remark("The person answered late, and nothing was sent, not even to the question that is open.")
+        # When this is announced, the subscriber knows of the other closed prompts too.
+        await run.send_and_wait(closed_sessions[2].build_cancelled(), None if run.announcements else 0.0)
+        await run.wait_quiet_period(1.0 + harness.quiet_period)
+        await run.type_line("accept")
+        await run.wait_quiet_period()
+        reply = await run.ask_person(open_prompt, "accept", "yes")
+        await run.wait_quiet_period()
+        if reply is None and not run.find_replies():
+            evidence.add_remark(
+                "The person answered late, and nothing was sent, not even to the question that is open."
+            )
             return
-        for rule, prompts, what in (
+        for rule, prompts, description in (
             ("CONF-059", (expired,), "whose time was over"),
             ("CONF-073", (withdrawn, elsewhere, ended), "that was not open any more"),
         ):
-            late = [one for prompt in prompts for one in playing.find_replies(prompt["reply_token"])]
-            ledger.check(
+            late_replies = [reply for prompt in prompts for reply in run.find_replies(prompt["reply_token"])]
+            evidence.check(
                 rule,
-                not late,
-                f"To a question {what} no reply was sent; to one that was open there was.",
-                f"To a question {what} this was sent: {excerpt(late[0].raw) if late else ''}",
+                not late_replies,
+                f"To a question {description} no reply was sent; to one that was open there was.",
+                f"To a question {description} this was sent: {excerpt_first(late_replies)}",
                 "Take a question away when it is over, and send nothing for it.",
                 mandatory=True,
             )
