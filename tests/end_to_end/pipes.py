@@ -19,7 +19,7 @@ from urllib.parse import urlsplit
 from aaep.hub.hub import Hub
 from aaep.transports import base
 from aaep.transports import stdio as stdio_package
-from aaep.transports.options import ServerOptions
+from aaep.transports.options import DEFAULT_SERVER_OPTIONS, ServerOptions
 from aaep.transports.stdio import server
 
 
@@ -57,7 +57,7 @@ SERVER_OPTIONS = stdio_package.SERVER_OPTIONS
 CONNECT_OPTIONS = stdio_package.CONNECT_OPTIONS
 
 
-async def serve(hub: Hub, url: str, options: ServerOptions) -> PipesServer:
+async def serve(hub: Hub, url: str, options: ServerOptions = DEFAULT_SERVER_OPTIONS) -> PipesServer:
     return PipesServer(hub, url, options)
 
 

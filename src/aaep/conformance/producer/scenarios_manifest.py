@@ -11,7 +11,7 @@ import aiohttp
 
 from ...errors import AaepError
 from ...identity import manifests
-from ...identity.signed_manifests import ALGORITHMS
+from ...identity.signing_keys import ALGORITHMS
 from ...protocol import codec
 from ...protocol.catalogue import grade
 from ...protocol.framing import MAX_MESSAGE_BYTES
