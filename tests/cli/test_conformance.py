@@ -17,6 +17,7 @@ from click.testing import Result as Outcome
 
 from aaep.cli import main
 from aaep.errors import AaepError
+from aaep.transports.options import ConnectOptions
 
 BANK = Path(__file__).parents[2] / "examples" / "bank.ndjson"
 AAEP = str(Path(sys.executable).parent / "aaep")
@@ -211,8 +212,8 @@ def test_a_number_that_is_none_is_refused(words: tuple[str, ...], number: str) -
 def test_the_token_is_taken_from_the_environment_too(words: list[str], monkeypatch: pytest.MonkeyPatch) -> None:
     shown: list[object] = []
 
-    async def judged(*_: object, **settings: object) -> None:
-        shown.append(settings.get("token"))
+    async def judged(*_: object, options: ConnectOptions, **settings: object) -> None:
+        shown.append(options.token)
         raise AaepError("That will do.")
 
     monkeypatch.setattr("aaep.cli.conformance.judge_producer", judged)

@@ -27,6 +27,7 @@ import aaep
 from aaep.cli import main
 from aaep.identity.signing_keys import SigningKey
 from aaep.identity.tokens import add_entry, create_token
+from aaep.subscriber.request import Terms
 from aaep.transports.options import Tls
 
 PROGRAM = [sys.executable, "-c", "from aaep.cli import main; main()"]
@@ -449,7 +450,7 @@ def test_a_hub_proves_who_it_is(folder: Path, tmp_path: Path) -> None:
     (tmp_path / "trusted.json").write_text(json.dumps(key.to_jwk()))
     tls = ["--tls-cert", f"{folder}/cert.pem", "--tls-key", f"{folder}/cert.key"]
     sign = ["--signing-key", str(tmp_path / "key.json")]
-    trust: dict[str, Any] = {"trust": tmp_path / "trusted.json", "require_signed": True}
+    trust: dict[str, Any] = {"trust": tmp_path / "trusted.json", "terms": Terms(require_signed=True)}
     with (
         hub("--listen", "https://127.0.0.1:0", *tls, *sign, listening=1) as (place,),
         aaep.listen(

@@ -512,7 +512,7 @@ def test_an_agent_that_is_turned_away_waits_longer_each_time_and_says_why_once(
 
     channel = SimpleNamespace(connect=lambda _url: DuplexChannel(dial, manifest))
     monkeypatch.setattr(attach, "_pause", pause)
-    monkeypatch.setattr(attach, "transport", lambda _url: channel)
+    monkeypatch.setattr(attach, "connect", lambda url, options: channel.connect(url))
     monkeypatch.setattr(attach._chance, "random", lambda: 1.0)
     with Producer("bank", hub="unix:nowhere", journal=None):
         assert enough.wait(LONG)
@@ -537,7 +537,7 @@ def test_a_defect_on_the_way_to_a_hub_is_told_and_not_the_end(
         return b""
 
     channel = SimpleNamespace(connect=lambda _url: DuplexChannel(dial, manifest))
-    monkeypatch.setattr(attach, "transport", lambda _url: channel)
+    monkeypatch.setattr(attach, "connect", lambda url, options: channel.connect(url))
     with Producer("bank", hub="unix:nowhere", journal=None):
         assert again.wait(LONG)
     assert "which is a defect" in caplog.text and "broken" in caplog.text

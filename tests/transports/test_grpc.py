@@ -931,7 +931,7 @@ def test_a_network_needs_somebody_who_tells_people_apart(pems: Pems) -> None:
         ):
             pass
     with (
-        pytest.raises(AaepError, match="client_ca="),
+        pytest.raises(AaepError, match="ca="),
         serving(url="grpcs://127.0.0.1:0", cert=cert, key=key, ca=key),
     ):
         pass

@@ -357,9 +357,9 @@ def test_a_network_is_served_with_encryption_and_a_token(tmp_path: Path) -> None
     try:
         port = urlsplit(served(hub, "wss://0.0.0.0:0", cert=cert, key=key, token="correct-horse")).port
         url = f"wss://127.0.0.1:{port}"
-        assert b"subscription.accepted" in asked(url, token="correct-horse", ssl=trust)
+        assert b"subscription.accepted" in asked(url, token="correct-horse", context=trust)
         with pytest.raises(ChannelRefused, match="401: Who we are was not shown, or is not known there"):
-            asked(url, ssl=trust)
+            asked(url, context=trust)
         with pytest.raises(ChannelRefused, match="certificate"):
             asked(url, token="correct-horse")
     finally:
