@@ -24,7 +24,7 @@ with aaep.Producer("bank-assistant", name="Bank Assistant", listen=ADDRESS, jour
         """Moves money."""
         return f"{amount} dollars are in {to} now."
 
-    producer.reader().wait()  # until somebody is there who can answer
+    producer.reader().wait()  # until a reader is connected that can answer
     with producer.session("Moving 500 dollars to your savings.") as session:
         with session.thinking():
             enough = check_balance("checking") >= 500

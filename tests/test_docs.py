@@ -1,60 +1,136 @@
-"""What the README and the guides show is what happens: every Python block is run as pasted."""
+"""What the README and the guides show is what happens: every block of code is run as pasted, every table is true."""
 
 from __future__ import annotations
 
+import inspect
 import io
 import json
 import os
 import re
 import shlex
 import shutil
+import signal
 import socket
 import subprocess
 import sys
+import tempfile
+import time
 import urllib.request
 from collections.abc import Iterator
 from contextlib import contextmanager
 from itertools import pairwise
 from pathlib import Path
-from typing import IO
+from typing import IO, Any
 from xml.etree import ElementTree
 
+import click
 import pytest
 
 import aaep
+import aaep.testing
+from aaep.cli import main as command_line
 
 ROOT = Path(__file__).parent.parent
 PAGES = ("README.md", *sorted(f"docs/{path.name}" for path in (ROOT / "docs").glob("*.md")))
+TASK_PAGES = tuple(
+    f"docs/{name}.md"
+    for name in (
+        "make-an-agent-audible",
+        "stream-a-models-answer",
+        "tools-that-ask",
+        "parallel-tools",
+        "sub-agents",
+        "several-users",
+        "web-application",
+        "write-a-reader",
+        "run-a-hub",
+        "security",
+        "conformance",
+        "traces",
+    )
+)
+ALONE = (*TASK_PAGES[:6], "docs/security.md")  # their blocks need no second process
+
+BLOCK = re.compile(r"^```(\w*)\n(.*?)^```$", re.DOTALL | re.MULTILINE)
+
+
+def all_blocks(page: str) -> list[tuple[str, str]]:
+    return BLOCK.findall((ROOT / page).read_text())
 
 
 def blocks(page: str, language: str = "python") -> list[str]:
-    found = re.findall(r"^```(\w*)\n(.*?)^```$", (ROOT / page).read_text(), re.DOTALL | re.MULTILINE)
-    return [text for kind, text in found if kind == language]
+    return [text for kind, text in all_blocks(page) if kind == language]
 
 
-def run(code: str, home: Path, timeout: float = 60) -> str:
-    environment = {**os.environ, "PYTHONWARNINGS": "error", "XDG_STATE_HOME": str(home)}
-    command = [sys.executable, "-c", code]
-    return subprocess.run(command, env=environment, check=True, capture_output=True, text=True, timeout=timeout).stdout
+def free_port() -> int:
+    with socket.socket() as one:
+        one.bind(("127.0.0.1", 0))
+        return int(one.getsockname()[1])
+
+
+@pytest.fixture
+def url() -> str:
+    """An address that nobody has; the guides name a fixed one."""
+    return f"http://127.0.0.1:{free_port()}"
+
+
+@pytest.fixture
+def folder() -> Iterator[Path]:
+    """A folder with the files that the guides take for granted. Its path is short, for sockets."""
+    with tempfile.TemporaryDirectory() as name:
+        place = Path(name)
+        make = "openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:P-256 -nodes -days 2 -subj /CN=localhost"
+        names = "-addext subjectAltName=DNS:localhost -keyout key.pem -out cert.pem"
+        subprocess.run([*make.split(), *names.split()], cwd=place, check=True, capture_output=True)
+        shutil.copy(place / "cert.pem", place / "ca.pem")
+        (place / "examples").symlink_to(ROOT / "examples")
+        yield place
+
+
+def environment(home: Path, **more: str) -> dict[str, str]:
+    own = {"PATH": f"{Path(sys.executable).parent}:{os.environ['PATH']}", "PYTHONWARNINGS": "error"}
+    places = {"XDG_STATE_HOME": str(home), "XDG_RUNTIME_DIR": str(home)}
+    return {**os.environ, **own, **places, **more}
+
+
+def run(code: str, home: Path, **more: str) -> str:
+    command, own = [sys.executable, "-c", code], environment(home, **more)
+    done = subprocess.run(command, env=own, cwd=home, check=False, capture_output=True, text=True, timeout=60)
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+def shell(command: str, home: Path) -> subprocess.CompletedProcess[str]:
+    own = environment(home)
+    return subprocess.run(
+        command, shell=True, check=False, cwd=home, env=own, capture_output=True, text=True, timeout=300
+    )
 
 
 @contextmanager
-def agent(code: str, home: Path, url: str) -> Iterator[subprocess.Popen[str]]:
-    environment = {**os.environ, "PYTHONWARNINGS": "error", "XDG_STATE_HOME": str(home)}
-    command = [sys.executable, "-c", code.replace("http://127.0.0.1:8137", url)]
-    with subprocess.Popen(command, env=environment, stdout=subprocess.PIPE, text=True) as process:
+def running(command: list[str], home: Path, **more: str) -> Iterator[subprocess.Popen[str]]:
+    pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
+    own = environment(home, **more)
+    with subprocess.Popen(command, cwd=home, env=own, text=True, **pipes) as process:  # type: ignore[call-overload]
         try:
             yield process
         finally:
             process.kill()
 
 
-@pytest.fixture
-def url() -> str:
-    """An address that nobody has; the guides name a fixed one."""
-    with socket.socket() as one:
-        one.bind(("127.0.0.1", 0))
-        return f"http://127.0.0.1:{one.getsockname()[1]}"
+@contextmanager
+def agent(code: str, home: Path, url: str) -> Iterator[subprocess.Popen[str]]:
+    with running([sys.executable, "-c", code.replace("http://127.0.0.1:8137", url)], home) as process:
+        yield process
+
+
+def wait_until_up(url: str) -> None:
+    probe = aaep.Subscriber(url, replies=False)
+    probe.ready().wait(30)
+    probe.close()
+
+
+# -- the README ------------------------------------------------------------------------------------
 
 
 def test_the_first_example_is_short_and_prints_what_the_readme_says(tmp_path: Path) -> None:
@@ -64,11 +140,11 @@ def test_the_first_example_is_short_and_prints_what_the_readme_says(tmp_path: Pa
 
 
 def test_the_second_example_waits_for_a_reader_and_its_yes(tmp_path: Path, url: str) -> None:
-    command = blocks("README.md", "")[2].strip().replace("http://127.0.0.1:8137", url)
-    reader = [str(Path(sys.executable).parent / "aaep"), *shlex.split(command)[1:], "--once"]
+    command = next(one for one in blocks("README.md", "") if "aaep listen" in one)
+    reader = [*shlex.split(command.replace("http://127.0.0.1:8137", url)), "--once"]
     with (
         agent(blocks("README.md")[1], tmp_path, url) as process,
-        subprocess.Popen(reader, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as reading,
+        running([str(Path(sys.executable).parent / reader[0]), *reader[1:]], tmp_path) as reading,
     ):
         assert reading.stdin is not None and reading.stdout is not None
         lines = iter(reading.stdout.readline, "")
@@ -100,7 +176,7 @@ with aaep.Producer("notes", name="Notes", listen="http://127.0.0.1:8137", journa
 """
 
 
-@pytest.mark.parametrize("page", ["README.md", "docs/readers.md"])
+@pytest.mark.parametrize("page", ["README.md", "docs/write-a-reader.md"])
 def test_text_that_comes_in_pieces_is_heard_in_sentences(page: str, tmp_path: Path, url: str) -> None:
     reader = next(one for one in blocks(page) if "aaep.listen(" in one)
     with agent(IN_PIECES, tmp_path, url):
@@ -109,17 +185,43 @@ def test_text_that_comes_in_pieces_is_heard_in_sentences(page: str, tmp_path: Pa
     assert "Let me look that up." in heard and "Buy milk." in heard
 
 
-@pytest.mark.parametrize("place", range(len(blocks("docs/agents.md"))))
-def test_every_example_for_agents_runs(place: int, tmp_path: Path) -> None:
-    printed = run(blocks("docs/agents.md")[place], tmp_path)
-    assert ["Done. Two notes are in order.", "no_reply_channel", "ordered red"][place] in printed
+# -- pages whose code runs by itself ---------------------------------------------------------------
+
+
+@pytest.mark.parametrize("page", ALONE)
+def test_every_block_of_a_page_runs_in_order_and_prints_what_the_page_says(page: str, folder: Path) -> None:
+    ports = {"8137": str(free_port()), "8443": str(free_port())}
+
+    def move(text: str) -> str:
+        for shown, free in ports.items():
+            text = text.replace(shown, free)
+        return text
+
+    found = all_blocks(page)
+    for (kind, text), (next_kind, expected) in pairwise([*found, ("", "")]):
+        assert kind in ("python", "sh", "text"), text
+        if kind == "python":
+            printed = run(move(text), folder)
+            assert next_kind != "text" or printed == move(expected)
+        elif kind == "sh":
+            done = shell(text, folder)
+            assert done.returncode == 0, done.stderr
+
+
+# -- readers ---------------------------------------------------------------------------------------
 
 
 def test_the_reader_of_the_guide_refuses(tmp_path: Path, url: str) -> None:
     with agent(blocks("README.md")[1], tmp_path, url) as process:
-        heard = run(blocks("docs/readers.md")[0].replace("http://127.0.0.1:8137", url), tmp_path)
+        heard = run(blocks("docs/write-a-reader.md")[0].replace("http://127.0.0.1:8137", url), tmp_path)
         assert process.wait(30) == 0
     assert "Refused." in heard
+
+
+def test_the_other_blocks_of_the_guide_for_readers_run(tmp_path: Path) -> None:
+    _, together, terms = blocks("docs/write-a-reader.md")
+    assert "normal Note Keeper: All tidy." in run(together, tmp_path)
+    assert run(terms, tmp_path) == blocks("docs/write-a-reader.md", "text")[0]
 
 
 @contextmanager
@@ -143,7 +245,7 @@ def curl(command: str) -> Iterator[IO[str]]:
 
 
 def test_the_curl_commands_work(tmp_path: Path, url: str) -> None:
-    commands = [one.strip().replace("http://127.0.0.1:8137", url) for one in blocks("docs/readers.md", "")]
+    commands = [one.strip().replace("http://127.0.0.1:8137", url) for one in blocks("docs/write-a-reader.md", "sh")]
     bare, subscribe, stream, reply = commands
     with agent(blocks("README.md")[1], tmp_path, url) as process:
         probe = aaep.Subscriber(url, replies=False)
@@ -161,56 +263,236 @@ def test_the_curl_commands_work(tmp_path: Path, url: str) -> None:
             assert "Refused. Nothing was done." in heard.read()
 
 
-def test_a_hub_is_run_beyond_this_machine_as_the_guide_says(tmp_path: Path) -> None:
-    page = "docs/deploying.md"
-    make = "openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:P-256 -nodes -days 2 -subj /CN=localhost"
-    names = "-addext subjectAltName=DNS:localhost -keyout key.pem -out cert.pem"
-    subprocess.run([*make.split(), *names.split()], cwd=tmp_path, check=True, capture_output=True)
-    serve, listen = (next(one for one in blocks(page, "") if word in one) for word in ("--tokens", "AAEP_TOKEN"))
-    code = next(one for one in blocks(page) if "hub=" in one)
-    reader, agent, hub = serve.strip().splitlines()
-    tokens = {one: shell(one, tmp_path).stdout.strip() for one in (reader, agent)}
-    path = f"{Path(sys.executable).parent}:{os.environ['PATH']}"
-    environment = {**os.environ, "PATH": path, "XDG_STATE_HOME": str(tmp_path), "SSL_CERT_FILE": "cert.pem"}
-    words = shlex.split(hub.replace(":8443", ":0"))
-    with subprocess.Popen(words, cwd=tmp_path, env=environment, stderr=subprocess.PIPE, text=True) as serving:
-        try:
-            assert serving.stderr is not None
-            https = serving.stderr.readline().split()[-1].replace("0.0.0.0", "localhost")
-            wss = https.replace("https:", "wss:")  # which the same server serves
-            shown, words = listen.strip().replace("…", tokens[reader]).split(" ", 1)[0], shlex.split(listen)[1:]
-            command = [*words[:-1], https, "--once"]
-            own = {**environment, "AAEP_TOKEN": shown.partition("=")[2]}
-            working = [sys.executable, "-c", code.replace("wss://hub.example:8443", wss)]
-            with (
-                subprocess.Popen(
-                    command, cwd=tmp_path, env=own, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
-                ) as reading,
-                subprocess.Popen(working, cwd=tmp_path, env={**environment, "AAEP_TOKEN": tokens[agent]}) as acting,
-            ):
-                try:
-                    assert reading.stdout is not None
-                    assert any("Moving money to your savings." in line for line in iter(reading.stdout.readline, ""))
-                    assert (reading.wait(30), acting.wait(30)) == (0, 0)
-                finally:
-                    reading.kill()
-                    acting.kill()
-        finally:
-            serving.kill()
+# -- hubs ------------------------------------------------------------------------------------------
 
 
-def test_the_application_of_the_guide_is_heard(tmp_path: Path, url: str) -> None:
-    code = next(one for one in blocks("docs/deploying.md") if "asgi()" in one)
-    (tmp_path / "app.py").write_text(code)
-    command = [sys.executable, "-m", "uvicorn", "app:app", "--port", url.rpartition(":")[2]]
-    environment = {**os.environ, "XDG_STATE_HOME": str(tmp_path)}
-    with subprocess.Popen(command, cwd=tmp_path, env=environment, stderr=subprocess.DEVNULL) as serving:
-        try:
-            with aaep.listen(url) as subscriber:
-                subscriber.ready().wait(30)
-                assert subscriber.producer is not None and subscriber.producer.agent_name == "Bank Assistant"
-        finally:
-            serving.terminate()
+def hub_blocks() -> dict[str, str]:
+    """The blocks of the page by what is special to them."""
+    sh, python = blocks("docs/run-a-hub.md", "sh"), blocks("docs/run-a-hub.md")
+    names = ("serve", "listen", "remote_serve", "remote_listen")
+    return {**dict(zip(names, sh, strict=True)), **dict(zip(("agent", "both", "remote_agent"), python, strict=True))}
+
+
+def next_line(stream: IO[str] | None, words: str) -> str:
+    assert stream is not None
+    return next(line for line in iter(stream.readline, "") if words in line)
+
+
+def test_a_hub_is_run_on_this_machine_as_the_guide_says(folder: Path, url: str) -> None:
+    shown = hub_blocks()
+    serve, listen = (shlex.split(shown[name].replace("http://127.0.0.1:8137", url)) for name in ("serve", "listen"))
+    with running(serve, folder) as serving:
+        next_line(serving.stderr, "Agents and readers can come.")
+        with running([*listen, "--once"], folder) as reading:
+            next_line(serving.stderr, "reader")  # the log says that it came
+            run(shown["agent"], folder)
+            next_line(reading.stdout, "Nothing to do.")
+            assert reading.wait(30) == 0
+        for path in ("/healthz", "/metrics"):
+            assert urllib.request.urlopen(url + path).status == 200
+        serving.send_signal(signal.SIGTERM)
+        assert serving.wait(10) == 0
+    assert "nothing is kept" not in shell("aaep journal show aaep-hub", folder).stdout
+    run(shown["both"], folder, AAEP_TOKEN="aaep_0123456789")
+
+
+def test_a_hub_is_run_beyond_this_machine_as_the_guide_says(folder: Path) -> None:
+    shown = hub_blocks()
+    reader, publisher, hub = shown["remote_serve"].strip().splitlines()
+    tokens = {one: shell(one, folder).stdout.strip() for one in (reader, publisher)}
+    with running(shlex.split(hub.replace(":8443", ":0")), folder, SSL_CERT_FILE="cert.pem") as serving:
+        https = next_line(serving.stderr, "Listening at").split()[-1].replace("0.0.0.0", "localhost")
+        wss = https.replace("https:", "wss:")  # which the same server serves
+        assignment, *words, _ = shlex.split(shown["remote_listen"].replace("…", tokens[reader]))
+        code = shown["remote_agent"].replace("wss://hub.example:8443", wss)
+        mine = {"SSL_CERT_FILE": "cert.pem", "AAEP_TOKEN": assignment.partition("=")[2]}
+        with (
+            running([*words, https, "--once"], folder, **mine) as reading,
+            running(
+                [sys.executable, "-c", code], folder, SSL_CERT_FILE="cert.pem", AAEP_TOKEN=tokens[publisher]
+            ) as acts,
+        ):
+            next_line(reading.stdout, "Moving money to your savings.")
+            assert (reading.wait(30), acts.wait(30)) == (0, 0)
+
+
+# -- inside a web application ----------------------------------------------------------------------
+
+
+def test_the_application_of_the_guide_is_heard(folder: Path, url: str) -> None:
+    page = "docs/web-application.md"
+    (folder / "app.py").write_text(blocks(page)[0])
+    command = shlex.split(blocks(page, "sh")[0].replace("8137", url.rpartition(":")[2]))
+    with running(command, folder) as serving, aaep.listen(url) as subscriber:
+        subscriber.ready().wait(30)
+        assert subscriber.producer is not None and subscriber.producer.agent_name == "Bank Assistant"
+        serving.send_signal(signal.SIGTERM)
+        serving.wait(10)  # although a reader is connected
+
+
+def test_the_server_of_the_guide_tells_readers_that_it_ends(folder: Path, url: str) -> None:
+    code = blocks("docs/web-application.md")[1].replace("8137", url.rpartition(":")[2])
+    (folder / "app.py").write_text(code)
+    with running([sys.executable, "app.py"], folder) as serving, aaep.listen(url) as subscriber:
+        subscriber.ready().wait(30)
+        urllib.request.urlopen(urllib.request.Request(f"{url}/ask", method="POST")).close()
+        begin = time.monotonic()
+        serving.send_signal(signal.SIGINT)
+        heard = [said.text for said in subscriber.announcements()]
+        assert serving.wait(10) == 0
+        assert time.monotonic() - begin < 5
+    assert heard[-2:] == ["Bank Assistant: You have 1240 dollars.", "Done."]
+    assert subscriber.status.reason_code == "producer_shutdown"
+
+
+def test_the_application_with_tokens_can_be_made(folder: Path) -> None:
+    shell(blocks("docs/several-users.md", "sh")[0], folder)
+    run(blocks("docs/web-application.md")[2], folder)
+
+
+# -- traces and conformance ------------------------------------------------------------------------
+
+DATE = re.compile(r"\d{4}-\d\d-\d\d")
+
+
+def printed(done: subprocess.CompletedProcess[str], shown: str) -> bool:
+    """Whether lines of the guide were printed, on whatever day."""
+    lines = [DATE.sub("", line) for line in done.stdout.splitlines()]
+    return all(DATE.sub("", line) in lines for line in shown.strip("\n").splitlines())
+
+
+def test_traces_are_told_as_the_guide_says(folder: Path) -> None:
+    text, files = blocks("docs/traces.md", "sh")
+    done = shell(text, folder)
+    assert done.returncode == 1 and printed(done, blocks("docs/traces.md", "text")[0])
+    assert shell(files, folder).returncode == 0
+    assert (folder / "bank.html").exists() and (folder / "bank.svg").exists()
+
+
+def test_the_agent_of_the_guide_is_judged_as_the_guide_says(folder: Path, url: str) -> None:
+    page = "docs/conformance.md"
+    _, judge, *_ = blocks(page, "sh")
+    assert judge.strip() in blocks(page, "yaml")[0]
+    desk = str(free_port())
+    (code,) = blocks(page)
+    with agent(code.replace("8138", desk), folder, url):
+        wait_until_up(url)
+        done = shell(judge.replace("http://127.0.0.1:8137", url).replace("8138", desk), folder)
+    assert done.returncode == 0, done.stdout + done.stderr
+    reached, claim, _ = blocks(page, "text")
+    assert printed(done, reached) and printed(done, claim)
+    assert "1 warning" in done.stdout and "HITL-033" in done.stdout and "authenticates nobody" in done.stdout
+    assert ElementTree.parse(folder / "report.xml").getroot().get("failures") == "0"
+    assert (folder / "report.html").read_text(encoding="utf-8").startswith("<!doctype html>")
+
+
+def test_others_are_judged_as_the_guide_says(folder: Path) -> None:
+    own, _, recording, reader = blocks("docs/conformance.md", "sh")
+    assert shell(own, folder).returncode == 0
+    assert shell(recording, folder).returncode == 0
+    done = shell(reader, folder)
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert printed(done, blocks("docs/conformance.md", "text")[2])
+
+
+# -- what every page has ---------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("page", TASK_PAGES)
+def test_a_page_begins_with_a_short_block_to_paste(page: str) -> None:
+    lines = (ROOT / page).read_text().splitlines()
+    begin = next(place for place, line in enumerate(lines) if line.startswith("```"))
+    assert begin < 12 and lines[begin] in ("```python", "```sh")
+    assert lines.index("```") - begin - 1 <= 15
+    assert lines[0].startswith("# ")
+
+
+TABLE = re.compile(
+    r"^(?P<intro>[^|\n]+):\n\n\| name \| default \| meaning \|\n\|[-|]+\|\n(?P<rows>(?:\|.*\n?)+)", re.MULTILINE
+)
+SUBJECT = re.compile(r"(?:parameters|fields|options) of `([^`]+)`", re.IGNORECASE)
+NO_DEFAULT = "–"
+NAMES = {**{name: getattr(aaep, name) for name in aaep.__all__}, "time": time}  # in which defaults are written
+
+
+def settings(page: str) -> Iterator[tuple[str, str, str]]:
+    """The object, a name and the default shown, for each setting in the tables of a page."""
+    text = (ROOT / page).read_text()
+    found = [*TABLE.finditer(text)]
+    assert len(found) == text.count("| name | default | meaning |")
+    for table in found:
+        subject = SUBJECT.search(table["intro"])
+        assert subject is not None, table["intro"]
+        for row in table["rows"].strip().splitlines():
+            names, default, meaning = (cell.strip() for cell in row.strip("|").split(" | "))
+            assert meaning.rstrip("|").strip()
+            yield from ((subject[1], name, default) for name in re.findall(r"`([^`]+)`", names))
+
+
+def find_object(name: str) -> Any:
+    found: Any = aaep
+    for part in name.removesuffix("(...)").removeprefix("aaep.").split("."):
+        found = getattr(found, part)
+    return found
+
+
+def find_options(command: str) -> dict[str, click.Option]:
+    found: click.Command = command_line
+    for word in command.split()[1:]:
+        assert isinstance(found, click.Group)
+        child = found.get_command(click.Context(found), word)
+        assert child is not None, command
+        found = child
+    options = [one for one in found.params if isinstance(one, click.Option)]
+    return {name: one for one in options for name in (*one.opts, *one.secondary_opts)}
+
+
+def defaults(name: str) -> dict[str, Any]:
+    """The parameters or fields of an object, with their defaults."""
+    target = find_object(name)
+    parameters = inspect.signature(target).parameters
+    found = {one.name: one.default for one in parameters.values() if one.name != "self"}
+    if target is aaep.HubSettings:  # a field with a factory has no default in its signature
+        found = {one: getattr(aaep.HubSettings(), one) for one in found}
+    return found
+
+
+@pytest.mark.parametrize("page", TASK_PAGES)
+def test_the_settings_of_a_page_are_real_and_have_the_defaults_shown(page: str) -> None:
+    told = [*settings(page)]
+    assert told
+    for subject, name, default in told:
+        shown = default.strip("`")
+        if subject.startswith("aaep ") and " " in subject:
+            text = find_options(subject)[name].help or ""
+            said = text.partition("Default: ")[2]
+            assert shown in said if default != NO_DEFAULT else not said, (subject, name, said)
+            continue
+        real = defaults(subject)[name]
+        if default == "required":
+            assert real is inspect.Parameter.empty, (subject, name)
+        else:
+            assert real == eval(shown, NAMES), (subject, name, real)
+
+
+TOLD_WHOLE = (
+    *("Producer", "Producer.session", "Producer.tool", "Producer.asgi", "listen", "Subscriber"),
+    *("Session.tool", "Session.output", "Session.confirm", "Session.clarify", "Session.handoff"),
+    *("Tls", "ServerOptions", "ConnectOptions", "ManifestOptions", "HubSettings", "Runtime", "Terms", "Reconnect"),
+)
+NOT_TOLD = {"function", "source", "cancel"}  # what is decorated; url by another name; set by Subscriber.stop
+
+
+def test_every_setting_is_told_on_some_page() -> None:
+    told: dict[str, set[str]] = {}
+    for page in TASK_PAGES:
+        for subject, name, _ in settings(page):
+            told.setdefault(subject.removesuffix("(...)").removeprefix("aaep."), set()).add(name)
+    told["Subscriber"] |= told["listen"]  # which takes the same, but for a few
+    for subject in TOLD_WHOLE:
+        assert {*defaults(subject)} - NOT_TOLD <= told[subject], subject
+    serve = {name for name in find_options("aaep serve") if name.startswith("--")} - {"--help"}
+    assert serve <= told["aaep serve"]
 
 
 MODULES = re.compile(r"\baaep\.([a-z_]+)\.[A-Z]")
@@ -223,56 +505,37 @@ def test_what_is_named_in_a_guide_is_there_after_import_aaep(page: str) -> None:
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
 
 
-# -- proving that something conforms ---------------------------------------------------------------
+# -- links -----------------------------------------------------------------------------------------
 
-DATE = re.compile(r"\d{4}-\d\d-\d\d")
-
-
-def shell(command: str, folder: Path) -> subprocess.CompletedProcess[str]:
-    path = f"{Path(sys.executable).parent}:{os.environ['PATH']}"
-    environment = {**os.environ, "PATH": path, "XDG_STATE_HOME": str(folder)}
-    return subprocess.run(
-        command, shell=True, check=False, cwd=folder, env=environment, capture_output=True, text=True, timeout=300
-    )
+LINK = re.compile(r"\]\(([^)\s]+)\)")
+LINKED = (*PAGES, "CONTRIBUTING.md", "SECURITY.md", "vectors/README.md")
 
 
-def printed(done: subprocess.CompletedProcess[str], shown: str) -> bool:
-    """Whether a line of the guide was printed, on whatever day."""
-    return DATE.sub("", shown.strip()) in [DATE.sub("", line) for line in done.stdout.splitlines()]
+def anchors(path: Path) -> set[str]:
+    text = path.read_text()
+    headings = re.findall(r"^#+ (.+)$", BLOCK.sub("", text), re.MULTILINE)
+    plain = (re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-") for heading in headings)
+    return {*plain, *re.findall(r'<a id="([^"]+)">', text)}
 
 
-def test_the_agent_of_the_guide_is_judged_as_the_guide_says(tmp_path: Path, url: str) -> None:
-    page = "docs/conformance.md"
-    judge, *_ = blocks(page, "")
-    assert judge.strip() in blocks(page, "yaml")[0]
-    with socket.socket() as one:
-        one.bind(("127.0.0.1", 0))
-        desk = one.getsockname()[1]
-    (code,) = blocks(page)
-    with agent(code.replace("8138", str(desk)), tmp_path, url):
-        probe = aaep.Subscriber(url, replies=False)
-        probe.ready().wait(30)  # the agent is up
-        probe.close()
-        done = shell(judge.replace("http://127.0.0.1:8137", url).replace("8138", str(desk)), tmp_path)
-    assert done.returncode == 0, done.stdout + done.stderr
-    reached, claim, _ = blocks(page, "text")
-    assert printed(done, reached) and printed(done, claim)
-    assert "1 warning" in done.stdout and "HITL-033" in done.stdout and "authenticates nobody" in done.stdout
-    assert ElementTree.parse(tmp_path / "report.xml").getroot().get("failures") == "0"
-    assert (tmp_path / "report.html").read_text(encoding="utf-8").startswith("<!doctype html>")
+@pytest.mark.parametrize("page", LINKED)
+def test_every_link_leads_somewhere(page: str) -> None:
+    for target in LINK.findall((ROOT / page).read_text()):
+        if target.startswith("http"):
+            continue
+        name, _, fragment = target.partition("#")
+        path = (ROOT / page).parent / name if name else ROOT / page
+        assert path.exists(), target
+        assert not fragment or fragment in anchors(path), target
 
 
-def test_a_recording_and_a_reader_are_judged_as_the_guide_says(tmp_path: Path) -> None:
-    (tmp_path / "examples").symlink_to(ROOT / "examples")
-    _, recording, reader = blocks("docs/conformance.md", "")
-    assert shell(recording, tmp_path).returncode == 0
-    done = shell(reader, tmp_path)
-    assert done.returncode == 0, done.stdout + done.stderr
-    assert printed(done, blocks("docs/conformance.md", "text")[2])
+def test_the_index_lists_every_page() -> None:
+    listed = [one for one in LINK.findall((ROOT / "docs/README.md").read_text()) if "/" not in one]
+    assert sorted(f"docs/{one}" for one in listed) == sorted({*PAGES} - {"README.md", "docs/README.md"})
+    assert {*TASK_PAGES} <= {*PAGES}
 
 
-@pytest.mark.parametrize("page", PAGES)
-def test_every_file_that_is_named_is_there(page: str) -> None:
-    for target in re.findall(r"\]\(([^)#]+?)\)", (ROOT / page).read_text()):
-        if not target.startswith("http"):
-            assert ((ROOT / page).parent / target).exists(), target
+def test_the_readme_links_every_task_page_and_every_example() -> None:
+    linked = {*LINK.findall((ROOT / "README.md").read_text())}
+    examples = {f"examples/{path.name}" for path in (ROOT / "examples").iterdir() if path.is_file()}
+    assert {*TASK_PAGES} | examples <= linked
