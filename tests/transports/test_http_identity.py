@@ -26,7 +26,7 @@ from aaep.subscriber.status import Status
 from aaep.subscriber.subscriber import Subscriber
 from aaep.transports.addresses import make_ssl_context
 from aaep.transports.base import ChannelRefused
-from aaep.transports.options import Tls
+from aaep.transports.options import ServerOptions, Tls
 from tests.options import producer as producer_with
 from tests.transports.test_http import (
     EVENTS,
@@ -278,6 +278,37 @@ def test_cf_145_a_producer_keeps_its_users_apart(file: Path) -> None:
         finally:
             for one in readers:
                 one.__exit__()
+
+
+@pytest.mark.parametrize("where", ["producer", "server", "asgi"])
+def test_cf_145_users_are_kept_apart_wherever_their_identity_is_named(file: Path, where: str) -> None:
+    bearer(file, "ada")
+    known = Tokens(file)
+    options: dict[str, Any] = {"listen": "http://127.0.0.1:0", "identity": known}
+    if where == "server":
+        options = {"listen": "http://127.0.0.1:0", "server": ServerOptions(identity=known)}
+    elif where == "asgi":
+        options = {}
+    producer = Producer("bank", journal=None, **options)
+    if where == "asgi":
+        producer.asgi(server=ServerOptions(identity=known))
+    with producer, producer.session("For ada.", requested_by="user:ada") as session:
+        assert session.audience == frozenset({"ada"})
+        with producer.session("A part of it.", parent=session) as part:
+            assert part.audience == frozenset({"ada"})
+        with producer.session("For bob.", parent=session, requested_by="user:bob") as other:
+            assert other.audience == frozenset({"bob"})
+
+
+def test_cf_145_a_part_of_work_for_all_is_not_for_all(file: Path) -> None:
+    bearer(file, "ada")
+    with (
+        Producer("plan", journal=None) as planner,
+        planner.session("For whoever is here.") as plan,
+        Producer("bank", journal=None, identity=Tokens(file)) as producer,
+    ):
+        assert plan.audience is None
+        assert producer.session("A part of it.", parent=plan).audience == frozenset({"local"})
 
 
 def read(reader: Reader) -> bytes:

@@ -281,7 +281,7 @@ class Certificates:
 
     Names are written with their kind: ``DNS:tablet.example``, ``email:ada@example.org``,
     ``URI:spiffe://home/ada``, ``CN:Ada``. TLS verifies the certificates: the
-    server needs ``client_ca=``.
+    server needs ``tls=Tls(ca=…)``.
     """
 
     def __init__(self, names: Mapping[str, str | tuple[str, str | Iterable[str]] | Grant]) -> None:

@@ -165,7 +165,7 @@ class Producer:
         self._server_options, self._hub_options = _assign_options(
             server, hub_options, identity, token, tls, has_address=bool(self._listen_urls), has_hub=hub is not None
         )
-        self._is_multi_user = identity is not None and getattr(identity, "is_multi_user", True)
+        self._is_multi_user = _is_multi_user(self._server_options.identity)
         self._audience = audience if audience is None or isinstance(audience, str) else frozenset(audience)
         self._runtime = runtime
         self._teller = _Teller(tell) if tell is not None else None
@@ -323,8 +323,8 @@ class Producer:
 
         ``request`` is what the user asked for, in the user's own words, and
         ``requested_by`` who did, such as ``user:ada``. ``parent`` is the session
-        that this one is a part of. ``audience`` names the principals that may hear
-        it, or ``"*"`` for all.
+        that this one is a part of, and whose audience it has. ``audience`` names the
+        principals that may hear it, or ``"*"`` for all.
         """
         if self._closed:
             raise LocalProtocolError("The producer is closed, or was made before the process forked. Make another one.")
@@ -335,11 +335,17 @@ class Producer:
             requested_by=requested_by,
             expected_seconds=expected_seconds,
             parent=parent,
-            audience=resolve_audience(
-                self._audience if audience is None else audience, requested_by, is_multi_user=self._is_multi_user
-            ),
+            audience=self._resolve_audience(audience, requested_by, parent),
             language=language,
         )
+
+    def _resolve_audience(
+        self, audience: str | Iterable[str] | None, requested_by: str | None, parent: Session | None
+    ) -> frozenset[str] | None:
+        if audience is None and requested_by is None and parent is not None and parent.audience is not None:
+            return parent.audience  # a part of the work is for those that the whole is for
+        audience = self._audience if audience is None else audience
+        return resolve_audience(audience, requested_by, is_multi_user=self._is_multi_user)
 
     def _add_session(self, session: Session) -> None:
         if self._closed:
@@ -406,6 +412,7 @@ class Producer:
             server = dataclasses.replace(server, token=token)
         elif server.identity is None and server.token is None:
             server = dataclasses.replace(server, identity=self._server_options.identity)
+        self._is_multi_user = self._is_multi_user or _is_multi_user(server.identity)
         return asgi_application(self.hub, server)
 
     # -- tools -------------------------------------------------------------------------------
@@ -527,6 +534,10 @@ class _Teller:
                     _log.exception("The tell callback failed.")
 
 
+def _is_multi_user(identity: Identity | None) -> bool:
+    return identity is not None and getattr(identity, "is_multi_user", True)
+
+
 def _assign_options(
     server: ServerOptions,
     hub_options: ConnectOptions,
@@ -543,11 +554,11 @@ def _assign_options(
         raise TypeError("A function for token= is for a hub. What readers show at an address is a text, or identity=.")
     if has_address:
         server = dataclasses.replace(server, **given)
-    elif has_hub:
+    elif has_hub and server == DEFAULT_SERVER_OPTIONS:
         hub_options = dataclasses.replace(hub_options, **given)
     elif given or server != DEFAULT_SERVER_OPTIONS:
         raise TypeError(
-            f"{next(iter(given), 'server')}= is for an address, and there is none: give listen= for one where readers "
+            f"{'server' if has_hub else next(iter(given), 'server')}= is for an address, and there is none: give listen= for one where readers "
             "come, or hub= for a hub to go to. An ASGI application has its own: producer.asgi(token=…)."
         )
     if hub_options != DEFAULT_CONNECT_OPTIONS and not has_hub:

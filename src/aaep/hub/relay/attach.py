@@ -237,5 +237,5 @@ async def attach(hub: Hub, url: str, options: ConnectOptions, *, instance: str) 
     channel = connect(url, options)
     if not isinstance(channel, DuplexChannel):
         await channel.close()
-        raise AaepError(f"An agent cannot go to a hub at {url!r}. Use ws://, wss:// or unix:.")
+        raise AaepError(f"An agent cannot go to a hub at {url!r}. Use ws://, wss://, grpc://, grpcs:// or unix:.")
     return HubAttachment(hub, url, channel, instance)
