@@ -22,9 +22,10 @@ setup:
 demo: setup
 	@$(BIN)/aaep demo
 
+# Twice as many workers as cores: much of a test is waiting for another process.
 test: setup
 	@scripts/programs
-	$(BIN)/python -m pytest -n auto --dist worksteal --durations=20
+	$(BIN)/python -m pytest -n $$($(BIN)/python -c 'import os; print(2 * os.cpu_count())') --dist worksteal --durations=20
 
 lint: setup
 	$(BIN)/ruff check .
