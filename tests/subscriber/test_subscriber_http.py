@@ -272,7 +272,10 @@ def test_a_reader_whose_place_is_not_known_any_more_is_told_of_the_gap(producer:
         if state != "idle":
             session._emitter.change_state(state)
         late = connected(
-            producer.addresses[0], producer, resume_after=f"evt_{'0' * 32}", tell=lambda one: told.append(one.kind)
+            producer.addresses[0],
+            producer,
+            resume_after=f"evt_{'0' * 32}",
+            on_status=lambda status: told.append(status.kind),
         )
     with late:
         heard = until_the_end(late)

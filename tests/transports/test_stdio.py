@@ -29,7 +29,7 @@ from aaep.transports.options import ConnectOptions
 from aaep.transports.stdio import server as stdio
 from tests import asking
 from tests.asking import WAIT, Asker, parting, renegotiation, reply, request
-from tests.serving import served
+from tests.serving import serve_pipes, served
 
 ROOT = Path(__file__).parents[2]
 UNKNOWN = "sub_" + "0" * 32
@@ -463,7 +463,7 @@ def test_what_cannot_be_served_is_refused_in_words(url: str, door: dict[str, Any
 
 SERVE = """
 from tests import asking
-from tests.serving import served
+from tests.serving import serve_pipes, served
 hub = asking.hub()
 try:
     served(hub, "stdio:")
@@ -626,7 +626,7 @@ def talk(url: str, *, patience: float = WAIT) -> tuple[list[Any], BaseException 
         got = []
         try:
             got.append(json.loads(await channel.request(ASK)))
-            async for arrival in channel.arrivals("sub_1"):
+            async for arrival in channel.receive_messages("sub_1"):
                 got.append(json.loads(arrival.data))
         except AaepError as error:
             return got, error
@@ -768,7 +768,7 @@ note(hear()["method"])
         await channel.request(ASK)
         with pytest.raises(ChannelRefused):
             await channel.request(json.dumps(renegotiation("sub_1")).encode())
-        assert (await anext(channel.arrivals("sub_1"))).id == "evt_1"
+        assert (await anext(channel.receive_messages("sub_1"))).id == "evt_1"
         await channel.close()
 
     asyncio.run(asyncio.wait_for(listen(), WAIT))
@@ -793,7 +793,7 @@ note(hear()["method"])
         await channel.request(ASK)
         assert json.loads(await channel.request(ASK))["subscription_id"] == "sub_2"
         assert (
-            await anext(channel.arrivals("sub_2"))
+            await anext(channel.receive_messages("sub_2"))
         ).id == "evt_2"  # what was left of the first is not for the second
         await channel.close()
 
@@ -889,7 +889,7 @@ def test_it_works_on_the_loop_of_the_standard_library_too() -> None:
         hub = Hub(asking.OFFER, asking.hub().journal, loop=asyncio.get_running_loop())
         theirs, our_end = os.pipe()
         our_start, theirs_too = os.pipe()
-        await stdio.serve(hub, "stdio:", reading=theirs, writing=theirs_too)
+        await serve_pipes(hub, "stdio:", {"reading": theirs, "writing": theirs_too})
         client, agent = Client(our_start, our_end), Asker(hub)
         await asyncio.to_thread(client.subscribe)
         asked = agent.ask()

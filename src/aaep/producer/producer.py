@@ -253,7 +253,7 @@ class Producer:
 
     def _check_signed(self) -> None:
         """Raise an error if the manifest was to be signed and is not (MAN-016); readers would only stay away."""
-        if self.hub.signer is not None and self.addresses and self.hub.offered.signed_manifest is None:
+        if self.hub.signer is not None and self.addresses and self.hub.signed_offer.signed_manifest is None:
             raise AaepError(
                 "The manifest cannot be signed: no reader connects to the addresses that are listened on as they are. "
                 "Say with manifest=ManifestOptions(reached_at=…) what readers connect to, such as https://agent.example."

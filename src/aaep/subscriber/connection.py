@@ -35,7 +35,7 @@ from ..runtime.ids import format_timestamp
 from ..runtime.mailbox import Mailbox
 from ..runtime.options import list_keywords
 from ..text.sanitize import sanitize
-from ..transports.base import Arrival, Channel, ChannelLost, ChannelRefused
+from ..transports.base import Channel, ChannelLost, ChannelRefused, ReceivedMessage
 from .audit import StreamAudit
 from .deduplicate import Deduplicator, ReceivedEvent
 from .replies import OpenPrompts, SentReplies, encode_checked
@@ -432,7 +432,7 @@ class Connection:
         if not self._is_open:
             self._connection_began()
         up = asyncio.get_running_loop().call_later(OPEN_AFTER, self._mark_open)
-        arrivals = self.channel.arrivals(self.subscription_id, self.last_received_id)
+        arrivals = self.channel.receive_messages(self.subscription_id, self.last_received_id)
         try:
             async with _closing_iterator(arrivals):
                 async for arrival in arrivals:
@@ -462,7 +462,7 @@ class Connection:
             self._is_open = True
             self._set_status("resumed", "Connected again.")
 
-    def _handle_arrival(self, arrival: Arrival) -> None:
+    def _handle_arrival(self, arrival: ReceivedMessage) -> None:
         message, violations = self.audit.read(arrival.data)
         if message is None:
             self._notify_status(UNREADABLE)  # SEC-009: it may have been a question, and nobody is to wait for nothing
@@ -561,7 +561,7 @@ async def _as_aaep_error(work: Coroutine[Any, Any, T]) -> T:
 
 
 @contextlib.asynccontextmanager
-async def _closing_iterator(arrivals: AsyncIterator[Arrival]) -> AsyncIterator[None]:
+async def _closing_iterator(arrivals: AsyncIterator[ReceivedMessage]) -> AsyncIterator[None]:
     try:
         yield
     finally:

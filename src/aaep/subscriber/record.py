@@ -6,7 +6,7 @@ import contextlib
 from collections.abc import AsyncGenerator, AsyncIterator, Callable
 from typing import Any, Literal, TypeAlias
 
-from ..transports.base import Arrival, Channel
+from ..transports.base import Channel, ReceivedMessage
 
 __all__ = ["Direction", "RecordCallback", "RecordingChannel"]
 
@@ -41,8 +41,8 @@ class RecordingChannel:
         self._record("in", message)
         await self._channel.send(message)
 
-    async def arrivals(self, subscription_id: str, after: str = "") -> AsyncGenerator[Arrival, None]:
-        arrivals: AsyncIterator[Arrival] = self._channel.arrivals(subscription_id, after)
+    async def receive_messages(self, subscription_id: str, after: str = "") -> AsyncGenerator[ReceivedMessage, None]:
+        arrivals: AsyncIterator[ReceivedMessage] = self._channel.receive_messages(subscription_id, after)
         async with contextlib.AsyncExitStack() as stack:
             if isinstance(arrivals, AsyncGenerator):
                 stack.push_async_callback(arrivals.aclose)

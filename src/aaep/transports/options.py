@@ -1,8 +1,8 @@
 """
-Options of servers and connections, as values that an editor completes and a type checker checks.
+Options of servers and connections.
 
-Each transport lists the options it supports in ``SERVER_OPTIONS`` and ``CONNECT_OPTIONS``. An option that
-is set for a transport which has no use for it is an error, never ignored: it may be there for safety.
+Each transport lists the options it supports in ``SERVER_OPTIONS`` and ``CONNECT_OPTIONS``. Setting an
+option that the transport does not support is an error, never ignored: it may be meant for safety.
 """
 
 from __future__ import annotations
@@ -99,11 +99,11 @@ def check_supported(options: ServerOptions | ConnectOptions, supported: frozense
     for field in dataclasses.fields(options):
         if field.name not in supported and getattr(options, field.name) != field.default:
             scheme = url.partition(":")[0]
-            known = ", ".join(f"{name}=" for name in sorted(supported)) or "none"
-            raise AaepError(f"{scheme}: takes no {field.name}=. Leave it out. Options that it takes: {known}.")
+            names = ", ".join(f"{name}=" for name in sorted(supported)) or "none"
+            raise AaepError(f"{scheme}: takes no {field.name}=. Leave it out. Options that it takes: {names}.")
 
 
 def keep_supported(options: ConnectOptions, supported: frozenset[str]) -> ConnectOptions:
-    """Return the options with those that a transport does not support set back to their defaults."""
+    """Return the options, with those that a transport does not support reset to their defaults."""
     defaults: dict[str, Any] = {field.name: field.default for field in dataclasses.fields(options)}
     return dataclasses.replace(options, **{name: defaults[name] for name in defaults.keys() - supported})

@@ -21,8 +21,8 @@ from ...errors import AaepError
 from ...identity.origins import split_url
 from ...protocol.attend_extension import ATTEND
 from ...runtime.ids import format_timestamp, new_id
-from ...transports.addresses import client_ssl_context
-from ...transports.base import AgentEnded, Arrival, Channel, ChannelLost, ChannelRefused, connect
+from ...transports.addresses import make_client_ssl_context
+from ...transports.base import AgentEnded, Channel, ChannelLost, ChannelRefused, ReceivedMessage, connect
 from ...transports.options import DEFAULT_CONNECT_OPTIONS, ConnectOptions
 from ..judge import EvidenceLog, RecordedMessage, excerpt
 from ..scenario import ScenarioAborted
@@ -279,7 +279,7 @@ class FakeSubscriber:
 
     async def _listen(self) -> None:
         try:
-            async for arrival in self.channel.arrivals(self.subscription_id, self.last_event_id):
+            async for arrival in self.channel.receive_messages(self.subscription_id, self.last_event_id):
                 self._receive(arrival)
             self.end_reason = "The producer ended the stream."
         except (ChannelLost, ChannelRefused) as error:
@@ -287,7 +287,7 @@ class FakeSubscriber:
         finally:
             self._activity.set()
 
-    def _receive(self, arrival: Arrival) -> None:
+    def _receive(self, arrival: ReceivedMessage) -> None:
         heard = ObservedEvent(time.monotonic(), arrival.data, decode_object(arrival.data), arrival.id)
         self._harness.record(
             arrival.data,
@@ -504,7 +504,10 @@ async def _post_reply(stage: Harness, raw: bytes) -> SendResult:
         async with (
             aiohttp.ClientSession(timeout=timeout) as session,
             session.post(
-                f"{base}/aaep/v1/replies", data=raw, headers=headers, ssl=client_ssl_context(stage.options.tls) or True
+                f"{base}/aaep/v1/replies",
+                data=raw,
+                headers=headers,
+                ssl=make_client_ssl_context(stage.options.tls) or True,
             ) as response,
         ):
             body = (await response.read())[:65_536].decode(errors="replace")

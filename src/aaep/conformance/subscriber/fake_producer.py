@@ -36,7 +36,7 @@ from ...protocol.messages import (
 )
 from ...protocol.negotiation import Offer, apply_change, negotiate, renegotiate
 from ...runtime.ids import format_timestamp, new_id
-from ...transports.base import transport
+from ...transports.base import find_transport
 from ...transports.options import DEFAULT_SERVER_OPTIONS
 from ..judge import RecordedMessage
 from ..producer.harness import EVENT_TYPE_PREFIX, JsonObject, decode_object
@@ -80,7 +80,7 @@ class FakeProducer:
     that was signed. With ``refusal`` every request is rejected with these members.
     """
 
-    takes_agents = False
+    can_accept_agents = False
 
     def __init__(
         self,
@@ -123,7 +123,7 @@ class FakeProducer:
         """Serve at a URL, and give back the real one."""
         raw = url.lower().startswith("http:")
         self._server = await (
-            RawHttpServer.serve(self, url) if raw else transport(url).serve(self, url, DEFAULT_SERVER_OPTIONS)
+            RawHttpServer.serve(self, url) if raw else find_transport(url).serve(self, url, DEFAULT_SERVER_OPTIONS)
         )
         self.address = self._server.url
         return self.address
@@ -172,7 +172,7 @@ class FakeProducer:
         return build_manifest(self.offer, self.servers)
 
     @property
-    def offered(self) -> Offer:
+    def signed_offer(self) -> Offer:
         """With a signed manifest, if it has one to show."""
         if self._signing_key is None or self._server is None:
             return self.offer
@@ -234,11 +234,11 @@ class FakeProducer:
                 **self._rejection_members,
             }
         else:
-            offer = self.offered
+            offer = self.signed_offer
             if offer.signed_manifest is None:  # one that has none to show says nothing of it
                 offer = msgspec.structs.replace(offer, signed_manifest="a.b.c")
             answer = json.loads(codec.encode(negotiate(message, offer, came.subscription_id)))
-            if self.offered.signed_manifest is None:
+            if self.signed_offer.signed_manifest is None:
                 answer.pop("signed_manifest", None)
             answer = self._transform_answer(answer)
         if answer["type"] == "subscription.accepted":
@@ -251,7 +251,7 @@ class FakeProducer:
         asked = self._requested_capabilities.get(came.subscription_id)
         if asked is None:
             return 404
-        answer: JsonObject = json.loads(codec.encode(renegotiate(asked, message, self.offered)))
+        answer: JsonObject = json.loads(codec.encode(renegotiate(asked, message, self.signed_offer)))
         self._requested_capabilities[came.subscription_id] = apply_change(asked, message)
         answer["subscription_id"] = came.subscription_id
         self._record(json.dumps(answer).encode(), came.subscription_id, from_producer=True)

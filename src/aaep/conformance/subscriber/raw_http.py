@@ -20,7 +20,7 @@ from ...protocol.framing import encode_sse
 from ...protocol.messages import SubscriptionClose
 from ...runtime.background import close_server
 from ...transports.addresses import bind_socket, resolve_host
-from ...transports.base import Reachable
+from ...transports.base import UnprotectedAddress
 from ...transports.http.routes import EVENTS, JOSE, MANIFEST, REPLIES, SUBSCRIPTIONS
 
 if TYPE_CHECKING:
@@ -55,7 +55,7 @@ class _RawFrameWriter:
         if not self._writer.is_closing():
             self._writer.write(data)
 
-    def waiting(self) -> int:
+    def count_unsent_bytes(self) -> int:
         """Return 0: a played producer does not care how slow its reader is."""
         return 0
 
@@ -86,7 +86,9 @@ class RawHttpServer:
         port = parts.port or 0
         numeric = await resolve_host(host, port)
         if not is_loopback(numeric):  # TR-024: no client is asked who it is
-            raise Reachable(url, f"{url!r} can be reached from other machines. Play it on this one: 127.0.0.1.")
+            raise UnprotectedAddress(
+                url, f"{url!r} can be reached from other machines. Play it on this one: 127.0.0.1."
+            )
         bound = bind_socket(url, numeric, port)
         server = cls(player)
         try:
@@ -158,7 +160,7 @@ class RawHttpServer:
         self, method: str, path: str, headers: Mapping[str, str], body: bytes
     ) -> tuple[int, bytes, dict[str, str]]:
         if method == "GET" and path == MANIFEST:
-            signed = self._producer.offered.signed_manifest
+            signed = self._producer.signed_offer.signed_manifest
             if signed is not None and "jose" in headers.get("accept", ""):
                 return 200, signed.encode(), {"Content-Type": JOSE}
             return 200, encode(self._producer.manifest()), {}
