@@ -258,7 +258,8 @@ class WebSocketRequest(AsgiRequest):
         try:
             await self.call_hub(conversation.start, self._application.request_timeout)
             await self.send({"type": "websocket.accept", "subprotocol": SUBPROTOCOL})
-            sending, receiving = self._send_messages(conversation), self._receive_messages(conversation)
+            sending = self._send_messages(conversation)
+            receiving = self._receive_messages(conversation)
             await _run_until_first(sending, receiving, conversation.pipe)
         finally:
             conversation.pipe.end()

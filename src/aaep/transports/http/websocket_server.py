@@ -24,7 +24,10 @@ from .routes import SUBPROTOCOL, upgrade_required
 
 __all__ = ["ServerWebSocket", "WebSocketConversation", "choose_close_code", "upgrade_to_websocket"]
 
-_TEXT, _PING, _PONG = 0x81, 0x89, 0x8A  # first bytes of unfragmented frames
+# First bytes of unfragmented frames.
+_TEXT: Final = 0x81
+_PING: Final = 0x89
+_PONG: Final = 0x8A
 _MAX_UNANSWERED_PINGS: Final = 3
 _CLOSE_TIMEOUT: Final = 1.0  # seconds for the client to answer a close
 _POLL_INTERVAL: Final = 0.05  # seconds between checks of a full buffer
