@@ -38,7 +38,7 @@ class Bare(Protocol):
     def broadcast(self) -> Awaitable[None] | None:
         """Send the frame to all readers."""
 
-    def waiting(self) -> int:
+    def count_unsent_bytes(self) -> int:
         """How many bytes they have not taken yet."""
 
 
@@ -80,7 +80,7 @@ class Loop:
         for transport in self._joined:
             transport.write(self._frame)
 
-    def waiting(self) -> int:
+    def count_unsent_bytes(self) -> int:
         return sum(transport.get_write_buffer_size() for transport in self._joined)
 
 
@@ -110,7 +110,7 @@ class Http:
         for response, _ in self._joined:
             await response.write(self._frame)
 
-    def waiting(self) -> int:
+    def count_unsent_bytes(self) -> int:
         return sum(transport.get_write_buffer_size() for _, transport in self._joined)
 
     async def _stream(self, request: web.Request) -> web.StreamResponse:
@@ -155,7 +155,7 @@ class Asgi:
         for queue in self._queues:
             queue.put_nowait(self._frame)
 
-    def waiting(self) -> int:
+    def count_unsent_bytes(self) -> int:
         return sum(queue.qsize() for queue in self._queues) * len(self._frame)
 
     async def _stream(self, request: Request) -> Response:
@@ -196,7 +196,7 @@ class WebSocket:
     def broadcast(self) -> None:
         broadcast(self._joined, self._frame, text=True)
 
-    def waiting(self) -> int:
+    def count_unsent_bytes(self) -> int:
         return sum(one.transport.get_write_buffer_size() for one in self._joined)
 
     async def _talk(self, connection: ServerConnection) -> None:
@@ -227,7 +227,7 @@ class Unix:
         for writer in self._joined:
             writer.write(self._frame)
 
-    def waiting(self) -> int:
+    def count_unsent_bytes(self) -> int:
         return sum(writer.transport.get_write_buffer_size() for writer in self._joined)
 
     async def _talk(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
@@ -256,7 +256,7 @@ class Stdio:
     def broadcast(self) -> None:
         self._writer.write(self._frame)
 
-    def waiting(self) -> int:
+    def count_unsent_bytes(self) -> int:
         return self._writer.transport.get_write_buffer_size()
 
     async def _talk(self, reader: asyncio.StreamReader) -> None:
@@ -293,7 +293,7 @@ class Grpc:
         for queue in self._queues:
             queue.put_nowait(self._frame)
 
-    def waiting(self) -> int:
+    def count_unsent_bytes(self) -> int:
         return sum(queue.qsize() for queue in self._queues) * len(self._frame)
 
     async def _listen(self, requests: AsyncIterator[bytes], context: Any) -> AsyncIterator[bytes]:

@@ -105,7 +105,7 @@ class Reader:
 
     def write(self, data: bytes) -> None: ...
 
-    def waiting(self) -> int:
+    def count_unsent_bytes(self) -> int:
         return 0
 
     def close(self, message: SubscriptionClose | None) -> None: ...

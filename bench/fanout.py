@@ -318,7 +318,7 @@ class Last:
         self._writes += 1
         self._given.put(len(data))
 
-    def waiting(self) -> int:
+    def count_unsent_bytes(self) -> int:
         return 0
 
     def close(self, message: SubscriptionClose | None) -> None: ...
@@ -398,7 +398,7 @@ def numbers(hub: Hub) -> dict[str, int]:
 async def taken(hub: Hub, unsent: int) -> None:
     """Wait until the readers have taken nearly all."""
     outlets = [one.writer for one in hub.subscriptions.all() if one.writer is not None]
-    while sum(one.waiting() for one in outlets) > unsent * len(outlets):
+    while sum(one.count_unsent_bytes() for one in outlets) > unsent * len(outlets):
         await asyncio.sleep(0)  # lets the sockets be served
 
 

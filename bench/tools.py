@@ -27,7 +27,7 @@ from aaep.recording.capture import CaptureWriter, LineFile
 from aaep.recording.replay_plan import ReplayPlan
 from aaep.recording.replayer import Replayer
 from aaep.subscriber.subscriber import Subscriber
-from aaep.transports.base import Arrival
+from aaep.transports.base import ReceivedMessage
 
 sys.path.insert(0, str(Path(__file__).parent.parent))
 from bench._recording import PRODUCER, recording
@@ -55,9 +55,9 @@ class Ready:
     async def send(self, message: bytes) -> None:
         return None
 
-    async def arrivals(self, subscription_id: str, after: str = "") -> AsyncIterator[Arrival]:
+    async def receive_messages(self, subscription_id: str, after: str = "") -> AsyncIterator[ReceivedMessage]:
         for line in self._lines:
-            yield Arrival(line)
+            yield ReceivedMessage(line)
 
     async def close(self) -> None:
         return None
@@ -75,7 +75,7 @@ class Reader:
     def write(self, data: bytes) -> None:
         self.got += data.count(b"\n")
 
-    def waiting(self) -> int:
+    def count_unsent_bytes(self) -> int:
         return 0
 
     def close(self, message: SubscriptionClose | None) -> None:

@@ -341,7 +341,7 @@ async def feed(session: Session, events: Iterator[tuple[Envelope, bytes]], count
             hub.publish(session._source, event, data)
         await asyncio.sleep(0)  # lets the sockets be served
         if number % LOOK == 0:
-            while sum(outlet.waiting() for outlet in outlets) > UNSENT * len(outlets):
+            while sum(outlet.count_unsent_bytes() for outlet in outlets) > UNSENT * len(outlets):
                 await asyncio.sleep(PAUSE)  # for the readers to keep up
 
 
@@ -374,7 +374,7 @@ async def bare(server: Bare, frame: bytes, answer: bytes, folder: str, pipes: tu
                     await sending
             await asyncio.sleep(0)  # lets the sockets be served
             if number % LOOK == 0:
-                while server.waiting() > UNSENT * readers:
+                while server.count_unsent_bytes() > UNSENT * readers:
                     await asyncio.sleep(PAUSE)  # for the readers to keep up
         print("sent", flush=True)
     os._exit(0)

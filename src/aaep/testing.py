@@ -330,7 +330,7 @@ class _ListenerWriter:
         """Pass frames on to the listener."""
         self._listener._receive(data)
 
-    def waiting(self) -> int:
+    def count_unsent_bytes(self) -> int:
         """Return 0: the listener takes every frame at once."""
         return 0
 

@@ -29,7 +29,7 @@ class Connection:
     def write(self, data: bytes) -> None:
         """Nothing."""
 
-    def waiting(self) -> int:
+    def count_unsent_bytes(self) -> int:
         return 0
 
     def close(self, message: SubscriptionClose | None) -> None:

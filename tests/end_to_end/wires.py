@@ -26,7 +26,7 @@ from urllib.parse import urlsplit
 
 import aaep
 import tests.end_to_end.pipes  # noqa: F401  # which makes an address known
-from aaep.transports.base import transport
+from aaep.transports.base import find_transport
 from tests import stubs
 
 LONG: Final = 60.0  # seconds that nothing here should take
@@ -47,7 +47,7 @@ def transports() -> list[str]:
 
 def name_of(url: str) -> str:
     """The name of a URL's transport among them."""
-    package = Path(str(transport(url).__file__)).parent.name  # type: ignore[attr-defined]  # a transport is a module
+    package = Path(str(find_transport(url).__file__)).parent.name  # type: ignore[attr-defined]  # a transport is a module
     return "websocket" if urlsplit(url).scheme in ("ws", "wss") else package
 
 

@@ -88,7 +88,7 @@ class Reader:
         assert not self.closed, "written to after its end"
         self.writes.append(data)
 
-    def waiting(self) -> int:
+    def count_unsent_bytes(self) -> int:
         return self.unread
 
     def close(self, message: SubscriptionClose | None) -> None:
@@ -126,9 +126,9 @@ class Socket(Reader):
         if self.stuck:
             self.unread += len(data)
 
-    def waiting(self) -> int:
+    def count_unsent_bytes(self) -> int:
         self.looks.append(len(self.writes))
-        return super().waiting()
+        return super().count_unsent_bytes()
 
 
 class Agent:

@@ -42,7 +42,7 @@ from aaep.protocol.negotiation import Offer
 from aaep.subscriber.status import Status
 from aaep.testing import Listener
 from aaep.transports.duplex_client import DuplexChannel
-from aaep.transports.duplex_server import ALLOWED
+from aaep.transports.duplex_server import ALLOWED_MESSAGES
 from aaep.transports.options import ConnectOptions
 from tests.asking import ANSWERS, renegotiation, reply
 from tests.serving import served
@@ -144,7 +144,7 @@ def test_a_reply_counts_through_a_hub_for_what_it_would_count_without(
         answer = session.confirm("Wipe.", "All is gone.")
         prompt = listener.wait(of(session, "awaiting.confirmation"))
         raw = msgspec.json.encode(reply(listener.subscription_id, prompt.reply_token, decision, **said))  # type: ignore[attr-defined]  # a prompt has one
-        listener._run_on_loop(hub.receive, raw, listener._peer, ALLOWED)
+        listener._run_on_loop(hub.receive, raw, listener._peer, ALLOWED_MESSAGES)
         if outcome is None:  # it is as if nothing had been said, and a no still counts
             listener.reply(prompt, "reject")
             outcome = "rejected"
@@ -175,7 +175,7 @@ def test_what_a_person_says_beside_an_answer_goes_along_through_a_hub() -> None:
                 "correlation_id": "c-1",
             }
             del given["decision"]
-            listener._run_on_loop(hub.receive, msgspec.json.encode(given), listener._peer, ALLOWED)
+            listener._run_on_loop(hub.receive, msgspec.json.encode(given), listener._peer, ALLOWED_MESSAGES)
             assert answer.wait(LONG).response == 3
         got = msgspec.to_builtins(came.get(timeout=LONG))
         assert got == {**given, "subscription_id": got["subscription_id"]}
@@ -511,9 +511,9 @@ def test_an_agent_that_is_turned_away_waits_longer_each_time_and_says_why_once(
         return b""
 
     channel = SimpleNamespace(connect=lambda _url: DuplexChannel(dial, manifest))
-    monkeypatch.setattr(attach, "_pause", pause)
+    monkeypatch.setattr(attach, "_sleep", pause)
     monkeypatch.setattr(attach, "connect", lambda url, options: channel.connect(url))
-    monkeypatch.setattr(attach._chance, "random", lambda: 1.0)
+    monkeypatch.setattr(attach._random, "random", lambda: 1.0)
     with Producer("bank", hub="unix:nowhere", journal=None):
         assert enough.wait(LONG)
     assert waits == [0.5, 1.0, 2.0, 4.0, 8.0, 15.0]
@@ -611,7 +611,7 @@ class Absence:
 @pytest.fixture
 def absence(monkeypatch: pytest.MonkeyPatch) -> Iterator[Absence]:
     made = Absence()
-    monkeypatch.setattr(attach, "_pause", made.pause)
+    monkeypatch.setattr(attach, "_sleep", made.pause)
     yield made
     made.over.set()
 
@@ -698,7 +698,7 @@ def test_what_is_to_be_stopped_before_the_agent_is_back_is_stopped_when_it_is(tm
 def stop(hub: Hub, listener: Listener, session: aaep.Session) -> None:
     wishes = {"supported_extensions": [ATTEND.namespace], "attend": {"cancel": session.session_id}}
     wish = renegotiation(listener.subscription_id, **wishes)
-    listener._run_on_loop(hub.receive, msgspec.json.encode(wish), listener._peer, ALLOWED)
+    listener._run_on_loop(hub.receive, msgspec.json.encode(wish), listener._peer, ALLOWED_MESSAGES)
 
 
 def test_at_a_command_with_tokens_a_local_agent_is_heard_by_the_local_user_alone(tmp_path: Path) -> None:
@@ -800,7 +800,7 @@ def test_a_session_in_which_nothing_happens_outlives_a_restart_of_the_hub(tmp_pa
             listener = reader(hub)
             relays = cast(AgentRegistry, hub.agents)
             (key,) = relays._agents
-            hub.call_soon(lambda: relays.abandon_unclaimed(key))  # the time is over
+            hub.call_soon(lambda: relays.abandon_unclaimed_sessions(key))  # the time is over
             session.write("After. ")
             session.complete()
             listener.wait(of(session, "session.completed"))

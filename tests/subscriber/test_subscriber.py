@@ -32,7 +32,7 @@ from aaep.runtime.background import Waitable
 from aaep.subscriber.connection import SubscriberRuntime
 from aaep.subscriber.request import Terms
 from aaep.subscriber.subscriber import Status, Subscriber, SubscriptionRefused, listen
-from aaep.transports.base import Arrival, ChannelLost, ChannelRefused
+from aaep.transports.base import ChannelLost, ChannelRefused, ReceivedMessage
 from tests import vectors
 from tests.options import subscriber as build_subscriber
 from tests.sessions import event, legal, outcome, resync, token
@@ -85,7 +85,7 @@ class Script:
     async def send(self, message: bytes) -> None:
         self.sent.append(json.loads(message))
 
-    async def arrivals(self, subscription_id: str, after: str = "") -> AsyncIterator[Arrival]:
+    async def receive_messages(self, subscription_id: str, after: str = "") -> AsyncIterator[ReceivedMessage]:
         self.joined.append((subscription_id, after))
         steps = self.connections.pop(0) if self.connections else [goodbye(subscription_id)]
         for step in steps:
@@ -95,7 +95,7 @@ class Script:
                 await step()
                 continue
             self.given += 1
-            yield Arrival(step, json.loads(step).get("event_id", "") if step.startswith(b"{") else "")
+            yield ReceivedMessage(step, json.loads(step).get("event_id", "") if step.startswith(b"{") else "")
 
     async def close(self) -> None:
         self.closed = True
@@ -1071,18 +1071,18 @@ class Unreliable(Script):
         super().__init__()
         self.raws, self.breaks = raws, breaks
 
-    async def arrivals(self, subscription_id: str, after: str = "") -> AsyncIterator[Arrival]:
+    async def receive_messages(self, subscription_id: str, after: str = "") -> AsyncIterator[ReceivedMessage]:
         self.joined.append((subscription_id, after))
         known = names(*self.raws)
         start = known.index(after) + 1 if after else 0
         many, back, gone = self.breaks.pop(0) if self.breaks else (len(self.raws), 0, False)
         for raw in self.raws[max(0, start - back) : start + many]:
-            yield Arrival(raw, json.loads(raw)["event_id"])
-            yield Arrival(b"noise")
-            yield Arrival(raw, json.loads(raw)["event_id"])
+            yield ReceivedMessage(raw, json.loads(raw)["event_id"])
+            yield ReceivedMessage(b"noise")
+            yield ReceivedMessage(raw, json.loads(raw)["event_id"])
         if start + many < len(self.raws):
             raise ChannelRefused("404", gone=True) if gone else ChannelLost("x")
-        yield Arrival(goodbye(subscription_id))
+        yield ReceivedMessage(goodbye(subscription_id))
 
 
 @settings(max_examples=40)

@@ -40,7 +40,7 @@ from aaep.subscriber.fallback import FallbackChannel, may_fall_back
 from aaep.subscriber.request import Terms
 from aaep.subscriber.status import SubscriptionRefused
 from aaep.subscriber.subscriber import Subscriber
-from aaep.transports.base import Arrival, Channel, ChannelLost, ChannelRefused, serve
+from aaep.transports.base import Channel, ChannelLost, ChannelRefused, ReceivedMessage, serve
 from aaep.transports.options import ConnectOptions, Tls
 from tests.options import producer as build_producer
 from tests.options import subscriber as build_subscriber
@@ -111,9 +111,11 @@ class Script:
     async def send(self, message: bytes) -> None:
         self.sent.append(json.loads(message))
 
-    async def arrivals(self, subscription_id: str, after: str = "") -> AsyncIterator[Arrival]:
+    async def receive_messages(self, subscription_id: str, after: str = "") -> AsyncIterator[ReceivedMessage]:
         self.listened += 1
-        yield Arrival(codec.encode(SubscriptionClose(subscription_id=subscription_id, reason_code="producer_shutdown")))
+        yield ReceivedMessage(
+            codec.encode(SubscriptionClose(subscription_id=subscription_id, reason_code="producer_shutdown"))
+        )
 
     async def close(self) -> None:
         pass
@@ -264,12 +266,12 @@ def test_a_change_of_terms_is_verified_as_the_first_terms_were() -> None:
     script = Script(signed())
     waiting = threading.Event()
 
-    async def arrivals(subscription_id: str, after: str = "") -> AsyncIterator[Arrival]:
+    async def receive_messages(subscription_id: str, after: str = "") -> AsyncIterator[ReceivedMessage]:
         waiting.set()
         await asyncio.Event().wait()
-        yield Arrival(b"")
+        yield ReceivedMessage(b"")
 
-    script.arrivals = arrivals  # type: ignore[method-assign]  # put in its place for this test
+    script.receive_messages = receive_messages  # type: ignore[method-assign]  # put in its place for this test
     with connected(script) as subscriber:
         subscriber.ready().wait(LONG)
         assert waiting.wait(LONG)
@@ -598,14 +600,14 @@ def test_a_stream_that_cannot_be_had_any_more_is_begun_anew_elsewhere() -> None:
         channel, _ = ways({"https://a.example"}, places("https://a.example", "https://a.example:2"))
         await channel.request(REQUEST)
 
-        async def broken(subscription_id: str, after: str = "") -> AsyncIterator[Arrival]:
+        async def broken(subscription_id: str, after: str = "") -> AsyncIterator[ReceivedMessage]:
             for _ in range(1):
                 raise ChannelLost("The line broke.")
-            yield Arrival(b"")
+            yield ReceivedMessage(b"")
 
-        channel._channel.arrivals = broken  # type: ignore[union-attr, method-assign]  # put in its place for this test
+        channel._channel.receive_messages = broken  # type: ignore[union-attr, method-assign]  # put in its place for this test
         with pytest.raises(ChannelRefused) as error:
-            async for _ in channel.arrivals("sub_1"):
+            async for _ in channel.receive_messages("sub_1"):
                 pass
         assert error.value.gone
         await channel.close()

@@ -193,7 +193,10 @@ class _Recorder:
 
 
 async def _left(producer: Producer) -> int:
-    return max((one.writer.waiting() for one in producer.hub.subscriptions.all() if one.writer is not None), default=0)
+    return max(
+        (one.writer.count_unsent_bytes() for one in producer.hub.subscriptions.all() if one.writer is not None),
+        default=0,
+    )
 
 
 @pytest.mark.parametrize("name", ["websocket", "asgi", "unix", "stdio"])  # gRPC has its own test

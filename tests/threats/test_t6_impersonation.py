@@ -21,7 +21,7 @@ from aaep.errors import AaepError
 from aaep.hub import expiry
 from aaep.hub.hub import Hub
 from aaep.hub.relay import relay
-from aaep.hub.relay.audience import audience_lookup
+from aaep.hub.relay.audience import make_audience_lookup
 from aaep.hub.relay.relay import AgentRegistry
 from aaep.hub.settings import HubSettings
 from aaep.identity.credentials import Credentials
@@ -36,7 +36,7 @@ from aaep.protocol.events import ProducerInfo
 from aaep.protocol.negotiation import Offer
 from aaep.testing import Listener
 from aaep.transports import duplex_server
-from aaep.transports.unix.paths import folders, fresh, wanted
+from aaep.transports.unix.paths import choose_socket_path, list_socket_folders, parse_unix_url
 from tests.end_to_end.readers import ANSWERS, ENDS, PROMPT, Raw, stamp
 from tests.end_to_end.wires import LONG, Http, Json, Line, Unix
 from tests.serving import served
@@ -77,7 +77,7 @@ def place(folder: Path, journal: Journal | None = None, window: float = 30.0) ->
     offer = Offer(producer=ProducerInfo(agent_id="hub"), registry=attend_registry(), namespaces=(ATTEND.namespace,))
     kept = MemoryJournal() if journal is None else journal
     hub = Hub(
-        offer, kept, settings=HubSettings(resume_window=window), audience=audience_lookup(kept, is_multi_user=True)
+        offer, kept, settings=HubSettings(resume_window=window), audience=make_audience_lookup(kept, is_multi_user=True)
     )
     hub.agents = relays = AgentRegistry(hub, is_multi_user=True)
     hub.start()
@@ -517,13 +517,13 @@ TRICKS = [
 
 @pytest.mark.parametrize("trick", TRICKS)
 def test_t6_the_name_of_an_agent_leads_to_no_other_place(trick: str) -> None:
-    homes = [os.fspath(one) for one in folders()]
+    homes = [os.fspath(one) for one in list_socket_folders()]
     for url, agent in (("unix:", trick), (f"unix:{trick}", "")):
         try:
-            path = os.fspath(fresh(url, agent))
+            path = os.fspath(choose_socket_path(url, agent))
         except AaepError:
             continue  # refused, which is one of the two good ends
-        named = wanted(url, agent)
+        named = parse_unix_url(url, agent)
         if isinstance(named, Path):  # a path was asked for, openly; and it goes where it says
             assert ".." not in named.parts and "\0" not in path
             continue

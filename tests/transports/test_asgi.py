@@ -34,7 +34,7 @@ from aaep.protocol.messages import SubscriptionClose
 from aaep.protocol.negotiation import Offer
 from aaep.subscriber.subscriber import Subscriber
 from aaep.transports.asgi.pipe import Pipe
-from aaep.transports.base import asgi_application, transport
+from aaep.transports.base import asgi_application, find_transport
 from aaep.transports.options import ServerOptions
 from tests.asking import Asker
 from tests.end_to_end.readers import reply
@@ -211,7 +211,7 @@ def test_it_serves_this_machine_only(url: str) -> None:
 
 
 def test_seen_from_outside_it_is_http() -> None:
-    channel = transport("asgi+http://127.0.0.1:1").connect("asgi+http://127.0.0.1:1")
+    channel = find_transport("asgi+http://127.0.0.1:1").connect("asgi+http://127.0.0.1:1")
     assert getattr(channel, "url", "") == "http://127.0.0.1:1"
 
 
@@ -483,7 +483,7 @@ def test_its_address_is_real() -> None:
 
 def test_a_reader_that_takes_nothing_more_is_not_waited_for(monkeypatch: pytest.MonkeyPatch) -> None:
     """TR-018: of an application that is served, the server keeps the connection as long as the call lasts."""
-    monkeypatch.setattr("aaep.transports.duplex_server.LINGER", 0.05)
+    monkeypatch.setattr("aaep.transports.duplex_server.LINGER_TIMEOUT", 0.05)
     stuck = asyncio.Event
 
     async def stream(made: Hub, application: Any) -> None:

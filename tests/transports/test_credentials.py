@@ -7,7 +7,7 @@ import pytest
 from aaep.errors import AaepError
 from aaep.producer.producer import Producer
 from aaep.subscriber.subscriber import Subscriber
-from aaep.transports.base import authorization
+from aaep.transports.base import build_authorization_header
 
 LONG = 60.0
 SCHEMES = ["http", "ws", "grpc", "asgi+http"]
@@ -41,5 +41,5 @@ def test_what_can_be_no_token_is_told_before_it_is_sent(scheme: str, token: str,
 
 def test_what_is_shown() -> None:
     for token in ("aaep_Az0-_.~+/==", lambda: " aaep_Az0-_.~+/==\n"):
-        assert authorization(token) == {"Authorization": "Bearer aaep_Az0-_.~+/=="}
-    assert authorization(None) == {}
+        assert build_authorization_header(token) == {"Authorization": "Bearer aaep_Az0-_.~+/=="}
+    assert build_authorization_header(None) == {}

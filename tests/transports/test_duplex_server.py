@@ -20,7 +20,7 @@ NAME = "sub_" + "0" * 32
 class FakeHub:
     """Knows one subscription, and refuses every message."""
 
-    takes_agents = False
+    can_accept_agents = False
 
     def __init__(self) -> None:
         self.disconnected: list[str] = []
@@ -49,7 +49,7 @@ class Recorded(Conversation):
     def write(self, data: bytes) -> None:
         self.written.append(data)
 
-    def waiting(self) -> int:
+    def count_unsent_bytes(self) -> int:
         return self.unsent
 
     def hang_up(self, reason: str, message: SubscriptionClose | None) -> None:
@@ -97,8 +97,8 @@ def test_a_close_is_said_before_the_connection_ends_and_ends_it_once() -> None:
         assert conversation.ends == [("producer_shutdown", message)] and not conversation.is_open
         assert hub.disconnected == [NAME]
         conversation.end("protocol_error")
-        conversation.leave()
-        conversation.lost()
+        conversation.shut_down()
+        conversation.mark_lost()
         assert len(conversation.ends) == 1 and hub.disconnected == [NAME]
 
     run(test)
@@ -116,7 +116,7 @@ def test_a_subscription_that_is_closed_from_elsewhere_ends_the_connection() -> N
 
 def test_a_server_that_closes_ends_it_and_a_rejection_is_said_first() -> None:
     async def test(hub: FakeHub, conversation: Recorded) -> None:
-        conversation.leave()
+        conversation.shut_down()
         assert conversation.ends == [("server_closing", None)]
         other = Recorded(hub)
         other.reject(SubscriptionRejected(reason_code="rate_limit", reason_message="Too many."))
@@ -138,7 +138,7 @@ def test_cf_113_what_is_no_message_is_told_with_the_subscription_that_it_ends() 
 
 
 def test_tr_018_who_takes_nothing_more_is_dropped_and_who_does_is_waited_for(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(duplex_server, "LINGER", 0.02)
+    monkeypatch.setattr(duplex_server, "LINGER_TIMEOUT", 0.02)
 
     async def test(hub: FakeHub, stuck: Recorded) -> None:
         slow = Recorded(hub)
@@ -150,7 +150,7 @@ def test_tr_018_who_takes_nothing_more_is_dropped_and_who_does_is_waited_for(mon
             await asyncio.sleep(0.01)
             assert slow.aborts == 0
         assert stuck.aborts == 1
-        slow.lost()
+        slow.mark_lost()
         await asyncio.sleep(0.1)
         assert slow.aborts == 0  # it is gone by itself
 

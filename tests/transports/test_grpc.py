@@ -36,9 +36,9 @@ from aaep.runtime import loop_errors
 from aaep.runtime.background import BackgroundLoop
 from aaep.subscriber.subscriber import Subscriber
 from aaep.transports import duplex_server
-from aaep.transports.base import ChannelLost, ChannelRefused, transport
+from aaep.transports.base import ChannelLost, ChannelRefused, find_transport
 from aaep.transports.grpc.client import GrpcChannel, connect
-from aaep.transports.grpc.messages import LENGTH, batch, each, pack, unpack
+from aaep.transports.grpc.messages import LENGTH_BYTES, pack, pack_with_length, split_packed, unpack
 from aaep.transports.grpc.server import GrpcServer, serve
 from aaep.transports.options import ConnectOptions
 from tests.asking import Asker
@@ -238,9 +238,9 @@ def test_bytes_mean_here_what_they_mean_to_protobuf(raw: bytes) -> None:
 
 @given(st.lists(st.binary(max_size=50), max_size=5))
 def test_messages_that_were_joined_are_told_apart(data: list[bytes]) -> None:
-    joined = b"".join(batch("evt_1", one) for one in data)
-    found = each(joined)
-    assert [unpack(message[LENGTH:]) for message in found] == data
+    joined = b"".join(pack_with_length("evt_1", one) for one in data)
+    found = split_packed(joined)
+    assert [unpack(message[LENGTH_BYTES:]) for message in found] == data
     assert b"".join(found) == joined
 
 
@@ -578,7 +578,7 @@ def test_who_does_not_read_is_let_go_and_the_others_are_not_delayed() -> None:
 
 def test_who_never_reads_again_keeps_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
     """TR-018"""
-    monkeypatch.setattr(duplex_server, "LINGER", 0.05)
+    monkeypatch.setattr(duplex_server, "LINGER_TIMEOUT", 0.05)
     options = HubSettings(max_lag=0.1, high_water_bytes=64 * 1024)
     with serving(options=options) as server, server.reading() as (slow, _):
         with server.reading() as (quick, _):
@@ -955,7 +955,7 @@ def test_without_the_library_everything_else_works() -> None:
     program = (
         "import sys; sys.modules['grpc'] = None\n"
         "import aaep, aaep.transports.base, aaep.hub.hub\n"
-        "try: aaep.transports.base.transport('grpc://127.0.0.1:1')\n"
+        "try: aaep.transports.base.find_transport('grpc://127.0.0.1:1')\n"
         "except aaep.errors.AaepError as error: print(error)\n"
     )
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
@@ -983,8 +983,8 @@ def channel_to(url: str, **settings: Any) -> Iterator[tuple[GrpcChannel, Backgro
 
 
 def test_the_scheme_finds_this_transport(shared: Server) -> None:
-    assert transport(shared.url).serve is serve
-    assert transport("grpcs://reader.example").connect is connect
+    assert find_transport(shared.url).serve is serve
+    assert find_transport("grpcs://reader.example").connect is connect
 
 
 def test_a_subscriber_hears_and_answers(server: Server) -> None:
@@ -1049,7 +1049,7 @@ def test_the_end_of_a_stream_is_a_loss_that_a_new_subscription_mends(server: Ser
     async def hear(channel: GrpcChannel) -> None:
         await channel.request(request())
         server.hub.close()
-        async for _ in channel.arrivals("any"):
+        async for _ in channel.receive_messages("any"):
             pass
 
     with channel_to(server.url) as (channel, loop):
@@ -1059,7 +1059,7 @@ def test_the_end_of_a_stream_is_a_loss_that_a_new_subscription_mends(server: Ser
             loop.run(channel.send(b"{}"), WAIT)
 
         async def again() -> None:
-            async for _ in channel.arrivals("any"):
+            async for _ in channel.receive_messages("any"):
                 pass
 
         with pytest.raises(ChannelRefused) as caught:
@@ -1104,14 +1104,14 @@ def test_what_cannot_be_connected_to_is_said_plainly(url: str, own: dict[str, An
 def test_what_a_server_says_cannot_play_tricks_on_a_terminal() -> None:
     channel = connect("grpc://127.0.0.1:1")
     status = grpc.aio.AioRpcError(Code.UNKNOWN, details="\x1b]0;evil\x07 " + "x" * 10_000)
-    text = str(channel.error_for(status))
+    text = str(channel.convert_error(status))
     assert "\x1b" not in text and "\x07" not in text and len(text) < 1000
 
 
 def test_a_server_that_is_asked_too_often_is_asked_less_often() -> None:
     channel = connect("grpc://127.0.0.1:1", ConnectOptions(max_silence=45))
     for _ in range(10):
-        problem = channel.error_for(grpc.aio.AioRpcError(Code.UNAVAILABLE, details="GOAWAY: too_many_pings"))
+        problem = channel.convert_error(grpc.aio.AioRpcError(Code.UNAVAILABLE, details="GOAWAY: too_many_pings"))
         assert isinstance(problem, ChannelLost)
     assert channel._max_silence == 900
 

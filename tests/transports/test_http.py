@@ -30,7 +30,7 @@ from aaep.journal.memory import MemoryJournal
 from aaep.protocol import codec as wire
 from aaep.protocol.events import ProducerInfo
 from aaep.protocol.negotiation import Offer
-from aaep.transports.base import Arrival, ChannelLost, ChannelRefused, transport
+from aaep.transports.base import ChannelLost, ChannelRefused, ReceivedMessage, find_transport
 from aaep.transports.http.client import HttpChannel, connect
 from aaep.transports.http.server import HttpConnection, HttpServer, serve
 from aaep.transports.http.websocket_client import WebSocketChannel
@@ -863,10 +863,10 @@ def test_a_network_is_served_with_encryption_and_a_token(certificate: tuple[str,
     with serving(url="https://0.0.0.0:0", cert=cert, key=key, token=TOKEN) as server:
         url = f"https://127.0.0.1:{server.port}"
 
-        async def listen() -> Arrival:
+        async def listen() -> ReceivedMessage:
             async with opened(connect(url, ConnectOptions(token=TOKEN, tls=Tls(context=trust)))) as channel:
                 name = json.loads(await channel.request(json.dumps(request()).encode()))["subscription_id"]
-                async with aclosing(channel.arrivals(name)) as arrivals:
+                async with aclosing(channel.receive_messages(name)) as arrivals:
                     server.agent.ask("encrypted")
                     return await anext(arrivals)
 
@@ -918,7 +918,9 @@ def test_the_end_of_an_encrypted_connection_is_taken_after_it_was_closed() -> No
 def test_a_server_closes_after_its_encrypted_connections() -> None:
     async def closed() -> None:
         unused = cast(Any, None)
-        server = HttpServer(unused, unused, "wss://127.0.0.1:1", port=1, is_local=True, limit=1, request_timeout=1.0)
+        server = HttpServer(
+            unused, unused, "wss://127.0.0.1:1", port=1, is_local=True, max_message_bytes=1, request_timeout=1.0
+        )
         cast(Any, server)._listening = SimpleNamespace(close=lambda: None)
         connection = server.make_connection()
         connection.connection_made(Forgetful())
@@ -1030,12 +1032,12 @@ def encoded(message: dict[str, Any]) -> bytes:
 
 
 def test_the_channel_shakes_hands_listens_replies_renegotiates_and_closes(server: Server) -> None:
-    async def take_part() -> list[Arrival]:
+    async def take_part() -> list[ReceivedMessage]:
         async with opened(connect(server.url)) as channel:
             assert json.loads(await channel.manifest())["agent_id"] == "bank-assistant"
             name = json.loads(await channel.request(encoded(request())))["subscription_id"]
             seen = []
-            async with aclosing(channel.arrivals(name)) as arrivals:
+            async with aclosing(channel.receive_messages(name)) as arrivals:
                 server.agent.ask()
                 seen.append(await anext(arrivals))
                 await channel.send(encoded(reply(name, "rpl_1")))
@@ -1044,11 +1046,11 @@ def test_the_channel_shakes_hands_listens_replies_renegotiates_and_closes(server
                 assert json.loads(await channel.request(encoded(message)))["type"] == "subscription.accepted"
                 server.agent.ask()
                 seen.append(await anext(arrivals))
-            async with aclosing(channel.arrivals(name, "evt_1")) as arrivals:
+            async with aclosing(channel.receive_messages(name, "evt_1")) as arrivals:
                 seen.append(await anext(arrivals))
             await channel.send(encoded(close(name)))
             with pytest.raises(ChannelRefused) as caught:
-                await anext(channel.arrivals(name))
+                await anext(channel.receive_messages(name))
             assert caught.value.gone
             return seen
 
@@ -1057,7 +1059,7 @@ def test_the_channel_shakes_hands_listens_replies_renegotiates_and_closes(server
 
 
 def test_the_producers_close_arrives_without_an_id_and_then_the_stream_ends(server: Server) -> None:
-    async def listen() -> list[Arrival]:
+    async def listen() -> list[ReceivedMessage]:
         async with opened(connect(server.url)) as channel:
             name = json.loads(await channel.request(encoded(request())))["subscription_id"]
             asked = asyncio.create_task(collect(channel, name))
@@ -1069,8 +1071,8 @@ def test_the_producers_close_arrives_without_an_id_and_then_the_stream_ends(serv
     assert arrival.id == "" and json.loads(arrival.data)["reason_code"] == "producer_shutdown"
 
 
-async def collect(channel: HttpChannel, name: str = "") -> list[Arrival]:
-    return [arrival async for arrival in channel.arrivals(name)]
+async def collect(channel: HttpChannel, name: str = "") -> list[ReceivedMessage]:
+    return [arrival async for arrival in channel.receive_messages(name)]
 
 
 def test_a_rejection_is_an_answer_and_a_refusal_is_not(shared: Server) -> None:
@@ -1138,8 +1140,8 @@ def test_a_token_is_not_sent_over_a_network_in_the_clear() -> None:
     [("http", HttpChannel), ("https", HttpChannel), ("ws", WebSocketChannel), ("wss", WebSocketChannel)],
 )
 def test_four_schemes_find_this_transport(scheme: str, channel: type) -> None:
-    assert transport(f"{scheme}://x").serve is serve
-    assert isinstance(transport(f"{scheme}://x").connect(f"{scheme}://x"), channel)
+    assert find_transport(f"{scheme}://x").serve is serve
+    assert isinstance(find_transport(f"{scheme}://x").connect(f"{scheme}://x"), channel)
 
 
 def test_proxies_of_the_environment_are_not_for_this_machine(shared: Server, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -1295,7 +1297,7 @@ def test_the_stream_is_asked_for_as_the_binding_says() -> None:
             Script(STREAM + b"Connection: close\r\n\r\n") as script,
             opened(connect(script.url, ConnectOptions(token=TOKEN))) as channel,
         ):
-            assert [one async for one in channel.arrivals("sub_1", "evt_9")] == []
+            assert [one async for one in channel.receive_messages("sub_1", "evt_9")] == []
             return script.asked[0]
 
     head = run(ask).decode().lower().split("\r\n")
@@ -1334,8 +1336,8 @@ def test_a_stream_that_falls_silent_is_lost() -> None:
             Script(STREAM + body, hold=True) as script,
             opened(connect(script.url, ConnectOptions(max_silence=0.1))) as channel,
         ):
-            arrivals = channel.arrivals("")
-            assert await anext(arrivals) == Arrival(b'{"a":1}', "evt_1")
+            arrivals = channel.receive_messages("")
+            assert await anext(arrivals) == ReceivedMessage(b'{"a":1}', "evt_1")
             with pytest.raises(ChannelLost, match="for too long"):
                 await anext(arrivals)
 
@@ -1359,12 +1361,12 @@ def test_what_is_no_stream_is_refused_and_what_is_no_message_is_told_as_nothing(
 ) -> None:
     body = b'\r\ndata: oops\n\nevent: aaep.close\nid: evt_3\ndata: {"b":2}\n\n'
 
-    async def ask() -> list[Arrival]:
+    async def ask() -> list[ReceivedMessage]:
         page = told("200 OK", b"<p>", "Content-Type: text/html")
         async with Script(page, STREAM + body) as script, opened(connect(script.url)) as channel:
             with pytest.raises(ChannelRefused, match="no event stream"):
                 await collect(channel)
             return await collect(channel)
 
-    assert run(ask) == [Arrival(b""), Arrival(b'{"b":2}')]
+    assert run(ask) == [ReceivedMessage(b""), ReceivedMessage(b'{"b":2}')]
     assert "skipped" in caplog.text

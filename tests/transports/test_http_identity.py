@@ -24,7 +24,7 @@ from aaep.identity.tokens import Tokens, add_entry, create_token, revoke_token
 from aaep.producer.producer import Producer
 from aaep.subscriber.status import Status
 from aaep.subscriber.subscriber import Subscriber
-from aaep.transports.addresses import make_ssl_context
+from aaep.transports.addresses import make_server_ssl_context
 from aaep.transports.base import ChannelRefused
 from aaep.transports.options import ServerOptions, Tls
 from tests.options import producer as producer_with
@@ -246,16 +246,16 @@ def test_sec_013_a_certificate_shows_who_somebody_is(tls: Path, file: Path) -> N
 
 def test_tr_027_no_tls_older_than_1_2(tls: Path) -> None:
     files = Tls(cert=str(tls / "server.pem"), key=str(tls / "server.key"), ca=str(tls / "ca.pem"))
-    made = make_ssl_context("https://x", "https", files)
+    made = make_server_ssl_context("https://x", "https", files)
     assert made is not None and made.minimum_version >= ssl.TLSVersion.TLSv1_2
     assert made.verify_mode is ssl.CERT_OPTIONAL
     for bad in ("/nowhere.pem", str(tls / "ca.key")):
         with pytest.raises(AaepError, match="ca="):
-            make_ssl_context("https://x", "https", replace(files, ca=bad))
+            make_server_ssl_context("https://x", "https", replace(files, ca=bad))
     with pytest.raises(AaepError, match="ca="):
-        make_ssl_context("https://x", "https", Tls(context=ssl.create_default_context(), ca="ca.pem"))
+        make_server_ssl_context("https://x", "https", Tls(context=ssl.create_default_context(), ca="ca.pem"))
     with pytest.raises(AaepError, match="https://"):
-        make_ssl_context("http://x", "http", Tls(ca="ca.pem"))
+        make_server_ssl_context("http://x", "http", Tls(ca="ca.pem"))
 
 
 # -- a producer --------------------------------------------------------------------------------

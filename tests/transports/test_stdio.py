@@ -626,7 +626,7 @@ def talk(url: str, *, patience: float = WAIT) -> tuple[list[Any], BaseException 
         got = []
         try:
             got.append(json.loads(await channel.request(ASK)))
-            async for arrival in channel.arrivals("sub_1"):
+            async for arrival in channel.receive_messages("sub_1"):
                 got.append(json.loads(arrival.data))
         except AaepError as error:
             return got, error
@@ -768,7 +768,7 @@ note(hear()["method"])
         await channel.request(ASK)
         with pytest.raises(ChannelRefused):
             await channel.request(json.dumps(renegotiation("sub_1")).encode())
-        assert (await anext(channel.arrivals("sub_1"))).id == "evt_1"
+        assert (await anext(channel.receive_messages("sub_1"))).id == "evt_1"
         await channel.close()
 
     asyncio.run(asyncio.wait_for(listen(), WAIT))
@@ -793,7 +793,7 @@ note(hear()["method"])
         await channel.request(ASK)
         assert json.loads(await channel.request(ASK))["subscription_id"] == "sub_2"
         assert (
-            await anext(channel.arrivals("sub_2"))
+            await anext(channel.receive_messages("sub_2"))
         ).id == "evt_2"  # what was left of the first is not for the second
         await channel.close()
 

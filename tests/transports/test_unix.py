@@ -30,9 +30,15 @@ from aaep.producer.producer import Producer
 from aaep.protocol.events import AwaitingConfirmation
 from aaep.subscriber.subscriber import Subscriber
 from aaep.transports import unix
-from aaep.transports.base import ChannelLost, ChannelRefused, serve, transport
+from aaep.transports.base import ChannelLost, ChannelRefused, find_transport, serve
 from aaep.transports.options import ConnectOptions
-from aaep.transports.unix.paths import LONGEST, bind, folders, fresh, peer_of
+from aaep.transports.unix.paths import (
+    MAX_PATH_BYTES,
+    bind_privately,
+    choose_socket_path,
+    get_peer_ids,
+    list_socket_folders,
+)
 from tests import asking
 from tests.asking import WAIT, Asker, parting, renegotiation, reply, request
 from tests.options import connect_options
@@ -157,11 +163,11 @@ def refused(url: str, **door: Any) -> str:
 
 def test_uds_001_to_003_the_places_by_convention() -> None:
     run, last = Path("/run/user/7/aaep"), Path("/tmp/aaep-7")
-    assert folders({"XDG_RUNTIME_DIR": "/there"}, "linux", 7) == [Path("/there/aaep"), last]
-    assert folders({}, "linux", 7) == [run, last]
-    assert folders({"XDG_RUNTIME_DIR": "relative"}, "freebsd14", 7) == [run, last]
+    assert list_socket_folders({"XDG_RUNTIME_DIR": "/there"}, "linux", 7) == [Path("/there/aaep"), last]
+    assert list_socket_folders({}, "linux", 7) == [run, last]
+    assert list_socket_folders({"XDG_RUNTIME_DIR": "relative"}, "freebsd14", 7) == [run, last]
     home = Path.home() / "Library" / "Application Support" / "AAEP"
-    assert folders({"XDG_RUNTIME_DIR": "/there"}, "darwin", 7) == [home, last]
+    assert list_socket_folders({"XDG_RUNTIME_DIR": "/there"}, "darwin", 7) == [home, last]
 
 
 @pytest.mark.parametrize(
@@ -181,7 +187,7 @@ def test_cf_103_only_a_harmless_id_is_a_file_name(
     monkeypatch: pytest.MonkeyPatch, folder: Path, agent: str, name: str | None
 ) -> None:
     monkeypatch.setenv("XDG_RUNTIME_DIR", str(folder))
-    path = fresh("unix:", agent)
+    path = choose_socket_path("unix:", agent)
     assert path.parent == folder / "aaep"
     if name is None:
         assert path.name.startswith("id-") and len(path.name) == len("id-.sock") + 32
@@ -203,7 +209,7 @@ def test_an_agent_is_found_by_its_id(monkeypatch: pytest.MonkeyPatch, folder: Pa
 def test_a_runtime_folder_of_somebody_else_is_not_used(monkeypatch: pytest.MonkeyPatch, folder: Path) -> None:
     os.chown(folder, NOBODY, NOBODY)
     monkeypatch.setenv("XDG_RUNTIME_DIR", str(folder))
-    assert fresh("unix:", "bank") == Path("/tmp/aaep-0/bank.sock")
+    assert choose_socket_path("unix:", "bank") == Path("/tmp/aaep-0/bank.sock")
 
 
 @pytest.mark.parametrize(
@@ -216,7 +222,7 @@ def test_a_runtime_folder_of_somebody_else_is_not_used(monkeypatch: pytest.Monke
         ("unix:///run/x/", "not the path"),
         ("unix:///x.sock", "not the path"),
         ("unix:///run/a%00b.sock", "not the path"),
-        (f"unix:///tmp/{'x' * 200}.sock", f"{LONGEST} at most"),
+        (f"unix:///tmp/{'x' * 200}.sock", f"{MAX_PATH_BYTES} at most"),
     ],
 )
 def test_an_address_that_is_none_is_refused_in_words(url: str, said: str) -> None:
@@ -255,7 +261,7 @@ def test_cf_104_a_socket_is_private_whatever_the_umask(folder: Path, platform: s
     before = os.umask(0)
     try:
         with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as made:
-            bind(made, folder / "x.sock", platform)
+            bind_privately(made, folder / "x.sock", platform)
         assert os.umask(0) == 0
     finally:
         os.umask(before)
@@ -453,8 +459,8 @@ def test_uds_011_another_user_is_not_let_in_even_where_the_files_would_let_him()
 def test_cf_105_where_the_kernel_tells_nothing_nobody_is_known() -> None:
     one, other = socket.socketpair()
     with one, other:
-        assert peer_of(one) == (os.geteuid(), os.getpid())
-        assert peer_of(one, "another") == (None, None)
+        assert get_peer_ids(one) == (os.geteuid(), os.getpid())
+        assert get_peer_ids(one, "another") == (None, None)
     with pytest.raises(Unauthenticated):
         Local(os.geteuid()).authenticate(Credentials(transport="unix-socket", uid=None))
 
@@ -764,7 +770,7 @@ def tried(url: str) -> BaseException:
     """How a subscriber fails there."""
 
     async def dial() -> None:
-        channel = transport(url).connect(url)
+        channel = find_transport(url).connect(url)
         try:
             await channel.request(json.dumps(request()).encode())
         finally:
@@ -855,7 +861,7 @@ def test_it_works_on_the_loop_of_the_standard_library_too(url: str) -> None:
         agent = Asker(hub)
         channel = unix.connect(address)
         accepted = json.loads(await channel.request(json.dumps(request()).encode()))
-        arrivals = channel.arrivals(accepted["subscription_id"])
+        arrivals = channel.receive_messages(accepted["subscription_id"])
         asked = agent.ask()
         assert (await anext(arrivals)).id == asked.event_id
         await channel.send(json.dumps(reply(accepted["subscription_id"], "rpl_1")).encode())

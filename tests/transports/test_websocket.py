@@ -40,10 +40,10 @@ from aaep.protocol.events import AwaitingConfirmation, SessionCompleted
 from aaep.protocol.messages import SubscriptionClose
 from aaep.protocol.negotiation import Offer
 from aaep.subscriber.subscriber import Subscriber
-from aaep.transports.base import ChannelLost, ChannelRefused, transport
+from aaep.transports.base import ChannelLost, ChannelRefused, find_transport
 from aaep.transports.http.guard import Refusal
 from aaep.transports.http.tickets import Tickets
-from aaep.transports.http.websocket_server import close_code
+from aaep.transports.http.websocket_server import choose_close_code
 from aaep.transports.options import ConnectOptions
 from tests.asking import Asker
 from tests.end_to_end.readers import reply
@@ -445,7 +445,7 @@ def test_4003_the_role_is_not_one_that_listens() -> None:
 )
 def test_cf_097_every_reason_has_its_code(reason: str, code: int) -> None:
     message = SubscriptionClose(subscription_id="sub_" + "0" * 32, reason_code="unknown")
-    assert close_code(reason, message) == code
+    assert choose_close_code(reason, message) == code
 
 
 WRONG = [
@@ -675,7 +675,7 @@ def asked(url: str, **options: Any) -> bytes:
     """What a request is answered, by our own client."""
 
     async def ask() -> bytes:
-        channel = transport(url).connect(url, connect_options(**options))
+        channel = find_transport(url).connect(url, connect_options(**options))
         try:
             return await channel.request(request().encode())
         finally:
@@ -692,7 +692,9 @@ def test_the_client_shows_its_token_and_reads_the_manifest() -> None:
             asked(server.url)
 
         async def manifest() -> bytes:
-            channel = transport(server.url).connect(server.url, ConnectOptions(token="correct-horse-battery-staple"))
+            channel = find_transport(server.url).connect(
+                server.url, ConnectOptions(token="correct-horse-battery-staple")
+            )
             try:
                 return await channel.manifest()
             finally:
@@ -703,9 +705,9 @@ def test_the_client_shows_its_token_and_reads_the_manifest() -> None:
 
 def test_the_client_keeps_its_token_to_itself() -> None:
     with pytest.raises(AaepError, match="unencrypted"):
-        transport("ws://far.example").connect("ws://far.example", ConnectOptions(token="secret"))
+        find_transport("ws://far.example").connect("ws://far.example", ConnectOptions(token="secret"))
     with pytest.raises(AaepError, match="credentials"):
-        transport("ws://me:secret@far.example").connect("ws://me:secret@far.example")
+        find_transport("ws://me:secret@far.example").connect("ws://me:secret@far.example")
 
 
 def test_the_client_says_when_nobody_is_there() -> None:

@@ -28,7 +28,7 @@ from ..subscriber.connection import Reconnect
 from ..subscriber.request import Terms
 from ..subscriber.status import Status
 from ..subscriber.subscriber import Subscriber
-from ..transports.base import ChannelLost, transport
+from ..transports.base import ChannelLost, find_transport
 from ._command import (
     PROGRESS_OPTION,
     AaepCommand,
@@ -138,7 +138,7 @@ def main(
     if replies and isinstance(source, NoInput):  # an agent must not wait for an answer that cannot come
         raise CannotRun("--replies needs a standard input, for the answers. Leave it out to listen only.")
     try:
-        transport(url)
+        find_transport(url)
         file = LineFile(sys.stdout.fileno() if path == "-" else path, append=append)
         if file.has_dropped_partial_line:
             click.echo("aaep: The last line of the capture was cut, and was taken away.", err=True)

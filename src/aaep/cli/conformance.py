@@ -30,7 +30,7 @@ from ..protocol.attend_extension import attend_registry
 from ..protocol.audit import Audit
 from ..protocol.catalogue import all_rules
 from ..recording import recordings
-from ..transports.base import Reachable
+from ..transports.base import UnprotectedAddress
 from ..transports.options import ConnectOptions
 from ._command import (
     CONTEXT_SETTINGS,
@@ -236,7 +236,7 @@ def _check_producer(
             start = make_command_starter(start_command) if start_command else None
             start = make_url_starter(start_url, start_body) if start_url else start
             results = asyncio.run(run_suite(source, start))
-    except Reachable as error:
+    except UnprotectedAddress as error:
         raise _to_cannot_run(error) from error
     except AaepError as error:
         raise CannotRun(str(error)) from error
@@ -248,7 +248,7 @@ def _check_producer(
     )
 
 
-def _to_cannot_run(error: Reachable) -> CannotRun:
+def _to_cannot_run(error: UnprotectedAddress) -> CannotRun:
     """TR-024: the agents and producers of the suite authenticate no client, so they may only listen locally."""
     return CannotRun(f"{to_printable(error.url)} can be reached from other machines. Play it on this one: 127.0.0.1.")
 
@@ -452,7 +452,7 @@ def _check_subscriber(
                 **settings,
             )
         )
-    except Reachable as error:
+    except UnprotectedAddress as error:
         raise _to_cannot_run(error) from error
     except AaepError as error:
         raise CannotRun(str(error)) from error

@@ -24,7 +24,7 @@ from ..protocol.attend_extension import ATTEND
 from ..protocol.messages import Capabilities
 from ..subscriber.subscriber import Subscriber
 from ..testing import Listener
-from ..transports.base import Reachable
+from ..transports.base import UnprotectedAddress
 from ._command import AaepCommand, CannotRun, FiniteRange, interrupt_on_sigterm, to_printable
 from ._demo_agent import DEMO_SCENARIOS, run_scenario
 
@@ -98,7 +98,7 @@ def main(scenario: str, answer: str | None, listen: str, capture: Path | None, p
             if answer is None:
                 return _run_interactive(producer, scenario, pace, source, capture)
             return _run_unattended(producer, scenario, pace, answer, capture)
-    except Reachable as error:
+    except UnprotectedAddress as error:
         raise CannotRun(
             f"{error.url} can be reached from other machines. The demo is for this one: listen on 127.0.0.1."
         ) from error

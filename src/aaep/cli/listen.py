@@ -23,7 +23,7 @@ from ..subscriber.connection import Reconnect
 from ..subscriber.request import Terms
 from ..subscriber.status import Status
 from ..subscriber.subscriber import Subscriber
-from ..transports.base import ChannelLost, transport
+from ..transports.base import ChannelLost, find_transport
 from ._command import AaepCommand, CannotRun, IntegerRange, LanguageTagType, to_json_line
 from ._options import CA_OPTION, CERT_OPTION, TOKEN_OPTION, ClientCertificate, build_connect_options, silence_logging
 
@@ -114,7 +114,7 @@ def main(
     silence_logging()
 
     try:
-        transport(url)
+        find_transport(url)
         return Terminal(
             connect,
             typed,

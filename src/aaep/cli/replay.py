@@ -21,7 +21,7 @@ from ..protocol.fields import get_member
 from ..recording.capture import CaptureError
 from ..recording.replay_plan import ReplayPlan
 from ..recording.replayer import Replayer, ReplyPolicy
-from ..transports.base import Reachable
+from ..transports.base import UnprotectedAddress
 from ..transports.options import ConnectOptions
 from ._command import (
     PROGRESS_OPTION,
@@ -179,7 +179,7 @@ def main(
     except KeyboardInterrupt:
         click.echo("Stopped.", err=True)
         return 0 if loop else 130
-    except Reachable as error:
+    except UnprotectedAddress as error:
         advice = "A recording is played on this one, or at a hub: listen on 127.0.0.1, or use --hub."
         raise CannotRun(f"{error.url} can be reached from other machines. {advice}") from error
     except CaptureError as error:

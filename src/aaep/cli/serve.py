@@ -13,7 +13,7 @@ import click
 
 from ..errors import AaepError
 from ..hub.hub import Hub
-from ..hub.relay.audience import audience_lookup
+from ..hub.relay.audience import make_audience_lookup
 from ..hub.relay.relay import AgentRegistry
 from ..identity.credentials import ROLES
 from ..identity.origins import ENCRYPTED
@@ -247,7 +247,7 @@ async def _serve(
     sign: Callable[[Manifest], str | None] | None,
 ) -> int:
     several = options.identity is not None and getattr(options.identity, "is_multi_user", True)
-    kept_for = audience_lookup(journal, is_multi_user=several)
+    kept_for = make_audience_lookup(journal, is_multi_user=several)
     hub = Hub(offer, journal, loop=asyncio.get_running_loop(), audience=kept_for)
     hub.signer = sign
     hub.agents = relays = AgentRegistry(hub, is_multi_user=several)
@@ -263,7 +263,7 @@ async def _serve(
                 click.echo(f"The server at {server.server.url} also listens at {server.url}", err=True)
             else:
                 click.echo(f"Listening at {server.url}", err=True)
-        if sign is not None and hub.offered.signed_manifest is None:
+        if sign is not None and hub.signed_offer.signed_manifest is None:
             raise CannotRun("A manifest is signed for addresses. Say what readers connect to: --reached-at https://…")
         for server in hub.servers:
             if isinstance(server, StdioServer):  # STDIO-010: end with the process that started this one

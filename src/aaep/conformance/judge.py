@@ -18,7 +18,7 @@ import msgspec
 from ..protocol.attend_extension import attend_registry
 from ..protocol.audit import Audit, Direction, Finding
 from ..protocol.catalogue import Rule, all_rules
-from ..transports.base import type_of
+from ..transports.base import read_message_type
 from . import RuleResult, Verdict
 from .scenario import Level
 
@@ -180,7 +180,7 @@ class AuditResult(msgspec.Struct):
 
     def count_message(self, raw: bytes) -> None:
         """Count a message by its type."""
-        kind = type_of(raw).removeprefix("aaep:agent.")
+        kind = read_message_type(raw).removeprefix("aaep:agent.")
         self.type_counts[kind] = self.type_counts.get(kind, 0) + 1
 
 

@@ -1,12 +1,12 @@
 """
-What stands between a hub and its transports: the hub as they see it, and they as it sees them.
+The interfaces between a hub and its transports.
 
-A transport knows a hub by :class:`HubFace` only. Whatever implements it can be
-served, as the producers do that the conformance suite plays.
+A transport depends on a hub through :class:`HubFace` only. Any object that implements
+it can be served, such as the fake producers of the conformance suite.
 
-* :exc:`UnknownSubscription`: this peer has no subscription of that name
-    * :exc:`SubscriptionGone`: it had one
-* :exc:`UnreadableRequest`: what came in place of a request for a subscription
+* :exc:`UnknownSubscription`: the peer has no subscription with that id
+    * :exc:`SubscriptionGone`: it had one, which has ended
+* :exc:`UnreadableRequest`: a malformed subscription.request
 """
 
 from __future__ import annotations
@@ -39,90 +39,91 @@ CREDENTIAL_EXPIRED: Final = SubscriptionRejected(
     reason_code="authentication_required",
     reason_message="The credential of this connection counts no longer. Connect again with a new one.",
 )
-_REQUEST: Final = "subscription.request"
-_LONGEST: Final = 500  # characters of what is wrong with a request
+_REQUEST_TYPE: Final = "subscription.request"
+_MAX_REASON_LENGTH: Final = 500  # characters
 
 
 class UnknownSubscription(AaepError):
-    """There is no such subscription for this peer. Subscribe first."""
+    """The peer has no subscription with this id. It has to subscribe first."""
 
 
 class SubscriptionGone(UnknownSubscription):
-    """The subscription has ended. Subscribe again (CF-092)."""
+    """The subscription has ended. The peer has to subscribe again (CF-092)."""
 
 
 class UnreadableRequest(RemoteProtocolError):
     """
-    What came in place of a request for a subscription.
+    A message in place of a subscription.request that cannot be used as one.
 
-    ``rejected`` says what is wrong with it (SUB-039, CF-087): there is nothing
-    to hide yet, as there is in a reply (CF-012). ``is_request``: it was meant as one.
+    ``rejected`` explains what is wrong with it (SUB-039, CF-087), unlike the answer to a malformed
+    reply, which must not disclose anything (CF-012). ``is_request``: its type is subscription.request.
     """
 
     def __init__(self, raw: bytes, violations: Iterable[Violation]) -> None:
         super().__init__("Malformed message.")
         value = parse_json(raw)[0]
-        kind = value.get("type") if isinstance(value, dict) else _REQUEST
+        kind = value.get("type") if isinstance(value, dict) else _REQUEST_TYPE
         errors = [violation.message for violation in violations if grade(violation) == "error"]
-        text = " ".join(errors) if kind == _REQUEST else f"type should be {_REQUEST}."
-        self.is_request = isinstance(value, dict) and kind == _REQUEST
+        text = " ".join(errors) if kind == _REQUEST_TYPE else f"type should be {_REQUEST_TYPE}."
+        self.is_request = isinstance(value, dict) and kind == _REQUEST_TYPE
         self.rejected = SubscriptionRejected(
-            reason_code="unknown", reason_message=truncate(sanitize(f"This request cannot be used. {text}"), _LONGEST)
+            reason_code="unknown",
+            reason_message=truncate(sanitize(f"This request cannot be used. {text}"), _MAX_REASON_LENGTH),
         )
 
 
-# -- what a transport offers -----------------------------------------------------------------
+# -- implemented by transports ---------------------------------------------------------------
 
 
 class FrameWriter(Protocol):
     """
-    One reader's connection, as the hub sees it. Called on the hub's loop only; nothing here waits.
+    A reader's connection that the hub writes to. Used on the hub's loop only; no method blocks.
 
     ``frame`` is the same function for all writers of a transport, so that a
-    frame is made once and written many times.
+    frame is encoded once and written many times.
     """
 
-    frame: Callable[[str, bytes], bytes]  # event id and JSON to what goes over the wire
+    frame: Callable[[str, bytes], bytes]  # from event id and JSON to the bytes of a frame
 
     def write(self, data: bytes) -> None:
-        """Send one or more frames, back to back."""
+        """Send one or more concatenated frames."""
 
-    def waiting(self) -> int:
-        """Return how many bytes the reader has not taken yet."""
+    def count_unsent_bytes(self) -> int:
+        """Return how many written bytes are not sent to the reader yet."""
 
     def close(self, message: SubscriptionClose | None) -> None:
-        """End the connection, saying why if there is something to say."""
+        """End the connection, after the close message if there is one."""
 
 
 class AgentConnection(Protocol):
-    """A connection over which an agent has come to a hub, to publish there."""
+    """A connection that an agent opened to a hub in order to publish there."""
 
     peer: Peer
-    cancel_expiry: Callable[[], None] | None  # takes back the next look at its credential
+    cancel_expiry: Callable[[], None] | None  # cancels the next check of its credential
 
     def expire(self) -> None:
-        """Let go of the agent: its credential is no longer valid (CF-149)."""
+        """End the connection because its credential has expired (CF-149)."""
 
 
 class Server(Protocol):
-    """An address that is being served."""
+    """An address at which a hub is served."""
 
     url: str
 
     @property
     def transports(self) -> tuple[str, ...]:
-        """The names in a manifest of the transports it offers (CF-119); none if no client can connect to it."""
+        """The transports of the server, by their names in a manifest (CF-119); empty if no client can connect to it."""
 
     async def close(self) -> None:
         """Stop listening and end every connection."""
 
 
-# -- what a hub offers -----------------------------------------------------------------------
+# -- implemented by hubs ---------------------------------------------------------------------
 
 
 class HubFace(Protocol):
     """
-    A hub, as transports see it.
+    The interface of a hub for transports.
 
     ``receive``, ``connect`` and ``disconnect`` are called on the hub's loop;
     ``start``, ``call_soon`` and ``is_on_loop`` from any thread.
@@ -130,73 +131,73 @@ class HubFace(Protocol):
 
     @property
     def settings(self) -> HubSettings:
-        """What its owner has set."""
+        """The settings of the hub."""
 
     @property
     def offer(self) -> Offer:
-        """What it grants at most."""
+        """The most that the hub grants to a subscriber."""
 
     @property
-    def offered(self) -> Offer:
-        """The offer with its manifest signed as of now, if there is a key for that (MAN-016)."""
+    def signed_offer(self) -> Offer:
+        """The offer with its current manifest signed, if there is a signing key (MAN-016)."""
 
     @property
     def is_on_loop(self) -> bool:
-        """Whether the caller is on the hub's loop."""
+        """Whether the caller runs on the hub's loop."""
 
     @property
-    def takes_agents(self) -> bool:
-        """Whether agents may come to it from elsewhere."""
+    def can_accept_agents(self) -> bool:
+        """Whether agents of other processes may connect to publish."""
 
     @property
     def servers(self) -> Sequence[Server]:
-        """The servers that were made part of it."""
+        """The servers that were added to the hub."""
 
     def start(self) -> None:
-        """Start its loop, if it does not run yet."""
+        """Start the hub's loop, if it is not running."""
 
     def call_soon(self, function: Callable[[], None]) -> None:
-        """Have the loop call something soon."""
+        """Call a function soon on the hub's loop."""
 
     def add_server(self, server: Server) -> None:
-        """Make a server part of the hub: it is named in the manifest, and closed with the hub."""
+        """Add a server, which is listed in the manifest and closed with the hub."""
 
     def manifest(self) -> Manifest:
-        """Describe what is really offered (CF-119)."""
+        """Return the manifest, which lists what the open servers really offer (CF-119)."""
 
     def metrics(self) -> str:
-        """Return its numbers in the text format of Prometheus."""
+        """Return the hub's metrics in the text format of Prometheus."""
 
     def receive(
         self, raw: bytes, peer: Peer, allowed: tuple[type[Message], ...], own: str | None = None
     ) -> Message | None:
         """
-        Read a message, do what it asks, and return the answer if it has one.
+        Handle a message and return the answer, if it has one.
 
-        Raises :exc:`~aaep.errors.RemoteProtocolError`, always with the same
-        words, for what is not a usable message of an allowed type; where a request
-        is allowed, :exc:`UnreadableRequest`; and :exc:`UnknownSubscription` for
-        a change of terms nobody has. On a connection that is one subscription,
-        ``own`` is its id, and a message about any other is refused (CF-008).
+        Raises :exc:`~aaep.errors.RemoteProtocolError`, always with the same text, for a
+        message that is invalid or of a type that is not allowed; :exc:`UnreadableRequest`
+        instead if a request is allowed; and :exc:`UnknownSubscription` for a change of terms
+        of an unknown subscription. On a connection that carries one subscription, ``own`` is
+        its id, and messages about others are refused (CF-008).
         """
 
     def connect(self, subscription_id: str, peer: Peer, writer: FrameWriter, after: str = "") -> str:
         """
-        Attach a reader and send it what it missed after an event, or what it needs to begin.
+        Attach a reader and send it the events after ``after``, or the initial catch-up.
 
-        Return the id of its subscription; without one it is a bare stream, read
-        only and on default terms (CF-093). The newest reader of a subscription
-        wins (CF-094). Raises :exc:`UnknownSubscription` and :exc:`SubscriptionGone`.
+        Return the id of its subscription. Without a given id, the stream is read-only and
+        has default terms (CF-093). The newest reader of a subscription replaces the earlier
+        one (CF-094). Raises :exc:`UnknownSubscription` and :exc:`SubscriptionGone`.
         """
 
     def is_connected(self, subscription_id: str, writer: FrameWriter) -> bool:
-        """Whether a connection is still the one that reads a subscription."""
+        """Whether a writer is still the one attached to a subscription."""
 
     def disconnect(self, subscription_id: str, writer: FrameWriter) -> None:
-        """Note that a reader's connection ended: it has the resume window to come back (CF-004)."""
+        """Detach a reader whose connection ended; it may resume within the resume window (CF-004)."""
 
     def accept_agent(self, manifest: Manifest, connection: AgentConnection) -> SubscriptionRejected | None:
-        """Take an agent that has come, or has come back; return what it is told if it may not."""
+        """Accept an agent that connects or reconnects; return a rejection if it may not."""
 
     def release_agent(self, connection: AgentConnection) -> None:
-        """Note that an agent's connection ended."""
+        """Release an agent's connection that ended."""

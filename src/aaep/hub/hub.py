@@ -262,7 +262,7 @@ class Hub:
             return
         self._closing = True
         await asyncio.gather(
-            *[server.wait_until_heard() for server in self.servers if hasattr(server, "wait_until_heard")]
+            *[server.wait_until_sent() for server in self.servers if hasattr(server, "wait_until_sent")]
         )
         self.delivery.route_all()
         for stream in self.delivery.streams:
@@ -363,7 +363,7 @@ class Hub:
             return rejection
         subscription_id = "sub_" + secrets.token_hex(16)
         active = self.subscriptions.count_taken_places(peer, self.offer.max_subscriptions or 0)
-        answer = negotiation.negotiate(message, restrict_offer(peer, self.offered), subscription_id, active=active)
+        answer = negotiation.negotiate(message, restrict_offer(peer, self.signed_offer), subscription_id, active=active)
         if isinstance(answer, SubscriptionAccepted):
             terms = answer.honored_capabilities
             subscription = Subscription(subscription_id, peer, message.capabilities, terms, answer.aaep_version)
@@ -382,7 +382,7 @@ class Hub:
         answer = negotiation.renegotiate(
             subscription.requested_capabilities,
             message,
-            restrict_offer(peer, self.offered),
+            restrict_offer(peer, self.signed_offer),
             version=subscription.version,
         )
         if isinstance(answer, SubscriptionRejected):
@@ -571,7 +571,7 @@ class Hub:
     # -- on the loop: agents from elsewhere ------------------------------------------------------
 
     @property
-    def takes_agents(self) -> bool:
+    def can_accept_agents(self) -> bool:
         """Whether agents from other processes may connect."""
         return self.agents is not None
 
@@ -592,7 +592,7 @@ class Hub:
     # -- on the loop: what there is ---------------------------------------------------------------
 
     @property
-    def offered(self) -> Offer:
+    def signed_offer(self) -> Offer:
         """The offer as it is now, with a signed manifest if there is a ``signer``."""
         return manifests.sign_offer(self.offer, self.servers, self.signer)
 
@@ -603,7 +603,11 @@ class Hub:
     def metrics(self) -> str:
         """Return the counters and gauges in the text format of Prometheus."""
         subscriptions = self.subscriptions.all()
-        unsent = [subscription.writer.waiting() for subscription in subscriptions if subscription.writer is not None]
+        unsent = [
+            subscription.writer.count_unsent_bytes()
+            for subscription in subscriptions
+            if subscription.writer is not None
+        ]
         return format_metrics(
             events=self.delivery.event_count,
             frames=self.delivery.frame_count,

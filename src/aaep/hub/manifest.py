@@ -1,4 +1,4 @@
-"""The manifest of a hub: what it says of itself to clients."""
+"""Building and signing of a hub's manifest."""
 
 from __future__ import annotations
 
@@ -18,18 +18,18 @@ from .face import Server
 __all__ = ["build_manifest", "sign_offer"]
 
 
-FRAMINGS: Final = ("length-prefixed", "ndjson")  # MAN-030: both are taken on a socket, and each is answered in kind
-_PROMPTS: Final = ("aaep:agent.awaiting.confirmation", "aaep:agent.awaiting.clarification")
+FRAMINGS: Final = ("length-prefixed", "ndjson")  # MAN-030: a Unix socket accepts both and answers in the client's
+_PROMPT_TYPES: Final = ("aaep:agent.awaiting.confirmation", "aaep:agent.awaiting.clarification")
 
 
 def build_manifest(offer: Offer, servers: Sequence[Server]) -> Manifest:
-    """Return what is really offered (CF-119): the transports and origins are those of the open servers."""
+    """Return the manifest for an offer, with the transports and origins of the open servers (CF-119)."""
     transports = tuple(dict.fromkeys(transport for server in servers for transport in server.transports))
-    origins = _origins(offer, servers)
-    facts: dict[str, Any] = {"origins": origins} if origins else {}
+    origins = _collect_origins(offer, servers)
+    attend: dict[str, Any] = {"origins": origins} if origins else {}
     if "unix-socket" in transports:
-        facts["framing"] = [*FRAMINGS]
-    emitted = [type_ for type_ in CORE_EVENTS if max(offer.levels) > 1 or type_ not in _PROMPTS]
+        attend["framing"] = [*FRAMINGS]
+    emitted = [event_type for event_type in CORE_EVENTS if max(offer.levels) > 1 or event_type not in _PROMPT_TYPES]
     return Manifest(
         agent_id=offer.producer.agent_id,
         agent_version=offer.producer.agent_version,
@@ -42,21 +42,21 @@ def build_manifest(offer: Offer, servers: Sequence[Server]) -> Manifest:
         extensions_supported=offer.namespaces,
         default_verbosity="normal",
         max_concurrent_subscriptions=offer.max_subscriptions or UNSET,
-        extensions={PREFIX: facts} if facts else UNSET,  # CF-119: what the manifest has no member for
+        extensions={PREFIX: attend} if attend else UNSET,  # CF-119: the manifest has no members for these
     )
 
 
-def _origins(offer: Offer, servers: Sequence[Server]) -> list[str]:
-    """Return where clients can connect: what the offer names, and each server's address for each of its transports."""
+def _collect_origins(offer: Offer, servers: Sequence[Server]) -> list[str]:
+    """Return the origins of the offer and of each server, for all of its transports."""
     urls = [*offer.origins]
     for server in servers:
-        if server.transports:  # else it is a connection of ours to a hub elsewhere, and the address is that hub's
+        if server.transports:  # otherwise it is our connection to another hub, with that hub's address
             urls += [server.url, *(url_for_transport(server.url, transport) for transport in server.transports)]
     return [*dict.fromkeys(filter(None, map(origin, urls)))]
 
 
 def sign_offer(offer: Offer, servers: Sequence[Server], signer: Callable[[Manifest], str | None] | None) -> Offer:
-    """Return the offer with the manifest signed as it is now, if there is a key to sign it with (MAN-016)."""
+    """Return the offer with the current manifest signed; unchanged without a signer (MAN-016)."""
     if signer is None:
         return offer
     return msgspec.structs.replace(offer, signed_manifest=signer(build_manifest(offer, servers)))

@@ -216,7 +216,7 @@ def demote_full_readers(subscriptions: Iterable[Subscription], high_water_bytes:
     failed = []
     for subscription in subscriptions:
         try:
-            if subscription.writer is not None and subscription.writer.waiting() > high_water_bytes:
+            if subscription.writer is not None and subscription.writer.count_unsent_bytes() > high_water_bytes:
                 subscription.stream.demote(subscription)
                 subscription.stalled_since = now
                 subscription.is_behind = True
@@ -439,7 +439,7 @@ class Stream:
         while True:
             # A buffer that was full has to become half empty, so that what was missed is worth condensing.
             high_water_bytes = self.settings.high_water_bytes >> (subscription.stalled_since is not None)
-            if writer.waiting() > high_water_bytes:
+            if writer.count_unsent_bytes() > high_water_bytes:
                 self._note_stall(subscription, now)
                 return now + POLL_INTERVAL
             subscription.stalled_since = None

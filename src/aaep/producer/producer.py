@@ -253,7 +253,7 @@ class Producer:
 
     def _check_signed(self) -> None:
         """Raise an error if the manifest was to be signed and is not (MAN-016); readers would only stay away."""
-        if self.hub.signer is not None and self.addresses and self.hub.offered.signed_manifest is None:
+        if self.hub.signer is not None and self.addresses and self.hub.signed_offer.signed_manifest is None:
             raise AaepError(
                 "The manifest cannot be signed: no reader connects to the addresses that are listened on as they are. "
                 "Say with manifest=ManifestOptions(reached_at=…) what readers connect to, such as https://agent.example."
@@ -557,9 +557,10 @@ def _assign_options(
     elif has_hub and server == DEFAULT_SERVER_OPTIONS:
         hub_options = dataclasses.replace(hub_options, **given)
     elif given or server != DEFAULT_SERVER_OPTIONS:
+        name = "server" if has_hub else next(iter(given), "server")
         raise TypeError(
-            f"{'server' if has_hub else next(iter(given), 'server')}= is for an address, and there is none: give listen= for one where readers "
-            "come, or hub= for a hub to go to. An ASGI application has its own: producer.asgi(token=…)."
+            f"{name}= is for an address, and there is none: give listen= for one where readers come, "
+            "or hub= for a hub to go to. An ASGI application has its own: producer.asgi(token=…)."
         )
     if hub_options != DEFAULT_CONNECT_OPTIONS and not has_hub:
         raise TypeError("hub_options= is for a hub, and there is none: give hub= for one to go to.")

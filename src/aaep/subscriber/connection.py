@@ -35,7 +35,7 @@ from ..runtime.ids import format_timestamp
 from ..runtime.mailbox import Mailbox
 from ..runtime.options import list_keywords
 from ..text.sanitize import sanitize
-from ..transports.base import Arrival, Channel, ChannelLost, ChannelRefused
+from ..transports.base import Channel, ChannelLost, ChannelRefused, ReceivedMessage
 from .audit import StreamAudit
 from .deduplicate import Deduplicator, ReceivedEvent
 from .replies import OpenPrompts, SentReplies, encode_checked
@@ -432,13 +432,13 @@ class Connection:
         if not self._is_open:
             self._connection_began()
         up = asyncio.get_running_loop().call_later(OPEN_AFTER, self._mark_open)
-        arrivals = self.channel.arrivals(self.subscription_id, self.last_received_id)
+        messages = self.channel.receive_messages(self.subscription_id, self.last_received_id)
         try:
-            async with _closing_iterator(arrivals):
-                async for arrival in arrivals:
+            async with _closing_iterator(messages):
+                async for received in messages:
                     self._mark_open()
                     self._attempts = 0
-                    self._handle_arrival(arrival)
+                    self._handle_message(received)
                     while (
                         self.mailbox.is_full()
                     ):  # who reads is behind: so is the producer then, and it may merge (CF-083)
@@ -462,19 +462,19 @@ class Connection:
             self._is_open = True
             self._set_status("resumed", "Connected again.")
 
-    def _handle_arrival(self, arrival: Arrival) -> None:
-        message, violations = self.audit.read(arrival.data)
+    def _handle_message(self, received: ReceivedMessage) -> None:
+        message, violations = self.audit.read(received.data)
         if message is None:
             self._notify_status(UNREADABLE)  # SEC-009: it may have been a question, and nobody is to wait for nothing
         if not self._is_out_of_order(message):
-            self.last_received_id = arrival.id or (
+            self.last_received_id = received.id or (
                 message.event_id if isinstance(message, Envelope) else self.last_received_id
             )
         if isinstance(message, Envelope):
             with self.lock:
                 self.prompts.note_arrival(message)
             self._resend_reply(self.replies.find_repeat(message, self.subscription_id))
-            received = ReceivedEvent(message, arrival.data, violations)
+            received = ReceivedEvent(message, received.data, violations)
             events, late = self._deduplicator.take(received, self.clock())
             self.audit.report_violations(late, message.event_id, message.session_id)
             for event in events[:-1]:
@@ -485,7 +485,7 @@ class Connection:
             self._schedule_advance()
         elif isinstance(message, SubscriptionClose):
             if message.subscription_id == self.subscription_id:
-                self.audit.feed(arrival.data, self._timestamp())
+                self.audit.feed(received.data, self._timestamp())
                 raise ProducerClosed(message)
             log.warning("A close of another subscription was ignored.")
         elif message is not None:  # CF-038: only subscribers renegotiate, and so with the rest
@@ -561,10 +561,10 @@ async def _as_aaep_error(work: Coroutine[Any, Any, T]) -> T:
 
 
 @contextlib.asynccontextmanager
-async def _closing_iterator(arrivals: AsyncIterator[Arrival]) -> AsyncIterator[None]:
+async def _closing_iterator(messages: AsyncIterator[ReceivedMessage]) -> AsyncIterator[None]:
     try:
         yield
     finally:
-        shut = getattr(arrivals, "aclose", None)
+        shut = getattr(messages, "aclose", None)
         if shut is not None:
             await shut()

@@ -20,7 +20,7 @@ from ..errors import AaepError
 from ..identity.manifests import declared_origins, parse_manifest
 from ..identity.origins import ENCRYPTED, LOCAL_ORIGIN, is_on_this_machine, origin, same_origin
 from ..protocol.messages import Manifest
-from ..transports.base import Arrival, Channel, ChannelLost, ChannelRefused, type_of
+from ..transports.base import Channel, ChannelLost, ChannelRefused, ReceivedMessage, read_message_type
 
 __all__ = ["FallbackChannel"]
 
@@ -46,10 +46,10 @@ class FallbackChannel:
 
     async def request(self, message: bytes) -> bytes:
         """Send a request and return the answer, trying other addresses for a new subscription."""
-        if type_of(message) != "subscription.request":
+        if read_message_type(message) != "subscription.request":
             return await self._require_channel().request(message)
         answer = await self._request_anywhere(message)
-        if type_of(answer) == "subscription.accepted":
+        if read_message_type(answer) == "subscription.accepted":
             await self._learn_addresses()
         return answer
 
@@ -74,10 +74,10 @@ class FallbackChannel:
         """Send a message over the current channel."""
         await self._require_channel().send(message)
 
-    async def arrivals(self, subscription_id: str, after: str = "") -> AsyncGenerator[Arrival, None]:
+    async def receive_messages(self, subscription_id: str, after: str = "") -> AsyncGenerator[ReceivedMessage, None]:
         """Yield what arrives for a subscription. A failure before the first arrival ends the subscription."""
         has_arrived = False
-        stream = self._require_channel().arrivals(subscription_id, after)
+        stream = self._require_channel().receive_messages(subscription_id, after)
         try:
             async for arrival in stream:
                 has_arrived = True

@@ -6,7 +6,7 @@ import contextlib
 from collections.abc import AsyncGenerator, AsyncIterator, Callable
 from typing import Any, Literal, TypeAlias
 
-from ..transports.base import Arrival, Channel
+from ..transports.base import Channel, ReceivedMessage
 
 __all__ = ["Direction", "RecordCallback", "RecordingChannel"]
 
@@ -41,14 +41,14 @@ class RecordingChannel:
         self._record("in", message)
         await self._channel.send(message)
 
-    async def arrivals(self, subscription_id: str, after: str = "") -> AsyncGenerator[Arrival, None]:
-        arrivals: AsyncIterator[Arrival] = self._channel.arrivals(subscription_id, after)
+    async def receive_messages(self, subscription_id: str, after: str = "") -> AsyncGenerator[ReceivedMessage, None]:
+        messages: AsyncIterator[ReceivedMessage] = self._channel.receive_messages(subscription_id, after)
         async with contextlib.AsyncExitStack() as stack:
-            if isinstance(arrivals, AsyncGenerator):
-                stack.push_async_callback(arrivals.aclose)
-            async for arrival in arrivals:
-                self._record("out", arrival.data)
-                yield arrival
+            if isinstance(messages, AsyncGenerator):
+                stack.push_async_callback(messages.aclose)
+            async for received in messages:
+                self._record("out", received.data)
+                yield received
 
     async def close(self) -> None:
         await self._channel.close()

@@ -30,7 +30,7 @@ from ..protocol.messages import Capabilities, Reply
 from ..runtime.background import Waitable, is_in_event_loop
 from ..runtime.ids import format_timestamp
 from ..runtime.options import list_keywords
-from ..transports.base import Channel, ChannelLost, connect, transport
+from ..transports.base import Channel, ChannelLost, connect, find_transport
 from ..transports.options import DEFAULT_CONNECT_OPTIONS, ConnectOptions, Tls, Token, keep_supported
 from ..version import __version__
 from .connection import Connection, Reconnect, SubscriberRuntime
@@ -428,7 +428,7 @@ def _open_channel(source: str | Channel, options: ConnectOptions, *, use_other_t
     def connect_to(url: str) -> Channel:
         if url == source:
             return connect(url, options)
-        return connect(url, keep_supported(options, transport(url).CONNECT_OPTIONS))
+        return connect(url, keep_supported(options, find_transport(url).CONNECT_OPTIONS))
 
     return FallbackChannel(source, connect_to)
 

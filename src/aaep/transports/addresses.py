@@ -1,4 +1,4 @@
-"""Where a server may listen, and to whom: the same for every transport that has an address on a network."""
+"""Listen addresses, TLS contexts and sockets for the transports that listen on a network."""
 
 from __future__ import annotations
 
@@ -15,42 +15,42 @@ from ..identity.origins import SCHEMES, canonical_host, encrypted_scheme, format
 from ..identity.rate_limit import RateLimitedIdentity
 from ..identity.tokens import StaticToken
 from ..runtime.files import open_regular_file
-from .base import Reachable
+from .base import UnprotectedAddress
 from .options import ServerOptions, Tls
 
 __all__ = [
     "ListenAddress",
     "bind_socket",
     "choose_identity",
-    "client_ssl_context",
-    "make_ssl_context",
+    "make_client_ssl_context",
+    "make_server_ssl_context",
     "resolve_host",
     "resolve_listen_address",
 ]
 
 
 class ListenAddress(NamedTuple):
-    """An address to listen on."""
+    """An address to listen on, and the identity that authenticates its clients."""
 
     scheme: str
     host: str
-    numeric: str  # the address of the host
+    ip_address: str  # of the host
     is_local: bool  # whether only this machine can reach it
-    identity: Identity  # decides who is let in
+    identity: Identity
 
-    def url(self, port: int) -> str:
-        """Return its URL, with the port that was really taken."""
+    def build_url(self, port: int) -> str:
+        """Return the URL of the address with the port that was bound."""
         return f"{self.scheme}://{format_host(self.host)}:{port}"
 
-    def host_headers(self, port: int) -> tuple[str, ...]:
-        """Return the Host headers of requests that go to that URL; a default port may be left out there."""
+    def build_host_headers(self, port: int) -> tuple[str, ...]:
+        """Return the Host headers that requests to the address may have; a default port may be omitted."""
         name = format_host(self.host)
         with_port = f"{name}:{port}"
         return (with_port, name) if port == SCHEMES[self.scheme].default_port else (with_port,)
 
 
 def choose_identity(options: ServerOptions) -> Identity | None:
-    """Return what decides who is let in; a token is short for an identity of one that never expires."""
+    """Return the identity that a server's options name; ``token`` stands for one token that never expires."""
     if options.token is None:
         return options.identity
     if options.identity is not None:
@@ -61,14 +61,14 @@ def choose_identity(options: ServerOptions) -> Identity | None:
 async def resolve_listen_address(
     url: str, parts: SplitResult, port: int, identity: Identity | None, *, is_encrypted: bool, path: str = ""
 ) -> ListenAddress:
-    """Return the address that a URL names, unless other machines can reach it unprotected (TR-024, TR-027)."""
+    """Return the address of a URL; raise if other machines could reach it without protection (TR-024, TR-027)."""
     if parts.path not in ("", "/", path):
         raise AaepError(f"The paths of a server are given by the protocol. Leave {parts.path!r} out of {url!r}.")
     host = parts.hostname or "127.0.0.1"
     numeric = await resolve_host(host, port)
     is_local = is_loopback(numeric)
     if not is_local and (not is_encrypted or identity is None or isinstance(identity, Local)):
-        raise Reachable(
+        raise UnprotectedAddress(
             url,
             f"{url!r} can be reached from other machines, so it needs TLS and a credential: "
             f"use {encrypted_scheme(parts.scheme) or parts.scheme}:// with tls=Tls(cert=…, key=…), "
@@ -80,8 +80,8 @@ async def resolve_listen_address(
 # -- TLS -----------------------------------------------------------------------------------
 
 
-def make_ssl_context(url: str, scheme: str, tls: Tls | None) -> ssl.SSLContext | None:
-    """Return what a server encrypts with, if the URL says so. A client with a certificate of ``tls.ca`` is known."""
+def make_server_ssl_context(url: str, scheme: str, tls: Tls | None) -> ssl.SSLContext | None:
+    """Return the TLS context of a server; None for an unencrypted scheme. ``tls.ca`` enables client certificates."""
     encrypted = encrypted_scheme(scheme)
     if encrypted is not None:
         if tls is not None:
@@ -103,12 +103,12 @@ def make_ssl_context(url: str, scheme: str, tls: Tls | None) -> ssl.SSLContext |
     _load_certificate(context, tls.cert, tls.key)
     if tls.ca is not None:
         _load_authorities(context, tls.ca)
-        context.verify_mode = ssl.CERT_OPTIONAL  # whether one is needed is for the identity to say
+        context.verify_mode = ssl.CERT_OPTIONAL  # the identity decides whether a certificate is required
     return context
 
 
-def client_ssl_context(tls: Tls | None) -> ssl.SSLContext | None:
-    """Return what a client encrypts with; None for the system's list of authorities and no certificate of its own."""
+def make_client_ssl_context(tls: Tls | None) -> ssl.SSLContext | None:
+    """Return the TLS context of a client; None for the system's authorities and no client certificate."""
     if tls is None:
         return None
     if tls.context is not None:
@@ -128,14 +128,14 @@ def _load_authorities(context: ssl.SSLContext, ca: str) -> None:
     try:
         open_regular_file(ca).close()
         context.load_verify_locations(ca)
-    except OSError as error:  # SSLError is one
+    except OSError as error:  # SSLError is a subclass
         raise AaepError(f"The file ca={ca!r} cannot be used: {error.strerror or error}.") from error
 
 
 def _load_certificate(context: ssl.SSLContext, cert: str, key: str | None) -> None:
-    """Load a certificate and its key. OpenSSL names neither file when it cannot use one, so that is found out here."""
+    """Load a certificate and its key, naming the faulty file in the error, which OpenSSL does not."""
 
-    def refuse_pass_phrase() -> str:  # OpenSSL would ask for it at the terminal, if there is one
+    def refuse_pass_phrase() -> str:  # OpenSSL would prompt for it at the terminal
         raise AaepError(
             f"The key in {key or cert!r} needs a pass phrase. Give one without, in a file only you can read."
         )
@@ -148,7 +148,7 @@ def _load_certificate(context: ssl.SSLContext, cert: str, key: str | None) -> No
             raise AaepError(f"{name}={path!r} cannot be used: {error.strerror or error}.") from error
     try:
         ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER).load_verify_locations(cert)
-    except OSError as error:  # SSLError is one
+    except OSError as error:  # SSLError is a subclass
         raise AaepError(f"cert={cert!r} cannot be used: it holds no certificate in PEM format.") from error
     try:
         context.load_cert_chain(cert, key, refuse_pass_phrase)
@@ -162,17 +162,17 @@ def _load_certificate(context: ssl.SSLContext, cert: str, key: str | None) -> No
 
 
 async def resolve_host(host: str, port: int) -> str:
-    """Return the one address of a host to listen on, so that what is checked is what is bound."""
+    """Return a single IP address of a host, so that the address that is checked is the one that is bound."""
     try:
-        found = await asyncio.get_running_loop().getaddrinfo(canonical_host(host), port, type=socket.SOCK_STREAM)
+        resolved = await asyncio.get_running_loop().getaddrinfo(canonical_host(host), port, type=socket.SOCK_STREAM)
     except OSError as error:
         raise AaepError(f"No address was found for {host!r}: {error}. Try 127.0.0.1.") from error
-    addresses = [str(sockaddr[0]) for *_, sockaddr in found]
+    addresses = [str(sockaddr[0]) for *_, sockaddr in resolved]
     return min(addresses, key=lambda address: ":" in address)  # IPv4 first
 
 
 def bind_socket(url: str, host: str, port: int) -> socket.socket:
-    """Return a socket that listens at an address; what is wrong with it is said with the URL that named it."""
+    """Return a socket that listens at an address. Errors name the URL that the address came from."""
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
     try:
         return socket.create_server((host, port), family=family, backlog=1024)

@@ -1,9 +1,14 @@
 """
-What every transport offers, and how one is found by the scheme of a URL.
+The interface of transports, and the lookup of a transport by the scheme of a URL.
 
-A transport is a package in ``transports/``. It gives a hub a
-:class:`~aaep.hub.face.Server` and a subscriber a :class:`Channel`; nothing outside
-``transports/`` knows how bytes travel.
+A transport is a package in ``transports/``. It opens a :class:`~aaep.hub.face.Server`
+for a hub and a :class:`Channel` for a subscriber; no code outside ``transports/``
+depends on how bytes are carried.
+
+* :exc:`ChannelLost`: the connection broke; a retry may help
+* :exc:`ChannelRefused`: the server refused; a retry does not help
+    * :exc:`AgentEnded`: the agent's process has ended
+* :exc:`UnprotectedAddress`: an address that other machines reach lacks TLS or a credential
 """
 
 from __future__ import annotations
@@ -44,32 +49,32 @@ from .options import (
 
 __all__ = [
     "AgentEnded",
-    "Arrival",
     "Channel",
     "ChannelLost",
     "ChannelRefused",
-    "Reachable",
+    "ReceivedMessage",
     "SharedServer",
     "Token",
     "Transport",
+    "UnprotectedAddress",
     "asgi_application",
-    "authorization",
-    "connection_target",
+    "build_authorization_header",
+    "find_transport",
+    "read_message_type",
+    "resolve_target",
     "serve",
-    "transport",
-    "type_of",
 ]
 
 
 class ChannelLost(AaepError):
-    """The connection broke, or could not be made. Trying again later may help."""
+    """The connection broke or could not be opened. A later retry may help."""
 
 
 class ChannelRefused(AaepError):
     """
-    The server answered and refuses us. Trying again as we are will not help.
+    The server answered with a refusal. A retry with the same options does not help.
 
-    ``gone``: it does not know the subscription, or not any more. A new one may help (CF-092).
+    ``gone``: the server does not know the subscription, or no longer does. A new one may help (CF-092).
     """
 
     def __init__(self, message: str, *, gone: bool = False) -> None:
@@ -77,8 +82,8 @@ class ChannelRefused(AaepError):
         self.gone = gone
 
 
-class Reachable(AaepError):
-    """Other machines can reach this address, so it is not opened without TLS and a credential (TR-024)."""
+class UnprotectedAddress(AaepError):
+    """The address is reachable from other machines and lacks TLS or a credential, so it is not opened (TR-024)."""
 
     def __init__(self, url: str, text: str) -> None:
         super().__init__(text)
@@ -86,32 +91,32 @@ class Reachable(AaepError):
 
 
 class AgentEnded(ChannelRefused):
-    """The agent's process has ended, or never began, so no answer can come."""
+    """The agent's process has ended or could not be started, so no answer can come."""
 
 
 # -- the subscriber's side -----------------------------------------------------------------
 
 
-class Arrival(msgspec.Struct, frozen=True):
+class ReceivedMessage(msgspec.Struct, frozen=True):
     """
-    A message that came: its bytes, and the id to resume after, if it has one.
+    A received message: its bytes, and the id to resume after, if it has one.
 
-    No bytes stand for something that was no message at all.
+    Empty bytes stand for data that was not a message.
     """
 
     data: bytes
     id: str = ""
 
 
-class _Typed(msgspec.Struct):
+class _TypeOnly(msgspec.Struct):
     type: str = ""
 
 
-_decode_type: Final = msgspec.json.Decoder(_Typed).decode
+_decode_type: Final = msgspec.json.Decoder(_TypeOnly).decode
 
 
-def type_of(message: bytes) -> str:
-    """Return the type that a message names, whatever else is wrong with it; empty if it names none."""
+def read_message_type(message: bytes) -> str:
+    """Return the ``type`` of a message without checking anything else; empty if it has none."""
     try:
         return _decode_type(message).type
     except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError):
@@ -122,31 +127,31 @@ class Channel(Protocol):
     """
     A subscriber's channel to a producer.
 
-    Everything raises :exc:`ChannelLost` when the connection is gone and
-    :exc:`ChannelRefused` when the other side says no.
+    Every method raises :exc:`ChannelLost` when the connection is lost and
+    :exc:`ChannelRefused` when the producer refuses.
     """
 
     async def manifest(self) -> bytes:
-        """Return the manifest, as a JWS where it is signed and the transport can give one, else JSON (CF-124)."""
+        """Return the manifest, as a JWS if it is signed and the transport can carry one, else JSON (CF-124)."""
 
     async def request(self, message: bytes) -> bytes:
-        """Send a handshake message and return its answer, accepted or rejected."""
+        """Send a handshake message and return the answer, accepted or rejected."""
 
     async def send(self, message: bytes) -> None:
-        """Send what is not answered: a reply, a close."""
+        """Send a message that has no answer: a reply or a close."""
 
-    def arrivals(self, subscription_id: str, after: str = "") -> AsyncIterator[Arrival]:
-        """Yield what the producer sends, after an event if one is named, until the connection ends."""
+    def receive_messages(self, subscription_id: str, after: str = "") -> AsyncIterator[ReceivedMessage]:
+        """Yield messages of the producer until the connection ends, resuming after the event ``after`` if given."""
 
     async def close(self) -> None:
         """Close the connection. Closing twice is fine."""
 
 
-# -- finding a transport -------------------------------------------------------------------
+# -- lookup of transports ------------------------------------------------------------------
 
 
 class Transport(Protocol):
-    """What each package of ``transports/`` offers."""
+    """The interface of each package in ``transports/``."""
 
     SERVER_OPTIONS: frozenset[str]
     CONNECT_OPTIONS: frozenset[str]
@@ -171,25 +176,25 @@ _PACKAGES: Final = {
 }
 
 
-def transport(url: str) -> Transport:
-    """Return the transport that a URL asks for."""
+def find_transport(url: str) -> Transport:
+    """Return the transport for the scheme of a URL."""
     scheme = split_url(url).scheme.lower()
     if scheme not in _PACKAGES:
-        known = ", ".join(sorted(name for name in _PACKAGES if "+" not in name))  # those that people write
-        raise AaepError(f"There is no transport for {url!r}. Known: {known}. Write it like http://127.0.0.1:8137.")
+        schemes = ", ".join(sorted(name for name in _PACKAGES if "+" not in name))  # asgi+http is for internal use
+        raise AaepError(f"There is no transport for {url!r}. Known: {schemes}. Write it like http://127.0.0.1:8137.")
     return cast(Transport, import_module(f"{__package__}.{_PACKAGES[scheme]}"))
 
 
 def connect(url: str, options: ConnectOptions = DEFAULT_CONNECT_OPTIONS) -> Channel:
-    """Return a channel to the producer at a URL, by the transport that the URL asks for. Nothing is sent yet."""
-    package = transport(url)
+    """Return a channel to the producer at a URL, using the transport of its scheme. Nothing is sent yet."""
+    package = find_transport(url)
     check_supported(options, package.CONNECT_OPTIONS, url)
     return package.connect(url, options)
 
 
 def asgi_application(hub: HubFace, options: ServerOptions = DEFAULT_SERVER_OPTIONS) -> Any:
-    """Return a hub as an ASGI application, to be mounted in another."""
-    package: Any = transport("asgi+http:")
+    """Return an ASGI application that serves a hub, for mounting in another application."""
+    package: Any = find_transport("asgi+http:")
     check_supported(options, package.SERVER_OPTIONS, "asgi:")
     application: Any = package.Application(hub, options)
     hub.add_server(application)
@@ -197,74 +202,76 @@ def asgi_application(hub: HubFace, options: ServerOptions = DEFAULT_SERVER_OPTIO
 
 
 class SharedServer:
-    """Another URL of a server that is open already, such as ``ws:`` beside ``http:``; it is closed with that one."""
+    """An additional URL of an open server, such as ``ws:`` beside ``http:``. It is closed with that server."""
 
-    transports: Final = ()  # the other server names them
+    transports: Final = ()  # the other server lists them
 
     def __init__(self, url: str, server: Server) -> None:
         self.url = url
         self.server = server
 
     async def close(self) -> None:
-        """Leave the server open."""
+        """Do nothing: the underlying server stays open."""
 
 
-_options: Final[WeakKeyDictionary[Server, ServerOptions]] = WeakKeyDictionary()  # that each server was opened with
+_options_by_server: Final[WeakKeyDictionary[Server, ServerOptions]] = WeakKeyDictionary()
 
 
 async def serve(hub: HubFace, url: str, options: ServerOptions = DEFAULT_SERVER_OPTIONS) -> Server:
     """
-    Serve a hub at a URL, by the transport that the URL asks for. On the hub's loop.
+    Serve a hub at a URL, using the transport of its scheme. Runs on the hub's loop.
 
-    A URL of a server that was opened with the same options is served by that one: a :class:`SharedServer`.
+    If an open server with equal options already listens there, return a :class:`SharedServer` for it.
     """
     hub.start()
     install_loop_error_handler(asyncio.get_running_loop())
     open_server = _find_open_server(hub, url, options)
     if open_server is not None:
         return SharedServer(url_for_transport(open_server.url, TRANSPORTS[scheme_of(url)]), open_server)
-    package = transport(url)
+    package = find_transport(url)
     check_supported(options, package.SERVER_OPTIONS, url)
     prepared = options
     if options.identity is not None:
         prepared = dataclasses.replace(options, identity=await prepare_identity(options.identity))
     server = await package.serve(hub, url, prepared)
     hub.add_server(server)
-    _options[server] = options
+    _options_by_server[server] = options
     return server
 
 
 def _find_open_server(hub: HubFace, url: str, options: ServerOptions) -> Server | None:
     for server in hub.servers:
-        offers_it = TRANSPORTS.get(scheme_of(url)) in server.transports and not getattr(server, "is_closed", False)
-        if offers_it and same_listener(server.url, url) and _options.get(server) == options:
+        if getattr(server, "is_closed", False) or TRANSPORTS.get(scheme_of(url)) not in server.transports:
+            continue
+        if same_listener(server.url, url) and _options_by_server.get(server) == options:
             return server
     return None
 
 
-# -- tokens and addresses of a client ------------------------------------------------------
+# -- tokens and addresses of clients -------------------------------------------------------
 
-_HEADER_TEXT: Final = re.compile(r"[!-~]+")  # what can stand in a header, and more than any token has
+_HEADER_TEXT: Final = re.compile(r"[!-~]+")  # allowed in a header; a superset of the characters of tokens
 
 
-def authorization(token: Token, name: str = "Authorization") -> dict[str, str]:
+def build_authorization_header(token: Token, name: str = "Authorization") -> dict[str, str]:
     """
-    Return the header that shows a token; none without one. A function is called each time, and must not wait.
+    Return the header that carries a token; empty without a token.
 
-    One that fails is called again with the next try: the service that gives tokens may be away.
+    A function is called each time and must not block. If it fails, :exc:`ChannelLost` is raised, so
+    that it is called again with the next attempt: the service that issues tokens may be unavailable.
     """
     if token is None:
         return {}
-    # The line break that a token has from the file it was read from is not part of it.
-    value = _call_for_token(token).strip() if callable(token) else token.strip()
+    # A token that was read from a file may end in a line break, which is not part of it.
+    value = _call_token_function(token).strip() if callable(token) else token.strip()
     if _HEADER_TEXT.fullmatch(value) is None:
         why = "holds what no token holds, such as a space, a line break or a letter with an accent"
         raise AaepError(f"The token {why if value else 'is empty'}. Give it as it was made, or leave it out.")
     return {name: f"Bearer {value}"}
 
 
-def connection_target(url: str, schemes: tuple[str, ...], options: ConnectOptions) -> tuple[SplitResult, int]:
-    """Return the parts and the port of a URL to connect to; one that does not protect what is sent is refused."""
+def resolve_target(url: str, schemes: tuple[str, ...], options: ConnectOptions) -> tuple[SplitResult, int]:
+    """Return the parts and the port of a URL to connect to; raise if it would send secrets unencrypted."""
     parts, port = split_server_url(url, schemes)
     if not parts.hostname:
         raise AaepError(f"{url!r} names no host. Write it like {parts.scheme}://127.0.0.1:8137.")
@@ -276,7 +283,7 @@ def connection_target(url: str, schemes: tuple[str, ...], options: ConnectOption
     return parts, port
 
 
-def _call_for_token(token: Callable[[], str]) -> str:
+def _call_token_function(token: Callable[[], str]) -> str:
     try:
         return str(token())
     except Exception as error:

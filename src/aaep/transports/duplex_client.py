@@ -1,9 +1,9 @@
 """
-A subscriber's channel over a connection that goes both ways: the base of WebSocket, sockets, pipes and gRPC.
+A subscriber's channel over a bidirectional connection: the base of WebSocket, Unix sockets, stdio and gRPC.
 
-Such a connection is one subscription (CF-040). When it is lost the subscription
-cannot be taken up again by its id; a new request says what was heard last
-(``attend.resume_after``, CF-084), and nothing is missed.
+Such a connection carries one subscription (CF-040). When it is lost, the subscription
+cannot be resumed by its id; a new request names the last received event
+(``attend.resume_after``, CF-084), so that no event is missed.
 """
 
 from __future__ import annotations
@@ -18,27 +18,27 @@ import msgspec
 
 from ..errors import FrameError
 from ..protocol.framing import Decoder, Frame
-from .base import Arrival, ChannelLost, ChannelRefused
+from .base import ChannelLost, ChannelRefused, ReceivedMessage
 
 __all__ = ["DuplexChannel", "DuplexConnection", "FrameReader"]
 
 _ANSWERS: Final = ("subscription.accepted", "subscription.rejected")
-_MAX_QUEUED: Final = 1000  # messages that wait to be taken; then the connection is not read
+_MAX_QUEUED: Final = 1000  # received messages; while the queue is full, the connection is not read
 _ANSWER_TIMEOUT: Final = 30.0  # seconds for an answer to a handshake message
 _READ_SIZE: Final = 65_536  # bytes
 
 
 class DuplexConnection(Protocol):
-    """One open connection. Everything raises :exc:`ChannelLost` when it is gone."""
+    """One open connection. Every method raises :exc:`ChannelLost` when it is lost."""
 
     async def send(self, message: bytes) -> None:
         """Send a message."""
 
     async def receive(self) -> bytes | ChannelRefused | None:
         """
-        Return the next message; None when the server has ended the connection, no bytes for what is no message.
+        Return the next message; None when the server has ended the connection, empty bytes for invalid data.
 
-        A refusal that is returned, not raised, is all that answers what was asked; the connection goes on.
+        A refusal that is returned instead of raised answers the pending request only; the connection stays open.
         """
 
     async def close(self) -> None:
@@ -54,16 +54,16 @@ _head_decoder: Final = msgspec.json.Decoder(_Head)
 
 
 class DuplexChannel:
-    """A :class:`~aaep.transports.base.Channel`: ``dial`` opens a connection, ``manifest`` gets the manifest."""
+    """A :class:`~aaep.transports.base.Channel` over connections that ``open_connection`` opens."""
 
     def __init__(
-        self, dial: Callable[[], Awaitable[DuplexConnection]], manifest: Callable[[], Awaitable[bytes]]
+        self, open_connection: Callable[[], Awaitable[DuplexConnection]], fetch_manifest: Callable[[], Awaitable[bytes]]
     ) -> None:
-        self.dial = dial
-        self._fetch_manifest = manifest
+        self.open_connection = open_connection
+        self._fetch_manifest = fetch_manifest
         self._connection: DuplexConnection | None = None
-        self._reader: asyncio.Task[None] | None = None
-        self._queue: asyncio.Queue[Arrival | Exception] = asyncio.Queue(_MAX_QUEUED)
+        self._read_task: asyncio.Task[None] | None = None
+        self._queue: asyncio.Queue[ReceivedMessage | Exception] = asyncio.Queue(_MAX_QUEUED)
         self._answer: asyncio.Future[bytes] | None = None
         self._request_lock = asyncio.Lock()  # one handshake message at a time
 
@@ -72,16 +72,16 @@ class DuplexChannel:
         return await self._fetch_manifest()
 
     async def request(self, message: bytes) -> bytes:
-        """Send a handshake message and return its answer; a request for a subscription opens a connection for it."""
+        """Send a handshake message and return the answer; a subscription.request opens a new connection."""
         async with self._request_lock:
             if _decode_head(message).type == "subscription.request":
                 await self._connect()
-            connection = self._open_connection_or_raise()
+            connection = self._require_connection()
             self._answer = asyncio.get_running_loop().create_future()
             try:
                 async with asyncio.timeout(_ANSWER_TIMEOUT):
-                    # If it cannot be sent the reader hears why, and perhaps an answer before that.
-                    with contextlib.suppress(ChannelLost, ChannelRefused):  # raised there
+                    # If sending fails, the read task sets the reason, or an answer that came before, on the future.
+                    with contextlib.suppress(ChannelLost, ChannelRefused):
                         await connection.send(message)
                     return await self._answer
             except TimeoutError:
@@ -90,12 +90,12 @@ class DuplexChannel:
                 self._answer = None
 
     async def send(self, message: bytes) -> None:
-        """Send what is not answered: a reply, a close."""
-        await self._open_connection_or_raise().send(message)
+        """Send a message that has no answer: a reply or a close."""
+        await self._require_connection().send(message)
 
-    async def arrivals(self, subscription_id: str, after: str = "") -> AsyncGenerator[Arrival, None]:
-        """Yield what the producer sends until the connection ends."""
-        if self._connection is None:  # only a new request brings it back
+    async def receive_messages(self, subscription_id: str, after: str = "") -> AsyncGenerator[ReceivedMessage, None]:
+        """Yield messages of the producer until the connection ends."""
+        if self._connection is None:  # only a new request opens another connection
             raise ChannelRefused("The connection was lost, and its subscription with it.", gone=True)
         while True:
             item = await self._queue.get()
@@ -108,7 +108,7 @@ class DuplexChannel:
         """Close the connection. Closing twice is fine."""
         await self._disconnect()
 
-    def _open_connection_or_raise(self) -> DuplexConnection:
+    def _require_connection(self) -> DuplexConnection:
         if self._connection is None:
             raise ChannelLost("There is no connection at the moment.")
         return self._connection
@@ -116,22 +116,23 @@ class DuplexChannel:
     async def _connect(self) -> None:
         await self._disconnect()
         self._queue = asyncio.Queue(_MAX_QUEUED)
-        self._connection = await self.dial()
-        self._reader = asyncio.get_running_loop().create_task(self._read(self._connection))
+        self._connection = await self.open_connection()
+        self._read_task = asyncio.get_running_loop().create_task(self._read(self._connection))
 
     async def _disconnect(self) -> None:
         connection, self._connection = self._connection, None
-        reader, self._reader = self._reader, None
+        read_task, self._read_task = self._read_task, None
         try:
-            if reader is not None:
-                reader.cancel()
-                await asyncio.gather(reader, return_exceptions=True)
-        finally:  # also when there is no time left for that
+            if read_task is not None:
+                read_task.cancel()
+                await asyncio.gather(read_task, return_exceptions=True)
+        finally:  # also when this task is cancelled meanwhile
             if connection is not None:
-                with contextlib.suppress(ChannelLost):  # it is gone already
+                with contextlib.suppress(ChannelLost):  # it is lost already
                     await connection.close()
 
     async def _read(self, connection: DuplexConnection) -> None:
+        """Receive messages until the connection ends: answers resolve the pending request, others are queued."""
         problem: Exception = ChannelLost("The connection ended.")
         has_closed = False
         try:
@@ -146,11 +147,11 @@ class DuplexChannel:
                         self._answer.set_result(raw)
                 else:
                     has_closed = has_closed or head.type == "subscription.close"
-                    await self._queue.put(Arrival(raw, head.event_id))
+                    await self._queue.put(ReceivedMessage(raw, head.event_id))
         except ChannelLost as error:
             problem = error
         except ChannelRefused as error:
-            # CF-097: a code after a close sums that up. Whether to come back is decided by what the close said.
+            # CF-097: the code after a close summarises it. The close message decides whether to reconnect.
             problem = ChannelRefused(str(problem), gone=True) if has_closed else error
         finally:
             if self._answer is not None and not self._answer.done():
@@ -162,21 +163,21 @@ def _decode_head(raw: bytes) -> _Head:
     try:
         return _head_decoder.decode(raw)
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
-        return _Head()  # the subscriber says what is wrong with it
+        return _Head()  # the subscriber reports what is wrong with the message
 
 
 class FrameReader:
-    """Frames of a stream as they become complete. A caller that stops waiting for one loses none."""
+    """Reads frames from a stream. Cancelling :meth:`next_frame` loses no frame."""
 
     def __init__(self, reader: asyncio.StreamReader, choose_decoder: Callable[[bytes], Decoder]) -> None:
-        """``choose_decoder`` is given the first bytes that come, and says how to take them apart."""
+        """``choose_decoder`` is called with the first bytes received and returns the decoder for the stream."""
         self._reader = reader
         self._choose_decoder = choose_decoder
         self._decoder: Decoder | None = None
         self._ready: deque[Frame | FrameError] = deque()
 
-    async def next(self) -> Frame | FrameError | None:
-        """Return the next frame, or what was none; None at the end."""
+    async def next_frame(self) -> Frame | FrameError | None:
+        """Return the next frame, or the error for invalid data; None at the end of the stream."""
         while not self._ready:
             try:
                 data = await self._reader.read(_READ_SIZE)
@@ -190,7 +191,7 @@ class FrameReader:
         return self._ready.popleft()
 
     async def drain(self) -> None:
-        """Throw away what comes, to the end."""
-        with contextlib.suppress(OSError):  # that is an end too
+        """Read and discard data until the end of the stream."""
+        with contextlib.suppress(OSError):  # a broken stream has ended too
             while await self._reader.read(_READ_SIZE):
                 pass

@@ -1,8 +1,8 @@
 """
-One client on a connection that goes both ways: the base of WebSocket, sockets, pipes and gRPC.
+The server's side of a bidirectional connection: the base of WebSocket, Unix sockets, stdio and gRPC.
 
-CF-040: one subscription for each connection, and one handshake message at a
-time, so that an answer needs no id to be matched by.
+CF-040: a connection carries one subscription and one handshake message at a
+time, so that answers need no id to be matched to their requests.
 """
 
 from __future__ import annotations
@@ -31,14 +31,21 @@ from ..protocol.messages import (
 )
 from .base import ChannelLost
 
-__all__ = ["ALLOWED", "LINGER", "NO_PEER", "Conversation", "IncomingAgentConnection", "abort_when_stuck"]
+__all__ = [
+    "ALLOWED_MESSAGES",
+    "LINGER_TIMEOUT",
+    "NO_PEER",
+    "Conversation",
+    "IncomingAgentConnection",
+    "abort_when_stuck",
+]
 
 log: Final = logging.getLogger("aaep.transports")
 
-LINGER: Final = 10.0  # seconds in which a client has to take something of what was sent before its connection ended
-MAX_AGENT_BACKLOG: Final = 32 * 1024 * 1024  # bytes of an agent that were not passed on yet
-NO_PEER: Final = Peer("", roles=frozenset())  # of a connection whose client is not known yet
-ALLOWED: Final = (
+LINGER_TIMEOUT: Final = 10.0  # seconds within which a client must read some of what is unsent when its connection ends
+MAX_AGENT_BACKLOG: Final = 32 * 1024 * 1024  # bytes received from an agent and not yet forwarded
+NO_PEER: Final = Peer("", roles=frozenset())  # for a connection whose client is not authenticated yet
+ALLOWED_MESSAGES: Final = (
     SubscriptionRequest,
     SubscriptionRenegotiate,
     SubscriptionClose,
@@ -48,96 +55,96 @@ ALLOWED: Final = (
 
 
 @lru_cache
-def _allowed_now(kinds: tuple[type[Message], ...], is_first: bool) -> tuple[type[Message], ...]:
-    """Return which of these kinds may come: a request first (CF-010), and after it everything but a request."""
+def _filter_allowed(kinds: tuple[type[Message], ...], is_first: bool) -> tuple[type[Message], ...]:
+    """Return the allowed kinds: only a request at first (CF-010), everything else after it."""
     return tuple(kind for kind in kinds if (kind is SubscriptionRequest) == is_first)
 
 
 def abort_when_stuck(
-    waiting: Callable[[], int],
+    count_unsent_bytes: Callable[[], int],
     abort: Callable[[], None],
     call_later: Callable[[float, Callable[[], None]], object],
 ) -> None:
-    """Abort a client that takes nothing more: it would keep its socket, and what waits in it, for ever."""
+    """Abort a connection whose client stops reading: it would hold its socket and buffers forever."""
 
     def check(unsent_before: int) -> None:
-        unsent = waiting()
+        unsent = count_unsent_bytes()
         if unsent < unsent_before:
-            call_later(LINGER, lambda: check(unsent))
+            call_later(LINGER_TIMEOUT, lambda: check(unsent))
         else:
             abort()
 
-    check(waiting() + 1)
+    check(count_unsent_bytes() + 1)
 
 
 class Conversation(ABC):
     """
-    One client on a connection that goes both ways: the hub's FrameWriter, and what the client says to the hub.
+    One client on a bidirectional connection: the hub's FrameWriter, and the handling of the client's messages.
 
-    A transport's subclass says how messages are framed, written and read, and how
-    its connection ends. Used on the hub's loop only; nothing here waits.
+    Each transport has a subclass that frames, writes and reads messages and ends the
+    connection. Used on the hub's loop only; no method blocks.
     """
 
-    # Attributes, so that a transport may put its own functions there: they are called for every reader each time.
-    frame: Callable[[str, bytes], bytes]  # event id and JSON to what goes over the wire
-    write: Callable[[bytes], None]  # send one or more frames, back to back
-    waiting: Callable[[], int]  # how many bytes the client has not taken yet
+    # Attributes, so that a transport can assign its own functions: they are called for every reader and event.
+    frame: Callable[[str, bytes], bytes]  # from event id and JSON to the bytes of a frame
+    write: Callable[[bytes], None]  # send one or more concatenated frames
+    count_unsent_bytes: Callable[[], int]
 
     def __init__(self, hub: HubFace, peer: Peer) -> None:
         self.peer = peer
         self.subscription_id: str | None = None
-        self.is_open = True  # whether anything more may be sent
+        self.is_open = True  # whether messages may still be sent
         self._hub = hub
-        self._agent: IncomingAgentConnection | None = None  # if the client is an agent, not a reader
+        self._agent: IncomingAgentConnection | None = None  # set if the client is an agent, not a reader
         self._timers: set[asyncio.TimerHandle] = set()
 
-    # -- what a transport implements ---------------------------------------------------------
+    # -- implemented by transports -----------------------------------------------------------
 
     @abstractmethod
     def hang_up(self, reason: str, message: SubscriptionClose | None) -> None:
         """
-        End the connection in the transport's own way, after what was written.
+        End the connection in the transport's own way, once everything written is sent.
 
-        ``message`` is the close that was sent before. Without one, ``reason`` is that
-        of a rejection, ``malformed`` for a request that cannot be used,
+        ``message`` is the close message that was just sent. Without one, ``reason`` is the
+        reason code of a rejection, ``malformed`` for an unusable request,
         ``protocol_error``, ``no_request``, ``subscriber_shutdown`` or ``server_closing``.
         """
 
     @abstractmethod
     def abort(self) -> None:
-        """Drop the connection at once, with whatever was not sent."""
+        """Drop the connection at once and discard unsent data."""
 
-    # -- from the beginning to the end -------------------------------------------------------
+    # -- lifecycle ---------------------------------------------------------------------------
 
     def start(self, request_timeout: float) -> None:
-        """Give the client so many seconds to say what it wants."""
+        """Give the client ``request_timeout`` seconds to send its first message."""
         self.call_later(request_timeout, self._check_handshake)
 
     @property
-    def is_settled(self) -> bool:
-        """Whether it is known what the connection is for."""
+    def is_established(self) -> bool:
+        """Whether the client has subscribed or turned out to be an agent."""
         return self.subscription_id is not None or self._agent is not None
 
     def _check_handshake(self) -> None:
-        """Refuse a client that has said nothing by now (WS-006, GRPC-006)."""
-        if not self.is_settled:
+        """Refuse a client that has sent no request in time (WS-006, GRPC-006)."""
+        if not self.is_established:
             self.refuse("no_request")
 
-    def say(self, message: Message) -> None:
-        """Send a message that is no event."""
+    def send_message(self, message: Message) -> None:
+        """Send a message other than an event."""
         self.write(self.frame("", codec.encode(message)))
 
     def close(self, message: SubscriptionClose | None) -> None:
-        """End the subscription, and the connection with it. Called by the hub."""
+        """End the subscription and the connection. Called by the hub."""
         if message is None:
-            # The client's own close is answered by `take`; else the subscription was closed from elsewhere.
+            # `handle_message` answers the client's own close; otherwise the subscription was closed from elsewhere.
             self._hub.call_soon(lambda: self.end("subscriber_shutdown"))
             return
-        self.say(message)  # CF-097: the message first
+        self.send_message(message)  # CF-097: before the connection ends
         self.end(message.reason_code, message)
 
     def end(self, reason: str, message: SubscriptionClose | None = None) -> None:
-        """Send nothing more and end the connection; see :meth:`hang_up` for the reasons."""
+        """Stop sending and end the connection; :meth:`hang_up` lists the reasons."""
         if not self.is_open:
             return
         self.is_open = False
@@ -146,12 +153,12 @@ class Conversation(ABC):
         self.hang_up(reason, message)
         self.linger()
 
-    def leave(self) -> None:
+    def shut_down(self) -> None:
         """End the connection because its server closes."""
         self.end("server_closing")
 
-    def lost(self) -> None:
-        """Note that the connection is gone; a client that comes back in time has missed nothing (CF-004)."""
+    def mark_lost(self) -> None:
+        """Record that the connection is lost; a client that resumes in time misses nothing (CF-004)."""
         self.is_open = False
         self._cancel_timers()
         self._detach()
@@ -165,11 +172,11 @@ class Conversation(ABC):
             self.subscription_id = None
 
     def linger(self) -> None:
-        """Leave the connection open as long as the client takes what was sent before its end."""
-        abort_when_stuck(self.waiting, self.abort, self.call_later)
+        """Keep the connection open while the client still reads what was sent."""
+        abort_when_stuck(self.count_unsent_bytes, self.abort, self.call_later)
 
     def call_later(self, seconds: float, function: Callable[[], None]) -> None:
-        """Call a function later, unless the connection has ended by then."""
+        """Call a function after a delay, unless the connection ends before."""
 
         def call() -> None:
             self._timers.discard(timer)
@@ -183,46 +190,46 @@ class Conversation(ABC):
             timer.cancel()
         self._timers.clear()
 
-    # -- what the client says ----------------------------------------------------------------
+    # -- messages of the client --------------------------------------------------------------
 
     def receive(self, raw: bytes) -> None:
-        """Take one message; anything else ends the connection."""
+        """Handle one message; invalid data ends the connection."""
         if not self.is_open:
             return
         if self._agent is not None:
             self._agent.feed(raw)
             return
         try:
-            if self.subscription_id is None and self._hub.takes_agents and self._take_agent(raw):
+            if self.subscription_id is None and self._hub.can_accept_agents and self._try_accept_agent(raw):
                 return
-            self.take(raw)
+            self.handle_message(raw)
         except UnreadableRequest as error:
             if not error.is_request:
                 self.refuse()
                 return
-            self.say(error.rejected)  # SUB-039: a request is answered, here too (CF-097, CF-108)
+            self.send_message(error.rejected)  # SUB-039: a request is always answered (CF-097, CF-108)
             self.end("malformed")
         except (RemoteProtocolError, UnknownSubscription):
             self.refuse()
 
-    def take(self, raw: bytes, kinds: tuple[type[Message], ...] = ALLOWED) -> None:
+    def handle_message(self, raw: bytes, kinds: tuple[type[Message], ...] = ALLOWED_MESSAGES) -> None:
         """
-        Take one message of some kinds.
+        Pass one message of the given kinds to the hub and send its answer.
 
-        Raises :exc:`~aaep.errors.RemoteProtocolError` for what is none, or none that may
-        come now, and :exc:`~aaep.hub.face.UnknownSubscription`.
+        Raises :exc:`~aaep.errors.RemoteProtocolError` for invalid data and for a message that is
+        not allowed now, and :exc:`~aaep.hub.face.UnknownSubscription`.
         """
-        own = self.subscription_id
-        # By the hub's own method, for the conformance suite plays a hub that answers otherwise.
-        answer = self._hub.receive(raw, self.peer, _allowed_now(kinds, own is None), own or "")
-        if answer is not None and self._answer(answer, is_first=own is None):
+        subscription_id = self.subscription_id
+        is_first = subscription_id is None
+        answer = self._hub.receive(raw, self.peer, _filter_allowed(kinds, is_first), subscription_id or "")
+        if answer is not None and self._send_answer(answer, is_first=is_first):
             return
-        if own is not None and not self._hub.is_connected(own, self):  # it was closed, by its subscriber or by us
+        if subscription_id is not None and not self._hub.is_connected(subscription_id, self):  # it was closed
             self.end("subscriber_shutdown")
 
-    def _answer(self, answer: Message, *, is_first: bool) -> bool:
-        """Send an answer; return whether the subscription begins or ends with it."""
-        self.say(answer)
+    def _send_answer(self, answer: Message, *, is_first: bool) -> bool:
+        """Send an answer; return whether it starts or ends the subscription."""
+        self.send_message(answer)
         if isinstance(answer, SubscriptionAccepted) and is_first:
             self.subscription_id = self._hub.connect(answer.subscription_id, self.peer, self)
             return True
@@ -232,8 +239,8 @@ class Conversation(ABC):
             return True
         return False
 
-    def _take_agent(self, raw: bytes) -> bool:
-        """Return whether the client is an agent, which says so with its manifest; the connection is its own then."""
+    def _try_accept_agent(self, raw: bytes) -> bool:
+        """Register the client as an agent if its message is a manifest; return whether it was one."""
         message = codec.read(raw, self._hub.offer.registry)[0]
         if not isinstance(message, Manifest):
             return False
@@ -248,20 +255,20 @@ class Conversation(ABC):
     # -- refusals ----------------------------------------------------------------------------
 
     def reject(self, rejection: SubscriptionRejected) -> None:
-        """Say no in the words that answer a request, and end the connection."""
-        self.say(rejection)
+        """Send a rejection and end the connection."""
+        self.send_message(rejection)
         self.end(rejection.reason_code)
 
     def refuse(self, reason: str = "protocol_error") -> None:
-        """End the connection for what is no message, or none that may come now; in the same words always (CF-113)."""
-        self.complain()
+        """End the connection because of invalid data or a message out of turn, always with one text (CF-113)."""
+        self.report_malformed()
         self.end(reason)
 
-    def complain(self) -> None:
-        """Say that a message was malformed, where the transport closes in its own way."""
+    def report_malformed(self) -> None:
+        """Log a malformed message and send a close message, without ending the connection."""
         log.info("A connection sent what is no message, and is closed.")
         if self.subscription_id is not None:
-            self.say(
+            self.send_message(
                 SubscriptionClose(
                     subscription_id=self.subscription_id,
                     reason_code="protocol_error",
@@ -272,16 +279,16 @@ class Conversation(ABC):
 
 class IncomingAgentConnection:
     """
-    A connection that an agent opened, used as if we had opened it.
+    A connection that an agent opened to a hub.
 
-    To the hub it is an :class:`~aaep.hub.face.AgentConnection`, to the subscriber
-    that reads the agent a :class:`~aaep.transports.duplex_client.DuplexConnection`.
+    It is an :class:`~aaep.hub.face.AgentConnection` for the hub, and a
+    :class:`~aaep.transports.duplex_client.DuplexConnection` for the subscriber that reads the agent.
     """
 
     def __init__(self, conversation: Conversation) -> None:
         self.peer = conversation.peer
-        self.cancel_expiry: Callable[[], None] | None = None  # takes back the next look at its credential
-        self.has_received = False  # whether anything came
+        self.cancel_expiry: Callable[[], None] | None = None  # cancels the next check of its credential
+        self.has_received = False  # whether a message has come
         self.is_closed = False
         self.on_close: Callable[[], None] = _do_nothing
         self._conversation = conversation
@@ -289,7 +296,7 @@ class IncomingAgentConnection:
         self._queued_bytes = 0
 
     def feed(self, raw: bytes | None) -> None:
-        """Queue a message that came; None says that the connection is gone."""
+        """Queue a received message; None marks the end of the connection."""
         if self.is_closed:
             return
         self.is_closed = raw is None
@@ -298,7 +305,7 @@ class IncomingAgentConnection:
         self._queue.put_nowait(raw)
         if self.is_closed:
             self.on_close()
-        elif self._queued_bytes > MAX_AGENT_BACKLOG:  # T4; an agent that comes back goes on where it was cut off
+        elif self._queued_bytes > MAX_AGENT_BACKLOG:  # T4; an agent that reconnects resumes where it was cut off
             log.warning("An agent says more than can be passed on. It is cut off, and may come back.")
             self.hang_up()
 
@@ -308,7 +315,7 @@ class IncomingAgentConnection:
         self._conversation.end("producer_shutdown")
 
     def expire(self) -> None:
-        """End the connection of a credential that is no longer valid; the agent may come back with another (CF-149)."""
+        """End the connection because its credential has expired; the agent may reconnect with a new one (CF-149)."""
         log.warning("The credential of an agent of %r counts no longer. It is let go of.", self.peer.principal)
         self.feed(None)
         self._conversation.reject(CREDENTIAL_EXPIRED)
@@ -320,7 +327,7 @@ class IncomingAgentConnection:
         self._conversation.write(self._conversation.frame("", message))
 
     async def receive(self) -> bytes | None:
-        """Return the agent's next message; None when its connection is gone."""
+        """Return the agent's next message; None when its connection has ended."""
         raw = await self._queue.get()
         self._queued_bytes -= len(raw or b"")
         return raw

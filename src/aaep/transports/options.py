@@ -1,8 +1,8 @@
 """
-Options of servers and connections, as values that an editor completes and a type checker checks.
+Options of servers and connections.
 
-Each transport lists the options it supports in ``SERVER_OPTIONS`` and ``CONNECT_OPTIONS``. An option that
-is set for a transport which has no use for it is an error, never ignored: it may be there for safety.
+Each transport lists the options it supports in ``SERVER_OPTIONS`` and ``CONNECT_OPTIONS``. Setting an
+option that the transport does not support is an error, never ignored: it may be meant for safety.
 """
 
 from __future__ import annotations
@@ -49,12 +49,13 @@ class Tls:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ServerOptions:
     """
-    How a server authenticates clients and which requests it takes.
+    Options of a server: authentication of clients, TLS, and limits for requests.
 
-    ``identity`` decides who is let in, ``token`` is short for one token that never expires. ``origins`` are
-    the web pages that may use the server, ``hosts`` are further Host headers that are its own, such as the
-    end of a tunnel. ``max_message_bytes`` bounds a message, and ``request_timeout`` the seconds that a
-    request may take to arrive, or a subscription.request after a connection.
+    ``identity`` authenticates clients; ``token`` stands for an identity with one token that never expires.
+    ``origins`` are the origins of web pages that may use the server, ``hosts`` are further Host headers that
+    it accepts, such as the name of a tunnel. ``max_message_bytes`` limits the size of a message, and
+    ``request_timeout`` the seconds that a request may take to arrive, or the first subscription.request
+    after a connection is opened.
     """
 
     identity: Identity | None = None
@@ -73,13 +74,13 @@ class ServerOptions:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ConnectOptions:
     """
-    How a client connects to a server.
+    Options of a client's connection to a server.
 
-    ``token`` is the bearer token to show, or a function that returns one and is called for each
+    ``token`` is the bearer token to send, or a function that returns one and is called for each
     connection. ``timeout`` is how many seconds an answer may take, and ``max_silence`` after how many
     seconds without any byte a connection counts as lost. ``framing`` is how messages are separated on a
     Unix socket. ``exit_timeout`` is how many seconds an agent that was started by a stdio URL may take to
-    end before it is told to, and again before it is made to.
+    exit before it gets SIGTERM, and again before it gets SIGKILL.
     """
 
     token: Token = None
@@ -99,11 +100,11 @@ def check_supported(options: ServerOptions | ConnectOptions, supported: frozense
     for field in dataclasses.fields(options):
         if field.name not in supported and getattr(options, field.name) != field.default:
             scheme = url.partition(":")[0]
-            known = ", ".join(f"{name}=" for name in sorted(supported)) or "none"
-            raise AaepError(f"{scheme}: takes no {field.name}=. Leave it out. Options that it takes: {known}.")
+            names = ", ".join(f"{name}=" for name in sorted(supported)) or "none"
+            raise AaepError(f"{scheme}: takes no {field.name}=. Leave it out. Options that it takes: {names}.")
 
 
 def keep_supported(options: ConnectOptions, supported: frozenset[str]) -> ConnectOptions:
-    """Return the options with those that a transport does not support set back to their defaults."""
+    """Return the options, with those that a transport does not support reset to their defaults."""
     defaults: dict[str, Any] = {field.name: field.default for field in dataclasses.fields(options)}
     return dataclasses.replace(options, **{name: defaults[name] for name in defaults.keys() - supported})

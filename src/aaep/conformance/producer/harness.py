@@ -21,8 +21,8 @@ from ...errors import AaepError
 from ...identity.origins import split_url
 from ...protocol.attend_extension import ATTEND
 from ...runtime.ids import format_timestamp, new_id
-from ...transports.addresses import client_ssl_context
-from ...transports.base import AgentEnded, Arrival, Channel, ChannelLost, ChannelRefused, connect
+from ...transports.addresses import make_client_ssl_context
+from ...transports.base import AgentEnded, Channel, ChannelLost, ChannelRefused, ReceivedMessage, connect
 from ...transports.http.routes import REPLIES
 from ...transports.options import DEFAULT_CONNECT_OPTIONS, ConnectOptions
 from ..judge import EvidenceLog, RecordedMessage, excerpt
@@ -341,23 +341,23 @@ class FakeSubscriber:
 
     async def _listen(self) -> None:
         try:
-            async for arrival in self.channel.arrivals(self.subscription_id, self.last_event_id):
-                self._receive(arrival)
+            async for received in self.channel.receive_messages(self.subscription_id, self.last_event_id):
+                self._receive(received)
             self.end_reason = "The producer ended the stream."
         except (ChannelLost, ChannelRefused) as error:
             self.end_reason = str(error) or type(error).__name__
         finally:
             self._activity.set()
 
-    def _receive(self, arrival: Arrival) -> None:
-        event = ObservedEvent(time.monotonic(), arrival.data, decode_object(arrival.data))
+    def _receive(self, received: ReceivedMessage) -> None:
+        event = ObservedEvent(time.monotonic(), received.data, decode_object(received.data))
         self._harness.record(
-            arrival.data,
+            received.data,
             self.subscription_id,
             from_producer=True,
             is_main=self.is_main and self._harness.assign_session(event),
         )
-        self.last_event_id = arrival.id or self.last_event_id
+        self.last_event_id = received.id or self.last_event_id
         self.events.append(event)
         self._harness.consent_tracker.observe(event)
         self._activity.set()
@@ -562,7 +562,7 @@ async def _post_reply(harness: Harness, raw: bytes) -> SendResult:
     token = harness.options.token
     if token:
         headers["Authorization"] = f"Bearer {token() if callable(token) else token}"
-    tls = client_ssl_context(harness.options.tls) or True
+    tls = make_client_ssl_context(harness.options.tls) or True
     timeout = aiohttp.ClientTimeout(total=harness.patience)
     try:
         async with (

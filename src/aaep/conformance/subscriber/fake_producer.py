@@ -38,7 +38,7 @@ from ...protocol.messages import (
 )
 from ...protocol.negotiation import Offer, apply_change, negotiate, renegotiate
 from ...runtime.ids import format_timestamp, new_id
-from ...transports.base import transport
+from ...transports.base import find_transport
 from ..judge import RecordedMessage
 from ..messages import EVENT_TYPE_PREFIX, JsonObject, decode_object
 from .raw_http import RawHttpServer
@@ -83,7 +83,7 @@ class FakeProducer:
     rejected with these members.
     """
 
-    takes_agents = False
+    can_accept_agents = False
 
     def __init__(
         self,
@@ -125,7 +125,7 @@ class FakeProducer:
         if url.lower().startswith("http:"):
             self._server = await RawHttpServer.serve(self, url)
         else:
-            self._server = await transport(url).serve(self, url)
+            self._server = await find_transport(url).serve(self, url)
         self.address = self._server.url
         return self.address
 
@@ -181,7 +181,7 @@ class FakeProducer:
         return build_manifest(self.offer, self.servers)
 
     @property
-    def offered(self) -> Offer:
+    def signed_offer(self) -> Offer:
         """The offer, with a signed manifest if there is a key for it."""
         if self._signing_key is None or self._server is None:
             return self.offer
@@ -252,7 +252,7 @@ class FakeProducer:
         return answer
 
     def _negotiate(self, message: SubscriptionRequest, subscription_id: str) -> JsonObject:
-        offer = self.offered
+        offer = self.signed_offer
         is_signed = offer.signed_manifest is not None
         if not is_signed:  # without any, a request that demands a signed manifest would be rejected
             offer = msgspec.structs.replace(offer, signed_manifest="a.b.c")
@@ -265,7 +265,7 @@ class FakeProducer:
         requested = self._requested_capabilities.get(received.subscription_id)
         if requested is None:
             return 404
-        answer: JsonObject = json.loads(codec.encode(renegotiate(requested, message, self.offered)))
+        answer: JsonObject = json.loads(codec.encode(renegotiate(requested, message, self.signed_offer)))
         self._requested_capabilities[received.subscription_id] = apply_change(requested, message)
         answer["subscription_id"] = received.subscription_id
         self._record(json.dumps(answer).encode(), received.subscription_id, from_producer=True)

@@ -22,7 +22,7 @@ from ...protocol.messages import Manifest, SubscriptionClose
 from ...protocol.negotiation import Offer
 from ...runtime.background import close_server
 from ...transports.addresses import bind_socket, resolve_host
-from ...transports.base import Reachable
+from ...transports.base import UnprotectedAddress
 from ...transports.http.routes import EVENTS, JOSE, MANIFEST, REPLIES, SUBSCRIPTIONS
 from ..messages import JsonObject
 
@@ -46,7 +46,7 @@ class ServedProducer(Protocol):
     """A producer as this server sees it."""
 
     @property
-    def offered(self) -> Offer:
+    def signed_offer(self) -> Offer:
         """The offer, with the signed manifest if there is one."""
 
     def manifest(self) -> Manifest:
@@ -78,7 +78,7 @@ class _RawFrameWriter:
         if not self._writer.is_closing():
             self._writer.write(data)
 
-    def waiting(self) -> int:
+    def count_unsent_bytes(self) -> int:
         """Return 0: a fake producer does not care how slow its subscriber is."""
         return 0
 
@@ -109,7 +109,9 @@ class RawHttpServer:
         port = parts.port or 0
         numeric = await resolve_host(host, port)
         if not is_loopback(numeric):  # TR-024: no client is asked who it is
-            raise Reachable(url, f"{url!r} can be reached from other machines. Play it on this one: 127.0.0.1.")
+            raise UnprotectedAddress(
+                url, f"{url!r} can be reached from other machines. Play it on this one: 127.0.0.1."
+            )
         bound = bind_socket(url, numeric, port)
         server = cls(producer)
         try:
@@ -181,7 +183,7 @@ class RawHttpServer:
         self, method: str, path: str, headers: Mapping[str, str], body: bytes
     ) -> tuple[int, bytes, dict[str, str]]:
         if method == "GET" and path == MANIFEST:
-            signed = self._producer.offered.signed_manifest
+            signed = self._producer.signed_offer.signed_manifest
             if signed is not None and "jose" in headers.get("accept", ""):
                 return 200, signed.encode(), {"Content-Type": JOSE}
             return 200, encode(self._producer.manifest()), {}

@@ -1,1 +1,1 @@
-"""Agents that are served by a hub elsewhere: both ends of that connection."""
+"""Both ends of the connection between an agent and a hub in another process."""

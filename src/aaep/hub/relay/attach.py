@@ -1,10 +1,10 @@
 """
-An agent that goes to a hub elsewhere, instead of waiting for readers at its own door.
+The agent's end of a relay: an agent that connects to a hub in another process.
 
-The agent opens the connection, says who it is with its manifest, and from then
-on the hub is a subscriber like any other: it asks for everything, answers
-prompts for its readers, and says where it stopped when it comes back. The
-agent stays the authority on its sessions.
+The agent opens the connection and sends its manifest. From then on the hub is an
+ordinary subscriber: it subscribes to all events, answers prompts for its readers,
+and names the last event it has when it reconnects. The agent remains the authority
+on its sessions.
 """
 
 from __future__ import annotations
@@ -36,20 +36,20 @@ __all__ = ["HubAttachment", "attach"]
 
 log: Final = logging.getLogger("aaep.attach")
 
-_chance: Final = random.SystemRandom()
+_random: Final = random.SystemRandom()
 
-FIRST_RETRY_DELAY: Final = 0.5  # seconds between tries, at first
-MAX_RETRY_DELAY: Final = 15.0  # and at most
-FAREWELL_TIMEOUT: Final = 2.0  # seconds for the hub to hear what was said before we leave
-POLL_INTERVAL: Final = 0.01  # seconds between two looks at how much of it is left
+FIRST_RETRY_DELAY: Final = 0.5  # seconds
+MAX_RETRY_DELAY: Final = 15.0  # seconds
+FLUSH_TIMEOUT: Final = 2.0  # seconds to send all events before closing
+LAST_SEND_TIMEOUT: Final = 0.5  # seconds to send the last messages of a connection
+POLL_INTERVAL: Final = 0.01  # seconds between checks for unsent bytes
 
-
-_REJECTED: Final = b"subscription.rejected"
-_pause: Final = asyncio.sleep
+_REJECTED_TYPE: Final = b"subscription.rejected"
+_sleep: Final = asyncio.sleep
 
 
 class _HubConversation(Conversation):
-    """The hub elsewhere as our own hub sees it: messages in a queue, and how much of it is left."""
+    """The remote hub as a client of our own hub: queues outgoing messages and counts unsent bytes."""
 
     def __init__(self, hub: Hub) -> None:
         super().__init__(hub, Peer("hub", "hub", roles=frozenset({REPLIER, RELAY})))
@@ -57,86 +57,90 @@ class _HubConversation(Conversation):
         self.queue: asyncio.Queue[bytes | None] = asyncio.Queue()
         self.ended = asyncio.Event()
         self._sessions = hub.sessions
-        self._bytes = 0
+        self._unsent_bytes = 0
 
     def _frame_line(self, _event_id: str, data: bytes) -> bytes:
-        # Compact JSON has no line break of its own.
+        # Compact JSON contains no line breaks.
         return add_audience(data, self._hub.offer.registry, self._sessions.audience_of) + b"\n"
 
     def write(self, data: bytes) -> None:
-        """Queue messages."""
+        """Queue one or more messages."""
         for line in data.splitlines():
-            self._bytes += len(line)
+            self._unsent_bytes += len(line)
             self.queue.put_nowait(line)
 
     def write_message(self, message: Message) -> None:
-        """Queue a message that is no event, and so has no audience."""
+        """Queue a message that is not an event and so has no audience."""
         self.write(encode(message))
 
-    def waiting(self) -> int:
-        """Return how many bytes were not sent yet."""
-        return self._bytes
+    def count_unsent_bytes(self) -> int:
+        """Return how many queued bytes are not sent yet."""
+        return self._unsent_bytes
 
     def mark_sent(self, line: bytes) -> None:
-        """Note that a message was sent."""
-        self._bytes -= len(line)
+        """Record that a message was sent."""
+        self._unsent_bytes -= len(line)
 
     def hang_up(self, reason: str, message: SubscriptionClose | None) -> None:
-        """Have the connection ended, after what is queued."""
+        """End the connection once the queue is sent."""
         self.ended.set()
 
     def abort(self) -> None:
-        """Have the connection ended."""
+        """End the connection."""
         self.ended.set()
 
 
 class HubAttachment:
-    """A connection of ours to a hub elsewhere; to our own hub, a :class:`~aaep.hub.face.Server` of no transport."""
+    """The connection to a remote hub. For our own hub it is a :class:`~aaep.hub.face.Server` without transports."""
 
-    transports: Final = ()  # no client can connect here
+    transports: Final = ()  # no client can connect to it
 
     def __init__(self, hub: Hub, url: str, channel: DuplexChannel, instance: str) -> None:
         self.url = url
-        self._hub, self._channel, self._instance = hub, channel, instance
+        self._hub = hub
+        self._channel = channel
+        self._instance = instance
         self._attached = asyncio.Event()
         self._current: _HubConversation | None = None
-        self._refusal = self._warned = ""
-        self._leaving = asyncio.Event()
+        self._refusal = ""
+        self._last_warning = ""
+        self._closing = asyncio.Event()
         self._task = asyncio.get_running_loop().create_task(self._run())
 
     async def close(self) -> None:
-        self._leaving.set()  # a wait that is over in this very moment does not notice that it was cancelled
+        """Disconnect from the hub and stop reconnecting."""
+        self._closing.set()  # a wait that finishes at this moment can miss the cancellation
         self._task.cancel()
         await asyncio.gather(self._task, return_exceptions=True)
         await self._channel.close()
 
-    async def wait_until_heard(self) -> None:
-        """Wait, not for long, until the hub has what was said: who lives for a moment only is to be heard too."""
+    async def wait_until_sent(self) -> None:
+        """Wait a short time until all events are sent, so that events of short-lived processes reach the hub."""
         if self._task.done() or not (self._attached.is_set() or self._hub.sessions.unheard_by_hub()):
             return
-        with contextlib.suppress(TimeoutError):  # it is kept in the journal, and the hub is not there
-            async with asyncio.timeout(FAREWELL_TIMEOUT):
+        with contextlib.suppress(TimeoutError):  # the hub is unavailable; the journal keeps the events
+            async with asyncio.timeout(FLUSH_TIMEOUT):
                 await self._attached.wait()
                 self._hub.delivery.route_all()
                 while not self._is_all_sent():
-                    await asyncio.sleep(POLL_INTERVAL)  # nobody tells when a socket has taken it
+                    await asyncio.sleep(POLL_INTERVAL)  # there is no notification for this
                 self._hub.sessions.mark_heard_by_hub()
 
     def _is_all_sent(self) -> bool:
-        """Whether the hub was sent everything."""
+        """Whether all events were sent to the hub."""
         conversation = self._current
         if conversation is None or conversation.subscription_id is None:
             return False
         subscription = self._hub.subscriptions.by_id(conversation.subscription_id)
         if subscription is None:
             return False
-        return subscription.is_live and not subscription.stream.new_events and not conversation.waiting()
+        return subscription.is_live and not subscription.stream.new_events and not conversation.count_unsent_bytes()
 
     async def _run(self) -> None:
         tries = 0
-        while not self._leaving.is_set():
+        while not self._closing.is_set():
             try:
-                wire = await self._channel.dial()
+                connection = await self._channel.open_connection()
             except ChannelLost as error:
                 self._warn(f"The hub is not there. {error}")
             except AaepError as error:
@@ -144,33 +148,34 @@ class HubAttachment:
             except Exception:
                 log.exception("The way to the hub failed, which is a defect. It is tried again.")
             else:
-                if await self._serve(wire):  # who is turned away at the door has got nowhere
-                    tries, self._warned = 0, ""
+                if await self._serve_connection(connection):  # a connection without a subscription is a failed try
+                    tries = 0
+                    self._last_warning = ""
                 refused = f"The hub at {self.url} does not take this agent. {self._refusal} It is tried again."
                 lost = f"The connection to the hub at {self.url} ended."
                 self._warn(f"{refused if self._refusal else lost} What happens meanwhile is kept for it.")
-            if self._leaving.is_set():
+            if self._closing.is_set():
                 return
             delay = min(MAX_RETRY_DELAY, FIRST_RETRY_DELAY * 2 ** min(tries, 10))
             tries += 1
-            await _pause(delay * (0.5 + _chance.random() / 2))
+            await _sleep(delay * (0.5 + _random.random() / 2))
 
-    def _warn(self, why: str) -> None:
-        """Once, however often it is tried."""
-        log.log(logging.DEBUG if why == self._warned else logging.WARNING, "%s", why)
-        self._warned = why
+    def _warn(self, text: str) -> None:
+        """Log a warning, or a debug message if the last warning had the same text."""
+        log.log(logging.DEBUG if text == self._last_warning else logging.WARNING, "%s", text)
+        self._last_warning = text
 
-    async def _serve(self, wire: DuplexConnection) -> bool:
-        """Be the hub's for one connection; whether it has subscribed."""
+    async def _serve_connection(self, connection: DuplexConnection) -> bool:
+        """Serve the remote hub on a connection until it ends; return whether the hub had subscribed."""
         self._refusal = ""
         self._current = conversation = _HubConversation(self._hub)
-        conversation.write_message(self._manifest())
-        work: list[Coroutine[Any, Any, object]] = [
-            self._send(wire, conversation),
-            self._read(wire, conversation),
+        conversation.write_message(self._build_manifest())
+        coroutines: list[Coroutine[Any, Any, object]] = [
+            self._send(connection, conversation),
+            self._read(connection, conversation),
             conversation.ended.wait(),
         ]
-        tasks = [asyncio.ensure_future(one) for one in work]
+        tasks = [asyncio.ensure_future(coroutine) for coroutine in coroutines]
         try:
             await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
         finally:
@@ -178,39 +183,38 @@ class HubAttachment:
             if self._is_all_sent():
                 self._hub.sessions.mark_heard_by_hub()
             self._current = None
-            conversation.lost()
+            conversation.mark_lost()
             conversation.queue.put_nowait(None)
             try:
-                with contextlib.suppress(TimeoutError):  # what was said last, if it can still be heard
-                    async with asyncio.timeout(0.5):  # wait_for() may forget that its caller was cancelled
+                with contextlib.suppress(TimeoutError):  # the hub may not read any more
+                    async with asyncio.timeout(LAST_SEND_TIMEOUT):  # wait_for() can lose a cancellation
                         await asyncio.shield(tasks[0])
                 for task in tasks:
                     task.cancel()
                 await asyncio.gather(*tasks, return_exceptions=True)
-            finally:  # also when there is no time left for that
-                with contextlib.suppress(AaepError):  # it is gone already
-                    await wire.close()
-            attached = self._attached.is_set()
+            finally:  # also when this task is cancelled meanwhile
+                with contextlib.suppress(AaepError):  # it is lost already
+                    await connection.close()
+            was_attached = self._attached.is_set()
             self._attached.clear()
-        return attached
+        return was_attached
 
-    def _manifest(self) -> Manifest:
-        told = self._hub.manifest()
-        return msgspec.structs.replace(told, extensions={PREFIX: {"instance": self._instance}})
+    def _build_manifest(self) -> Manifest:
+        return msgspec.structs.replace(self._hub.manifest(), extensions={PREFIX: {"instance": self._instance}})
 
-    async def _send(self, wire: DuplexConnection, conversation: _HubConversation) -> None:
+    async def _send(self, connection: DuplexConnection, conversation: _HubConversation) -> None:
         while (line := await conversation.queue.get()) is not None:
             try:
-                await wire.send(line)
+                await connection.send(line)
             except ChannelLost:
                 return
             finally:
                 conversation.mark_sent(line)
 
-    async def _read(self, wire: DuplexConnection, conversation: _HubConversation) -> None:
+    async def _read(self, connection: DuplexConnection, conversation: _HubConversation) -> None:
         try:
-            while (raw := await wire.receive()) is not None:
-                if not isinstance(raw, bytes) or not raw or self._refused(raw):
+            while (raw := await connection.receive()) is not None:
+                if not isinstance(raw, bytes) or not raw or self._read_refusal(raw):
                     continue
                 conversation.receive(raw)
                 if conversation.subscription_id is not None and not self._attached.is_set():
@@ -222,18 +226,20 @@ class HubAttachment:
         except ChannelRefused as error:
             self._refusal = self._refusal or str(error)
 
-    def _refused(self, raw: bytes) -> bool:
-        """Whether the hub says why it will not have us. It hangs up by itself."""
-        message = read(raw, self._hub.offer.registry)[0] if _REJECTED in raw else None
+    def _read_refusal(self, raw: bytes) -> bool:
+        """Store the reason if a message is a rejection, and return whether it is. The hub ends the connection."""
+        message = read(raw, self._hub.offer.registry)[0] if _REJECTED_TYPE in raw else None
         if not isinstance(message, SubscriptionRejected):
             return False
-        code = "" if message.reason_code == "unknown" else f"{message.reason_code}: "  # that is no word for a person
+        code = (
+            "" if message.reason_code == "unknown" else f"{message.reason_code}: "
+        )  # "unknown" means nothing to a person
         self._refusal = f"{code}{sanitize(message.reason_message)}"
         return True
 
 
 async def attach(hub: Hub, url: str, options: ConnectOptions, *, instance: str) -> HubAttachment:
-    """Go to a hub and stay there; when it is away, come back. Does not wait until it is there."""
+    """Connect to a remote hub in the background and reconnect when the connection is lost."""
     channel = connect(url, options)
     if not isinstance(channel, DuplexChannel):
         await channel.close()

@@ -1,10 +1,10 @@
 """
-For whom a session is, on its way from an agent to a hub and in the hub's journal. CF-145
+The audience of relayed sessions, between agent and hub and in the hub's journal (CF-145).
 
-An agent says it with the session's beginning, under our own extension, and the
-hub takes it off again: who else hears a session is none of its readers' business.
-The journal has it in an entry of its own, before the session's first event: a
-manifest, which is no event and so is shown to nobody.
+An agent adds the audience to the event that starts a session, under the ``attend``
+extension, and the hub removes it: a session's readers must not learn who else reads it.
+The journal has it in a separate entry before the session's first event, in the form of
+a manifest, which is not an event and so is never sent to readers.
 """
 
 from __future__ import annotations
@@ -26,49 +26,53 @@ from ...protocol.extensions import Registry
 from ...protocol.fields import AAEP_VERSION, CORE_CONTEXT, get_member
 from ...protocol.messages import Manifest
 
-__all__ = ["UNKNOWN_ORIGIN", "SessionOrigin", "add_audience", "audience_lookup", "read_origin", "split_audience"]
+__all__ = ["UNKNOWN_ORIGIN", "SessionOrigin", "add_audience", "make_audience_lookup", "read_origin", "split_audience"]
 
 AUDIENCE_MEMBER: Final = "audience"
-MAX_REMEMBERED: Final = 10_000
+MAX_CACHED_AUDIENCES: Final = 10_000  # sessions
 
-_STARTED: Final = b"aaep:agent.session.started"
+_STARTED_TYPE: Final = b"aaep:agent.session.started"
 
 
-def add_audience(data: bytes, known: Registry, audience: Callable[[str], frozenset[str] | None]) -> bytes:
-    """An event for a hub: if it begins a session that is not for everybody, with those it is for."""
-    if _STARTED not in data:
+def add_audience(data: bytes, registry: Registry, lookup_audience: Callable[[str], frozenset[str] | None]) -> bytes:
+    """Return an encoded event for a hub, with the audience added if it starts a session with a limited one."""
+    if _STARTED_TYPE not in data:
         return data
-    event = codec.read(data, known)[0]
-    to = audience(event.session_id) if isinstance(event, SessionStarted) else None
-    if not isinstance(event, SessionStarted) or to is None:
+    event = codec.read(data, registry)[0]
+    if not isinstance(event, SessionStarted):
+        return data
+    audience = lookup_audience(event.session_id)
+    if audience is None:
         return data
     contexts = (event.context,) if isinstance(event.context, str) else tuple(event.context)
     extensions = {
         **(get_member(event, "extensions") or {}),
-        PREFIX: {**attend_members(event), AUDIENCE_MEMBER: sorted(to)},
+        PREFIX: {**attend_members(event), AUDIENCE_MEMBER: sorted(audience)},
     }
-    both = tuple(dict.fromkeys((*contexts, ATTEND.context)))
-    return codec.encode(codec.replace(event, context=both, extensions=extensions))
+    all_contexts = tuple(dict.fromkeys((*contexts, ATTEND.context)))
+    return codec.encode(codec.replace(event, context=all_contexts, extensions=extensions))
 
 
 def split_audience(event: SessionStarted) -> tuple[SessionStarted, frozenset[str] | None]:
-    """The event as its agent made it, and those it names; None if it names nobody. What cannot be read is for none."""
-    ours = dict(attend_members(event))
-    if AUDIENCE_MEMBER not in ours:
+    """Return the event without its audience, and the audience; None if it has none. An invalid one counts as empty."""
+    attend = dict(attend_members(event))
+    if AUDIENCE_MEMBER not in attend:
         return event, None
-    given = ours.pop(AUDIENCE_MEMBER)
-    to = frozenset(one for one in given if isinstance(one, str)) if isinstance(given, list) else frozenset()
-    others = {**(get_member(event, "extensions") or {}), PREFIX: ours}
-    if ours:
-        return codec.replace(event, extensions=others), to
-    del others[PREFIX]
-    contexts = [one for one in event.context if one != ATTEND.context] if not isinstance(event.context, str) else []
-    context: Any = tuple(contexts) if len(contexts) > 1 else CORE_CONTEXT
-    return codec.replace(event, context=context, extensions=others or UNSET), to
+    names = attend.pop(AUDIENCE_MEMBER)
+    audience = frozenset(name for name in names if isinstance(name, str)) if isinstance(names, list) else frozenset()
+    extensions = {**(get_member(event, "extensions") or {}), PREFIX: attend}
+    if attend:
+        return codec.replace(event, extensions=extensions), audience
+    del extensions[PREFIX]
+    contexts: list[str] = []
+    if not isinstance(event.context, str):
+        contexts = [context for context in event.context if context != ATTEND.context]
+    remaining: Any = tuple(contexts) if len(contexts) > 1 else CORE_CONTEXT
+    return codec.replace(event, context=remaining, extensions=extensions or UNSET), audience
 
 
 class SessionOrigin(msgspec.Struct, frozen=True):
-    """Whose agent a session is of, which one of theirs, and whom that agent named."""
+    """The origin of a relayed session: the principal of its agent, the agent's instance, and the named audience."""
 
     principal: str
     instance: str
@@ -76,31 +80,31 @@ class SessionOrigin(msgspec.Struct, frozen=True):
 
     @property
     def key(self) -> tuple[str, str]:
-        """The agent, as nobody else can be it (CF-065); its own name is easily taken."""
+        """The key that identifies the agent (CF-065); an agent_id alone could be used by another agent."""
         return self.principal, self.instance
 
     def to_journal_entry(self, agent_id: str) -> bytes:
-        """What the journal keeps of it."""
-        facts: dict[str, Any] = {"principal": self.principal, "instance": self.instance}
+        """Return the journal entry for the origin, in the form of a manifest."""
+        attend: dict[str, Any] = {"principal": self.principal, "instance": self.instance}
         if self.named_audience is not None:
-            facts[AUDIENCE_MEMBER] = sorted(self.named_audience)
-        made = Manifest(
+            attend[AUDIENCE_MEMBER] = sorted(self.named_audience)
+        manifest = Manifest(
             agent_id=agent_id,
             aaep_versions_supported=(AAEP_VERSION,),
             conformance_levels_supported=(1,),
             transports_supported=(),
             languages_supported=(),
-            extensions={PREFIX: facts},
+            extensions={PREFIX: attend},
         )
-        return codec.encode(made)
+        return codec.encode(manifest)
 
     def resolve_audience(self, requested_by: str | None, *, is_multi_user: bool) -> frozenset[str] | None:
         """
-        Who may hear the session at a hub.
+        Return the principals that may read the session at a hub; None for all.
 
-        The user of this machine owns the hub, so an agent of theirs may speak to
-        whomever it names, and without a word to them alone; any other only to those
-        it works for. Where all who are let in are one person that is everybody.
+        Agents of the user of this machine, who owns the hub, may name any audience; without
+        one, the default of :func:`~aaep.identity.credentials.resolve_audience` applies. Agents of
+        other principals reach that principal only.
         """
         if not self.principal:
             return frozenset({LOCAL_PRINCIPAL})
@@ -110,30 +114,31 @@ class SessionOrigin(msgspec.Struct, frozen=True):
         return own if self.named_audience is None else own & self.named_audience
 
 
-UNKNOWN_ORIGIN: Final = SessionOrigin(
-    "", ""
-)  # a session that was kept without a word about it: for the user of this machine
+UNKNOWN_ORIGIN: Final = SessionOrigin("", "")  # of a session without an entry: for the user of this machine only
 
 
 def read_origin(entries: Sequence[JournalEntry]) -> SessionOrigin:
-    """Whose a session of an earlier run is."""
+    """Return the origin of a journaled session, from its first entry."""
     for entry in entries[:1]:
         message = codec.decode(entry.data)
-        ours = attend_members(message) if isinstance(message, Manifest) else {}
-        if ours:
-            names = frozenset(ours[AUDIENCE_MEMBER]) if AUDIENCE_MEMBER in ours else None
-            return SessionOrigin(ours["principal"], ours["instance"], names)
+        attend = attend_members(message) if isinstance(message, Manifest) else {}
+        if attend:
+            audience = frozenset(attend[AUDIENCE_MEMBER]) if AUDIENCE_MEMBER in attend else None
+            return SessionOrigin(attend["principal"], attend["instance"], audience)
     return UNKNOWN_ORIGIN
 
 
-def audience_lookup(journal: Journal, *, is_multi_user: bool) -> Callable[[str], frozenset[str] | None]:
-    """Who may hear what a hub's journal has of a session, by its id."""
+def make_audience_lookup(journal: Journal, *, is_multi_user: bool) -> Callable[[str], frozenset[str] | None]:
+    """Return a function from the id of a journaled session to its audience."""
 
-    @lru_cache(MAX_REMEMBERED)
-    def heard_by(session_id: str) -> frozenset[str] | None:
+    @lru_cache(MAX_CACHED_AUDIENCES)
+    def look_up_audience(session_id: str) -> frozenset[str] | None:
         entries = journal.read(session=session_id, limit=2)
-        began = [codec.decode(entry.data) for entry in entries[1:]]
-        asked = [get_member(one, "requested_by") for one in began if isinstance(one, SessionStarted)]
-        return read_origin(entries).resolve_audience(asked[0] if asked else None, is_multi_user=is_multi_user)
+        requested_by = None
+        for entry in entries[1:]:
+            event = codec.decode(entry.data)
+            if isinstance(event, SessionStarted):
+                requested_by = get_member(event, "requested_by")
+        return read_origin(entries).resolve_audience(requested_by, is_multi_user=is_multi_user)
 
-    return heard_by
+    return look_up_audience

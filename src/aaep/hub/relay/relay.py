@@ -1,8 +1,8 @@
 """
-A hub for agents in other processes: one subscriber for each agent that comes, and its sessions passed on.
+The hub's end of a relay: a subscriber for each agent that connects, whose sessions are published again.
 
-The agent is the authority on its sessions. Here they are followed, kept for
-readers who come later or come back, and ended if the agent does not return.
+The agent is the authority on its sessions. The hub tracks them, journals them for readers
+that join late or resume, and ends them if the agent does not return.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from typing import Any, Final, Literal
 from ...errors import AaepError
 from ...identity.peer import AGENT, LOCAL_PRINCIPAL, Peer
 from ...journal.base import JournalEntry
-from ...protocol import codec as bytes_
+from ...protocol import codec
 from ...protocol.attend_extension import attend_member
 from ...protocol.events import TERMINAL, Envelope, LocalizationHints, SessionStarted, StateChanged
 from ...protocol.fields import AAEP_VERSION, get_member
@@ -44,7 +44,7 @@ __all__ = ["AgentRegistry", "RelayedSession"]
 
 log: Final = logging.getLogger("aaep.relay")
 
-MAX_AGENTS_PER_PRINCIPAL: Final = 100  # agents of one principal
+MAX_AGENTS_PER_PRINCIPAL: Final = 100
 MAY_NOT_PUBLISH: Final = "This credential is not for publishing. Use one with the role agent."
 TOO_MANY_AGENTS: Final = "There are too many agents of this principal. Try again later."
 AGENT_ID_TAKEN: Final = (
@@ -57,84 +57,88 @@ _is_session_id: Final = pattern_test(SessionStarted, "session_id")
 
 
 class AgentRegistry:
-    """The agents of a hub. A connection that begins with a manifest is one; see ``Conversation``."""
+    """The agents that are connected to a hub. A client whose first message is a manifest is an agent."""
 
     def __init__(self, hub: Hub, *, is_multi_user: bool = False) -> None:
-        """``several``: those who are let in are more than one person, so a session is only for whose it is (CF-145)."""
-        self._hub, self.is_multi_user = hub, is_multi_user
+        """``is_multi_user``: clients are different people, so a session is for its own audience only (CF-145)."""
+        self.is_multi_user = is_multi_user
+        self._hub = hub
         self._agents: dict[tuple[str, str], AgentRelay] = {}
-        self._warned: dict[tuple[str, str], None] = {}
-        self._orphans: dict[str, RelayedSession] = {}  # sessions of an earlier run, whose agents have to come back
+        self._logged_refusals: dict[tuple[str, str], None] = {}
+        self._orphans: dict[str, RelayedSession] = {}  # sessions of an earlier run, until their agents reconnect
 
     def restore_sessions(self) -> None:
         """
-        Take up the sessions that the journal has open. Whoever had them has the resume window to come back.
+        Reopen the open sessions of the journal. Their agents have the resume window to reconnect.
 
-        The agent is the authority on a session, so it is not over because this hub was away.
+        The agent is the authority on a session, so a restart of the hub does not end it.
         """
-        for kept in self._hub.journal.list_sessions():
-            entries = self._hub.journal.read(session=kept.session_id, limit=kept.entry_count)
-            audience = self._hub.sessions.earlier_audience(kept.session_id)
-            one = RelayedSession(self._hub, kept.session_id, read_origin(entries), audience)
-            one.restore(entries)
-            if one.last_event is not None:
-                self._orphans[one.session_id] = one
-                self._hub.open_session(one)
+        for record in self._hub.journal.list_sessions():
+            entries = self._hub.journal.read(session=record.session_id, limit=record.entry_count)
+            audience = self._hub.sessions.earlier_audience(record.session_id)
+            relayed = RelayedSession(self._hub, record.session_id, read_origin(entries), audience)
+            relayed.restore(entries)
+            if relayed.last_event is not None:
+                self._orphans[relayed.session_id] = relayed
+                self._hub.open_session(relayed)
         if self._orphans:
             self._hub.call_at(time.monotonic() + self._hub.settings.resume_window, self._abandon_absent)
 
     def _abandon_absent(self) -> None:
-        """Who has come back by now has another resume window to speak of its sessions."""
-        self._abandon(lambda one: one.origin.key not in self._agents)
+        """End the sessions whose agents are not back. The others have another resume window to mention theirs."""
+        self._abandon(lambda relayed: relayed.origin.key not in self._agents)
 
-    def _abandon(self, over: Callable[[RelayedSession], bool]) -> None:
-        for one in [one for one in self._orphans.values() if over(one)]:
-            del self._orphans[one.session_id]
-            one.abandon()
-            self._hub.end_session(one)
+    def _abandon(self, is_abandoned: Callable[[RelayedSession], bool]) -> None:
+        for relayed in [relayed for relayed in self._orphans.values() if is_abandoned(relayed)]:
+            del self._orphans[relayed.session_id]
+            relayed.abandon()
+            self._hub.end_session(relayed)
 
-    def claim(self, session_id: str, relay: AgentRelay) -> RelayedSession | None:
-        """A session of an earlier run, for the agent whose it is, which speaks of it."""
-        one = self._orphans.get(session_id)
-        if one is None or one.origin.key != relay.key:
+    def claim_session(self, session_id: str, relay: AgentRelay) -> RelayedSession | None:
+        """Hand a session of an earlier run over to its agent and return it; None if it is not that agent's."""
+        relayed = self._orphans.get(session_id)
+        if relayed is None or relayed.origin.key != relay.key:
             return None
-        one.adopt(relay)
+        relayed.adopt(relay)
         return self._orphans.pop(session_id)
 
-    def abandon_unclaimed(self, key: tuple[str, str]) -> None:
-        """An agent of that name is here and says nothing of these sessions: it does not have them."""
-        self._abandon(lambda one: one.origin.key == key)
+    def abandon_unclaimed_sessions(self, key: tuple[str, str]) -> None:
+        """End the sessions of an earlier run that a connected agent has not mentioned: it does not have them."""
+        self._abandon(lambda relayed: relayed.origin.key == key)
 
-    def last_event_to_resume(self, key: tuple[str, str]) -> Envelope | None:
-        """The last that was heard of the sessions that an agent has to take up."""
-        found = [
-            one.last_event for one in self._orphans.values() if one.origin.key == key and one.last_event is not None
-        ]
-        return max(found, key=_when, default=None)
+    def find_last_event(self, key: tuple[str, str]) -> Envelope | None:
+        """Return the latest event of the sessions that an agent has to resume; None if there are none."""
+        sessions = [relayed for relayed in self._orphans.values() if relayed.origin.key == key]
+        events = [relayed.last_event for relayed in sessions if relayed.last_event is not None]
+        return max(events, key=_get_timestamp, default=None)
 
-    def accept(self, manifest: Manifest, peer: Peer, wire: IncomingAgentConnection) -> SubscriptionRejected | None:
-        """An agent has come, or has come back; what it is told if it may not."""
+    def accept(
+        self, manifest: Manifest, peer: Peer, connection: IncomingAgentConnection
+    ) -> SubscriptionRejected | None:
+        """Accept an agent that connects or reconnects; return a rejection if it may not."""
         if AGENT not in peer.roles:
             return self._refuse(manifest, peer, "authorization_denied", MAY_NOT_PUBLISH)
-        given = attend_member(manifest, "instance")
-        instance = given if isinstance(given, str) else ""
+        named_instance = attend_member(manifest, "instance")
+        instance = named_instance if isinstance(named_instance, str) else ""
         key = (peer.principal, instance or manifest.agent_id)
         relay = self._agents.get(key)
         if relay is not None and relay.is_connected and not (instance and relay.has_instance_id):
             return self._refuse(manifest, peer, "unknown", AGENT_ID_TAKEN)  # T6; SUB-055: no code fits
         how = "came" if relay is None else "came again"
         if relay is None:
-            if (
-                sum(principal == peer.principal for principal, _ in self._agents) >= MAX_AGENTS_PER_PRINCIPAL
-            ):  # T4: each has a thread
+            agent_count = sum(principal == peer.principal for principal, _ in self._agents)
+            if agent_count >= MAX_AGENTS_PER_PRINCIPAL:  # T4: each has a thread
                 return self._refuse(manifest, peer, "rate_limit", TOO_MANY_AGENTS)
             forget = partial(self._forget, key)
-            relay = self._agents[key] = AgentRelay(self._hub, self, manifest, key, forget, proven=bool(instance))
-            if instance:  # it is the very process that began them, and may have nothing to say of them for a while
-                for session_id in [one.session_id for one in self._orphans.values() if one.origin.key == key]:
-                    relay.adopt(session_id)
+            relay = self._agents[key] = AgentRelay(
+                self._hub, self, manifest, key, forget, has_instance_id=bool(instance)
+            )
+            if instance:  # the same process as before; it may not send events of its sessions for a while
+                sessions = [relayed for relayed in self._orphans.values() if relayed.origin.key == key]
+                for relayed in sessions:
+                    relay.adopt(relayed.session_id)
         log.info("The agent %r of %r %s over %s.", manifest.agent_id, peer.principal, how, peer.transport)
-        relay.add_connection(wire, instead=bool(instance))
+        relay.add_connection(connection, replace=bool(instance))
         return None
 
     def _refuse(
@@ -144,52 +148,58 @@ class AgentRegistry:
         reason: Literal["authorization_denied", "rate_limit", "unknown"],
         text: str,
     ) -> SubscriptionRejected:
-        """Said to the agent each time, and in the log once: it will try again."""
-        level = logging.DEBUG if (peer.principal, reason) in self._warned else logging.WARNING
-        remember_bounded(self._warned, (peer.principal, reason), None)
-        away = "The agent %r of %r over %s was turned away. %s"
-        log.log(level, away, manifest.agent_id, peer.principal, peer.transport, text)
+        """Return a rejection. It is logged as a warning only once, because the agent will retry."""
+        level = logging.DEBUG if (peer.principal, reason) in self._logged_refusals else logging.WARNING
+        remember_bounded(self._logged_refusals, (peer.principal, reason), None)
+        template = "The agent %r of %r over %s was turned away. %s"
+        log.log(level, template, manifest.agent_id, peer.principal, peer.transport, text)
         return SubscriptionRejected(reason_code=reason, reason_message=text)
 
     def _forget(self, key: tuple[str, str]) -> None:
         self._agents.pop(key, None)
 
     async def close(self) -> None:
+        """Disconnect from all agents."""
         for relay in [*self._agents.values()]:
             await relay.close()
 
 
 class AgentRelay:
-    """One agent, over however many connections it needs."""
+    """One agent, over any number of successive connections."""
 
     def __init__(
         self,
         hub: Hub,
-        relays: AgentRegistry,
+        registry: AgentRegistry,
         manifest: Manifest,
         key: tuple[str, str],
         forget: Callable[[], None],
         *,
-        proven: bool,
+        has_instance_id: bool,
     ) -> None:
-        """``proven``: it is known by its instance, which no other agent can know, not by a name that any can say."""
-        self.has_instance_id = proven
-        self.hub, self.key, self.manifest = hub, key, manifest
-        self.audience = None if key[0] == LOCAL_PRINCIPAL else frozenset({key[0]})  # whom it can speak to at all
-        self.session_id = ""  # to the hub, a source that asks who could answer
-        self._relays, self._forget = relays, forget
-        self._wires: asyncio.Queue[IncomingAgentConnection] = asyncio.Queue()
-        self._wire: IncomingAgentConnection | None = None  # the one in use
-        self._newest: IncomingAgentConnection | None = None  # the one that came last
-        self._dialled = self._subscribed = False  # ever
+        """``has_instance_id``: the agent is identified by its secret instance id, not by a name that others can use."""
+        self.has_instance_id = has_instance_id
+        self.hub = hub
+        self.key = key
+        self.manifest = manifest
+        self.audience = None if key[0] == LOCAL_PRINCIPAL else frozenset({key[0]})  # the most it can have
+        self.session_id = ""  # as a SessionSource, for questions about repliers
+        self._registry = registry
+        self._forget = forget
+        self._queued_connections: asyncio.Queue[IncomingAgentConnection] = asyncio.Queue()
+        self._current_connection: IncomingAgentConnection | None = None
+        self._newest_connection: IncomingAgentConnection | None = None
+        self._has_connected = False  # ever
+        self._has_subscribed = False  # ever
         self._sessions: dict[str, RelayedSession] = {}
-        self._stops: set[str] = set()  # sessions that are to be stopped, and whose end was not heard yet
-        last = relays.last_event_to_resume(key)
+        self._sessions_to_stop: set[str] = set()  # stop requested, end not received yet
+        last_event = registry.find_last_event(key)
         self._loop = asyncio.get_running_loop()
         self._agreed_terms = self._wanted_terms()
-        self._is_closing = self._is_over = False
+        self._is_closing = False
+        self._is_abandoned = False
         self.subscriber = Subscriber(
-            DuplexChannel(self._connect, self._manifest),
+            DuplexChannel(self._connect, self._encode_manifest),
             subscriber_id="aaep-hub",
             name="AAEP hub",
             replies=self._agreed_terms[0],
@@ -201,7 +211,7 @@ class AgentRelay:
             ),
             verbosity="detailed",
             languages=manifest.languages_supported or ("en-US",),
-            resume_after="" if last is None else last.event_id,
+            resume_after="" if last_event is None else last_event.event_id,
             reconnect=Reconnect(after_goodbye=True),
             on_status=self._status_changed,
         )
@@ -210,69 +220,71 @@ class AgentRelay:
 
     @property
     def is_connected(self) -> bool:
-        """Whether a connection of it is open, as far as is known."""
-        return self._newest is not None and not self._newest.is_closed
+        """Whether the agent's newest connection is open, as far as is known."""
+        return self._newest_connection is not None and not self._newest_connection.is_closed
 
-    def add_connection(self, wire: IncomingAgentConnection, *, instead: bool = False) -> None:
+    def add_connection(self, connection: IncomingAgentConnection, *, replace: bool = False) -> None:
         """
-        Another connection of the same agent; of those that wait to be used, the newest counts.
+        Add a connection of the same agent, in place of any that are queued.
 
-        ``instead``: it is the same process, which has lost the one in use, whether we have noticed or not (CF-094).
+        ``replace``: also in place of the current one, which the agent must have lost (CF-094).
         """
-        while not self._wires.empty():
-            self._wires.get_nowait().hang_up()
-        wire.on_close = partial(self._connection_lost, wire)
-        self._wires.put_nowait(wire)
-        self._newest = wire
-        if instead and self._wire is not None:
-            self._wire.on_close = lambda: None  # it is not the agent that leaves
-            self._wire.hang_up()
+        while not self._queued_connections.empty():
+            self._queued_connections.get_nowait().hang_up()
+        connection.on_close = partial(self._connection_lost, connection)
+        self._queued_connections.put_nowait(connection)
+        self._newest_connection = connection
+        if replace and self._current_connection is not None:
+            self._current_connection.on_close = lambda: None  # the agent is not leaving
+            self._current_connection.hang_up()
 
-    def _connection_lost(self, wire: IncomingAgentConnection) -> None:
-        """Who only said a name and left is no agent, and is not waited for."""
-        if not wire.has_received and not self._subscribed:
+    def _connection_lost(self, connection: IncomingAgentConnection) -> None:
+        """Abandon a client that has sent only its manifest: it is not worth waiting for."""
+        if not connection.has_received and not self._has_subscribed:
             self._abandon()
 
     async def close(self) -> None:
-        """This hub goes away. The agent's sessions go on, and are taken up again when it comes back."""
+        """Disconnect because the hub closes. The agent's sessions go on and are resumed after a restart."""
         self._is_closing = True
         self.hub.subscriptions.watchers.discard(self.refresh)
-        if self._wire is not None:  # no goodbye: that would say that nobody here will answer any more (CF-003, CF-004)
-            self._wire.feed(None)
+        # Without a close message, which would mean that no reader can answer any more (CF-003, CF-004).
+        if self._current_connection is not None:
+            self._current_connection.feed(None)
         await self.subscriber.close()
         self._task.cancel()
         await asyncio.gather(self._task, return_exceptions=True)
 
     def adopt(self, session_id: str) -> RelayedSession | None:
-        """Take up a session of an earlier run of this hub, if it is this agent's."""
-        relayed = self._relays.claim(session_id, self)
+        """Resume a session of an earlier run of the hub and return it; None if it is not this agent's."""
+        relayed = self._registry.claim_session(session_id, self)
         if relayed is not None:
             self._sessions[session_id] = relayed
         return relayed
 
-    # -- the agent -----------------------------------------------------------------------------
+    # -- events of the agent -------------------------------------------------------------------
 
     async def _connect(self) -> DuplexConnection:
-        """The agent's next connection. On the subscriber's own loop."""
-        work = asyncio.run_coroutine_threadsafe(self._next_connection(), self._loop)
-        wire = await asyncio.wrap_future(work)
-        return _Elsewhere(wire, self._loop)
+        """Return the agent's next connection. Runs on the subscriber's loop."""
+        future = asyncio.run_coroutine_threadsafe(self._next_connection(), self._loop)
+        connection = await asyncio.wrap_future(future)
+        return _CrossLoopConnection(connection, self._loop)
 
     async def _next_connection(self) -> DuplexConnection:
-        again, self._dialled = self._dialled, True
-        if again and not self._subscribed and self._wires.empty():  # nor who never let us subscribe
-            self._abandon()
+        is_reconnect = self._has_connected
+        self._has_connected = True
+        if is_reconnect and not self._has_subscribed and self._queued_connections.empty():
+            self._abandon()  # do not wait for an agent that never accepted our subscription
             raise ChannelLost("The agent never answered.")
         try:
             async with asyncio.timeout(self.hub.settings.resume_window):
-                self._wire = await self._wires.get()
-                return self._wire
+                self._current_connection = await self._queued_connections.get()
+                return self._current_connection
         except TimeoutError:
             self._abandon()
             raise ChannelLost("The agent did not come back.") from None
 
-    async def _manifest(self) -> bytes:
-        return bytes_.encode(self.manifest)
+    async def _encode_manifest(self) -> bytes:
+        return codec.encode(self.manifest)
 
     async def _run(self) -> None:
         try:
@@ -285,18 +297,20 @@ class AgentRelay:
 
     def _receive(self, event: Envelope) -> None:
         if not _is_event_id(event.event_id) or not _is_session_id(event.session_id):
-            log.warning("An agent's event was left out: its ids are none.")  # ENV-012, ENV-017: they go into frames
+            log.warning("An agent's event was left out: its ids are none.")  # ENV-012, ENV-017: they are used in frames
             return
         relayed = self._sessions.get(event.session_id) or self.adopt(event.session_id)
         if attend_member(event, "resync"):
             return
         if relayed is None:
             if not isinstance(event, SessionStarted) or self._is_known(event.session_id):
-                return  # else its beginning is not known here; the agent sends it first when we join
-            event, names = split_audience(event)
-            of = SessionOrigin(*self.key, names)
-            audience = of.resolve_audience(get_member(event, "requested_by"), is_multi_user=self._relays.is_multi_user)
-            relayed = self._sessions[event.session_id] = RelayedSession(self.hub, event.session_id, of, audience, self)
+                return  # a session must begin with its start, which the agent sends first in its catch-up
+            event, named_audience = split_audience(event)
+            origin = SessionOrigin(*self.key, named_audience)
+            requested_by = get_member(event, "requested_by")
+            audience = origin.resolve_audience(requested_by, is_multi_user=self._registry.is_multi_user)
+            relayed = RelayedSession(self.hub, event.session_id, origin, audience, self)
+            self._sessions[event.session_id] = relayed
             relayed.write_origin(self.manifest.agent_id)
             self.hub.open_session(relayed)
             self.refresh()
@@ -305,23 +319,23 @@ class AgentRelay:
             self._end(relayed)
 
     def _is_known(self, session_id: str) -> bool:
-        """T6: a session that is known here is another agent's, or was ended here, whatever its agent says later."""
+        """Whether a session belongs to another agent or has ended here, so that this agent cannot start it (T6)."""
         return self.hub.sessions.is_known(session_id) or bool(self.hub.journal.read(session=session_id, limit=1))
 
     def _end(self, relayed: RelayedSession) -> None:
         self._sessions.pop(relayed.session_id, None)
-        self._stops.discard(relayed.session_id)
+        self._sessions_to_stop.discard(relayed.session_id)
         self.hub.end_session(relayed)
         self.refresh()
 
     def _abandon(self) -> None:
-        """The agent is gone, and with it whoever could say how its sessions went on."""
-        if self._is_closing or self._is_over:
+        """End the sessions of an agent that is gone, and remove it."""
+        if self._is_closing or self._is_abandoned:
             return
-        self._is_over = True
+        self._is_abandoned = True
         level = logging.WARNING if self._sessions else logging.INFO
-        left = "The agent %r of %r is gone. Sessions of it that were ended here: %d."
-        log.log(level, left, self.manifest.agent_id, self.key[0], len(self._sessions))
+        template = "The agent %r of %r is gone. Sessions of it that were ended here: %d."
+        log.log(level, template, self.manifest.agent_id, self.key[0], len(self._sessions))
         for relayed in [*self._sessions.values()]:
             relayed.abandon()
             self._end(relayed)
@@ -329,48 +343,47 @@ class AgentRelay:
         self._forget()
         self.subscriber.close()
 
-    # -- the readers ---------------------------------------------------------------------------
+    # -- terms and replies ---------------------------------------------------------------------
 
     def refresh(self) -> None:
-        """Who can answer here, and how soon, is what the agent has to know (CF-001, CF-003, CF-028, CF-035)."""
-        wanted = self._wanted_terms()
-        if (
-            wanted != self._agreed_terms
-            and self.subscriber.subscription_id
-            and not self._is_closing
-            and not self._is_over
-        ):
-            self._agreed_terms = wanted
-            with suppress(AaepError):  # it has just ended
-                self.subscriber.renegotiate(replies=wanted[0], minimum_timeout=wanted[1])
+        """Renegotiate when it changes whether, and how soon, readers can answer (CF-001, CF-003, CF-028, CF-035)."""
+        terms = self._wanted_terms()
+        if terms == self._agreed_terms or not self.subscriber.subscription_id:
+            return
+        if self._is_closing or self._is_abandoned:
+            return
+        self._agreed_terms = terms
+        with suppress(AaepError):  # the subscription has just ended
+            self.subscriber.renegotiate(replies=terms[0], minimum_timeout=terms[1])
 
     def _wanted_terms(self) -> tuple[bool, int]:
-        """Whether anybody here can answer, and the seconds that who can wants to have for it: one, if nobody says."""
-        of: Sequence[SessionSource] = [*self._sessions.values()] or [self]
-        can = any(
-            self.hub.eligible_repliers(one, "confirmation") or self.hub.eligible_repliers(one, "clarification")
-            for one in of
+        """Return whether any reader can answer, and the longest timeout in seconds that they request; at least 1."""
+        sources: Sequence[SessionSource] = [*self._sessions.values()] or [self]
+        can_answer = any(
+            self.hub.eligible_repliers(source, "confirmation") or self.hub.eligible_repliers(source, "clarification")
+            for source in sources
         )
-        return can, max(1, *(self.hub.longest_requested_timeout(one) for one in of))
+        return can_answer, max(1, *(self.hub.longest_requested_timeout(source) for source in sources))
 
     def _status_changed(self, status: Status) -> None:
-        self._subscribed = self._subscribed or status.kind == "connected"
-        if status.kind in ("connected", "resumed", "gap"):  # who can answer may have changed meanwhile
+        self._has_subscribed = self._has_subscribed or status.kind == "connected"
+        if status.kind in ("connected", "resumed", "gap"):  # the eligible repliers may have changed meanwhile
             self._loop.call_soon_threadsafe(self._restore_terms)
         if status.kind == "connected":
-            unheard = partial(self._relays.abandon_unclaimed, self.key)
-            self.hub.call_at(time.monotonic() + self.hub.settings.resume_window, unheard)
+            abandon_unclaimed = partial(self._registry.abandon_unclaimed_sessions, self.key)
+            self.hub.call_at(time.monotonic() + self.hub.settings.resume_window, abandon_unclaimed)
 
     def _restore_terms(self) -> None:
-        """What the agent was told last may have been lost with the connection; what it has granted counts."""
+        """Renegotiate and repeat stop requests after a reconnect: the last ones may have been lost."""
         terms = self.subscriber.terms
-        self._agreed_terms = terms is not None and terms.supports_confirmation_reply is True, 1
+        can_reply = terms is not None and terms.supports_confirmation_reply is True
+        self._agreed_terms = can_reply, 1
         self.refresh()
-        for session_id in self._stops:
-            self._stop(session_id)
+        for session_id in self._sessions_to_stop:
+            self._request_stop(session_id)
 
     def forward(self, message: Reply) -> bool:
-        """Pass on a reader's reply, under the name that we have with the agent; whether that could be done."""
+        """Forward a reader's reply to the agent with our own subscription id; return whether it was sent."""
         try:
             self.subscriber.pass_on(message)
         except AaepError as error:
@@ -378,105 +391,118 @@ class AgentRelay:
             return False
         return True
 
-    # A relay is asked for by the hub only as a source of prompts that may come; it has none of its own.
+    def stop(self, session_id: str) -> None:
+        """Ask the agent to stop a session; repeated after a reconnect until it has ended (CF-147)."""
+        self._sessions_to_stop.add(session_id)
+        self._request_stop(session_id)
+
+    def _request_stop(self, session_id: str) -> None:
+        with suppress(AaepError):  # the agent's subscription has just ended
+            self.subscriber.stop(session_id)
+
+    # -- SessionSource -------------------------------------------------------------------------
+    # The hub uses a relay without sessions as the source of prompts that may come. It has no session of its own.
+
     def join(self, subscription: Subscription) -> SessionSnapshot:
+        """Return an empty snapshot."""
         return SessionSnapshot()
 
     def terms_changed(self, subscription: Subscription) -> None:
+        """Renegotiate with the agent if necessary."""
         self.refresh()
 
     def subscription_ended(self, subscription_id: str) -> None:
+        """Renegotiate with the agent if necessary."""
         self.refresh()
 
     def reply(self, message: Reply, via: str) -> None:
-        return None
+        """Do nothing: there are no prompts."""
 
     def owns_token(self, token: str) -> bool:
+        """Return False: there are no prompts."""
         return False
 
     def cancel(self, *, by: Literal["user"], reason: str) -> None:
-        return None
-
-    def stop(self, session_id: str) -> None:
-        """A reader wants a session of the agent stopped, which is for the agent to do, were it later (CF-147)."""
-        self._stops.add(session_id)
-        self._stop(session_id)
-
-    def _stop(self, session_id: str) -> None:
-        with suppress(AaepError):  # it has just ended, and its sessions with it
-            self.subscriber.stop(session_id)
+        """Do nothing: there is no session."""
 
 
-class _Elsewhere:
-    """A connection of the hub's loop, used from the subscriber's."""
+class _CrossLoopConnection:
+    """A connection that belongs to the hub's loop, for use on the subscriber's loop."""
 
-    def __init__(self, wire: DuplexConnection, loop: asyncio.AbstractEventLoop) -> None:
-        self._wire, self._loop = wire, loop
+    def __init__(self, connection: DuplexConnection, loop: asyncio.AbstractEventLoop) -> None:
+        self._connection = connection
+        self._loop = loop
 
     async def send(self, message: bytes) -> None:
-        await asyncio.wrap_future(asyncio.run_coroutine_threadsafe(self._wire.send(message), self._loop))
+        """Send a message on the hub's loop."""
+        await asyncio.wrap_future(asyncio.run_coroutine_threadsafe(self._connection.send(message), self._loop))
 
     async def receive(self) -> bytes | ChannelRefused | None:
-        return await asyncio.wrap_future(asyncio.run_coroutine_threadsafe(self._wire.receive(), self._loop))
+        """Return the next message, received on the hub's loop."""
+        return await asyncio.wrap_future(asyncio.run_coroutine_threadsafe(self._connection.receive(), self._loop))
 
     async def close(self) -> None:
-        await asyncio.wrap_future(asyncio.run_coroutine_threadsafe(self._wire.close(), self._loop))
+        """Close the connection on the hub's loop."""
+        await asyncio.wrap_future(asyncio.run_coroutine_threadsafe(self._connection.close(), self._loop))
 
 
-def _when(event: Envelope) -> str:
+def _get_timestamp(event: Envelope) -> str:
     return event.timestamp
 
 
-# -- session --
+# -- relayed sessions ------------------------------------------------------------------------
 
 
 class RelayedSession:
-    """One session of an agent elsewhere, as far as it is known here."""
+    """A session of an agent in another process, as far as the hub knows it."""
 
     def __init__(
         self,
         hub: Hub,
         session_id: str,
-        whose: SessionOrigin,
+        origin: SessionOrigin,
         audience: frozenset[str] | None,
         relay: AgentRelay | None = None,
     ) -> None:
-        """Without a relay it is one of an earlier run."""
-        self.session_id, self.origin, self.audience = session_id, whose, audience
+        """``relay`` is None for a session of an earlier run."""
+        self.session_id = session_id
+        self.origin = origin
+        self.audience = audience
         self.last_event: Envelope | None = None
-        self._hub, self._relay = hub, relay
+        self._hub = hub
+        self._relay = relay
         self._state = SessionState(session_id, whole=False)
         self._started: Envelope | None = None
-        self._known: set[str] = set()  # what the journal had of it when this hub was started
-        # What was answered before the agent was back: to each prompt, the last no and the last that is none.
+        self._restored_event_ids: set[str] = set()  # events that the journal had at startup
+        # Replies from before the agent was back: for each prompt, the last refusal and the last other reply.
         self._held_replies: dict[tuple[str, bool], Reply] = {}
-        self._is_stopped = False  # and whether it is to be stopped
+        self._is_stop_requested = False
 
     def write_origin(self, agent_id: str) -> None:
-        """Have the journal know whose it is, before anything of it: for whoever opens that next."""
+        """Journal the origin before the first event, for the next run of the hub."""
         data = self.origin.to_journal_entry(agent_id)
         self._hub.journal.append(new_id("man_"), self.session_id, data, at=time.time())
 
     def restore(self, entries: Sequence[JournalEntry]) -> None:
-        """What the journal has of it."""
+        """Apply the journal's events of the session."""
         for entry in entries:
-            event = bytes_.read(entry.data, self._hub.offer.registry)[0]
+            event = codec.read(entry.data, self._hub.offer.registry)[0]
             if isinstance(event, Envelope):
-                self._known.add(event.event_id)
+                self._restored_event_ids.add(event.event_id)
                 self._follow(event)
 
     def adopt(self, relay: AgentRelay) -> None:
-        """Its agent has come back."""
+        """Attach the session to its agent, which is back, and repeat a pending stop request."""
         self._relay = relay
-        if self._is_stopped:
+        if self._is_stop_requested:
             relay.stop(self.session_id)
 
     def receive(self, event: Envelope) -> None:
-        """Its next event: kept, then published."""
-        if event.event_id in self._known:
+        """Journal and publish the next event. A repeated prompt gets the replies that were held for it."""
+        if event.event_id in self._restored_event_ids:
             self._send_held_replies(get_member(event, "reply_token"))
             return
-        data = bytes_.encode(event)
+        data = codec.encode(event)
         self._hub.journal.append(event.event_id, self.session_id, data, at=time.time())
         self._follow(event)
         self._hub.publish(self, event, data)
@@ -487,36 +513,40 @@ class RelayedSession:
         self.last_event = event
 
     def abandon(self) -> None:
-        """Its agent does not come back: everybody is told, and nothing of it is open any more."""
+        """Publish the events that end a session whose agent does not return."""
         if self.last_event is not None:
             for event in [*build_closing_events(self._state, self.last_event, time.time())]:
                 self.receive(event)
 
     def join(self, subscription: Subscription) -> SessionSnapshot:
-        last = self.last_event
-        if last is None:
+        """Return the snapshot for a reader that joins: the start, pending prompts and the current state."""
+        last_event = self.last_event
+        if last_event is None:
             return SessionSnapshot()
-        agent = self._state.agents.get(last.producer.agent_id)
-        pending = [ask.event for ask in self._state.prompts.values() if ask.outcome == "pending"]
-        state = None
+        agent = self._state.agents.get(last_event.producer.agent_id)
+        pending = [prompt.event for prompt in self._state.prompts.values() if prompt.outcome == "pending"]
+        resync = None
         if agent is not None and agent.state in STATE_SUMMARIES:
-            state = _resync(last, agent.state)
-        return SessionSnapshot(self._started, [*pending], state, last.event_id)
+            resync = _build_resync(last_event, agent.state)
+        return SessionSnapshot(self._started, [*pending], resync, last_event.event_id)
 
     def terms_changed(self, subscription: Subscription) -> None:
+        """Renegotiate with the agent if necessary."""
         self._refresh()
 
     def subscription_ended(self, subscription_id: str) -> None:
+        """Renegotiate with the agent if necessary."""
         self._refresh()
 
     def reply(self, message: Reply, via: str) -> None:
+        """Forward a reply to the agent, or hold it until the agent is back."""
         if self._relay is None or not self._relay.forward(message):
             self._held_replies[message.reply_token, is_refusal(message)] = message
 
     def _send_held_replies(self, token: Any) -> None:
-        """The agent asks once more what was answered already. A no comes first."""
-        for refusing in (True, False):
-            message = self._held_replies.pop((token, refusing), None)
+        """Forward the held replies to a prompt that the agent repeats, a refusal first."""
+        for is_refused in (True, False):
+            message = self._held_replies.pop((token, is_refused), None)
             if message is not None and self._relay is not None:
                 self._relay.forward(message)
 
@@ -525,21 +555,24 @@ class RelayedSession:
             self._relay.refresh()
 
     def owns_token(self, token: str) -> bool:
+        """Whether a reply token belongs to a prompt of this session."""
         return token in self._state.prompts
 
     def cancel(self, *, by: Literal["user"], reason: str) -> None:
-        self._is_stopped = True
+        """Ask the agent to stop the session, now or when it is back."""
+        self._is_stop_requested = True
         if self._relay is not None:
             self._relay.stop(self.session_id)
 
 
-def _resync(last: Envelope, state: str) -> StateChanged:
+def _build_resync(last_event: Envelope, state: str) -> StateChanged:
+    """Return the event that tells a joining reader the current state."""
     return build_resync(
         state,
         aaep_version=AAEP_VERSION,
         event_id=new_id("evt_"),
-        session_id=last.session_id,
-        timestamp=max(format_timestamp(time.time()), last.timestamp),
-        producer=last.producer,
+        session_id=last_event.session_id,
+        timestamp=max(format_timestamp(time.time()), last_event.timestamp),
+        producer=last_event.producer,
         localization_hints=LocalizationHints(primary_language="en", text_direction="ltr"),
     )

@@ -1,10 +1,9 @@
 """
-A hub inside another web application: ``app.mount("/", producer.asgi())``.
+An ASGI application that serves a hub: ``app.mount("/", producer.asgi())``.
 
-Everything that the HTTP server of :mod:`aaep.transports.http` answers, on the
-same paths and by the same rules, for whatever speaks ASGI 3: Starlette, FastAPI,
-uvicorn, hypercorn. The server may have a loop of its own; what goes to the hub is
-done on the hub's.
+It has the routes and rules of the HTTP server in :mod:`aaep.transports.http`, for any
+ASGI 3 server or framework, such as Starlette, FastAPI, uvicorn or hypercorn. The server
+may run on another event loop than the hub; calls to the hub are made on the hub's loop.
 """
 
 from __future__ import annotations
@@ -43,7 +42,7 @@ from ..http.routes import (
     shutting_down,
     upgrade_required,
 )
-from ..http.websocket_server import close_code
+from ..http.websocket_server import choose_close_code
 from ..options import DEFAULT_CONNECT_OPTIONS, DEFAULT_SERVER_OPTIONS, ConnectOptions, ServerOptions
 from .pipe import Pipe
 from .serve import AsgiServer, serve_application
@@ -52,7 +51,7 @@ __all__ = ["Application", "connect", "serve"]
 
 log: Final = logging.getLogger("aaep.asgi")
 
-_POLL_INTERVAL: Final = 0.05  # seconds until a full buffer is looked at again
+_POLL_INTERVAL: Final = 0.05  # seconds between checks of a full buffer
 
 T = TypeVar("T")
 Scope: TypeAlias = Mapping[str, Any]
@@ -61,20 +60,20 @@ Send: TypeAlias = Callable[[dict[str, Any]], Awaitable[None]]
 
 
 class Application:
-    """A hub as an ASGI application. To the hub, a :class:`~aaep.hub.face.Server` whose address it does not know."""
+    """An ASGI application that serves a hub: a :class:`~aaep.hub.face.Server` whose address is unknown."""
 
     transports: Final = TRANSPORTS
 
     def __init__(self, hub: HubFace, options: ServerOptions = DEFAULT_SERVER_OPTIONS) -> None:
         """
-        Serve a hub with the given options; TLS is for the ASGI server to provide.
+        Serve a hub with the given options; TLS is up to the ASGI server.
 
-        Without an identity or a token only this machine's user is let in, and a proxy that passes on what
-        others send is not taken for that user.
+        Without an identity or a token only the user of this machine may connect; requests that a proxy
+        forwards do not count as that user's.
         """
-        self.url = ""  # known only to the application that it is mounted in
+        self.url = ""  # known only to the application in which it is mounted
         self.hub = hub
-        self.limit = options.max_message_bytes
+        self.max_message_bytes = options.max_message_bytes
         self.request_timeout = options.request_timeout
         identity = choose_identity(options)
         identity = Local() if identity is None else identity
@@ -83,22 +82,22 @@ class Application:
             origins=frozenset(options.origins),
             hosts=normalize_hosts(options.hosts),
         )
-        self._router = Router(hub, guard, identity, limit=self.limit)
-        self._hub_calls: set[asyncio.Future[Any]] = set()  # that the hub has not made yet
+        self._router = Router(hub, guard, identity, max_message_bytes=self.max_message_bytes)
+        self._hub_calls: set[asyncio.Future[Any]] = set()  # pending calls on the hub's loop
 
     async def close(self) -> None:
-        """Answer no more requests. The hub has ended the streams."""
+        """Stop answering requests. The hub has already ended the streams."""
         self._router.is_closed = True
         for future in [*self._hub_calls]:
             future.get_loop().call_soon_threadsafe(future.cancel)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Answer one request, or hold one WebSocket."""
+        """Handle one HTTP request or WebSocket connection."""
         if scope["type"] == "http":
             await self._answer(HttpRequest(self, scope, receive, send))
         elif scope["type"] == "websocket":
             await self._answer_websocket(WebSocketRequest(self, scope, receive, send))
-        elif scope["type"] == "lifespan":  # only where it is not mounted but served
+        elif scope["type"] == "lifespan":  # only when served on its own, not mounted
             await _answer_lifespan(receive, send)
         else:
             raise AaepError(f"This application answers HTTP and WebSocket, not {scope['type']!r}.")
@@ -122,10 +121,10 @@ class Application:
         if request.can_refuse_with_response:
             await _send_response(request.send, response, "websocket.http.response")
         else:
-            await request.send({"type": "websocket.close", "code": 1008})  # to a client it is a plain 403
+            await request.send({"type": "websocket.close", "code": 1008})  # the client sees a plain 403
 
     async def call_hub(self, function: Callable[..., T], *args: Any) -> T:
-        """Call a function on the hub's loop, and wait here for its result."""
+        """Call a function on the hub's loop and return its result."""
         self.hub.start()
         if self.hub.is_on_loop:
             return function(*args)
@@ -160,11 +159,11 @@ class Application:
             self._hub_calls.discard(future)
 
 
-# -- one request -----------------------------------------------------------------------------
+# -- requests --------------------------------------------------------------------------------
 
 
 class AsgiRequest(Request):
-    """A request that an ASGI server has read."""
+    """A request read by an ASGI server."""
 
     def __init__(self, application: Application, scope: Scope, receive: Receive, send: Send) -> None:
         super().__init__(RequestHead.from_asgi(scope))
@@ -179,12 +178,12 @@ class AsgiRequest(Request):
 
 
 class HttpRequest(AsgiRequest):
-    """A request that is answered over HTTP."""
+    """An HTTP request, as opposed to a WebSocket upgrade."""
 
-    has_started = False  # whether the head of the answer was sent
+    has_started = False  # whether the head of the response was sent
 
-    async def read_body(self, limit: int) -> bytes:
-        """Return the whole body."""
+    async def read_body(self, max_bytes: int) -> bytes:
+        """Return the body; raise :exc:`Refusal` if it is too long, incomplete or too slow."""
         body = bytearray()
         try:
             async with asyncio.timeout(self._application.request_timeout):
@@ -193,8 +192,8 @@ class HttpRequest(AsgiRequest):
                     if message["type"] != "http.request":
                         raise body_incomplete()
                     body += message.get("body", b"")
-                    if len(body) > limit:
-                        raise body_too_large(limit)
+                    if len(body) > max_bytes:
+                        raise body_too_large(max_bytes)
                     if not message.get("more_body", False):
                         return bytes(body)
         except TimeoutError:
@@ -214,27 +213,27 @@ class HttpRequest(AsgiRequest):
         try:
             await self.call_hub(connect)
             self.has_started = True
-            await self.send(_response_start(200, {**STREAM_HEADERS, **self.cors_headers}))
-            await _run_until_first(self._send_stream(stream.pipe), self._wait_until_left(), stream.pipe)
+            await self.send(_build_response_start(200, {**STREAM_HEADERS, **self.cors_headers}))
+            await _run_until_first(self._send_stream(stream.pipe), self._wait_for_disconnect(), stream.pipe)
         finally:  # also when the reader leaves (TR-017)
             stream.pipe.end()
-            self._hub.call_soon(disconnect)  # after whatever is to be done there for this reader
+            self._hub.call_soon(disconnect)  # after the calls for this reader that are already queued
 
     async def _send_stream(self, pipe: Pipe) -> None:
-        await self.send(_body_part(HEARTBEAT))
+        await self.send(_build_body_part(HEARTBEAT))
         is_ended = False
         while not is_ended:
             data, is_ended = await pipe.take(self._hub.settings.heartbeat_interval)
-            await self.send(_body_part(data if data or is_ended else HEARTBEAT))
-            pipe.taken(len(data))
+            await self.send(_build_body_part(data if data or is_ended else HEARTBEAT))
+            pipe.mark_sent(len(data))
         await self.send({"type": "http.response.body", "body": b"", "more_body": False})
 
-    async def _wait_until_left(self) -> None:
+    async def _wait_for_disconnect(self) -> None:
         while (await self.receive())["type"] != "http.disconnect":
             pass
 
     async def run_websocket(self) -> None:
-        """Refuse: what is an upgrade comes as a WebSocketRequest."""
+        """Raise a :exc:`Refusal`: WebSocket upgrades arrive as :class:`WebSocketRequest`."""
         raise upgrade_required()
 
 
@@ -245,25 +244,26 @@ class WebSocketRequest(AsgiRequest):
         super().__init__(application, scope, receive, send)
         self.can_refuse_with_response = "websocket.http.response" in scope.get("extensions", {})
 
-    async def read_body(self, limit: int) -> bytes:
-        """Refuse: an upgrade has no body."""
+    async def read_body(self, max_bytes: int) -> bytes:
+        """Raise a :exc:`Refusal`: an upgrade has no body."""
         raise body_incomplete()
 
     async def stream_events(self, subscription_id: str, after: str) -> None:
-        """Refuse: an upgrade is answered by no stream."""
+        """Raise a :exc:`Refusal`: an upgrade cannot be answered with a stream."""
         raise upgrade_required()
 
     async def run_websocket(self) -> None:
-        """Accept the WebSocket, and talk until it ends."""
+        """Accept the WebSocket and serve it until it ends."""
         conversation = AsgiConversation(self._hub, self.peer)
         try:
             await self.call_hub(conversation.start, self._application.request_timeout)
             await self.send({"type": "websocket.accept", "subprotocol": SUBPROTOCOL})
-            sending, receiving = self._send_messages(conversation), self._take_messages(conversation)
+            sending = self._send_messages(conversation)
+            receiving = self._receive_messages(conversation)
             await _run_until_first(sending, receiving, conversation.pipe)
         finally:
             conversation.pipe.end()
-            self._hub.call_soon(conversation.lost)
+            self._hub.call_soon(conversation.mark_lost)
 
     async def _send_messages(self, conversation: AsgiConversation) -> None:
         is_ended = False
@@ -271,37 +271,42 @@ class WebSocketRequest(AsgiRequest):
             data, is_ended = await conversation.pipe.take(self._hub.settings.heartbeat_interval)
             for line in data.splitlines():
                 await self.send({"type": "websocket.send", "text": line.decode()})  # WS-004, WS-005
-            conversation.pipe.taken(len(data))
+            conversation.pipe.mark_sent(len(data))
         await self.send({"type": "websocket.close", "code": conversation.close_code})
 
-    async def _take_messages(self, conversation: AsgiConversation) -> None:
+    async def _receive_messages(self, conversation: AsgiConversation) -> None:
         while (message := await self.receive())["type"] == "websocket.receive":
             text = message.get("text")
             raw = text.encode() if text is not None else message.get("bytes") or b""  # CF-099
             try:
-                await self.call_hub(conversation.receive, raw if len(raw) <= self._application.limit else b"")  # CF-114
-            except Refusal:  # the hub closes; what it has said last is still sent
+                await self.call_hub(
+                    conversation.receive, raw if len(raw) <= self._application.max_message_bytes else b""
+                )  # CF-114
+            except Refusal:  # the hub is closing; its last messages are still sent
                 await conversation.pipe.aborted.wait()
-            # Events stop at high_water. A client that takes no answers beyond it is not read before it does.
-            while not conversation.pipe.is_ended and conversation.waiting() > 2 * self._hub.settings.high_water_bytes:
-                await asyncio.sleep(_POLL_INTERVAL)  # nothing tells when a client has taken something
+            # Events stop at high_water_bytes. Beyond it, stop reading until the client has read its answers.
+            while (
+                not conversation.pipe.is_ended
+                and conversation.count_unsent_bytes() > 2 * self._hub.settings.high_water_bytes
+            ):
+                await asyncio.sleep(_POLL_INTERVAL)  # there is no notification for this
 
 
-# -- what the hub writes to ------------------------------------------------------------------
+# -- frame writers ---------------------------------------------------------------------------
 
 
 class EventStream:
-    """One reader's server-sent events: the hub's FrameWriter. Made on the server's loop; used on the hub's."""
+    """One reader's server-sent events: the hub's FrameWriter. Created on the server's loop, used on the hub's."""
 
     def __init__(self) -> None:
         self.frame: Callable[[str, bytes], bytes] = frame_event
         self.pipe = Pipe()
         self.write = self.pipe.write
-        self.waiting = self.pipe.waiting
+        self.count_unsent_bytes = self.pipe.count_unsent_bytes
         self.subscription_id: str | None = None
 
     def close(self, message: SubscriptionClose | None) -> None:
-        """End the stream, saying why if there is something to say."""
+        """End the stream, after the close message if there is one."""
         if message is not None:
             self.write(frame_close(message))
         self.pipe.end()
@@ -309,54 +314,54 @@ class EventStream:
 
 
 def _frame_line(event_id: str, data: bytes) -> bytes:
-    return encode_ndjson(data)  # JSON has no line ends of its own, so what was joined can be parted again
+    return encode_ndjson(data)  # encoded JSON has no line breaks, so concatenated frames can be split again
 
 
 class AsgiConversation(Conversation):
-    """One client's WebSocket, a line for each message. Made on the server's loop; used on the hub's."""
+    """One client's WebSocket, with a line per message. Created on the server's loop, used on the hub's."""
 
     def __init__(self, hub: HubFace, peer: Peer) -> None:
         super().__init__(hub, peer)
         self.frame = _frame_line
         self.pipe = Pipe()
         self.write = self.pipe.write
-        self.waiting = self.pipe.waiting
+        self.count_unsent_bytes = self.pipe.count_unsent_bytes
         self.close_code = 1000
 
     def hang_up(self, reason: str, message: SubscriptionClose | None) -> None:
-        """Have the WebSocket closed with the code for a reason."""
-        self.close_code = close_code(reason, message)
+        """Make the server close the WebSocket with the code for a reason."""
+        self.close_code = choose_close_code(reason, message)
         self.pipe.end()
 
     def linger(self) -> None:
-        """Linger on the server's loop, which may outlive the hub's."""
+        """Keep the connection open while the client reads, timed on the server's loop, which may outlive the hub's."""
         self.pipe.linger()
 
     def abort(self) -> None:
-        """Have the connection dropped."""
+        """Make the server drop the connection."""
         self.pipe.abort()
 
 
-# -- ASGI ------------------------------------------------------------------------------------
+# -- ASGI messages ---------------------------------------------------------------------------
 
 
-def _response_start(status: int, headers: Mapping[str, str], kind: str = "http.response") -> dict[str, Any]:
+def _build_response_start(status: int, headers: Mapping[str, str], kind: str = "http.response") -> dict[str, Any]:
     pairs = [(name.lower().encode(), value.encode()) for name, value in headers.items()]
     return {"type": f"{kind}.start", "status": status, "headers": pairs}
 
 
-def _body_part(data: bytes) -> dict[str, Any]:
+def _build_body_part(data: bytes) -> dict[str, Any]:
     return {"type": "http.response.body", "body": data, "more_body": True}
 
 
 async def _send_response(send: Send, response: Response, kind: str = "http.response") -> None:
     length = {} if response.status == 204 else {"Content-Length": str(len(response.body))}
-    await send(_response_start(response.status, {**response.headers, **length}, kind))
+    await send(_build_response_start(response.status, {**response.headers, **length}, kind))
     await send({"type": f"{kind}.body", "body": response.body})
 
 
 async def _run_until_first(sending: Awaitable[None], receiving: Awaitable[None], pipe: Pipe) -> None:
-    """Run until everything is sent, the client has left, or it has taken nothing of what is left for too long."""
+    """Run until everything is sent, the client leaves, or the pipe is aborted because the client stops reading."""
     tasks = [asyncio.ensure_future(awaitable) for awaitable in (sending, receiving, pipe.aborted.wait())]
     try:
         await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
@@ -365,7 +370,7 @@ async def _run_until_first(sending: Awaitable[None], receiving: Awaitable[None],
             task.cancel()
         results = await asyncio.gather(*tasks, return_exceptions=True)
     for result in results:
-        # A server says with an OSError that the client has left.
+        # ASGI servers raise an OSError when the client has left.
         if isinstance(result, Exception) and not isinstance(result, OSError):
             raise result
 
@@ -378,18 +383,18 @@ async def _answer_lifespan(receive: Receive, send: Send) -> None:
             return
 
 
-# -- as a transport of its own ---------------------------------------------------------------
+# -- the transport asgi+http -----------------------------------------------------------------
 
 
 def connect(url: str, options: ConnectOptions = DEFAULT_CONNECT_OPTIONS) -> Channel:
-    """Return a channel to a server at an ``asgi+http:`` URL, which from outside is HTTP."""
+    """Return a channel to the server at an ``asgi+http:`` URL, which clients reach over HTTP."""
     return connect_sse(http_url(url), options)
 
 
 async def serve(hub: HubFace, url: str, options: ServerOptions = DEFAULT_SERVER_OPTIONS) -> AsgiServer:
     """
-    Serve a hub at a URL like ``asgi+http://127.0.0.1:0``, on this machine only. Needs uvicorn.
+    Serve a hub at a URL such as ``asgi+http://127.0.0.1:0``, on this machine only. Needs uvicorn.
 
-    In an application of your own, mount ``producer.asgi()``.
+    To serve it within another application, mount ``producer.asgi()``.
     """
     return await serve_application(url, Application(hub, options))

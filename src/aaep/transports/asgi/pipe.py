@@ -1,4 +1,4 @@
-"""Bytes from the hub's loop to that of an ASGI server, which may be another one in another thread."""
+"""A pipe for bytes from the hub's loop to the loop of an ASGI server, which may run in another thread."""
 
 from __future__ import annotations
 
@@ -14,88 +14,90 @@ __all__ = ["Pipe"]
 
 class Pipe:
     """
-    What the hub has written and the server has not taken yet.
+    A buffer between the hub, which writes, and the server, which reads.
 
-    ``write``, ``linger`` and ``abort`` are called on the hub's loop, ``waiting`` and
-    ``end`` from any thread, the others on the server's loop, where it is made.
+    ``write``, ``linger`` and ``abort`` are called on the hub's loop, ``count_unsent_bytes``
+    and ``end`` from any thread, the others on the server's loop, where it is created.
     """
 
     def __init__(self) -> None:
         self.is_ended = False
-        self.aborted = asyncio.Event()  # of the server's loop: nothing of what is left is to be sent
+        self.aborted = asyncio.Event()  # belongs to the server's loop; if set, unsent data is discarded
         self._loop = asyncio.get_running_loop()
-        self._lock = threading.Lock()  # over the next two and is_ended
+        self._lock = threading.Lock()  # protects _parts, _unsent_bytes and is_ended
         self._parts: list[bytes] = []
-        self._size = 0
-        self._taking: asyncio.Future[None] | None = None  # of the server's loop: done when there is something to take
+        self._unsent_bytes = 0
+        self._waiter: asyncio.Future[None] | None = None  # belongs to the server's loop; done when there is data
 
     def write(self, data: bytes) -> None:
-        """Add bytes for the server to take."""
+        """Append bytes for the server to send."""
         with self._lock:
             if self.is_ended:
                 return
             was_empty = not self._parts
             self._parts.append(data)
-            self._size += len(data)
+            self._unsent_bytes += len(data)
         if was_empty:
-            self._call(self._wake)
+            self._call_on_server_loop(self._wake)
 
-    def waiting(self) -> int:
-        """Return how many bytes the server has not passed on yet."""
-        return self._size
+    def count_unsent_bytes(self) -> int:
+        """Return how many bytes the server has not sent yet."""
+        return self._unsent_bytes
 
     def end(self) -> None:
-        """Say that nothing more is written."""
+        """Mark the end of the data."""
         with self._lock:
             if self.is_ended:
                 return
             self.is_ended = True
-        self._call(self._wake)
+        self._call_on_server_loop(self._wake)
 
     def abort(self) -> None:
-        """Have the server drop the connection, with whatever it has not passed on."""
-        self._call(self.aborted.set)
+        """Make the server drop the connection and discard unsent data."""
+        self._call_on_server_loop(self.aborted.set)
 
     def linger(self) -> None:
-        """Have the server drop the connection once the client takes nothing of what is left."""
-        # On the server's loop, for the hub's may end before that.
-        self._call(lambda: abort_when_stuck(self.waiting, self.aborted.set, self._loop.call_later))
+        """Make the server drop the connection once the client stops reading."""
+        # On the server's loop, because the hub's may end earlier.
+        self._call_on_server_loop(
+            lambda: abort_when_stuck(self.count_unsent_bytes, self.aborted.set, self._loop.call_later)
+        )
 
     def _wake(self) -> None:
-        if self._parts or self.is_ended:  # else it was taken already, and the next take waits for what comes next
+        if self._parts or self.is_ended:  # otherwise the data was taken already
             self._stop_waiting()
 
     def _stop_waiting(self) -> None:
-        if self._taking is not None and not self._taking.done():
-            self._taking.set_result(None)
+        if self._waiter is not None and not self._waiter.done():
+            self._waiter.set_result(None)
 
-    def _call(self, function: Callable[[], None]) -> None:
-        """Call a function on the server's loop; at once, where that is the hub's own."""
+    def _call_on_server_loop(self, function: Callable[[], None]) -> None:
+        """Call a function on the server's loop; directly if that is the current loop."""
         try:
-            is_here = asyncio.get_running_loop() is self._loop
+            is_current_loop = asyncio.get_running_loop() is self._loop
         except RuntimeError:
-            is_here = False
-        if is_here:
+            is_current_loop = False
+        if is_current_loop:
             function()
             return
         with contextlib.suppress(RuntimeError):  # the server's loop has ended, and its connections with it
             self._loop.call_soon_threadsafe(function)
 
     async def take(self, timeout: float) -> tuple[bytes, bool]:
-        """Return what there is, as soon as there is something, or nothing after a while; and whether that was all."""
+        """Wait for data and return it, empty after the timeout, and whether the pipe has ended."""
         if not self._parts and not self.is_ended:
-            self._taking = self._loop.create_future()
+            self._waiter = self._loop.create_future()
             timer = self._loop.call_later(timeout, self._stop_waiting)
             try:
-                await self._taking
+                await self._waiter
             finally:
                 timer.cancel()
-                self._taking = None
+                self._waiter = None
         with self._lock:
             parts, self._parts = self._parts, []
             return b"".join(parts), self.is_ended
 
-    def taken(self, size: int) -> None:
-        """Note that the server has passed so many bytes on."""
+    def mark_sent(self, size: int) -> None:
+        """Record that the server has sent ``size`` bytes."""
         with self._lock:
-            self._size -= size
+            self._unsent_bytes -= size

@@ -1,4 +1,4 @@
-"""A hub's ASGI application served by uvicorn, on the hub's loop. For trying it, and for tests."""
+"""Serves a hub's ASGI application with uvicorn on the hub's loop, for trials and tests."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ __all__ = ["AsgiServer", "serve_application"]
 
 
 class AsgiServer:
-    """An application of a hub, served by uvicorn on the hub's loop."""
+    """A hub's ASGI application, served by uvicorn on the hub's loop."""
 
     transports: Final = TRANSPORTS
 
@@ -31,7 +31,7 @@ class AsgiServer:
         self._serving: asyncio.Task[None] | None = None
 
     async def open(self) -> None:
-        """Answer what comes to the socket."""
+        """Start serving at the bound socket."""
         self._server.config.load()
         self._server.lifespan = self._server.config.lifespan_class(self._server.config)
         await self._server.startup(sockets=[self._socket])
@@ -53,7 +53,7 @@ class AsgiServer:
 
 
 async def serve_application(url: str, application: Any) -> AsgiServer:
-    """Serve an application at a URL of this machine. Needs uvicorn."""
+    """Serve an application at a loopback URL. Needs uvicorn."""
     try:
         uvicorn = importlib.import_module("uvicorn")
     except ImportError as error:
@@ -71,15 +71,15 @@ async def serve_application(url: str, application: Any) -> AsgiServer:
         config = uvicorn.Config(
             application,
             log_config=None,
-            access_log=False,  # a subscription id is in the URL
+            access_log=False,  # URLs contain subscription ids
             server_header=False,
             lifespan="off",
             ws="websockets-sansio",
             ws_max_size=MAX_MESSAGE_BYTES,
             timeout_graceful_shutdown=1,
         )
-        real_url = f"asgi+http://{format_host(host)}:{bound.getsockname()[1]}"
-        server = AsgiServer(real_url, application, uvicorn.Server(config), bound)
+        bound_url = f"asgi+http://{format_host(host)}:{bound.getsockname()[1]}"
+        server = AsgiServer(bound_url, application, uvicorn.Server(config), bound)
         await server.open()
     except BaseException:
         bound.close()

@@ -1,9 +1,9 @@
 """
-gRPC: Appendix B.5. Needs the extra ``aaep[grpc]``.
+Transport over gRPC (Appendix B.5). Needs the extra ``aaep[grpc]``.
 
-The service is in ``aaep.proto``, beside this file. ``Subscribe`` is one
-subscription: messages go both ways on its stream. ``GetManifest`` gives the
-manifest. Both want the credential in the ``authorization`` metadata.
+The service is defined in ``aaep.proto``, beside this file. ``Subscribe`` is a
+bidirectional stream that carries one subscription. ``GetManifest`` returns the
+manifest. Both expect the credential in the ``authorization`` metadata.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from typing import Final
 from ...errors import AaepError
 
 try:
-    import grpc as _grpc  # noqa: F401  # the modules below need it, and a missing one is told here
+    import grpc as _grpc  # noqa: F401  # the modules below need it; here a missing one gets a helpful error
 except ImportError as error:
     raise AaepError("gRPC needs a library that is not installed. Add it: pip install 'aaep[grpc]'.") from error
 

@@ -1,8 +1,8 @@
 """
-The subscriber's end of gRPC: Appendix B.5.
+The client side of gRPC (Appendix B.5).
 
-One stream is one connection. A proxy that the environment names is used, but
-never for this machine itself.
+Each stream has its own connection. A proxy named by the environment is used,
+except for loopback addresses.
 """
 
 from __future__ import annotations
@@ -21,19 +21,17 @@ from ...runtime.loop_errors import install_loop_error_handler
 from ...text.phrases import ensure_full_stop
 from ...text.sanitize import sanitize
 from ...version import __version__
-from ..base import ChannelLost, ChannelRefused, authorization, connection_target
+from ..base import ChannelLost, ChannelRefused, build_authorization_header, resolve_target
 from ..duplex_client import DuplexChannel
 from ..options import DEFAULT_CONNECT_OPTIONS, ConnectOptions, Tls
-from .messages import ENVELOPE, METHODS, SERVICE, pack, unpack
+from .messages import ENVELOPE_BYTES, METHODS, SERVICE, pack, unpack
 
 __all__ = ["GrpcChannel", "connect"]
 
-_TIMEOUT: Final = 30.0  # seconds for a connection to be made, or a manifest to come
-_MAX_SILENCE: Final = 45.0  # seconds: three heartbeats (CF-090)
-_MAX_PING_SILENCE: Final = 900.0  # seconds; pings that are so rare are taken by any server
+_MAX_PING_SILENCE: Final = 900.0  # seconds; any server accepts pings that are this rare
 _DEADLINE: Final = 12 * 3600.0  # seconds; GRPC-009
 _SUBSCRIBE, _MANIFEST = (f"/{SERVICE}/{name}" for name in METHODS)
-_REFUSALS: Final = frozenset(  # the rest may work another time
+_REFUSALS: Final = frozenset(  # after any other status a retry may help
     {
         grpc.StatusCode.UNAUTHENTICATED,
         grpc.StatusCode.PERMISSION_DENIED,
@@ -47,15 +45,15 @@ _REFUSALS: Final = frozenset(  # the rest may work another time
 
 def connect(url: str, options: ConnectOptions = DEFAULT_CONNECT_OPTIONS) -> GrpcChannel:
     """Return a channel to the producer at a grpc or grpcs URL. Nothing is sent yet."""
-    parts, port = connection_target(url, ("grpc", "grpcs"), options)
+    parts, port = resolve_target(url, ("grpc", "grpcs"), options)
     if parts.path not in ("", "/"):
         raise AaepError(f"{url!r} is not the address of a gRPC server. Write it like grpc://127.0.0.1:8138.")
-    credentials = _credentials(Tls() if options.tls is None else options.tls) if parts.scheme == "grpcs" else None
+    credentials = _load_credentials(Tls() if options.tls is None else options.tls) if parts.scheme == "grpcs" else None
     target = f"{format_host(parts.hostname or '')}:{port}"
     return GrpcChannel(url, target, credentials, options)
 
 
-def _credentials(tls: Tls) -> grpc.ChannelCredentials:
+def _load_credentials(tls: Tls) -> grpc.ChannelCredentials:
     if tls.context is not None:
         raise AaepError("gRPC reads certificates from files. Give tls=Tls(ca=…, cert=…, key=…) without a context.")
     if (tls.cert is None) != (tls.key is None):
@@ -68,7 +66,7 @@ def _credentials(tls: Tls) -> grpc.ChannelCredentials:
 
 
 class _GrpcConnection:
-    """One open stream, on a connection of its own."""
+    """One open stream on its own connection."""
 
     def __init__(self, owner: GrpcChannel, channel: grpc.aio.Channel) -> None:
         self._owner = owner
@@ -81,7 +79,7 @@ class _GrpcConnection:
         try:
             await self._call.write(pack(message))
         except grpc.aio.AioRpcError as error:
-            raise self._owner.error_for(error, gone=self._has_received) from error
+            raise self._owner.convert_error(error, gone=self._has_received) from error
         except (grpc.aio.BaseError, asyncio.InvalidStateError) as error:
             raise ChannelLost("The stream has ended, and this may not have arrived.") from error
 
@@ -90,7 +88,7 @@ class _GrpcConnection:
         try:
             raw = await self._call.read()
         except grpc.aio.AioRpcError as error:
-            raise self._owner.error_for(error, gone=self._has_received) from error
+            raise self._owner.convert_error(error, gone=self._has_received) from error
         except grpc.aio.BaseError as error:
             raise ChannelLost("The stream broke.") from error
         if not isinstance(raw, bytes):
@@ -102,13 +100,13 @@ class _GrpcConnection:
             raise ChannelLost("What answers does not speak AAEP.") from error
 
     async def close(self) -> None:
-        """End the stream, and its connection."""
+        """End the stream and its connection."""
         self._call.cancel()
-        # The library still has something to report to the loop about the call, and the loop may be closed soon. It
-        # reports in order, so wait for one more: a call that is too late before it begins.
-        with contextlib.suppress(grpc.aio.AioRpcError):  # as it must
-            late: Any = self._channel.unary_unary(_MANIFEST)
-            await late(b"", timeout=0)
+        # The library still has to report the end of the call to the loop, which may be closed soon. Reports come in
+        # order, so wait for that of another call, one whose deadline is over before it starts.
+        with contextlib.suppress(grpc.aio.AioRpcError):  # always raised: the deadline is exceeded
+            expired_call: Any = self._channel.unary_unary(_MANIFEST)
+            await expired_call(b"", timeout=0)
         await self._channel.close()
 
 
@@ -135,7 +133,7 @@ class GrpcChannel(DuplexChannel):
     @property
     def metadata(self) -> tuple[tuple[str, str], ...]:
         """The metadata of every call: the token, if there is one."""
-        return tuple(authorization(self._token, "authorization").items())  # CF-108: in lower case
+        return tuple(build_authorization_header(self._token, "authorization").items())  # CF-108: in lower case
 
     async def close(self) -> None:
         """Close the connection. Closing twice is fine."""
@@ -151,7 +149,7 @@ class GrpcChannel(DuplexChannel):
                 method: Any = channel.unary_unary(_MANIFEST)
                 return unpack(await method(b"", timeout=self._timeout, metadata=self.metadata))
             except grpc.aio.AioRpcError as error:
-                raise self.error_for(error) from error
+                raise self.convert_error(error) from error
             except ValueError as error:
                 raise ChannelRefused(f"{self.url} answered with what is no manifest.") from error
 
@@ -161,9 +159,9 @@ class GrpcChannel(DuplexChannel):
         install_loop_error_handler(asyncio.get_running_loop())
         options = (
             ("grpc.use_local_subchannel_pool", 1),
-            ("grpc.max_receive_message_length", MAX_MESSAGE_BYTES + ENVELOPE),  # CF-114
+            ("grpc.max_receive_message_length", MAX_MESSAGE_BYTES + ENVELOPE_BYTES),  # CF-114
             ("grpc.enable_http_proxy", int(not self._is_local)),
-            ("grpc.enable_retries", 0),  # a reply is said once; what to do when it is lost is for others to decide
+            ("grpc.enable_retries", 0),  # a reply must not be sent twice; the subscriber handles lost replies
             ("grpc.keepalive_time_ms", int(self._max_silence * 1000 / 3)),
             ("grpc.keepalive_timeout_ms", int(self._max_silence * 2000 / 3)),
             ("grpc.http2.max_pings_without_data", 0),
@@ -173,13 +171,14 @@ class GrpcChannel(DuplexChannel):
             return grpc.aio.insecure_channel(self._target, options)
         return grpc.aio.secure_channel(self._target, self._credentials, options)
 
-    def error_for(self, error: grpc.aio.AioRpcError, *, gone: bool = False) -> ChannelLost | ChannelRefused:
+    def convert_error(self, error: grpc.aio.AioRpcError, *, gone: bool = False) -> ChannelLost | ChannelRefused:
         """
-        Return the error that a status stands for which is not OK.
+        Return the channel error for a gRPC error.
 
-        Once something was received it is about a subscription that we had: then a new one may help.
+        ``gone``: a message was received before, so the error concerns an existing subscription and a new one may help.
         """
-        code, details = error.code(), sanitize((error.details() or "")[:500])
+        code = error.code()
+        details = sanitize((error.details() or "")[:500])
         if "CERTIFICATE_VERIFY_FAILED" in details:
             why = "is not trusted. Give its authority with --ca, or tls=Tls(ca=…) in Python."
             return ChannelRefused(f"The certificate of {self.url} {why}")

@@ -1,4 +1,4 @@
-"""HTTP: server-sent events, POST and WebSocket, all on one port."""
+"""Transport over HTTP: server-sent events, POST and WebSocket on one port (Appendix B.1 and B.2)."""
 
 from __future__ import annotations
 
@@ -20,5 +20,7 @@ CONNECT_OPTIONS: Final = frozenset({"token", "tls", "timeout", "max_silence"})
 
 
 def connect(url: str, options: ConnectOptions = DEFAULT_CONNECT_OPTIONS) -> Channel:
-    """Return a channel to the server at a URL: over a WebSocket for ws and wss, else server-sent events and POST."""
-    return (connect_websocket if scheme_of(url) in ("ws", "wss") else connect_sse)(url, options)
+    """Return a channel to the server at a URL: a WebSocket for ws and wss, else server-sent events and POST."""
+    if scheme_of(url) in ("ws", "wss"):
+        return connect_websocket(url, options)
+    return connect_sse(url, options)

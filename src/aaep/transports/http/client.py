@@ -1,8 +1,8 @@
 """
-The subscriber's end of HTTP: POST one way, server-sent events the other (Appendix B.1).
+The client side of HTTP: POST for requests, server-sent events for the stream (Appendix B.1).
 
-Credentials and replies go to the origin they were meant for and to no other:
-a redirect is followed only within one https origin (CF-116).
+Credentials and replies are sent to the configured origin only: a redirect is
+followed only within one https origin (CF-116).
 """
 
 from __future__ import annotations
@@ -22,31 +22,38 @@ from ...identity.origins import is_loopback, split_url, web_origin
 from ...protocol.framing import MAX_MESSAGE_BYTES, SseDecoder
 from ...text.phrases import ensure_full_stop
 from ...version import __version__
-from ..addresses import client_ssl_context
-from ..base import Arrival, ChannelLost, ChannelRefused, authorization, connection_target, type_of
+from ..addresses import make_client_ssl_context
+from ..base import (
+    ChannelLost,
+    ChannelRefused,
+    ReceivedMessage,
+    build_authorization_header,
+    read_message_type,
+    resolve_target,
+)
 from ..options import DEFAULT_CONNECT_OPTIONS, ConnectOptions
 from .routes import ACCEPT, EVENTS, MANIFEST, REPLIES, SUBSCRIPTIONS
 
-__all__ = ["TRANSIENT_STATUSES", "HttpChannel", "connect", "describe_broken_connection", "proxy_for"]
+__all__ = ["TRANSIENT_STATUSES", "HttpChannel", "connect", "describe_broken_connection", "find_proxy"]
 
 log: Final = logging.getLogger("aaep.http")
 
 _MAX_REDIRECTS: Final = 5
-TRANSIENT_STATUSES: Final = frozenset({408, 425, 429, 500, 502, 503, 504})  # the request may work another time
+TRANSIENT_STATUSES: Final = frozenset({408, 425, 429, 500, 502, 503, 504})  # a retry may help
 
 
 class _ErrorBody(msgspec.Struct):
-    """The JSON body of an error."""
+    """The JSON body of an error response."""
 
     message: str = ""
 
 
-_decode_error: Final = msgspec.json.Decoder(_ErrorBody).decode
+_decode_error_body: Final = msgspec.json.Decoder(_ErrorBody).decode
 
 
 def connect(url: str, options: ConnectOptions = DEFAULT_CONNECT_OPTIONS) -> HttpChannel:
     """Return a channel to the producer at an http or https URL. Nothing is sent yet."""
-    connection_target(url, ("http", "https"), options)
+    resolve_target(url, ("http", "https"), options)  # raises if the URL is unusable
     return HttpChannel(url, options)
 
 
@@ -57,45 +64,45 @@ class HttpChannel:
         self.url = url.rstrip("/")
         self._origin = web_origin(url)
         self._token = options.token
-        self._ssl = client_ssl_context(options.tls)
-        self._proxy = proxy_for(url)
+        self._ssl = make_client_ssl_context(options.tls)
+        self._proxy = find_proxy(url)
         self._timeout = aiohttp.ClientTimeout(total=options.timeout)
         self._stream_timeout = aiohttp.ClientTimeout(
             total=None, sock_connect=options.timeout, sock_read=options.max_silence
         )
-        self._stream_urls: dict[str, str] = {}  # the Location of each subscription (SSE-008)
+        self._stream_urls: dict[str, str] = {}  # Location by subscription id (SSE-008)
         self._session: aiohttp.ClientSession | None = None
-        self._closed = False
+        self._is_closed = False
 
     async def manifest(self) -> bytes:
-        """Return the producer's manifest, as a JWS where it is signed, else JSON (CF-124)."""
+        """Return the producer's manifest, as a JWS if it is signed, else JSON (CF-124)."""
         async with self._send_request("GET", f"{self._origin}{MANIFEST}", headers={"Accept": ACCEPT}) as response:
             if response.status == 200:
                 return await _read_body(response)
-            raise await self._error_for(response)
+            raise await self._build_error(response)
 
     async def request(self, message: bytes) -> bytes:
-        """Send a handshake message and return its answer, accepted or rejected."""
-        is_first = type_of(message) == "subscription.request"
+        """Send a handshake message and return the answer, accepted or rejected."""
+        is_first = read_message_type(message) == "subscription.request"
         path = SUBSCRIPTIONS if is_first else REPLIES
         async with self._send_request("POST", f"{self.url}{path}", message) as response:
             body = await _read_body(response)
-            kind = type_of(body)
+            kind = read_message_type(body)
             if kind == "subscription.accepted" and response.status in (200, 201):
                 self._remember_stream_url(body, response.headers.get("Location", ""))
                 return body
-            if kind == "subscription.rejected":  # CF-087: clients go by the body
+            if kind == "subscription.rejected":  # CF-087: the body decides, not the status
                 return body
-            raise await self._error_for(response, body)
+            raise await self._build_error(response, body)
 
     async def send(self, message: bytes) -> None:
-        """Send what is not answered: a reply, a close."""
+        """Send a message that has no answer: a reply or a close."""
         async with self._send_request("POST", f"{self.url}{REPLIES}", message) as response:
             if not 200 <= response.status < 300:
-                raise await self._error_for(response)
+                raise await self._build_error(response)
 
-    async def arrivals(self, subscription_id: str, after: str = "") -> AsyncGenerator[Arrival, None]:
-        """Yield what the producer sends, after an event if one is named, until the connection ends."""
+    async def receive_messages(self, subscription_id: str, after: str = "") -> AsyncGenerator[ReceivedMessage, None]:
+        """Yield messages of the producer until the connection ends, resuming after the event ``after`` if given."""
         headers = {"Accept": "text/event-stream", "Cache-Control": "no-cache", "Accept-Encoding": "identity"}  # SSE-021
         if after:
             headers["Last-Event-ID"] = after  # SSE-018
@@ -103,7 +110,7 @@ class HttpChannel:
         decoder = SseDecoder()
         async with self._send_request("GET", url, headers=headers, timeout=self._stream_timeout) as response:
             if response.status != 200:
-                raise await self._error_for(response)
+                raise await self._build_error(response)
             if response.content_type != "text/event-stream":
                 raise ChannelRefused(f"{url} answered, but with no event stream. Is this an AAEP server?")
             connection = response.connection
@@ -112,29 +119,29 @@ class HttpChannel:
                     for item in decoder.feed(piece):
                         if isinstance(item, FrameError):
                             log.warning("Something in the stream from %s was skipped. %s", self._origin, item)
-                            yield Arrival(b"")
+                            yield ReceivedMessage(b"")
                         else:  # CF-088: a close has no id to resume after
-                            yield Arrival(item.data, "" if item.event == "aaep.close" else item.id)
+                            yield ReceivedMessage(item.data, "" if item.event == "aaep.close" else item.id)
             finally:
-                # A subscriber that stops listening does not wait for the goodbye of TLS.
+                # Do not wait for the closing handshake of TLS.
                 if connection is not None and connection.transport is not None:
                     connection.transport.abort()
 
     async def close(self) -> None:
         """Close every connection. Closing twice is fine."""
-        self._closed = True
+        self._is_closed = True
         session, self._session = self._session, None
         if session is not None:
             await session.close()
 
-    # -- one request -----------------------------------------------------------------------
+    # -- requests --------------------------------------------------------------------------
 
     def _default_stream_url(self, subscription_id: str) -> str:
         query = f"?subscription_id={quote(subscription_id, safe='')}" if subscription_id else ""  # CF-093
         return f"{self.url}{EVENTS}{query}"
 
     def _remember_stream_url(self, accepted: bytes, location: str) -> None:
-        """Remember where a stream is. Only below our own URL: a proxy in front of a server may not rewrite the path."""
+        """Store the URL of a stream, unless it is outside our URL: a proxy may not rewrite the path in Location."""
         url = _resolve_location(f"{self.url}/", location) if location else ""
         if url.startswith(f"{self.url}/") and web_origin(url) == self._origin:
             self._stream_urls[msgspec.json.decode(accepted)["subscription_id"]] = url
@@ -149,10 +156,10 @@ class HttpChannel:
         headers: dict[str, str] | None = None,
         timeout: aiohttp.ClientTimeout | None = None,
     ) -> AsyncIterator[aiohttp.ClientResponse]:
-        """Send a request and yield its answer, after redirects; what goes wrong below is raised as our own errors."""
+        """Send a request, follow redirects and yield the response. Errors of aiohttp are converted."""
         all_headers = {"Content-Type": "application/json"} if body is not None else {}  # SSE-022
         all_headers.update(headers or {})
-        all_headers.update(authorization(self._token))
+        all_headers.update(build_authorization_header(self._token))
         try:
             for _ in range(_MAX_REDIRECTS):
                 async with self._open_session().request(
@@ -168,7 +175,7 @@ class HttpChannel:
                     if response.status not in (301, 302, 303, 307, 308):
                         yield response
                         return
-                    url = self._redirect_target(method, url, response)
+                    url = self._resolve_redirect(method, url, response)
             raise ChannelRefused(f"{self._origin} keeps redirecting. Use the address it means.")
         except aiohttp.ClientConnectorCertificateError as error:
             text = f"The certificate of {self._origin} is not trusted: {error}."
@@ -182,52 +189,52 @@ class HttpChannel:
             raise ChannelLost(describe_broken_connection(self._origin, error)) from error
 
     def _open_session(self) -> aiohttp.ClientSession:
-        if self._closed:
+        if self._is_closed:
             raise ChannelLost("This channel is closed. Connect again.")
         if self._session is None:
             headers = {"User-Agent": f"aaep/{__version__}"}
-            # No cookies: they are no credential here (CF-089).
+            # No cookies: they are not credentials here (CF-089).
             self._session = aiohttp.ClientSession(headers=headers, cookie_jar=aiohttp.DummyCookieJar())
         return self._session
 
-    def _redirect_target(self, method: str, url: str, response: aiohttp.ClientResponse) -> str:
-        """Return where a redirect leads, or refuse to follow it (CF-116)."""
+    def _resolve_redirect(self, method: str, url: str, response: aiohttp.ClientResponse) -> str:
+        """Return the target of a redirect, or raise if it must not be followed (CF-116)."""
         target = _resolve_location(url, response.headers.get("Location", ""))
-        keeps_method = response.status in (307, 308) or (method == "GET" and response.status in (301, 302))
-        if not keeps_method or urlsplit(target).scheme != "https" or web_origin(target) != self._origin:
+        is_method_kept = response.status in (307, 308) or (method == "GET" and response.status in (301, 302))
+        if not is_method_kept or urlsplit(target).scheme != "https" or web_origin(target) != self._origin:
             raise ChannelRefused(
                 f"{self._origin} sends us elsewhere, to {target or 'no address'}. That is not followed: "
                 "credentials and replies stay with the server they are meant for. Use that address if you trust it."
             )
         return target
 
-    async def _error_for(self, response: aiohttp.ClientResponse, body: bytes | None = None) -> AaepError:
-        """Return the error that an answer stands for which is not the one that was asked for."""
+    async def _build_error(self, response: aiohttp.ClientResponse, body: bytes | None = None) -> AaepError:
+        """Return the channel error for an unexpected response."""
         body = await _read_body(response) if body is None else body
         try:
-            message = _decode_error(body).message
+            message = _decode_error_body(body).message
         except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError):
             message = ""
-        why = message[:500] or response.reason or "no reason given"
-        text = ensure_full_stop(f"{self._origin} answered {response.status}: {why}")
+        reason = message[:500] or response.reason or "no reason given"
+        text = ensure_full_stop(f"{self._origin} answered {response.status}: {reason}")
         if response.status in TRANSIENT_STATUSES:
             return ChannelLost(text)
         return ChannelRefused(text, gone=response.status in (204, 404, 410))  # CF-092
 
 
 def describe_broken_connection(server: str, error: aiohttp.ClientError | OSError) -> str:
-    """Return how a connection ended, for people; what the library calls it goes to the log."""
+    """Return a readable sentence about a broken connection; the original error is logged."""
     log.debug("The connection to %s broke: %r", server, error)
     if isinstance(error, aiohttp.ClientResponseError):
         return f"What {server} sends cannot be read as HTTP. Is this an AAEP server?"
     if isinstance(error, (aiohttp.ClientPayloadError, aiohttp.ServerDisconnectedError)):
         return f"The connection to {server} ended in the middle. The agent may have stopped."
-    why = error.strerror if isinstance(error, OSError) else None
-    return f"The connection to {server} broke: {why}." if why else f"The connection to {server} broke."
+    reason = error.strerror if isinstance(error, OSError) else None
+    return f"The connection to {server} broke: {reason}." if reason else f"The connection to {server} broke."
 
 
 def _resolve_location(base: str, location: str) -> str:
-    """Return where a Location header leads; empty if nowhere."""
+    """Return the absolute URL of a Location header; empty if it is invalid."""
     try:
         return split_url(urljoin(base, location)).geturl()
     except (ValueError, AaepError):
@@ -235,7 +242,7 @@ def _resolve_location(base: str, location: str) -> str:
 
 
 async def _read_body(response: aiohttp.ClientResponse) -> bytes:
-    """Return a body of a size that a message may have (CF-114)."""
+    """Return a response's body; raise if it is longer than a message may be (CF-114)."""
     body = bytearray()
     async for piece in response.content.iter_any():
         body += piece
@@ -244,8 +251,8 @@ async def _read_body(response: aiohttp.ClientResponse) -> bytes:
     return bytes(body)
 
 
-def proxy_for(url: str) -> str | None:
-    """Return the proxy that the environment names for a URL; none for this machine itself."""
+def find_proxy(url: str) -> str | None:
+    """Return the proxy that the environment names for a URL; None for loopback addresses."""
     parts = urlsplit(url)
     host = parts.hostname or ""
     if is_loopback(host) or proxy_bypass(host):

@@ -1,4 +1,4 @@
-"""The head of an HTTP request in one form, whichever server has read it."""
+"""The head of an HTTP request, independent of the server library that has read it."""
 
 from __future__ import annotations
 
@@ -16,17 +16,17 @@ __all__ = ["RequestHead"]
 
 
 class RequestHead(msgspec.Struct, frozen=True, kw_only=True):
-    """What is known of a request before its body is read, and of the connection that it came on."""
+    """The head of a request, and facts about the connection that it came on."""
 
     method: str
-    path: str  # decoded, and below the path where the application is mounted
-    target: str  # as it stands in the request line; "/" where the server keeps that to itself
+    path: str  # decoded, relative to the path where the application is mounted
+    target: str  # of the request line; "/" if the server does not provide it
     version: tuple[int, int]  # of HTTP
     headers: MultiMapping[str]
     query_string: str
     scheme: str  # of the server: http or https
     port: int  # of the server
-    is_loopback: bool  # whether the connection cannot have come from another machine
+    is_loopback: bool  # whether the connection comes from this machine
     address: str  # of the client
     certificate: dict[str, Any] | None = None  # of the client, verified by TLS, as ssl's getpeercert() gives it
     root: str = ""  # the path where the application is mounted
@@ -35,12 +35,12 @@ class RequestHead(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def query(self) -> MultiDict[str]:
-        """The parameters of the query, those without a value included."""
+        """The parameters of the query, including those without a value."""
         return MultiDict(parse_qsl(self.query_string, keep_blank_values=True))
 
     @classmethod
     def from_aiohttp(cls, request: web.BaseRequest, *, scheme: str, port: int, is_loopback: bool) -> RequestHead:
-        """Return the head of a request that came to a server of aiohttp at this scheme and port."""
+        """Return the head of an aiohttp request to the server at this scheme and port."""
         transport = request.transport
         peername: Any = None if transport is None else transport.get_extra_info("peername")
         ssl_object: Any = None if transport is None else transport.get_extra_info("ssl_object")
@@ -57,8 +57,8 @@ class RequestHead(msgspec.Struct, frozen=True, kw_only=True):
             is_loopback=is_loopback,
             address=str(peername[0]) if peername else "",
             certificate=None if ssl_object is None else ssl_object.getpeercert() or None,
-            subprotocols=_subprotocols(headers),
-            is_websocket_upgrade="Upgrade" in headers and _asks_for_websocket(headers),
+            subprotocols=_read_subprotocols(headers),
+            is_websocket_upgrade="Upgrade" in headers and _is_websocket_upgrade(headers),
         )
 
     @classmethod
@@ -67,8 +67,9 @@ class RequestHead(msgspec.Struct, frozen=True, kw_only=True):
         headers = CIMultiDict((name.decode("latin-1"), value.decode("latin-1")) for name, value in scope["headers"])
         is_websocket = scope["type"] == "websocket"
         major, _, minor = scope.get("http_version", "1.1").partition(".")
-        # A mounted application is told where; what is left is our own path.
-        path, root = str(scope["path"]), str(scope.get("root_path", "")).rstrip("/")
+        # For a mounted application, `path` begins with the root path.
+        path = str(scope["path"])
+        root = str(scope.get("root_path", "")).rstrip("/")
         scheme = http_url(str(scope.get("scheme", "http")))
         address = str((scope.get("client") or ("",))[0])
         return cls(
@@ -83,20 +84,20 @@ class RequestHead(msgspec.Struct, frozen=True, kw_only=True):
             is_loopback=is_loopback(address),
             address=address,
             root=root,
-            subprotocols=tuple(scope.get("subprotocols", ())) if is_websocket else _subprotocols(headers),
+            subprotocols=tuple(scope.get("subprotocols", ())) if is_websocket else _read_subprotocols(headers),
             is_websocket_upgrade=is_websocket,
         )
 
 
-def _listed(headers: MultiMapping[str], name: str) -> tuple[str, ...]:
-    """Return the items of a header that is a list, wherever it was cut into several."""
+def _split_list_header(headers: MultiMapping[str], name: str) -> tuple[str, ...]:
+    """Return the items of a comma-separated header, which may occur several times."""
     return tuple(item.strip() for line in headers.getall(name, []) for item in line.split(","))
 
 
-def _subprotocols(headers: MultiMapping[str]) -> tuple[str, ...]:
-    return _listed(headers, "Sec-WebSocket-Protocol") if "Sec-WebSocket-Protocol" in headers else ()
+def _read_subprotocols(headers: MultiMapping[str]) -> tuple[str, ...]:
+    return _split_list_header(headers, "Sec-WebSocket-Protocol") if "Sec-WebSocket-Protocol" in headers else ()
 
 
-def _asks_for_websocket(headers: MultiMapping[str]) -> bool:
-    options = [option.lower() for option in _listed(headers, "Connection")]
+def _is_websocket_upgrade(headers: MultiMapping[str]) -> bool:
+    options = [option.lower() for option in _split_list_header(headers, "Connection")]
     return headers["Upgrade"].lower() == "websocket" and "upgrade" in options

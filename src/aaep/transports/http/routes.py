@@ -1,12 +1,11 @@
 """
-The paths of an HTTP server and what is answered there, whichever server reads the requests.
+The routes of HTTP servers and their handlers, independent of the server library.
 
-``POST /aaep/v1/subscriptions`` shakes hands, ``GET /aaep/v1/events`` is the
-stream, ``POST /aaep/v1/replies`` takes replies, renegotiations and closes
+``POST /aaep/v1/subscriptions`` is the handshake, ``GET /aaep/v1/events`` the
+stream, ``POST /aaep/v1/replies`` accepts replies, renegotiations and closes
 (Appendix B.1). ``GET /aaep/v1/ws`` is the WebSocket (Appendix B.2), for which
-``POST /aaep/v1/tickets`` gives tickets to web pages. The manifest is at
-``/.well-known/aaep-manifest.json``; ``/healthz`` and ``/metrics`` are for those
-who run the server.
+``POST /aaep/v1/tickets`` issues tickets to web pages. The manifest is at
+``/.well-known/aaep-manifest.json``; ``/healthz`` and ``/metrics`` are for operators.
 """
 
 from __future__ import annotations
@@ -35,7 +34,7 @@ from ...protocol.messages import (
 )
 from ...protocol.rules import pattern_test
 from ..duplex_server import NO_PEER
-from .guard import CHALLENGE, Guard, Refusal, admit, credentials_of, is_json_media_type
+from .guard import CHALLENGE, Guard, Refusal, authenticate_or_refuse, credentials_from_request, is_json_media_type
 from .request import RequestHead
 from .tickets import LIFETIME, TICKETS, Tickets
 
@@ -76,9 +75,9 @@ METRICS: Final = "/metrics"
 SUBPROTOCOL: Final = "aaep.v1"  # WS-002
 TRANSPORTS: Final = ("sse", "websocket")  # their names in a manifest (CF-119)
 JOSE: Final = "application/jose"
-ACCEPT: Final = f"{JOSE}, application/json;q=0.9"  # of a client that reads signed and plain manifests
+ACCEPT: Final = f"{JOSE}, application/json;q=0.9"  # sent by clients that support signed and plain manifests
 
-# CF-087: ordinary HTTP meaning. Clients go by the body.
+# CF-087: with their ordinary HTTP meaning. Clients decide by the body.
 _STATUS: Final = {
     "authentication_required": 401,
     "authorization_denied": 403,
@@ -96,30 +95,30 @@ STREAM_HEADERS: Final = {  # CF-090
     "X-Accel-Buffering": "no",
 }
 _CORS_REQUEST_HEADERS: Final = "Authorization, Cache-Control, Content-Type, Last-Event-ID"
-# CF-085: a subscription.request is malformed where replies go.
+# CF-085: a subscription.request is malformed at the path for replies.
 _REPLIES: Final = (SubscriptionRenegotiate, SubscriptionClose, ConfirmationReply, ClarificationReply)
-_MAX_EVENT_ID: Final = 128  # characters
-_MAX_LENGTH_DIGITS: Final = 18  # of a Content-Length that is looked at
+_MAX_EVENT_ID_LENGTH: Final = 128  # characters
+_MAX_LENGTH_DIGITS: Final = 18  # of a Content-Length that is parsed
 _is_subscription_id: Final = pattern_test(SubscriptionAccepted, "subscription_id")  # SUB-018
 
 T = TypeVar("T")
 
 
 class Response(NamedTuple):
-    """An answer that is sent as a whole: JSON, unless its headers say otherwise."""
+    """A complete response: JSON, unless its headers say otherwise."""
 
     status: int
     body: bytes = b""
     headers: Mapping[str, str] = {}
 
     def complete(self, cors_headers: Mapping[str, str]) -> Response:
-        """Return the same with the headers that every answer has, and those for the web page that asked."""
+        """Return a copy with the headers of every response and the given CORS headers added."""
         content_type = {"Content-Type": "application/json"} if self.body else {}
         return self._replace(headers={**_COMMON_HEADERS, **content_type, **self.headers, **cors_headers})
 
 
 class Request(ABC):
-    """One request while it is answered. Each server says how a body is read and a long answer sent."""
+    """One request while it is handled. Each server library has a subclass that reads bodies and sends streams."""
 
     def __init__(self, head: RequestHead) -> None:
         self.head = head
@@ -127,8 +126,8 @@ class Request(ABC):
         self.cors_headers: Mapping[str, str] = {}
 
     @abstractmethod
-    async def read_body(self, limit: int) -> bytes:
-        """Return the whole body, of so many bytes at most."""
+    async def read_body(self, max_bytes: int) -> bytes:
+        """Return the body; raise :exc:`Refusal` if it has more than ``max_bytes``."""
 
     @abstractmethod
     async def call_hub(self, function: Callable[..., T], *args: Any) -> T:
@@ -136,22 +135,22 @@ class Request(ABC):
 
     @abstractmethod
     async def stream_events(self, subscription_id: str, after: str) -> None:
-        """Send the events of a subscription until the stream ends. Raises what ``hub.connect`` does before that."""
+        """Send the events of a subscription until the stream ends. Raises errors of ``hub.connect`` before that."""
 
     @abstractmethod
     async def run_websocket(self) -> None:
-        """Upgrade to a WebSocket, and talk until it ends."""
+        """Upgrade to a WebSocket and serve it until it ends."""
 
 
 Handler = Callable[[Request], Awaitable[Response | None]]
 
 
 class Route(NamedTuple):
-    """A path: what answers each method there, and what a client needs to come there."""
+    """The handlers of a path by method, and its requirements."""
 
     handlers: Mapping[str, Handler]  # by method
-    transport: str = "sse"  # that a client there is recorded to have come over
-    is_public: bool = False  # whether it needs no credential
+    transport: str = "sse"  # recorded for clients of this path
+    is_public: bool = False  # whether no credential is needed
 
 
 _NO_ROUTE: Final = Route({})
@@ -162,34 +161,34 @@ _NO_ROUTE: Final = Route({})
 SERVER_FAILED: Final = Refusal(500, "internal_error", "The server failed, which is a defect.")
 
 
-def body_too_large(limit: int) -> Refusal:
-    """Return the refusal of a body that is too long (CF-114)."""
-    return Refusal(413, "too_large", f"A message may have {limit} bytes at most.")
+def body_too_large(max_bytes: int) -> Refusal:
+    """Return the refusal for a body that is too long (CF-114)."""
+    return Refusal(413, "too_large", f"A message may have {max_bytes} bytes at most.")
 
 
 def body_incomplete() -> Refusal:
-    """Return the refusal of a body that ended early."""
+    """Return the refusal for a body that ended early."""
     return Refusal(400, "bad_request", "The body was not sent as its head announced.")
 
 
 def body_timed_out() -> Refusal:
-    """Return the refusal of a body that is sent too slowly."""
+    """Return the refusal for a body that is sent too slowly."""
     return Refusal(408, "timeout", "The body did not come in time.", {"Connection": "close"})
 
 
 def shutting_down() -> Refusal:
-    """Return the refusal of a request that came too late."""
+    """Return the refusal for a request that comes while the server closes."""
     return Refusal(503, "unavailable", "The agent's side is shutting down.")
 
 
 def upgrade_required() -> Refusal:
-    """Return the refusal of a request at the WebSocket's path that is no upgrade (WS-003)."""
+    """Return the refusal for a request at the WebSocket's path that is not an upgrade (WS-003)."""
     message = "This is the place for WebSocket connections: GET with Upgrade: websocket, version 13."
     return Refusal(426, "upgrade_required", message, {"Upgrade": "websocket", "Sec-WebSocket-Version": "13"})
 
 
 def refusal_response(refusal: Refusal, path: str = "") -> Response:
-    """Return the answer for a refusal; a client that may not subscribe hears it as a rejection (CF-087)."""
+    """Return the response for a refusal; at the path for subscriptions it is a subscription.rejected (CF-087)."""
     if path != SUBSCRIPTIONS or _STATUS.get(refusal.error) != refusal.status:
         body = msgspec.json.encode({"error": refusal.error, "message": refusal.message})
         return Response(refusal.status, body, refusal.headers)
@@ -202,19 +201,19 @@ def refusal_response(refusal: Refusal, path: str = "") -> Response:
     return Response(refusal.status, encode(rejection), refusal.headers)
 
 
-# -- the table -------------------------------------------------------------------------------
+# -- the router ------------------------------------------------------------------------------
 
 
 class Router:
-    """Answers every request of a server: guard, preflight, admission and then the one table of paths."""
+    """Handles all requests of a server: guard, CORS preflight, authentication, then the handler of the route."""
 
-    def __init__(self, hub: HubFace, guard: Guard, identity: Identity, *, limit: int) -> None:
-        self.is_closed = False  # whether nothing but health is answered any more
+    def __init__(self, hub: HubFace, guard: Guard, identity: Identity, *, max_message_bytes: int) -> None:
+        self.is_closed = False  # if so, only public routes are answered
         self._hub = hub
         self._guard = guard
         self._identity = identity
         self._is_identity_prepared = False
-        self._limit = limit
+        self._max_message_bytes = max_message_bytes
         self._tickets = Tickets()
         self._routes = {
             SUBSCRIPTIONS: Route({"POST": self._subscribe}),
@@ -228,24 +227,24 @@ class Router:
         }
 
     async def answer(self, request: Request) -> Response | None:
-        """Answer a request; None if the request has sent its answer itself, as a stream or a WebSocket."""
+        """Return the response to a request; None if it was answered by a stream or a WebSocket."""
         head = request.head
         try:
             self._guard.check(head)
-            request.cors_headers = self._guard.cors_headers(head)
+            request.cors_headers = self._guard.build_cors_headers(head)
             if request.cors_headers and head.method == "OPTIONS":
-                response: Response | None = self._preflight(head)
+                response: Response | None = self._answer_preflight(head)
             else:
                 route = self._routes.get(head.path, _NO_ROUTE)
                 if not route.is_public:
-                    request.peer = await self._admit(head, route.transport)
+                    request.peer = await self._authenticate(head, route.transport)
                 response = await _find_handler(head, route)(request)
         except Refusal as refusal:
             response = refusal_response(refusal, head.path)
         return None if response is None else response.complete(request.cors_headers)
 
-    async def _admit(self, head: RequestHead, transport: str) -> Peer:
-        """Return who the client is. Before an upgrade it is HTTP that says no (CF-097)."""
+    async def _authenticate(self, head: RequestHead, transport: str) -> Peer:
+        """Return the authenticated client. Also before a WebSocket upgrade, a refusal is an HTTP response (CF-097)."""
         if self.is_closed:
             raise shutting_down()
         if head.path == WEBSOCKET:
@@ -255,10 +254,10 @@ class Router:
         if not self._is_identity_prepared:
             self._identity = await prepare_identity(self._identity)
             self._is_identity_prepared = True
-        return await admit(self._identity, credentials_of(head, transport))
+        return await authenticate_or_refuse(self._identity, credentials_from_request(head, transport))
 
-    def _preflight(self, head: RequestHead) -> Response:
-        """Tell a browser, for a page on the list, which requests the page's script may send to a path."""
+    def _answer_preflight(self, head: RequestHead) -> Response:
+        """Return the response to a CORS preflight request of an allowed web page."""
         methods = self._routes.get(head.path, _NO_ROUTE).handlers
         allowed = {
             "Access-Control-Allow-Methods": ", ".join(methods) or "GET",
@@ -269,8 +268,8 @@ class Router:
     # -- handshake and replies ---------------------------------------------------------------
 
     async def _read_body(self, request: Request) -> bytes:
-        _check_body(request.head, self._limit)
-        return await request.read_body(self._limit)
+        _check_body(request.head, self._max_message_bytes)
+        return await request.read_body(self._max_message_bytes)
 
     async def _subscribe(self, request: Request) -> Response:
         raw = await self._read_body(request)
@@ -300,18 +299,18 @@ class Router:
         except UnknownSubscription as error:
             raise Refusal(404, "unknown_subscription", str(error)) from None
         except RemoteProtocolError:
-            # CF-012: one fixed text.
+            # CF-012: always the same text
             raise Refusal(400, "invalid_request", "Malformed message.") from None
         if answer is None:
-            return Response(204)  # SSE-016, CF-012: whatever became of it
+            return Response(204)  # SSE-016, CF-012: whatever the outcome of the reply
         return Response(200, encode(answer))  # CF-086
 
     # -- the stream and the WebSocket --------------------------------------------------------
 
     async def _stream_events(self, request: Request) -> Response | None:
         query = request.head.query
-        subscription_id = _subscription_id(query.getall("subscription_id", []))
-        after = _resume_after(request.head.headers.get("Last-Event-ID", ""), query.get("last_event_id", ""))
+        subscription_id = _parse_subscription_id(query.getall("subscription_id", []))
+        after = _choose_resume_id(request.head.headers.get("Last-Event-ID", ""), query.get("last_event_id", ""))
         try:
             await request.stream_events(subscription_id, after)
         except SubscriptionGone:
@@ -332,15 +331,15 @@ class Router:
         ticket = self._tickets.issue(request.peer)
         return Response(201, msgspec.json.encode({"ticket": ticket, "expires_in": LIFETIME}))
 
-    # -- about the server --------------------------------------------------------------------
+    # -- manifest and status -----------------------------------------------------------------
 
     async def _show_manifest(self, request: Request) -> Response:
-        is_jose = _prefers_jose(request.head.headers.get("Accept", ""))  # CF-124
-        return await request.call_hub(self._manifest, is_jose)
+        is_jose = _is_jose_preferred(request.head.headers.get("Accept", ""))  # CF-124
+        return await request.call_hub(self._build_manifest_response, is_jose)
 
-    def _manifest(self, is_jose: bool) -> Response:
-        """Return the manifest, as a JWS if that is asked for and there is one."""
-        signed = self._hub.offered.signed_manifest if is_jose else None
+    def _build_manifest_response(self, is_jose: bool) -> Response:
+        """Return the manifest, as a JWS if requested and available."""
+        signed = self._hub.signed_offer.signed_manifest if is_jose else None
         if signed is not None:
             return Response(200, signed.encode("ascii"), {"Content-Type": JOSE, "Vary": "Accept"})
         return Response(200, encode(self._hub.manifest()), {"Vary": "Accept"})
@@ -354,7 +353,7 @@ class Router:
 
 
 def _find_handler(head: RequestHead, route: Route) -> Handler:
-    """Return what answers a method at a path; a WebSocket is nowhere but at its own."""
+    """Return the handler for a request; raise :exc:`Refusal` if there is none."""
     if not route.handlers or (head.is_websocket_upgrade and head.path != WEBSOCKET):
         message = f"There is nothing here. Events are at {EVENTS}, and the WebSocket is at {WEBSOCKET}."
         raise Refusal(404, "not_found", message)
@@ -367,20 +366,20 @@ def _find_handler(head: RequestHead, route: Route) -> Handler:
 # -- parts of a request ----------------------------------------------------------------------
 
 
-def _check_body(head: RequestHead, limit: int) -> None:
-    """Refuse a body by what the head says of it."""
+def _check_body(head: RequestHead, max_bytes: int) -> None:
+    """Raise :exc:`Refusal` if the head announces a body of a wrong type or size."""
     content_types = head.headers.getall("Content-Type", [])
     if len(content_types) != 1 or not is_json_media_type(content_types[0]):
         raise Refusal(415, "unsupported_media_type", "Send Content-Type: application/json.")
     if head.headers.get("Content-Encoding", "identity").lower() != "identity":
         raise Refusal(415, "unsupported_media_type", "Send it without Content-Encoding.")
     length = head.headers.get("Content-Length", "0")
-    if length.isdecimal() and (len(length) > _MAX_LENGTH_DIGITS or int(length) > limit):
-        raise body_too_large(limit)
+    if length.isdecimal() and (len(length) > _MAX_LENGTH_DIGITS or int(length) > max_bytes):
+        raise body_too_large(max_bytes)
 
 
-def _subscription_id(values: list[str]) -> str:
-    """Return the subscription whose stream is asked for; empty for a Level 1 stream without one (CF-093)."""
+def _parse_subscription_id(values: list[str]) -> str:
+    """Return the subscription id of a stream request; empty for a Level 1 stream without one (CF-093)."""
     if not values:
         return ""
     if len(values) > 1 or not _is_subscription_id(values[0]):
@@ -390,23 +389,23 @@ def _subscription_id(values: list[str]) -> str:
     return values[0]
 
 
-def _resume_after(header: str, query: str) -> str:
-    """Return the event to resume after (SSE-018); what cannot be an id is passed on as an unknown one (SSE-020)."""
-    # The query is for clients that cannot set a header on their first request; the header is newer where both are.
-    return (header or query)[:_MAX_EVENT_ID].encode("ascii", "replace").decode()
+def _choose_resume_id(header: str, query: str) -> str:
+    """Return the event id to resume after (SSE-018); an invalid one is treated like an unknown one (SSE-020)."""
+    # The query is for clients that cannot set headers on their first request; with both, the header is newer.
+    return (header or query)[:_MAX_EVENT_ID_LENGTH].encode("ascii", "replace").decode()
 
 
-def _prefers_jose(accept: str) -> bool:
-    """Whether a JWS is asked for by name, and not less than JSON."""
+def _is_jose_preferred(accept: str) -> bool:
+    """Whether an Accept header names JOSE with at least the weight of JSON."""
     weights = {JOSE: 0.0, "application/json": 0.0}
     for part in accept.split(","):
         name, *parameters = (item.strip().lower() for item in part.split(";"))
         if name in weights:
-            weights[name] = _weight(parameters)
+            weights[name] = _parse_weight(parameters)
     return weights[JOSE] > 0 and weights[JOSE] >= weights["application/json"]
 
 
-def _weight(parameters: list[str]) -> float:
+def _parse_weight(parameters: list[str]) -> float:
     for parameter in parameters:
         name, _, value = parameter.partition("=")
         if name.strip() == "q":

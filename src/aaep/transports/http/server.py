@@ -1,8 +1,8 @@
 """
-One HTTP server for a hub: server-sent events, WebSocket, replies, manifest, health and metrics on one port.
+The HTTP server: server-sent events, WebSocket, replies, manifest, health and metrics on one port.
 
-What is answered is in :mod:`.routes`; here are the socket, the connections and
-the long answers, carried by aiohttp.
+Requests are handled in :mod:`.routes`; this module has the listening socket, the
+connections and the streamed responses, all based on aiohttp.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from aiohttp.http_exceptions import HttpProcessingError
 from ...hub.face import HubFace
 from ...identity.origins import http_url, split_server_url
 from ...runtime.background import close_server
-from ..addresses import bind_socket, choose_identity, make_ssl_context, resolve_listen_address
+from ..addresses import bind_socket, choose_identity, make_server_ssl_context, resolve_listen_address
 from ..options import DEFAULT_SERVER_OPTIONS, ServerOptions
 from .event_stream import EventStream
 from .guard import Guard, Refusal, normalize_hosts
@@ -39,28 +39,28 @@ from .routes import (
     body_too_large,
     refusal_response,
 )
-from .websocket_server import WebSocketConversation, upgrade
+from .websocket_server import WebSocketConversation, upgrade_to_websocket
 
 __all__ = ["HttpConnection", "HttpServer", "serve"]
 
 log: Final = logging.getLogger("aaep.http")
 
 SCHEMES: Final = ("http", "https", "ws", "wss")
-_GRACE: Final = 0.4  # seconds for what is under way when a server closes
-_LINGERING_TIME: Final = 5.0  # seconds for the rest of a body that is not wanted
+_GRACE: Final = 0.4  # seconds for open requests to end when a server closes
+_LINGERING_TIME: Final = 5.0  # seconds to read the rest of an unwanted body
 
 T = TypeVar("T")
 
 
-# -- one connection ------------------------------------------------------------------------
+# -- connections ---------------------------------------------------------------------------
 
 
 class HttpConnection(web.RequestHandler):
     """
-    aiohttp's connection, known to its server, which answers in JSON also to what is no HTTP.
+    aiohttp's connection, registered with its server, with error responses in JSON.
 
-    A client may send its request, say that it sends no more, and wait for the
-    answer. aiohttp would drop it, and with it perhaps a person's reply.
+    A client may half-close the connection after its request and wait for the
+    response. aiohttp would drop such a request, and perhaps a user's reply with it.
     """
 
     __slots__ = (
@@ -68,34 +68,34 @@ class HttpConnection(web.RequestHandler):
         "_is_encrypted",
         "_own_transport",
         "current_request",
+        "has_peer_ended",
         "is_reading_body",
         "is_upgraded",
-        "peer_has_ended",
         "stream",
     )
 
     def __init__(self, http_server: HttpServer, server: web.Server, request_timeout: float) -> None:
-        # No access log: a subscription id is in the URL, and what people are asked is private.
+        # No access log: URLs contain subscription ids, and prompts are private.
         super().__init__(
             server,
             loop=asyncio.get_running_loop(),
             access_log=None,  # type: ignore[arg-type]  # aiohttp's own way to say none
             logger=log,
             auto_decompress=False,
-            keepalive_timeout=request_timeout,  # also the time to send a head
+            keepalive_timeout=request_timeout,  # also limits the time to send a head
             lingering_time=_LINGERING_TIME,
         )
         self._http_server = http_server
         self._own_transport: asyncio.Transport | None = None
         self._is_encrypted = False
-        self.peer_has_ended = False  # whether the client sends nothing more
+        self.has_peer_ended = False  # whether the client has half-closed the connection
         self.current_request: web.BaseRequest | None = None
         self.is_reading_body = False  # of the current request
-        self.is_upgraded = False  # whether it is a WebSocket
+        self.is_upgraded = False  # to a WebSocket
         self.stream: EventStream | None = None
 
     async def start(self) -> None:
-        """Answer requests until the connection ends."""
+        """Handle requests until the connection ends."""
         try:
             await super().start()
         finally:
@@ -103,30 +103,30 @@ class HttpConnection(web.RequestHandler):
                 self._own_transport.close()
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
-        """Register with the server, unless that has closed."""
-        self._own_transport = cast(asyncio.Transport, transport)  # aiohttp forgets it before it is closed
-        self._is_encrypted = transport.get_extra_info("sslcontext") is not None  # asyncio forgets it when it closes
+        """Register with the server; abort if it has closed."""
+        self._own_transport = cast(asyncio.Transport, transport)  # aiohttp drops its reference before closing
+        self._is_encrypted = transport.get_extra_info("sslcontext") is not None  # not available after closing
         self._http_server.connections.add(self)
         super().connection_made(transport)
-        if self._http_server.is_closed:  # since it was accepted
+        if self._http_server.is_closed:  # after the connection was accepted
             self._own_transport.abort()
 
     def eof_received(self) -> bool:  # type: ignore[override]  # asyncio lets it say whether to stay open
-        """Stay open for the answer to what was asked; a reader or a WebSocket client that sends no more has left."""
-        self.peer_has_ended = True
+        """Stay open to answer pending requests; end a stream or a WebSocket, whose client has left."""
+        self.has_peer_ended = True
         if self.is_upgraded:
             return False
-        self.close()  # once what was asked is answered
+        self.close()  # once pending requests are answered
         if self.stream is not None:
             self.stream.close(None)  # TR-017
         if self.current_request is not None and not self.current_request.content.is_eof():
             if self.is_reading_body:
                 return False
-            self.current_request.content.feed_eof()  # the rest of it is not wanted, so it is not waited for
+            self.current_request.content.feed_eof()  # do not wait for the rest of an unwanted body
         return self._own_transport is not None and not self._is_encrypted
 
     def connection_lost(self, exc: BaseException | None) -> None:
-        """Tell the hub, if this was a reader, and the server."""
+        """Notify the hub, if this was a stream, and the server."""
         if self.stream is not None:
             self.stream.on_lost()
         self._http_server.forget(self)
@@ -144,11 +144,11 @@ class HttpConnection(web.RequestHandler):
         exc: BaseException | None = None,
         message: str | None = None,
     ) -> web.StreamResponse:
-        """Answer in JSON what is no HTTP, and a defect of ours."""
+        """Return the JSON response for invalid HTTP or an internal error."""
         if isinstance(exc, HttpProcessingError) and status < 500:
             refusal = Refusal(status, "bad_request", "This cannot be read as an HTTP request.")
         else:
-            if not isinstance(exc, ConnectionError):  # a peer that left is no defect
+            if not isinstance(exc, ConnectionError):  # a client that left is not a defect
                 self.logger.error("A request could not be answered.", exc_info=exc)
             refusal = SERVER_FAILED
         response = _to_aiohttp(refusal_response(refusal).complete({}))
@@ -162,11 +162,11 @@ def _to_aiohttp(response: Response) -> web.Response:
     return web.Response(status=response.status, body=response.body, headers=response.headers)
 
 
-# -- one request ---------------------------------------------------------------------------
+# -- requests ------------------------------------------------------------------------------
 
 
 class HttpRequest(Request):
-    """A request that aiohttp has read. ``response`` is the long answer that was sent, if there was one."""
+    """A request read by aiohttp. ``response`` is the streamed response, if there was one."""
 
     def __init__(self, server: HttpServer, request: web.BaseRequest, head: RequestHead) -> None:
         super().__init__(head)
@@ -176,20 +176,20 @@ class HttpRequest(Request):
         self._connection = cast(HttpConnection, request.protocol)
 
     async def call_hub(self, function: Callable[..., T], *args: Any) -> T:
-        """Call a function: the server runs on the hub's loop."""
+        """Call a function directly: the server runs on the hub's loop."""
         return function(*args)
 
-    async def read_body(self, limit: int) -> bytes:
-        """Return the whole body."""
+    async def read_body(self, max_bytes: int) -> bytes:
+        """Return the body; raise :exc:`Refusal` if it is too long, incomplete or too slow."""
         self._confirm_expectation()
         content = self._request.content
         connection = self._connection
-        if content.is_eof() and content.exception() is None:  # it came with its head, as nearly always
-            whole = content.read_nowait()
-            if len(whole) > limit:
-                raise body_too_large(limit)
-            return whole
-        if connection.peer_has_ended and not content.is_eof():
+        if content.is_eof() and content.exception() is None:  # it came with the head, the common case
+            received = content.read_nowait()
+            if len(received) > max_bytes:
+                raise body_too_large(max_bytes)
+            return received
+        if connection.has_peer_ended and not content.is_eof():
             raise body_incomplete()
         body = bytearray()
         connection.is_reading_body = True
@@ -197,8 +197,8 @@ class HttpRequest(Request):
             async with asyncio.timeout(self._server.request_timeout):
                 async for piece in content.iter_any():
                     body += piece
-                    if len(body) > limit:
-                        raise body_too_large(limit)
+                    if len(body) > max_bytes:
+                        raise body_too_large(max_bytes)
         except TimeoutError:
             content.feed_eof()
             raise body_timed_out() from None
@@ -218,7 +218,7 @@ class HttpRequest(Request):
     async def stream_events(self, subscription_id: str, after: str) -> None:
         """Send the events of a subscription until the stream ends."""
         transport = self._request.transport
-        if transport is None or self._connection.peer_has_ended:
+        if transport is None or self._connection.has_peer_ended:
             raise Refusal(400, "bad_request", "A reader keeps its side of the connection open.")
         hub = self._server.hub
         is_chunked = self._request.version >= HttpVersion11
@@ -235,21 +235,23 @@ class HttpRequest(Request):
             await self.response.prepare(self._request)
             stream.open()
             await stream.ended
-        finally:  # also when the reader leaves, which cancels us (TR-017)
+        finally:  # also when the reader leaves, which cancels this task (TR-017)
             self._connection.stream = None
             self._server.streams.discard(stream)
             hub.disconnect(subscription_id, stream)
 
     async def run_websocket(self) -> None:
-        """Upgrade to a WebSocket, and talk until it ends."""
+        """Upgrade to a WebSocket and serve it until it ends."""
         transport = self._request.transport
-        self.response = websocket = await upgrade(self._request, limit=self._server.limit)
+        self.response = websocket = await upgrade_to_websocket(
+            self._request, max_message_bytes=self._server.max_message_bytes
+        )
         self._connection.is_upgraded = True
-        assert transport is not None  # else it was not upgraded
+        assert transport is not None  # otherwise the upgrade fails
         conversation = WebSocketConversation(self._server.hub, self.peer, transport, websocket)
         self._server.conversations.add(conversation)
         try:
-            with contextlib.suppress(ConnectionError):  # the client has left, and the hub is told
+            with contextlib.suppress(ConnectionError):  # the client has left; the conversation notifies the hub
                 await conversation.run(self._server.request_timeout)
         finally:
             self._server.conversations.discard(conversation)
@@ -259,16 +261,24 @@ class HttpRequest(Request):
 
 
 class HttpServer:
-    """An address where a hub is served over HTTP and WebSocket."""
+    """An address at which a hub is served over HTTP and WebSocket."""
 
     transports: Final = TRANSPORTS
 
     def __init__(
-        self, hub: HubFace, router: Router, url: str, *, port: int, is_local: bool, limit: int, request_timeout: float
+        self,
+        hub: HubFace,
+        router: Router,
+        url: str,
+        *,
+        port: int,
+        is_local: bool,
+        max_message_bytes: int,
+        request_timeout: float,
     ) -> None:
         self.url = url
         self.hub = hub
-        self.limit = limit
+        self.max_message_bytes = max_message_bytes
         self.request_timeout = request_timeout
         self.is_closed = False
         self.connections: set[HttpConnection] = set()
@@ -284,14 +294,14 @@ class HttpServer:
         self._all_gone: asyncio.Future[None] | None = None
 
     async def open(self, bound: socket.socket, ssl_context: tls.SSLContext | None) -> None:
-        """Answer what comes to a socket."""
+        """Accept connections at a listening socket and start the heartbeats."""
         self._listening = await asyncio.get_running_loop().create_server(
             self.make_connection, sock=bound, ssl=ssl_context, backlog=1024
         )
         self._schedule_heartbeat()
 
     def make_connection(self) -> HttpConnection:
-        """Return the protocol for a connection that was accepted."""
+        """Return the protocol for an accepted connection."""
         return HttpConnection(self, self._aiohttp_server, self.request_timeout)
 
     async def close(self) -> None:
@@ -306,7 +316,7 @@ class HttpServer:
         for stream in [*self.streams]:
             stream.close(None)
         for conversation in [*self.conversations]:
-            conversation.leave()
+            conversation.shut_down()
         self._aiohttp_server.pre_shutdown()
         await self._aiohttp_server.shutdown(_GRACE)
         if self.connections:
@@ -316,7 +326,7 @@ class HttpServer:
             connection.abort()
 
     def forget(self, connection: HttpConnection) -> None:
-        """Note that a connection is gone."""
+        """Remove a connection that has ended."""
         self.connections.discard(connection)
         if not self.connections and self._all_gone is not None and not self._all_gone.done():
             self._all_gone.set_result(None)
@@ -328,53 +338,53 @@ class HttpServer:
 
     def _send_heartbeats(self) -> None:
         for stream in self.streams:
-            stream.heartbeat()
+            stream.send_heartbeat()
         self._schedule_heartbeat()
 
     async def _answer(self, request: web.BaseRequest) -> web.StreamResponse:
         connection = cast(HttpConnection, request.protocol)
         connection.current_request = request
         head = RequestHead.from_aiohttp(request, scheme=self._scheme, port=self._port, is_loopback=self._is_local)
-        own_request = HttpRequest(self, request, head)
-        response = await self._router.answer(own_request)
-        if connection.peer_has_ended and not request.content.is_eof():
+        http_request = HttpRequest(self, request, head)
+        response = await self._router.answer(http_request)
+        if connection.has_peer_ended and not request.content.is_eof():
             request.content.feed_eof()
         if response is not None:
             return _to_aiohttp(response)
-        assert own_request.response is not None  # it was sent
-        return own_request.response
+        assert http_request.response is not None  # the streamed response
+        return http_request.response
 
 
 async def serve(hub: HubFace, url: str, options: ServerOptions = DEFAULT_SERVER_OPTIONS) -> HttpServer:
     """
-    Serve a hub at an http, https, ws or wss URL, which all name this server; its ``url`` keeps the scheme.
+    Serve a hub at an http, https, ws or wss URL. Each serves both HTTP and WebSocket; ``url`` keeps the scheme.
 
-    Port 0 takes any free port; ``url`` has the real one. Without an identity or a token only this
-    machine's user may connect. Beyond this machine one of them and TLS are required (TR-024).
+    Port 0 takes any free port; the server's ``url`` has the bound one. Without an identity or a token only
+    the user of this machine may connect. An address that other machines can reach requires one of them
+    and TLS (TR-024).
     """
     parts, port = split_server_url(url, SCHEMES)
-    ssl_context = make_ssl_context(url, parts.scheme, options.tls)
+    ssl_context = make_server_ssl_context(url, parts.scheme, options.tls)
     path = WEBSOCKET if parts.scheme in ("ws", "wss") else ""
     address = await resolve_listen_address(
         url, parts, port, choose_identity(options), is_encrypted=ssl_context is not None, path=path
     )
-    bound = bind_socket(url, address.numeric, port)
+    bound = bind_socket(url, address.ip_address, port)
     port = bound.getsockname()[1]
     try:
         guard = Guard(
             is_local=address.is_local,
             origins=frozenset(options.origins),
-            hosts=normalize_hosts(options.hosts).union(host.lower() for host in address.host_headers(port)),
+            hosts=normalize_hosts(options.hosts).union(host.lower() for host in address.build_host_headers(port)),
         )
-        limit = options.max_message_bytes
-        router = Router(hub, guard, address.identity, limit=limit)
+        router = Router(hub, guard, address.identity, max_message_bytes=options.max_message_bytes)
         server = HttpServer(
             hub,
             router,
-            address.url(port),
+            address.build_url(port),
             port=port,
             is_local=address.is_local,
-            limit=limit,
+            max_message_bytes=options.max_message_bytes,
             request_timeout=options.request_timeout,
         )
         await server.open(bound, ssl_context)

@@ -1,9 +1,9 @@
 """
-Tickets for web pages, which can send no Authorization header with a WebSocket upgrade. CF-096
+Tickets for web pages, which cannot send an Authorization header with a WebSocket upgrade (CF-096).
 
-A page that may use the server posts its token, as a header, to
-``/aaep/v1/tickets`` and gets a ticket that is good once and for half a minute. It
-offers that as a second subprotocol, so that no credential is ever in a URL.
+A page sends its token in a header to ``POST /aaep/v1/tickets`` and gets a ticket that is
+valid once and for 30 seconds. It offers the ticket as a second subprotocol, so that no
+credential is ever part of a URL.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ __all__ = ["LIFETIME", "TICKETS", "Tickets"]
 TICKETS: Final = "/aaep/v1/tickets"
 LIFETIME: Final = 30  # seconds
 _PREFIX: Final = "aaep.ticket."
-_MAX_PER_PRINCIPAL: Final = 100  # tickets at the same time: no principal uses up those of others (T4)
+_MAX_PER_PRINCIPAL: Final = 100  # valid tickets at a time, so that no principal uses up all (T4)
 
 
 class Tickets:
@@ -29,10 +29,10 @@ class Tickets:
 
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
         self._clock = clock
-        self._issued: dict[str, tuple[Peer, float]] = {}  # with the time it expires; the oldest first
+        self._issued: dict[str, tuple[Peer, float]] = {}  # peer and expiry by ticket; the oldest first
 
     def issue(self, peer: Peer) -> str:
-        """Return a ticket for a peer that has shown who it is."""
+        """Return a new ticket for an authenticated peer; raise :exc:`Refusal` if it has too many."""
         now = self._clock()
         self._issued = {ticket: issued for ticket, issued in self._issued.items() if issued[1] > now}
         if sum(holder.principal == peer.principal for holder, _ in self._issued.values()) >= _MAX_PER_PRINCIPAL:
@@ -43,7 +43,7 @@ class Tickets:
         return ticket
 
     def redeem(self, subprotocols: Iterable[str]) -> Peer | None:
-        """Return the peer that a ticket among these was for; None if there is none, a refusal if it is not good."""
+        """Return the peer of the ticket among some subprotocols; None without one. Raises if it is invalid."""
         tickets = [subprotocol for subprotocol in subprotocols if subprotocol.startswith(_PREFIX)]
         if not tickets:
             return None

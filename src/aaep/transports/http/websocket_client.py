@@ -1,7 +1,7 @@
 """
-The subscriber's end of a WebSocket: Appendix B.2.
+The client side of WebSocket (Appendix B.2).
 
-Credentials and replies go to the address they were meant for: a redirect is not followed (CF-116).
+Credentials and replies are sent to the configured address only: redirects are not followed (CF-116).
 """
 
 from __future__ import annotations
@@ -16,11 +16,11 @@ from ...identity.origins import http_url
 from ...protocol.framing import MAX_MESSAGE_BYTES
 from ...text.phrases import ensure_full_stop
 from ...version import __version__
-from ..addresses import client_ssl_context
-from ..base import ChannelLost, ChannelRefused, authorization, connection_target
+from ..addresses import make_client_ssl_context
+from ..base import ChannelLost, ChannelRefused, build_authorization_header, resolve_target
 from ..duplex_client import DuplexChannel
 from ..options import DEFAULT_CONNECT_OPTIONS, ConnectOptions
-from .client import TRANSIENT_STATUSES, HttpChannel, describe_broken_connection, proxy_for
+from .client import TRANSIENT_STATUSES, HttpChannel, describe_broken_connection, find_proxy
 from .client import connect as connect_sse
 from .routes import SUBPROTOCOL, WEBSOCKET
 
@@ -34,7 +34,7 @@ _CLOSE_REASONS: Final = {  # CF-097: for servers that send only the code
     4003: "The producer knows who we are, and does not let us in.",
 }
 
-_STATUS_REASONS: Final = {  # aiohttp keeps the body of the answer from us
+_STATUS_REASONS: Final = {  # aiohttp does not expose the body of the response
     401: "Who we are was not shown, or is not known there. Check the token.",
     403: "It does not let us in. Perhaps the token is for another role.",
 }
@@ -42,7 +42,7 @@ _STATUS_REASONS: Final = {  # aiohttp keeps the body of the answer from us
 
 def connect(url: str, options: ConnectOptions = DEFAULT_CONNECT_OPTIONS) -> WebSocketChannel:
     """Return a channel to the producer at a ws or wss URL. Nothing is sent yet."""
-    parts, _ = connection_target(url, ("ws", "wss"), options)
+    parts, _ = resolve_target(url, ("ws", "wss"), options)
     server = f"{parts.scheme}://{parts.netloc}"
     path = WEBSOCKET if parts.path in ("", "/") else parts.path
     http_channel = connect_sse(http_url(server), options)
@@ -50,7 +50,7 @@ def connect(url: str, options: ConnectOptions = DEFAULT_CONNECT_OPTIONS) -> WebS
 
 
 class _WebSocket(aiohttp.ClientWebSocketResponse):
-    """aiohttp's WebSocket, which also knows the transport that carries it."""
+    """aiohttp's WebSocket with a reference to its transport."""
 
     def __init__(
         self, reader: Any, writer: Any, protocol: Any, response: aiohttp.ClientResponse, *args: Any, **kwargs: Any
@@ -60,13 +60,13 @@ class _WebSocket(aiohttp.ClientWebSocketResponse):
 
 
 class _WebSocketConnection:
-    """One open WebSocket."""
+    """One open WebSocket connection."""
 
     def __init__(self, socket: aiohttp.ClientWebSocketResponse) -> None:
         self._socket = socket
 
     async def send(self, message: bytes) -> None:
-        """Send a message as text."""
+        """Send a message as a text frame."""
         try:
             await self._socket.send_str(message.decode())  # WS-004, WS-005
         except (aiohttp.ClientError, OSError) as error:
@@ -88,7 +88,7 @@ class _WebSocketConnection:
         return None
 
     async def close(self) -> None:
-        """Close the WebSocket, without waiting for the goodbye of TLS."""
+        """Close the WebSocket, without waiting for the closing handshake of TLS."""
         await self._socket.close()
         transport = self._socket.transport if isinstance(self._socket, _WebSocket) else None
         if transport is not None:
@@ -103,15 +103,15 @@ class WebSocketChannel(DuplexChannel):
         self.url = url
         self._http_channel = http_channel
         self._token = options.token
-        self._ssl = client_ssl_context(options.tls)
+        self._ssl = make_client_ssl_context(options.tls)
         self._connect_timeout = aiohttp.ClientTimeout(total=None, connect=options.timeout, sock_connect=options.timeout)
         self._websocket_timeout = aiohttp.ClientWSTimeout(ws_receive=options.max_silence, ws_close=_CLOSE_TIMEOUT)
         self._session: aiohttp.ClientSession | None = None
-        self._closed = False
+        self._is_closed = False
 
     async def close(self) -> None:
-        """Close the WebSocket and everything it needed. Closing twice is fine."""
-        self._closed = True
+        """Close the WebSocket and the HTTP sessions. Closing twice is fine."""
+        self._is_closed = True
         await super().close()
         session, self._session = self._session, None
         if session is not None:
@@ -122,18 +122,20 @@ class WebSocketChannel(DuplexChannel):
         try:
             socket = await self._open_session().ws_connect(
                 self.url,
-                headers=authorization(self._token),  # WS-003
+                headers=build_authorization_header(self._token),  # WS-003
                 protocols=(SUBPROTOCOL,),  # WS-002
                 timeout=self._websocket_timeout,
-                max_msg_size=MAX_MESSAGE_BYTES + 1,  # CF-114; aiohttp's is the first size that is too large
+                max_msg_size=MAX_MESSAGE_BYTES + 1,  # CF-114; aiohttp refuses messages of exactly this size
                 compress=0,
-                proxy=proxy_for(http_url(self.url)),
+                proxy=find_proxy(http_url(self.url)),
                 ssl=self._ssl or True,
             )
         except aiohttp.WSServerHandshakeError as error:
-            why = _STATUS_REASONS.get(error.status, error.message[:500])
-            text = ensure_full_stop(f"{self.url} answered {error.status}: {why}")
-            raise (ChannelLost if error.status in TRANSIENT_STATUSES else ChannelRefused)(text) from error
+            reason = _STATUS_REASONS.get(error.status, error.message[:500])
+            text = ensure_full_stop(f"{self.url} answered {error.status}: {reason}")
+            if error.status in TRANSIENT_STATUSES:
+                raise ChannelLost(text) from error
+            raise ChannelRefused(text) from error
         except aiohttp.ClientConnectorCertificateError as error:
             text = f"The certificate of {self.url} is not trusted: {error}."
             message = f"{text} Give its authority with --ca, or tls= in Python."
@@ -150,12 +152,12 @@ class WebSocketChannel(DuplexChannel):
         return _WebSocketConnection(socket)
 
     def _open_session(self) -> aiohttp.ClientSession:
-        if self._closed:
+        if self._is_closed:
             raise ChannelLost("This channel is closed. Connect again.")
         if self._session is None:
             tracing = aiohttp.TraceConfig()
             tracing.on_request_redirect.append(self._refuse_redirect)
-            # No cookies: they are no credential here (CF-089).
+            # No cookies: they are not credentials here (CF-089).
             self._session = aiohttp.ClientSession(
                 headers={"User-Agent": f"aaep/{__version__}"},
                 cookie_jar=aiohttp.DummyCookieJar(),

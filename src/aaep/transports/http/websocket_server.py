@@ -1,10 +1,10 @@
 """
-One client on a WebSocket: Appendix B.2, from the upgrade to the close.
+The server side of WebSocket, from the upgrade to the close (Appendix B.2).
 
-One AAEP message is one text message, both ways. The first is a
-subscription.request; one connection is one subscription (CF-040). aiohttp shakes
-hands and reads; what is sent is framed here, once for all readers, and written
-straight to the socket.
+Each AAEP message is one text message. The first is a subscription.request; one
+connection carries one subscription (CF-040). aiohttp does the handshake and reads;
+outgoing messages are framed here, once for all readers, and written directly to the
+sockets.
 """
 
 from __future__ import annotations
@@ -22,12 +22,15 @@ from ...protocol.messages import SubscriptionClose
 from ..duplex_server import Conversation
 from .routes import SUBPROTOCOL, upgrade_required
 
-__all__ = ["Upgrade", "WebSocketConversation", "close_code", "upgrade"]
+__all__ = ["ServerWebSocket", "WebSocketConversation", "choose_close_code", "upgrade_to_websocket"]
 
-_TEXT, _PING, _PONG = 0x81, 0x89, 0x8A  # first bytes of frames that are whole
+# First bytes of unfragmented frames.
+_TEXT: Final = 0x81
+_PING: Final = 0x89
+_PONG: Final = 0x8A
 _MAX_UNANSWERED_PINGS: Final = 3
 _CLOSE_TIMEOUT: Final = 1.0  # seconds for the client to answer a close
-_POLL_INTERVAL: Final = 0.05  # seconds until a full buffer is looked at again
+_POLL_INTERVAL: Final = 0.05  # seconds between checks of a full buffer
 _CLOSE_CODES: Final = {  # CF-097; any other rejection is 4001, any other close 4000
     "authentication_required": 4002,
     "authentication_expired": 4002,
@@ -40,13 +43,13 @@ _CLOSE_CODES: Final = {  # CF-097; any other rejection is 4001, any other close 
 }
 
 
-def close_code(reason: str, message: SubscriptionClose | None) -> int:
-    """Return the code that sums up why a connection ends: with a close message, or without one (WS-012 to WS-017)."""
+def choose_close_code(reason: str, message: SubscriptionClose | None) -> int:
+    """Return the close code for a reason, which depends on whether a close message was sent (WS-012 to WS-017)."""
     return _CLOSE_CODES.get(reason, 4001 if message is None else 4000)
 
 
 def _frame(first_byte: int, data: bytes) -> bytes:
-    """Return one frame as a server sends it: unmasked and whole."""
+    """Return an unmasked, unfragmented frame."""
     size = len(data)
     if size < 126:
         return bytes((first_byte, size)) + data
@@ -59,32 +62,32 @@ def _frame_text(event_id: str, data: bytes) -> bytes:
     return _frame(_TEXT, data)  # WS-004, WS-005
 
 
-class Upgrade(web.WebSocketResponse):
-    """aiohttp's side of the connection; before it closes for a malformed frame it lets us say so in our words."""
+class ServerWebSocket(web.WebSocketResponse):
+    """aiohttp's WebSocket, with a callback before it is closed because of a malformed frame."""
 
     on_malformed_frame: Callable[[], None]
 
     async def close(self, *, code: int = 1000, message: bytes = b"", drain: bool = True) -> bool:
-        """Close the WebSocket."""
+        """Close the WebSocket, after the callback if the code stands for a malformed frame."""
         if not self.closed and code in (1002, 1007, 1009):
             self.on_malformed_frame()
         return await super().close(code=code, message=message, drain=drain)
 
 
 class WebSocketConversation(Conversation):
-    """One client's WebSocket. On the hub's loop; only :meth:`run` waits."""
+    """One client's WebSocket. Runs on the hub's loop; only :meth:`run` waits."""
 
-    def __init__(self, hub: HubFace, peer: Peer, transport: asyncio.Transport, socket: Upgrade) -> None:
+    def __init__(self, hub: HubFace, peer: Peer, transport: asyncio.Transport, socket: ServerWebSocket) -> None:
         super().__init__(hub, peer)
         self.frame = _frame_text
-        self.waiting = transport.get_write_buffer_size
+        self.count_unsent_bytes = transport.get_write_buffer_size
         self._transport = transport
         self._is_closing = transport.is_closing
         self._socket = socket
-        self._heartbeat = hub.settings.heartbeat_interval
-        self._high_water = hub.settings.high_water_bytes
+        self._heartbeat_interval = hub.settings.heartbeat_interval
+        self._high_water_bytes = hub.settings.high_water_bytes
         self._unanswered_pings = 0
-        self._closes_itself = False  # whether aiohttp closes the connection
+        self._is_closed_by_aiohttp = False  # after a malformed frame
         self._closing: asyncio.Task[bool] | None = None
         socket.on_malformed_frame = self._refuse_frame
 
@@ -94,9 +97,9 @@ class WebSocketConversation(Conversation):
             self._transport.write(data)
 
     async def run(self, request_timeout: float) -> None:
-        """Take what comes until the connection ends."""
+        """Handle received messages until the connection ends."""
         self.start(request_timeout)
-        self.call_later(self._heartbeat, self._beat)
+        self.call_later(self._heartbeat_interval, self._send_ping)
         try:
             while True:
                 message = await self._socket.receive()
@@ -107,24 +110,24 @@ class WebSocketConversation(Conversation):
                         self.receive(data.encode() if isinstance(data, str) else bytes(data))
                         await self._wait_for_room()
                 elif message.type is WSMsgType.PING:
-                    if self.waiting() <= self._high_water:  # a client that does not read is not answered either
+                    if self.count_unsent_bytes() <= self._high_water_bytes:  # no answers to a client that does not read
                         self.write(_frame(_PONG, bytes(message.data)))
                 elif message.type is not WSMsgType.PONG:
                     break
             if self._closing is not None:
                 await self._closing
         finally:
-            self.lost()
+            self.mark_lost()
 
     async def _wait_for_room(self) -> None:
-        """Events stop at high_water. A client that takes no answers beyond it is not read before it does."""
-        while self.is_open and self.waiting() > 2 * self._high_water:
-            await asyncio.sleep(_POLL_INTERVAL)  # nothing tells when a socket has room
+        """Wait until the client has read its answers. Events stop at high_water_bytes, answers do not."""
+        while self.is_open and self.count_unsent_bytes() > 2 * self._high_water_bytes:
+            await asyncio.sleep(_POLL_INTERVAL)  # there is no notification for this
 
     def hang_up(self, reason: str, message: SubscriptionClose | None) -> None:
         """Close the WebSocket with the code for a reason."""
-        if not self._closes_itself:
-            closing = self._socket.close(code=close_code(reason, message))
+        if not self._is_closed_by_aiohttp:
+            closing = self._socket.close(code=choose_close_code(reason, message))
             self._closing = asyncio.get_running_loop().create_task(closing)
 
     def abort(self) -> None:
@@ -132,27 +135,27 @@ class WebSocketConversation(Conversation):
         self._transport.abort()
 
     def _refuse_frame(self) -> None:
-        """Say what is wrong with a malformed frame (CF-113); its own close code follows (WS-018)."""
-        self._closes_itself = True
+        """Refuse a malformed frame with a close message (CF-113); aiohttp then sends its own close code (WS-018)."""
+        self._is_closed_by_aiohttp = True
         self.refuse()
 
-    def _beat(self) -> None:
-        """Ask whether the client is there, unless something is on its way to it; drop one that never answers."""
-        if not self.waiting():
+    def _send_ping(self) -> None:
+        """Send a ping unless data is unsent; abort the connection of a client that answers none."""
+        if not self.count_unsent_bytes():
             if self._unanswered_pings == _MAX_UNANSWERED_PINGS:
                 self._transport.abort()
                 return
             self._unanswered_pings += 1
             self.write(_frame(_PING, b""))
-        self.call_later(self._heartbeat, self._beat)
+        self.call_later(self._heartbeat_interval, self._send_ping)
 
 
-async def upgrade(request: web.BaseRequest, *, limit: int) -> Upgrade:
-    """Upgrade a request to a WebSocket, or refuse it: it is no upgrade."""
-    socket = Upgrade(
+async def upgrade_to_websocket(request: web.BaseRequest, *, max_message_bytes: int) -> ServerWebSocket:
+    """Upgrade a request to a WebSocket; raise :exc:`Refusal` if it is not an upgrade."""
+    socket = ServerWebSocket(
         protocols=(SUBPROTOCOL,),
-        compress=False,  # so that a frame is made once for all; and a small one cannot swell (CF-114)
-        max_msg_size=limit + 1,  # aiohttp's is the first size that is too large
+        compress=False,  # a frame is shared by all readers, and no small frame can expand (CF-114)
+        max_msg_size=max_message_bytes + 1,  # aiohttp refuses messages of exactly this size
         autoping=False,
         timeout=_CLOSE_TIMEOUT,
     )

@@ -1,4 +1,4 @@
-"""Standard input and output, as lines of JSON-RPC."""
+"""Transport over standard input and output, as lines of JSON-RPC (Appendix B.6)."""
 
 from __future__ import annotations
 

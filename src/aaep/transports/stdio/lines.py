@@ -1,4 +1,4 @@
-"""The lines of Appendix B.6: their methods, what is answered to those that are none, and what an agent printed."""
+"""JSON-RPC lines of the stdio transport: method names, errors for invalid lines, and stray output of agents."""
 
 from __future__ import annotations
 
@@ -17,21 +17,26 @@ __all__ = [
     "RENEGOTIATE",
     "REPLY",
     "SUBSCRIBE",
-    "Broken",
-    "Lines",
-    "Printed",
-    "Strays",
-    "error",
+    "AgentOutputDecoder",
+    "CallDecoder",
+    "InvalidLine",
+    "StrayLineLog",
+    "encode_error",
 ]
 
 log: Final = logging.getLogger("aaep.stdio")
 
-EVENT, SUBSCRIBE, RENEGOTIATE = "aaep.event", "aaep.subscribe", "aaep.renegotiate"  # STDIO-003, STDIO-004, STDIO-006
-REPLY, CLOSE, PING = "aaep.reply", "aaep.close", "aaep.ping"  # STDIO-007 to STDIO-009
+# The methods.
+EVENT: Final = "aaep.event"  # STDIO-003
+SUBSCRIBE: Final = "aaep.subscribe"  # STDIO-004
+RENEGOTIATE: Final = "aaep.renegotiate"  # STDIO-006
+REPLY: Final = "aaep.reply"  # STDIO-007
+CLOSE: Final = "aaep.close"  # STDIO-008
+PING: Final = "aaep.ping"  # STDIO-009
 
-_SHOWN: Final = 80  # characters of what an agent printed
-# CF-110: the only errors there are, always in the same words.
-_WORDS: Final = {
+_MAX_SHOWN: Final = 80  # characters of a stray line
+# CF-110: the only errors, each with a fixed text.
+_ERROR_MESSAGES: Final = {
     -32700: "Parse error",
     -32600: "Invalid Request",
     -32601: "Method not found",
@@ -39,57 +44,58 @@ _WORDS: Final = {
 }
 
 
-def error(code: int, call: int | str | None) -> bytes:
-    """A line that says what is wrong with a call."""
-    return encode_jsonrpc(msgspec.json.encode({"code": code, "message": _WORDS[code]}), call=call, error=True)
+def encode_error(code: int, call: int | str | None) -> bytes:
+    """Return the JSON-RPC error line for a call."""
+    return encode_jsonrpc(msgspec.json.encode({"code": code, "message": _ERROR_MESSAGES[code]}), call=call, error=True)
 
 
-class Broken(FrameError):
-    """A line that is no call, with what is answered to it: an error code, or 0 for nothing, and the call's id."""
+class InvalidLine(FrameError):
+    """A line that is not a valid call, with the error code to answer (0 for no answer) and the id of the call."""
 
-    def __init__(self, found: FrameError, code: int, call: int | str | None, *, fatal: bool = False) -> None:
-        super().__init__("What arrived is not a message.", found.violations, fatal=fatal)
-        self.code, self.call = code, call
+    def __init__(self, error: FrameError, code: int, call: int | str | None, *, fatal: bool = False) -> None:
+        super().__init__("What arrived is not a message.", error.violations, fatal=fatal)
+        self.code = code
+        self.call = call
 
 
-class Lines(JsonRpcDecoder):
-    """JSON-RPC lines, and for those that are none what JSON-RPC has answered to them."""
+class CallDecoder(JsonRpcDecoder):
+    """Decodes JSON-RPC lines of a client; invalid ones become :exc:`InvalidLine`."""
 
     def _decode_frame(self, text: bytes) -> Frame | FrameError:
         item = super()._decode_frame(text)
-        return Broken(item, *_fault(text)) if isinstance(item, FrameError) else item
+        return InvalidLine(item, *_classify_invalid_line(text)) if isinstance(item, FrameError) else item
 
     def _report_overlong(self) -> FrameError | None:
-        found = super()._report_overlong()
-        return None if found is None else Broken(found, -32600, None, fatal=True)  # CF-114
+        error = super()._report_overlong()
+        return None if error is None else InvalidLine(error, -32600, None, fatal=True)  # CF-114
 
 
-class Stray(FrameError):
-    """A line of an agent that is no message: something it printed, most likely. ``text`` is its beginning."""
+class StrayLine(FrameError):
+    """A line of an agent that is not a message, most likely printed. ``text`` is its beginning."""
 
-    def __init__(self, found: FrameError, text: bytes) -> None:
-        super().__init__("The agent wrote a line that is no message.", found.violations)
+    def __init__(self, error: FrameError, text: bytes) -> None:
+        super().__init__("The agent wrote a line that is no message.", error.violations)
         self.text = text
 
 
-class Printed(JsonRpcDecoder):
-    """JSON-RPC lines of an agent, and the beginning of those that are none."""
+class AgentOutputDecoder(JsonRpcDecoder):
+    """Decodes JSON-RPC lines of an agent; other lines become :exc:`StrayLine`."""
 
     def _decode_frame(self, text: bytes) -> Frame | FrameError:
         item = super()._decode_frame(text)
-        return Stray(item, text[: 4 * (_SHOWN + 1)]) if isinstance(item, FrameError) else item
+        return StrayLine(item, text[: 4 * (_MAX_SHOWN + 1)]) if isinstance(item, FrameError) else item
 
 
-class Strays:
-    """What one agent printed between its messages (STDIO-011, CF-111): told once, and counted."""
+class StrayLineLog:
+    """Logs the stray lines of one agent: the first in full, the others as a count (STDIO-011, CF-111)."""
 
     def __init__(self) -> None:
         self._count = 0
 
     def add(self, item: FrameError) -> None:
-        """Nothing in what it printed may act on the terminal where this is shown."""
+        """Count a stray line and log it, escaped so that it cannot affect a terminal."""
         self._count += 1
-        text = _escaped(item.text) if isinstance(item, Stray) else "it is too long to be shown"
+        text = _format_excerpt(item.text) if isinstance(item, StrayLine) else "it is too long to be shown"
         if self._count > 1:
             log.debug("The agent printed another line that is no message: %s", text)
             return
@@ -99,29 +105,31 @@ class Strays:
             text,
         )
 
-    def sum_up(self) -> None:
-        """The agent has ended."""
-        more, self._count = self._count - 1, 0
-        if more > 0:
-            lines = "line that is no message" if more == 1 else "lines that are no messages"
-            log.warning("The agent printed %d more %s.", more, lines)
+    def log_summary(self) -> None:
+        """Log how many stray lines followed the first, and reset the count."""
+        further = self._count - 1
+        self._count = 0
+        if further > 0:
+            lines = "line that is no message" if further == 1 else "lines that are no messages"
+            log.warning("The agent printed %d more %s.", further, lines)
 
 
-def _escaped(text: bytes) -> str:
-    shown = text.decode(errors="backslashreplace")
-    cut = "..." if len(shown) > _SHOWN else ""
-    plain = (one if one.isprintable() else one.encode("unicode_escape").decode() for one in shown[:_SHOWN])
-    return f'"{"".join(plain)}{cut}"'
+def _format_excerpt(text: bytes) -> str:
+    decoded = text.decode(errors="backslashreplace")
+    ellipsis = "..." if len(decoded) > _MAX_SHOWN else ""
+    escaped = (char if char.isprintable() else char.encode("unicode_escape").decode() for char in decoded[:_MAX_SHOWN])
+    return f'"{"".join(escaped)}{ellipsis}"'
 
 
-def _fault(text: bytes) -> tuple[int, int | str | None]:
+def _classify_invalid_line(text: bytes) -> tuple[int, int | str | None]:
+    """Return the error code to answer an invalid line with (0 for no answer), and the id of the call."""
     try:
-        given = msgspec.json.decode(text)
+        value = msgspec.json.decode(text)
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
         return -32700, None
-    if isinstance(given, dict) and given.get("jsonrpc") == "2.0" and isinstance(given.get("method"), str):
-        if "id" not in given:
-            return 0, None  # JSON-RPC 2.0 §4.1, CF-110: a notification is not answered, whatever it holds
-        if not isinstance(given.get("params", {}), dict) and type(given["id"]) in (int, str):
-            return -32602, given["id"]
+    if isinstance(value, dict) and value.get("jsonrpc") == "2.0" and isinstance(value.get("method"), str):
+        if "id" not in value:
+            return 0, None  # JSON-RPC 2.0 §4.1, CF-110: a notification is never answered
+        if not isinstance(value.get("params", {}), dict) and type(value["id"]) in (int, str):
+            return -32602, value["id"]
     return -32600, None

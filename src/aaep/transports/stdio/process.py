@@ -1,4 +1,4 @@
-"""An agent that was started to be listened to: its process, its pipes, and its end. Appendix B.6.4"""
+"""The process of an agent that was started for a subscriber: its pipes and its end (Appendix B.6.4)."""
 
 from __future__ import annotations
 
@@ -16,41 +16,46 @@ from ...errors import FrameError
 from ...protocol.framing import Frame
 from ..base import AgentEnded
 from ..duplex_client import FrameReader
-from .lines import Printed, Strays
+from .lines import AgentOutputDecoder, StrayLineLog
 
-__all__ = ["Agent", "start"]
+__all__ = ["AgentProcess", "start_agent"]
 
-_LAST: Final = 1.0  # seconds for a process to be gone that has closed its pipes
+_EXIT_STATUS_TIMEOUT: Final = 1.0  # seconds for a process to exit after it has closed its pipes
 
 
-class Agent:
-    """A process whose standard input and output are the connection (STDIO-010). Its standard error stays ours."""
+class AgentProcess:
+    """An agent's process, connected by its standard input and output (STDIO-010). It inherits standard error."""
 
     def __init__(
         self,
         process: subprocess.Popen[bytes],
         incoming: FrameReader,
-        out: asyncio.WriteTransport,
-        into: asyncio.ReadTransport,
+        input_pipe: asyncio.WriteTransport,
+        output_pipe: asyncio.ReadTransport,
     ) -> None:
-        self._process, self._incoming, self._out, self._in = process, incoming, out, into
-        self._ending: threading.Thread | None = None
-        self.calls = count(1)  # the ids of what it is asked
-        self._strays = Strays()
+        self._process = process
+        self._incoming = incoming
+        self._input_pipe = input_pipe
+        self._output_pipe = output_pipe
+        self._exit_thread: threading.Thread | None = None
+        self.call_ids = count(1)  # ids of the calls to the agent
+        self._stray_lines = StrayLineLog()
 
-    async def next(self) -> Frame:
-        """What it says next. Raises :exc:`AgentEnded` when it has ended: it is not for us to start it again."""
-        while isinstance(item := await self._incoming.next(), FrameError):
-            self._strays.add(item)
+    async def next_frame(self) -> Frame:
+        """Return the agent's next frame. Raises :exc:`AgentEnded` when the process has ended; it is not restarted."""
+        while isinstance(item := await self._incoming.next_frame(), FrameError):
+            self._stray_lines.add(item)
         if item is not None:
             return item
-        self._strays.sum_up()
-        raise AgentEnded(f"The agent's process has ended{await self._how()}. What it was doing may be unfinished.")
+        self._stray_lines.log_summary()
+        raise AgentEnded(
+            f"The agent's process has ended{await self._describe_exit()}. What it was doing may be unfinished."
+        )
 
-    async def _how(self) -> str:
+    async def _describe_exit(self) -> str:
         def wait() -> int | None:
-            with contextlib.suppress(subprocess.TimeoutExpired):  # it lives, so there is nothing to tell
-                return self._process.wait(_LAST)
+            with contextlib.suppress(subprocess.TimeoutExpired):  # it still runs
+                return self._process.wait(_EXIT_STATUS_TIMEOUT)
             return None
 
         status = await asyncio.to_thread(wait)
@@ -59,50 +64,51 @@ class Agent:
         return f" with exit status {status}" if status >= 0 else f", killed by signal {-status}"
 
     def write(self, data: bytes) -> None:
-        if self._out.is_closing():
+        """Write to the agent's standard input. Raises :exc:`AgentEnded` if that is closed."""
+        if self._input_pipe.is_closing():
             raise AgentEnded("The agent does not listen any more. Its process has ended, or is about to.")
-        self._out.write(data)
+        self._input_pipe.write(data)
 
     async def end(self, timeout: float) -> None:
-        """Close its input, and if that does not end it, end it. It ends whether or not this is waited for."""
-        if self._ending is None:
-            self._out.close()  # which sends what is still to be sent
-            # Not a daemon: a program that ends waits for the agent, as long as the timeout lasts and no longer.
-            self._ending = threading.Thread(target=self._see_off, args=(timeout,), name="aaep-stdio-end")
-            self._ending.start()
-        self._strays.sum_up()
-        emptying = asyncio.ensure_future(self._incoming.drain())  # it may have to write before it can end
+        """Close the agent's input and, if it does not exit in time, kill it. Goes on if the caller is cancelled."""
+        if self._exit_thread is None:
+            self._input_pipe.close()  # flushes pending data first
+            # Not a daemon: at exit, our program waits for the agent, but no longer than the timeouts.
+            self._exit_thread = threading.Thread(target=self._wait_or_kill, args=(timeout,), name="aaep-stdio-end")
+            self._exit_thread.start()
+        self._stray_lines.log_summary()
+        draining = asyncio.ensure_future(self._incoming.drain())  # the agent may have to write before it can exit
         try:
-            await asyncio.to_thread(self._ending.join)
+            await asyncio.to_thread(self._exit_thread.join)
         finally:
-            emptying.cancel()
-            self._in.close()
+            draining.cancel()
+            self._output_pipe.close()
 
-    def _see_off(self, timeout: float) -> None:
-        for last in (signal.SIGTERM, signal.SIGKILL):
+    def _wait_or_kill(self, timeout: float) -> None:
+        for signal_number in (signal.SIGTERM, signal.SIGKILL):
             try:
                 self._process.wait(timeout)
                 return
             except subprocess.TimeoutExpired:
-                # With all that it has started: it leads a session of its own, and is not yet waited for.
-                with contextlib.suppress(ProcessLookupError):  # it has just ended
-                    os.killpg(self._process.pid, last)
+                # Together with its child processes: it leads its own session, and its pid is not reaped yet.
+                with contextlib.suppress(ProcessLookupError):  # it has just exited
+                    os.killpg(self._process.pid, signal_number)
         self._process.wait()
 
 
-async def start(command: Sequence[str]) -> Agent:
-    """Start an agent."""
+async def start_agent(command: Sequence[str]) -> AgentProcess:
+    """Start an agent's process and connect to its pipes."""
     try:
-        # Binary pipes, and an error output that nobody has to empty (CF-117). A session of its own, so that the
-        # Ctrl-C that ends a reader does not end the agent before the reader has said goodbye.
+        # Binary pipes, and an inherited standard error that need not be drained (CF-117). In its own session, so that
+        # the Ctrl-C that ends a reader does not end the agent before the reader has closed its subscription.
         process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, start_new_session=True)
     except (OSError, ValueError) as error:
-        said = error.strerror if isinstance(error, OSError) else error
-        raise AgentEnded(f"Cannot start {command[0]!r}: {said}.") from error
+        reason = error.strerror if isinstance(error, OSError) else error
+        raise AgentEnded(f"Cannot start {command[0]!r}: {reason}.") from error
     assert process.stdin is not None and process.stdout is not None
     loop = asyncio.get_running_loop()
     reader = asyncio.StreamReader(loop=loop)
     pipes: tuple[IO[bytes], IO[bytes]] = process.stdin, process.stdout
-    out, _ = await loop.connect_write_pipe(asyncio.BaseProtocol, pipes[0])
-    into, _ = await loop.connect_read_pipe(lambda: asyncio.StreamReaderProtocol(reader, loop=loop), pipes[1])
-    return Agent(process, FrameReader(reader, lambda _: Printed()), out, into)
+    input_pipe, _ = await loop.connect_write_pipe(asyncio.BaseProtocol, pipes[0])
+    output_pipe, _ = await loop.connect_read_pipe(lambda: asyncio.StreamReaderProtocol(reader, loop=loop), pipes[1])
+    return AgentProcess(process, FrameReader(reader, lambda _: AgentOutputDecoder()), input_pipe, output_pipe)

@@ -1,4 +1,4 @@
-"""Unix sockets."""
+"""Transport over Unix domain sockets (Appendix B.4)."""
 
 from __future__ import annotations
 

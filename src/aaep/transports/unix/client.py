@@ -1,4 +1,4 @@
-"""The subscriber's end of a Unix socket."""
+"""The client side of Unix sockets."""
 
 from __future__ import annotations
 
@@ -12,17 +12,17 @@ from ...protocol.framing import MAX_MESSAGE_BYTES, choose_decoder, encode_length
 from ..base import ChannelLost
 from ..duplex_client import DuplexChannel, FrameReader
 from ..options import DEFAULT_CONNECT_OPTIONS, ConnectOptions
-from .paths import dial, read, wanted
+from .paths import connect_socket, parse_unix_url, read_manifest
 
 __all__ = ["connect"]
 
-_GRACE: Final = 0.4  # seconds for what was sent last
-_MAX_TRIES: Final = 50  # while the agent has too many clients
+_CLOSE_TIMEOUT: Final = 0.4  # seconds to flush what was sent last
+_MAX_TRIES: Final = 50  # while the agent's backlog is full
 _RETRY_DELAY: Final = 0.02  # seconds
 
 
 class _UnixConnection:
-    """One open connection."""
+    """One open connection over a Unix socket."""
 
     def __init__(
         self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter, frame: Callable[[bytes], bytes]
@@ -44,7 +44,7 @@ class _UnixConnection:
     async def receive(self) -> bytes | None:
         """Return the next message; None when the agent has ended the connection."""
         try:
-            item = await self._frames.next()
+            item = await self._frames.next_frame()
         except FrameError as error:
             raise ChannelLost("What answers does not speak AAEP.") from error
         if not isinstance(item, FrameError):
@@ -54,34 +54,34 @@ class _UnixConnection:
         return b""
 
     async def close(self) -> None:
-        """End the connection, after what was sent last."""
+        """Flush what was sent last and end the connection."""
         self._writer.close()
-        with contextlib.suppress(OSError, TimeoutError):  # what was said last, if it is still taken
-            async with asyncio.timeout(_GRACE):
+        with contextlib.suppress(OSError, TimeoutError):  # the agent may not read any more
+            async with asyncio.timeout(_CLOSE_TIMEOUT):
                 await self._writer.wait_closed()
 
 
 def connect(url: str, options: ConnectOptions = DEFAULT_CONNECT_OPTIONS) -> DuplexChannel:
     """
-    Return a channel to the agent at a URL. Nothing is sent yet.
+    Return a channel to the agent at a ``unix:`` URL. Nothing is sent yet.
 
-    The socket and what answers at it have to be the user's own (CF-104). ``options.framing``
-    is for agents that know only one of the two.
+    The socket and the process behind it must belong to the user (CF-104). ``options.framing``
+    is for agents that support only one framing.
     """
-    wanted(url)
+    parse_unix_url(url)  # raises early if it is invalid
     frame = {"length": encode_length_prefixed, "ndjson": encode_ndjson}.get(options.framing)
     if frame is None:
         raise AaepError(f"There is no framing {options.framing!r}. Known: length, ndjson.")
 
     async def open_connection() -> _UnixConnection:
         for _ in range(_MAX_TRIES):
-            connected = dial(url)
+            connected = connect_socket(url)
             if connected is not None:
                 return _UnixConnection(*await asyncio.open_unix_connection(sock=connected), frame)
-            await asyncio.sleep(_RETRY_DELAY)  # the kernel does not tell when there is room
+            await asyncio.sleep(_RETRY_DELAY)  # the kernel does not signal free room in the backlog
         raise ChannelLost("The agent has too many callers at the moment.")
 
     async def manifest() -> bytes:
-        return read(url)
+        return read_manifest(url)
 
     return DuplexChannel(open_connection, manifest)

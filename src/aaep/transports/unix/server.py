@@ -1,9 +1,9 @@
 """
-Unix domain sockets: Appendix B.4.
+The server side of Unix domain sockets (Appendix B.4).
 
-The address is ``unix:///path/to/agent.sock``, or ``unix:AGENT_ID`` for the place
-where an agent's socket is by convention. A message has its length in front of
-it, or is a line of its own, whichever the client began with (CF-106).
+The URL is ``unix:///path/to/agent.sock``, or ``unix:AGENT_ID`` for the conventional
+path of an agent's socket. Messages are length-prefixed or lines of JSON, whichever
+the client begins with (CF-106).
 """
 
 from __future__ import annotations
@@ -36,14 +36,22 @@ from ...protocol.messages import SubscriptionAccepted, SubscriptionClose, Subscr
 from ...runtime.background import close_server
 from ..duplex_server import NO_PEER, Conversation
 from ..options import DEFAULT_SERVER_OPTIONS, ServerOptions
-from .paths import BACKLOG, claim, fresh, manifest_beside, peer_of, put, release
+from .paths import (
+    BACKLOG,
+    choose_socket_path,
+    get_manifest_path,
+    get_peer_ids,
+    open_listening_socket,
+    remove_socket,
+    write_private_file,
+)
 
 __all__ = ["UnixServer", "serve"]
 
 log: Final = logging.getLogger("aaep.unix")
 
 TRANSPORT: Final = "unix-socket"  # its name in a manifest (CF-119)
-_GRACE: Final = 0.4  # seconds for what is under way when a server closes
+_GRACE: Final = 0.4  # seconds for open connections to end when a server closes
 
 
 def _frame_length_prefixed(event_id: str, data: bytes) -> bytes:
@@ -55,10 +63,10 @@ def _frame_line(event_id: str, data: bytes) -> bytes:
 
 
 def _discard(data: bytes) -> None:
-    """Write nothing: the connection has ended, and the hub is about to hear of it."""
+    """Discard data: the connection has ended, and the hub is about to be notified."""
 
 
-# -- one connection ------------------------------------------------------------------------
+# -- connections ---------------------------------------------------------------------------
 
 
 class UnixConversation(Conversation, asyncio.Protocol):
@@ -67,29 +75,29 @@ class UnixConversation(Conversation, asyncio.Protocol):
     def __init__(self, server: UnixServer) -> None:
         super().__init__(server.hub, NO_PEER)
         self.frame = _frame_length_prefixed
-        # Once it is connected these are the transport's own.
+        # Replaced by the transport's own methods once the connection is made.
         self.write: Callable[[bytes], None] = _discard
-        self.waiting: Callable[[], int] = int
+        self.count_unsent_bytes: Callable[[], int] = int
         self.sink: asyncio.Transport
         self._server = server
         self._transport: asyncio.Transport
         self._decoder: Decoder | None = None
 
-    # -- what asyncio calls ----------------------------------------------------------------
+    # -- callbacks of asyncio --------------------------------------------------------------
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
-        """Admit the client by what the kernel says of its process."""
+        """Authenticate the client by the uid and pid that the kernel reports."""
         self._transport = cast(asyncio.Transport, transport)
-        if self._server.is_closed:  # since it was accepted
+        if self._server.is_closed:  # after the connection was accepted
             self._transport.abort()
             return
         self.write = self._transport.write
-        self.waiting = self._transport.get_write_buffer_size
+        self.count_unsent_bytes = self._transport.get_write_buffer_size
         self.sink = self._transport
-        # Events stop at high_water. What goes beyond it are answers that the client does not take.
+        # Events stop at high_water_bytes. Beyond it there are only answers that the client does not read.
         self._transport.set_write_buffer_limits(high=2 * self._server.hub.settings.high_water_bytes)
         self._server.conversations.add(self)
-        uid, pid = peer_of(self._transport.get_extra_info("socket"))  # CF-107: of every connection
+        uid, pid = get_peer_ids(self._transport.get_extra_info("socket"))  # CF-107: for every connection
         credentials = Credentials(transport=TRANSPORT, uid=uid, pid=pid, address=f"uid {uid}")
         try:
             self.peer = self._server.identity.authenticate(credentials)
@@ -104,12 +112,12 @@ class UnixConversation(Conversation, asyncio.Protocol):
             self.start(self._server.request_timeout)
 
     def data_received(self, data: bytes) -> None:
-        """Take what came. After the end it is thrown away."""
+        """Decode and handle received data; discard it once the connection has ended."""
         if not self.is_open:
             return
         if self._decoder is not None and self.subscription_id is not None:
             message = self._decoder.extract_single(data)
-            if message and message.isascii():  # what is no JSON is refused there too
+            if message and message.isascii():  # invalid JSON is refused by receive()
                 self.receive(message)
                 return
         self._decode(data)
@@ -117,14 +125,14 @@ class UnixConversation(Conversation, asyncio.Protocol):
     def _decode(self, data: bytes) -> None:
         try:
             if self._decoder is None:
-                self._decoder = choose_decoder(data)(self._server.limit)  # CF-106, UDS-009
+                self._decoder = choose_decoder(data)(self._server.max_message_bytes)  # CF-106, UDS-009
                 if isinstance(self._decoder, NdjsonDecoder):
                     self.frame = _frame_line
             frames = self._decoder.feed(data)
         except FrameError as error:
             frames = [error]
         for item in frames:
-            if not self.is_open:  # it ended with what came before
+            if not self.is_open:  # an earlier message ended the connection
                 return
             if isinstance(item, FrameError):  # CF-113, CF-114
                 self.refuse()
@@ -132,38 +140,38 @@ class UnixConversation(Conversation, asyncio.Protocol):
                 self.receive(item.data)
 
     def eof_received(self) -> bool:
-        """Let the connection end: a client that sends no more has left, and what is unfinished was not said."""
+        """Let the connection end: a client that stops sending has left, and an incomplete message is dropped."""
         return False
 
     def pause_writing(self) -> None:
-        """Read nothing from a client that does not take its answers."""
+        """Stop reading from a client that does not read its answers."""
         if self.is_open:
             self._transport.pause_reading()
 
     def resume_writing(self) -> None:
-        """Read again from a client that takes its answers."""
+        """Resume reading from a client that reads its answers again."""
         if self.is_open:
             self._transport.resume_reading()
 
     def connection_lost(self, exc: BaseException | None) -> None:
-        """Tell the hub and the server."""
+        """Notify the hub and the server that the connection is lost."""
         self.write = _discard
-        self.lost()
+        self.mark_lost()
         self._server.forget(self)
 
-    # -- the end ---------------------------------------------------------------------------
+    # -- sending and closing ---------------------------------------------------------------
 
-    def say(self, message: Message) -> None:
-        """Send a message that is no event; an accepted request is told where the manifest is."""
-        super().say(self._server.add_manifest_uri(message))
+    def send_message(self, message: Message) -> None:
+        """Send a message other than an event, with the manifest's URI added to subscription.accepted."""
+        super().send_message(self._server.add_manifest_uri(message))
 
     def _reject_client(self, reason: str, text: str) -> None:
-        """Reject before anything was read, so in the framing that is preferred (UDS-007)."""
+        """Reject the client before any data was read, and therefore in the preferred framing (UDS-007)."""
         log.info("A connection was refused: %s.", reason)
         self.reject(SubscriptionRejected(reason_code=cast(Literal["unknown"], reason), reason_message=text))
 
     def hang_up(self, reason: str, message: SubscriptionClose | None) -> None:
-        """Send no more. What still comes is read and thrown away, so that what was sent last is not lost with it."""
+        """Half-close the connection. Incoming data is read and discarded, so that the last messages still arrive."""
         self.write = _discard
         if not self._transport.is_closing():
             self._transport.resume_reading()
@@ -173,10 +181,10 @@ class UnixConversation(Conversation, asyncio.Protocol):
         """Drop the connection at once."""
         self._transport.abort()
 
-    def leave(self) -> None:
-        """Close the connection because its server closes."""
+    def shut_down(self) -> None:
+        """End the connection because its server closes."""
         self.write = _discard
-        self.lost()
+        self.mark_lost()
         self._transport.close()
 
 
@@ -184,7 +192,7 @@ class UnixConversation(Conversation, asyncio.Protocol):
 
 
 class UnixServer:
-    """A socket where a hub is served."""
+    """A Unix socket at which a hub is served."""
 
     transports: Final = (TRANSPORT,)
 
@@ -192,18 +200,18 @@ class UnixServer:
         self.url = f"unix://{quote(os.fspath(path))}"
         self.hub = hub
         self.identity = identity
-        self.limit = options.max_message_bytes
+        self.max_message_bytes = options.max_message_bytes
         self.request_timeout = options.request_timeout
         self.conversations: set[UnixConversation] = set()
         self.is_closed = False
         self._path = path
         self._inode = path.lstat().st_ino
-        self._manifest = b""  # as it was written
+        self._written_manifest = b""
         self._server: asyncio.AbstractServer | None = None
         self._all_gone: asyncio.Future[None] | None = None
 
     async def open(self, listening: socket.socket) -> None:
-        """Answer what comes to a socket."""
+        """Accept connections at a listening socket."""
         self._write_manifest()
         self._server = await asyncio.get_running_loop().create_unix_server(
             lambda: UnixConversation(self), sock=listening, backlog=BACKLOG
@@ -215,10 +223,10 @@ class UnixServer:
             return
         server, self._server = self._server, None
         self.is_closed = True
-        release(self._path, self._inode)
+        remove_socket(self._path, self._inode)
         await close_server(server)
         for conversation in [*self.conversations]:
-            conversation.leave()
+            conversation.shut_down()
         if self.conversations:
             self._all_gone = asyncio.get_running_loop().create_future()
             await asyncio.wait([self._all_gone], timeout=_GRACE)
@@ -226,7 +234,7 @@ class UnixServer:
             conversation.abort()
 
     def forget(self, conversation: UnixConversation) -> None:
-        """Note that a connection is gone."""
+        """Remove a connection that has ended."""
         self.conversations.discard(conversation)
         if not self.conversations and self._all_gone is not None and not self._all_gone.done():
             self._all_gone.set_result(None)
@@ -234,38 +242,38 @@ class UnixServer:
     # -- the manifest ----------------------------------------------------------------------
 
     def add_manifest_uri(self, message: Message) -> Message:
-        """Tell an accepted request where the manifest is, unless the agent has another place for it (CF-118)."""
+        """Return a message with the manifest's URI added, if it is a subscription.accepted without one (CF-118)."""
         if not isinstance(message, SubscriptionAccepted) or message.manifest_uri is not UNSET:
             return message
         if not self._write_manifest():
             return message
-        return replace(message, manifest_uri=manifest_beside(self._path).as_uri())
+        return replace(message, manifest_uri=get_manifest_path(self._path).as_uri())
 
     def _write_manifest(self) -> bool:
-        """Write the manifest beside the socket, if it has changed; return whether it is there."""
+        """Write the manifest beside the socket if it has changed; return whether it is up to date."""
         manifest = self.hub.manifest()
-        if TRANSPORT not in manifest.transports_supported:  # the hub learns of this server when it is open
+        if TRANSPORT not in manifest.transports_supported:  # the hub adds this server only once it is open
             transports = (*manifest.transports_supported, TRANSPORT)
             manifest = msgspec.structs.replace(manifest, transports_supported=transports)
         data = encode(manifest)
-        if data != self._manifest:
+        if data != self._written_manifest:
             try:
-                put(manifest_beside(self._path), data)
+                write_private_file(get_manifest_path(self._path), data)
             except OSError as error:
                 log.warning("The manifest could not be written beside the socket: %s.", error.strerror)
                 return False
-            self._manifest = data
+            self._written_manifest = data
         return True
 
 
 async def serve(hub: HubFace, url: str, options: ServerOptions = DEFAULT_SERVER_OPTIONS) -> UnixServer:
     """
-    Serve a hub at a socket; ``unix:`` alone is the default path for its agent.
+    Serve a hub at a Unix socket; ``unix:`` alone means the conventional path of its agent.
 
-    Without an identity only the user this process belongs to may connect.
+    Without an identity only the user who owns this process may connect.
     """
-    path = fresh(url, hub.offer.producer.agent_id)
-    listening, path = await asyncio.to_thread(claim, path)
+    path = choose_socket_path(url, hub.offer.producer.agent_id)
+    listening, path = await asyncio.to_thread(open_listening_socket, path)
     try:
         identity = Local(os.geteuid()) if options.identity is None else options.identity  # UDS-011
         server = UnixServer(hub, identity, path, options)
