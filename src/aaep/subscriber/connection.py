@@ -474,8 +474,8 @@ class Connection:
             with self.lock:
                 self.prompts.note_arrival(message)
             self._resend_reply(self.replies.find_repeat(message, self.subscription_id))
-            received = ReceivedEvent(message, received.data, violations)
-            events, late = self._deduplicator.take(received, self.clock())
+            event = ReceivedEvent(message, received.data, violations)
+            events, late = self._deduplicator.take(event, self.clock())
             self.audit.report_violations(late, message.event_id, message.session_id)
             for event in events[:-1]:
                 self._deliver(event)
