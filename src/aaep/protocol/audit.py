@@ -358,21 +358,17 @@ class Audit:
 
     def grade(self, violations: Iterable[Violation], event_id: str = "", session_id: str = "") -> list[Finding]:
         """Turn violations into findings, leaving out those that only a higher level demands."""
+        rules = all_rules()
         findings = []
         for violation in violations:
-            rule = all_rules().get(violation.rule)
+            rule = rules.get(violation.rule)
             if rule is not None and rule.level > self.level and not rule.always:
                 continue
+            section = "" if rule is None else rule.section
+            severity = grade(violation, strict=self.strict)
+            where = violation.event_id or event_id
             findings.append(
-                Finding(
-                    violation.rule,
-                    rule.section if rule is not None else "",
-                    grade(violation, strict=self.strict),
-                    violation.path,
-                    violation.message,
-                    violation.event_id or event_id,
-                    session_id,
-                )
+                Finding(violation.rule, section, severity, violation.path, violation.message, where, session_id)
             )
         return findings
 

@@ -8,6 +8,7 @@ each capability; :class:`Handshake` follows the table of :mod:`aaep.protocol.sta
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
+from functools import lru_cache
 from typing import Any, Final
 
 import msgspec
@@ -161,6 +162,7 @@ def find_wider(asked: Capabilities, honoured: Capabilities) -> Iterator[Violatio
                 yield report(_LIST_RULES[name], name, f"{unrequested[0]} was not asked for")
 
 
+_MAX_CACHED_TYPES: Final = 256  # types of events of which a subscription remembers whether they are admitted
 _LIST_RULES: Final = {  # the rule that a list wider than the request breaks
     "languages": "SUB-030",
     "coalesce_boundaries": "SUB-031",
@@ -208,6 +210,7 @@ class Handshake:
         self.terms: Capabilities | None = None  # None without a handshake: there are no terms to break
         self.is_renegotiated = False
         self.since = 0.0  # when it began, in seconds since the epoch; 0 if not known
+        self._is_admitted: Callable[[str], bool] = lambda _type: True  # by the filters of the terms
 
     @property
     def is_partial(self) -> bool:
@@ -215,9 +218,23 @@ class Handshake:
         filters = get_member(self.terms, "event_filters") if self.terms is not None else None
         return filters is not None and not all(is_admitted(filters, type_) for type_ in CORE_EVENTS)
 
-    def feed(self, message: Message) -> Iterator[Violation]:
-        """Take the next message and yield what is wrong with it at this point."""
-        kind = _MESSAGE_KINDS.get(type(message), "event" if isinstance(message, Envelope) else "")
+    def feed(self, message: Message) -> Iterable[Violation]:
+        """Take the next message and return what is wrong with it at this point."""
+        return self._feed_event(message) if isinstance(message, Envelope) else self._feed_message(message)
+
+    def _feed_event(self, event: Envelope) -> tuple[Violation, ...]:
+        stage = self.stage
+        rule = BREACHED_RULES.get((stage, "event"))
+        self.stage = HANDSHAKE_TRANSITIONS.get((stage, "event"), stage)
+        if rule is not None:
+            return (Violation(rule, _BREACH_TEXTS[rule]),) if stage != "bare" or self.is_whole else ()
+        if self._is_admitted(event.type) or is_critical(event):
+            return ()
+        rule = "SUB-061" if self.is_renegotiated else "SUB-037"  # SUB-037 §5.4.4, SUB-061 §5.7.2
+        return (Violation(rule, f"The terms' filters do not admit {event.type}.", "/type"),)
+
+    def _feed_message(self, message: Message) -> Iterator[Violation]:
+        kind = _MESSAGE_KINDS.get(type(message), "")
         if not kind:
             return
         stage = self.stage
@@ -235,8 +252,6 @@ class Handshake:
                 self.asked = merge_capabilities(apply_resets(self.asked, message), message.capabilities)
         elif isinstance(message, SubscriptionAccepted):
             yield from self._feed_accepted(message, stage)
-        elif isinstance(message, Envelope) and self.terms is not None and rule is None:
-            yield from self._check_admitted(message)
         self.stage = HANDSHAKE_TRANSITIONS.get((stage, kind), stage)
 
     def finish(self) -> Iterator[Violation]:
@@ -264,13 +279,9 @@ class Handshake:
         if not self.subscription_id or stage == "requested":
             self.subscription_id = message.subscription_id
         self.terms = merge_capabilities(self.asked, message.honored_capabilities)
-
-    def _check_admitted(self, event: Envelope) -> Iterator[Violation]:
-        """Yield a violation for an event that the terms exclude. SUB-037 §5.4.4, SUB-061 §5.7.2"""
-        filters = get_member(self.terms, "event_filters") if self.terms is not None else None
-        if filters is not None and not is_critical(event) and not is_admitted(filters, event.type):
-            rule = "SUB-061" if self.is_renegotiated else "SUB-037"
-            yield Violation(rule, f"The terms' filters do not admit {event.type}.", "/type")
+        filters = get_member(self.terms, "event_filters")
+        if filters is not None:
+            self._is_admitted = lru_cache(_MAX_CACHED_TYPES)(compile_filters(filters))
 
 
 _MESSAGE_KINDS: Final[dict[type[Any], str]] = {
