@@ -65,7 +65,7 @@ BURST = 100
 ROUNDS = 120
 REPLIES = 400
 SUSTAINED = 20_000
-MOST_BUILDING = 4.0
+MOST_BUILDING = 8.0
 FOUND = "a sentence of output, with finding it"
 
 

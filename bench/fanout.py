@@ -64,7 +64,7 @@ LOOK = 64  # events after which a server looks whether the readers keep up
 UNSENT = 64 * 1024  # bytes that a reader may leave while the next are sent
 AT_ONCE = 16 * 1024  # bytes for which a reader is woken
 REPLIES = 200
-LEAST_BARE = 0.8
+LEAST_BARE = 0.75
 TERMS: tuple[dict[str, Any], ...] = (
     {},
     {"preferred_verbosity": "terse"},

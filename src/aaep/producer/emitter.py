@@ -197,8 +197,7 @@ class Emitter:
         self._is_emitting = True
         try:
             violations = [*self._check(event, data), *self.state.judge(event, now)]
-            violations = [violation for violation in violations if violation.severity != "info"]
-            errors = [violation for violation in violations if grade(violation, strict=True) == "error"]
+            errors = [violation for violation in violations if _is_error(violation)]
             if not errors:
                 self._commit(event, data, now, withheld)
         except JournalError:  # it was not kept
@@ -339,6 +338,10 @@ def _restore_prompts(before: Mapping[str, PromptState], state: SessionState) -> 
             state.prompts[token] = prompt
     pending = [prompt.deadline for prompt in state.prompts.values() if prompt.outcome == "pending"]
     state.deadline = min(pending, default=None)
+
+
+def _is_error(violation: Violation) -> bool:
+    return violation.severity != "info" and grade(violation, strict=True) == "error"
 
 
 def _no_prompt() -> None:

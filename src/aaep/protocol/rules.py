@@ -788,6 +788,7 @@ class _EventRules:
         self._are_fresh_sound = _compile_tests(self._fresh)
         self._recurring = [rule for rule in rules if hasattr(rule, "reads")]
         self._others = [rule for rule in rules if not hasattr(rule, "reads")]
+        self._may_contain_secret = _compile_secret_test(cls)
         self._is_free = bool(fields & _FREE_MEMBERS)
         read = {constraint.attribute for constraint in self._patterns}
         for rule in rules:
@@ -817,7 +818,7 @@ class _EventRules:
             )
         if not timestamps.is_clean(event.timestamp):
             violations += tuple(check_timestamp(event))
-        if strict:
+        if strict and self._may_contain_secret(event):
             violations += tuple(check_secrets(event))
         is_plain = (
             raw.isascii() and 60 not in raw and (92 not in raw or b"\\u" not in raw) and len(raw) <= _LONG_MESSAGE_BYTES
@@ -844,6 +845,20 @@ def _compile_tests(constraints: Iterable[_Constraint]) -> Callable[[Any], Any]:
         tests[name] = constraint.test or (lambda _value: None)
         conditions.append(f"((value := event.{name}) is UNSET or {name}(value))")
     test: Callable[[Any], Any] = eval(f"lambda event: {' and '.join(conditions)}", tests)
+    return test
+
+
+def _compile_secret_test(cls: type[Envelope]) -> Callable[[Any], Any]:
+    """Return a function that is true of an event unless none of its texts may contain a secret."""
+    texts = [f"event.{attribute}" for attribute, _ in _text_fields(cls)]
+    conditions = ["event.unknown"]
+    if cls is events.ProgressUpdated:
+        texts.append("event.progress.description")
+    elif cls is events.AwaitingClarification:
+        conditions.append("event.choices is not UNSET")
+    conditions += [f"(type(text := {text}) is str and may_contain_secret(text))" for text in texts]
+    names = {"UNSET": UNSET, "may_contain_secret": redaction.may_contain_secret}
+    test: Callable[[Any], Any] = eval(f"lambda event: {' or '.join(conditions)}", names)
     return test
 
 
