@@ -27,6 +27,7 @@ import re
 import unicodedata
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import cache, lru_cache
+from operator import attrgetter
 from typing import Any, Final, Literal, TypeAlias, TypeVar, cast
 
 import msgspec
@@ -785,10 +786,9 @@ class _EventRules:
         constraints = [constraint for constraint in _constraints(cls) if constraint.test or constraint.is_unique]
         self._patterns = [constraint for constraint in constraints if constraint.attribute not in _FRESH_MEMBERS]
         self._fresh = [constraint for constraint in constraints if constraint.attribute in _FRESH_MEMBERS]
-        self._are_fresh_sound = _compile_tests(self._fresh)
         self._recurring = [rule for rule in rules if hasattr(rule, "reads")]
         self._others = [rule for rule in rules if not hasattr(rule, "reads")]
-        self._may_contain_secret = _compile_secret_test(cls)
+        self._texts = [attribute for attribute, _ in _text_fields(cls)]
         self._is_free = bool(fields & _FREE_MEMBERS)
         read = {constraint.attribute for constraint in self._patterns}
         for rule in rules:
@@ -812,10 +812,10 @@ class _EventRules:
         violations, rules = self._memo.get(key) or self._find_recurring(event, key)
         for rule in rules:
             violations += tuple(rule(event))
-        if not self._are_fresh_sound(event):
-            violations += tuple(
-                violation for constraint in self._fresh for violation in _check_constraint(event, constraint)
-            )
+        for constraint in self._fresh:
+            value = getattr(event, constraint.attribute)
+            if value is not UNSET and (constraint.test is None or constraint.test(value) is None):
+                violations += tuple(_check_constraint(event, constraint))
         if not timestamps.is_clean(event.timestamp):
             violations += tuple(check_timestamp(event))
         if strict and self._may_contain_secret(event):
@@ -827,6 +827,17 @@ class _EventRules:
             violations += tuple(violation for rule in _CHARACTER_RULES for violation in rule(event, raw))
         return violations
 
+    def _may_contain_secret(self, event: Any) -> bool:
+        """Whether a text may contain a secret, or has to be looked for where only some events have one."""
+        for attribute in self._texts:
+            text = getattr(event, attribute)
+            if text is not UNSET and redaction.may_contain_secret(text):
+                return True
+        if type(event) is events.ProgressUpdated:
+            description = event.progress.description
+            return bool(event.unknown) or (description is not UNSET and redaction.may_contain_secret(description))
+        return bool(event.unknown) or type(event) is events.AwaitingClarification
+
     def _find_recurring(self, event: Any, key: Any) -> tuple[Violations, tuple[Rule, ...]]:
         """Run the rules on recurring members and cache the result under the key."""
         violations = [violation for pattern in self._patterns for violation in _check_constraint(event, pattern)]
@@ -836,38 +847,10 @@ class _EventRules:
         return entry
 
 
-def _compile_tests(constraints: Iterable[_Constraint]) -> Callable[[Any], Any]:
-    """Return a function that is true of an event whose members match the patterns; a list needs a closer look."""
-    tests: dict[str, Any] = {"UNSET": UNSET}
-    conditions = ["True"]
-    for constraint in constraints:
-        name = constraint.attribute
-        tests[name] = constraint.test or (lambda _value: None)
-        conditions.append(f"((value := event.{name}) is UNSET or {name}(value))")
-    test: Callable[[Any], Any] = eval(f"lambda event: {' and '.join(conditions)}", tests)
-    return test
-
-
-def _compile_secret_test(cls: type[Envelope]) -> Callable[[Any], Any]:
-    """Return a function that is true of an event unless none of its texts may contain a secret."""
-    texts = [f"event.{attribute}" for attribute, _ in _text_fields(cls)]
-    conditions = ["event.unknown"]
-    if cls is events.ProgressUpdated:
-        texts.append("event.progress.description")
-    elif cls is events.AwaitingClarification:
-        conditions.append("event.choices is not UNSET")
-    conditions += [f"(type(text := {text}) is str and may_contain_secret(text))" for text in texts]
-    names = {"UNSET": UNSET, "may_contain_secret": redaction.may_contain_secret}
-    test: Callable[[Any], Any] = eval(f"lambda event: {' or '.join(conditions)}", names)
-    return test
-
-
 def _member_getter(names: Iterable[str]) -> Callable[[Any], Any]:
     """Return a function that gets these members of an event, or only the types of those with a ``?``."""
-    members = "".join(f"event.{name.replace('?', '.__class__')}, " for name in sorted(names))
-    # Faster than attrgetter, on names that are written in this file and in the shapes.
-    getter: Callable[[Any], Any] = eval(f"lambda event: ({members})")
-    return getter
+    attributes = sorted(name.replace("?", ".__class__") for name in names)
+    return attrgetter(*attributes) if attributes else _always
 
 
 def _always(_event: Any) -> bool:
