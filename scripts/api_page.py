@@ -47,8 +47,8 @@ GROUPS: Final[Mapping[str, str]] = {
 # What else these have is for other parts of the library, and may change.
 MEMBERS: Final[Mapping[str, str]] = {
     "Producer": "start close sessions session tool reader asgi addresses",
-    "Session": """start thinking deciding progress tool output write confirm clarify withdraw handoff handed_over result
-        complete fail cancel emit""",
+    "Session": """start run wrap thinking deciding progress tool output write confirm clarify withdraw handoff
+        handed_over result complete fail cancel emit""",
     "Call": "result",
     "Output": "write close",
     "Ask": "wait answer withdraw",

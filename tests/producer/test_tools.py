@@ -23,10 +23,13 @@ import msgspec
 import pytest
 
 from aaep.errors import LocalProtocolError
+from aaep.identity.credentials import Credentials
+from aaep.identity.peer import Peer
 from aaep.presentation.announce import announce
 from aaep.presentation.queue import Queue, Speak
 from aaep.producer.producer import Producer, Runtime
 from aaep.producer.session import CURRENT_SESSIONS
+from aaep.protocol import codec
 from aaep.protocol.events import AwaitingClarification, AwaitingConfirmation, ToolCompleted, ToolInvoked
 from aaep.testing import Listener
 
@@ -739,3 +742,55 @@ def test_a_text_that_cannot_be_filled_in_is_told_where_it_is_written(
         producer.tool(name="send", **wrong)(lambda name: None)
     right: dict[str, Any] = {member: "Send {name.first!s:>3} {{x}}."}
     producer.tool(name="send", **right)(lambda name: None)
+
+
+# -- sessions in other threads ---------------------------------------------------------------------------------------
+
+
+class Everybody:
+    """Knows several people, whoever they are."""
+
+    def authenticate(self, credentials: Credentials) -> Peer:
+        return Peer("ada", credentials.transport)
+
+
+def test_a_thread_without_a_session_gets_no_other_user_s() -> None:
+    """A job of Ada's that begins when her session is over must not be asked of Bob, whose session is the only one."""
+    ran = []
+    with Producer("bank", journal=None, identity=Everybody()) as producer, ThreadPoolExecutor(1) as pool:
+
+        @producer.tool(risk="low")
+        def read(name: str) -> str:
+            ran.append(name)
+            return name
+
+        with producer.session("For ada.", requested_by="user:ada") as session:
+            late = session.wrap(read)
+            assert pool.submit(session.run, read, "ada").result() == "ada"
+        with producer.session("For bob.", requested_by="user:bob"):
+            with pytest.raises(LocalProtocolError, match=r"Several users are served.*session\.run"):
+                pool.submit(read, "ada, without a session").result()
+            with pytest.raises(LocalProtocolError, match="is over"):
+                pool.submit(late, "ada, too late").result()
+    assert ran == ["ada"]
+
+
+def test_a_session_is_taken_into_a_pool(producer: Producer) -> None:
+    @producer.tool(risk="low")
+    def where(name: str) -> str:
+        return name
+
+    @producer.tool(risk="low")
+    async def later(name: str) -> str:
+        return name
+
+    other = producer.session("Another one.").start()
+    with ThreadPoolExecutor(2) as pool, producer.session("This one.") as session:
+        assert list(pool.map(session.wrap(where), "abc")) == ["a", "b", "c"]
+        assert pool.submit(asyncio.run, session.run(later, "d")).result() == "d"
+        assert session.wrap(where).__name__ == "where"
+        with pytest.raises(LocalProtocolError, match="Several sessions are open"):
+            pool.submit(where, "e").result()
+    other.complete()
+    entries = [codec.decode(entry.data) for entry in producer.hub.journal.read(limit=1000)]
+    assert [event.session_id for event in entries if isinstance(event, ToolInvoked)] == [session.session_id] * 4

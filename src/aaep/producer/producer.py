@@ -377,7 +377,12 @@ class Producer:
         return self._teller is not None and self._teller.is_telling
 
     def _find_session(self, tool: str) -> Session:
-        """Return the session of this task or thread, or the only one there is for code that never had one."""
+        """
+        Return the session of this task or thread.
+
+        Code that never had one gets the only session there is, but not where several users are
+        served: that one may be another user's, who would be asked about what is not theirs.
+        """
         current = [session for session in CURRENT_SESSIONS.get() if session.producer is self]
         if current:
             if current[-1].is_open:
@@ -389,12 +394,15 @@ class Producer:
                 "Call it inside `with producer.session(…):`."
             )
         sessions = self.sessions
-        if len(sessions) == 1:
+        if len(sessions) == 1 and not self._is_multi_user:
             return sessions[0]
-        why = "Several sessions are open" if sessions else "No session is open"
+        why = "No session is open"
+        if sessions:
+            why = "Several users are served" if self._is_multi_user else "Several sessions are open"
         raise LocalProtocolError(
             f"{why}, so {tool} cannot be announced, and did not run. "
-            "Call it inside `with producer.session(…):`, in the same task or thread."
+            "Call it inside `with producer.session(…):`, in the same task or thread; "
+            "a thread pool takes the session along with session.run(f, …) or session.wrap(f)."
         )
 
     def reader(self, *, replies: bool = True) -> Waitable[str]:

@@ -13,10 +13,12 @@ same, so what is open is then read from the journal.
 from __future__ import annotations
 
 import contextvars
+import functools
+import inspect
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager, suppress
 from types import TracebackType
-from typing import Any, Final, Literal, Protocol
+from typing import Any, Final, Literal, ParamSpec, Protocol, TypeVar, cast
 
 from msgspec import UNSET
 
@@ -59,6 +61,9 @@ from .questions import Ask, build_clarification, build_confirmation
 from .tool_call import Call, classify_risk, find_stopper
 
 __all__ = ["CURRENT_SESSIONS", "Session", "SessionOwner"]
+
+P = ParamSpec("P")
+T = TypeVar("T")
 
 # Of each producer the open ones, innermost last, or the one that was left: code that had one does not get another's.
 CURRENT_SESSIONS: Final[contextvars.ContextVar[tuple[Session, ...]]] = contextvars.ContextVar(
@@ -194,6 +199,37 @@ class Session:
     def is_open(self) -> bool:
         """Whether the session has begun and is not over."""
         return self._emitter.is_active
+
+    # -- other threads -----------------------------------------------------------------------
+
+    def run(self, function: Callable[P, T], /, *args: P.args, **kwargs: P.kwargs) -> T:
+        """Call a function in this session, from any thread: ``pool.submit(session.run, find, "flights")``."""
+        return self.wrap(function)(*args, **kwargs)
+
+    def wrap(self, function: Callable[P, T]) -> Callable[P, T]:
+        """Return a function that runs in this session in any thread: ``pool.map(session.wrap(find), names)``."""
+        if inspect.iscoroutinefunction(function):
+
+            async def call_async(*args: P.args, **kwargs: P.kwargs) -> Any:
+                with self._as_current():
+                    return await function(*args, **kwargs)
+
+            return cast(Callable[P, T], functools.wraps(function)(call_async))
+
+        @functools.wraps(function)
+        def call(*args: P.args, **kwargs: P.kwargs) -> T:
+            with self._as_current():
+                return function(*args, **kwargs)
+
+        return call
+
+    @contextmanager
+    def _as_current(self) -> Iterator[None]:
+        token = CURRENT_SESSIONS.set((*self._other_sessions(), self))
+        try:
+            yield
+        finally:
+            CURRENT_SESSIONS.reset(token)
 
     # -- states ------------------------------------------------------------------------------
 
