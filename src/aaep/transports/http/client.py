@@ -179,7 +179,7 @@ class HttpChannel:
             raise ChannelRefused(f"{self._origin} keeps redirecting. Use the address it means.")
         except aiohttp.ClientConnectorCertificateError as error:
             text = f"The certificate of {self._origin} is not trusted: {error}."
-            message = f"{text} Give its authority with --ca, or ssl= in Python."
+            message = f"{text} Give its authority with --ca, or tls= in Python."
             raise ChannelRefused(message) from error
         except aiohttp.ClientConnectorError as error:
             raise ChannelLost(f"Nobody answers at {self._origin}. Is the agent running?") from error
