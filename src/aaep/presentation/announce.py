@@ -503,6 +503,11 @@ def _append_key_help(text: str, keys: tuple[tuple[str, str], ...], preferences: 
 # -- output ----------------------------------------------------------------------------------
 
 
+# What was written before these is announced before them, be the sentence at its end or not: it may be a warning.
+_AFTER_TEXT: Final = (*TERMINAL, AwaitingConfirmation, AwaitingClarification, ToolInvoked, HandoffRequested)
+_STATES_AFTER_TEXT: Final = frozenset(("awaiting_input", "calling_tool", "handing_off"))
+
+
 class Outputs:
     """Collects the chunks of outputs and announces them at boundaries only (OUT-007, C-46)."""
 
@@ -515,7 +520,9 @@ class Outputs:
         """Process any event and return the announcements of outputs that precede it."""
         if isinstance(event, OutputStreaming):
             return self._add_chunk(event)
-        if isinstance(event, TERMINAL) or CORE_EVENTS.get(event.type) in TERMINAL:
+        if isinstance(event, _AFTER_TEXT) or CORE_EVENTS.get(event.type) in _AFTER_TEXT:
+            return self.flush(event.session_id)
+        if isinstance(event, StateChanged) and event.to_state in _STATES_AFTER_TEXT:
             return self.flush(event.session_id)
         return []
 

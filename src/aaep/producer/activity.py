@@ -36,6 +36,7 @@ class Activity:
             emitter,
             hub,
             flush_outputs=self.flush_outputs,
+            resume_outputs=self.resume_outputs,
             is_calling=lambda: bool(self.calls),
             skip_call=self._skip_call,
             is_telling=is_telling,
@@ -57,7 +58,7 @@ class Activity:
         """Go to a state after something has ended, unless something else goes on."""
         if self.is_free:
             self.emitter.change_state(to_state)
-        self.flush_outputs()
+        self.resume_outputs()
 
     def check_may_act(self, name: str) -> None:
         """Raise if no tool may begin any more."""
@@ -82,9 +83,14 @@ class Activity:
         return output
 
     def flush_outputs(self) -> None:
-        """Send the text that is ready, before something else is told."""
+        """Send all text that was written, before something else is emitted: it may be a warning of that."""
         for output in [*self._outputs]:
-            output.flush(everything=self.emitter.agent_state == "writing_output")
+            output.flush(everything=True)
+
+    def resume_outputs(self) -> None:
+        """Send the text that waited for something else to end, up to its last boundary."""
+        for output in [*self._outputs]:
+            output.flush()
 
     def _output_completed(self, output: Output) -> None:
         self._outputs.remove(output)

@@ -276,9 +276,9 @@ class Questions:
     """
     The questions of one session.
 
-    ``flush_outputs`` sends text that is ready, ``is_calling`` says whether a tool
-    runs, ``skip_call`` announces that a call which was agreed to did not run, and
-    ``is_telling`` whether the caller was called by the producer's ``tell``.
+    ``flush_outputs`` sends all text that was written, ``resume_outputs`` what waited up to its last
+    boundary, ``is_calling`` says whether a tool runs, ``skip_call`` announces that a call which was
+    agreed to did not run, and ``is_telling`` whether the calling thread is inside the producer's ``tell``.
     """
 
     def __init__(
@@ -288,6 +288,7 @@ class Questions:
         hub: Hub,
         *,
         flush_outputs: Callable[[], None],
+        resume_outputs: Callable[[], None],
         is_calling: Callable[[], bool],
         skip_call: Callable[[Ask], None],
         is_telling: Callable[[], bool],
@@ -298,6 +299,7 @@ class Questions:
         self._emitter = emitter
         self._hub = hub
         self._flush_outputs = flush_outputs
+        self._resume_outputs = resume_outputs
         self._is_calling = is_calling
         self._skip_call = skip_call
         self._is_telling = is_telling
@@ -503,7 +505,7 @@ class Questions:
             else:
                 ask.resolve(answer)
         self._ask_next()
-        self._flush_outputs()
+        self._resume_outputs()
 
     def call_began(self, ask: Ask) -> None:
         """What was granted runs; the next question may come."""
@@ -517,7 +519,7 @@ class Questions:
             if self.granted is ask:
                 self.granted = None
                 self._ask_next()
-                self._flush_outputs()
+                self._resume_outputs()
 
     # -- who can answer ----------------------------------------------------------------------
 

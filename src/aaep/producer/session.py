@@ -271,13 +271,15 @@ class Session:
             total_steps=UNSET if total is None else total,
             description=UNSET if description is None else clean_text(description, 4096),
         )
-        self._emitter.emit(
-            ProgressUpdated,
-            self._complete_summaries(description, summarize_progress(percent, step, total)),
-            urgency="background",
-            progress=progress,
-            eta_ms=UNSET if left_seconds is None else int(left_seconds * 1000),
-        )
+        with self._emitter.lock:
+            self._activity.flush_outputs()
+            self._emitter.emit(
+                ProgressUpdated,
+                self._complete_summaries(description, summarize_progress(percent, step, total)),
+                urgency="background",
+                progress=progress,
+                eta_ms=UNSET if left_seconds is None else int(left_seconds * 1000),
+            )
 
     # -- tools -------------------------------------------------------------------------------
 
