@@ -44,12 +44,8 @@ def test_a_warning_is_heard_before_the_question_and_the_deed(text: str, opened: 
                 out.write("Looking. There are two. ")
             out.write(text)
             delete("a.txt")
-    for lines in (heard, listener.heard):
-        positions = [
-            next(index for index, line in enumerate(lines) if words in line) for words in (text, "Delete a.txt")
-        ]
-        assert positions == sorted(positions), lines
-    assert heard.index("the deed") > next(index for index, line in enumerate(heard) if text in line)
+    assert find(heard, text) < find(heard, "Delete a.txt") < find(heard, "the deed")
+    assert find(listener.heard, text) < find(listener.heard, "Delete a.txt")
 
 
 @pytest.mark.parametrize(
