@@ -554,9 +554,12 @@ def test_a_yes_that_came_when_nobody_waited_any_more_is_told_to_be_in_vain(produ
     asyncio.run(agent())
     assert isinstance(listener.wait_for_end(), SessionCompleted)
     assert listener.findings() == []
-    what = "Wipe" if named else "Action"
-    assert f"{what} was not done: the agent had stopped waiting for the answer." in " ".join(listener.heard)
-    assert "cannot be undone" not in " ".join(listener.heard).partition("Stopped before")[2]
+    told = [one.text for one in listener.announcements if not one.redundant]
+    after = told[next(index for index, text in enumerate(told) if text.startswith("Accepted.")) + 1 :]
+    assert [text for text in after if "Thinking" not in text and "idle" not in text] == [
+        "Wipe the disk was not done: the agent stopped waiting.",
+        "Ended. Wipe the disk was not done.",
+    ]
 
 
 def test_a_yes_that_nobody_looked_at_does_not_keep_a_session_from_ending_well(producer: Producer) -> None:
@@ -667,7 +670,7 @@ def test_cf_019_arguments_that_change_after_the_answer_do_not_run_either(produce
         return "seen"
 
     listener = Listener(
-        producer, lambda one: "accept" if one.action == "Pay amount: 5." else "silence", capabilities=FULL
+        producer, lambda one: "accept" if one.action == "Pay 1 entry: amount: 5." else "silence", capabilities=FULL
     )
 
     async def run() -> None:

@@ -30,8 +30,8 @@ __all__ = ["build_closing_events", "build_resync", "end_orphaned_sessions"]
 _ENDED = Summaries(
     "The agent stopped.",
     "The agent stopped unexpectedly. Its work is not finished.",
-    "The program that ran the agent ended unexpectedly, so its work is not finished. What it had begun may or may not "
-    "have taken effect.",
+    "The program that ran the agent ended unexpectedly, so its work is not finished. What it had begun may have "
+    "happened.",
 )
 
 

@@ -343,7 +343,7 @@ class Terminal:
             if self._on_announcement is not None:
                 self._on_announcement(announcement, f"{label}{utterance.text}")
             elif self._on_event is None:
-                self._printer.print_line(f"{marker}{label}{utterance.text}")
+                self._printer.print_lines(utterance.text, f"{marker}{label}")
             is_unprinted_countdown = announcement.asks and self._on_event
             if announcement.prompt and not shows_prompt and not is_unprinted_countdown:
                 self._perform_intents(self.interpreter.prompt_mentioned(announcement.prompt))
@@ -459,7 +459,7 @@ class Terminal:
                 announcement, text=announcement.detail, keys=announcement.detail_keys
             )
         with self._without_typeahead():
-            self._printer.print_line(f"{self._session_label(announcement)}{announcement.text}")
+            self._printer.print_lines(announcement.text, self._session_label(announcement))
             self._perform_intents(self.interpreter.prompt_shown(announcement, now))
 
     def _change_verbosity(self, verbosity: Verbosity) -> None:

@@ -55,7 +55,7 @@ _STATES_WITH_OWN_EVENT: Final = {"calling_tool", "writing_output", "awaiting_inp
 class Announcement(msgspec.Struct, frozen=True, kw_only=True):
     """What to say about an event."""
 
-    text: str
+    text: str  # one line, unless it asks about something of several lines, such as code
     detail: str  # everything there is to say, nothing shortened
     language: str
     urgency: Urgency
@@ -86,7 +86,8 @@ def _compose_started(event: SessionStarted, view: EventView) -> Iterable[str]:
 
 def _compose_completed(event: SessionCompleted, view: EventView) -> Iterable[str]:
     summary = view.summary()
-    yield from (PHRASES["completed"], summary)
+    is_unfinished = f"{summary} ".startswith(f"{PHRASES['ended']} ")  # then it is not done
+    yield from ("" if is_unfinished else PHRASES["completed"], summary)
     if view.is_detailed:
         yield from (
             view.short_text("output_summary"),
@@ -128,8 +129,12 @@ def _compose_state_change(event: StateChanged, view: EventView) -> Iterable[str]
         yield phrase.format(truncate(state, 80))
 
 
-def _is_redundant(event: StateChanged, verbosity: str) -> bool:
-    """Whether a state change adds nothing to the event that accompanies it. STATE-008"""
+def _is_redundant(event: Envelope, verbosity: str) -> bool:
+    """Whether an event adds nothing to the one that accompanies it. STATE-008"""
+    if isinstance(event, ToolInvoked):
+        return attend_members(event).get("skipped") is True  # the end of the call tells that it never began
+    if not isinstance(event, StateChanged):
+        return False
     is_after_tool = event.from_state == "calling_tool" and event.to_state == "thinking"  # tool.completed said it
     has_own_event = is_after_tool or event.to_state in _STATES_WITH_OWN_EVENT
     stock_summary = STATE_SUMMARIES[event.to_state].normal if has_own_event else ""
@@ -183,6 +188,9 @@ def _compose_tool_invoked(event: ToolInvoked, view: EventView) -> Iterable[str]:
 
 def _compose_tool_completed(event: ToolCompleted, view: EventView) -> Iterable[str]:
     summary = view.summary()
+    if attend_members(event).get("skipped") is True:
+        yield view.short_text("summary_normal")  # all there is to tell of both events of the call
+        return
     if event.status == "success":
         yield from (_format_tool_label(event, "success"), _omit_stock_summary(summary))
     else:
@@ -192,8 +200,8 @@ def _compose_tool_completed(event: ToolCompleted, view: EventView) -> Iterable[s
         status = members.get("status") if isinstance(members, dict) else None
         if isinstance(status, str) and status not in ("success", "error", "timeout") and sanitize(status):
             yield PHRASES["status"].format(truncate(sanitize(status), 80))
-        message = view.short_text("error_message")
-        yield message or _omit_stock_summary(summary)
+        message = _omit_if_repeated(view.short_text("error_message"), label)
+        yield message or _omit_stock_summary(_omit_if_repeated(summary, label))
         if message and view.is_detailed:
             yield _omit_if_repeated(summary, label, message)
     if view.is_detailed:
@@ -215,7 +223,7 @@ def _compose_confirmation(event: AwaitingConfirmation, view: EventView) -> Itera
     action = view.short_text("action")
     consequence = view.short_text("consequence")
     if view.is_detailed:
-        yield _omit_if_repeated(view.summary(), action, consequence)
+        yield _omit_if_repeated(view.summary(), *map(sanitize, (event.action, event.consequence)), action, consequence)
     yield action or PHRASES["action.none"]
     yield PHRASES["consequence"].format(consequence) if consequence else PHRASES["consequence.none"]
     yield get_phrase(f"risk.{get_member(event, 'risk_level')}", "risk.none")
@@ -251,7 +259,7 @@ def _compose_clarification(event: AwaitingClarification, view: EventView) -> Ite
     yield PHRASES["question"]
     question = view.short_text("question")
     if view.is_detailed:
-        yield _omit_if_repeated(view.summary(), question)
+        yield _omit_if_repeated(view.summary(), sanitize(event.question), question)
     yield question or PHRASES["question.none"]
     if context := view.short_text("context"):
         yield PHRASES["why"].format(context)
@@ -447,7 +455,7 @@ def announce(
         detail_keys=detail_keys,
         careful=isinstance(event, AwaitingConfirmation) and _is_risky(event, view),
         cut=bool(view.cut_fields),
-        redundant=isinstance(event, StateChanged) and _is_redundant(event, preferences.verbosity),
+        redundant=_is_redundant(event, preferences.verbosity),
         seconds=max(len(text.split()), len(text) / 8) * 60 / max(preferences.pace, 1),  # not every script has spaces
     )
 

@@ -11,6 +11,7 @@ from ..protocol.events import Envelope
 from ..protocol.fields import Risk, Verbosity, get_member
 from ..text.languages import match_language, parse_variant_name
 from ..text.phrases import PHRASES, format_duration, truncate_with_notice
+from ..text.quotation import speak_structure
 from ..text.sanitize import sanitize
 
 __all__ = ["COMMAND_WORDS", "DEFAULT_KEYS", "DEFAULT_PREFERENCES", "EventView", "Preferences"]
@@ -24,6 +25,7 @@ _SUMMARY_ORDER: Final[Mapping[str, tuple[str, ...]]] = {  # C-50
     "normal": ("summary_normal", "summary_detailed", "summary_terse"),
     "detailed": ("summary_detailed", "summary_normal", "summary_terse"),
 }
+_DECISION_TEXTS: Final = ("action", "consequence", "question")
 
 
 class Preferences(msgspec.Struct, frozen=True, kw_only=True):
@@ -74,7 +76,9 @@ class EventView:
                 value = self.event.unknown.get(name)
             variants = [(self.primary_language, value)] if isinstance(value, str) else []
             variants += [(tag, text) for (field, tag), text in self.variants if field == name]
-            candidates += [(tag, sanitized) for tag, text in variants if (sanitized := sanitize(text))]
+            # C-22: the structure of what somebody agrees to is part of it.
+            prepare = speak_structure if name in _DECISION_TEXTS else sanitize
+            candidates += [(tag, prepared) for tag, text in variants if (prepared := prepare(text))]
         if not candidates:
             return ""
         tags = [tag for tag, _ in candidates]

@@ -18,6 +18,7 @@ from .emitter import Emitter
 from .output import Output
 from .questions import Ask, Questions
 from .tool_call import Call
+from .unfinished import Unfinished
 
 __all__ = ["Activity"]
 
@@ -28,6 +29,7 @@ class Activity:
     def __init__(self, source: SessionSource, emitter: Emitter, hub: Hub, is_telling: Callable[[], bool]) -> None:
         self.emitter = emitter
         self.calls: dict[str, Call] = {}  # running, by id
+        self.unfinished = Unfinished()
         self.handoff: Literal["requested", "taken"] | None = None
         self._hub = hub
         self._outputs: list[Output] = []
@@ -39,6 +41,8 @@ class Activity:
             resume_outputs=self.resume_outputs,
             is_calling=lambda: bool(self.calls),
             skip_call=self._skip_call,
+            check_may_act=self.check_may_act,
+            note_refusal=self._note_refusal,
             is_telling=is_telling,
         )
 
@@ -103,6 +107,10 @@ class Activity:
         """Announce that a call which was agreed to did not run: nobody waited for the answer any more."""
         # Nothing happens, so there is no risk in it.
         Call(self, ask.tool or "action", ask.call, risk="low", irreversible=False, ask=ask).skip()
+
+    def _note_refusal(self, ask: Ask) -> None:
+        """Remember that nobody agreed to an action."""
+        self.unfinished.note(ask.about, ask.label, "not_done")
 
     # -- the end -----------------------------------------------------------------------------
 

@@ -108,14 +108,17 @@ class Ask:
         about: str,
         call: str = "",
         tool: str = "",
+        label: str = "",
         default: Any = None,
     ) -> None:
+        """``label`` names what is asked for in few words, if ``about`` is not short."""
         self.kind: Literal["confirmation", "clarification"] = kind
         self.members = members
         self.summary = summary
         self.about = about
         self.call = call  # the id of the call it is about
         self.tool = tool
+        self.label = label or about
         self.default = default
         self.event: AwaitingConfirmation | AwaitingClarification | None = None  # None until it is its turn
         self.arrived: Waitable[Answer] = Waitable()
@@ -278,7 +281,8 @@ class Questions:
 
     ``flush_outputs`` sends all text that was written, ``resume_outputs`` what waited up to its last
     boundary, ``is_calling`` says whether a tool runs, ``skip_call`` announces that a call which was
-    agreed to did not run, and ``is_telling`` whether the calling thread is inside the producer's ``tell``.
+    agreed to did not run, ``check_may_act`` raises if nothing may be done any more, ``note_refusal`` remembers
+    what nobody agreed to, and ``is_telling`` says whether the calling thread is inside the producer's ``tell``.
     """
 
     def __init__(
@@ -291,6 +295,8 @@ class Questions:
         resume_outputs: Callable[[], None],
         is_calling: Callable[[], bool],
         skip_call: Callable[[Ask], None],
+        check_may_act: Callable[[str], None],
+        note_refusal: Callable[[Ask], None],
         is_telling: Callable[[], bool],
     ) -> None:
         self.current: Ask | None = None  # before the person now
@@ -302,6 +308,8 @@ class Questions:
         self._resume_outputs = resume_outputs
         self._is_calling = is_calling
         self._skip_call = skip_call
+        self._check_may_act = check_may_act
+        self._note_refusal = note_refusal
         self._is_telling = is_telling
         self._queue: deque[Ask] = deque()
         self._all_granted: list[Ask] = []
@@ -321,6 +329,8 @@ class Questions:
         """Ask, now or when the questions before it are answered."""
         with self._emitter.lock:
             self._emitter.check_active()
+            if ask.kind == "confirmation":
+                self._check_may_act(ask.tool or "what is asked about")
             self._queue.append(ask)
             self._ask_next(ask)
         return ask
@@ -377,6 +387,8 @@ class Questions:
             state = "thinking" if self._emitter.agent_state != "thinking" else "deciding"
             summaries = summarize_outcome(how, ask.about)
             self._emitter.change_state(state, summaries, urgency="normal", attend={"outcome": "no_reply_channel"})
+        if not is_clarification:
+            self._note_refusal(ask)
         ask.resolve(
             Answer(
                 outcome="unavailable" if is_clarification else "no_reply_channel",
@@ -486,6 +498,8 @@ class Questions:
         self._cause = ""
         is_asked_again = how == "longer"
         is_call_granted = answer.granted and bool(ask.call)
+        if ask.kind == "confirmation" and not answer.granted and not is_asked_again:
+            self._note_refusal(ask)
         if is_call_granted:
             self.granted = ask
             self._all_granted.append(ask)

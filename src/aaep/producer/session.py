@@ -441,9 +441,14 @@ class Session:
         with self._emitter.lock:
             seconds = self._close_open()
             calls = self._emitter.state.invocations
+            usual = summarize_completion(seconds, calls)
+            result = summary or self._result
+            summaries = self._complete_summaries(result, usual)
+            if unfinished := self._activity.unfinished:
+                summaries = unfinished.summarize(summaries if result else None, usual)
             self._emit_end(
                 SessionCompleted,
-                self._complete_summaries(summary or self._result, summarize_completion(seconds, calls)),
+                summaries,
                 duration_ms=min(int(seconds * 1000), _MAX_DURATION),
                 tool_invocations_count=calls,
                 result_uri=UNSET if result_uri is None else result_uri,

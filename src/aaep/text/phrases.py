@@ -12,6 +12,7 @@ from .sanitize import MAX_SPOKEN_LENGTH, truncate
 __all__ = [
     "CLOSE_REASONS",
     "PHRASES",
+    "capitalize",
     "describe_close_reason",
     "ensure_full_stop",
     "format_duration",
@@ -25,6 +26,7 @@ __all__ = [
 PHRASES: Final[Mapping[str, str]] = {
     "started": "Started.",
     "completed": "Done.",
+    "ended": "Ended.",
     "errored": "Error.",
     "cancelled": "Cancelled.",
     "progress": "Progress.",
@@ -66,7 +68,7 @@ PHRASES: Final[Mapping[str, str]] = {
     "tool": "a tool",
     "success": "{0} finished.",
     "error": "{0} failed.",
-    "timeout": "{0} did not finish in time. It may or may not have taken effect.",
+    "timeout": "{0} did not finish. It may have happened. Check before you try again.",
     "status": "It reported the status {0}.",
     "says": "{0}:",
     "agent": "Agent",
@@ -172,7 +174,9 @@ def format_duration(seconds: float) -> str:
 # -- formatting other text ------------------------------------------------------------------
 
 _SENTENCE_ENDS: Final = tuple(".!?…:;。！？؟।。：；")
-_CAMEL_CASE_BREAK: Final = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
+# Before a capital after a small letter, and where a word follows an acronym: HTTP Error, but URLs.
+_CAMEL_CASE_BREAK: Final = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z](?!s(?![a-z]))[a-z])")
+_ACRONYM: Final = re.compile(r"[A-Z]{2}")
 _WORD_SEPARATOR: Final = re.compile(r"[\s_.-]+")
 _CLOSING_MARKS: Final = "\"')]”’»」』）\u2069"
 
@@ -186,9 +190,16 @@ def truncate_with_notice(text: str, max_length: float = MAX_SPOKEN_LENGTH) -> st
 
 
 def humanize_name(name: str) -> str:
-    """Turn a tool's name into words: check_balance and checkBalance become "check balance"."""
-    words = _CAMEL_CASE_BREAK.sub(" ", name)
-    return " ".join(_WORD_SEPARATOR.split(words)).strip().lower() or name
+    """Turn a name into words: check_balance and checkBalance become "check balance", HTTPError "HTTP error"."""
+    words = [word for word in _WORD_SEPARATOR.split(_CAMEL_CASE_BREAK.sub(" ", name)) if word]
+    has_lower_case = any(char.islower() for char in name)  # otherwise capitals mark no acronym
+    kept = [word if has_lower_case and _ACRONYM.match(word) else word.lower() for word in words]
+    return " ".join(kept) or name
+
+
+def capitalize(text: str) -> str:
+    """Return a text with its first letter in upper case and the rest as it is."""
+    return text[:1].upper() + text[1:]
 
 
 def ensure_full_stop(text: str) -> str:

@@ -10,14 +10,15 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from functools import lru_cache
 from typing import Any, Final, NamedTuple, TypeAlias
 
 from .languages import language_direction
-from .phrases import ensure_full_stop, format_duration, humanize_name
+from .phrases import PHRASES, capitalize, ensure_full_stop, format_duration, humanize_name
+from .quotation import remove_quoted, speak_quotes
 from .redaction import may_contain_secret, redact
-from .sanitize import LANG_MARKUP, MAX_SPOKEN_LENGTH, truncate
+from .sanitize import LANG_MARKUP, MAX_SPOKEN_LENGTH, sanitize, truncate
 
 __all__ = [
     "STATE_SUMMARIES",
@@ -27,6 +28,7 @@ __all__ = [
     "clean_structure",
     "clean_text",
     "complete_summaries",
+    "describe_possible_effect",
     "detect_direction",
     "humanize_name",
     "summarize_abandoned_call",
@@ -35,12 +37,15 @@ __all__ = [
     "summarize_call_result",
     "summarize_cancellation",
     "summarize_completion",
+    "summarize_early_end",
     "summarize_error",
     "summarize_handoff",
     "summarize_outcome",
     "summarize_progress",
     "summarize_skipped_call",
     "summarize_start",
+    "summarize_stopped_call",
+    "summarize_unfinished",
     "truncate_with_ellipsis",
 ]
 
@@ -56,6 +61,8 @@ class Summaries(NamedTuple):
 SummaryLike: TypeAlias = "str | tuple[str, str, str] | None"
 
 _MAX_SUMMARY_LENGTHS: Final = (4096, 16_384, 16_384)  # characters of terse, normal and detailed
+_LINE_BREAK: Final = re.compile("\r\n?|[\x0b\x0c\x1c-\x1e\x85\u2028\u2029]")  # of any kind but \n
+_SENTENCE_BREAK: Final = re.compile(r"[.!?:;。！？]\s")
 # Not allowed in text that is spoken or shown: controls, and overrides that can disguise it (C-59).
 _UNSAFE_CHARACTER: Final = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\ud800-\udfff]")
 
@@ -82,7 +89,7 @@ def clean_text(text: object, max_length: int = 16_384) -> str:
     """Make text fit to be sent: normal form C (I18N-026), secrets redacted, no disguises, bounded length."""
     cleaned = str(text)
     if not (cleaned.isascii() and cleaned.isprintable()):
-        cleaned = unicodedata.normalize("NFC", _UNSAFE_CHARACTER.sub(" ", cleaned))
+        cleaned = unicodedata.normalize("NFC", _UNSAFE_CHARACTER.sub(" ", _LINE_BREAK.sub("\n", cleaned)))
         if cleaned and unicodedata.category(cleaned[0])[0] == "M":  # I18N-031
             cleaned = "\u25cc" + cleaned
     if "<" in cleaned:
@@ -132,7 +139,7 @@ def summarize_start(name: str) -> Summaries:
 def _summarize_plain_call(name: str) -> Summaries:
     tool = humanize_name(name)
     text = f"Calling {tool}."
-    return Summaries(f"{tool.capitalize()}.", text, text)
+    return Summaries(f"{capitalize(tool)}.", text, text)
 
 
 def summarize_call(name: str, args: str) -> Summaries:
@@ -143,7 +150,7 @@ def summarize_call(name: str, args: str) -> Summaries:
 
 @lru_cache(maxsize=256)
 def _summarize_plain_result(name: str) -> Summaries:
-    text = f"{humanize_name(name).capitalize()} finished."
+    text = f"{capitalize(humanize_name(name))} finished."
     return Summaries("Done.", text, text)
 
 
@@ -155,29 +162,36 @@ def summarize_call_result(name: str, seconds: float) -> Summaries:
     return summaries._replace(detailed=f"{summaries.detailed} It took {format_duration(seconds)}.")
 
 
-def summarize_call_failure(name: str, reason: str) -> Summaries:
-    """Summarize the failure of a call."""
-    tool = humanize_name(name)
-    return Summaries(
-        "Failed.",
-        f"{tool.capitalize()} failed.",
-        f"{tool.capitalize()} failed. {ensure_full_stop(reason.capitalize())}",
-    )
+def summarize_early_end(name: str) -> Summaries:
+    """Summarize a call that ended because its caller wanted no more of what it gives, which is no failure."""
+    summaries = _summarize_plain_result(name)
+    return summaries._replace(detailed=f"{capitalize(humanize_name(name))} was stopped early.")
+
+
+def summarize_call_failure(name: str, reason: str, *, is_irreversible: bool = False) -> tuple[Summaries, str]:
+    """Return the summaries of a failed call, and what is told of the reason."""
+    text = f"{capitalize(humanize_name(name))} failed."
+    message = ensure_full_stop(capitalize(reason))
+    advice = " Check what was done before you try again." if is_irreversible else ""
+    return Summaries("Failed.", text + advice, f"{text} {message}{advice}"), message + advice
+
+
+def summarize_stopped_call(name: str) -> Summaries:
+    """Summarize a call that was stopped before it could change anything."""
+    text = f"{capitalize(humanize_name(name))} was stopped."
+    return Summaries("Stopped.", text, text)
 
 
 def summarize_abandoned_call(name: str) -> Summaries:
-    """Summarize a call that is no longer waited for; the user has to hear that its effect is unknown (C-42)."""
-    tool = humanize_name(name)
-    text = f"No longer waiting for: {tool}. It may or may not have taken effect."
-    return Summaries("Given up.", text, text)
+    """Summarize a call that began and did not finish; the user has to hear that its effect is unknown (C-42)."""
+    text = PHRASES["timeout"].format(capitalize(humanize_name(name)))
+    return Summaries("May have happened.", text, text)
 
 
-def summarize_skipped_call(name: str) -> tuple[Summaries, Summaries]:
-    """Return the two summaries of a call that was agreed to and never begun: for its start and its end."""
-    tool = humanize_name(name)
-    start_text = f"Stopped before it began: {tool}."
-    end_text = f"{tool.capitalize()} was not done: the agent had stopped waiting for the answer."
-    return Summaries("Stopped.", start_text, start_text), Summaries("Not done.", end_text, end_text)
+def summarize_skipped_call(action: str) -> Summaries:
+    """Summarize a call that was agreed to and never begun."""
+    text = f"{_shorten_action(action)} was not done: the agent stopped waiting."
+    return Summaries("Not done.", text, text)
 
 
 @lru_cache(maxsize=256, typed=True)
@@ -194,6 +208,58 @@ def summarize_completion(seconds: float, calls: int) -> Summaries:
     """Summarize the successful end of a session."""
     tools = {0: "", 1: " One tool was used."}.get(calls, f" {calls} tools were used.")
     return Summaries("Done.", "Done.", f"Done. It took {format_duration(seconds)}.{tools}")
+
+
+# What became of an action that was asked for, gravest first: for one of them, and for several.
+_UNFINISHED_PHRASES: Final[Mapping[str, tuple[str, str]]] = {
+    "may_have_happened": ("may have happened", "may have happened"),
+    "failed": ("failed", "failed"),
+    "not_done": ("was not done", "were not done"),
+}
+_MAX_NAMED_ACTIONS: Final = 2
+_MAX_ACTION_LENGTH: Final = 160  # characters of an action that a sentence names
+
+
+def describe_possible_effect(action: str) -> str:
+    """Return the sentences for code that was interrupted in an action whose effect is unknown."""
+    return f"{_shorten_action(action)} may have happened. Check before you try again."
+
+
+def summarize_unfinished(actions: Sequence[tuple[str, str]], result: Summaries | None, usual: Summaries) -> Summaries:
+    """
+    Summarize the end of a session in which not all was done that was asked for.
+
+    ``actions`` are pairs of an action and its outcome: may_have_happened, failed
+    or not_done. ``result`` is what the author says of the work, if anything.
+    """
+    sentences = [PHRASES["ended"]]
+    may_name = _MAX_NAMED_ACTIONS
+    for outcome, (singular, plural) in _UNFINISHED_PHRASES.items():
+        names = [_shorten_action(action) for action, found in actions if found == outcome]
+        named = names[:may_name]
+        may_name -= len(named)
+        more = len(names) - len(named)
+        parts = [f"{name} {singular}" for name in named]
+        if more:
+            rest = f"{more} more {singular if more == 1 else plural}"
+            parts = [*parts[:-1], f"{parts[-1]}, and {rest}"] if parts else [rest]
+        sentences += [f"{part}." for part in parts]
+        if names and outcome == "may_have_happened":
+            sentences.append("Check before you try again.")
+    text = " ".join(sentences)
+    if result is None:
+        return Summaries(text, text, f"{text}{usual.detailed.removeprefix(usual.normal)}")
+    return Summaries(text, f"{text} {result.normal}", f"{text} {result.detailed}")
+
+
+def _shorten_action(action: str) -> str:
+    """Return an action as the beginning of a sentence about it, so that it cannot be taken for more than one."""
+    text = sanitize(action).rstrip(" .!;:…")
+    has_several_sentences = _SENTENCE_BREAK.search(remove_quoted(text)) is not None
+    text = speak_quotes(text)
+    if len(text) > _MAX_ACTION_LENGTH:
+        text = f"{truncate(text, _MAX_ACTION_LENGTH)}…"
+    return f"quote {text} end quote" if has_several_sentences else capitalize(text)
 
 
 def summarize_cancellation(cancelled_by: str) -> Summaries:
@@ -214,8 +280,15 @@ _ERROR_CATEGORIES: Final[tuple[tuple[tuple[type[BaseException], ...], str], ...]
 
 def classify_error(error: BaseException) -> tuple[str, str]:
     """Return an error's category and its type name in words; its own text may hold anything and is left out."""
+    if isinstance(error, BaseExceptionGroup):
+        parts = [classify_error(part) for part in error.exceptions]
+        category, name = parts[0]
+        if len(parts) == 1:
+            return category, name
+        is_one_category = len({part[0] for part in parts}) == 1
+        return category if is_one_category else "unknown", f"{len(parts)} errors: {name} and others"
     category = next((name for kinds, name in _ERROR_CATEGORIES if isinstance(error, kinds)), "unknown")
-    return category, re.sub(r"(?<=[a-z0-9])(?=[A-Z])", " ", type(error).__name__).lower()
+    return category, humanize_name(type(error).__name__)
 
 
 def summarize_error(name: str, category: str) -> tuple[Summaries, str]:
