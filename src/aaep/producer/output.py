@@ -54,8 +54,10 @@ class Output:
         self._is_closing = False
         self._is_complete = False
 
-    def write(self, text: str) -> None:
-        """Add text."""
+    def write(self, text: str | None) -> None:
+        """Add text. None, which model libraries send between the pieces of an answer, adds nothing."""
+        if text is None:
+            return
         with self._emitter.lock:
             if self._is_closing:
                 raise ValueError("The output is complete. Open another one with session.output().")
