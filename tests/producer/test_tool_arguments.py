@@ -262,6 +262,8 @@ class Point(NamedTuple):
         ({}, "no entries"),
         ({"a": [1, {"b": None}], "c": True}, "2 entries: a: 2 items: 1, 1 entry: b: nothing; c: yes"),
         ("$1,000.50", "$1,000.50"),
+        ("500 dollars", "500 dollars"),
+        ("500 dollars refundable", "“500 dollars refundable”"),
         ("a.txt", "a.txt"),
         ("A. B.", "“A. B.”"),
         ("say “hi”", "“say 'hi'”"),

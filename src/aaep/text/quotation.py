@@ -18,8 +18,10 @@ __all__ = ["mark_off", "remove_quoted", "speak_quotes", "speak_structure"]
 _APOSTROPHE: Final = "'"
 _INNER_MARKS: Final = re.compile("[“”]")
 _QUOTED: Final = re.compile("“([^“”]*)”")
-# A name, a path, an amount, a time; nothing that a sentence could go on after.
-_PLAIN_WORD: Final = re.compile(r"(?=.*\w)(?:[\w/~@.+$€£¥-]|(?<=\d)[,:](?=\d)){0,99}[\w/~%€$]")
+# A name, a path, an amount and its unit, a time. Two words could already add something to the sentence around them.
+_PLAIN_WORD: Final = re.compile(
+    r"(?=.*\w)(?:[\w/~@.+$€£¥-]|(?<=\d)[,:](?=\d)){0,99}[\w/~%€$]|\d[\d.,]{0,15} (?:[^\W\d_]{1,12}|[%€$£¥])"
+)
 _LETTERS: Final = re.compile(r"[^\W\d_]+")
 # What our own sentences about a prompt say, and what stands for a value that is no text.
 _OWN_WORDS: Final = frozenset(
