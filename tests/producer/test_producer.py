@@ -765,6 +765,9 @@ def test_sessions_of_an_agent_that_died_are_ended_when_its_journal_is_opened_aga
         last = events(second)[-1]
         assert isinstance(last, SessionErrored)
         assert "tool.completed" in types(second)[-4:] and "state.changed" in types(second)[-4:]
+        ended = [event for event in events(second) if isinstance(event, ToolCompleted)][-1]
+        assert ended.summary_normal == "Still running did not finish. It may have happened. Check before you try again."
+        assert str(last.summary_detailed).endswith("may have happened.")
     with Producer("bank", journal=path) as third:
         assert third.recovered == []
 

@@ -193,6 +193,9 @@ def _compose_tool_completed(event: ToolCompleted, view: EventView) -> Iterable[s
         return
     if event.status == "success":
         yield from (_format_tool_label(event, "success"), _omit_stock_summary(summary))
+    elif event.status == "error" and event.error_message == "cancelled":  # C-42: the tool has stopped
+        label = _format_tool_label(event, "stopped")
+        yield from (label, _omit_if_repeated(summary, label) if view.is_detailed else "")
     else:
         label = _format_tool_label(event, "timeout" if event.status == "timeout" else "error")
         yield label

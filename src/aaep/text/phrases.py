@@ -68,6 +68,7 @@ PHRASES: Final[Mapping[str, str]] = {
     "tool": "a tool",
     "success": "{0} finished.",
     "error": "{0} failed.",
+    "stopped": "{0} was stopped.",
     "timeout": "{0} did not finish. It may have happened. Check before you try again.",
     "status": "It reported the status {0}.",
     "says": "{0}:",

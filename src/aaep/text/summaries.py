@@ -178,7 +178,7 @@ def summarize_call_failure(name: str, reason: str, *, is_irreversible: bool = Fa
 
 def summarize_stopped_call(name: str) -> Summaries:
     """Summarize a call that was stopped before it could change anything."""
-    text = f"{capitalize(humanize_name(name))} was stopped."
+    text = PHRASES["stopped"].format(capitalize(humanize_name(name)))
     return Summaries("Stopped.", text, text)
 
 
