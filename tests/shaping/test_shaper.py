@@ -363,7 +363,7 @@ def test_a_long_output_is_cut_to_what_an_event_may_hold(character: str) -> None:
         assert len(one.chunk) <= 16_384 and len(codec.encode(one)) <= 65_536
         assert one.chunk.endswith(" ")
     assert [one.complete for one in out] == [False] * (len(out) - 1) + [True]
-    assert {one.coalesce_hint for one in out[:-1]} == {"word"} and out[-1].coalesce_hint == "completion"
+    assert {one.coalesce_hint for one in out[:-1]} == {"sentence"} and out[-1].coalesce_hint == "completion"
 
 
 def test_an_output_without_end_does_not_grow_without_end() -> None:

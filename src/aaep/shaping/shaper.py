@@ -107,7 +107,7 @@ class Shaper:
     ``hold`` is how long a finished sentence may wait for the text after it, in seconds.
     """
 
-    def __init__(self, terms: Capabilities, *, hold: float = 1.0, registry: Registry = BUNDLED_REGISTRY) -> None:
+    def __init__(self, terms: Capabilities, *, hold: float = 0.3, registry: Registry = BUNDLED_REGISTRY) -> None:
         terms = with_defaults(terms)
         self._hold = hold
         self._adapter = EventAdapter(terms, registry)
