@@ -114,6 +114,15 @@ def test_a_sentence_is_given_before_its_paragraph_ends_and_a_row_when_its_line_d
     ]
 
 
+def test_long_code_is_announced_before_it_is_there() -> None:
+    reader = PassageReader("en", "markdown")
+    heard = [
+        (number, passage.text) for number in range(20) for passage in reader.read("```py\n" if not number else "x\n")
+    ]
+    assert heard == [(8, "Code, py, coming.")]
+    assert [passage.text for passage in reader.read("```\n")] == ["Code, py, 19 lines."]
+
+
 def test_what_goes_on_after_an_interruption_is_given_once() -> None:
     reader = PassageReader("en", "markdown")
     heard = []
@@ -125,6 +134,28 @@ def test_what_goes_on_after_an_interruption_is_given_once() -> None:
         ["Code, py, 1 line.", "The e"],
         ["nd."],
     ]
+
+
+@pytest.mark.parametrize(
+    ("pieces", "heard"),
+    [
+        (
+            ("| A | B |\n|--|--|\n| one | tw", "o |\n| three | four |\n"),
+            ["Table: A, B.", "A: one, B: tw.", "o", "A: three, B: four."],
+        ),
+        (("| A | B |\n|--|--|\n| one", " more | two |\n"), ["Table: A, B.", "A: one.", "more, B: two"]),
+        (("| A | ", "B |\n|--|--|\n| one | two |\n"), ["A", "B", "A: one, B: two."]),
+        (("## A he", "ading\n\nText."), ["Heading: A he.", "ading", "Text."]),
+        (("See [the wi", "ki](http://x.y/z) now."), ["See the wi", "ki now."]),
+        (("See [the wiki](http://x", ".y/z) now."), ["See the wiki", "now."]),
+        (("Run `rm ", "x` now."), ["Run rm", "x now."]),
+    ],
+)
+def test_an_interruption_in_the_middle_of_something_loses_and_repeats_nothing(
+    pieces: tuple[str, str], heard: list[str]
+) -> None:
+    reader = PassageReader("en", "markdown")
+    assert [passage.text for piece in pieces for passage in reader.read(piece, "all")] == heard
 
 
 PARTS = st.sampled_from(

@@ -119,11 +119,45 @@ def _speak_inline(source: str) -> tuple[str, str]:
     return name_emoji("".join(words)), name_emoji("".join(details))
 
 
-def _has_open_inline(text: str) -> bool:
-    """Whether a text ends inside inline code, or inside a link."""
+class _OpenInline(NamedTuple):
+    """Inline markup that a text ends inside of: what goes before its rest, and what would close it."""
+
+    before: str = ""
+    after: str = ""
+
+
+_CLOSED: Final = _OpenInline()
+
+
+def _find_open_inline(text: str) -> _OpenInline:
+    """Return the inline code or link that a text ends inside of."""
     if text.count("`") % 2:
-        return True
-    return text.rfind("[") > text.rfind("]") or re.search(r"\]\([^)\s]*\Z", text) is not None
+        return _OpenInline("`", "`")
+    if text.rfind("[") > text.rfind("]"):
+        return _OpenInline("[", "](x)")
+    if re.search(r"\]\([^)\s]*\Z", text) is not None:
+        return _OpenInline("[](", ")")
+    return _CLOSED
+
+
+def _speak_rest_of_line(block: _Block, source: str, start: int) -> str:
+    """Return the words of a heading or a row from ``start`` on; cells that begin there have their columns' names."""
+    opening = _find_open_inline(source[:start]).before
+    first, *cells = f"{opening}{source[start:]}".split("\n", 1)[0].split("|")
+    if block.kind != "row":
+        return _speak_cells("|".join((first, *cells)))
+    index = source[:start].count("|") - source.lstrip().startswith("|") + 1
+    words = [_speak_inline(first.strip())[0].strip()]
+    for column, cell in zip(block.columns[index:], cells, strict=False):
+        if cell.strip():
+            words.append(PHRASES["markdown.cell"].format(*(_speak_inline(each.strip())[0] for each in (column, cell))))
+    return ", ".join(filter(None, words))
+
+
+def _speak_cells(text: str) -> str:
+    """Return the words of a part of a table's row."""
+    cells = [_speak_inline(cell.strip())[0].strip() for cell in text.split("|")]
+    return ", ".join(filter(None, cells))
 
 
 # -- blocks --------------------------------------------------------------------------------
@@ -267,6 +301,7 @@ def _get_lines(token: Token) -> tuple[int, int]:
 _Extent = Literal["sentences", "boundary", "all"]
 # Without any of these a text is no markdown.
 _POSSIBLE_MARKUP: Final = re.compile(r"[#*_`|>~\[\]]|^[ \t]*(?:[-+=]|\d{1,9}[.)])", re.MULTILINE)
+_LONG_CODE_LINES: Final = 8  # about two seconds of a fast model
 _MAX_OPEN_LENGTH: Final = 600  # characters for which inline code or a link may stay open
 
 
@@ -353,27 +388,42 @@ class PassageReader:
         if block.kind == "paragraph":
             return self._speak_paragraph(block, lines, extent)
         if extent != "all" and not self._is_over(block, lines, extent):
-            return []
+            return self._announce_long_code(block) if block.kind == "code" else []
         source = "\n".join(lines[block.first_line : block.end_line])
         if block.kind == "code":
             return [_describe_code(block, source)]
-        if block.kind in ("header", "row"):
-            return [_speak_row(block, source)]
-        words, detail = _speak_inline(block.content[self._spoken_length :])
-        if not words.strip():
+        if block.kind == "html":
+            words, detail = _speak_inline(block.content)
+            return [Passage(words.strip(), source, detail.strip())] if words.strip() else []
+        return self._speak_line(block, source)
+
+    def _announce_long_code(self, block: _Block) -> list[Passage]:
+        """Return the notice that code is coming, once there is so much of it that silence would be long."""
+        if self._spoken_length or block.content.count("\n") < _LONG_CODE_LINES:
             return []
-        phrase = PHRASES["markdown.heading"] if block.kind == "heading" and not self._spoken_length else "{0}"
-        text, more = (phrase.format(ensure_full_stop(each.strip())) for each in (words, detail))
-        return [Passage(text, source, more if more != text else "")]
+        self._spoken_length = 1
+        parts = [PHRASES["markdown.code"], *([block.language] if block.language else []), PHRASES["markdown.coming"]]
+        return [Passage(f"{', '.join(parts)}.", "")]
+
+    def _speak_line(self, block: _Block, source: str) -> list[Passage]:
+        """Return a heading or a row, or what has come of one since its beginning was given."""
+        spoken_length = self._spoken_length
+        self._spoken_length = len(source)
+        if spoken_length:
+            rest = _speak_rest_of_line(block, source, spoken_length)
+            return [Passage(rest, source[spoken_length:])] if rest else []
+        if block.kind != "heading":
+            return [_speak_row(block, source)]
+        words, detail = (ensure_full_stop(each.strip()) for each in _speak_inline(block.content))
+        text, more = (PHRASES["markdown.heading"].format(each) for each in (words, detail))
+        return [Passage(text, source, more if more != text else "")] if words else []
 
     def _is_over(self, block: _Block, lines: Sequence[str], extent: _Extent) -> bool:
         """Whether the last block is complete, so that no more text belongs to it."""
-        if extent == "all":
-            return block.kind != "paragraph"
-        if block.kind in ("code", "html"):
-            return block.is_closed
         if block.kind == "paragraph":
             return False
+        if block.kind in ("code", "html"):
+            return extent == "all" or block.is_closed
         return block.end_line < len(lines)  # its line has ended
 
     def _speak_paragraph(self, block: _Block, lines: Sequence[str], extent: _Extent) -> list[Passage]:
@@ -386,8 +436,14 @@ class PassageReader:
             text = text[: self._find_sure_end(block, lines, text, extent, is_plain=is_plain)]
         passages = []
         for piece in self._split_sentences(text):
-            words, detail = (piece, piece) if is_plain else _speak_inline(piece.strip())
-            words = name_emoji(words) if is_plain else words
+            opening = _find_open_inline(content[: self._spoken_length])
+            closing = _find_open_inline(content[: self._spoken_length + len(piece)])
+            if is_plain:
+                words = detail = name_emoji(piece)
+            elif piece.lstrip().startswith("|"):
+                words = detail = _speak_cells(piece)
+            else:
+                words, detail = _speak_inline(f"{opening.before}{piece.strip()}{closing.after}")
             task = _TASK.match(piece) if block.label and not self._spoken_length else None
             if task is not None:
                 words, detail = (each[len(task[0]) :] for each in (words, detail))
@@ -412,7 +468,7 @@ class PassageReader:
             extent = "sentences"  # the line ends, and the sentence does not
         ended = f"{text} " if is_line_ended else text
         size = len(text) if is_paragraph_over else min(len(text), self._find_end(ended, extent))
-        while size and len(text) - size < _MAX_OPEN_LENGTH and _has_open_inline(text[:size]):
+        while size and len(text) - size < _MAX_OPEN_LENGTH and _find_open_inline(text[:size]) is not _CLOSED:
             size = find_boundary(text[: size - 1], "sentence", language=self._language) if size > 1 else 0
         return size
 
@@ -421,7 +477,7 @@ class PassageReader:
         held = ""
         for piece in split_at(text, "sentence", self._language):
             held += piece
-            if not _has_open_inline(held):
+            if _find_open_inline(held) is _CLOSED:
                 yield held
                 held = ""
         if held:

@@ -136,6 +136,7 @@ PHRASES: Final[Mapping[str, str]] = {
     "markdown.unchecked": "Not checked: {0}",
     "markdown.quote": "Quote: {0}",
     "markdown.code": "Code",
+    "markdown.coming": "coming",
     "markdown.line": "{0} line",
     "markdown.lines": "{0} lines",
     "markdown.table": "Table: {0}.",
