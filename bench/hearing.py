@@ -32,7 +32,7 @@ READING_SECONDS = 3.0  # that a person takes to answer
 
 MAX_LOST = 0  # words
 MAX_REPEATED = 0  # words
-MAX_SILENCE = 3.0  # seconds with text there and nothing heard; code is told when it is complete
+MAX_SILENCE = 2.0  # seconds with text there and nothing heard
 MAX_FIRST_PROMPT = 35  # words beside action and consequence
 MAX_LATER_PROMPT = 15
 
@@ -102,6 +102,7 @@ def speak(answer: str, clock: Clock) -> tuple[Heard, list[float]]:
             producer.hub.run_due_timers()
 
         def let_pass(seconds: float) -> None:
+            producer.hub.run(run())  # what is on its way is heard before
             clock.now += seconds
             producer.hub.run(run())
 

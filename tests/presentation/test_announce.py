@@ -572,6 +572,8 @@ def test_outputs_do_not_mix() -> None:
     first, second = chunks(("One", "none"), output_id="out_1"), chunks(("Two", "none"), output_id="out_2")
     third = chunks(("Three", "completion"), output_id="out_1")
     assert heard(Presenter(), [*first, *second, *third])[-1] == ["Bank Assistant: OneThree."]
+    (word,) = chunks(("One ", "word"), output_id="out_3")
+    assert heard(Presenter(), [word, *second]) == [[], ["Bank Assistant: One."]]
 
 
 def test_what_is_held_does_not_grow_without_end() -> None:

@@ -60,7 +60,11 @@ class Outputs:
         """Add a chunk, and return the announcements of what is complete with it."""
         key = (event.session_id, event.producer.agent_id, get_member(event, "output_id") or "")  # C-47
         text = self._texts.get(key)
+        earlier: list[Announcement] = []
         if text is None:
+            # What was written before another output began is heard before it, except within a word (OUT-007).
+            others = [other for other, each in self._texts.items() if other[0] == key[0] and not each.held]
+            earlier = [each for other in others for each in self._read(self._texts[other], "all")]
             text = self._texts[key] = _OutputText(event, reads_markdown=self.preferences.markdown)
         text.event = event
         text.held += event.chunk
@@ -68,12 +72,11 @@ class Outputs:
         hint = get_member(event, "coalesce_hint")
         if event.complete:
             del self._texts[key]
-            return self._read(text, "all")
-        if len(text.held) > _MAX_PENDING_LENGTH:
-            return self._read(text, "all")
+        if event.complete or len(text.held) > _MAX_PENDING_LENGTH:
+            return earlier + self._read(text, "all")
         if hint == "none":
-            return []
-        return self._read(text, "boundary" if hint in SPEAKABLE_BOUNDARIES else "sentences")
+            return earlier
+        return earlier + self._read(text, "boundary" if hint in SPEAKABLE_BOUNDARIES else "sentences")
 
     def flush(self, session_id: str = "") -> list[Announcement]:
         """Return announcements of all text that waits, of one session or of all, without waiting for a boundary."""

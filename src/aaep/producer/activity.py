@@ -71,7 +71,9 @@ class Activity:
 
     def open_output(self, *, content_type: str | None, language: str | None, boundary: CoalesceHint | None) -> Output:
         """Open an output, of which text leaves at the given boundary or at the finest that a listener wants."""
-        self.emitter.check_active()
+        with self.emitter.lock:
+            self.emitter.check_active()
+            self.flush_outputs()
         output = Output(
             self.emitter,
             may_write=self.may_write,

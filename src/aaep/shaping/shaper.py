@@ -356,6 +356,9 @@ class Shaper:
         key = (event.producer.agent_id, event.output_id)
         buffer = session.buffers.get(key)
         outgoing = self._release_omitted(event, session)
+        if event.position == 0 and session.buffers:  # what was written before another output began comes before it
+            for other in [other for other in session.buffers if other[0] == key[0] and other != key]:
+                outgoing += self._flush_buffer(session, other)
         if buffer is not None and (not is_mergeable(event) or not buffer.can_append(event)):
             outgoing += self._flush_buffer(session, key)
             buffer = None
