@@ -22,8 +22,9 @@ import msgspec
 
 from .errors import AaepError
 from .identity.peer import Peer
-from .presentation.announce import Announcement, Outputs
+from .presentation.announce import Announcement
 from .presentation.preferences import Preferences
+from .presentation.presenter import Presenter
 from .producer.producer import Producer
 from .protocol import codec, framing
 from .protocol.attend_extension import attend_member
@@ -90,7 +91,7 @@ class Listener:
         self._peer = Peer(principal=principal) if principal else Peer()
         self._writer = _ListenerWriter(self)
         self._condition = threading.Condition()
-        self._outputs = Outputs(Preferences(keys={}))
+        self._presenter = Presenter(Preferences(keys={}))
         self._entries: list[dict[str, Any]] = []  # of the capture
         self._seen_event_ids: set[str] = set()
         self._unresolved_replies: dict[str, dict[str, Any]] = {}  # entries of replies without an outcome, by token
@@ -259,7 +260,7 @@ class Listener:
             self._condition.notify_all()
 
     def _announce(self, event: Envelope) -> None:
-        for announcement in self._outputs.announce(event):
+        for announcement in self._presenter.present(event, self._hub.clock()):
             self.announcements.append(announcement)
             if self._on_announcement is not None:
                 try:

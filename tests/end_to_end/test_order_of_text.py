@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from aaep.presentation.announce import Outputs
+from aaep.presentation.presenter import Presenter
 from aaep.producer.producer import Producer
 from aaep.producer.session import Session
 from aaep.protocol import codec
@@ -90,10 +90,10 @@ def test_words_are_heard_once_in_order_and_before_what_follows_them(steps: list[
                     session.clarify("Which one?").wait(60)
                 else:
                     out.write(step)
-        outputs = Outputs()
+        presenter = Presenter()
         spoken = []
         for event in journaled(producer):
-            for announcement in outputs.announce(event):
+            for announcement in presenter.present(event, 0.0):
                 if isinstance(announcement.event, OutputStreaming):
                     spoken.append(announcement.event.chunk)
             if isinstance(event, (ToolInvoked, AwaitingClarification)):

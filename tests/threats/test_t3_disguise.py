@@ -18,8 +18,9 @@ from typing import Any
 import pytest
 
 import aaep
-from aaep.presentation.announce import Announcement, Outputs, announce
+from aaep.presentation.announce import Announcement, announce
 from aaep.presentation.preferences import Preferences
+from aaep.presentation.presenter import Presenter
 from aaep.producer.producer import Producer
 from aaep.protocol import codec as lenient
 from aaep.protocol.attend_extension import attend_registry
@@ -116,8 +117,8 @@ def test_t3_what_is_said_hides_nothing_and_moves_nothing(example: Json, messed: 
     verbosities: tuple[Any, ...] = ("terse", "normal", "detailed")
     for verbosity in verbosities:
         told = Preferences(verbosity=verbosity)
-        outputs = Outputs(told)
-        said = [announce(event, told), *outputs.feed(event), *outputs.flush()]
+        presenter = Presenter(told)
+        said = [announce(event, told), *presenter.present(event, 0.0), *presenter.flush()]
         for one in said:
             if isinstance(one, Announcement):
                 keys = [word for pair in (*one.keys, *one.detail_keys) for word in pair]

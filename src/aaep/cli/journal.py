@@ -16,7 +16,8 @@ import click
 from ..errors import AaepError
 from ..journal.base import JournalEntry, StoredSession
 from ..journal.sqlite import SqliteJournal
-from ..presentation.announce import Outputs, Preferences
+from ..presentation.announce import Preferences
+from ..presentation.presenter import Presenter
 from ..protocol.codec import read
 from ..protocol.events import Envelope
 from ..protocol.fields import get_member
@@ -76,7 +77,7 @@ def show(*, file: str | None, as_json: bool, session_id: str | None) -> None:
 def _format_entries(entries: Iterable[JournalEntry]) -> Iterator[str]:
     """Yield the announcements of the entries below a title for each session; the raw text of what is no event."""
     session_id = ""
-    outputs = Outputs(Preferences(keys={}))
+    presenter = Presenter(Preferences(keys={}))
     for entry in entries:
         at = _format_time(entry.at)
         event = read(entry.data)[0]
@@ -84,10 +85,10 @@ def _format_entries(entries: Iterable[JournalEntry]) -> Iterator[str]:
             session_id = entry.session_id
             yield f"Session {session_id}{_format_agent(event)}."
         if isinstance(event, Envelope):
-            yield from (f"  {at}: {announcement.text}" for announcement in outputs.announce(event))
+            yield from (f"  {at}: {announcement.text}" for announcement in presenter.present(event, entry.at))
         else:
             yield f"  {at}, event {entry.event_id}: {entry.data.decode(errors='backslashreplace')}"
-    for announcement in outputs.flush():  # outputs of sessions that have not ended
+    for announcement in presenter.flush():  # outputs of sessions that have not ended
         yield f"  Session {announcement.session_id}, not finished: {announcement.text}"
 
 

@@ -112,7 +112,7 @@ class Hub:
         self.agents: AgentAcceptor | None = None
         self.servers: list[Server] = []
         self.wall = wall
-        self._clock = clock
+        self.clock = clock
         self._given_loop = loop
         self._timers = Timers(clock, self.call_soon)
         self.expiry = CredentialExpiry(clock, wall, self._timers.call_at, self._credential_expired)
@@ -245,7 +245,7 @@ class Hub:
     def _trim_journal(self) -> None:
         """Trim the journal now and every hour, in a thread so that the loop does not wait for it."""
         threading.Thread(target=self._trim_once, name="aaep-trim", daemon=True).start()
-        self._timers.call_at(self._clock() + _TRIM_EVERY, self._trim_journal)
+        self._timers.call_at(self.clock() + _TRIM_EVERY, self._trim_journal)
 
     def _trim_once(self) -> None:
         try:
@@ -266,8 +266,8 @@ class Hub:
         )
         self.delivery.route_all()
         for stream in self.delivery.streams:
-            stream.flush(self._clock())
-        self.delivery.deliver(self.delivery.streams, self._clock())
+            stream.flush(self.clock())
+        self.delivery.deliver(self.delivery.streams, self.clock())
         for subscription in self.subscriptions.all():
             self._close_writer(subscription, reason)
             self._end(subscription)
@@ -403,7 +403,7 @@ class Hub:
 
     def _move_to_stream_of_its_terms(self, subscription: Subscription) -> None:
         """Move a subscription to the stream of its new terms. Both are flushed: what one held the other lacks."""
-        now, old = self._clock(), subscription.stream
+        now, old = self.clock(), subscription.stream
         new = self.delivery.stream_for(subscription)
         if new is old:
             return
@@ -466,7 +466,7 @@ class Hub:
         subscription.was_connected = True
         subscription.connection_number = next(self._connection_numbers)
         self._catch_up.prepare(subscription, after, self.sessions.audible_to(peer))
-        self.delivery.write_trailing(subscription, self._clock())
+        self.delivery.write_trailing(subscription, self.clock())
         self.subscriptions.reader_connected(subscription)
         return subscription.id
 
@@ -555,7 +555,7 @@ class Hub:
             if subscription.writer is None:
                 self._end(subscription)
 
-        subscription.cancel_resume_timer = self._timers.call_at(self._clock() + self.settings.resume_window, expire)
+        subscription.cancel_resume_timer = self._timers.call_at(self.clock() + self.settings.resume_window, expire)
 
     def _end(self, subscription: Subscription) -> None:
         """End a subscription, tell the sessions it heard, and remember its id (CF-092)."""

@@ -21,8 +21,9 @@ from typing import Any, Final
 import msgspec
 
 from ..errors import AaepError
-from ..presentation.announce import Announcement, Outputs, announce
+from ..presentation.announce import Announcement, announce
 from ..presentation.preferences import DEFAULT_PREFERENCES, Preferences
+from ..presentation.presenter import Presenter
 from ..presentation.queue import MAX_PROMPT_NAME_LENGTH, Queue, Speak, SpeechAction
 from ..protocol.attend_extension import PREFIX
 from ..protocol.events import (
@@ -91,7 +92,7 @@ class Terminal:
         self._clock = clock
         self._queue = Queue(self.preferences)
         self._queue.answered_tokens = self.interpreter.answered_prompts
-        self._outputs = Outputs(self.preferences)
+        self._presenter = Presenter(self.preferences)
         self._inbox: SimpleQueue[Callable[[], None]] = SimpleQueue()
         self._sender = Sender(self._call_soon, self._handle_end)
         self._wakeup_receiver, self._wakeup_sender = socket.socketpair()
@@ -281,7 +282,7 @@ class Terminal:
             self._on_event(event)
         self._session_numbers.setdefault(event.session_id, len(self._session_numbers) + 1)
         self._active_sessions.add(event.session_id)
-        for announcement in self._outputs.announce(event):
+        for announcement in self._presenter.present(event, now):
             self._enqueue(announcement, now)
         if CORE_EVENTS.get(event.type) in TERMINAL:
             self._active_sessions.discard(event.session_id)
@@ -470,7 +471,7 @@ class Terminal:
     def _set_preferences(self, preferences: Preferences) -> None:
         self.preferences = preferences
         self._queue.preferences = preferences
-        self._outputs.preferences = preferences
+        self._presenter.preferences = preferences
 
     # -- sending ---------------------------------------------------------------------------
 

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from .announce import Announcement, Outputs, announce
+from .announce import Announcement, announce
 from .preferences import Preferences
+from .presenter import Presenter
 from .queue import Queue, Speak, Stop
 
-__all__ = ["Announcement", "Outputs", "Preferences", "Queue", "Speak", "Stop", "announce"]
+__all__ = ["Announcement", "Preferences", "Presenter", "Queue", "Speak", "Stop", "announce"]

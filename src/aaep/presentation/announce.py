@@ -19,7 +19,6 @@ from ..protocol.codec import parse_json
 from ..protocol.events import (
     CORE_EVENTS,
     CRITICAL,
-    TERMINAL,
     AwaitingClarification,
     AwaitingConfirmation,
     Envelope,
@@ -33,20 +32,18 @@ from ..protocol.events import (
     StateChanged,
     ToolCompleted,
     ToolInvoked,
-    output_language,
 )
 from ..protocol.fields import Urgency, get_member
 from ..text.phrases import PHRASES, ensure_full_stop, format_duration, get_phrase, humanize_name
 from ..text.sanitize import MAX_SPOKEN_LENGTH, sanitize, truncate
-from ..text.sentences import find_boundary
 from ..text.summaries import STATE_SUMMARIES
 from .preferences import COMMAND_WORDS, DEFAULT_KEYS, DEFAULT_PREFERENCES, EventView, Preferences
 
-__all__ = ["DEFAULT_KEYS", "Announcement", "Outputs", "Preferences", "announce", "choice_labels"]
+__all__ = ["DEFAULT_KEYS", "SPEAKABLE_BOUNDARIES", "Announcement", "Preferences", "announce", "choice_labels"]
 
 
 _WORD: Final = re.compile(r"\w+")
-_SPEAKABLE_BOUNDARIES: Final = ("sentence", "paragraph", "completion")
+SPEAKABLE_BOUNDARIES: Final = ("sentence", "paragraph", "completion")
 _TRANSIENT_EVENTS: Final = (StateChanged, ProgressUpdated)
 # Tools, outputs, prompts, handoffs and the end of a session are announced by events of their own.
 _STATES_WITH_OWN_EVENT: Final = {"calling_tool", "writing_output", "awaiting_input", "handing_off", "idle"}
@@ -213,7 +210,7 @@ def _compose_tool_completed(event: ToolCompleted, view: EventView) -> Iterable[s
 
 def _compose_output(event: OutputStreaming, view: EventView) -> Iterable[str]:
     view.language = event.language if isinstance(event.language, str) else view.primary_language  # OUT-012
-    text = view.shorten(sanitize(event.chunk), "chunk")
+    text = ensure_full_stop(sanitize(event.chunk))  # never cut: what is long is announced sentence by sentence
     if text and event.position == 0:
         name = get_member(event.producer, "agent_name")
         yield PHRASES["says"].format(truncate(sanitize(name), 80) if isinstance(name, str) else PHRASES["agent"])
@@ -412,7 +409,7 @@ def announce(
     Return the announcement of an event, or None if it is not announced by itself.
 
     That is so for a chunk of output that ends at no boundary (OUT-007; use
-    :class:`Outputs`), and for background progress where the listener wants the
+    :class:`~aaep.presentation.presenter.Presenter`), and for background progress where the listener wants the
     fewest announcements (PROG-003). ``remaining`` is the number of seconds that
     a prompt is still open.
     """
@@ -468,7 +465,7 @@ def _is_at_boundary(event: OutputStreaming) -> bool:
     hint = get_member(event, "coalesce_hint")
     text = sanitize(event.chunk)
     return bool(text) and (
-        event.complete or hint in _SPEAKABLE_BOUNDARIES or (hint != "none" and ensure_full_stop(text) == text)
+        event.complete or hint in SPEAKABLE_BOUNDARIES or (hint != "none" and ensure_full_stop(text) == text)
     )
 
 
@@ -509,61 +506,3 @@ def _append_key_help(text: str, keys: tuple[tuple[str, str], ...], preferences: 
         return text
     sentence = PHRASES["write" if preferences.lines else "press"].format(", ".join(hints))
     return f"{text} {sentence}"
-
-
-# -- output ----------------------------------------------------------------------------------
-
-
-# What was written before these is announced before them, be the sentence at its end or not: it may be a warning.
-_AFTER_TEXT: Final = (*TERMINAL, AwaitingConfirmation, AwaitingClarification, ToolInvoked, HandoffRequested)
-_STATES_AFTER_TEXT: Final = frozenset(("awaiting_input", "calling_tool", "handing_off"))
-
-
-class Outputs:
-    """Collects the chunks of outputs and announces them at boundaries only (OUT-007, C-46)."""
-
-    def __init__(self, preferences: Preferences = DEFAULT_PREFERENCES, max_length: int = 16_384) -> None:
-        self.preferences = preferences
-        self.max_length = max_length  # characters; longer text is announced without a boundary
-        self._pending: dict[tuple[str, str, str], tuple[OutputStreaming, str, int]] = {}
-
-    def feed(self, event: Envelope) -> list[Announcement]:
-        """Process any event and return the announcements of outputs that precede it."""
-        if isinstance(event, OutputStreaming):
-            return self._add_chunk(event)
-        if isinstance(event, _AFTER_TEXT) or CORE_EVENTS.get(event.type) in _AFTER_TEXT:
-            return self.flush(event.session_id)
-        if isinstance(event, StateChanged) and event.to_state in _STATES_AFTER_TEXT:
-            return self.flush(event.session_id)
-        return []
-
-    def announce(self, event: Envelope) -> list[Announcement]:
-        """Process an event and return all announcements: those of outputs first, then that of the event itself."""
-        announcements = self.feed(event)
-        own = None if isinstance(event, OutputStreaming) else announce(event, self.preferences)
-        return announcements if own is None else [*announcements, own]
-
-    def flush(self, session_id: str = "") -> list[Announcement]:
-        """Return announcements of all pending text, of one session or of all, without waiting for a boundary."""
-        keys = [key for key in self._pending if session_id in ("", key[0])]
-        pending = [self._pending.pop(key) for key in keys]
-        return [
-            announcement for event, text, start in pending for announcement in self._announce_text(event, text, start)
-        ]
-
-    def _add_chunk(self, event: OutputStreaming) -> list[Announcement]:
-        key = (event.session_id, event.producer.agent_id, get_member(event, "output_id") or "")  # C-47
-        _, text, start = self._pending.pop(key, (event, "", event.position))
-        text += event.chunk
-        hint = get_member(event, "coalesce_hint")
-        if event.complete or hint in _SPEAKABLE_BOUNDARIES or len(text) > self.max_length:
-            return self._announce_text(event, text, start)
-        size = 0 if hint == "none" else find_boundary(text, "sentence", language=output_language(event))
-        if size < len(text):
-            self._pending[key] = (event, text[size:], start + size)
-        return self._announce_text(event, text[:size], start)
-
-    def _announce_text(self, event: OutputStreaming, text: str, start: int) -> list[Announcement]:
-        merged_event = msgspec.structs.replace(event, chunk=text, position=start, coalesce_hint="sentence")
-        announcement = announce(merged_event, self.preferences)
-        return [] if announcement is None else [announcement]

@@ -26,8 +26,8 @@ from ..identity.credentials import Identity, resolve_audience
 from ..journal.base import Journal, JournalInUse
 from ..journal.memory import MemoryJournal
 from ..journal.sqlite import SqliteJournal
-from ..presentation.announce import Outputs
 from ..presentation.preferences import Preferences
+from ..presentation.presenter import Presenter
 from ..protocol.attend_extension import ATTEND, attend_registry
 from ..protocol.events import Envelope, ProducerInfo
 from ..protocol.extensions import Extension, Registry
@@ -168,7 +168,7 @@ class Producer:
         self._is_multi_user = _is_multi_user(self._server_options.identity)
         self._audience = audience if audience is None or isinstance(audience, str) else frozenset(audience)
         self._runtime = runtime
-        self._teller = _Teller(tell) if tell is not None else None
+        self._teller = _Teller(tell, runtime.clock) if tell is not None else None
         self._tools: dict[str, Tool] = {}
         self._open_sessions: dict[str, Session] = {}
         self._lock = threading.RLock()  # a signal handler may ask while its thread has it
@@ -510,9 +510,10 @@ if hasattr(os, "register_at_fork"):
 class _Teller:
     """Calls a function with each sentence, in order, from whichever thread it comes."""
 
-    def __init__(self, say: Callable[[str], object]) -> None:
+    def __init__(self, say: Callable[[str], object], clock: Callable[[], float]) -> None:
         self._say = say
-        self._outputs = Outputs(Preferences(keys={}))  # nothing can be answered here
+        self._clock = clock
+        self._presenter = Presenter(Preferences(keys={}))  # nothing can be answered here
         self._queue: deque[Envelope] = deque()
         self._lock = threading.Lock()
         self._thread: int | None = None  # the one that is telling
@@ -534,7 +535,7 @@ class _Teller:
                 self._lock.release()
 
     def _tell(self, event: Envelope) -> None:
-        for announcement in self._outputs.announce(event):
+        for announcement in self._presenter.present(event, self._clock()):
             if announcement.text and not announcement.redundant:
                 try:
                     self._say(announcement.text)

@@ -21,8 +21,9 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Any, Final, Self, TypeVar, Unpack
 
 from ..errors import AaepError
-from ..presentation.announce import Announcement, Outputs
+from ..presentation.announce import Announcement
 from ..presentation.preferences import DEFAULT_PREFERENCES, Preferences
+from ..presentation.presenter import Presenter
 from ..protocol.audit import Audit, Finding
 from ..protocol.events import AwaitingClarification, AwaitingConfirmation, Envelope, ProducerInfo
 from ..protocol.fields import Verbosity
@@ -159,7 +160,8 @@ class Subscriber:
         Pieces of text are joined to sentences. Without ``preferences``, those count that
         the producer was asked for, and no keys are named.
         """
-        return Announcements(self, self._requested_preferences if preferences is None else lambda: preferences)
+        get_preferences = self._requested_preferences if preferences is None else lambda: preferences
+        return Announcements(self, get_preferences, self._connection.clock)
 
     def _requested_preferences(self) -> Preferences:
         terms = self._connection.requested_terms
@@ -324,10 +326,13 @@ class Subscriber:
 class Announcements:
     """An iterator over what a person hears of a subscriber's events, in whole sentences, each once."""
 
-    def __init__(self, subscriber: Subscriber, preferences: Callable[[], Preferences]) -> None:
+    def __init__(
+        self, subscriber: Subscriber, preferences: Callable[[], Preferences], clock: Callable[[], float]
+    ) -> None:
         self._subscriber = subscriber
+        self._clock = clock
         self._preferences = preferences
-        self._outputs = Outputs()
+        self._presenter = Presenter()
         self._ready: deque[Announcement] = deque()
         self._end_error: BaseException | None = None  # what ended the events; what is held is said before it is told
 
@@ -356,16 +361,16 @@ class Announcements:
         return self._ready.popleft()
 
     def _add(self, event: Envelope) -> None:
-        self._outputs.preferences = self._preferences()
+        self._presenter.preferences = self._preferences()
         self._ready += (
             announcement
-            for announcement in self._outputs.announce(event)
+            for announcement in self._presenter.present(event, self._clock())
             if announcement.text and not announcement.redundant
         )
 
     def _flush(self, error: BaseException) -> None:
         self._end_error = error
-        self._ready += self._outputs.flush()
+        self._ready += self._presenter.flush()
 
     def _raise_if_ended(self) -> None:
         end, self._end_error = self._end_error, None
