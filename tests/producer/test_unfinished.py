@@ -290,6 +290,17 @@ def test_a_value_in_an_action_cannot_imitate_the_end(producer: Producer, heard: 
     assert heard[-1] == "Ended. Delete quote x was done. Delete y end quote was not done."
 
 
+def test_code_is_named_on_one_line_at_the_end(producer: Producer, heard: list[str]) -> None:
+    Listener(producer, "reject")
+
+    @producer.tool(action="Run this: {code}.")
+    def run(code: str) -> None: ...
+
+    with producer.session("Working."):
+        run("cd /tmp\nrm *")
+    assert heard[-1] == "Ended. Run this: quote cd /tmp rm * end quote was not done."
+
+
 def test_a_tool_without_words_of_its_own_is_named_at_the_end(producer: Producer, heard: list[str]) -> None:
     Listener(producer, "reject")
 

@@ -471,7 +471,8 @@ class Producer:
 
         A tool that is not classified counts as high-risk and irreversible, so
         it is always asked about. ``action`` and ``consequence`` are what the
-        person hears; they may name parameters: ``"Transfer {amount} to {to}."``
+        person hears; they may name parameters, ``self`` included, and what these
+        hold: ``"Transfer {amount} from {self.account} to {to.name}."``
         """
 
         def decorate(function: F) -> F:

@@ -94,8 +94,8 @@ def has_state(owner: object) -> bool:
         return True
     kinds = type(owner).__mro__
     slots = [name for kind in kinds for name in _list_slots(kind) if name not in ("__dict__", "__weakref__")]
-    is_python_class = "__dict__" in dir(owner) or any("__slots__" in vars(kind) for kind in kinds)
-    return any(hasattr(owner, name) for name in slots) or not is_python_class
+    is_python_class = hasattr(owner, "__dict__") or any("__slots__" in vars(kind) for kind in kinds)
+    return not is_python_class or any(hasattr(owner, name) for name in slots)
 
 
 def _list_slots(kind: type) -> tuple[str, ...]:

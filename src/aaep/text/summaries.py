@@ -62,7 +62,7 @@ SummaryLike: TypeAlias = "str | tuple[str, str, str] | None"
 
 _MAX_SUMMARY_LENGTHS: Final = (4096, 16_384, 16_384)  # characters of terse, normal and detailed
 _LINE_BREAK: Final = re.compile("\r\n?|[\x0b\x0c\x1c-\x1e\x85\u2028\u2029]")  # of any kind but \n
-_SENTENCE_BREAK: Final = re.compile(r"[.!?:;。！？]\s")
+_SENTENCE_BREAK: Final = re.compile(r"[.!?。！？]\s")
 # Not allowed in text that is spoken or shown: controls, and overrides that can disguise it (C-59).
 _UNSAFE_CHARACTER: Final = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\ud800-\udfff]")
 
