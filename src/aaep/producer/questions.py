@@ -27,7 +27,7 @@ from ..hub.stream import Subscription
 from ..protocol.consent import PromptState
 from ..protocol.events import AwaitingClarification, AwaitingConfirmation, Choice, Envelope, Progress, ProgressUpdated
 from ..protocol.messages import Reply
-from ..runtime.background import Waitable
+from ..runtime.background import Waitable, check_may_block
 from ..runtime.ids import new_id
 from ..text.phrases import format_duration
 from ..text.summaries import (
@@ -85,7 +85,7 @@ class Answer(msgspec.Struct, frozen=True, kw_only=True):
 class _Asker(Protocol):
     """The questions of the session that asks."""
 
-    def check_may_wait(self, what: str) -> None: ...
+    def check_may_wait(self, what: str, instead: str) -> None: ...
 
     def withdraw(self, ask: Ask) -> None: ...
 
@@ -140,7 +140,7 @@ class Ask:
         """Wait for the answer. When ``timeout`` seconds pass :exc:`TimeoutError` is raised and the question stays."""
         try:
             if not self.arrived.done:
-                self._questions.check_may_wait("ask.wait()")
+                self._questions.check_may_wait("ask.wait()", "Write `await ask`.")
             answer = self.arrived.wait(timeout)
         except TimeoutError:
             raise
@@ -405,13 +405,9 @@ class Questions:
                 eta_ms=int(seconds_left * 1000),
             )
 
-    def check_may_wait(self, what: str) -> None:
-        """Raise where waiting would keep away the very answer that is waited for."""
-        if self._hub.is_on_loop:
-            raise LocalProtocolError(
-                f"{what} would wait for an answer on the very loop that brings it, so nothing ran. "
-                "Use an async function and `await`, or asyncio.to_thread()."
-            )
+    def check_may_wait(self, what: str, instead: str) -> None:
+        """Raise where waiting would freeze a program or keep the answer away; ``instead`` says how to wait on a loop."""
+        check_may_block(what, instead)  # on any loop: what brings the answer may need it, as under an ASGI server
         if self._is_telling():  # the session is held meanwhile, and no answer could be taken
             raise LocalProtocolError(
                 f"{what} would wait for an answer inside `tell`, where none can come, so nothing ran. "
