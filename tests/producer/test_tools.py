@@ -712,7 +712,7 @@ def test_nobody_waits_on_the_loop_that_brings_the_answer() -> None:
         producer = Producer("bank", journal=None, runtime=Runtime(loop=asyncio.get_running_loop()))
         async with producer, producer.session("Working.") as session:
             ask = session.confirm("Look.", "Nothing.", risk="low", irreversible=False, default="accept")
-            with pytest.raises(LocalProtocolError, match="event loop.*`await ask`"):
+            with pytest.raises(LocalProtocolError, match=r"event loop.*`await ask`"):
                 ask.wait(30)
             assert (await ask).outcome == "withdrawn"
 
@@ -740,7 +740,7 @@ def test_a_plain_tool_that_asks_raises_on_every_event_loop(is_hub_here: bool, is
             async with producer.session("Working.") as session:
                 with pytest.raises(LocalProtocolError, match=r"`async def pay`.*`await asyncio\.to_thread\(pay, …\)`"):
                     call()
-                assert not session.state == "awaiting_input"
+                assert session.state != "awaiting_input"
                 assert "".join(await asyncio.to_thread(call)) == "Paid."
         assert len(listener.prompts) == 1  # nobody was asked before it was known that the answer can be waited for
 

@@ -406,7 +406,7 @@ class Questions:
             )
 
     def check_may_wait(self, what: str, instead: str) -> None:
-        """Raise where waiting would freeze a program or keep the answer away; ``instead`` says how to wait on a loop."""
+        """Raise where waiting would freeze a program or keep the answer away; ``instead`` says what else to write."""
         check_may_block(what, instead)  # on any loop: what brings the answer may need it, as under an ASGI server
         if self._is_telling():  # the session is held meanwhile, and no answer could be taken
             raise LocalProtocolError(
@@ -443,6 +443,13 @@ class Questions:
                 ask.resolve(Answer(outcome="withdrawn", granted=False))
             elif not ask.is_taken:
                 self._skip_granted(ask)
+
+    def withdraw_all(self) -> None:
+        """Take back every question that is not answered; the session goes on."""
+        with self._emitter.lock:
+            for ask in [*self._queue, self.current]:  # the current one last, or the next would be asked
+                if ask is not None:
+                    self.withdraw(ask)
 
     def _skip_granted(self, ask: Ask) -> None:
         """A yes came when nothing waited for it any more: what it was for does not run, and who agreed is told."""

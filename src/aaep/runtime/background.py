@@ -192,7 +192,7 @@ def is_in_event_loop() -> bool:
 
 
 def check_may_block(what: str, instead: str) -> None:
-    """Raise :exc:`~aaep.errors.LocalProtocolError` on a thread with a running event loop, and say what to do instead."""
+    """Raise :exc:`~aaep.errors.LocalProtocolError` on a thread with a running event loop: nothing may block there."""
     if is_in_event_loop():
         raise LocalProtocolError(f"{what} would stop the event loop of this thread, so nothing was done. {instead}")
 
