@@ -3,7 +3,8 @@ The base of every command: exit statuses, parameter types, inputs and printing.
 
 Exit statuses: 0 if all is well, 1 if the command found something, 2 if it
 could not run and one line on standard error says why, 130 if it was
-interrupted, 141 if standard output was closed by its reader.
+interrupted, 141 if standard output was closed by its reader, 143 or 129 if it
+was ended by SIGTERM or SIGHUP and does not count that as a usual end.
 """
 
 from __future__ import annotations
@@ -29,6 +30,7 @@ from ..errors import ExtensionError
 from ..protocol.attend_extension import attend_registry
 from ..protocol.extensions import Registry, add_installed
 from ..recording.recordings import UnreadableRecording
+from ..runtime.background import is_in_event_loop
 from ..text.languages import is_well_formed_tag
 
 __all__ = [
@@ -41,11 +43,13 @@ __all__ = [
     "FiniteRange",
     "IntegerRange",
     "LanguageTagType",
+    "end_on_signals",
+    "find_end_signals",
     "format_count",
-    "interrupt_on_sigterm",
     "load_extensions",
     "open_input",
     "open_stdin",
+    "build_interrupt",
     "to_json_line",
     "to_printable",
 ]
@@ -130,7 +134,8 @@ class BaseCommand(click.Command):
             if hasattr(stream, "reconfigure"):
                 stream.reconfigure(errors="backslashreplace")
         try:
-            status = super().invoke(context)
+            with end_on_signals():
+                status = super().invoke(context)
             sys.stdout.flush()
         except BrokenPipeError:
             _discard_stdout()
@@ -243,21 +248,55 @@ def load_extensions() -> Registry:
         raise CannotRun(f"An installed extension is refused: {error}") from error
 
 
+def _build_exit(number: int) -> BaseException:
+    return SystemExit(128 + number)
+
+
 @contextmanager
-def interrupt_on_sigterm(make_exception: Callable[[], BaseException] = KeyboardInterrupt) -> Iterator[None]:
-    """Raise an exception, by default :exc:`KeyboardInterrupt`, on SIGTERM within the block."""
+def end_on_signals(make_exception: Callable[[int], BaseException] = _build_exit) -> Iterator[None]:
+    """
+    Raise an exception on SIGTERM and SIGHUP within the block, so that everything is ended in order as after Ctrl-C.
 
-    def interrupt(_number: int, _frame: FrameType | None) -> None:
-        raise make_exception()
-
+    By default the program then ends with the status of the signal. What is being ended is not interrupted by further
+    ones. A hangup that is ignored, as under ``nohup``, stays so.
+    """
     if threading.current_thread() is not threading.main_thread():  # only the main thread may set signal handlers
         yield
         return
-    previous = signal.signal(signal.SIGTERM, interrupt)
+    first: int | None = None
+
+    def handle(number: int, frame: FrameType | None) -> None:
+        nonlocal first
+        if first is not None:
+            return
+        first = number
+        on_interrupt = signal.getsignal(signal.SIGINT)
+        if is_in_event_loop() and callable(on_interrupt):
+            on_interrupt(signal.SIGINT, frame)  # asyncio's: it cancels the main task, and leaves the others to that one
+        else:
+            raise make_exception(number)
+
+    previous = {number: signal.signal(number, handle) for number in find_end_signals()}
     try:
         yield
+    except KeyboardInterrupt:
+        if first is None:
+            raise
+        raise make_exception(first) from None
     finally:
-        signal.signal(signal.SIGTERM, previous)
+        for number, handler in previous.items():
+            signal.signal(number, handler)
+
+
+def find_end_signals() -> list[signal.Signals]:
+    """Return SIGTERM and SIGHUP, as far as the system has them and they are not ignored."""
+    numbers = [getattr(signal, name) for name in ("SIGTERM", "SIGHUP") if hasattr(signal, name)]
+    return [number for number in numbers if signal.getsignal(number) is not signal.SIG_IGN]
+
+
+def build_interrupt(_number: int) -> BaseException:
+    """Return what Ctrl-C raises, for :func:`end_on_signals`."""
+    return KeyboardInterrupt()
 
 
 # -- standard streams ----------------------------------------------------------------------
