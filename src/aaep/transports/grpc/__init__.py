@@ -15,7 +15,7 @@ from ...errors import AaepError
 try:
     import grpc as _grpc  # noqa: F401  # the modules below need it; here a missing one gets a helpful error
 except ImportError as error:
-    raise AaepError("gRPC needs a library that is not installed. Add it: pip install 'aaep[grpc]'.") from error
+    raise AaepError("gRPC needs a library that is not installed. Add it: pip install grpcio.") from error
 
 from .client import connect
 from .server import serve
