@@ -22,16 +22,12 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from types import FrameType
-from typing import IO, Any, Final
+from typing import IO, TYPE_CHECKING, Any, Final
 
 import click
 
-from ..errors import ExtensionError
-from ..protocol.attend_extension import attend_registry
-from ..protocol.extensions import Registry, add_installed
-from ..recording.recordings import UnreadableRecording
-from ..runtime.background import is_in_event_loop
-from ..text.languages import is_well_formed_tag
+if TYPE_CHECKING:  # what a command needs it imports itself; this module is for all of them, and for --help
+    from ..protocol.extensions import Registry
 
 __all__ = [
     "CONTEXT_SETTINGS",
@@ -43,13 +39,13 @@ __all__ = [
     "FiniteRange",
     "IntegerRange",
     "LanguageTagType",
+    "build_interrupt",
     "end_on_signals",
     "find_end_signals",
     "format_count",
     "load_extensions",
     "open_input",
     "open_stdin",
-    "build_interrupt",
     "to_json_line",
     "to_printable",
 ]
@@ -202,6 +198,8 @@ class LanguageTagType(click.types.StringParamType):
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
         """Return the tag, or fail if it is not well-formed."""
+        from ..text.languages import is_well_formed_tag  # noqa: PLC0415  # loaded only if it is needed
+
         if not is_well_formed_tag(value):
             self.fail(f"{value!r} is not the tag of a language. Write it like en-GB.", param, ctx)
         return value
@@ -233,6 +231,8 @@ def open_input(file: str) -> Iterator[IO[bytes]]:
     """Open a file, or standard input for ``-``."""
     if file == "-":
         if sys.stdin is None:
+            from ..recording.recordings import UnreadableRecording  # noqa: PLC0415  # loaded only if it is needed
+
             raise UnreadableRecording("It is closed. Name a file instead.")
         yield open_stdin()
     else:
@@ -242,6 +242,10 @@ def open_input(file: str) -> Iterator[IO[bytes]]:
 
 def load_extensions() -> Registry:
     """Return a registry with the attend extension and those of other installed packages."""
+    from ..errors import ExtensionError  # noqa: PLC0415  # loaded only if it is needed
+    from ..protocol.attend_extension import attend_registry  # noqa: PLC0415  # the same
+    from ..protocol.extensions import add_installed  # noqa: PLC0415  # the same
+
     try:
         return add_installed(attend_registry())
     except ExtensionError as error:
@@ -271,7 +275,7 @@ def end_on_signals(make_exception: Callable[[int], BaseException] = _build_exit)
             return
         first = number
         on_interrupt = signal.getsignal(signal.SIGINT)
-        if is_in_event_loop() and callable(on_interrupt):
+        if _is_in_event_loop() and callable(on_interrupt):
             on_interrupt(signal.SIGINT, frame)  # asyncio's: it cancels the main task, and leaves the others to that one
         else:
             raise make_exception(number)
@@ -286,6 +290,15 @@ def end_on_signals(make_exception: Callable[[int], BaseException] = _build_exit)
     finally:
         for number, handler in previous.items():
             signal.signal(number, handler)
+
+
+def _is_in_event_loop() -> bool:
+    """Whether this thread runs an event loop, without importing asyncio, which in a signal handler may go wrong."""
+    asyncio = sys.modules.get("asyncio")
+    try:
+        return asyncio is not None and asyncio.get_running_loop() is not None
+    except (RuntimeError, AttributeError):  # there is none, or asyncio is just being imported
+        return False
 
 
 def find_end_signals() -> list[signal.Signals]:

@@ -36,9 +36,9 @@ from ._command import (
     FiniteRange,
     IntegerRange,
     LanguageTagType,
-    format_count,
     build_interrupt,
     end_on_signals,
+    format_count,
     to_printable,
 )
 from ._options import CA_OPTION, CERT_OPTION, TOKEN_OPTION, ClientCertificate, build_connect_options, silence_logging

@@ -1,5 +1,5 @@
 """
-Transport over gRPC (Appendix B.5). Needs the extra ``aaep[grpc]``.
+Transport over gRPC (Appendix B.5). Needs the library ``grpcio``.
 
 The service is defined in ``aaep.proto``, beside this file. ``Subscribe`` is a
 bidirectional stream that carries one subscription. ``GetManifest`` returns the
