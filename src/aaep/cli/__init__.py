@@ -29,7 +29,10 @@ SUMMARIES: Final = {
     "journal": "See or delete what an agent keeps of its sessions.",
     "listen": "Listen to the agent at URL: whole sentences, one on each line, and keys to answer its prompts.",
     "manifest": "See, sign and verify what an agent says of itself.",
-    "replay": "Play the recording in FILE as a real agent: with handshakes, with what each reader asked for, and with prompts that wait for an answer.",
+    "replay": (
+        "Play the recording in FILE as a real agent: with handshakes, "
+        "with what each reader asked for, and with prompts that wait for an answer."
+    ),
     "rules": "Print the rules: all of them in a line each, or those with an ID in full.",
     "schema": "Print the JSON Schema of a TYPE, or list the types.",
     "serve": "Run a hub: one place for many agents, and for everybody who listens to them.",

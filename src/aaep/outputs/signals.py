@@ -20,7 +20,8 @@ def handle_signals(wakeup_fd: int, on_end: Callable[[int], None], on_resume: Cal
     Handle signals for the duration of a block, in the main thread.
 
     SIGINT, SIGTERM and SIGHUP call ``on_end`` with the exit status; SIGCONT
-    calls ``on_resume``. A hangup that is ignored, as under ``nohup``, stays so. A byte is written to ``wakeup_fd`` for every signal.
+    calls ``on_resume``. A byte is written to ``wakeup_fd`` for every signal.
+    A hangup that is ignored, as under ``nohup``, stays so.
     """
     if threading.current_thread() is not threading.main_thread():  # only there may handlers be set
         yield

@@ -108,14 +108,18 @@ class EndBeforeStop:
         self._is_over = False
 
     def install(self) -> None:
-        """Install the handlers, if this is the main thread and the server has some of its own."""
+        """Install the handlers, on the main thread and where the server has handlers of its own."""
         if not _is_main_thread():
             return
         for number in _STOP_SIGNALS:
             previous = signal.getsignal(number)
-            if callable(previous):  # else the process is ended or goes on, and no server is there to be told
-                self._previous_handlers[number] = previous
-                signal.signal(number, self._handle)
+            if not callable(previous) or _belongs_to_no_server(previous):
+                continue
+            self._previous_handlers[number] = previous
+            signal.signal(number, self._handle)
+            if getattr(getattr(previous, "__self__", None), "should_exit", False):  # uvicorn was told already
+                self.loop.call_soon(self._begin)
+                return
 
     def remove(self) -> None:
         """Install the previous handlers again where nobody else has installed one since. For any thread."""
@@ -156,3 +160,9 @@ class EndBeforeStop:
             number = self._pending_signals.popleft()
             self._previous_handlers[number](number, None)
         self._remove()
+
+
+def _belongs_to_no_server(handler: _Handler) -> bool:
+    """Whether a handler is one of Python or our own, which end the program by themselves."""
+    owner = getattr(getattr(handler, "func", handler), "__self__", None)  # that of asyncio.run is a partial
+    return handler is signal.default_int_handler or isinstance(owner, asyncio.Runner | SigtermExit)

@@ -102,7 +102,7 @@ class Application:
         if self._stop_guard is not None:
             self._stop_guard.remove()
 
-    def guard_streams(self) -> None:
+    def _guard_streams(self) -> None:
         """Make sure that the streams of this server end when it is told to stop: it waits for them."""
         loop = asyncio.get_running_loop()
         if self._on_stop is None or (self._stop_guard is not None and self._stop_guard.loop is loop):
@@ -112,6 +112,8 @@ class Application:
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Handle one HTTP request or WebSocket connection."""
+        if scope["type"] != "lifespan":
+            self._guard_streams()  # with the first request: a stream may follow just when the server is told to stop
         if scope["type"] == "http":
             await self._answer(HttpRequest(self, scope, receive, send))
         elif scope["type"] == "websocket":
@@ -220,7 +222,6 @@ class HttpRequest(AsgiRequest):
 
     async def stream_events(self, subscription_id: str, after: str) -> None:
         """Send the events of a subscription until the stream ends."""
-        self._application.guard_streams()
         stream = EventStream()
 
         def connect() -> None:
@@ -274,7 +275,6 @@ class WebSocketRequest(AsgiRequest):
 
     async def run_websocket(self) -> None:
         """Accept the WebSocket and serve it until it ends."""
-        self._application.guard_streams()
         conversation = AsgiConversation(self._hub, self.peer)
         try:
             await self.call_hub(conversation.start, self._application.request_timeout)
