@@ -701,9 +701,53 @@ def test_nobody_waits_on_the_loop_that_brings_the_answer() -> None:
         producer = Producer("bank", journal=None, runtime=Runtime(loop=asyncio.get_running_loop()))
         async with producer, producer.session("Working.") as session:
             ask = session.confirm("Look.", "Nothing.", risk="low", irreversible=False, default="accept")
-            with pytest.raises(LocalProtocolError, match="very loop"):
+            with pytest.raises(LocalProtocolError, match=r"event loop.*`await ask`"):
                 ask.wait(30)
             assert (await ask).outcome == "withdrawn"
+
+    asyncio.run(run())
+
+
+@pytest.mark.parametrize("is_hub_here", [True, False], ids=["the hub's loop", "a loop beside the hub"])
+@pytest.mark.parametrize("is_generator", [True, False], ids=["a generator", "a function"])
+def test_a_plain_tool_that_asks_raises_on_every_event_loop(is_hub_here: bool, is_generator: bool) -> None:
+    """Otherwise the loop stands still while the person thinks, and under a server everything else with it."""
+
+    async def run() -> None:
+        runtime = Runtime(loop=asyncio.get_running_loop() if is_hub_here else None)
+        async with Producer("bank", journal=None, runtime=runtime) as producer:
+            listener = Listener(producer, "accept")
+
+            def pay() -> str:
+                return "Paid."
+
+            def pay_in_steps() -> Iterator[str]:
+                yield "Paid."
+
+            tool: Callable[[], Any] = producer.tool(name="pay")(pay_in_steps if is_generator else pay)
+            call: Callable[[], Any] = (lambda: [*tool()]) if is_generator else tool
+            async with producer.session("Working.") as session:
+                with pytest.raises(LocalProtocolError, match=r"`async def pay`.*`await asyncio\.to_thread\(pay, …\)`"):
+                    call()
+                assert session.state != "awaiting_input"
+                assert "".join(await asyncio.to_thread(call)) == "Paid."
+        assert len(listener.prompts) == 1  # nobody was asked before it was known that the answer can be waited for
+
+    asyncio.run(run())
+
+
+def test_a_block_that_would_have_to_wait_raises_on_an_event_loop() -> None:
+    async def run() -> None:
+        async with Producer("bank", journal=None) as producer, producer.session("Working.") as session:
+            Listener(producer)
+            ask = session.clarify("Which?")
+            with pytest.raises(LocalProtocolError, match="`async with`"), session.tool("look", risk="low"):
+                pass
+            ask.withdraw()
+            with session.tool("look", risk="low"):
+                pass
+            with pytest.raises(LocalProtocolError, match="`await`"):
+                Producer("other", journal=None).reader().wait()
 
     asyncio.run(run())
 

@@ -1030,6 +1030,51 @@ def test_what_was_under_way_when_it_was_closed_is_told() -> None:
         sent.wait(LONG)
 
 
+class LateScript(Script):
+    """A producer that answers a request only when it is told to."""
+
+    def __init__(self) -> None:
+        super().__init__([forever])
+        self.may_answer = threading.Event()
+
+    async def request(self, message: bytes) -> bytes:
+        await asyncio.to_thread(self.may_answer.wait, LONG)
+        return await super().request(message)
+
+
+def test_a_subscriber_that_has_no_name_is_there_while_it_is_waited_for() -> None:
+    script = LateScript()
+    granted = Subscriber(script).ready()
+    gc.collect()
+    script.may_answer.set()
+    assert granted.wait(LONG) is not None
+
+    async def wait_for(waitable: Waitable[Any]) -> object:
+        return await waitable
+
+    async def run(script: LateScript) -> None:
+        waiting = asyncio.ensure_future(wait_for(Subscriber(script).ready()))
+        await asyncio.sleep(0)  # lets it begin to wait
+        gc.collect()
+        script.may_answer.set()
+        assert await waiting
+
+    asyncio.run(run(LateScript()))
+
+
+def test_no_subscriber_stops_an_event_loop() -> None:
+    async def run() -> None:
+        async with Subscriber(Script([forever])) as subscriber:
+            with pytest.raises(LocalProtocolError, match="`await`"):
+                Waitable[None]().wait()
+            with pytest.raises(LocalProtocolError, match="`async for`"):
+                next(subscriber)
+            with pytest.raises(LocalProtocolError, match="`async for`"):
+                next(subscriber.announcements())
+
+    asyncio.run(run())
+
+
 def test_a_subscriber_that_is_forgotten_is_closed() -> None:
     script = Script([STARTED, forever])
     for _ in Subscriber(script):

@@ -27,7 +27,7 @@ from ..hub.stream import Subscription
 from ..protocol.consent import PromptState
 from ..protocol.events import AwaitingClarification, AwaitingConfirmation, Choice, Envelope, Progress, ProgressUpdated
 from ..protocol.messages import Reply
-from ..runtime.background import Waitable
+from ..runtime.background import Waitable, check_may_block
 from ..runtime.ids import new_id
 from ..text.phrases import format_duration
 from ..text.summaries import (
@@ -85,7 +85,7 @@ class Answer(msgspec.Struct, frozen=True, kw_only=True):
 class _Asker(Protocol):
     """The questions of the session that asks."""
 
-    def check_may_wait(self, what: str) -> None: ...
+    def check_may_wait(self, what: str, instead: str) -> None: ...
 
     def withdraw(self, ask: Ask) -> None: ...
 
@@ -143,7 +143,7 @@ class Ask:
         """Wait for the answer. When ``timeout`` seconds pass :exc:`TimeoutError` is raised and the question stays."""
         try:
             if not self.arrived.done:
-                self._questions.check_may_wait("ask.wait()")
+                self._questions.check_may_wait("ask.wait()", "Write `await ask`.")
             answer = self.arrived.wait(timeout)
         except TimeoutError:
             raise
@@ -417,13 +417,9 @@ class Questions:
                 eta_ms=int(seconds_left * 1000),
             )
 
-    def check_may_wait(self, what: str) -> None:
-        """Raise where waiting would keep away the very answer that is waited for."""
-        if self._hub.is_on_loop:
-            raise LocalProtocolError(
-                f"{what} would wait for an answer on the very loop that brings it, so nothing ran. "
-                "Use an async function and `await`, or asyncio.to_thread()."
-            )
+    def check_may_wait(self, what: str, instead: str) -> None:
+        """Raise where waiting would freeze a program or keep the answer away; ``instead`` says what else to write."""
+        check_may_block(what, instead)  # on any loop: what brings the answer may need it, as under an ASGI server
         if self._is_telling():  # the session is held meanwhile, and no answer could be taken
             raise LocalProtocolError(
                 f"{what} would wait for an answer inside `tell`, where none can come, so nothing ran. "
@@ -459,6 +455,13 @@ class Questions:
                 ask.resolve(Answer(outcome="withdrawn", granted=False))
             elif not ask.is_taken:
                 self._skip_granted(ask)
+
+    def withdraw_all(self) -> None:
+        """Take back every question that is not answered; the session goes on."""
+        with self._emitter.lock:
+            for ask in [*self._queue, self.current]:  # the current one last, or the next would be asked
+                if ask is not None:
+                    self.withdraw(ask)
 
     def _skip_granted(self, ask: Ask) -> None:
         """A yes came when nothing waited for it any more: what it was for does not run, and who agreed is told."""

@@ -579,6 +579,10 @@ class Session:
         except LocalProtocolError:
             self._break_off(lambda: self.cancel(by=by))
 
+    def _withdraw_questions(self) -> None:
+        """Take back what is asked, because the producer is about to end."""
+        self._activity.questions.withdraw_all()
+
     def _break_off(self, end: Callable[[], None]) -> None:
         """End what the journal says is open, then the session, if it is not over."""
         with self._emitter.lock:

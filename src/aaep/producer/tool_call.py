@@ -13,7 +13,6 @@ from msgspec import UNSET
 
 from ..errors import LocalProtocolError
 from ..protocol.events import ToolCompleted, ToolInvoked
-from ..runtime.background import is_in_event_loop
 from ..text.summaries import (
     Summaries,
     SummaryLike,
@@ -34,7 +33,7 @@ from .emitter import Emitter
 from .questions import Ask, Questions
 from .unfinished import Unfinished
 
-__all__ = ["Call", "CallHost", "check_is_bool", "classify_risk", "find_stopper"]
+__all__ = ["Call", "CallHost", "check_is_bool", "classify_risk", "find_stopper", "how_to_wait"]
 
 _MAX_DURATION: Final = 86_400_000  # milliseconds
 
@@ -128,11 +127,10 @@ class Call:
     def begin(self) -> None:
         """Announce the tool, as soon as it may run."""
         while (blocking := self._try_begin()) is not None:
-            if is_in_event_loop():
-                raise LocalProtocolError(
-                    f"{self.name} cannot start while a question is open. Use `async with`, or wait for the answer."
-                )
-            self._host.questions.check_may_wait(self.name)
+            self._host.questions.check_may_wait(
+                f"Waiting until {self.name} may start, while a question is open,",
+                f"For a block, write `async with`. For a tool, {how_to_wait(self.name)}.",
+            )
             blocking.arrived.wait()
 
     async def __aenter__(self) -> Call:
@@ -388,6 +386,11 @@ def check_is_bool(**settings: object) -> None:
     for name, value in settings.items():
         if value is not None and not isinstance(value, bool):
             raise TypeError(f"{name} is True or False, not {value!r}.")
+
+
+def how_to_wait(name: str) -> str:
+    """Return what to write in asyncio for a plain function that has to wait for a person."""
+    return f"make it `async def {name}` and await it, or call it with `await asyncio.to_thread({name}, …)`"
 
 
 _STOPPERS: Final[dict[type[BaseException], Literal["user", "producer", "system"]]] = {

@@ -34,7 +34,7 @@ from .tool_arguments import (
     has_state,
     take_snapshot,
 )
-from .tool_call import Call, check_is_bool, classify_risk
+from .tool_call import Call, check_is_bool, classify_risk, how_to_wait
 from .tool_function import ToolFunction
 
 __all__ = ["Refused", "Tool"]
@@ -286,7 +286,9 @@ class Tool:
         """Return the block to run in, or the refusal, once the person has answered. Waits in this thread."""
         if self.needs_confirmation:
             # Before anything is asked: the question would be in vain.
-            self.find_session()._activity.questions.check_may_wait(self.name)
+            self.find_session()._activity.questions.check_may_wait(
+                f"Waiting for the answer to {self.name}", f"Instead, {how_to_wait(self.name)}."
+            )
         attempt = _Attempt(self, args, kwargs)
         return attempt.admit(attempt.ask.wait() if attempt.ask is not None else None)
 

@@ -173,14 +173,15 @@ class Connection:
             elif self._background is not None:
                 self._background.check_alive()
 
-    def run_soon(self, work: Coroutine[Any, Any, T]) -> Waitable[T]:
-        """Have the loop do something that is waited for elsewhere."""
+    def run_soon(self, work: Coroutine[Any, Any, T], *, owner: object = None) -> Waitable[T]:
+        """Have the loop do something that is waited for elsewhere; ``owner`` is kept alive meanwhile."""
         self.start()
         with self.lock:
             if self._background is None or self.done.done():
                 work.close()
                 raise AaepError("The subscription has ended. Make a new Subscriber.")
-            return Waitable(asyncio.run_coroutine_threadsafe(_as_aaep_error(work), self._background.loop))
+            future = asyncio.run_coroutine_threadsafe(_as_aaep_error(work), self._background.loop)
+            return Waitable(future, owner=owner)
 
     def close(self, reason: str = "subscriber_shutdown", text: str = "The reader has closed.") -> Waitable[None]:
         """Say goodbye and end. Closing twice is fine."""
