@@ -91,6 +91,9 @@ PHRASES: Final[Mapping[str, str]] = {
     "unrefusable": "The agent does not offer refusing. You can close the connection instead.",
     "unacceptable": "The agent does not offer accepting.",
     "uncut": "Hear the whole text before you can accept.",
+    "rest": "It goes on: {0}",
+    "rest.action": "The action goes on: {0}",
+    "rest.consequence": "What happens if you accept goes on: {0}",
     "question": "Question.",
     "question.none": "The agent does not say what it asks.",
     "why": "Why: {0}",
@@ -127,6 +130,7 @@ PHRASES: Final[Mapping[str, str]] = {
     "about": "That was about this: {0}",
     "still": "Still waiting for you.",
     "other": "Another prompt is waiting for you.",
+    "waiting": "Another question is waiting.",
     "countdown": "{0} left to answer. {1}",
     "flood": "Many urgent messages are coming. They wait their turn from now on.",
 }  # fmt: skip
