@@ -36,7 +36,7 @@ from ..protocol.events import (
 from ..protocol.fields import Urgency, get_member
 from ..text.phrases import PHRASES, ensure_full_stop, format_duration, get_phrase, humanize_name
 from ..text.sanitize import MAX_SPOKEN_LENGTH, sanitize, truncate
-from ..text.summaries import STATE_SUMMARIES
+from ..text.summaries import STATE_SUMMARIES, tells_missing_answer
 from .preferences import COMMAND_WORDS, DEFAULT_KEYS, DEFAULT_PREFERENCES, EventView, Preferences
 
 __all__ = ["DEFAULT_KEYS", "SPEAKABLE_BOUNDARIES", "Announcement", "Preferences", "announce", "choice_labels"]
@@ -115,7 +115,8 @@ def _compose_state_change(event: StateChanged, view: EventView) -> Iterable[str]
     outcome = members.get("outcome")
     summary = view.summary()
     if isinstance(outcome, str):
-        yield get_phrase(f"outcome.{outcome}", "outcome.other")
+        is_told = outcome == "timed_out" and tells_missing_answer(summary)
+        yield "" if is_told else get_phrase(f"outcome.{outcome}", "outcome.other")
     elif members.get("resync") is True:
         yield PHRASES["resync"]
     if summary:
