@@ -28,6 +28,7 @@ from aaep.protocol.events import (
     StateChanged,
     ToolCompleted,
 )
+from aaep.protocol.fields import get_member
 from aaep.protocol.messages import Capabilities, ClarificationReply, ConfirmationReply, SubscriptionRenegotiate
 from aaep.runtime.ids import format_timestamp
 from aaep.subscriber.subscriber import Subscriber
@@ -184,7 +185,7 @@ def test_cf_003_those_who_stay_hear_what_became_of_it(producer: Producer, kind: 
         assert not ask.wait(10)
     watcher.wait_for_end()
     assert said in watcher.heard, "and nothing of time that ran out"
-    told = next(event for event in watcher.events if event.summary_normal == said)
+    told = next(event for event in watcher.events if get_member(event, "summary_normal") == said)
     assert attend_member(told, "outcome") == "timed_out", "CF-025: one of the outcomes that everybody knows"
 
 

@@ -259,7 +259,8 @@ class Terminal:
             self._check_terms()
         elif status.kind == "waiting" and not self._is_connection_lost:
             self._is_connection_lost = True
-            self._printer.print_line(f"The connection is lost. {status.text}" if self._has_connected else status.text)
+            is_lost = self._has_connected and not status.reason_code  # otherwise the agent took its leave
+            self._printer.print_line(f"The connection is lost. {status.text}" if is_lost else status.text)
             self._printer.print_line("Waiting. This goes on by itself.")
         elif status.kind == "unread" and not self._has_reported_unread:
             self._has_reported_unread = True  # one line for several in a row
