@@ -846,5 +846,5 @@ def test_a_reader_waits_for_a_hub_that_is_stopped_and_started_again(tmp_path: Pa
                 finally:
                     process.kill()
             waiting = statuses.get(timeout=LONG)
-            assert waiting.text.startswith("The hub is shutting down. Waiting for it to come back.")
+            assert waiting.text.startswith("The hub is shutting down. Trying again in ")
         assert subscriber.status.kind != "ended"

@@ -790,7 +790,7 @@ def test_a_hub_that_shuts_down_is_waited_for() -> None:
     got, reader = heard(script)
     assert got == names(STARTED, PROGRESS[1])
     waited = next(one.text for one in reader.statuses if one.kind == "waiting")
-    assert "Waiting for it to come back." in waited
+    assert waited.startswith("The hub is shutting down. Trying again in ")
     got, _ = heard(Script([STARTED, goodbye()], [PROGRESS[1]], offer=HUB), reconnect=False)
     assert got == names(STARTED)
 
