@@ -132,7 +132,10 @@ def _is_redundant(event: StateChanged, verbosity: str) -> bool:
     is_after_tool = event.from_state == "calling_tool" and event.to_state == "thinking"  # tool.completed said it
     has_own_event = is_after_tool or event.to_state in _STATES_WITH_OWN_EVENT
     stock_summary = STATE_SUMMARIES[event.to_state].normal if has_own_event else ""
-    closes_prompt = event.from_state == "awaiting_input" or attend_members(event)  # which has to be heard
+    members = attend_members(event)
+    closes_prompt = event.from_state == "awaiting_input" or "outcome" in members  # which has to be heard
+    if members.get("resync") is True and event.to_state != "awaiting_input":  # of which the prompt itself is sent too
+        return False
     return verbosity != "detailed" and event.summary_normal == stock_summary and not closes_prompt
 
 

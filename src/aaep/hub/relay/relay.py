@@ -527,7 +527,7 @@ class RelayedSession:
         pending = [prompt.event for prompt in self._state.prompts.values() if prompt.outcome == "pending"]
         resync = None
         if agent is not None and agent.state in STATE_SUMMARIES:
-            resync = _build_resync(last_event, agent.state)
+            resync = _build_resync(self._state, last_event, agent.state)
         return SessionSnapshot(self._started, [*pending], resync, last_event.event_id)
 
     def terms_changed(self, subscription: Subscription) -> None:
@@ -565,9 +565,10 @@ class RelayedSession:
             self._relay.stop(self.session_id)
 
 
-def _build_resync(last_event: Envelope, state: str) -> StateChanged:
+def _build_resync(session: SessionState, last_event: Envelope, state: str) -> StateChanged:
     """Return the event that tells a joining reader the current state."""
     return build_resync(
+        session,
         state,
         aaep_version=AAEP_VERSION,
         event_id=new_id("evt_"),
