@@ -30,6 +30,7 @@ __all__ = [
     "detect_direction",
     "humanize_name",
     "summarize_abandoned_call",
+    "summarize_absence",
     "summarize_call",
     "summarize_call_failure",
     "summarize_call_result",
@@ -39,6 +40,7 @@ __all__ = [
     "summarize_handoff",
     "summarize_outcome",
     "summarize_progress",
+    "summarize_return",
     "summarize_skipped_call",
     "summarize_start",
     "tells_missing_answer",
@@ -229,6 +231,20 @@ def summarize_error(name: str, category: str) -> tuple[Summaries, str]:
         "unknown": "Try again. If it fails again, tell whoever runs the agent.",
     }
     return Summaries("Failed.", text, text), hints.get(category, hints["unknown"])
+
+
+def summarize_absence(name: str, is_asking: bool) -> Summaries:
+    """Summarize that a hub has lost its connection to an agent, whose questions can still be answered."""
+    text = f"{name} is not reachable at the moment."
+    if is_asking:
+        text += " It gets your answer when it is back."
+    return Summaries(f"{name} is not reachable.", text, text)
+
+
+def summarize_return(name: str) -> Summaries:
+    """Summarize that an agent is connected to its hub again."""
+    text = f"{name} is reachable again."
+    return Summaries(text, text, text)
 
 
 def summarize_handoff(target_kind: str) -> Summaries:
