@@ -689,12 +689,13 @@ def test_in_a_plain_thread_the_only_session_is_meant(producer: Producer) -> None
     assert found == ["seen"]
 
 
-def test_text_waits_while_a_tool_runs_or_a_question_is_open(producer: Producer) -> None:
+def test_text_leaves_while_a_tool_runs_and_waits_while_a_question_is_open(producer: Producer) -> None:
+    """TOOL-007: the state of the tool is not left for it."""
     Listener(producer)
     with producer.session("Working.") as session:
         with session.tool("look", risk="low"):
             session.write("While the tool runs. ")
-            assert "output.streaming" not in types(producer)
+            assert types(producer)[-2:] == ["tool.invoked", "output.streaming"]
         assert types(producer).count("output.streaming") == 1
         ask = session.clarify("Which?")
         session.write("While a question is open. ")

@@ -60,6 +60,7 @@ __all__ = ["main"]
     help="Listen only to an agent that proves who it is, with a key of these.",
 )
 @click.option("--once", is_flag=True, help="Stop after the first session has ended.")
+@click.option("--signs", is_flag=True, help="Read the signs of markdown as signs.")
 @click.option("--name", help="What this reader is called at the other end.")
 @click.option("--wait/--no-wait", default=True, help="Whether to wait until there is somebody. Default: wait.")
 @click.option(
@@ -83,6 +84,7 @@ def main(
     own: ClientCertificate,
     trust: str | None,
     once: bool,
+    signs: bool,
     name: str | None,
     wait: bool,
     reconnect: str,
@@ -128,7 +130,7 @@ def main(
             connect,
             typed,
             LinePrinter(sys.stderr if as_json or announcements else sys.stdout),
-            preferences=Preferences(verbosity=spoken, languages=languages),
+            preferences=Preferences(verbosity=spoken, languages=languages, markdown=not signs),
             replies=replies,
             session_id=session,
             once=once,

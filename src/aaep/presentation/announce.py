@@ -204,7 +204,7 @@ def _compose_tool_completed(event: ToolCompleted, view: EventView) -> Iterable[s
 
 def _compose_output(event: OutputStreaming, view: EventView) -> Iterable[str]:
     view.language = event.language if isinstance(event.language, str) else view.primary_language  # OUT-012
-    text = view.shorten(sanitize(event.chunk), "chunk")
+    text = ensure_full_stop(sanitize(event.chunk))  # never cut: what is long is announced sentence by sentence
     if text and event.position == 0:
         name = get_member(event.producer, "agent_name")
         yield PHRASES["says"].format(truncate(sanitize(name), 80) if isinstance(name, str) else PHRASES["agent"])

@@ -35,6 +35,7 @@ class Preferences(msgspec.Struct, frozen=True, kw_only=True):
     keys: Mapping[str, str] = msgspec.field(default_factory=lambda: dict(DEFAULT_KEYS))
     lines: bool = False  # input is by whole lines: announce command words instead of keys
     pace: int = 180  # words a minute
+    markdown: bool = True  # read text that is markdown as what it means, not as signs
     load: Risk = "medium"  # CAP-039: low asks for the fewest announcements
 
 

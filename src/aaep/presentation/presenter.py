@@ -14,13 +14,8 @@ from typing import Final
 from ..protocol.events import (
     CORE_EVENTS,
     TERMINAL,
-    AwaitingClarification,
-    AwaitingConfirmation,
     Envelope,
-    HandoffRequested,
     OutputStreaming,
-    StateChanged,
-    ToolInvoked,
 )
 from .announce import Announcement, announce
 from .outputs import Outputs
@@ -28,9 +23,8 @@ from .preferences import DEFAULT_PREFERENCES, Preferences
 
 __all__ = ["Presenter"]
 
-# What was written before these is announced before them, be the sentence at its end or not: it may be a warning.
-_AFTER_TEXT: Final = (*TERMINAL, AwaitingConfirmation, AwaitingClarification, ToolInvoked, HandoffRequested)
-_STATES_AFTER_TEXT: Final = frozenset(("awaiting_input", "calling_tool", "handing_off"))
+
+POSTPONEMENT: Final = 1.0  # seconds for which an announcement in the background waits for a sentence to end
 
 
 class Presenter:
@@ -38,6 +32,8 @@ class Presenter:
 
     def __init__(self, preferences: Preferences = DEFAULT_PREFERENCES) -> None:
         self._outputs = Outputs(preferences)
+        # By session: what is heard after the sentence that it came in the middle of, and until when it waits for it.
+        self._postponed: dict[str, tuple[float, dict[str, Announcement]]] = {}
 
     @property
     def preferences(self) -> Preferences:
@@ -50,27 +46,46 @@ class Presenter:
 
     def present(self, event: Envelope, now: float) -> list[Announcement]:
         """Process an event and return what is announced: text that was written before it, then the event itself."""
+        session_id = event.session_id
         if isinstance(event, OutputStreaming):
-            return self._outputs.add(event)
-        announcements = self._outputs.flush(event.session_id) if _follows_text(event) else []
+            announcements = self._outputs.add(event, now)
+            is_ended = session_id in self._postponed and not self._outputs.is_waiting(session_id)
+            return [*announcements, *self._release_postponed(session_id)] if is_ended else announcements
         own = announce(event, self.preferences)
-        return announcements if own is None else [*announcements, own]
+        if own is None or own.redundant:
+            return []
+        if own.urgency == "background" and self._outputs.is_waiting(session_id):
+            _, postponed = self._postponed.setdefault(session_id, (now + POSTPONEMENT, {}))
+            postponed[event.type] = own  # of several states or reports of progress the last one counts
+            return []
+        # What was written before something that is heard is heard before it, be the sentence at its end or not: it may
+        # be a warning.
+        announcements = [*self.flush(session_id), own]
+        if CORE_EVENTS.get(event.type) in TERMINAL:
+            self._outputs.end_session(session_id)
+        return announcements
 
     def flush(self, session_id: str = "") -> list[Announcement]:
-        """Return announcements of all text that is held, of one session or of all."""
-        return self._outputs.flush(session_id)
+        """Return announcements of everything that is held, of one session or of all."""
+        announcements = self._outputs.flush(session_id)
+        for postponed_id in [session_id] if session_id else [*self._postponed]:
+            announcements += self._release_postponed(postponed_id)
+        return announcements
 
     def advance(self, now: float) -> list[Announcement]:
         """Return the announcements that are due by now."""
-        return []
+        announcements = self._outputs.advance(now)
+        for session_id, (deadline, _) in [*self._postponed.items()]:
+            if deadline <= now or not self._outputs.is_waiting(session_id):
+                announcements += self.flush(session_id)
+        return announcements
 
     def next_deadline(self, now: float) -> float | None:
         """Return when to call :meth:`advance` next, None while there is nothing to wait for."""
-        return None
+        deadlines = [deadline for deadline, _ in self._postponed.values()]
+        pause = self._outputs.next_deadline()
+        return min([*deadlines, *([] if pause is None else [pause])], default=None)
 
-
-def _follows_text(event: Envelope) -> bool:
-    """Whether text that was written before an event has to be heard before it."""
-    if isinstance(event, StateChanged):
-        return event.to_state in _STATES_AFTER_TEXT
-    return isinstance(event, _AFTER_TEXT) or CORE_EVENTS.get(event.type) in _AFTER_TEXT
+    def _release_postponed(self, session_id: str) -> list[Announcement]:
+        _, postponed = self._postponed.pop(session_id, (0.0, {}))
+        return [*postponed.values()]

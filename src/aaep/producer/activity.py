@@ -1,8 +1,8 @@
 """
 The outputs, tool calls and questions of one session, and how they take turns.
 
-A listener follows one thing at a time, so text waits while a tool runs or a
-question is open (TOOL-007), and what is open is ended before the session is.
+A listener follows one thing at a time, so text waits while a question is open,
+and what is open is ended before the session is.
 """
 
 from __future__ import annotations
@@ -51,8 +51,9 @@ class Activity:
         return not self.calls and questions.current is None and questions.granted is None
 
     def may_write(self) -> bool:
-        """Whether text may leave now."""
-        return self.is_free and self.emitter.is_active
+        """Whether text may leave now: also while a tool runs, but not between a yes and the tool it is for."""
+        questions = self.questions
+        return questions.current is None and questions.granted is None and self.emitter.is_active
 
     def settle_state(self, to_state: str) -> None:
         """Go to a state after something has ended, unless something else goes on."""
@@ -70,10 +71,14 @@ class Activity:
 
     def open_output(self, *, content_type: str | None, language: str | None, boundary: CoalesceHint | None) -> Output:
         """Open an output, of which text leaves at the given boundary or at the finest that a listener wants."""
-        self.emitter.check_active()
+        with self.emitter.lock:
+            self.emitter.check_active()
+            self.flush_outputs()
         output = Output(
             self.emitter,
             may_write=self.may_write,
+            is_calling=lambda: bool(self.calls),
+            call_at=self._hub.call_at,
             on_complete=self._output_completed,
             content_type=content_type,
             language=language,

@@ -516,6 +516,7 @@ class Questions:
         if self.granted is ask:
             self.granted = None
             self._ask_next()
+            self._resume_outputs()
 
     def _release_granted(self, ask: Ask) -> None:
         """What was granted did not begin in time; others may go on."""

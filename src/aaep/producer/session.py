@@ -320,8 +320,7 @@ class Session:
 
     def write(self, text: str) -> None:
         """Write a text as an output of its own."""
-        with self.output() as output:
-            output.write(text)
+        self.output().close(text)
 
     # -- asking ------------------------------------------------------------------------------
 

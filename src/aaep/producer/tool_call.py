@@ -295,6 +295,7 @@ class Call:
         with emitter.lock:
             if not self.is_running:
                 return  # abandoned when its session ended; there is nobody left to tell
+            self._host.flush_outputs()
             self.is_running = False
             del self._host.calls[self.id]
             emitter.emit(

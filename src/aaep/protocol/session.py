@@ -318,13 +318,16 @@ class SessionState:
         is_leaving_tool = (
             self.running_calls and left == "calling_tool" and entered not in ("awaiting_input", "calling_tool")
         )
-        if is_leaving_tool and any(call.agent == agent.id for call in self.running_calls):
+        if is_leaving_tool and self._is_calling(agent):
             self._report(violations, event, "TOOL-007", "A tool is running. Send tool.completed first.", "/from_state")
         if self.prompts and self.is_whole and entered not in ("thinking", "deciding"):
             for prompt in self._abandoned_prompts(event, agent):
                 if prompt.kind == "confirmation":
                     text = f"A confirmation was pending and the agent went on to {entered} without an answer."
                     self._report(violations, event, "CONF-071", text, "/to_state")
+
+    def _is_calling(self, agent: AgentState) -> bool:
+        return any(call.agent == agent.id for call in self.running_calls)
 
     def _judge_chain(self, event: StateChanged, agent: AgentState, violations: list[Violation]) -> None:
         """Report a state change that does not continue from the last one. STATE-001, STATE-002 §4.2.1"""
@@ -441,7 +444,9 @@ class SessionState:
         is_writing = agent.state == "writing_output"
         if is_writing and output is not None and output.stage == "open" and event.position == output.end + output.shift:
             return  # the next chunk of an output, as nearly all are
-        if not is_writing and "output" not in self._reported and self._is_state_known(agent):
+        # While a tool runs, a state.changed to writing_output would leave the tool, which TOOL-007 forbids.
+        is_unannounced = not is_writing and not self._is_calling(agent) and "output" not in self._reported
+        if is_unannounced and self._is_state_known(agent):
             self._report(violations, event, "LVL-007", "No state.changed to writing_output came before the output.")
         if output is None:
             output = OutputState()
@@ -540,7 +545,8 @@ class SessionState:
                 return
         if output is None:
             output = agent.outputs[event.output_id] = OutputState()
-            if agent.state != "writing_output" and self._is_state_known(agent):
+            is_unannounced = agent.state != "writing_output" and not self._is_calling(agent)
+            if is_unannounced and self._is_state_known(agent):
                 self._reported.add("output")
         output.apply_chunk(event)
         if not event.complete and agent.state != "writing_output":
