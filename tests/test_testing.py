@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from aaep.producer.producer import Producer, Runtime
-from aaep.protocol.events import AwaitingConfirmation
+from aaep.protocol.events import AwaitingConfirmation, OutputStreaming
 from aaep.protocol.messages import ConfirmationReply
 from aaep.testing import Clock, Listener
 
@@ -135,6 +135,19 @@ def test_time_passes_when_the_test_says_so() -> None:
         listener.wait_for_end()
         assert listener.findings() == []
         assert any("50 seconds left to answer." in text for text in listener.heard)
+
+
+def test_what_is_heard_after_a_while_is_heard_when_time_passes() -> None:
+    with Producer("bank", name="Bank", journal=None, runtime=Runtime(clock=Clock())) as producer:
+        listener = Listener(producer)
+        with producer.session("Working.") as session, session.output() as out:
+            out.write("First. It is 3.")
+            listener.wait(lambda event: isinstance(event, OutputStreaming))
+            assert "It is 3." not in listener.heard
+            listener.advance(1)
+            listener.wait(lambda event: isinstance(event, OutputStreaming) and "3" in event.chunk)
+            listener.advance(1)
+            assert "It is 3." in listener.heard
 
 
 def test_a_clock_that_cannot_be_set_is_told(producer: Producer) -> None:

@@ -1518,6 +1518,15 @@ def test_a_connection_that_ends_for_good_is_told() -> None:
         assert sitting.ends() == 1
 
 
+def test_a_sentence_that_seems_finished_is_heard_when_nothing_follows_for_a_while() -> None:
+    with at_a_terminal() as sitting:
+        sitting.hear("output.streaming", chunk="Look. It is 3.", position=0, complete=False, coalesce_hint="word")
+        sitting.see("Look.\n")
+        sitting.type("?")  # what wakes it; alone it would wait by a clock that stands still
+        sitting.see("Keys: a accepts")
+        sitting.see("It is 3.\n")
+
+
 def test_what_was_written_last_is_heard_before_the_end() -> None:
     with at_a_terminal() as sitting:
         sitting.hear("output.streaming", "coalesce_hint", chunk="And then", position=0, complete=False)
