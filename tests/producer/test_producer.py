@@ -22,6 +22,7 @@ from aaep.journal.sqlite import SqliteJournal
 from aaep.producer.producer import ManifestOptions, Producer, Runtime
 from aaep.producer.tools import Refused
 from aaep.protocol import codec, extensions
+from aaep.protocol.attend_extension import ATTEND
 from aaep.protocol.audit import Audit
 from aaep.protocol.events import (
     AwaitingConfirmation,
@@ -36,6 +37,7 @@ from aaep.protocol.events import (
     ToolCompleted,
     ToolInvoked,
 )
+from aaep.protocol.messages import Capabilities
 from aaep.testing import Listener
 from aaep.transports.options import ConnectOptions, ServerOptions
 
@@ -805,3 +807,47 @@ def test_what_a_listener_would_hear_is_told() -> None:
         "And the bread.",
         "Done. The note is written.",
     ]
+
+
+# -- joining late ------------------------------------------------------------------------------
+
+
+def test_who_joins_late_hears_what_is_going_on() -> None:
+    with (
+        Producer("cleaner", name="Cleaner", journal=None) as producer,
+        producer.session("Cleaning the disk.") as session,
+    ):
+        harmless: dict[str, Any] = {"risk": "low", "irreversible": False}
+        with (
+            session.tool("fetch", summary="Fetching a.txt.", **harmless),
+            session.tool("fetch", summary="Fetching b.txt.", **harmless),
+        ):
+            session.progress(40)
+            listener = Listener(producer, capabilities=Capabilities(supported_extensions=(ATTEND.namespace,)))
+            listener.expect("session.started", "state.changed")
+            assert listener.heard == [
+                "Started. Cleaning the disk.",
+                "Catching up. Fetching a.txt. Fetching b.txt. 40 percent done.",
+            ]
+        assert listener.findings(strict=False) == []
+
+
+def test_who_joins_late_hears_it_in_the_language_of_the_agent() -> None:
+    with Producer("putzer", journal=None, language="de-DE") as producer, producer.session("Räume auf.") as session:
+        with session.tool("fetch", summary="Hole a.txt.", risk="low", irreversible=False):
+            session.progress(40, description="Fast fertig.")
+            listener = Listener(producer)
+            state = listener.wait("state.changed")
+        assert isinstance(state, StateChanged) and state.summary_normal == "Hole a.txt. Fast fertig."
+        assert state.localization_hints.primary_language == "de-DE"  # type: ignore[union-attr]  # it is set
+
+
+def test_who_joins_late_is_not_told_of_a_question_twice() -> None:
+    with Producer("cleaner", name="Cleaner", journal=None) as producer, producer.session("Cleaning.") as session:
+        first = Listener(producer)
+        ask = session.confirm("Wipe the disk.", "All is gone.")
+        first.wait("awaiting.confirmation")
+        second = Listener(producer)
+        second.expect("session.started", "awaiting.confirmation", "state.changed")
+        assert [text.partition(".")[0] for text in second.heard] == ["Started", "Confirm"]
+        ask.withdraw()

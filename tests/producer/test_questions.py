@@ -17,7 +17,7 @@ from aaep.journal.memory import MemoryJournal
 from aaep.producer.producer import ManifestOptions, Producer, Runtime
 from aaep.producer.questions import Answer, Ask
 from aaep.producer.session import Session
-from aaep.protocol.attend_extension import ATTEND
+from aaep.protocol.attend_extension import ATTEND, attend_member
 from aaep.protocol.events import (
     AwaitingClarification,
     AwaitingConfirmation,
@@ -28,6 +28,7 @@ from aaep.protocol.events import (
     StateChanged,
     ToolCompleted,
 )
+from aaep.protocol.fields import get_member
 from aaep.protocol.messages import Capabilities, ClarificationReply, ConfirmationReply, SubscriptionRenegotiate
 from aaep.runtime.ids import format_timestamp
 from aaep.subscriber.subscriber import Subscriber
@@ -164,14 +165,15 @@ def test_cf_003_only_the_last_who_could_answer_decides_by_leaving(producer: Prod
         assert ask.answer is None
         second.close()
         answer = ask.wait(10)
-        assert (answer.outcome, answer.granted) == ("timed_out", False)
+        assert (answer.outcome, answer.granted) == ("unavailable", False)
+        assert answer.refusal.startswith("Nobody was left who could answer. Nothing was done.")
 
 
 @pytest.mark.parametrize(
     ("kind", "said"),
     [
-        ("confirmation", "Nobody is left who could answer. Nothing was done."),
-        ("clarification", "No answer came. The agent goes on without one."),
+        ("confirmation", "Nobody is left to answer. Wipe the disk was not done."),
+        ("clarification", "Nobody is left to answer. The agent goes on without an answer."),
     ],
 )
 def test_cf_003_those_who_stay_hear_what_became_of_it(producer: Producer, kind: str, said: str) -> None:
@@ -182,7 +184,20 @@ def test_cf_003_those_who_stay_hear_what_became_of_it(producer: Producer, kind: 
         last.close()
         assert not ask.wait(10)
     watcher.wait_for_end()
-    assert any(said in one for one in watcher.heard), watcher.heard
+    assert said in watcher.heard, "and nothing of time that ran out"
+    told = next(event for event in watcher.events if get_member(event, "summary_normal") == said)
+    assert attend_member(told, "outcome") == "timed_out", "CF-025: one of the outcomes that everybody knows"
+
+
+def test_cf_006_who_leaves_a_question_leaves_it_to_the_answer_that_was_named(producer: Producer) -> None:
+    watcher, last = Listener(producer, capabilities=WATCHING), Listener(producer, capabilities=FULL)
+    with producer.session("Working.") as session:
+        ask = session.clarify("How many?", kinds=["numeric"], default=3)
+        last.wait("awaiting.clarification")
+        last.close()
+        assert ask.wait(10) == Answer(outcome="unavailable", granted=True, response=3)
+    watcher.wait_for_end()
+    assert "Nobody is left to answer. The agent goes on with the answer it named." in watcher.heard
 
 
 def test_cf_004_a_lost_connection_is_waited_for(producer: Producer, clock: Clock) -> None:

@@ -36,7 +36,7 @@ from ..protocol.events import (
 from ..protocol.fields import Urgency, get_member
 from ..text.phrases import PHRASES, ensure_full_stop, format_duration, get_phrase, humanize_name
 from ..text.sanitize import MAX_SPOKEN_LENGTH, sanitize, truncate
-from ..text.summaries import STATE_SUMMARIES
+from ..text.summaries import STATE_SUMMARIES, tells_missing_answer
 from .preferences import COMMAND_WORDS, DEFAULT_KEYS, DEFAULT_PREFERENCES, EventView, Preferences
 
 __all__ = ["DEFAULT_KEYS", "SPEAKABLE_BOUNDARIES", "Announcement", "Preferences", "announce", "choice_labels"]
@@ -54,6 +54,7 @@ class Announcement(msgspec.Struct, frozen=True, kw_only=True):
 
     text: str  # one line, unless it asks about something of several lines, such as code
     detail: str  # everything there is to say, nothing shortened
+    rest: str = ""  # of a prompt that was shortened, what comes after the place where it was cut
     language: str
     urgency: Urgency
     interrupts: bool
@@ -115,7 +116,8 @@ def _compose_state_change(event: StateChanged, view: EventView) -> Iterable[str]
     outcome = members.get("outcome")
     summary = view.summary()
     if isinstance(outcome, str):
-        yield get_phrase(f"outcome.{outcome}", "outcome.other")
+        is_told = outcome == "timed_out" and tells_missing_answer(summary)
+        yield "" if is_told else get_phrase(f"outcome.{outcome}", "outcome.other")
     elif members.get("resync") is True:
         yield PHRASES["resync"]
     if summary:
@@ -135,7 +137,10 @@ def _is_redundant(event: Envelope, verbosity: str) -> bool:
     is_after_tool = event.from_state == "calling_tool" and event.to_state == "thinking"  # tool.completed said it
     has_own_event = is_after_tool or event.to_state in _STATES_WITH_OWN_EVENT
     stock_summary = STATE_SUMMARIES[event.to_state].normal if has_own_event else ""
-    closes_prompt = event.from_state == "awaiting_input" or attend_members(event)  # which has to be heard
+    members = attend_members(event)
+    closes_prompt = event.from_state == "awaiting_input" or "outcome" in members  # which has to be heard
+    if members.get("resync") is True and event.to_state != "awaiting_input":  # of which the prompt itself is sent too
+        return False
     return verbosity != "detailed" and event.summary_normal == stock_summary and not closes_prompt
 
 
@@ -233,7 +238,7 @@ def _compose_confirmation(event: AwaitingConfirmation, view: EventView) -> Itera
     yield PHRASES["refusable" if allowed is None or "reject" in allowed else "unrefusable"]  # CF-018
     if allowed is not None and "accept" not in allowed:
         yield PHRASES["unacceptable"]
-    if view.cut_fields & {"action", "consequence"}:
+    if not view.is_heard and view.remainders.keys() & {"action", "consequence"}:
         yield PHRASES["uncut"]
 
 
@@ -387,6 +392,14 @@ def _prompt_keys(
     return (*(answers if keys else ()), *command_keys)
 
 
+def _compose_rest(view: EventView) -> str:
+    """Return what is left of a prompt's texts after the places where they were cut."""
+    phrase = "rest.{0}" if len(view.remainders) > 1 else "rest"
+    return " ".join(
+        get_phrase(phrase.format(name), "rest").format(ensure_full_stop(rest)) for name, rest in view.remainders.items()
+    )
+
+
 def _find_prompt_token(event: Envelope) -> tuple[str, bool]:
     """Return the token of the prompt that an event asks or closes, and whether it asks."""
     if isinstance(event, (AwaitingConfirmation, AwaitingClarification)):
@@ -403,7 +416,11 @@ def _find_prompt_token(event: Envelope) -> tuple[str, bool]:
 
 
 def announce(
-    event: Envelope, preferences: Preferences = DEFAULT_PREFERENCES, *, remaining: float | None = None
+    event: Envelope,
+    preferences: Preferences = DEFAULT_PREFERENCES,
+    *,
+    remaining: float | None = None,
+    heard: bool = False,
 ) -> Announcement | None:
     """
     Return the announcement of an event, or None if it is not announced by itself.
@@ -411,7 +428,8 @@ def announce(
     That is so for a chunk of output that ends at no boundary (OUT-007; use
     :class:`~aaep.presentation.presenter.Presenter`), and for background progress where the listener wants the
     fewest announcements (PROG-003). ``remaining`` is the number of seconds that
-    a prompt is still open.
+    a prompt is still open, and ``heard`` says that the whole of it was heard
+    before, so that it can be accepted though it is shortened (C-22).
     """
     event_type = CORE_EVENTS.get(event.type, type(event))
     urgency: Urgency = "critical" if event_type in CRITICAL else _get_urgency(event)  # C-16: whatever it says
@@ -423,7 +441,7 @@ def announce(
         return None
     seconds_left = _get_seconds_left(event, remaining)
     verbosity = "terse" if preferences.load == "low" else preferences.verbosity
-    view = EventView(event, preferences, verbosity, MAX_SPOKEN_LENGTH, seconds_left)
+    view = EventView(event, preferences, verbosity, MAX_SPOKEN_LENGTH, seconds_left, is_heard=heard)
     full_view = EventView(event, preferences, "detailed", math.inf, seconds_left)
     compose = _COMPOSERS.get(type(event), _compose_other)
     text = _join_sentences(compose(event, view))
@@ -432,15 +450,17 @@ def announce(
     detail_keys: tuple[tuple[str, str], ...] = ()
     about = ""
     if asks:
-        is_complete = not view.cut_fields & {"action", "consequence"}
+        is_complete = heard or not view.remainders.keys() & {"action", "consequence"}
         keys = _prompt_keys(event, preferences, is_complete=is_complete, has_detail=text != detail)
         detail_keys = _prompt_keys(event, preferences, is_complete=True, has_detail=False)
         about = full_view.full_text("question" if event_type is AwaitingClarification else "action")
     text = _append_key_help(text, keys, preferences)
     detail = _append_key_help(detail, detail_keys, preferences)
+    rest = _append_key_help(_compose_rest(view), detail_keys, preferences) if asks and view.remainders else ""
     return Announcement(
         text=text,
         detail=detail,
+        rest=rest,
         language=_get_language(view),
         urgency=urgency,
         interrupts=urgency == "critical",
@@ -454,7 +474,7 @@ def announce(
         keys=keys,
         detail_keys=detail_keys,
         careful=isinstance(event, AwaitingConfirmation) and _is_risky(event, view),
-        cut=bool(view.cut_fields),
+        cut=bool(view.remainders),
         redundant=_is_redundant(event, preferences.verbosity),
         seconds=max(len(text.split()), len(text) / 8) * 60 / max(preferences.pace, 1),  # not every script has spaces
     )
@@ -480,7 +500,7 @@ def _is_risky(event: AwaitingConfirmation, view: EventView) -> bool:
     """Whether accepting takes a second key press: not heard in full, of high risk, or irreversible."""
     is_final = _resolve_reversibility(event) in ("irreversible", "none")
     has_low_risk = get_member(event, "risk_level") in ("low", "medium")
-    return bool(view.cut_fields) or is_final or not has_low_risk
+    return bool(view.remainders) or is_final or not has_low_risk
 
 
 def _get_language(view: EventView) -> str:

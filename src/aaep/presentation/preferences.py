@@ -12,7 +12,7 @@ from ..protocol.fields import Risk, Verbosity, get_member
 from ..text.languages import match_language, parse_variant_name
 from ..text.phrases import PHRASES, format_duration, truncate_with_notice
 from ..text.quotation import speak_structure
-from ..text.sanitize import sanitize
+from ..text.sanitize import sanitize, truncate
 
 __all__ = ["COMMAND_WORDS", "DEFAULT_KEYS", "DEFAULT_PREFERENCES", "EventView", "Preferences"]
 
@@ -45,17 +45,25 @@ DEFAULT_PREFERENCES: Final = Preferences()
 
 
 class EventView:
-    """An event as one listener gets it: picks texts, shortens them, and records what was shortened."""
+    """An event as one listener gets it: picks texts, shortens them, and records what is left of them."""
 
     def __init__(
-        self, event: Envelope, preferences: Preferences, verbosity: str, max_length: float, seconds_left: float | None
+        self,
+        event: Envelope,
+        preferences: Preferences,
+        verbosity: str,
+        max_length: float,
+        seconds_left: float | None,
+        *,
+        is_heard: bool = False,
     ) -> None:
         self.event = event
         self.preferences = preferences
         self.verbosity = verbosity
         self.max_length = max_length
         self.seconds_left = seconds_left
-        self.cut_fields: set[str] = set()
+        self.is_heard = is_heard  # the whole of it was heard before
+        self.remainders: dict[str, str] = {}  # what is left of each field that was cut
         self.language: str | None = None  # of the text that was picked first; empty if it is not stated
         hints = get_member(event, "localization_hints")
         primary = get_member(hints, "primary_language") if hints else None
@@ -95,9 +103,11 @@ class EventView:
         return self.shorten(self.full_text(*names), names[0])
 
     def shorten(self, text: str, name: str) -> str:
-        """Return a text as a sentence, shortened if it is too long, and record that the field was cut."""
+        """Return a text as a sentence, shortened if it is too long, and record what is left of the field."""
         if len(text) > self.max_length:
-            self.cut_fields.add(name)
+            short = truncate(text, int(self.max_length))
+            rest = text.removeprefix(short).strip()
+            self.remainders[name] = f"{self.remainders.get(name, '')} {rest}".strip()
         return truncate_with_notice(text, self.max_length)
 
     def summary(self) -> str:

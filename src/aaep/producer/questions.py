@@ -75,6 +75,7 @@ class Answer(msgspec.Struct, frozen=True, kw_only=True):
             "rejected": "The user refused.",
             "timed_out": "The user did not answer in time.",
             "withdrawn": "The question was withdrawn before the user answered.",
+            "unavailable": "Nobody was left who could answer.",
             "no_reply_channel": "Nobody is connected who could agree to this.",
         }.get(self.outcome, "The user did not agree.")
         if self.modified:
@@ -496,7 +497,10 @@ class Questions:
         if ask is None or prompt is None:
             return
         self.current = None
-        answer = _build_answer(ask, prompt)
+        is_lost = self._cause == "lost"
+        answer = _build_answer(ask, prompt, is_lost=is_lost)
+        if is_lost and ask.kind == "clarification":
+            self._cause = "lost.default" if "default_response" in ask.members else "lost.question"
         how = self._cause or _find_cause(answer, prompt)
         self._cause = ""
         is_asked_again = how == "longer"
@@ -562,7 +566,7 @@ class Questions:
                 return
             prompt.eligible.discard(subscription_id)
             if not prompt.eligible and not ask.needs_whole_time:
-                self._cause = "lost" if ask.kind == "confirmation" else ""
+                self._cause = "lost"
                 self._emitter.state.resolve(prompt, "timeout")
                 self._conclude()
 
@@ -591,12 +595,15 @@ def _summarize(ask: Ask) -> Summaries:
     return Summaries("Question.", about, about)
 
 
-def _build_answer(ask: Ask, prompt: PromptState) -> Answer:
+def _build_answer(ask: Ask, prompt: PromptState, *, is_lost: bool) -> Answer:
+    """Return the answer for the waiting code; ``is_lost``: the last one who could answer has left (CF-003)."""
+    if is_lost and ask.kind == "confirmation":
+        return Answer(outcome="unavailable", granted=False)  # CF-005
     if prompt.outcome == "timed_out" and ask.kind == "clarification":
         # CF-006: the answer named before, or none; never a guess.
         has_default = "default_response" in ask.members
         return Answer(
-            outcome="timed_out" if has_default else "unavailable",
+            outcome="timed_out" if has_default and not is_lost else "unavailable",
             granted=has_default and ask.default is not False,
             response=ask.default,
         )

@@ -35,6 +35,7 @@ from .events import (
     Envelope,
     HandoffRequested,
     OutputStreaming,
+    ProgressUpdated,
     SessionCompleted,
     SessionStarted,
     StateChanged,
@@ -64,7 +65,7 @@ Apply: TypeAlias = Callable[..., None]
 class AgentState:
     """The state of one agent in a session; several agents may share a session (A.9)."""
 
-    __slots__ = ("ended_prompts", "has_moved", "id", "implied_states", "outputs", "state", "timestamp")
+    __slots__ = ("ended_prompts", "has_moved", "id", "implied_states", "outputs", "progress", "state", "timestamp")
 
     def __init__(self, id: str) -> None:
         self.id = id
@@ -74,6 +75,7 @@ class AgentState:
         self.timestamp = ""
         self.ended_prompts: tuple[PromptState, ...] = ()  # prompts of this agent that ended with the last event
         self.outputs: dict[Any, OutputState] = {}
+        self.progress: ProgressUpdated | None = None  # the last one, which a reader that joins late is told
 
 
 class SessionState:
@@ -511,10 +513,13 @@ class SessionState:
             for prompt in self.prompts.values():
                 prompt.note_call(event)
         call_id = "" if event.tool_call_id is UNSET else event.tool_call_id
-        call = CallState(event.tool, agent.id, call_id)
+        call = CallState(event, agent.id, call_id)
         self.running_calls.append(call)
         if call_id:  # of several running calls with one id, the oldest completes first
             self._calls_by_id.setdefault(call_id, call)
+
+    def _apply_progress(self, event: ProgressUpdated, agent: AgentState, _now: float) -> None:
+        agent.progress = event
 
     def _apply_completed(self, event: ToolCompleted, agent: AgentState, _now: float) -> None:
         call = self._find_call(event, agent)
@@ -562,6 +567,7 @@ class SessionState:
 _HANDLERS: Final[dict[type[Any], tuple[str, Judge | None, Apply | None]]] = {
     SessionStarted: ("started", None, None),
     StateChanged: ("other", SessionState._judge_state, SessionState._apply_state),
+    ProgressUpdated: ("other", None, SessionState._apply_progress),
     ToolInvoked: ("other", SessionState._judge_invoked, SessionState._apply_invoked),
     ToolCompleted: ("other", SessionState._judge_completed, SessionState._apply_completed),
     OutputStreaming: ("other", SessionState._judge_chunk, SessionState._apply_chunk),

@@ -21,6 +21,7 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Any, Final, Self, TypeVar, Unpack
 
 from ..errors import AaepError
+from ..identity.origins import is_on_this_machine
 from ..presentation.announce import Announcement
 from ..presentation.preferences import DEFAULT_PREFERENCES, Preferences
 from ..presentation.presenter import Presenter
@@ -121,6 +122,7 @@ class Subscriber:
             build_request,
             resume_after=resume_after,
             reconnect=reconnect,
+            is_local=isinstance(source, str) and is_on_this_machine(source),
             on_finding=on_finding,
             on_status=on_status,
             verifier=_build_verifier(trust, channel, source, connect.tls, is_required=bool(terms.require_signed)),

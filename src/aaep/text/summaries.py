@@ -32,6 +32,7 @@ __all__ = [
     "detect_direction",
     "humanize_name",
     "summarize_abandoned_call",
+    "summarize_absence",
     "summarize_call",
     "summarize_call_failure",
     "summarize_call_result",
@@ -42,10 +43,12 @@ __all__ = [
     "summarize_handoff",
     "summarize_outcome",
     "summarize_progress",
+    "summarize_return",
     "summarize_skipped_call",
     "summarize_start",
     "summarize_stopped_call",
     "summarize_unfinished",
+    "tells_missing_answer",
     "truncate_with_ellipsis",
 ]
 
@@ -303,6 +306,20 @@ def summarize_error(name: str, category: str) -> tuple[Summaries, str]:
     return Summaries("Failed.", text, text), hints.get(category, hints["unknown"])
 
 
+def summarize_absence(name: str, is_asking: bool) -> Summaries:
+    """Summarize that a hub has lost its connection to an agent, whose questions can still be answered."""
+    text = f"{name} is not reachable at the moment."
+    if is_asking:
+        text += " It gets your answer when it is back."
+    return Summaries(f"{name} is not reachable.", text, text)
+
+
+def summarize_return(name: str) -> Summaries:
+    """Summarize that an agent is connected to its hub again."""
+    text = f"{name} is reachable again."
+    return Summaries(text, text, text)
+
+
 def summarize_handoff(target_kind: str) -> Summaries:
     """Summarize a handoff to a kind of target."""
     target = {"human": "a person", "specialist_agent": "another agent", "escalation_queue": "a queue"}.get(
@@ -326,16 +343,26 @@ _OUTCOME_TEXTS: Final[Mapping[str, tuple[str, str]]] = {
     "granted": ("Time ran out.", "No answer came in time. The agent goes on, as it said it would."),
     "defaulted": ("Time ran out.", "No answer came in time. The agent goes on with the answer it named."),
     "unavailable": ("No answer.", "No answer came. The agent goes on without one."),
-    "lost": ("Nobody left.", "Nobody is left who could answer. Nothing was done."),
+    "lost": ("Nobody left.", "Nobody is left to answer. Nothing was done."),
+    "lost.default": ("Nobody left.", "Nobody is left to answer. The agent goes on with the answer it named."),
+    "lost.question": ("Nobody left.", "Nobody is left to answer. The agent goes on without an answer."),
     "withdrawn": ("Withdrawn.", "The agent no longer asks. Nothing was done."),
     "longer": ("More time.", "There is more time to answer. The agent asks again."),
     "no_reply_channel": ("Not done.", "Nobody is connected who could answer, so nothing was done."),
 }
 
 
+def tells_missing_answer(summary: str) -> bool:
+    """Whether a summary says by itself why no answer came, which is not always that time ran out."""
+    return summary.startswith(("No answer came", "Nobody left.", "Nobody is left to answer."))
+
+
 def summarize_outcome(outcome: str, about: str = "") -> Summaries:
     """Summarize the outcome of a prompt; ``about`` says which prompt."""
     terse, normal = _OUTCOME_TEXTS[outcome]
+    if outcome == "lost" and about:  # who was not there when it was asked has to know what it was
+        text = f"Nobody is left to answer. {truncate_with_ellipsis(about).rstrip('.')} was not done."
+        return Summaries(terse, text, text)
     detailed = f"{normal} It was about this: {truncate_with_ellipsis(about)}" if about else normal
     return Summaries(terse, normal, detailed)
 
