@@ -113,7 +113,7 @@ def test_cf_001_nobody_who_could_answer_is_a_no_at_once_and_the_question_is_not_
     for listener in listeners:
         listener.wait_for_end()
         assert listener.prompts == []
-        assert any("nothing was done" in text for text in listener.heard)
+        assert "Nobody can answer. Wipe the disk was not done." in listener.heard
 
 
 def test_cf_002_a_default_of_yes_waits_its_whole_time_though_nobody_could_answer(
@@ -170,8 +170,8 @@ def test_cf_003_only_the_last_who_could_answer_decides_by_leaving(producer: Prod
 @pytest.mark.parametrize(
     ("kind", "said"),
     [
-        ("confirmation", "Nobody is left who could answer. Nothing was done."),
-        ("clarification", "No answer came. The agent goes on without one."),
+        ("confirmation", "Nobody is left to answer. Wipe the disk was not done."),
+        ("clarification", "Nobody is left to answer. The agent goes on without an answer."),
     ],
 )
 def test_cf_003_those_who_stay_hear_what_became_of_it(producer: Producer, kind: str, said: str) -> None:
@@ -382,7 +382,7 @@ def test_cf_019_a_yes_with_a_change_is_a_no(producer: Producer) -> None:
         assert (answer.outcome, answer.granted, answer.modified) == ("rejected", False, True)
         assert "something else" in answer.refusal
     listener.wait_for_end()
-    assert any("asked for something else" in text for text in listener.heard)
+    assert any("Something else is wanted. The agent has to ask again." in text for text in listener.heard)
 
 
 @pytest.mark.parametrize("answer", ["accept", "reject", "else", "answer", "longer", "stop"])
@@ -555,7 +555,7 @@ def test_a_yes_that_came_when_nobody_waited_any_more_is_told_to_be_in_vain(produ
     assert isinstance(listener.wait_for_end(), SessionCompleted)
     assert listener.findings() == []
     what = "Wipe" if named else "Action"
-    assert f"{what} was not done: the agent had stopped waiting for the answer." in " ".join(listener.heard)
+    assert f"{what} was not done." in listener.heard
     assert "cannot be undone" not in " ".join(listener.heard).partition("Stopped before")[2]
 
 

@@ -18,21 +18,26 @@ from ..errors import AaepError
 from ..journal.base import Journal
 from ..protocol.attend_extension import ATTEND, PREFIX
 from ..protocol.codec import decode
-from ..protocol.events import Envelope, LocalizationHints, OutputStreaming, SessionErrored, StateChanged, ToolCompleted
+from ..protocol.events import (
+    AwaitingClarification,
+    AwaitingConfirmation,
+    Envelope,
+    LocalizationHints,
+    OutputStreaming,
+    SessionErrored,
+    StateChanged,
+    ToolCompleted,
+)
 from ..protocol.extensions import Registry
 from ..protocol.fields import AAEP_VERSION, CORE_CONTEXT
 from ..protocol.session import SessionState
 from ..runtime.ids import format_timestamp, new_id
+from ..text.phrases import PHRASES
 from ..text.summaries import STATE_SUMMARIES, Summaries, summarize_abandoned_call, summarize_outcome
 
 __all__ = ["build_closing_events", "build_resync", "end_orphaned_sessions"]
 
-_ENDED = Summaries(
-    "The agent stopped.",
-    "The agent stopped unexpectedly. Its work is not finished.",
-    "The program that ran the agent ended unexpectedly, so its work is not finished. What it had begun may or may not "
-    "have taken effect.",
-)
+_ENDED = Summaries(PHRASES["lost"], PHRASES["lost"], PHRASES["lost.detailed"])
 
 
 def build_resync(state: str, **envelope: Any) -> StateChanged:
@@ -85,7 +90,7 @@ def build_closing_events(session: SessionState, last: Envelope, wall: float) -> 
         if prompt.outcome == "pending":
             yield make(
                 StateChanged,
-                summarize_outcome("withdrawn"),
+                summarize_outcome("withdrawn", _action_of(prompt.event)),
                 "critical",
                 context=(CORE_CONTEXT, ATTEND.context),
                 from_state="awaiting_input",
@@ -116,8 +121,12 @@ def build_closing_events(session: SessionState, last: Envelope, wall: float) -> 
         "critical",
         error_category="unknown",
         recoverable=False,
-        remediation_hint="Check what was done before you start it again.",
+        remediation_hint=PHRASES["lost.hint"],
     )
+
+
+def _action_of(prompt: AwaitingConfirmation | AwaitingClarification) -> str:
+    return prompt.action if isinstance(prompt, AwaitingConfirmation) else ""
 
 
 def _build_event(

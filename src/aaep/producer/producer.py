@@ -513,7 +513,7 @@ class _Teller:
     def __init__(self, say: Callable[[str], object], clock: Callable[[], float]) -> None:
         self._say = say
         self._clock = clock
-        self._presenter = Presenter(Preferences(keys={}))  # nothing can be answered here
+        self._presenter = Presenter(Preferences(keys={}), can_answer=False)
         self._queue: deque[Envelope] = deque()
         self._lock = threading.Lock()
         self._thread: int | None = None  # the one that is telling

@@ -14,6 +14,7 @@ from msgspec import UNSET
 from ..errors import LocalProtocolError
 from ..protocol.events import ToolCompleted, ToolInvoked
 from ..runtime.background import is_in_event_loop
+from ..text.phrases import ensure_full_stop
 from ..text.summaries import (
     Summaries,
     SummaryLike,
@@ -209,7 +210,7 @@ class Call:
         else:
             _, name = classify_error(error)
             summaries = summarize_call_failure(self.name, name)
-            self._complete("error", summaries, error_message=f"The tool failed: {name}.")
+            self._complete("error", summaries, error_message=ensure_full_stop(name))
 
     # -- what is not done at once ------------------------------------------------------------
 

@@ -15,11 +15,20 @@ from functools import lru_cache
 from typing import Any, Final, NamedTuple, TypeAlias
 
 from .languages import language_direction
-from .phrases import ensure_full_stop, format_duration, humanize_name
+from .phrases import (
+    PHRASES,
+    capitalize,
+    describe_undone,
+    ensure_full_stop,
+    format_duration,
+    get_phrase,
+    humanize_name,
+)
 from .redaction import may_contain_secret, redact
 from .sanitize import LANG_MARKUP, MAX_SPOKEN_LENGTH, truncate
 
 __all__ = [
+    "MAX_TERSE_WORDS",
     "STATE_SUMMARIES",
     "Summaries",
     "SummaryLike",
@@ -59,23 +68,16 @@ _MAX_SUMMARY_LENGTHS: Final = (4096, 16_384, 16_384)  # characters of terse, nor
 # Not allowed in text that is spoken or shown: controls, and overrides that can disguise it (C-59).
 _UNSAFE_CHARACTER: Final = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\ud800-\udfff]")
 
+_STATES: Final = ("idle", "thinking", "calling_tool", "writing_output", "awaiting_input", "deciding", "handing_off")
 STATE_SUMMARIES: Final[Mapping[str, Summaries]] = {
-    "idle": Summaries("Idle.", "The agent is idle.", "The agent has nothing to do at the moment."),
-    "thinking": Summaries("Thinking.", "Thinking.", "The agent is thinking about what to do next."),
-    "calling_tool": Summaries("Using a tool.", "Using a tool.", "The agent is about to use a tool."),
-    "writing_output": Summaries("Writing.", "Writing an answer.", "The agent is writing its answer."),
-    "awaiting_input": Summaries(
-        "Waiting for you.",
-        "The agent needs your answer before it goes on.",
-        "The agent has a question for you and waits for your answer before it goes on.",
-    ),
-    "deciding": Summaries("Deciding.", "Deciding how to go on.", "The agent is deciding how to go on."),
-    "handing_off": Summaries(
-        "Handing over.",
-        "Handing over to somebody else.",
-        "The agent cannot finish this by itself and hands it over.",
-    ),
+    state: Summaries(
+        PHRASES[f"state.{state}"],
+        PHRASES[f"state.{state}"],
+        get_phrase(f"state.{state}.detailed", f"state.{state}"),
+    )
+    for state in _STATES
 }
+MAX_TERSE_WORDS: Final = 8  # of an author's sentence that is said at the terse verbosity too
 
 
 def clean_text(text: object, max_length: int = 16_384) -> str:
@@ -122,29 +124,32 @@ def complete_summaries(text: SummaryLike, fallback: Summaries, *, english: bool 
     return Summaries(terse, normal, normal)
 
 
-def summarize_start(name: str) -> Summaries:
-    """Summarize the start of a session."""
-    return Summaries("Started.", f"{name} started.", f"{name} started working.")
+def summarize_start(summary: SummaryLike, *, english: bool = True) -> Summaries:
+    """Summarize the start of a session; the author's sentence is terse enough if it is short."""
+    label = PHRASES["started"]
+    completed = complete_summaries(summary, Summaries(label, label, label), english=english)
+    is_short = isinstance(summary, str) and len(completed.normal.split()) <= MAX_TERSE_WORDS
+    return completed._replace(terse=clean_text(completed.normal, 4096)) if is_short else completed
 
 
 # Cached, because the same tools are used and the same percentages reported again and again.
 @lru_cache(maxsize=256)
 def _summarize_plain_call(name: str) -> Summaries:
     tool = humanize_name(name)
-    text = f"Calling {tool}."
-    return Summaries(f"{tool.capitalize()}.", text, text)
+    text = PHRASES["invoked"].format(tool)
+    return Summaries(f"{capitalize(tool)}.", text, text)
 
 
 def summarize_call(name: str, args: str) -> Summaries:
     """Summarize a call of a tool."""
     summaries = _summarize_plain_call(name)
-    return summaries._replace(detailed=f"{summaries.detailed} With {args}.") if args else summaries
+    return summaries._replace(detailed=f"{summaries.detailed} {PHRASES['with'].format(args)}") if args else summaries
 
 
 @lru_cache(maxsize=256)
 def _summarize_plain_result(name: str) -> Summaries:
-    text = f"{humanize_name(name).capitalize()} finished."
-    return Summaries("Done.", text, text)
+    text = PHRASES["success"].format(capitalize(humanize_name(name)))
+    return Summaries(text, text, text)
 
 
 def summarize_call_result(name: str, seconds: float) -> Summaries:
@@ -152,55 +157,56 @@ def summarize_call_result(name: str, seconds: float) -> Summaries:
     summaries = _summarize_plain_result(name)
     if seconds < 1:
         return summaries
-    return summaries._replace(detailed=f"{summaries.detailed} It took {format_duration(seconds)}.")
+    return summaries._replace(detailed=f"{summaries.detailed} {PHRASES['took'].format(format_duration(seconds))}")
 
 
 def summarize_call_failure(name: str, reason: str) -> Summaries:
     """Summarize the failure of a call."""
-    tool = humanize_name(name)
-    return Summaries(
-        "Failed.",
-        f"{tool.capitalize()} failed.",
-        f"{tool.capitalize()} failed. {ensure_full_stop(reason.capitalize())}",
-    )
+    tool = capitalize(humanize_name(name))
+    text = PHRASES["error.reason"].format(tool, ensure_full_stop(reason))
+    return Summaries(PHRASES["error"].format(tool), text, text)
 
 
 def summarize_abandoned_call(name: str) -> Summaries:
     """Summarize a call that is no longer waited for; the user has to hear that its effect is unknown (C-42)."""
-    tool = humanize_name(name)
-    text = f"No longer waiting for: {tool}. It may or may not have taken effect."
-    return Summaries("Given up.", text, text)
+    text = PHRASES["timeout"].format(capitalize(humanize_name(name)))
+    return Summaries(text, text, text)
 
 
 def summarize_skipped_call(name: str) -> tuple[Summaries, Summaries]:
     """Return the two summaries of a call that was agreed to and never begun: for its start and its end."""
-    tool = humanize_name(name)
-    start_text = f"Stopped before it began: {tool}."
-    end_text = f"{tool.capitalize()} was not done: the agent had stopped waiting for the answer."
-    return Summaries("Stopped.", start_text, start_text), Summaries("Not done.", end_text, end_text)
+    tool = capitalize(humanize_name(name))
+    start_text = PHRASES["skipped"].format(tool)
+    end_text = PHRASES["undone"].format(tool)
+    return Summaries(start_text, start_text, start_text), Summaries(end_text, end_text, end_text)
 
 
 @lru_cache(maxsize=256, typed=True)
 def summarize_progress(percent: float | None, step: int | None, total: int | None) -> Summaries:
     """Summarize how far work has come."""
-    parts = [f"{percent:g} percent done."] if isinstance(percent, (int, float)) else []  # other values are not sent
+    parts = []
+    if isinstance(percent, (int, float)):  # other values are not sent
+        parts.append(PHRASES["percent"].format(f"{percent:g}"))
     if step is not None:
-        parts.append(f"Step {step} of {total}." if total is not None else f"Step {step}.")
-    text = " ".join(parts)
-    return Summaries(text or "Working.", text or "Still working.", text or "The agent is still working.")
+        parts.append(PHRASES["step.of" if total is not None else "step"].format(step, total))
+    text = " ".join(parts) or PHRASES["progress.none"]
+    return Summaries(text, text, text)
 
 
 def summarize_completion(seconds: float, calls: int) -> Summaries:
     """Summarize the successful end of a session."""
-    tools = {0: "", 1: " One tool was used."}.get(calls, f" {calls} tools were used.")
-    return Summaries("Done.", "Done.", f"Done. It took {format_duration(seconds)}.{tools}")
+    label = PHRASES["completed"]
+    parts = [label, PHRASES["took"].format(format_duration(seconds))]
+    if calls:
+        parts.append(PHRASES["tools.one" if calls == 1 else "tools"].format(calls))
+    return Summaries(label, label, " ".join(parts))
 
 
 def summarize_cancellation(cancelled_by: str) -> Summaries:
     """Summarize a session that was stopped."""
-    causes = {"user": "The user stopped it", "timeout": "It took too long", "system": "The system stopped it"}
-    text = f"{causes.get(cancelled_by, 'The agent stopped')}. The work is not finished."
-    return Summaries("Cancelled.", text, text)
+    label = PHRASES["cancelled"]
+    normal = f"{label} {PHRASES['unfinished']}"
+    return Summaries(label, normal, f"{normal} {get_phrase(f'by.{cancelled_by}', 'by.producer')}")
 
 
 _ERROR_CATEGORIES: Final[tuple[tuple[tuple[type[BaseException], ...], str], ...]] = (
@@ -220,51 +226,47 @@ def classify_error(error: BaseException) -> tuple[str, str]:
 
 def summarize_error(name: str, category: str) -> tuple[Summaries, str]:
     """Return the summaries of failed work, and a hint about what the user can do."""
-    text = f"The work failed: {name}."
-    hints = {
-        "transient": "Trying again later may help.",
-        "permanent": "Trying again will not help. Tell whoever runs the agent.",
-        "requires_user": "Check whether the agent is allowed to do this, then try again.",
-        "unknown": "Try again. If it fails again, tell whoever runs the agent.",
-    }
-    return Summaries("Failed.", text, text), hints.get(category, hints["unknown"])
+    text = ensure_full_stop(capitalize(name))
+    return Summaries(PHRASES["errored"], text, text), get_phrase(f"hint.{category}", "hint.unknown")
 
 
 def summarize_handoff(target_kind: str) -> Summaries:
     """Summarize a handoff to a kind of target."""
-    target = {"human": "a person", "specialist_agent": "another agent", "escalation_queue": "a queue"}.get(
-        target_kind, target_kind
-    )
-    return Summaries(
-        "Handing over.", f"Handing over to {target}.", f"The agent cannot finish this and hands over to {target}."
-    )
+    text = get_phrase(f"handoff.{target_kind}", "handoff.other")
+    return Summaries(PHRASES["handoff.other"], text, text)
 
 
-# All readers that saw the prompt hear these, also those that did not answer.
-_OUTCOME_TEXTS: Final[Mapping[str, tuple[str, str]]] = {
-    "accepted": ("Accepted.", "Accepted. The agent may go on."),
-    "rejected": ("Refused.", "Refused. Nothing was done."),
-    "modified": (
-        "Refused.",
-        "Refused. The answer asked for something else, so nothing was done. The agent has to ask again.",
-    ),
-    "answered": ("Answered.", "Answered."),
-    "timed_out": ("Time ran out.", "No answer came in time. Nothing was done."),
-    "granted": ("Time ran out.", "No answer came in time. The agent goes on, as it said it would."),
-    "defaulted": ("Time ran out.", "No answer came in time. The agent goes on with the answer it named."),
-    "unavailable": ("No answer.", "No answer came. The agent goes on without one."),
-    "lost": ("Nobody left.", "Nobody is left who could answer. Nothing was done."),
-    "withdrawn": ("Withdrawn.", "The agent no longer asks. Nothing was done."),
-    "longer": ("More time.", "There is more time to answer. The agent asks again."),
-    "no_reply_channel": ("Not done.", "Nobody is connected who could answer, so nothing was done."),
+# All readers that saw the prompt hear these, also those that did not answer: each outcome's label, and what
+# follows it. None stands for the action that was not done.
+_OUTCOME_PHRASES: Final[Mapping[str, tuple[str, str | None]]] = {
+    "accepted": ("outcome.accepted", ""),
+    "rejected": ("outcome.rejected", None),
+    "modified": ("outcome.rejected", "outcome.modified"),
+    "answered": ("outcome.answered", ""),
+    "timed_out": ("outcome.timed_out", None),
+    "granted": ("outcome.timed_out", "outcome.granted"),
+    "defaulted": ("outcome.timed_out", "outcome.defaulted"),
+    "unavailable": ("outcome.timed_out", "outcome.unanswered"),
+    "lost": ("outcome.unavailable", None),
+    "lost_defaulted": ("outcome.unavailable", "outcome.defaulted"),
+    "lost_unanswered": ("outcome.unavailable", "outcome.unanswered"),
+    "withdrawn": ("outcome.withdrawn", None),
+    "longer": ("outcome.withdrawn", "outcome.longer"),
+    "no_reply_channel": ("outcome.no_reply_channel", None),
+    "unasked_defaulted": ("outcome.no_reply_channel", "outcome.defaulted"),
+    "unasked_unanswered": ("outcome.no_reply_channel", "outcome.unanswered"),
 }
 
 
-def summarize_outcome(outcome: str, about: str = "") -> Summaries:
-    """Summarize the outcome of a prompt; ``about`` says which prompt."""
-    terse, normal = _OUTCOME_TEXTS[outcome]
-    detailed = f"{normal} It was about this: {truncate_with_ellipsis(about)}" if about else normal
-    return Summaries(terse, normal, detailed)
+def summarize_outcome(outcome: str, action: str = "") -> Summaries:
+    """Summarize the outcome of a prompt; ``action`` is what was asked for, and is empty for a question."""
+    label, consequence = _OUTCOME_PHRASES[outcome]
+    text = PHRASES[label]
+    rest = get_phrase(consequence or "")
+    if consequence is None and action:
+        rest = describe_undone([action])
+    normal = f"{text} {rest}" if rest else text
+    return Summaries(text, normal, normal)
 
 
 def detect_direction(language: str, texts: Iterable[str]) -> str:
