@@ -20,14 +20,14 @@ AAEP = str(Path(sys.executable).parent / "aaep")
 LONG = 60.0
 ENDS = {
     ("money", "accept"): "Done. 500 dollars are in your savings.",
-    ("money", "reject"): "Done. Nothing was moved.",
-    ("money", "none"): "Done. Nothing was moved.",
-    ("error", "accept"): "Attention. Error. The work failed: connection error. Trying again later may help.",
+    ("money", "reject"): "Ended. Transfer 500 dollars from checking to savings was not done. Nothing was moved.",
+    ("money", "none"): "Ended. Transfer 500 dollars from checking to savings was not done. Nothing was moved.",
+    ("error", "accept"): "Attention. Failed. Connection error. Trying again later may help.",
     ("clarification", "accept"): "Bank Assistant: Your checking account holds 1,240 dollars.",
     ("clarification", "reject"): "Bank Assistant: Your savings account holds 1,240 dollars.",
     ("clarification", "none"): "Done. A colleague will call you.",
     ("handoff", "accept"): "Done. A colleague has taken over.",
-    ("cancel", "accept"): "Cancelled. You stopped the assistant. Nothing was moved.",
+    ("cancel", "accept"): "Stopped. You stopped the assistant. Nothing was moved.",
     ("long", "accept"): "Shall I look at travel more closely?",
 }
 
@@ -59,7 +59,7 @@ def test_without_a_terminal_nobody_answers_and_it_says_so() -> None:
     done = demo()
     assert done.returncode == 0
     assert done.stdout.startswith("Not interactive: nobody answers here.")
-    assert "Done. Nothing was moved." in done.stdout
+    assert "Ended. Transfer 500 dollars from checking to savings was not done. Nothing was moved." in done.stdout
 
 
 def test_it_ends_as_any_command_when_nobody_reads_what_it_prints(tmp_path: Path) -> None:
@@ -143,20 +143,20 @@ class AtATerminal:
 
 def test_a_person_accepts_with_two_keys() -> None:
     sitting = AtATerminal()
-    sitting.see("Press a to accept")
+    sitting.see("a accept,")
     sitting.see("\n")
     sitting.press("a", "Press y to accept this: Transfer 500 dollars from checking to savings.")
-    sitting.press("y", "Accepted. The agent may go on.")
+    sitting.press("y", "Accepted.")
     sitting.see("Done. 500 dollars are in your savings.")
     assert sitting.ends() == 0
 
 
 def test_a_person_refuses_with_one() -> None:
     sitting = AtATerminal()
-    sitting.see("Press a to accept")
+    sitting.see("a accept,")
     sitting.see("\n")
-    sitting.press("r", "Refused. Nothing was done.")
-    sitting.see("Done. Nothing was moved.")
+    sitting.press("r", "Refused.")
+    sitting.see("Ended. Transfer 500 dollars from checking to savings was not done. Nothing was moved.")
     assert sitting.ends() == 0
 
 

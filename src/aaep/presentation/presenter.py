@@ -62,7 +62,7 @@ _CLARIFICATION_CONTENT: Final = ("question", "context_", "choices", "accepted_re
 _Prompt = AwaitingConfirmation | AwaitingClarification
 
 
-class _Session(msgspec.Struct):
+class _Session(msgspec.Struct, eq=False):
     """What is remembered of a session that goes on."""
 
     agent_id: str
@@ -150,6 +150,8 @@ class Presenter:
                 yield from self._announce(report, Background())
         elif isinstance(event, (ToolCompleted, AwaitingConfirmation, AwaitingClarification)):
             self._progress.drop(event)
+        if not isinstance(event, ProgressUpdated):  # which may replace what is held
+            yield from self.advance(now)
 
     def _present_own(self, event: Envelope, now: float) -> Iterator[Announcement]:
         session = self._find_session(event)
@@ -314,7 +316,7 @@ class Presenter:
         outcome = attend_member(event, "outcome")
         prompt = session.prompts.pop(token, None)
         own_answer = self._answers.pop(token, None)
-        action = prompt.action if isinstance(prompt, AwaitingConfirmation) else ""
+        action = prompt.action if isinstance(prompt, AwaitingConfirmation) else _find_unasked_action(event)
         is_default_accept = isinstance(prompt, AwaitingConfirmation) and prompt.default_decision == "accept"
         is_granted = outcome == "accepted" or (outcome == "timed_out" and is_default_accept)
         if action and is_granted:
@@ -351,6 +353,16 @@ def _is_same_prompt(before: _Prompt, after: _Prompt) -> bool:
 def _get_text(message: Message, name: str) -> str:
     value = get_member(message, name)
     return value if isinstance(value, str) else ""
+
+
+def _find_unasked_action(event: StateChanged) -> str:
+    """Return what our own producer says was not done because nobody could be asked; there was no prompt with it."""
+    label = PHRASES["outcome.no_reply_channel"]
+    summary = sanitize(_get_text(event, "summary_normal"))
+    ending = PHRASES["undone"].format("")
+    if not (summary.startswith(f"{label} ") and summary.endswith(ending)):
+        return ""
+    return summary.removeprefix(f"{label} ").removesuffix(ending)
 
 
 def _get_context(prompt: _Prompt | None, name: str) -> str:

@@ -536,7 +536,7 @@ class _Teller:
 
     def _tell(self, event: Envelope) -> None:
         for announcement in self._presenter.present(event, self._clock()):
-            if announcement.text and not announcement.redundant:
+            if announcement.text:
                 try:
                     self._say(announcement.text)
                 except Exception:  # readers have heard it, so nothing is undone because this one could not

@@ -189,8 +189,8 @@ def summarize_progress(percent: float | None, step: int | None, total: int | Non
         parts.append(PHRASES["percent"].format(f"{percent:g}"))
     if step is not None:
         parts.append(PHRASES["step.of" if total is not None else "step"].format(step, total))
-    text = " ".join(parts) or PHRASES["progress.none"]
-    return Summaries(text, text, text)
+    parts = parts or [PHRASES["progress.none"]]
+    return Summaries(parts[0], parts[0], " ".join(parts))
 
 
 def summarize_completion(seconds: float, calls: int) -> Summaries:
