@@ -160,7 +160,7 @@ def test_the_second_example_waits_for_a_reader_and_its_yes(tmp_path: Path, url: 
 def test_the_reader_of_the_readme_prints_what_it_hears(tmp_path: Path, url: str) -> None:
     with agent(blocks("README.md")[1].replace("reader()", "reader(replies=False)"), tmp_path, url):
         heard = run(blocks("README.md")[2].replace("http://127.0.0.1:8137", url), tmp_path)
-    assert "Started. Moving money to your savings." in heard and "Nobody is connected" in heard
+    assert "Started. Moving money to your savings." in heard and "Nobody can answer." in heard
 
 
 IN_PIECES = """
@@ -258,9 +258,9 @@ def test_the_curl_commands_work(tmp_path: Path, url: str) -> None:
                 token = json.loads(prompt.removeprefix("data: "))["reply_token"]
                 with curl(reply.replace("sub_…", mine).replace("rpl_…", token)) as silence:
                     assert silence.read() == ""
-                assert any("Refused. Nothing was done." in line for line in lines)
+                assert any("Refused. Transfer $500 to savings was not done." in line for line in lines)
                 assert process.wait(30) == 0
-            assert "Refused. Nothing was done." in heard.read()
+            assert "Refused. Transfer $500 to savings was not done." in heard.read()
 
 
 # -- hubs ------------------------------------------------------------------------------------------

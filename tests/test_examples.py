@@ -63,7 +63,11 @@ def test_there_is_a_test_for_every_example() -> None:
     ("answer", "printed", "said"),
     [
         (aaep.Subscriber.accept, "500 dollars are in savings now.", "Transfer finished."),
-        (aaep.Subscriber.reject, "The user refused. Nothing was done.", "Refused. Nothing was done."),
+        (
+            aaep.Subscriber.reject,
+            "The user refused. Nothing was done.",
+            "Refused. Transfer 500 dollars to savings was not done.",
+        ),
     ],
 )
 def test_a_plain_script(answer: Callable[[aaep.Subscriber, Any], object], printed: str, said: str) -> None:
@@ -78,10 +82,9 @@ def test_a_plain_script(answer: Callable[[aaep.Subscriber, Any], object], printe
 def test_an_asyncio_agent_with_parallel_tools() -> None:
     with running("parallel_tools.py", "http://127.0.0.1:0") as process:
         heard = follow(address(process), aaep.Subscriber.accept)
-    assert "Calling find flights. Looking for flights to Lisbon." in heard
-    assert "Calling find hotels. Looking for hotels in Lisbon." in heard
+    assert "Looking for flights to Lisbon." in heard
     # Both ran before the first had finished.
-    assert heard.index("Calling find hotels. Looking for hotels in Lisbon.") < heard.index("Find flights finished.")
+    assert heard.index("Looking for hotels in Lisbon.") < heard.index("Find flights finished.")
     assert "Reserve finished." in heard
 
 

@@ -359,6 +359,7 @@ class Listener:
 
     def _send_reply(self, reply: Reply) -> None:
         self._record_message("in", reply)
+        self._presenter.note_answer(reply.reply_token, _find_wanted_outcome(reply))
         self._unresolved_replies[reply.reply_token] = self._entries[-1]
         self._hub.reply(reply, self._peer)
 
@@ -404,6 +405,12 @@ class _ListenerWriter:
     def close(self, message: SubscriptionClose | None) -> None:
         """Tell the listener that its connection has ended."""
         self._listener._handle_close(message)
+
+
+def _find_wanted_outcome(reply: Reply) -> str:
+    if isinstance(reply, ConfirmationReply):
+        return "accepted" if reply.decision == "accept" else "rejected"
+    return "answered"
 
 
 def _encode_frame(_event_id: str, data: bytes) -> bytes:

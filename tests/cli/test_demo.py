@@ -22,12 +22,12 @@ ENDS = {
     ("money", "accept"): "Done. 500 dollars are in your savings.",
     ("money", "reject"): "Ended. Transfer 500 dollars from checking to savings was not done.",
     ("money", "none"): "Ended. Transfer 500 dollars from checking to savings was not done.",
-    ("error", "accept"): "Attention. Error. The work failed: connection error. Trying again later may help.",
+    ("error", "accept"): "Attention. Failed. Connection error. Trying again later may help.",
     ("clarification", "accept"): "Bank Assistant: Your checking account holds 1,240 dollars.",
     ("clarification", "reject"): "Bank Assistant: Your savings account holds 1,240 dollars.",
     ("clarification", "none"): "Done. A colleague will call you.",
     ("handoff", "accept"): "Done. A colleague has taken over.",
-    ("cancel", "accept"): "Cancelled. You stopped the assistant. Nothing was moved.",
+    ("cancel", "accept"): "Stopped. You stopped the assistant. Nothing was moved.",
     ("long", "accept"): "Shall I look at travel more closely?",
 }
 
@@ -143,19 +143,19 @@ class AtATerminal:
 
 def test_a_person_accepts_with_two_keys() -> None:
     sitting = AtATerminal()
-    sitting.see("Press a to accept")
+    sitting.see("a accept,")
     sitting.see("\n")
     sitting.press("a", "Press y to accept this: Transfer 500 dollars from checking to savings.")
-    sitting.press("y", "Accepted. The agent may go on.")
+    sitting.press("y", "Accepted.")
     sitting.see("Done. 500 dollars are in your savings.")
     assert sitting.ends() == 0
 
 
 def test_a_person_refuses_with_one() -> None:
     sitting = AtATerminal()
-    sitting.see("Press a to accept")
+    sitting.see("a accept,")
     sitting.see("\n")
-    sitting.press("r", "Refused. Nothing was done.")
+    sitting.press("r", "Refused.")
     sitting.see("Ended. Transfer 500 dollars from checking to savings was not done.")
     assert sitting.ends() == 0
 

@@ -54,9 +54,9 @@ from aaep.protocol.events import Envelope, ProducerInfo
 from aaep.protocol.messages import Capabilities
 from aaep.runtime.background import Waitable
 from aaep.subscriber.status import UNREADABLE, Status
-from aaep.text.phrases import PHRASES
+from aaep.text.phrases import PHRASES, get_phrase
 from aaep.transports.base import ChannelLost
-from tests.presentation.test_announce import event, said
+from tests.presentation.test_announce import SUMMARIES, event, said
 
 LATER = MIN_READING_TIME + KEY_REPEAT_WINDOW  # long enough after a prompt, and after another key
 LONG = "word " * 400
@@ -245,7 +245,7 @@ def test_what_was_cut_is_accepted_only_after_the_whole_was_printed() -> None:
     prompt = light(action=LONG)
     assert prompt.cut and prompt.careful
     desk = Desk(prompt)
-    assert told(desk.press("a")) == f"{PHRASES['uncut']} Press m."
+    assert told(desk.press("a")) == PHRASES["uncut"].format("m")
     assert decided(desk.press("y")) == []
     assert desk.press("m") == [RunCommand("more")]
     desk.keys.prompt_shown(_whole(prompt), desk.now)
@@ -912,7 +912,7 @@ class Sitting:
     def settle(self) -> str:
         """Wait until everything so far was dealt with."""
         self._marks += 1
-        self.hear("tool.invoked", tool=f"mark{self._marks}", urgency="normal")
+        self.hear("tool.invoked", urgency="normal", **dict.fromkeys(SUMMARIES, f"Calling mark{self._marks}."))
         return self.see(f"mark{self._marks}.") + self.see("\n")
 
     def type(self, keys: str) -> None:
@@ -976,7 +976,7 @@ def test_whole_sentences_labels_first_and_what_is_critical_marked_in_words() -> 
         assert sitting.settle().startswith("Bank Assistant: Your balance is 312.\n")
         assert sitting.prompt(risky()).startswith("Attention. Confirm. Transfer 50 dollars")
         sitting.hear("session.errored")
-        assert "Attention. Error. The bank did not answer." in sitting.settle()
+        assert "Attention. Failed. The bank did not answer." in sitting.settle()
 
 
 def test_nothing_in_a_text_moves_the_cursor() -> None:
@@ -994,7 +994,7 @@ def test_accepting_at_a_real_terminal() -> None:
         sitting.press("y", "Sending: accept.\n")
         assert sitting.sent() == ("accept", "rpl_risky")
         sitting.script.events.put(outcome("rpl_risky", "accepted"))
-        sitting.see("Attention. Accepted.")
+        assert sitting.see("Accepted.").splitlines()[-1] == "Accepted.", "one's own answer is no alarm"
         sitting.press("a", "There is nothing to accept.")
 
 
@@ -1036,7 +1036,8 @@ def test_when_a_prompt_ends_elsewhere_it_says_so_and_the_keys_are_void() -> None
             sitting.prompt(risky(f"rpl_{result}"))
             sitting.press("a", "Press y")
             sitting.script.events.put(outcome(f"rpl_{result}", result))
-            assert PHRASES[f"outcome.{result}"] in (ended := sitting.settle())
+            words = get_phrase(f"outcome.{result}.elsewhere", f"outcome.{result}")
+            assert f"Attention. {words}" in (ended := sitting.settle())
             assert "Nothing was accepted here." in ended
             sitting.press("y", "The key y does nothing here.")
         assert sitting.nothing_sent()
@@ -1061,7 +1062,7 @@ def test_more_goes_on_where_a_prompt_was_cut_and_then_it_can_be_accepted() -> No
     with at_a_terminal() as sitting:
         first = sitting.prompt(light(action=NUMBERED))
         sitting.press("a", PHRASES["uncut"])
-        rest = sitting.press("m", "Press a to accept")
+        rest = sitting.press("m", "a accept,")
         assert rest.startswith("It goes on: w")
         assert numbers_in(first) and numbers_in(rest), "both have a part of it"
         assert numbers_in(first) + numbers_in(rest) == [*range(400)], "nothing is missing and nothing is said twice"
@@ -1072,7 +1073,7 @@ def test_more_goes_on_where_a_prompt_was_cut_and_then_it_can_be_accepted() -> No
 def test_what_was_cut_in_two_places_goes_on_in_both() -> None:
     with at_a_terminal() as sitting:
         sitting.prompt(light(action=NUMBERED, consequence=NUMBERED.replace("w", "v")))
-        rest = sitting.press("m", "Press a to accept")
+        rest = sitting.press("m", "a accept,")
         assert "The action goes on: w" in rest and "w399. What happens if you accept goes on: v" in rest
 
 
@@ -1080,7 +1081,7 @@ def test_a_prompt_that_is_open_is_what_is_said_again_whatever_was_said_since() -
     with at_a_terminal() as sitting:
         sitting.prompt(light(timeout_seconds=120))
         sitting.now += 30
-        assert sitting.press("s", "within 1 minute and 29 seconds").startswith(
+        assert sitting.press("s", "Refused after 1 minute and 29 seconds").startswith(
             "Confirm. Transfer 50 dollars from checking to savings. If"
         )
         sitting.script.events.put(outcome("rpl_light", "accepted"))
@@ -1090,27 +1091,30 @@ def test_a_prompt_that_is_open_is_what_is_said_again_whatever_was_said_since() -
 
 def test_a_prompt_is_said_again_as_it_was_and_with_its_session() -> None:
     with at_a_terminal() as sitting:
+        sitting.hear("session.started", summary_normal="Paying Ada.")
         sitting.hear("session.started", session_id="sess_2")
         first = sitting.prompt(light(action="Pay Ada.", timeout_seconds=900))
         again = sitting.press("s", "\n")
-        assert again.partition("Without")[0] in first and again.startswith("Session 2. Confirm. Pay Ada. If you accept")
-        sitting.press("m", "Session 2. Confirm. Transfer 50 dollars from checking to savings? ")
+        assert again.partition("Refused")[0] in first and again.startswith(
+            "Paying Ada: Confirm. Pay Ada. If you accept"
+        )
+        sitting.press("m", "Paying Ada: Confirm. Transfer 50 dollars from checking to savings? ")
 
 
 def test_what_was_heard_whole_can_be_accepted_however_one_comes_back_to_it() -> None:
     with at_a_terminal() as sitting:
         sitting.prompt(light("rpl_1", action=LONG))
-        assert PHRASES["uncut"] in sitting.press("s", "Press r to refuse")
-        sitting.press("m", "Press a to accept")
-        assert PHRASES["uncut"] not in sitting.press("s", "Press a to accept")
+        assert PHRASES["uncut"] in sitting.press("s", "r refuse,")
+        sitting.press("m", "a accept,")
+        assert PHRASES["uncut"] not in sitting.press("s", "a accept,")
         sitting.prompt(light("rpl_2", action="Pay Eve."))
         sitting.press("o", "Pay Eve. If you accept")
-        assert PHRASES["uncut"] not in sitting.press("o", "Press a to accept")
+        assert PHRASES["uncut"] not in sitting.press("o", "a accept,")
         sitting.press("o", "Pay Eve. If you accept")
         sitting.press("r", "Sending: refuse.")
         sitting.script.events.put(outcome("rpl_2", "rejected"))
         again = sitting.see("Another prompt is waiting for you.") + sitting.settle()
-        assert "Press a to accept" in again and PHRASES["uncut"] not in again
+        assert "a accept," in again and PHRASES["uncut"] not in again
         sitting.press("a", "Press y")
         sitting.press("y", "Sending: accept.")
 
@@ -1134,7 +1138,7 @@ def test_more_time_is_asked_of_the_producer() -> None:
         assert sitting.sent() == ("renegotiate", {"minimum_timeout": 600})
         sitting.script.events.put(outcome("rpl_light", "withdrawn"))
         assert PHRASES["outcome.withdrawn"] in sitting.settle()
-        assert "within 10 minutes" in sitting.prompt(light("rpl_again", timeout_seconds=600))
+        assert "Refused after 10 minutes" in sitting.prompt(light("rpl_again", timeout_seconds=600))
 
 
 def test_a_producer_that_grants_no_time_is_told_of() -> None:
@@ -1187,7 +1191,7 @@ def test_a_question_that_ends_while_it_is_answered_leaves_the_keys_to_the_prompt
         sitting.prompt(light())
         sitting.script.events.put(outcome("rpl_question", "withdrawn"))
         ended = sitting.see("What you were writing was not sent: x\n")
-        assert "Withdrawn. The agent no longer asks." in ended
+        assert "No longer asked." in ended
         assert sitting.settle().startswith("Attention. Another prompt is waiting for you. Confirm.")
         sitting.press("a", "Press y to accept this")
         sitting.press("y", "Sending: accept.")
@@ -1256,7 +1260,8 @@ def test_when_a_prompt_ends_another_that_is_open_is_said_and_takes_the_second_ke
         sitting.prompt(light("rpl_2", action="Pay Eve."))
         sitting.prompt(light("rpl_1", action="Pay Ada."))
         sitting.script.events.put(outcome("rpl_2", "withdrawn"))
-        sitting.see("That was about this: Pay Eve.\nAttention. Another prompt is waiting for you. Confirm. Pay Ada.")
+        sitting.see("Pay Eve was not done. Thinking about your request.\n")
+        sitting.see("Attention. Another prompt is waiting for you. Confirm. Pay Ada.")
         sitting.settle()
         sitting.press("a", "Press y to accept this: Pay Ada.")
         sitting.press("y", "Sending: accept.")
@@ -1368,9 +1373,9 @@ def test_sessions_are_told_apart_when_there_are_several() -> None:
         sitting.hear("session.started")
         sitting.see("Started.")
         sitting.hear("session.started", session_id="sess_2")
-        sitting.see("Session 2. Started.")
+        sitting.see("Started.")
         sitting.hear("session.completed", session_id="sess_2")
-        sitting.see("Session 2. Done.")
+        sitting.see("Done.")
         assert sitting.settle().splitlines()[-1].startswith("Calling mark")
 
 
@@ -1485,11 +1490,11 @@ def test_where_many_agents_are_it_is_said_who_begins_and_who_asks() -> None:
         assert sitting.prompt(risky(producer=other)).startswith("Attention. Shop Assistant. Confirm. Transfer")
         sitting.press("s", "Shop Assistant. Confirm. Transfer")
         sitting.script.events.put(event("tool.invoked", producer=other))
-        assert sitting.see("Calling check balance.") == "Calling check balance."  # nobody else is there
+        assert sitting.see("Checking the balance") == "Checking the balance"  # nobody else is there
         sitting.script.events.put(event("tool.invoked", session_id="sess_other"))
-        sitting.see("Session 2, Bank Assistant. Calling check balance.")
+        sitting.see("Bank Assistant: Checking the balance")
         sitting.script.events.put(event("output.streaming", producer=other))
-        sitting.see("Session 1. Shop Assistant: Your balance")
+        assert "Shop Assistant: Shop" not in sitting.see("Shop Assistant: Your balance")
 
 
 def test_what_could_not_be_read_is_told_once_in_a_row() -> None:
@@ -1561,7 +1566,7 @@ def test_a_producer_that_takes_no_answers_is_not_sent_any() -> None:
         sitting.settle()
         sitting.script.tell(Status("connected", "Connected."))
         sitting.see("The agent takes no answers from this reader. Prompts will be shown and not answered.\n")
-        assert "Press" not in sitting.prompt(light())
+        assert "r refuse" not in sitting.prompt(light())
         sitting.press("a", "This reader cannot answer prompts. Nothing was sent.")
 
 
@@ -1571,7 +1576,7 @@ def test_a_producer_that_takes_no_answers_is_not_sent_any() -> None:
 def test_lines_of_a_pipe_are_commands() -> None:
     with at_a_pipe() as sitting:
         asked = sitting.prompt(risky())
-        assert "Write accept to accept, reject to refuse," in asked and "Press" not in asked
+        assert "Write accept, reject or time." in asked and "r refuse" not in asked
         sitting.press("accept\n", "Write yes to accept this")
         sitting.press("yes\n", "Sending: accept.")
         assert sitting.sent() == ("accept", "rpl_risky")
@@ -1591,7 +1596,7 @@ def test_a_line_written_before_a_prompt_does_not_answer_it() -> None:
     with at_a_pipe() as sitting:
         sitting.press("accept\n", "There is nothing to accept.")
         sitting.page.meanwhile["Calling before."] = lambda: typed_ahead(sitting, "accept\nI do not ")
-        sitting.hear("tool.invoked", tool="before", urgency="normal")
+        sitting.hear("tool.invoked", summary_normal="Calling before.", urgency="normal")
         sitting.prompt(light())
         sitting.type("accept\n")  # the end of a line that was begun before
         assert sitting.nothing_sent()
@@ -1625,7 +1630,7 @@ def test_with_nobody_to_answer_it_says_so() -> None:
     eyes, outside = os.pipe()
     with Sitting(NoInput(), os.dup(eyes), eyes, os.fdopen(outside, "w"), replies=False) as sitting:
         assert sitting.see("\n") == "Not interactive: prompts will be shown and not answered.\n"
-        assert "Press" not in sitting.prompt(light())
+        assert "r refuse" not in sitting.prompt(light())
 
 
 def test_events_can_be_recorded_instead_of_said() -> None:

@@ -19,27 +19,26 @@ from aaep.presentation.presenter import Presenter
 from aaep.protocol.codec import decode
 from aaep.protocol.events import CORE_EVENTS, Envelope
 from aaep.text.languages import parse_variant_name
-from aaep.text.phrases import format_duration
+from aaep.text.phrases import format_duration, format_time_left
 from aaep.text.sanitize import MAX_SPOKEN_LENGTH, sanitize, truncate
 from tests import strategies
 
 EXAMPLES = json.loads((Path(aaep.__file__).parent / "protocol" / "examples.json").read_text())
 BASES = {name.removeprefix("agent."): one for name, one in EXAMPLES.items() if name.startswith("agent.")}
 VERBOSITIES = ("terse", "normal", "detailed")
-CONFIRM = (
+CONFIRM_SHORT = (
     "Confirm. Transfer 50 dollars from checking to savings. If you accept: The money moves at once and only the bank "
-    "can move it back. High risk. This cannot be undone. Without an answer within 5 minutes it is refused. "
-    "You can always refuse. Press a to accept, r to refuse, t to ask for more time."
+    "can move it back. High risk, cannot be undone. Refused after 5 minutes"
 )
+CONFIRM = CONFIRM_SHORT + " without an answer. a accept, r refuse, t more time."
 QUESTION = (
-    "Question. {}Which savings account? Why: You have two savings accounts. Choices: 1: Holiday savings. "
-    "2: House savings. Without an answer within 2 minutes the agent goes on without one. "
-    "Press {}t to ask for more time."
+    "Question. {}Which savings account? Why: You have two savings accounts. 1: Holiday savings. 2: House savings. "
+    "2 minutes to answer."
 )
 LOCKED = "Handing over to a person. The account is locked and only a person can unlock it."
 HEARD = {
     "session.started": (
-        "Started.",
+        "Started. Moving money to your savings.",
         "Started. Moving money to your savings.",
         "Started. Bank Assistant started: it will check your balance and then move money to your savings account. "
         "This takes about 30 seconds.",
@@ -50,48 +49,48 @@ HEARD = {
         "Done. Your balance was checked and nothing was moved. The balance of the checking account.",
     ),
     "session.errored": (
-        "Error. Bank unreachable. Try again in a few minutes.",
-        "Error. The bank did not answer. Nothing was moved. Try again in a few minutes.",
-        "Error. The bank did not answer within ten seconds. Nothing was moved. Try again in a few minutes. "
-        "Trying again may help. Error code BANK_UNREACHABLE.",
+        "Failed. Bank unreachable. Try again in a few minutes.",
+        "Failed. The bank did not answer. Nothing was moved. Try again in a few minutes.",
+        "Failed. The bank did not answer within ten seconds. Nothing was moved. Try again in a few minutes. "
+        "Error code BANK_UNREACHABLE.",
     ),
     "session.cancelled": (
-        "Cancelled.",
-        "Cancelled. Cancelled at your request.",
-        "Cancelled. Cancelled at your request before anything was moved. The user stopped it. "
+        "Stopped.",
+        "Stopped. Cancelled at your request.",
+        "Stopped. Cancelled at your request before anything was moved. The user stopped it. "
         "So far: Only the balance was read.",
     ),
     "state.changed": ("Thinking.", "Thinking about your request.", "Thinking about which account to use."),
     "progress.updated": (
-        "Progress. 40 percent.",
-        "Progress. Reading statements, 40 percent done.",
-        "Progress. Reading statements, step 2 of 5, 40 percent done. About 12 seconds left.",
+        "40 percent.",
+        "Reading statements, 40 percent done.",
+        "Reading statements, step 2 of 5, 40 percent done. About 12 seconds left.",
     ),
     "tool.invoked": (
-        "Calling check balance. Checking balance.",
-        "Calling check balance. Checking the balance of your checking account.",
-        "Calling check balance. Checking the balance of your checking account with the bank's own service. "
+        "Checking balance.",
+        "Checking the balance of your checking account.",
+        "Checking the balance of your checking account with the bank's own service. "
         "Reads the balance of an account. account: checking. This takes about 2 seconds.",
     ),
     "tool.completed": (
-        "Check balance finished. Got balance.",
-        "Check balance finished. Your balance is 312 dollars.",
-        "Check balance finished. Your checking account holds 312 dollars and 40 cents. It took 2 seconds.",
+        "Got balance.",
+        "Your balance is 312 dollars.",
+        "Your checking account holds 312 dollars and 40 cents. It took 1 second.",
     ),
     "output.streaming": ("Bank Assistant: Your balance is 312 dollars.",) * 3,
     "awaiting.confirmation": (
+        CONFIRM_SHORT + ".",
+        CONFIRM,
         CONFIRM,  # its summary says nothing else
-        CONFIRM,
-        CONFIRM,
     ),
     "awaiting.clarification": (
-        QUESTION.format("", "m to hear more, "),
-        QUESTION.format("", "m to hear more, "),
-        QUESTION.format("You have two savings accounts. Which one should receive the money? ", ""),
+        QUESTION.format(""),
+        QUESTION.format("") + " m more, t more time.",
+        QUESTION.format("You have two savings accounts. Which one should receive the money? ") + " t more time.",
     ),
     "handoff.requested": (
         LOCKED,
-        LOCKED + " Your account is locked. A colleague will take over.",
+        LOCKED,
         LOCKED + " Your account is locked. I am handing over to a colleague who can unlock it.",
     ),
 }
@@ -141,7 +140,7 @@ DETAILED, TERSE = Preferences(verbosity="detailed"), Preferences(verbosity="ters
 @pytest.mark.parametrize(
     ("name", "to", "changes", "heard"),
     [
-        ("tool.invoked", TERSE, {"summary_terse": "Check balance."}, "Calling check balance."),
+        ("tool.invoked", TERSE, {"summary_terse": "Check balance."}, "Check balance."),
         (
             "tool.invoked",
             DETAILED,
@@ -152,8 +151,8 @@ DETAILED, TERSE = Preferences(verbosity="detailed"), Preferences(verbosity="ters
         (
             "tool.completed",
             DETAILED,
-            {"summary_detailed": "Check balance finished. It took 2 seconds."},
-            "Check balance finished. It took 2 seconds.",
+            {"summary_detailed": "Check balance finished. It took 1 second."},
+            "Check balance finished. It took 1 second.",
         ),
         (
             "tool.completed",
@@ -163,9 +162,9 @@ DETAILED, TERSE = Preferences(verbosity="detailed"), Preferences(verbosity="ters
                 "error_message": "The tool failed: connection error.",
                 "summary_detailed": "Check balance failed. Connection error.",
             },
-            "Check balance failed. The tool failed: connection error. It took 2 seconds.",
+            "Check balance failed: connection error. It took 1 second.",
         ),
-        ("session.errored", TERSE, {"summary_terse": "Failed."}, "Error. Try again in a few minutes."),
+        ("session.errored", TERSE, {"summary_terse": "Failed."}, "Failed. Try again in a few minutes."),
         (
             "session.completed",
             DETAILED,
@@ -180,7 +179,7 @@ DETAILED, TERSE = Preferences(verbosity="detailed"), Preferences(verbosity="ters
             "progress.updated",
             DETAILED,
             {"summary_detailed": "Reading statements.", "progress": {"percent": 40, "step": 2, "total_steps": 5}},
-            "Progress. Reading statements. 40 percent done. Step 2 of 5.",
+            "Reading statements. 40 percent. Step 2 of 5.",
         ),
     ],
 )
@@ -238,8 +237,8 @@ def test_a_confirmation_is_read_in_the_wanted_language() -> None:
     ("state", "heard"),
     [
         ("awaiting_input", "Waiting for you."),
-        ("acme:day_dreaming", "The agent is now in another state: acme:day dreaming."),
-        ("\u200b", "The agent is now in another state."),
+        ("acme:day_dreaming", "Now acme:day dreaming."),
+        ("\u200b", "Something else now."),
     ],
 )
 def test_every_state_is_told_without_a_summary(state: str, heard: str) -> None:
@@ -248,19 +247,22 @@ def test_every_state_is_told_without_a_summary(state: str, heard: str) -> None:
 
 
 def test_progress_is_told_without_a_summary() -> None:
-    assert said("progress.updated", *SUMMARIES).text == "Progress. Reading statements. 40 percent done. Step 2 of 5."
-    assert said("progress.updated", *SUMMARIES, progress={"step": 3}).text == "Progress. Step 3."
-    assert (
-        said("progress.updated", *SUMMARIES, progress={"total_steps": 3}).text
-        == "Progress. The agent is still working."
-    )
+    def told(**progress: Any) -> str:
+        return said("progress.updated", *SUMMARIES, progress=progress).text
+
+    assert said("progress.updated", *SUMMARIES).text == "Reading statements. 40 percent."
+    assert told(step=3) == "Step 3."
+    assert told(step=2, total_steps=5) == "Step 2 of 5."
+    assert told(percent=40) == "40 percent."
+    assert told(percent=40, description="Copied 40 of 100 photos") == "Copied 40 of 100 photos."
+    assert told(total_steps=3) == "Still working."
 
 
 def test_what_we_do_not_know_is_announced_all_the_same() -> None:
     """ENV-011, C-08, CF-130"""
     assert said("state.changed", type="aaep:agent.dream.started").text == "Notice. Thinking about your request."
     unknown = said("state.changed", *SUMMARIES, type="medical:dose.given", urgency="critical")
-    assert unknown.text == "Notice. An event of a kind this reader does not know: medical:dose given."
+    assert unknown.text == "Notice. Something this reader does not know: medical:dose given."
     assert unknown.interrupts
 
 
@@ -292,13 +294,13 @@ def test_a_change_of_state_that_says_nothing_of_its_own_is_left_to_the_event_tha
 def test_a_failed_tool_never_sounds_like_success() -> None:
     """VER-007"""
     failed = said("tool.completed", status="error", error_message="No such account")
-    assert failed.text == "Check balance failed. No such account."
+    assert failed.text == "Check balance failed: No such account."
     late = said("tool.completed", *SUMMARIES, status="timeout")
     assert late.text == "Check balance did not finish. It may have happened. Check before you try again."
     strange = said("tool.completed", *SUMMARIES, status="cached")
     assert strange.text == "Check balance failed. It reported the status cached."
     same = said("session.errored", "remediation_hint", summary_normal="Error-free run.", error_category="unknown")
-    assert same.text == "Error. Error-free run."
+    assert same.text == "Failed. Error-free run."
 
 
 @pytest.mark.parametrize(
@@ -307,10 +309,10 @@ def test_a_failed_tool_never_sounds_like_success() -> None:
         ("accepted", "Accepted."),
         ("rejected", "Refused."),
         ("timed_out", "Time ran out."),
-        ("withdrawn", "Withdrawn. The agent no longer asks."),
+        ("withdrawn", "No longer asked."),
         ("answered", "Answered."),
-        ("unavailable", "Nobody was there to answer."),
-        ("no_reply_channel", "There is no way to answer."),
+        ("unavailable", "Nobody is left to answer."),
+        ("no_reply_channel", "Nobody can answer."),
         ("pondered", "The prompt is closed."),
     ],
 )
@@ -328,31 +330,31 @@ def test_the_time_that_is_left_is_told() -> None:
     prompt = event("awaiting.confirmation")
     late = announce(prompt, remaining=61.2)
     assert late is not None and late.timeout == 61.2
-    assert "Without an answer within 1 minute and 2 seconds it is refused." in late.text
+    assert "Refused after 1 minute and 1 second without an answer." in late.text
     over = announce(prompt, remaining=-1)
-    assert over is not None and "The time to answer has run out." in over.text
+    assert over is not None and "The time to answer is over." in over.text
 
 
 def test_a_default_of_accept_and_what_is_not_stated_are_told() -> None:
     found = said("awaiting.confirmation", "risk_level", "irreversible", "reversibility", default_decision="accept")
-    assert "The risk is not stated. Take it for high. Whether this can be undone is not stated." in found.text
-    assert "Without an answer within 5 minutes it is accepted." in found.text
+    assert "Risk not stated: take it for high, undo not stated." in found.text
+    assert "Accepted after 5 minutes without an answer." in found.text
     assert found.careful
 
 
 def test_a_harmless_accept_needs_no_second_key() -> None:
     easy = said("awaiting.confirmation", "reversibility", risk_level="low", irreversible=False)
-    assert not easy.careful and "Low risk. This can be undone." in easy.text
+    assert not easy.careful and "Low risk, can be undone." in easy.text
     assert said("awaiting.confirmation", risk_level="low", irreversible=False).careful, "it contradicts itself"
 
 
 def test_a_prompt_that_offers_no_refusal_says_so() -> None:
     """CF-018"""
     found = said("awaiting.confirmation", allowed_replies=["accept"])
-    assert "The agent does not offer refusing. You can close the connection instead." in found.text
-    assert ("q", "close the connection") in found.keys
+    assert "Refusing is not offered." in found.text
+    assert ("q", "quit") in found.keys
     only = said("awaiting.confirmation", allowed_replies=["reject"])
-    assert "The agent does not offer accepting." in only.text and "accept" not in dict(only.keys).values()
+    assert "Accepting is not offered." in only.text and "accept" not in dict(only.keys).values()
 
 
 @pytest.mark.parametrize("member", ["action", "consequence"])
@@ -361,7 +363,7 @@ def test_a_cut_confirmation_cannot_be_accepted_with_one_key(member: str) -> None
     changed: dict[str, Any] = {member: "Pay one bill. " * 100}
     found = said("awaiting.confirmation", **changed)
     assert found.cut and found.careful
-    assert "The text is cut here, " in found.text and "Hear the whole text before you can accept." in found.text
+    assert "Cut here, " in found.text and "Hear the whole text before you can accept: m." in found.text
     assert ("a", "accept") not in found.keys and ("r", "refuse") in found.keys
     assert ("a", "accept") in found.detail_keys
     assert ("Pay one bill. " * 100).strip() in found.detail
@@ -375,25 +377,24 @@ def test_a_confirmation_without_readable_words_cannot_be_accepted() -> None:
 
 def test_a_question_says_how_to_answer() -> None:
     found = said("awaiting.clarification", "choices", accepted_response_kinds=["yes_no"], default_response="no")
-    assert "Answer yes or no. Without an answer within 2 minutes the agent takes this: no." in found.text
-    assert ("y", "answer yes") in found.keys
+    assert "Answer yes or no. 2 minutes to answer, else: no. y yes, n no," in found.text
+    assert ("y", "yes") in found.keys
     assert ("2", "House savings") in said("awaiting.clarification").keys
 
 
 def test_where_lines_are_written_the_words_for_them_are_said() -> None:
     lines = Preferences(lines=True)
     found = said("awaiting.confirmation", to=lines, summary_detailed="It is for the holidays.")
-    for text, more in ((found.text, " more to hear more,"), (found.detail, "")):
-        assert text.endswith(f"Write accept to accept, reject to refuse,{more} time to ask for more time.")
-        assert "Press" not in text
+    assert found.text.endswith(" Write accept, reject, more or time.")
+    assert found.detail.endswith(" Write accept, reject or time.")
     assert found.keys == said("awaiting.confirmation", summary_detailed="It is for the holidays.").keys
     asked = said("awaiting.clarification", "choices", accepted_response_kinds=["yes_no"], to=lines)
-    assert "Write yes to answer yes, no to answer no, more to hear more" in asked.text
+    assert asked.text.endswith(" Write yes, no, more or time.")
 
 
 def test_without_keys_none_are_offered() -> None:
     found = said("awaiting.confirmation", to=Preferences(keys={}))
-    assert found.keys == () and "Press" not in found.text
+    assert found.keys == () and found.text == CONFIRM_SHORT + " without an answer."
 
 
 def test_the_fewest_announcements_leave_out_mere_progress_only() -> None:
@@ -449,16 +450,33 @@ def test_a_cut_keeps_words_and_characters_whole() -> None:
 def test_a_long_text_is_cut_with_a_notice_and_kept_in_the_detail() -> None:
     long = "word " * 400
     found = said("session.completed", summary_normal=long, summary_detailed=long)
-    assert found.cut and len(found.text) < MAX_SPOKEN_LENGTH + 100 and "The text is cut here, " in found.text
+    assert found.cut and len(found.text) < MAX_SPOKEN_LENGTH + 100 and "Cut here, " in found.text
     assert long.strip() in found.detail
 
 
 @pytest.mark.parametrize(
     ("seconds", "words"),
-    [(0, "0 seconds"), (0.2, "1 second"), (60, "1 minute"), (150, "2 minutes and 30 seconds"), (86_400, "1 day")],
+    [
+        (0, "less than a second"),
+        (0.9, "less than a second"),
+        (1.2, "1 second"),
+        (1.9, "1 second"),
+        (59.9, "59 seconds"),
+        (60, "1 minute"),
+        (150, "2 minutes and 30 seconds"),
+        (86_400, "1 day"),
+    ],
 )
-def test_times_in_words(seconds: float, words: str) -> None:
+def test_what_has_passed_is_never_rounded_up(seconds: float, words: str) -> None:
     assert format_duration(seconds) == words
+
+
+@pytest.mark.parametrize(
+    ("seconds", "words"),
+    [(0.2, "less than a second"), (0.6, "1 second"), (59.5, "1 minute"), (61.2, "1 minute and 1 second")],
+)
+def test_what_is_left_is_rounded_to_the_nearest_second(seconds: float, words: str) -> None:
+    assert format_time_left(seconds) == words
 
 
 def preferences() -> st.SearchStrategy[Preferences]:

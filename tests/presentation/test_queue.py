@@ -17,7 +17,7 @@ def tool(text: str, **changes: Any) -> Announcement:
 
 
 def progress(text: str, **changes: Any) -> Announcement:
-    return said("progress.updated", summary_normal=text, **changes)
+    return said("progress.updated", summary_normal=text, progress={}, **changes)
 
 
 def prompt(token: str = "rpl_1", action: str = "Pay.", **changes: Any) -> Announcement:
@@ -44,9 +44,9 @@ def rest(queue: Queue, now: float = 0.0) -> list[str]:
 
 def test_one_at_a_time_and_in_order() -> None:
     queue = Queue()
-    assert heard(queue.push(tool("One."), 0)) == ["Calling t. One."]
+    assert heard(queue.push(tool("One."), 0)) == ["One."]
     assert queue.push(tool("Two."), 0) == queue.push(said("session.completed"), 0) == []
-    assert heard(queue.utterance_finished(1)) == ["Calling t. Two."]
+    assert heard(queue.utterance_finished(1)) == ["Two."]
     assert rest(queue) == ["Done. Your balance"]
     assert len(queue.history) == 3
 
@@ -58,7 +58,7 @@ def test_the_late_end_of_an_older_utterance_does_no_harm() -> None:
     stop, second = queue.push(prompt(), 0)
     assert isinstance(second, Speak) and stop == Stop(first.utterance_id)
     assert queue.utterance_finished(1, first.utterance_id) == []
-    assert heard(queue.utterance_finished(1, second.utterance_id)) == ["Again. Calling t."]
+    assert heard(queue.utterance_finished(1, second.utterance_id)) == ["Again. One."]
 
 
 def test_critical_interrupts_and_what_it_cut_comes_again() -> None:
@@ -67,7 +67,7 @@ def test_critical_interrupts_and_what_it_cut_comes_again() -> None:
     queue.push(tool("One."), 0)
     queue.push(tool("Two."), 0)
     assert heard(queue.push(prompt(), 0)) == ["-", "Confirm. Pay. If y"]
-    assert rest(queue) == ["Again. Calling t.", "Calling t. Two."]
+    assert rest(queue) == ["Again. One.", "Two."]
 
 
 def test_only_superseded_background_progress_is_left_out() -> None:
@@ -78,7 +78,7 @@ def test_only_superseded_background_progress_is_left_out() -> None:
     queue.push(progress("40.", session_id="sess_2"), 0)
     queue.push(progress("50.", urgency="normal"), 0)
     queue.push(said("state.changed", summary_normal="Thinking hard."), 0)
-    assert rest(queue) == ["Progress. 30.", "Progress. 40.", "Progress. 50.", "Thinking hard."]
+    assert rest(queue) == ["30.", "40.", "50.", "Thinking hard."]
     assert len(queue.history) == 7
 
 
@@ -88,7 +88,7 @@ def test_progress_that_was_cut_is_not_said_again_if_there_is_newer() -> None:
     queue.push(progress("20."), 0)
     queue.push(prompt(), 0)
     queue.push(progress("30."), 0)
-    assert rest(queue) == ["Progress. 30."]
+    assert rest(queue) == ["30."]
 
 
 def test_a_second_prompt_never_hides_the_first() -> None:
@@ -109,7 +109,7 @@ def test_an_outcome_is_said_before_the_prompt_that_is_still_open_whatever_its_ur
     rest(queue)
     queue.push(tool("One."), 0)
     assert heard(queue.push(outcome("rpl_2", urgency="background"), 1)) == ["-", "Accepted. That was"]
-    assert rest(queue, 1) == ["Another prompt is", "Again. Calling t."]
+    assert rest(queue, 1) == ["Another prompt is", "Again. One."]
 
 
 def test_the_prompt_that_is_being_answered_is_said_again_and_not_an_older_one() -> None:
@@ -148,7 +148,7 @@ def test_a_prompt_that_was_settled_is_taken_out() -> None:
     queue.push(prompt("rpl_2", "Pay Eve."), 0)
     stop, said_now = queue.push(outcome("rpl_1", "withdrawn"), 1)
     assert isinstance(stop, Stop) and isinstance(said_now, Speak)
-    assert said_now.text == "Withdrawn. The agent no longer asks. That was about this: Pay Ada."
+    assert said_now.text == "No longer asked. That was about this: Pay Ada."
     assert rest(queue, 1) == ["Confirm. Pay Eve."]
     queue.push(outcome("rpl_2", "timed_out"), 2)
     assert queue.prompts == () and queue.next_deadline(2) is None
@@ -228,7 +228,7 @@ def test_the_countdown_is_said_twice_only() -> None:
     queue.push(tool("One."), 61)
     assert heard(queue.advance(90)) == ["-", "10 seconds left to"]
     assert queue.next_deadline(90) is None
-    assert rest(queue, 100) == ["Again. Calling t."]
+    assert rest(queue, 100) == ["Again. One."]
 
 
 def test_the_countdown_says_what_it_is_about_and_when_that_is_cut() -> None:
@@ -241,7 +241,7 @@ def test_the_countdown_says_what_it_is_about_and_when_that_is_cut() -> None:
     queue.utterance_finished(51)
     (second,) = queue.advance(55)
     assert isinstance(second, Speak) and second.text.startswith("55 seconds left to answer. Pay one bill. Pay")
-    assert second.text.endswith("Pay one… The text is cut here, 580 characters are left.")
+    assert second.text.endswith("Pay one… Cut here, 580 characters left.")
 
 
 def test_a_countdown_that_came_too_late_is_said_once() -> None:
@@ -256,7 +256,7 @@ def test_a_prompt_said_later_tells_the_time_that_is_left_then() -> None:
     queue.push(prompt(timeout_seconds=300), 0)
     queue.utterance_finished(60)
     again = queue.repeat(60)[0]
-    assert isinstance(again, Speak) and "Without an answer within 4 minutes it is refused." in again.text
+    assert isinstance(again, Speak) and "Refused after 4 minutes without an answer." in again.text
 
 
 def test_repeat_says_the_last_again() -> None:
@@ -264,9 +264,9 @@ def test_repeat_says_the_last_again() -> None:
     assert queue.repeat(0) == queue.speak_detail(0) == []
     queue.push(tool("One."), 0)
     queue.push(tool("Two."), 0)
-    assert heard(queue.repeat(0)) == ["-", "Calling t. One."]
-    assert rest(queue) == ["Calling t. Two."]
-    assert heard(queue.repeat(1)) == ["Calling t. Two."]
+    assert heard(queue.repeat(0)) == ["-", "One."]
+    assert rest(queue) == ["Two."]
+    assert heard(queue.repeat(1)) == ["Two."]
 
 
 def test_a_cut_confirmation_can_be_accepted_once_it_was_said_in_full() -> None:
@@ -311,19 +311,19 @@ def test_too_many_urgent_messages_no_longer_interrupt() -> None:
     queue = Queue(max_interruptions_per_minute=2)
     queue.push(tool("Long."), 0)
     loud = [tool(f"{number}!", urgency="critical") for number in range(5)]
-    assert [heard(queue.push(one, 1)) for one in loud] == [["-", "Calling t. 0!"], [], [], [], []]
+    assert [heard(queue.push(one, 1)) for one in loud] == [["-", "0!"], [], [], [], []]
     assert rest(queue, 1) == [
-        "Calling t. 1!", "Again. Calling t.", "Many urgent messag", "Calling t. 2!", "Calling t. 3!", "Calling t. 4!",
+        "1!", "Again. Long.", "Many urgent messag", "2!", "3!", "4!",
     ]  # fmt: skip
     queue.push(tool("Long."), 100)
-    assert heard(queue.push(loud[0], 100)) == ["-", "Calling t. 0!"], "a minute later they may again"
+    assert heard(queue.push(loud[0], 100)) == ["-", "0!"], "a minute later they may again"
 
 
 def test_a_prompt_interrupts_urgent_messages_that_may_not() -> None:
     queue = Queue(max_interruptions_per_minute=0)
     assert heard(queue.push(tool("Loud!", urgency="critical"), 0)) == ["Many urgent messag"]
     assert heard(queue.push(prompt(), 0)) == ["-", "Confirm. Pay. If y"]
-    assert rest(queue) == ["Again. Many urgent", "Calling t. Loud!"]
+    assert rest(queue) == ["Again. Many urgent", "Loud!"]
 
 
 _steps = st.lists(

@@ -64,7 +64,7 @@ def test_no_flood_keeps_an_error_from_being_said(verbosity: Any) -> None:
     failed = said("session.errored", to=Preferences(verbosity=verbosity), summary_normal="The bank burnt down.")
     stop, speak = queue.push(failed, 0)
     assert isinstance(stop, Stop) and isinstance(speak, Speak)
-    assert speak.text == failed.text and failed.text.startswith("Error.")
+    assert speak.text == failed.text and failed.text.startswith("Failed.")
 
 
 # -- what is not there, and what nobody knows -----------------------------------------------------

@@ -128,7 +128,7 @@ def test_a_session_is_started_and_completed(producer: Producer) -> None:
     ]
     first, last = events(producer)[0], events(producer)[-1]
     assert isinstance(first, SessionStarted) and isinstance(last, SessionCompleted)
-    assert (first.summary_terse, first.summary_normal) == ("Started.", "Counting beans.")
+    assert (first.summary_terse, first.summary_normal) == ("Counting beans.", "Counting beans.")
     assert first.request_text == "Count the beans, please."
     assert last.tool_invocations_count == 0
 

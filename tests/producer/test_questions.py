@@ -114,7 +114,7 @@ def test_cf_001_nobody_who_could_answer_is_a_no_at_once_and_the_question_is_not_
     for listener in listeners:
         listener.wait_for_end()
         assert listener.prompts == []
-        assert any("nothing was done" in text for text in listener.heard)
+        assert "Nobody can answer. Wipe the disk was not done." in listener.heard
 
 
 def test_cf_002_a_default_of_yes_waits_its_whole_time_though_nobody_could_answer(
@@ -397,7 +397,7 @@ def test_cf_019_a_yes_with_a_change_is_a_no(producer: Producer) -> None:
         assert (answer.outcome, answer.granted, answer.modified) == ("rejected", False, True)
         assert "something else" in answer.refusal
     listener.wait_for_end()
-    assert any("asked for something else" in text for text in listener.heard)
+    assert any("Something else is wanted. The agent has to ask again." in text for text in listener.heard)
 
 
 @pytest.mark.parametrize("answer", ["accept", "reject", "else", "answer", "longer", "stop"])

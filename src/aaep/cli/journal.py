@@ -77,7 +77,7 @@ def show(*, file: str | None, as_json: bool, session_id: str | None) -> None:
 def _format_entries(entries: Iterable[JournalEntry]) -> Iterator[str]:
     """Yield the announcements of the entries below a title for each session; the raw text of what is no event."""
     session_id = ""
-    presenter = Presenter(Preferences(keys={}))
+    presenter = Presenter(Preferences(keys={}, progress_interval=0.0, progress_step=0.0), can_answer=False)
     for entry in entries:
         at = _format_time(entry.at)
         event = read(entry.data)[0]

@@ -19,6 +19,8 @@ from ..journal.base import Journal
 from ..protocol.attend_extension import ATTEND, PREFIX
 from ..protocol.codec import decode
 from ..protocol.events import (
+    AwaitingClarification,
+    AwaitingConfirmation,
     Envelope,
     LocalizationHints,
     OutputStreaming,
@@ -32,7 +34,7 @@ from ..protocol.extensions import Registry
 from ..protocol.fields import AAEP_VERSION, CORE_CONTEXT, get_member
 from ..protocol.session import SessionState
 from ..runtime.ids import format_timestamp, new_id
-from ..text.phrases import ensure_full_stop
+from ..text.phrases import PHRASES, ensure_full_stop
 from ..text.summaries import (
     STATE_SUMMARIES,
     Summaries,
@@ -46,12 +48,7 @@ __all__ = ["build_closing_events", "build_resync", "end_orphaned_sessions"]
 _MAX_TOLD_CALLS: Final = 3  # of the tools that run at once, the newest
 _WORKING_STATES: Final = ("thinking", "calling_tool", "writing_output", "deciding")
 
-_ENDED = Summaries(
-    "The agent stopped.",
-    "The agent stopped unexpectedly. Its work is not finished.",
-    "The program that ran the agent ended unexpectedly, so its work is not finished. What it had begun may have "
-    "happened.",
-)
+_ENDED = Summaries(PHRASES["lost"], PHRASES["lost"], PHRASES["lost.detailed"])
 
 
 def build_resync(session: SessionState, state: str, **envelope: Any) -> StateChanged:
@@ -140,7 +137,7 @@ def build_closing_events(session: SessionState, last: Envelope, wall: float) -> 
         if prompt.outcome == "pending":
             yield make(
                 StateChanged,
-                summarize_outcome("withdrawn"),
+                summarize_outcome("withdrawn", _action_of(prompt.event)),
                 "critical",
                 context=(CORE_CONTEXT, ATTEND.context),
                 from_state="awaiting_input",
@@ -171,8 +168,12 @@ def build_closing_events(session: SessionState, last: Envelope, wall: float) -> 
         "critical",
         error_category="unknown",
         recoverable=False,
-        remediation_hint="Check what was done before you start it again.",
+        remediation_hint=PHRASES["lost.hint"],
     )
+
+
+def _action_of(prompt: AwaitingConfirmation | AwaitingClarification) -> str:
+    return prompt.action if isinstance(prompt, AwaitingConfirmation) else ""
 
 
 def _build_event(

@@ -183,6 +183,8 @@ class InputInterpreter:
         token = prompt.prompt
         if not self.can_reply or token in self.answered_prompts:
             return self.prompt_mentioned(token)
+        if prompt.replaces in self._open_prompts:
+            return self._replace_prompt(prompt, now)
         shown_prompt = self._open_prompts.get(token)
         if shown_prompt is None:
             shown_prompt = self._add_new_prompt(prompt, now)
@@ -195,7 +197,7 @@ class InputInterpreter:
         intents = self._take_back()
         self._current = shown_prompt
         self._current_since = now
-        if isinstance(prompt.event, AwaitingClarification):
+        if isinstance(prompt.event, AwaitingClarification) and not prompt.background.is_familiar:
             intents.append(PrintLine(self._answer_hint(prompt.event)))
         if len(self._open_prompts) > 1:
             intents.append(
@@ -218,6 +220,15 @@ class InputInterpreter:
         shown_prompt.is_ambiguous = now - self._last_closed_at < CLOSED_PROMPT_WINDOW
         self._add_prompt(shown_prompt)
         return shown_prompt
+
+    def _replace_prompt(self, prompt: Announcement, now: float) -> list[Intent]:
+        """Go on with a prompt that is asked again with more time: what was heard and typed for it stays valid."""
+        self._extended_tokens.discard(prompt.replaces)
+        shown_prompt = self._open_prompts[prompt.replaces]
+        shown_prompt.prompt = msgspec.structs.replace(prompt, keys=shown_prompt.prompt.keys)
+        shown_prompt.deadline = now + prompt.timeout
+        self._open_prompts = {shown.prompt.prompt: shown for shown in self._open_prompts.values()}
+        return self.prompt_mentioned(prompt.prompt)
 
     def _add_prompt(self, shown_prompt: _ShownPrompt) -> None:
         self._open_prompts[shown_prompt.prompt.prompt] = shown_prompt
@@ -457,8 +468,7 @@ class InputInterpreter:
         if key not in dict(prompt.keys):
             if key not in dict(prompt.detail_keys):
                 return [PrintLine(PHRASES["unacceptable"])]
-            instruction = "Write more" if self.is_line_based else "Press m"
-            return [PrintLine(f"{PHRASES['uncut']} {instruction}.")]
+            return [PrintLine(PHRASES["uncut"].format("more" if self.is_line_based else _KEY_BINDINGS["more"]))]
         if self._is_expired(now):
             return [PrintLine(PHRASES["expired"])]
         if prompt.careful or (self._current is not None and self._current.is_ambiguous):

@@ -39,7 +39,7 @@ from ..protocol.fields import Verbosity, get_member
 from ..protocol.messages import Capabilities
 from ..runtime.background import Waitable
 from ..subscriber.status import Status
-from ..text.phrases import PHRASES, format_duration, truncate_with_notice
+from ..text.phrases import PHRASES, format_time_left, truncate_with_notice
 from ..text.sanitize import sanitize, truncate
 from .intents import (
     Accept,
@@ -103,7 +103,7 @@ class Terminal:
         self._clock = clock
         self._queue = Queue(self.preferences)
         self._queue.answered_tokens = self.interpreter.answered_prompts
-        self._presenter = Presenter(self.preferences)
+        self._presenter = Presenter(self.preferences, can_answer=replies)
         self._inbox: SimpleQueue[Callable[[], None]] = SimpleQueue()
         self._sender = Sender(self._call_soon, self._handle_end)
         self._wakeup_receiver, self._wakeup_sender = socket.socketpair()
@@ -116,8 +116,6 @@ class Terminal:
         self._error: AaepError | None = None
         self._open_tokens: set[str] = set()  # reply tokens of the open prompts
         self._refusals_before_exit: set[str] | None = None  # tokens of what is refused, after which to quit
-        self._session_numbers: dict[str, int] = {}  # in the order of their first events
-        self._active_sessions: set[str] = set()
 
     # -- the loop --------------------------------------------------------------------------
 
@@ -307,14 +305,10 @@ class Terminal:
             return
         if self._on_event is not None:
             self._on_event(event)
-        self._session_numbers.setdefault(event.session_id, len(self._session_numbers) + 1)
-        self._active_sessions.add(event.session_id)
         for announcement in self._presenter.present(event, now):
             self._enqueue(announcement, now)
-        if CORE_EVENTS.get(event.type) in TERMINAL:
-            self._active_sessions.discard(event.session_id)
-            if self._once:
-                self._request_exit(0)
+        if self._once and CORE_EVENTS.get(event.type) in TERMINAL:
+            self._request_exit(0)
 
     def _handle_other_session(self, event: Envelope) -> None:
         """Say that another session asks something; everything else of it is left out (SEC-009)."""
@@ -342,6 +336,8 @@ class Terminal:
         self._open_tokens = {prompt.prompt for prompt in self._queue.prompts}
         intents: list[Intent] = []
         for token in tokens_before - self._open_tokens:
+            if announcement.replaces == token:  # which goes on
+                continue
             if announcement.prompt != token:  # otherwise the announcement itself is the outcome
                 intents.append(PrintLine(PHRASES["outcome.other"]))
             intents += self.interpreter.prompt_closed(token, now)
@@ -402,15 +398,12 @@ class Terminal:
         self._reprint_draft()
 
     def _session_label(self, announcement: Announcement) -> str:
-        """Return the session's number, if there are several, and the agent's name where it is not obvious."""
-        has_several = len(self._active_sessions | {announcement.session_id}) > 1
-        parts = []
-        if has_several:
-            parts.append(f"Session {self._session_numbers.get(announcement.session_id, 0)}")
-        if has_several or announcement.asks or isinstance(announcement.event, SessionStarted):
-            parts.append(self._other_agent_name(announcement.event))
-        label = ", ".join(filter(None, parts))
-        return f"{label}. " if label else ""
+        """Return the agent's name where it is not obvious, as at a hub, and the announcement has no name yet."""
+        is_named = bool(announcement.background.session_name)
+        if is_named or not (announcement.asks or isinstance(announcement.event, SessionStarted)):
+            return ""
+        name = self._other_agent_name(announcement.event)
+        return f"{name}. " if name else ""
 
     def _other_agent_name(self, event: Envelope) -> str:
         """Return the name of an event's agent if it is not the connected producer itself, as at a hub."""
@@ -519,7 +512,10 @@ class Terminal:
     def _announce_again(self, prompt: Announcement, seconds_left: float) -> Announcement:
         """Return a prompt as it is told now; it can be accepted if it was heard in full, though it may be shortened."""
         is_heard = self.interpreter.has_heard_all(prompt.prompt)
-        return announce(prompt.event, self.preferences, remaining=seconds_left, heard=is_heard) or prompt
+        announcement = announce(
+            prompt.event, self.preferences, remaining=seconds_left, heard=is_heard, background=prompt.background
+        )
+        return announcement or prompt
 
     def _change_verbosity(self, verbosity: Verbosity) -> None:
         self._set_preferences(msgspec.structs.replace(self.preferences, verbosity=verbosity))
@@ -539,17 +535,20 @@ class Terminal:
         event = prompt.event
         reference = self._prompt_reference(prompt)
         if isinstance(intent, RequestTime):
-            self._printer.print_line(f"Asking for {format_duration(intent.seconds)}.{reference}")
+            self._printer.print_line(f"Asking for {format_time_left(intent.seconds)}.{reference}")
             self._send(
                 lambda reader: reader.renegotiate(minimum_timeout=intent.seconds), prompt, self._check_granted_time
             )
         elif isinstance(intent, Accept):
+            self._presenter.note_answer(prompt.prompt, "accepted")
             self._printer.print_line(f"Sending: accept.{reference}")
             self._send(lambda reader: reader.accept(event), prompt)
         elif isinstance(intent, Reject):
+            self._presenter.note_answer(prompt.prompt, "rejected")
             self._printer.print_line(f"Sending: refuse.{reference}")
             self._send(lambda reader: reader.reject(event), prompt)
         else:
+            self._presenter.note_answer(prompt.prompt, "answered")
             self._printer.print_line(f"Sending: {intent.display_text}")
             if reference:  # on a line of its own, or it could be mistaken for a part of the answer
                 self._printer.print_line(reference)
@@ -595,6 +594,8 @@ class Terminal:
     def _handle_send_failure(self, reason: str, prompt: Announcement | None) -> None:
         self._refusals_before_exit = None
         self._printer.print_line(f"It could not be sent. {reason}")
+        if prompt is not None:
+            self._presenter.forget_answer(prompt.prompt)
         if prompt is not None and prompt.prompt not in self._open_tokens:
             self._perform_intents(self.interpreter.prompt_mentioned(prompt.prompt))
         elif prompt is not None:

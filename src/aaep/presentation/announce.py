@@ -34,12 +34,35 @@ from ..protocol.events import (
     ToolInvoked,
 )
 from ..protocol.fields import Urgency, get_member
-from ..text.phrases import PHRASES, ensure_full_stop, format_duration, get_phrase, humanize_name
+from ..text.phrases import (
+    PHRASES,
+    capitalize,
+    describe_undone,
+    ensure_full_stop,
+    format_time_left,
+    get_phrase,
+    humanize_name,
+)
 from ..text.sanitize import MAX_SPOKEN_LENGTH, sanitize, truncate
-from ..text.summaries import STATE_SUMMARIES, tells_missing_answer
-from .preferences import COMMAND_WORDS, DEFAULT_KEYS, DEFAULT_PREFERENCES, EventView, Preferences
+from ..text.summaries import MAX_TERSE_WORDS, STATE_SUMMARIES
+from .preferences import (
+    COMMAND_WORDS,
+    DEFAULT_KEYS,
+    DEFAULT_PREFERENCES,
+    NO_BACKGROUND,
+    Background,
+    EventView,
+    Preferences,
+)
 
-__all__ = ["DEFAULT_KEYS", "SPEAKABLE_BOUNDARIES", "Announcement", "Preferences", "announce", "choice_labels"]
+__all__ = [
+    "DEFAULT_KEYS",
+    "SPEAKABLE_BOUNDARIES",
+    "Announcement",
+    "Preferences",
+    "announce",
+    "choice_labels",
+]
 
 
 _WORD: Final = re.compile(r"\w+")
@@ -71,21 +94,35 @@ class Announcement(msgspec.Struct, frozen=True, kw_only=True):
     cut: bool = False  # the text was shortened
     seconds: float = 0.0  # approximate speaking time
     redundant: bool = False  # another event says the same and more
+    replaces: str = ""  # the reply token of the same prompt as it was asked before, with less time
+    background: Background = NO_BACKGROUND  # what the listener knew, to announce it again
 
 
 # -- sentences for each event type -----------------------------------------------------------
 
 
 def _compose_started(event: SessionStarted, view: EventView) -> Iterable[str]:
-    yield from (PHRASES["started"], view.summary())
+    yield PHRASES["started"]
+    normal = view.short_text("summary_normal")
+    is_short = normal and len(normal.split()) <= MAX_TERSE_WORDS
+    yield normal if view.is_terse and is_short else view.summary()
+    if view.background.parent_name:
+        yield PHRASES["part"].format(ensure_full_stop(view.background.parent_name))
     if view.is_detailed:
         yield view.duration_text("expected_duration_ms", "takes")
 
 
 def _compose_completed(event: SessionCompleted, view: EventView) -> Iterable[str]:
     summary = view.summary()
-    is_unfinished = f"{summary} ".startswith(f"{PHRASES['ended']} ")  # then it is not done
-    yield from ("" if is_unfinished else PHRASES["completed"], summary)
+    is_told = _begins_with(summary, PHRASES["ended"]) and summary != PHRASES["ended"]
+    if is_told:  # the agent itself says what was not done
+        yield summary
+    elif view.background.undone:
+        yield PHRASES["ended"]
+        yield describe_undone(view.background.undone)
+        yield summary.removeprefix(PHRASES["ended"]).removeprefix(PHRASES["completed"]).strip()
+    else:
+        yield from (PHRASES["completed"], summary)
     if view.is_detailed:
         yield from (
             view.short_text("output_summary"),
@@ -96,36 +133,76 @@ def _compose_completed(event: SessionCompleted, view: EventView) -> Iterable[str
 def _compose_errored(event: SessionErrored, view: EventView) -> Iterable[str]:
     hint = view.short_text("remediation_hint")
     yield from (PHRASES["errored"], _omit_stock_summary(view.summary()), hint)
-    if view.is_detailed or not hint:
+    if not hint:
         yield get_phrase(f"category.{event.error_category}")
     if view.is_detailed and isinstance(event.error_code, str):
         yield PHRASES["code"].format(sanitize(event.error_code))
 
 
 def _compose_cancelled(event: SessionCancelled, view: EventView) -> Iterable[str]:
-    summary = view.summary()
-    yield from (PHRASES["cancelled"], summary)
-    if view.is_detailed or not summary:
-        yield get_phrase(f"by.{event.cancelled_by}")
-    if view.is_detailed and (partial := view.short_text("partial_result")):
-        yield PHRASES["partial"].format(partial)
+    summary = _omit_stock_summary(view.summary())
+    yield PHRASES["cancelled"]
+    yield summary if summary or view.is_terse else PHRASES["unfinished"]
+    if view.is_detailed:
+        yield _omit_if_repeated(get_phrase(f"by.{event.cancelled_by}"), summary)
+        if partial := view.short_text("partial_result"):
+            yield PHRASES["partial"].format(partial)
 
 
 def _compose_state_change(event: StateChanged, view: EventView) -> Iterable[str]:
     members = attend_members(event)
     outcome = members.get("outcome")
-    summary = view.summary()
     if isinstance(outcome, str):
-        is_told = outcome == "timed_out" and tells_missing_answer(summary)
-        yield "" if is_told else get_phrase(f"outcome.{outcome}", "outcome.other")
-    elif members.get("resync") is True:
+        yield from _compose_outcome(outcome, view)
+        return
+    summary = view.summary()
+    if members.get("resync") is True:
         yield PHRASES["resync"]
     if summary:
         yield summary
-    elif not isinstance(outcome, str):
+    else:
         state = sanitize(event.to_state).replace("_", " ").strip()
         phrase = get_phrase(f"state.{event.to_state}", "state.other" if state else "state.unnamed")
         yield phrase.format(truncate(state, 80))
+
+
+_NOT_DONE_OUTCOMES: Final = ("rejected", "timed_out", "withdrawn", "unavailable", "no_reply_channel")
+
+
+def _compose_outcome(outcome: str, view: EventView) -> Iterable[str]:
+    """Yield how a prompt ended, and what was therefore not done, unless the listener did it."""
+    background = view.background
+    label = get_phrase(f"outcome.{outcome}", "outcome.other")
+    summary = view.summary()
+    # The agent may know better why: that nobody is left, for instance, and not that time ran out.
+    stock_labels = [
+        PHRASES[f"outcome.{name}"] for name in (outcome, *_NOT_DONE_OUTCOMES) if f"outcome.{name}" in PHRASES
+    ]
+    told_label = next((stock for stock in stock_labels if _begins_with(summary, stock)), "")
+    if told_label:
+        label = told_label
+        summary = summary.removeprefix(told_label).strip()
+    is_undone = bool(background.action) and outcome in _NOT_DONE_OUTCOMES
+    if is_undone and outcome == "timed_out" and background.is_default_accept:
+        is_undone = False
+        summary = summary or PHRASES["outcome.granted"]
+    if summary == PHRASES["outcome.modified"]:
+        is_undone = False
+    elif background.answered_by == "listener":
+        is_undone = False  # who refused knows what was not done
+        summary = "" if told_label else summary
+    elif summary.endswith(PHRASES["undone"].format("")):
+        is_undone = False  # the agent says it
+    if background.answered_by == "other":
+        label = get_phrase(f"outcome.{outcome}.elsewhere") or label
+    yield label
+    undone = describe_undone([background.action]) if is_undone and not view.is_terse else ""
+    yield undone
+    yield _omit_if_repeated(summary, label, undone)
+
+
+def _begins_with(text: str, sentence: str) -> bool:
+    return f"{text} ".startswith(f"{sentence} ")
 
 
 def _is_redundant(event: Envelope, verbosity: str) -> bool:
@@ -145,20 +222,19 @@ def _is_redundant(event: Envelope, verbosity: str) -> bool:
 
 
 def _compose_progress(event: ProgressUpdated, view: EventView) -> Iterable[str]:
-    yield PHRASES["progress"]
     step, total, percent = (get_member(event.progress, name) for name in ("step", "total_steps", "percent"))
     summary = view.summary()
     text = get_member(event.progress, "description")
     description = view.shorten(sanitize(text), "progress") if isinstance(text, str) else ""
+    words = {*_WORD.findall(summary or description)}
     numbers = []
-    if isinstance(percent, (int, float)):
+    if isinstance(percent, (int, float)) and math.isfinite(percent) and str(round(percent)) not in words:
         numbers.append(PHRASES["percent"].format(round(percent)))
-    if isinstance(step, int):
+    if isinstance(step, int) and str(step) not in words and (percent is None or view.is_detailed):
         has_total = isinstance(total, int) and total >= step
         numbers.append(PHRASES["step.of" if has_total else "step"].format(step, total))
     if summary:
-        yield summary
-        yield from (_omit_if_repeated(number, summary) for number in numbers if view.is_detailed)
+        yield from (summary, *numbers)
     elif description or numbers:
         view.language = view.primary_language if description else None
         yield from (description, *numbers)
@@ -168,49 +244,85 @@ def _compose_progress(event: ProgressUpdated, view: EventView) -> Iterable[str]:
         yield view.duration_text("eta_ms", "left")
 
 
-def _format_tool_label(event: ToolInvoked | ToolCompleted, phrase: str) -> str:
-    tool_name = truncate(humanize_name(sanitize(event.tool)), 80) or PHRASES["tool"]
-    label = PHRASES[phrase].format(tool_name)
-    return label[:1].upper() + label[1:]
+def _format_tool_name(event: ToolInvoked | ToolCompleted) -> str:
+    return truncate(humanize_name(sanitize(event.tool)), 80) or PHRASES["tool"]
 
 
 def _compose_tool_invoked(event: ToolInvoked, view: EventView) -> Iterable[str]:
-    label = _format_tool_label(event, "invoked")
+    label = PHRASES["invoked"].format(_format_tool_name(event))
     summary = view.summary()
-    yield from (label, _omit_if_repeated(summary, label) if summary else view.short_text("description"))
+    description = view.short_text("description")
+    yield summary or label
+    if not summary:
+        yield _omit_if_repeated(description, label)
+    elif view.is_detailed:
+        yield _omit_if_repeated(description, summary)
     if view.is_detailed:
-        yield from (
-            view.short_text("description") if summary else "",
-            _omit_if_repeated(view.short_text("args_summary"), summary),
-        )
+        yield _omit_if_repeated(view.short_text("args_summary"), summary)
         yield view.duration_text("expected_duration_ms", "takes")
-    if event.irreversible is True and view.verbosity != "terse":
-        yield PHRASES["undo.irreversible"]
+    if event.irreversible is True and not view.is_terse and not view.background.is_agreed:
+        yield PHRASES["undo.warning"]
 
 
 def _compose_tool_completed(event: ToolCompleted, view: EventView) -> Iterable[str]:
+    """Yield which call ended: by what was said when it began, or else by the tool's name; and how, once."""
+    name = capitalize(_format_tool_name(event))
+    subject = _remove_full_stop(view.background.call_summary) or name
     summary = view.summary()
     if attend_members(event).get("skipped") is True:
         yield view.short_text("summary_normal")  # all there is to tell of both events of the call
         return
+    stock = PHRASES["success"].format(name)
     if event.status == "success":
-        yield from (_format_tool_label(event, "success"), _omit_stock_summary(summary))
+        is_own = bool(summary) and not _begins_with(summary, stock) and summary not in _STOCK_SUMMARIES
+        if is_own:
+            yield summary
+        else:
+            summary = ""
+            has_subject = subject != name and not view.is_terse
+            yield PHRASES["success.summary"].format(subject) if has_subject else stock
     elif event.status == "error" and event.error_message == "cancelled":  # C-42: the tool has stopped
-        label = _format_tool_label(event, "stopped")
-        yield from (label, _omit_if_repeated(summary, label) if view.is_detailed else "")
+        text = PHRASES["stopped"].format(subject)
+        yield from (text, _omit_if_repeated(summary, text) if view.is_detailed else "")
+    elif event.status == "timeout":
+        text = PHRASES["timeout"].format(subject)
+        yield text
+        # C-42: that it may have happened is said once, whatever else repeats it.
+        for message in (view.short_text("error_message"), summary):
+            yield "" if _is_stock_timeout(message) else _omit_if_repeated(_omit_stock_summary(message), text)
     else:
-        label = _format_tool_label(event, "timeout" if event.status == "timeout" else "error")
-        yield label
-        members = parse_json(event.raw)[0] if event.raw else None  # C-61: an unknown status is said as it is
-        status = members.get("status") if isinstance(members, dict) else None
-        if isinstance(status, str) and status not in ("success", "error", "timeout") and sanitize(status):
-            yield PHRASES["status"].format(truncate(sanitize(status), 80))
-        message = _omit_if_repeated(view.short_text("error_message"), label)
-        yield message or _omit_stock_summary(_omit_if_repeated(summary, label))
-        if message and view.is_detailed:
-            yield _omit_if_repeated(summary, label, message)
+        yield from _compose_failure(event, view, subject, summary)
     if view.is_detailed:
         yield _omit_if_repeated(view.duration_text("duration_ms", "took"), summary)
+
+
+def _compose_failure(event: ToolCompleted, view: EventView, subject: str, summary: str) -> Iterable[str]:
+    reason = _omit_stock_summary(view.short_text("error_message")) or _omit_stock_summary(summary)
+    reason = reason.removeprefix("The tool failed: ")
+    for name in (subject, capitalize(_format_tool_name(event))):
+        for stock in (PHRASES["error.reason"].format(name, ""), PHRASES["error"].format(name)):
+            reason = reason.removeprefix(stock).strip()
+    if reason.endswith(PHRASES["undone"].format("")):  # a whole sentence of ours: it never began
+        yield reason
+        return
+    text = PHRASES["error.reason"].format(subject, reason) if reason else PHRASES["error"].format(subject)
+    yield text
+    members = parse_json(event.raw)[0] if event.raw else None  # C-61: an unknown status is said as it is
+    status = members.get("status") if isinstance(members, dict) else None
+    if isinstance(status, str) and status not in ("success", "error", "timeout") and sanitize(status):
+        yield PHRASES["status"].format(truncate(sanitize(status), 80))
+    has_news = not {*_WORD.findall(summary.casefold())} <= {*_WORD.findall(text.casefold())}
+    if view.is_detailed and has_news:
+        yield _omit_stock_summary(summary)
+
+
+def _is_stock_timeout(text: str) -> bool:
+    """Whether a text is what we say ourselves of a call that did not finish."""
+    return text.endswith(PHRASES["timeout"].format(""))
+
+
+def _remove_full_stop(text: str) -> str:
+    return text.removesuffix(".").removesuffix("…").rstrip()
 
 
 def _compose_output(event: OutputStreaming, view: EventView) -> Iterable[str]:
@@ -224,22 +336,38 @@ def _compose_output(event: OutputStreaming, view: EventView) -> Iterable[str]:
 
 def _compose_confirmation(event: AwaitingConfirmation, view: EventView) -> Iterable[str]:
     """Yield action and consequence at every verbosity, then risk, time, default and whether it can be refused. C-51"""
+    is_short = view.is_terse or view.background.is_familiar
     yield PHRASES["confirm"]
     action = view.short_text("action")
     consequence = view.short_text("consequence")
     if view.is_detailed:
         yield _omit_if_repeated(view.summary(), *map(sanitize, (event.action, event.consequence)), action, consequence)
     yield action or PHRASES["action.none"]
-    yield PHRASES["consequence"].format(consequence) if consequence else PHRASES["consequence.none"]
-    yield get_phrase(f"risk.{get_member(event, 'risk_level')}", "risk.none")
-    yield PHRASES[f"undo.{_resolve_reversibility(event)}"]
-    yield _format_timeout(view, "default.accept" if event.default_decision == "accept" else "default.reject")
+    risk = get_member(event, "risk_level")
+    reversibility = _resolve_reversibility(event)
+    is_unstated = consequence == PHRASES["consequence.unstated"] and (risk, reversibility) == ("high", "irreversible")
+    if is_unstated and view.background.is_effect_told:
+        yield PHRASES["consequence.again"]
+    else:
+        yield PHRASES["consequence"].format(consequence) if consequence else PHRASES["consequence.none"]
+    if not is_unstated or view.background.is_effect_told:  # otherwise it was just said in other words
+        risk_text = get_phrase(f"risk.{risk}", "risk.unstated" if is_short else "risk.none")
+        yield PHRASES["risk"].format(risk_text, PHRASES[f"undo.{reversibility}"])
+    default = "default.accept" if event.default_decision == "accept" else "default.reject"
+    yield _format_timeout(view, f"{default}.short" if is_short else default)
     allowed = get_member(event, "allowed_replies")
-    yield PHRASES["refusable" if allowed is None or "reject" in allowed else "unrefusable"]  # CF-018
+    if allowed is not None and "reject" not in allowed:
+        yield PHRASES["unrefusable"]  # CF-018
     if allowed is not None and "accept" not in allowed:
         yield PHRASES["unacceptable"]
     if not view.is_heard and view.remainders.keys() & {"action", "consequence"}:
-        yield PHRASES["uncut"]
+        yield _format_cut_notice(view.preferences)
+
+
+def _format_cut_notice(preferences: Preferences) -> str:
+    """Return the sentence that says how to hear the whole of a prompt. C-22"""
+    key = COMMAND_WORDS["more"] if preferences.lines else preferences.keys.get("more")
+    return PHRASES["uncut"].format(key) if key and preferences.keys else PHRASES["uncut.plain"]
 
 
 def _resolve_reversibility(event: AwaitingConfirmation) -> str:
@@ -257,7 +385,7 @@ def _format_timeout(view: EventView, phrase: str, answer: str = "") -> str:
     """Return the phrase for the time left and for what happens then."""
     if view.seconds_left is None or view.seconds_left <= 0:
         return PHRASES["expired"]
-    return PHRASES[phrase].format(format_duration(view.seconds_left), answer)
+    return capitalize(PHRASES[phrase].format(format_time_left(view.seconds_left), answer))
 
 
 def _compose_clarification(event: AwaitingClarification, view: EventView) -> Iterable[str]:
@@ -269,18 +397,15 @@ def _compose_clarification(event: AwaitingClarification, view: EventView) -> Ite
     if context := view.short_text("context"):
         yield PHRASES["why"].format(context)
     labels = choice_labels(event)
-    if labels:
-        yield PHRASES["choices"]
-        yield from (
-            PHRASES["choice"].format(number, view.shorten(label, "choices"))
-            for number, label in enumerate(labels, start=1)
-        )
-    for kind in get_member(event, "accepted_response_kinds") or (() if labels else ("freetext",)):
-        yield get_phrase(f"kind.{kind}")
+    yield from (
+        PHRASES["choice"].format(number, view.shorten(label, "choices")) for number, label in enumerate(labels, start=1)
+    )
+    if view.is_detailed or not (view.is_terse or view.background.is_familiar):
+        for kind in get_member(event, "accepted_response_kinds") or (() if labels else ("freetext",)):
+            yield get_phrase(f"kind.{kind}")
     default = get_member(event, "default_response")
     answer = sanitize(default) if isinstance(default, str) else ""
-    phrase = "default.response" if answer else "default.none"
-    yield _format_timeout(view, phrase, view.shorten(answer, "default_response"))
+    yield _format_timeout(view, "time.default" if answer else "time", view.shorten(answer, "default_response"))
 
 
 def choice_labels(event: AwaitingClarification) -> list[str]:
@@ -298,7 +423,7 @@ def _compose_handoff(event: HandoffRequested, view: EventView) -> Iterable[str]:
     reason = view.short_text("reason")
     summary = view.summary()
     yield from (label, reason or summary)
-    if reason and view.verbosity != "terse" and summary != label:
+    if reason and view.is_detailed and summary != label:
         yield summary
 
 
@@ -360,9 +485,12 @@ def _normalize_words(text: str) -> str:
     return f" {' '.join(_WORD.findall(text.casefold()))} "
 
 
+_STOCK_SUMMARIES: Final = ("Done.", "Failed.", "Stopped.", "Cancelled.")
+
+
 def _omit_stock_summary(summary: str) -> str:
     """Return a summary, or nothing if it only repeats its label in other words."""
-    return "" if summary in ("Done.", "Failed.") else summary
+    return "" if summary in _STOCK_SUMMARIES else summary
 
 
 # -- prompts ---------------------------------------------------------------------------------
@@ -421,6 +549,7 @@ def announce(
     *,
     remaining: float | None = None,
     heard: bool = False,
+    background: Background = NO_BACKGROUND,
 ) -> Announcement | None:
     """
     Return the announcement of an event, or None if it is not announced by itself.
@@ -428,8 +557,9 @@ def announce(
     That is so for a chunk of output that ends at no boundary (OUT-007; use
     :class:`~aaep.presentation.presenter.Presenter`), and for background progress where the listener wants the
     fewest announcements (PROG-003). ``remaining`` is the number of seconds that
-    a prompt is still open, and ``heard`` says that the whole of it was heard
-    before, so that it can be accepted though it is shortened (C-22).
+    a prompt is still open, ``heard`` says that the whole of it was heard
+    before, so that it can be accepted though it is shortened (C-22), and
+    ``background`` is what the listener knows already.
     """
     event_type = CORE_EVENTS.get(event.type, type(event))
     urgency: Urgency = "critical" if event_type in CRITICAL else _get_urgency(event)  # C-16: whatever it says
@@ -441,8 +571,9 @@ def announce(
         return None
     seconds_left = _get_seconds_left(event, remaining)
     verbosity = "terse" if preferences.load == "low" else preferences.verbosity
-    view = EventView(event, preferences, verbosity, MAX_SPOKEN_LENGTH, seconds_left, is_heard=heard)
-    full_view = EventView(event, preferences, "detailed", math.inf, seconds_left)
+    unfamiliar = msgspec.structs.replace(background, is_familiar=False, is_effect_told=False)
+    view = EventView(event, preferences, verbosity, MAX_SPOKEN_LENGTH, seconds_left, background, is_heard=heard)
+    full_view = EventView(event, preferences, "detailed", math.inf, seconds_left, unfamiliar)
     compose = _COMPOSERS.get(type(event), _compose_other)
     text = _join_sentences(compose(event, view))
     detail = _join_sentences(compose(event, full_view))
@@ -451,12 +582,21 @@ def announce(
     about = ""
     if asks:
         is_complete = heard or not view.remainders.keys() & {"action", "consequence"}
-        keys = _prompt_keys(event, preferences, is_complete=is_complete, has_detail=text != detail)
+        whole_view = EventView(event, preferences, verbosity, MAX_SPOKEN_LENGTH, seconds_left, unfamiliar)
+        has_detail = _join_sentences(compose(event, whole_view)) != detail
+        keys = _prompt_keys(event, preferences, is_complete=is_complete, has_detail=has_detail)
         detail_keys = _prompt_keys(event, preferences, is_complete=True, has_detail=False)
         about = full_view.full_text("question" if event_type is AwaitingClarification else "action")
-    text = _append_key_help(text, keys, preferences)
+    if not (background.is_familiar or verbosity == "terse"):
+        text = _append_key_help(text, keys, preferences)
     detail = _append_key_help(detail, detail_keys, preferences)
     rest = _append_key_help(_compose_rest(view), detail_keys, preferences) if asks and view.remainders else ""
+    if background.session_name:
+        text = PHRASES["session"].format(background.session_name, text)
+        detail = PHRASES["session"].format(background.session_name, detail)
+        rest = PHRASES["session"].format(background.session_name, rest) if rest else ""
+    if background.answered_by == "listener":  # the echo of one's own answer is no alarm
+        urgency = "normal"
     return Announcement(
         text=text,
         detail=detail,
@@ -475,6 +615,7 @@ def announce(
         detail_keys=detail_keys,
         careful=isinstance(event, AwaitingConfirmation) and _is_risky(event, view),
         cut=bool(view.remainders),
+        background=background,
         redundant=_is_redundant(event, preferences.verbosity),
         seconds=max(len(text.split()), len(text) / 8) * 60 / max(preferences.pace, 1),  # not every script has spaces
     )
@@ -516,13 +657,12 @@ def _get_urgency(event: Envelope) -> Urgency:
 
 def _append_key_help(text: str, keys: tuple[tuple[str, str], ...], preferences: Preferences) -> str:
     """Append the sentence that lists the keys, or the command words where input is by lines."""
-    words = {"y": "yes", "n": "no", **{key: COMMAND_WORDS.get(name, key) for name, key in preferences.keys.items()}}
-    hints = [
-        PHRASES["key"].format(words.get(key, key) if preferences.lines else key, effect)
-        for key, effect in keys
-        if not key.isdecimal()  # the numbers of choices are part of the text
-    ]
-    if not hints:
+    listed = [(key, effect) for key, effect in keys if not key.isdecimal()]  # choices have their numbers in the text
+    if not listed:
         return text
-    sentence = PHRASES["write" if preferences.lines else "press"].format(", ".join(hints))
+    if not preferences.lines:
+        return f"{text} {', '.join(PHRASES['key'].format(key, effect) for key, effect in listed)}."
+    words = {"y": "yes", "n": "no", **{key: COMMAND_WORDS.get(name, key) for name, key in preferences.keys.items()}}
+    *others, last = (words.get(key, key) for key, _ in listed)
+    sentence = PHRASES["write"].format(", ".join(others), last) if others else PHRASES["write.one"].format(last)
     return f"{text} {sentence}"

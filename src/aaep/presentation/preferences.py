@@ -1,20 +1,28 @@
-"""A listener's preferences, and the choice of an event's text, language and length by them."""
+"""A listener's preferences and background, and the choice of an event's text, language and length by them."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Final
+from typing import Final, Literal
 
 import msgspec
 
 from ..protocol.events import Envelope
 from ..protocol.fields import Risk, Verbosity, get_member
 from ..text.languages import match_language, parse_variant_name
-from ..text.phrases import PHRASES, format_duration, truncate_with_notice
+from ..text.phrases import PHRASES, format_duration, format_time_left, truncate_with_notice
 from ..text.quotation import speak_structure
 from ..text.sanitize import sanitize, truncate
 
-__all__ = ["COMMAND_WORDS", "DEFAULT_KEYS", "DEFAULT_PREFERENCES", "EventView", "Preferences"]
+__all__ = [
+    "COMMAND_WORDS",
+    "DEFAULT_KEYS",
+    "DEFAULT_PREFERENCES",
+    "NO_BACKGROUND",
+    "Background",
+    "EventView",
+    "Preferences",
+]
 
 DEFAULT_KEYS: Final[Mapping[str, str]] = {"accept": "a", "reject": "r", "more": "m", "time": "t", "close": "q"}
 COMMAND_WORDS: Final[Mapping[str, str]] = {  # what to type where whole lines are read
@@ -39,9 +47,30 @@ class Preferences(msgspec.Struct, frozen=True, kw_only=True):
     pace: int = 180  # words a minute
     markdown: bool = True  # read text that is markdown as what it means, not as signs
     load: Risk = "medium"  # CAP-039: low asks for the fewest announcements
+    # Progress is announced when both have passed since it was announced last; 0 for no limit.
+    progress_interval: float = 5.0  # seconds
+    progress_step: float = 10.0  # percent
 
 
 DEFAULT_PREFERENCES: Final = Preferences()
+
+
+class Background(msgspec.Struct, frozen=True, kw_only=True):
+    """What a listener knows already when an event is announced. Without any of it, everything is told."""
+
+    session_name: str = ""  # said first, where several sessions are heard in turn
+    parent_name: str = ""  # of the work that a session is a part of
+    is_familiar: bool = False  # prompts of this kind were heard before, with how to answer them
+    is_effect_told: bool = False  # that nobody stated the effect of this tool was heard before
+    call_summary: str = ""  # what the author said of a call when it began
+    is_agreed: bool = False  # the call was agreed to just before
+    action: str = ""  # what the prompt that an outcome closes asked for
+    is_default_accept: bool = False  # without an answer, that prompt counted as accepted
+    answered_by: Literal["listener", "other", ""] = ""  # who answered the prompt, if that is known
+    undone: tuple[str, ...] = ()  # the actions of a session that were asked for and not done
+
+
+NO_BACKGROUND: Final = Background()
 
 
 class EventView:
@@ -54,10 +83,12 @@ class EventView:
         verbosity: str,
         max_length: float,
         seconds_left: float | None,
+        background: Background = NO_BACKGROUND,
         *,
         is_heard: bool = False,
     ) -> None:
         self.event = event
+        self.background = background
         self.preferences = preferences
         self.verbosity = verbosity
         self.max_length = max_length
@@ -119,7 +150,14 @@ class EventView:
         value = get_member(self.event, name)
         if not isinstance(value, int) or value < 0:
             return ""
-        return PHRASES[phrase].format(format_duration(value / 1000))
+        # What has passed is never rounded up, and what is to come is only an estimate.
+        text = format_duration(value / 1000) if phrase == "took" else format_time_left(value / 1000)
+        return PHRASES[phrase].format(text)
+
+    @property
+    def is_terse(self) -> bool:
+        """Whether the listener wants the fewest words."""
+        return self.verbosity == "terse"
 
     @property
     def is_detailed(self) -> bool:

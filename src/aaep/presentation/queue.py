@@ -15,7 +15,7 @@ from typing import Final, Literal
 import msgspec
 
 from ..protocol.events import CORE_EVENTS, CRITICAL, TERMINAL, ProgressUpdated, StateChanged
-from ..text.phrases import PHRASES, format_duration, truncate_with_notice
+from ..text.phrases import PHRASES, capitalize, format_time_left, shorten_action, truncate_with_notice
 from .announce import Announcement, announce
 from .preferences import DEFAULT_PREFERENCES, Preferences
 
@@ -105,6 +105,8 @@ class Queue:
             return []  # sent again after a reconnect, and already spoken or queued
         if announcement.redundant:
             return []
+        if announcement.replaces:
+            announcement = self._replace_prompt(announcement)
         self.history.append(announcement)
         # CF-025: the outcome of a prompt is critical for the listener who was asked.
         is_outcome = not announcement.asks and announcement.prompt in self._open_prompts
@@ -142,8 +144,10 @@ class Queue:
             if is_due and prompt.deadline > now and needs_reminder:
                 # The countdown names its prompt, as there may be several.
                 about = truncate_with_notice(prompt.announcement.about, MAX_PROMPT_NAME_LENGTH)
-                text = PHRASES["countdown"].format(format_duration(prompt.deadline - now), about).rstrip()
-                self._critical_items.append(_QueuedItem(prompt.announcement, text_override=text, is_critical=True))
+                text = PHRASES["countdown"].format(format_time_left(prompt.deadline - now), about).rstrip()
+                self._critical_items.append(
+                    _QueuedItem(prompt.announcement, text_override=capitalize(text), is_critical=True)
+                )
         return self._interrupt() + self._speak_next(now)
 
     def next_deadline(self, now: float) -> float | None:
@@ -220,9 +224,28 @@ class Queue:
             actions = self._stop_current()
         return actions, bool(closed)
 
+    def _replace_prompt(self, announcement: Announcement) -> Announcement:
+        """
+        Take out the prompt that another one replaces, and return what to announce of the new one.
+
+        If the old one was not heard yet, that is everything.
+        """
+        replaced = self._open_prompts.pop(announcement.replaces, None)
+        is_unheard = replaced is None
+        for queue in (self._critical_items, self._waiting_items):
+            remaining = [item for item in queue if item.announcement.prompt != announcement.replaces]
+            is_unheard |= len(remaining) < len(queue)
+            queue.clear()
+            queue.extend(remaining)
+        if not is_unheard:
+            return announcement
+        return announce(announcement.event, self.preferences, background=announcement.background) or announcement
+
     def _describe_prompt(self, announcement: Announcement) -> str:
-        """Return the sentence that names the prompt an outcome is about."""
+        """Return the sentence that names the prompt an outcome is about, unless the outcome does."""
         about = self._open_prompts[announcement.prompt].announcement.about
+        if about and shorten_action(about) in announcement.text:
+            return ""
         return PHRASES["about"].format(truncate_with_notice(about, MAX_PROMPT_NAME_LENGTH)) if about else ""
 
     def _enqueue_reminder(self, queue: deque[_QueuedItem], now: float) -> None:
@@ -324,7 +347,13 @@ class Queue:
             return msgspec.structs.replace(announcement, keys=(), detail_keys=()), PHRASES["outcome.other"]
         seconds_left = max(0.0, prompt.deadline - now)
         if abs(seconds_left - announcement.timeout) >= 1:
-            announcement = announce(announcement.event, self.preferences, remaining=seconds_left) or announcement
+            refreshed = announce(
+                announcement.event, self.preferences, remaining=seconds_left, background=announcement.background
+            )
+            if refreshed is not None and announcement.replaces:
+                text = PHRASES["longer"].format(format_time_left(seconds_left))
+                refreshed = msgspec.structs.replace(refreshed, text=text, replaces=announcement.replaces)
+            announcement = refreshed or announcement
         return announcement, prefix
 
 

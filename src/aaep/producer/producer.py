@@ -570,7 +570,7 @@ class _Teller:
     def __init__(self, say: Callable[[str], object], clock: Callable[[], float]) -> None:
         self._say = say
         self._clock = clock
-        self._presenter = Presenter(Preferences(keys={}))  # nothing can be answered here
+        self._presenter = Presenter(Preferences(keys={}), can_answer=False)
         self._queue: deque[Envelope] = deque()
         self._lock = threading.Lock()
         self._thread: int | None = None  # the one that is telling
@@ -593,7 +593,7 @@ class _Teller:
 
     def _tell(self, event: Envelope) -> None:
         for announcement in self._presenter.present(event, self._clock()):
-            if announcement.text and not announcement.redundant:
+            if announcement.text:
                 try:
                     self._say(announcement.text)
                 except Exception:  # readers have heard it, so nothing is undone because this one could not

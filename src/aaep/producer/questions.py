@@ -29,7 +29,7 @@ from ..protocol.events import AwaitingClarification, AwaitingConfirmation, Choic
 from ..protocol.messages import Reply
 from ..runtime.background import Waitable, check_may_block
 from ..runtime.ids import new_id
-from ..text.phrases import format_duration
+from ..text.phrases import PHRASES, capitalize, format_time_left
 from ..text.summaries import (
     Summaries,
     SummaryLike,
@@ -126,6 +126,11 @@ class Ask:
         self.timers: list[Callable[[], None]] = []  # each cancels one
         self.is_taken = False  # the answer was seen, and may be acted on
         self._questions = questions
+
+    @property
+    def action(self) -> str:
+        """What is to be agreed to; empty for a question that is none of agreeing."""
+        return self.about if self.kind == "confirmation" else ""
 
     @property
     def needs_whole_time(self) -> bool:
@@ -383,10 +388,12 @@ class Questions:
         """Nobody could answer, so nothing is asked and nothing done. CF-001, CF-006"""
         default = ask.members.get("default_response")
         is_clarification = ask.kind == "clarification"
-        how = "defaulted" if default is not None else "unavailable" if is_clarification else "no_reply_channel"
+        how = "no_reply_channel"
+        if is_clarification:
+            how = "unasked_defaulted" if default is not None else "unasked_unanswered"
         if not self._is_calling():
             state = "thinking" if self._emitter.agent_state != "thinking" else "deciding"
-            summaries = summarize_outcome(how, ask.about)
+            summaries = summarize_outcome(how, ask.action)
             self._emitter.change_state(state, summaries, urgency="normal", attend={"outcome": "no_reply_channel"})
         if not is_clarification:
             self._note_refusal(ask)
@@ -410,7 +417,7 @@ class Questions:
             self.expire()  # where time has passed all at once, as when a machine wakes up
             if self.current is not ask or self._is_withheld:  # CF-001: whoever was not asked has no time to answer
                 return
-            text = f"{format_duration(seconds_left).capitalize()} left to answer."
+            text = capitalize(PHRASES["time_left"].format(format_time_left(seconds_left)))
             self._emitter.emit(
                 ProgressUpdated,
                 Summaries(text, text, f"{text} {truncate_with_ellipsis(ask.about)}"),
@@ -500,7 +507,7 @@ class Questions:
         is_lost = self._cause == "lost"
         answer = _build_answer(ask, prompt, is_lost=is_lost)
         if is_lost and ask.kind == "clarification":
-            self._cause = "lost.default" if "default_response" in ask.members else "lost.question"
+            self._cause = "lost_defaulted" if "default_response" in ask.members else "lost_unanswered"
         how = self._cause or _find_cause(answer, prompt)
         self._cause = ""
         is_asked_again = how == "longer"
@@ -512,12 +519,13 @@ class Questions:
             self._all_granted.append(ask)
             self._hub.call_at(self._emitter.clock() + _GRACE, partial(self._release_granted, ask))
         state = "calling_tool" if self._is_calling() or is_call_granted else "thinking"
+        attend = {"reply_token": prompt.token, "outcome": _TOLD_OUTCOMES.get(answer.outcome, answer.outcome)}
         try:
             self._emitter.change_state(
                 "deciding" if is_asked_again and state == "thinking" else state,
-                summarize_outcome(how, ask.about),
+                summarize_outcome(how, ask.action),
                 urgency="critical",
-                attend={"reply_token": prompt.token, "outcome": _TOLD_OUTCOMES.get(answer.outcome, answer.outcome)},
+                attend={**attend, "asked_again": True} if is_asked_again else attend,
             )
         finally:
             if is_asked_again:
@@ -591,8 +599,8 @@ class Questions:
 def _summarize(ask: Ask) -> Summaries:
     about = truncate_with_ellipsis(ask.about)  # the action or question itself is told whole
     if ask.kind == "confirmation":
-        return Summaries("Confirm.", about, f"{about} {truncate_with_ellipsis(ask.members['consequence'])}")
-    return Summaries("Question.", about, about)
+        return Summaries(PHRASES["confirm"], about, f"{about} {truncate_with_ellipsis(ask.members['consequence'])}")
+    return Summaries(PHRASES["question"], about, about)
 
 
 def _build_answer(ask: Ask, prompt: PromptState, *, is_lost: bool) -> Answer:

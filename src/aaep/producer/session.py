@@ -41,6 +41,7 @@ from ..protocol.events import (
 )
 from ..protocol.messages import Reply
 from ..runtime.ids import new_id
+from ..text.phrases import PHRASES
 from ..text.sentences import CoalesceHint
 from ..text.summaries import (
     Summaries,
@@ -77,10 +78,10 @@ CURRENT_SESSIONS: Final[contextvars.ContextVar[tuple[Session, ...]]] = contextva
 
 _REQUESTER: Final = re.compile(r"(user|system|agent):.")
 _MAX_DURATION: Final = 86_400_000  # milliseconds
-_NOT_TAKEN: Final = (
-    "Not taken.",
-    "Nobody has taken over. The work is not finished.",
-    "Nobody has taken over. The work is not finished.",
+_NOT_TAKEN: Final = Summaries(
+    terse=PHRASES["not_taken"],
+    normal=f"{PHRASES['not_taken']} {PHRASES['unfinished']}",
+    detailed=f"{PHRASES['not_taken']} {PHRASES['unfinished']}",
 )
 
 
@@ -187,11 +188,9 @@ class Session:
 
     def _emit_start(self) -> None:
         self._started_at = self._emitter.clock()
-        name = self.producer.info.agent_name
-        usual = summarize_start(name if isinstance(name, str) else "The agent")
         self._started_event = self._emitter.emit(
             SessionStarted,
-            self._complete_summaries(self._summary, usual),
+            summarize_start(self._summary, english=self._emitter.is_english),
             attend=None if self._parent is None else {"parent_session_id": self._parent.session_id},
             request_text=UNSET if self._request is None else clean_text(self._request),
             requested_by=UNSET if self._requested_by is None else self._requested_by,

@@ -34,6 +34,13 @@ class Attend(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tr
         Literal["accepted", "rejected", "timed_out", "withdrawn", "answered", "unavailable", "no_reply_channel"]
         | UnsetType
     ) = UNSET
+    asked_again: (
+        Annotated[
+            bool,
+            Meta(description="True on the outcome of a prompt that is asked again at once, with more time (CF-028)."),
+        ]
+        | UnsetType
+    ) = UNSET
     parent_session_id: SessionId | UnsetType = UNSET
     resync: Annotated[bool, Meta(description="True on the state.changed that catches a reader up.")] | UnsetType = UNSET
     audience: (

@@ -173,11 +173,11 @@ class ReplayedSession:
         with self._lock:
             event = prompt.event
             outcome = result.outcome if result.outcome in _RESOLUTION_BY_OUTCOME else "withdrawn"
-            subject = event.action if isinstance(event, AwaitingConfirmation) else event.question
+            action = event.action if isinstance(event, AwaitingConfirmation) else ""
             from_state = self._agent_state(event.producer.agent_id)
             self._send(
                 StateChanged(
-                    **self._build_envelope(event, summarize_outcome(outcome, subject)),
+                    **self._build_envelope(event, summarize_outcome(outcome, action)),
                     context=_contexts(event),
                     urgency="critical",
                     from_state=from_state,

@@ -25,6 +25,7 @@ from ..identity.origins import is_on_this_machine
 from ..presentation.announce import Announcement
 from ..presentation.preferences import DEFAULT_PREFERENCES, Preferences
 from ..presentation.presenter import Presenter
+from ..protocol.attend_extension import attend_member
 from ..protocol.audit import Audit, Finding
 from ..protocol.events import AwaitingClarification, AwaitingConfirmation, Envelope, ProducerInfo
 from ..protocol.fields import Verbosity
@@ -116,6 +117,7 @@ class Subscriber:
         channel = _open_channel(source, connect, use_other_transports=reconnect.other_transports)
         if on_message is not None:
             channel = RecordingChannel(channel, on_message)
+        self._own_answers: dict[str, str] = {}  # the outcome of each if it counts, by reply token
         self._connection = Connection(
             channel,
             terms,
@@ -246,28 +248,31 @@ class Subscriber:
         was never asked here. That it was sent does not say that it counted: the
         outcome comes as an event.
         """
-        return self._reply(
-            asked, partial(build_confirmation_reply, decision="accept", decided_by=decided_by, rationale=rationale)
-        )
+        write = partial(build_confirmation_reply, decision="accept", decided_by=decided_by, rationale=rationale)
+        return self._reply(asked, write, outcome="accepted")
 
     def reject(
         self, asked: Envelope | str, *, decided_by: str = LOCAL_USER, rationale: str | None = None
     ) -> Waitable[None]:
         """Send the person's no to a confirmation."""
         write = partial(build_confirmation_reply, decision="reject", decided_by=decided_by, rationale=rationale)
-        return self._reply(asked, write, refusing=True)
+        return self._reply(asked, write, refusing=True, outcome="rejected")
 
     def answer(
         self, asked: Envelope | str, response: str | bool | int | float, *, decided_by: str = LOCAL_USER
     ) -> Waitable[None]:
         """Send the person's answer to a question."""
-        return self._reply(asked, partial(build_clarification_reply, response=response, decided_by=decided_by))
+        write = partial(build_clarification_reply, response=response, decided_by=decided_by)
+        return self._reply(asked, write, outcome="answered")
 
     def pass_on(self, message: Reply) -> Waitable[None]:
         """Forward a reply that another subscriber gave, unchanged, as a hub does."""
         return self._reply(message.reply_token, partial(forward_reply, message), refusing=is_refusal(message))
 
-    def _reply(self, asked: Envelope | str, write: Callable[..., bytes], *, refusing: bool = False) -> Waitable[None]:
+    def _reply(
+        self, asked: Envelope | str, write: Callable[..., bytes], *, refusing: bool = False, outcome: str = ""
+    ) -> Waitable[None]:
+        """Send a reply; ``outcome`` is what the prompt comes to if it counts."""
         connection = self._connection
         now = format_timestamp(connection.wall())  # CONF-024: when the person decided
         with connection.lock:
@@ -278,6 +283,8 @@ class Subscriber:
         write = partial(write, prompt, timestamp=now, terms=terms)
         raw = write(subscription_id=subscription_id)
         connection.replies.remember(prompt, write, refuses=refusing)
+        if outcome:
+            self._own_answers[prompt.reply_token] = outcome
         return connection.run_soon(connection.channel.send(raw))
 
     # -- changing and ending ---------------------------------------------------------------
@@ -365,10 +372,11 @@ class Announcements:
 
     def _add(self, event: Envelope) -> None:
         self._presenter.preferences = self._preferences()
+        token = attend_member(event, "reply_token")
+        if (outcome := self._subscriber._own_answers.pop(token, None)) is not None:
+            self._presenter.note_answer(token, outcome)
         self._ready += (
-            announcement
-            for announcement in self._presenter.present(event, self._clock())
-            if announcement.text and not announcement.redundant
+            announcement for announcement in self._presenter.present(event, self._clock()) if announcement.text
         )
 
     def _flush(self, error: BaseException) -> None:

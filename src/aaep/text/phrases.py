@@ -1,157 +1,274 @@
-"""The phrases that announcements are made of, and functions that turn values into words."""
+"""
+The phrases that announcements are made of, and functions that turn values into words.
+
+Everything that the library itself says to a person is in :data:`CATALOGUE`, with when it is heard. It is
+written for somebody who listens at 400 words a minute: the news first, nothing twice, no words of the protocol.
+``docs/phrases.md`` is made from it.
+"""
 
 from __future__ import annotations
 
 import math
 import re
-from collections.abc import Mapping
-from typing import Final
+from collections.abc import Mapping, Sequence
+from typing import Final, NamedTuple
 
-from .sanitize import MAX_SPOKEN_LENGTH, truncate
+from .quotation import remove_quoted, speak_quotes
+from .sanitize import MAX_SPOKEN_LENGTH, sanitize, truncate
 
 __all__ = [
+    "CATALOGUE",
     "CLOSE_REASONS",
     "PHRASES",
+    "Phrase",
     "capitalize",
     "describe_close_reason",
+    "describe_undone",
     "ensure_full_stop",
     "format_duration",
+    "format_time_left",
     "get_phrase",
     "humanize_name",
+    "shorten_action",
     "truncate_with_notice",
 ]
 
 
-# All phrases are English, and all of them are here.
-PHRASES: Final[Mapping[str, str]] = {
-    "started": "Started.",
-    "completed": "Done.",
-    "ended": "Ended.",
-    "errored": "Error.",
-    "cancelled": "Cancelled.",
-    "progress": "Progress.",
-    "progress.none": "The agent is still working.",
-    "percent": "{0} percent done.",
-    "step": "Step {0}.",
-    "step.of": "Step {0} of {1}.",
-    "takes": "This takes about {0}.",
-    "took": "It took {0}.",
-    "left": "About {0} left.",
-    "code": "Error code {0}.",
-    "category.transient": "Trying again may help.",
-    "category.permanent": "Trying again will not help.",
-    "category.requires_user": "You have to do something first.",
-    "by.user": "The user stopped it.",
-    "by.producer": "The agent stopped it.",
-    "by.timeout": "It took too long.",
-    "by.system": "The system stopped it.",
-    "partial": "So far: {0}",
-    "state.idle": "The agent is idle.",
-    "state.thinking": "Thinking.",
-    "state.calling_tool": "Using a tool.",
-    "state.writing_output": "Writing.",
-    "state.awaiting_input": "Waiting for you.",
-    "state.deciding": "Deciding.",
-    "state.handing_off": "Handing over.",
-    "state.other": "The agent is now in another state: {0}.",
-    "state.unnamed": "The agent is now in another state.",
-    "resync": "Catching up.",
-    "outcome.accepted": "Accepted.",
-    "outcome.rejected": "Refused.",
-    "outcome.timed_out": "Time ran out.",
-    "outcome.withdrawn": "Withdrawn. The agent no longer asks.",
-    "outcome.answered": "Answered.",
-    "outcome.unavailable": "Nobody was there to answer.",
-    "outcome.no_reply_channel": "There is no way to answer.",
-    "outcome.other": "The prompt is closed.",
-    "invoked": "Calling {0}.",
-    "tool": "a tool",
-    "success": "{0} finished.",
-    "error": "{0} failed.",
-    "stopped": "{0} was stopped.",
-    "timeout": "{0} did not finish. It may have happened. Check before you try again.",
-    "status": "It reported the status {0}.",
-    "says": "{0}:",
-    "agent": "Agent",
-    "confirm": "Confirm.",
-    "action.none": "The agent does not say what it would do.",
-    "consequence": "If you accept: {0}",
-    "consequence.none": "The agent does not say what would happen.",
-    "risk.low": "Low risk.",
-    "risk.medium": "Medium risk.",
-    "risk.high": "High risk.",
-    "risk.none": "The risk is not stated. Take it for high.",
-    "undo.irreversible": "This cannot be undone.",
-    "undo.reversible_with_effort": "This can be undone only with effort.",
-    "undo.reversible": "This can be undone.",
-    "undo.none": "Whether this can be undone is not stated.",
-    "default.accept": "Without an answer within {0} it is accepted.",
-    "default.reject": "Without an answer within {0} it is refused.",
-    "default.response": "Without an answer within {0} the agent takes this: {1}",
-    "default.none": "Without an answer within {0} the agent goes on without one.",
-    "expired": "The time to answer has run out.",
-    "refusable": "You can always refuse.",
-    "unrefusable": "The agent does not offer refusing. You can close the connection instead.",
-    "unacceptable": "The agent does not offer accepting.",
-    "uncut": "Hear the whole text before you can accept.",
-    "rest": "It goes on: {0}",
-    "rest.action": "The action goes on: {0}",
-    "rest.consequence": "What happens if you accept goes on: {0}",
-    "question": "Question.",
-    "question.none": "The agent does not say what it asks.",
-    "why": "Why: {0}",
-    "choices": "Choices:",
-    "choice": "{0}: {1}",
-    "kind.freetext": "Answer in your own words.",
-    "kind.yes_no": "Answer yes or no.",
-    "kind.numeric": "Answer with a number.",
-    "press": "Press {0}.",
-    "write": "Write {0}.",
-    "key": "{0} to {1}",
-    "key.accept": "accept",
-    "key.reject": "refuse",
-    "key.yes": "answer yes",
-    "key.no": "answer no",
-    "key.more": "hear more",
-    "key.time": "ask for more time",
-    "key.close": "close the connection",
-    "handoff.human": "Handing over to a person.",
-    "handoff.specialist_agent": "Handing over to another agent.",
-    "handoff.escalation_queue": "Handing over to a queue.",
-    "handoff.other": "Handing over.",
-    "notice": "Notice.",
-    "notice.type": "An event of a kind this reader does not know: {0}.",
-    "incomplete": "Incomplete message.",
-    "incomplete.prompt": "It cannot be accepted or answered here.",
-    "cut": "The text is cut here, {0} characters are left.",
-    "day": "{0} day", "days": "{0} days",
-    "hour": "{0} hour", "hours": "{0} hours",
-    "minute": "{0} minute", "minutes": "{0} minutes",
-    "second": "{0} second", "seconds": "{0} seconds",
-    "and": "{0} and {1}",
-    "again": "Again.",
-    "about": "That was about this: {0}",
-    "still": "Still waiting for you.",
-    "other": "Another prompt is waiting for you.",
-    "waiting": "Another question is waiting.",
-    "countdown": "{0} left to answer. {1}",
-    "markdown.heading": "Heading: {0}",
-    "markdown.bullet": "Bullet: {0}",
-    "markdown.bullet.nested": "Sub-bullet: {0}",
-    "markdown.number": "{0}: {1}",
-    "markdown.checked": "Checked: {0}",
-    "markdown.unchecked": "Not checked: {0}",
-    "markdown.quote": "Quote: {0}",
-    "markdown.code": "Code",
-    "markdown.coming": "coming",
-    "markdown.line": "{0} line",
-    "markdown.lines": "{0} lines",
-    "markdown.table": "Table: {0}.",
-    "markdown.cell": "{0}: {1}",
-    "markdown.image": "Image: {0}",
-    "markdown.picture": "Image",
-    "flood": "Many urgent messages are coming. They wait their turn from now on.",
-}  # fmt: skip
+class Phrase(NamedTuple):
+    """Something that is said: its name, its text with numbered gaps, when it is heard, and what may fill the gaps."""
+
+    name: str
+    text: str
+    when: str
+    example: tuple[str, ...] = ()
+
+
+# All phrases are English, and all of them are here, grouped as on the page that lists them.
+CATALOGUE: Final[Mapping[str, tuple[Phrase, ...]]] = {
+    "The work": (
+        Phrase("started", "Started.", "work begins; then what it is, in the author's words"),
+        Phrase("part", "Part of: {0}", "work begins that belongs to other work", ("Planning a trip.",)),
+        Phrase("completed", "Done.", "all that was asked for is done; then the result"),
+        Phrase("ended", "Ended.", "the work ends, and something that was asked for was not done"),
+        Phrase("undone", "{0} was not done.", "after Ended, or when nobody agreed to it", ("Delete a.txt",)),
+        Phrase("undone.more.one", "1 more was not done.", "two were named, and there is another"),
+        Phrase("undone.more", "{0} more were not done.", "two were named, and there are others", ("3",)),
+        Phrase("possible", "{0} may have happened.", "after Ended; it began and did not finish", ("Pay Ada",)),
+        Phrase("possible.more", "{0} more may have happened.", "two were named, and there are others", ("3",)),
+        Phrase("possible.check", "Check before you try again.", "after that"),
+        Phrase("undone.failed", "{0} failed.", "after Ended", ("Pay Ada",)),
+        Phrase("undone.failed.more", "{0} more failed.", "two were named, and there are others", ("3",)),
+        Phrase("failed.check", "Check what was done before you try again.", "something final failed half way"),
+        Phrase("errored", "Failed.", "the work fails; then why, and what to do"),
+        Phrase("cancelled", "Stopped.", "the work is stopped before its end"),
+        Phrase("unfinished", "The work is not finished.", "after Stopped"),
+        Phrase("tools.one", "1 tool was used.", "at the end, detailed"),
+        Phrase("tools", "{0} tools were used.", "at the end, detailed", ("2",)),
+        Phrase("took", "It took {0}.", "at the end of work or of a tool, detailed", ("4 seconds",)),
+        Phrase("takes", "This takes about {0}.", "at the beginning, detailed", ("30 seconds",)),
+        Phrase("left", "About {0} left.", "with progress, detailed", ("12 seconds",)),
+        Phrase("by.user", "The user stopped it.", "after Stopped, detailed"),
+        Phrase("by.producer", "The agent stopped it.", "after Stopped, detailed"),
+        Phrase("by.timeout", "It took too long.", "after Stopped, detailed"),
+        Phrase("by.system", "The system stopped it.", "after Stopped, detailed"),
+        Phrase("partial", "So far: {0}", "after Stopped, detailed", ("Only the balance was read.",)),
+        Phrase("code", "Error code {0}.", "after Failed, detailed", ("BANK_UNREACHABLE",)),
+        Phrase("category.transient", "Trying again may help.", "after Failed, where there is no better advice"),
+        Phrase("category.permanent", "Trying again will not help.", "after Failed, where there is no better advice"),
+        Phrase("category.requires_user", "You have to do something first.", "after Failed, without better advice"),
+        Phrase("hint.transient", "Trying again later may help.", "after Failed, for a network or a timeout"),
+        Phrase(
+            "hint.permanent",
+            "Trying again will not help. Tell whoever runs the agent.",
+            "after Failed, for a mistake in the agent",
+        ),
+        Phrase(
+            "hint.requires_user",
+            "Check whether the agent is allowed to do this, then try again.",
+            "after Failed, for a missing permission",
+        ),
+        Phrase("hint.unknown", "Try again. If it fails again, tell whoever runs the agent.", "after Failed, otherwise"),
+        Phrase("lost", "The agent stopped unexpectedly. The work is not finished.", "the agent's program died"),
+        Phrase("lost.hint", "Check what was done before you start it again.", "after that"),
+        Phrase(
+            "lost.detailed",
+            "The agent stopped unexpectedly. The work is not finished. What it had begun may have happened.",
+            "the agent's program died, detailed",
+        ),
+        Phrase("handoff.human", "Handing over to a person.", "the agent gives the work to a person; then why"),
+        Phrase("handoff.specialist_agent", "Handing over to another agent.", "the agent gives the work away"),
+        Phrase("handoff.escalation_queue", "Handing over. Somebody will take it up.", "the agent gives the work away"),
+        Phrase("handoff.other", "Handing over.", "the agent gives the work away, and does not say to whom"),
+        Phrase("not_taken", "Nobody has taken over.", "the work ends after it was handed over in vain"),
+    ),
+    "What goes on": (
+        Phrase("state.idle", "Idle.", "the agent has nothing to do"),
+        Phrase("state.thinking", "Thinking.", "at most once in five seconds"),
+        Phrase("state.thinking.detailed", "Thinking about what to do next.", "the same, detailed"),
+        Phrase("state.calling_tool", "Using a tool.", "to who joins in the middle of it"),
+        Phrase("state.writing_output", "Writing.", "to who joins in the middle of it"),
+        Phrase("state.awaiting_input", "Waiting for you.", "to who joins in the middle of it"),
+        Phrase("state.deciding", "Deciding.", "the agent weighs what to do"),
+        Phrase("state.deciding.detailed", "Deciding how to go on.", "the same, detailed"),
+        Phrase("state.handing_off", "Handing over.", "to who joins in the middle of it"),
+        Phrase("state.other", "Now {0}.", "the agent names a state that is not ours", ("day dreaming",)),
+        Phrase("state.unnamed", "Something else now.", "the agent's state has no readable name"),
+        Phrase("resync", "Catching up.", "to who joins, before what goes on"),
+        Phrase("percent", "{0} percent.", "progress; at most once in five seconds and ten percent", ("40",)),
+        Phrase("step", "Step {0}.", "progress; at most once in five seconds", ("2",)),
+        Phrase("step.of", "Step {0} of {1}.", "progress; at most once in five seconds", ("2", "5")),
+        Phrase("progress.none", "Still working.", "progress without a number or a word"),
+        Phrase("invoked", "Calling {0}.", "a tool begins, and its author gave it no sentence", ("fetch",)),
+        Phrase("tool", "a tool", "in place of a tool's name that cannot be read"),
+        Phrase("with", "With {0}.", "after Calling, detailed", ("url: a.txt",)),
+        Phrase("undo.warning", "This cannot be undone.", "a tool begins that nobody was asked about"),
+        Phrase("success", "{0} finished.", "a tool without its own sentence is done; terse always", ("Fetch",)),
+        Phrase("stopped", "{0} was stopped.", "a tool that changes nothing was cancelled", ("Look up",)),
+        Phrase("stopped.early", "{0} was stopped early.", "no more of it was wanted, detailed", ("Search",)),
+        Phrase("success.summary", "{0}: done.", "a tool with its own sentence is done", ("Fetching a.txt",)),
+        Phrase("error", "{0} failed.", "a tool failed, and nothing says why", ("Fetching a.txt",)),
+        Phrase("error.reason", "{0} failed: {1}", "a tool failed", ("Fetching a.txt", "runtime error.")),
+        Phrase(
+            "timeout",
+            "{0} did not finish. It may have happened. Check before you try again.",
+            "nobody knows whether a tool took effect",
+            ("Pay",),
+        ),
+        Phrase("status", "It reported the status {0}.", "a tool ended in a way that is not ours", ("cached",)),
+        Phrase(
+            "skipped",
+            "{0} was not done: the agent stopped waiting.",
+            "somebody agreed, and the agent no longer waited",
+            ("Pay Ada",),
+        ),
+        Phrase("says", "{0}:", "before the first sentence of an answer", ("Bank Assistant",)),
+        Phrase("agent", "Agent", "in place of a name that is missing"),
+        Phrase(
+            "session", "{0}: {1}", "several things go on, and this is another one", ("Looking for a hotel", "Done.")
+        ),
+        Phrase("notice", "Notice.", "something that this reader does not know; then what it says of itself"),
+        Phrase("notice.type", "Something this reader does not know: {0}.", "it says nothing", ("medical: dose given",)),
+        Phrase("incomplete", "Incomplete message.", "something came with parts missing"),
+        Phrase("incomplete.prompt", "It cannot be accepted or answered here.", "a prompt came with parts missing"),
+        Phrase("cut", "Cut here, {0} characters left.", "a text is too long to be said at once", ("580",)),
+    ),
+    "Prompts": (
+        Phrase("confirm", "Confirm.", "the agent asks whether it may; then the action"),
+        Phrase("action.none", "The agent does not say what it would do.", "the action cannot be read"),
+        Phrase("consequence", "If you accept: {0}", "after the action", ("The file is gone for good.",)),
+        Phrase("consequence.none", "The agent does not say what would happen.", "the consequence cannot be read"),
+        Phrase(
+            "consequence.unstated",
+            "Nobody stated what this changes. Take it as final.",
+            "the tool's author did not classify it; once for each tool",
+        ),
+        Phrase("consequence.again", "Effect not stated.", "the same tool again"),
+        Phrase("risk.low", "Low risk", "in a prompt"),
+        Phrase("risk.medium", "Medium risk", "in a prompt"),
+        Phrase("risk.high", "High risk", "in a prompt"),
+        Phrase("risk.none", "Risk not stated: take it for high", "in the first prompt"),
+        Phrase("risk.unstated", "Unstated risk", "in a later prompt"),
+        Phrase("undo.irreversible", "cannot be undone", "in a prompt"),
+        Phrase("undo.reversible_with_effort", "can be undone with effort", "in a prompt"),
+        Phrase("undo.reversible", "can be undone", "in a prompt"),
+        Phrase("undo.none", "undo not stated", "in a prompt"),
+        Phrase("risk", "{0}, {1}.", "in a prompt", ("High risk", "cannot be undone")),
+        Phrase("default.reject", "Refused after {0} without an answer.", "in the first prompt", ("5 minutes",)),
+        Phrase("default.accept", "Accepted after {0} without an answer.", "in the first prompt", ("1 minute",)),
+        Phrase("default.reject.short", "Refused after {0}.", "in a later prompt", ("5 minutes",)),
+        Phrase("default.accept.short", "Accepted after {0}.", "in a later prompt", ("1 minute",)),
+        Phrase("expired", "The time to answer is over.", "a prompt is said again too late"),
+        Phrase("unrefusable", "Refusing is not offered.", "only yes is offered"),
+        Phrase("unacceptable", "Accepting is not offered.", "only no is offered"),
+        Phrase("uncut", "Hear the whole text before you can accept: {0}.", "a prompt was cut", ("m",)),
+        Phrase("uncut.plain", "Hear the whole text before you can accept.", "a prompt was cut, and no key is known"),
+        Phrase("rest", "It goes on: {0}", "a prompt that was cut is heard further", ("to the end.",)),
+        Phrase("rest.action", "The action goes on: {0}", "the same, of the action", ("to the end.",)),
+        Phrase(
+            "rest.consequence",
+            "What happens if you accept goes on: {0}",
+            "the same, of the consequence",
+            ("to the end.",),
+        ),
+        Phrase("key", "{0} {1}", "in the first prompt: the keys", ("a", "accept")),
+        Phrase("key.accept", "accept", "a key"),
+        Phrase("key.reject", "refuse", "a key"),
+        Phrase("key.yes", "yes", "a key"),
+        Phrase("key.no", "no", "a key"),
+        Phrase("key.more", "more", "a key"),
+        Phrase("key.time", "more time", "a key"),
+        Phrase("key.close", "quit", "a key"),
+        Phrase("write", "Write {0} or {1}.", "in the first prompt, where lines are typed", ("accept, reject", "time")),
+        Phrase("write.one", "Write {0}.", "in the first prompt, where lines are typed", ("time",)),
+        Phrase("question", "Question.", "the agent asks something; then the question"),
+        Phrase("question.none", "The agent does not say what it asks.", "the question cannot be read"),
+        Phrase("why", "Why: {0}", "after a question, if the agent gives a reason", ("You have two accounts.",)),
+        Phrase("choice", "{0}: {1}", "after a question", ("1", "a.txt.")),
+        Phrase("kind.freetext", "Answer in your own words.", "after the first question, or detailed"),
+        Phrase("kind.yes_no", "Answer yes or no.", "after the first question, or detailed"),
+        Phrase("kind.numeric", "Answer with a number.", "after the first question, or detailed"),
+        Phrase("time", "{0} to answer.", "after a question", ("3 minutes",)),
+        Phrase("time.default", "{0} to answer, else: {1}", "after a question with a default", ("3 minutes", "a.txt.")),
+        Phrase("longer", "You have {0} now.", "more time was granted", ("10 minutes",)),
+        Phrase("countdown", "{0} left to answer. {1}", "half and a tenth of the time are left", ("1 minute", "Pay.")),
+        Phrase("time_left", "{0} left to answer.", "the same, from the agent", ("1 minute",)),
+        Phrase("again", "Again.", "what an urgent message interrupted is said again"),
+        Phrase("still", "Still waiting for you.", "the prompt being answered is said again"),
+        Phrase("other", "Another prompt is waiting for you.", "after one was closed; then the prompt"),
+        Phrase("waiting", "Another question is waiting.", "while one is being answered; then the key to hear it"),
+        Phrase("about", "That was about this: {0}", "several prompts are open", ("Pay Ada.",)),
+        Phrase("flood", "Many urgent messages are coming. They wait their turn from now on.", "once a minute at most"),
+    ),
+    "Outcomes of prompts": (
+        Phrase("outcome.accepted", "Accepted.", "it was accepted, by you or where nobody knows by whom"),
+        Phrase("outcome.rejected", "Refused.", "it was refused, by you or where nobody knows by whom"),
+        Phrase("outcome.answered", "Answered.", "the question was answered"),
+        Phrase("outcome.accepted.elsewhere", "Accepted elsewhere.", "another reader accepted"),
+        Phrase("outcome.rejected.elsewhere", "Refused elsewhere.", "another reader refused; then what was not done"),
+        Phrase("outcome.answered.elsewhere", "Answered elsewhere.", "another reader answered"),
+        Phrase("outcome.timed_out", "Time ran out.", "no answer came in time; then what was not done"),
+        Phrase("outcome.withdrawn", "No longer asked.", "the agent takes it back; then what was not done"),
+        Phrase("outcome.unavailable", "Nobody is left to answer.", "the last reader left; then what was not done"),
+        Phrase("outcome.no_reply_channel", "Nobody can answer.", "no reader is connected; then what was not done"),
+        Phrase("outcome.other", "The prompt is closed.", "it was closed in a way that is not ours"),
+        Phrase("outcome.modified", "Something else is wanted. The agent has to ask again.", "after Refused"),
+        Phrase("outcome.granted", "It counts as accepted.", "after Time ran out, where that was announced"),
+        Phrase("outcome.defaulted", "The agent goes on with the answer it named.", "after Time ran out"),
+        Phrase("outcome.unanswered", "The agent goes on without an answer.", "after Time ran out"),
+        Phrase("outcome.longer", "There is more time. It is asked again.", "to a reader that does not know of it"),
+    ),
+    "Markdown": (
+        Phrase("markdown.heading", "Heading: {0}", "a heading", ("Weekly report.",)),
+        Phrase("markdown.bullet", "Bullet: {0}", "an item of a list", ("Milk",)),
+        Phrase("markdown.bullet.nested", "Sub-bullet: {0}", "an item within an item", ("Oat milk",)),
+        Phrase("markdown.number", "{0}: {1}", "a numbered item", ("1", "First")),
+        Phrase("markdown.checked", "Checked: {0}", "a task that is ticked", ("Paid",)),
+        Phrase("markdown.unchecked", "Not checked: {0}", "a task that is not ticked", ("Sent",)),
+        Phrase("markdown.quote", "Quote: {0}", "a quotation", ("Be brief.",)),
+        Phrase("markdown.code", "Code", "code, then its language and length; the code itself on request"),
+        Phrase("markdown.coming", "coming", "after Code, while long code is being written"),
+        Phrase("markdown.line", "{0} line", "the length of code", ("1",)),
+        Phrase("markdown.lines", "{0} lines", "the length of code", ("12",)),
+        Phrase("markdown.table", "Table: {0}.", "the header of a table", ("Name, Size",)),
+        Phrase("markdown.cell", "{0}: {1}", "a cell of a table, with its column", ("Name", "a.txt")),
+        Phrase("markdown.image", "Image: {0}", "an image with a description", ("A chart",)),
+        Phrase("markdown.picture", "Image", "an image without one"),
+    ),
+    "Durations": (
+        Phrase("moment", "less than a second", "never rounded up"),
+        Phrase("day", "{0} day", "a duration", ("1",)),
+        Phrase("days", "{0} days", "a duration", ("2",)),
+        Phrase("hour", "{0} hour", "a duration", ("1",)),
+        Phrase("hours", "{0} hours", "a duration", ("2",)),
+        Phrase("minute", "{0} minute", "a duration", ("1",)),
+        Phrase("minutes", "{0} minutes", "a duration", ("2",)),
+        Phrase("second", "{0} second", "a duration", ("1",)),
+        Phrase("seconds", "{0} seconds", "a duration", ("2",)),
+        Phrase("and", "{0} and {1}", "a duration of two units", ("2 minutes", "30 seconds")),
+    ),
+}
+
+PHRASES: Final[Mapping[str, str]] = {phrase.name: phrase.text for group in CATALOGUE.values() for phrase in group}
 
 # CF-066: the sentence sent to the peer for each reason to close a subscription.
 CLOSE_REASONS: Final[Mapping[str, str]] = {
@@ -179,16 +296,46 @@ def describe_close_reason(code: str, *, is_hub: bool) -> str:
 
 
 def format_duration(seconds: float) -> str:
-    """Format a duration in words, in its two largest units."""
-    remaining = max(0, math.ceil(seconds))
+    """Format how long something took, in its two largest units and never rounded up."""
+    remaining = max(0, int(seconds))
     parts = []
     for unit, size in (("day", 86_400), ("hour", 3600), ("minute", 60), ("second", 1)):
         count, remaining = divmod(remaining, size)
         if count:
             parts.append(PHRASES[unit if count == 1 else unit + "s"].format(count))
     if not parts:
-        return PHRASES["seconds"].format(0)
+        return PHRASES["moment"]
     return parts[0] if len(parts) == 1 else PHRASES["and"].format(*parts[:2])
+
+
+def format_time_left(seconds: float) -> str:
+    """Format how much time is left, to the nearest second and in its two largest units."""
+    return format_duration(math.floor(seconds + 0.5))
+
+
+# -- actions --------------------------------------------------------------------------------
+
+_MAX_ACTION_LENGTH: Final = 80  # characters of an action that a sentence about it names
+_MAX_NAMED_ACTIONS: Final = 2
+_SENTENCE_BREAK: Final = re.compile(r"[.!?]\s|[。！？]|\n")
+
+
+def shorten_action(action: str) -> str:
+    """Return an action as the beginning of a sentence about it, so that it cannot be taken for more than one."""
+    text = sanitize(action).rstrip(" .!;:…")
+    has_several_sentences = _SENTENCE_BREAK.search(remove_quoted(text)) is not None
+    text = speak_quotes(text)
+    if len(text) > _MAX_ACTION_LENGTH:
+        text = f"{truncate(text, _MAX_ACTION_LENGTH)}…"
+    return f"quote {text} end quote" if has_several_sentences else capitalize(text)
+
+
+def describe_undone(actions: Sequence[str]) -> str:
+    """Return the sentences that say which actions were not done: two are named, and the others counted."""
+    sentences = [PHRASES["undone"].format(shorten_action(action)) for action in actions[:_MAX_NAMED_ACTIONS]]
+    if more := len(actions) - len(sentences):
+        sentences.append(PHRASES["undone.more.one" if more == 1 else "undone.more"].format(more))
+    return " ".join(sentences)
 
 
 # -- formatting other text ------------------------------------------------------------------

@@ -15,12 +15,21 @@ from functools import lru_cache
 from typing import Any, Final, NamedTuple, TypeAlias
 
 from .languages import language_direction
-from .phrases import PHRASES, capitalize, ensure_full_stop, format_duration, humanize_name
-from .quotation import remove_quoted, speak_quotes
+from .phrases import (
+    PHRASES,
+    capitalize,
+    describe_undone,
+    ensure_full_stop,
+    format_duration,
+    get_phrase,
+    humanize_name,
+    shorten_action,
+)
 from .redaction import may_contain_secret, redact
-from .sanitize import LANG_MARKUP, MAX_SPOKEN_LENGTH, sanitize, truncate
+from .sanitize import LANG_MARKUP, MAX_SPOKEN_LENGTH, truncate
 
 __all__ = [
+    "MAX_TERSE_WORDS",
     "STATE_SUMMARIES",
     "Summaries",
     "SummaryLike",
@@ -48,7 +57,6 @@ __all__ = [
     "summarize_start",
     "summarize_stopped_call",
     "summarize_unfinished",
-    "tells_missing_answer",
     "truncate_with_ellipsis",
 ]
 
@@ -69,23 +77,16 @@ _SENTENCE_BREAK: Final = re.compile(r"[.!?。！？]\s")
 # Not allowed in text that is spoken or shown: controls, and overrides that can disguise it (C-59).
 _UNSAFE_CHARACTER: Final = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\ud800-\udfff]")
 
+_STATES: Final = ("idle", "thinking", "calling_tool", "writing_output", "awaiting_input", "deciding", "handing_off")
 STATE_SUMMARIES: Final[Mapping[str, Summaries]] = {
-    "idle": Summaries("Idle.", "The agent is idle.", "The agent has nothing to do at the moment."),
-    "thinking": Summaries("Thinking.", "Thinking.", "The agent is thinking about what to do next."),
-    "calling_tool": Summaries("Using a tool.", "Using a tool.", "The agent is about to use a tool."),
-    "writing_output": Summaries("Writing.", "Writing an answer.", "The agent is writing its answer."),
-    "awaiting_input": Summaries(
-        "Waiting for you.",
-        "The agent needs your answer before it goes on.",
-        "The agent has a question for you and waits for your answer before it goes on.",
-    ),
-    "deciding": Summaries("Deciding.", "Deciding how to go on.", "The agent is deciding how to go on."),
-    "handing_off": Summaries(
-        "Handing over.",
-        "Handing over to somebody else.",
-        "The agent cannot finish this by itself and hands it over.",
-    ),
+    state: Summaries(
+        PHRASES[f"state.{state}"],
+        PHRASES[f"state.{state}"],
+        get_phrase(f"state.{state}.detailed", f"state.{state}"),
+    )
+    for state in _STATES
 }
+MAX_TERSE_WORDS: Final = 8  # of an author's sentence that is said at the terse verbosity too
 
 
 def clean_text(text: object, max_length: int = 16_384) -> str:
@@ -132,29 +133,32 @@ def complete_summaries(text: SummaryLike, fallback: Summaries, *, english: bool 
     return Summaries(terse, normal, normal)
 
 
-def summarize_start(name: str) -> Summaries:
-    """Summarize the start of a session."""
-    return Summaries("Started.", f"{name} started.", f"{name} started working.")
+def summarize_start(summary: SummaryLike, *, english: bool = True) -> Summaries:
+    """Summarize the start of a session; the author's sentence is terse enough if it is short."""
+    label = PHRASES["started"]
+    completed = complete_summaries(summary, Summaries(label, label, label), english=english)
+    is_short = isinstance(summary, str) and len(completed.normal.split()) <= MAX_TERSE_WORDS
+    return completed._replace(terse=clean_text(completed.normal, 4096)) if is_short else completed
 
 
 # Cached, because the same tools are used and the same percentages reported again and again.
 @lru_cache(maxsize=256)
 def _summarize_plain_call(name: str) -> Summaries:
     tool = humanize_name(name)
-    text = f"Calling {tool}."
+    text = PHRASES["invoked"].format(tool)
     return Summaries(f"{capitalize(tool)}.", text, text)
 
 
 def summarize_call(name: str, args: str) -> Summaries:
     """Summarize a call of a tool."""
     summaries = _summarize_plain_call(name)
-    return summaries._replace(detailed=f"{summaries.detailed} With {args}.") if args else summaries
+    return summaries._replace(detailed=f"{summaries.detailed} {PHRASES['with'].format(args)}") if args else summaries
 
 
 @lru_cache(maxsize=256)
 def _summarize_plain_result(name: str) -> Summaries:
-    text = f"{capitalize(humanize_name(name))} finished."
-    return Summaries("Done.", text, text)
+    text = PHRASES["success"].format(capitalize(humanize_name(name)))
+    return Summaries(text, text, text)
 
 
 def summarize_call_result(name: str, seconds: float) -> Summaries:
@@ -162,70 +166,76 @@ def summarize_call_result(name: str, seconds: float) -> Summaries:
     summaries = _summarize_plain_result(name)
     if seconds < 1:
         return summaries
-    return summaries._replace(detailed=f"{summaries.detailed} It took {format_duration(seconds)}.")
+    return summaries._replace(detailed=f"{summaries.detailed} {PHRASES['took'].format(format_duration(seconds))}")
 
 
 def summarize_early_end(name: str) -> Summaries:
     """Summarize a call that ended because its caller wanted no more of what it gives, which is no failure."""
     summaries = _summarize_plain_result(name)
-    return summaries._replace(detailed=f"{capitalize(humanize_name(name))} was stopped early.")
+    return summaries._replace(detailed=PHRASES["stopped.early"].format(capitalize(humanize_name(name))))
 
 
 def summarize_call_failure(name: str, reason: str, *, is_irreversible: bool = False) -> tuple[Summaries, str]:
     """Return the summaries of a failed call, and what is told of the reason."""
-    text = f"{capitalize(humanize_name(name))} failed."
-    message = ensure_full_stop(capitalize(reason))
-    advice = " Check what was done before you try again." if is_irreversible else ""
-    return Summaries("Failed.", text + advice, f"{text} {message}{advice}"), message + advice
+    tool = capitalize(humanize_name(name))
+    message = ensure_full_stop(reason)
+    if is_irreversible:
+        message = f"{message} {PHRASES['failed.check']}"
+    text = PHRASES["error.reason"].format(tool, message)
+    return Summaries(PHRASES["error"].format(tool), text, text), message
 
 
 def summarize_stopped_call(name: str) -> Summaries:
     """Summarize a call that was stopped before it could change anything."""
     text = PHRASES["stopped"].format(capitalize(humanize_name(name)))
-    return Summaries("Stopped.", text, text)
+    return Summaries(text, text, text)
 
 
 def summarize_abandoned_call(name: str) -> Summaries:
     """Summarize a call that began and did not finish; the user has to hear that its effect is unknown (C-42)."""
     text = PHRASES["timeout"].format(capitalize(humanize_name(name)))
-    return Summaries("May have happened.", text, text)
+    return Summaries(text, text, text)
 
 
 def summarize_skipped_call(action: str) -> Summaries:
     """Summarize a call that was agreed to and never begun."""
-    text = f"{_shorten_action(action)} was not done: the agent stopped waiting."
-    return Summaries("Not done.", text, text)
+    text = PHRASES["skipped"].format(shorten_action(action))
+    return Summaries(text, text, text)
 
 
 @lru_cache(maxsize=256, typed=True)
 def summarize_progress(percent: float | None, step: int | None, total: int | None) -> Summaries:
     """Summarize how far work has come."""
-    parts = [f"{percent:g} percent done."] if isinstance(percent, (int, float)) else []  # other values are not sent
+    parts = []
+    if isinstance(percent, (int, float)):  # other values are not sent
+        parts.append(PHRASES["percent"].format(f"{percent:g}"))
     if step is not None:
-        parts.append(f"Step {step} of {total}." if total is not None else f"Step {step}.")
-    text = " ".join(parts)
-    return Summaries(text or "Working.", text or "Still working.", text or "The agent is still working.")
+        parts.append(PHRASES["step.of" if total is not None else "step"].format(step, total))
+    parts = parts or [PHRASES["progress.none"]]
+    return Summaries(parts[0], parts[0], " ".join(parts))
 
 
 def summarize_completion(seconds: float, calls: int) -> Summaries:
     """Summarize the successful end of a session."""
-    tools = {0: "", 1: " One tool was used."}.get(calls, f" {calls} tools were used.")
-    return Summaries("Done.", "Done.", f"Done. It took {format_duration(seconds)}.{tools}")
+    label = PHRASES["completed"]
+    parts = [label, PHRASES["took"].format(format_duration(seconds))]
+    if calls:
+        parts.append(PHRASES["tools.one" if calls == 1 else "tools"].format(calls))
+    return Summaries(label, label, " ".join(parts))
 
 
-# What became of an action that was asked for, gravest first: for one of them, and for several.
-_UNFINISHED_PHRASES: Final[Mapping[str, tuple[str, str]]] = {
-    "may_have_happened": ("may have happened", "may have happened"),
-    "failed": ("failed", "failed"),
-    "not_done": ("was not done", "were not done"),
+# What became of an action that was asked for, gravest first: the phrases for one, another one, and others.
+_UNFINISHED_PHRASES: Final[Mapping[str, tuple[str, str, str]]] = {
+    "may_have_happened": ("possible", "possible.more", "possible.more"),
+    "failed": ("undone.failed", "undone.failed.more", "undone.failed.more"),
+    "not_done": ("undone", "undone.more.one", "undone.more"),
 }
 _MAX_NAMED_ACTIONS: Final = 2
-_MAX_ACTION_LENGTH: Final = 160  # characters of an action that a sentence names
 
 
 def describe_possible_effect(action: str) -> str:
     """Return the sentences for code that was interrupted in an action whose effect is unknown."""
-    return f"{_shorten_action(action)} may have happened. Check before you try again."
+    return f"{PHRASES['possible'].format(shorten_action(action))} {PHRASES['possible.check']}"
 
 
 def summarize_unfinished(actions: Sequence[tuple[str, str]], result: Summaries | None, usual: Summaries) -> Summaries:
@@ -237,39 +247,26 @@ def summarize_unfinished(actions: Sequence[tuple[str, str]], result: Summaries |
     """
     sentences = [PHRASES["ended"]]
     may_name = _MAX_NAMED_ACTIONS
-    for outcome, (singular, plural) in _UNFINISHED_PHRASES.items():
-        names = [_shorten_action(action) for action, found in actions if found == outcome]
-        named = names[:may_name]
-        may_name -= len(named)
-        more = len(names) - len(named)
-        parts = [f"{name} {singular}" for name in named]
+    for outcome, (one, another, others) in _UNFINISHED_PHRASES.items():
+        names = [shorten_action(action) for action, found in actions if found == outcome]
+        sentences += [PHRASES[one].format(name) for name in names[:may_name]]
+        more = max(0, len(names) - may_name)
+        may_name = max(0, may_name - len(names))
         if more:
-            rest = f"{more} more {singular if more == 1 else plural}"
-            parts = [*parts[:-1], f"{parts[-1]}, and {rest}"] if parts else [rest]
-        sentences += [f"{part}." for part in parts]
+            sentences.append(PHRASES[another if more == 1 else others].format(more))
         if names and outcome == "may_have_happened":
-            sentences.append("Check before you try again.")
+            sentences.append(PHRASES["possible.check"])
     text = " ".join(sentences)
     if result is None:
         return Summaries(text, text, f"{text}{usual.detailed.removeprefix(usual.normal)}")
     return Summaries(text, f"{text} {result.normal}", f"{text} {result.detailed}")
 
 
-def _shorten_action(action: str) -> str:
-    """Return an action as the beginning of a sentence about it, so that it cannot be taken for more than one."""
-    text = sanitize(action).rstrip(" .!;:…")
-    has_several_sentences = _SENTENCE_BREAK.search(remove_quoted(text)) is not None
-    text = speak_quotes(text)
-    if len(text) > _MAX_ACTION_LENGTH:
-        text = f"{truncate(text, _MAX_ACTION_LENGTH)}…"
-    return f"quote {text} end quote" if has_several_sentences else capitalize(text)
-
-
 def summarize_cancellation(cancelled_by: str) -> Summaries:
     """Summarize a session that was stopped."""
-    causes = {"user": "The user stopped it", "timeout": "It took too long", "system": "The system stopped it"}
-    text = f"{causes.get(cancelled_by, 'The agent stopped')}. The work is not finished."
-    return Summaries("Cancelled.", text, text)
+    label = PHRASES["cancelled"]
+    normal = f"{label} {PHRASES['unfinished']}"
+    return Summaries(label, normal, f"{normal} {get_phrase(f'by.{cancelled_by}', 'by.producer')}")
 
 
 _ERROR_CATEGORIES: Final[tuple[tuple[tuple[type[BaseException], ...], str], ...]] = (
@@ -296,14 +293,8 @@ def classify_error(error: BaseException) -> tuple[str, str]:
 
 def summarize_error(name: str, category: str) -> tuple[Summaries, str]:
     """Return the summaries of failed work, and a hint about what the user can do."""
-    text = f"The work failed: {name}."
-    hints = {
-        "transient": "Trying again later may help.",
-        "permanent": "Trying again will not help. Tell whoever runs the agent.",
-        "requires_user": "Check whether the agent is allowed to do this, then try again.",
-        "unknown": "Try again. If it fails again, tell whoever runs the agent.",
-    }
-    return Summaries("Failed.", text, text), hints.get(category, hints["unknown"])
+    text = ensure_full_stop(capitalize(name))
+    return Summaries(PHRASES["errored"], text, text), get_phrase(f"hint.{category}", "hint.unknown")
 
 
 def summarize_absence(name: str, is_asking: bool) -> Summaries:
@@ -322,49 +313,41 @@ def summarize_return(name: str) -> Summaries:
 
 def summarize_handoff(target_kind: str) -> Summaries:
     """Summarize a handoff to a kind of target."""
-    target = {"human": "a person", "specialist_agent": "another agent", "escalation_queue": "a queue"}.get(
-        target_kind, target_kind
-    )
-    return Summaries(
-        "Handing over.", f"Handing over to {target}.", f"The agent cannot finish this and hands over to {target}."
-    )
+    text = get_phrase(f"handoff.{target_kind}", "handoff.other")
+    return Summaries(PHRASES["handoff.other"], text, text)
 
 
-# All readers that saw the prompt hear these, also those that did not answer.
-_OUTCOME_TEXTS: Final[Mapping[str, tuple[str, str]]] = {
-    "accepted": ("Accepted.", "Accepted. The agent may go on."),
-    "rejected": ("Refused.", "Refused. Nothing was done."),
-    "modified": (
-        "Refused.",
-        "Refused. The answer asked for something else, so nothing was done. The agent has to ask again.",
-    ),
-    "answered": ("Answered.", "Answered."),
-    "timed_out": ("Time ran out.", "No answer came in time. Nothing was done."),
-    "granted": ("Time ran out.", "No answer came in time. The agent goes on, as it said it would."),
-    "defaulted": ("Time ran out.", "No answer came in time. The agent goes on with the answer it named."),
-    "unavailable": ("No answer.", "No answer came. The agent goes on without one."),
-    "lost": ("Nobody left.", "Nobody is left to answer. Nothing was done."),
-    "lost.default": ("Nobody left.", "Nobody is left to answer. The agent goes on with the answer it named."),
-    "lost.question": ("Nobody left.", "Nobody is left to answer. The agent goes on without an answer."),
-    "withdrawn": ("Withdrawn.", "The agent no longer asks. Nothing was done."),
-    "longer": ("More time.", "There is more time to answer. The agent asks again."),
-    "no_reply_channel": ("Not done.", "Nobody is connected who could answer, so nothing was done."),
+# All readers that saw the prompt hear these, also those that did not answer: each outcome's label, and what
+# follows it. None stands for the action that was not done.
+_OUTCOME_PHRASES: Final[Mapping[str, tuple[str, str | None]]] = {
+    "accepted": ("outcome.accepted", ""),
+    "rejected": ("outcome.rejected", None),
+    "modified": ("outcome.rejected", "outcome.modified"),
+    "answered": ("outcome.answered", ""),
+    "timed_out": ("outcome.timed_out", None),
+    "granted": ("outcome.timed_out", "outcome.granted"),
+    "defaulted": ("outcome.timed_out", "outcome.defaulted"),
+    "unavailable": ("outcome.timed_out", "outcome.unanswered"),
+    "lost": ("outcome.unavailable", None),
+    "lost_defaulted": ("outcome.unavailable", "outcome.defaulted"),
+    "lost_unanswered": ("outcome.unavailable", "outcome.unanswered"),
+    "withdrawn": ("outcome.withdrawn", None),
+    "longer": ("outcome.withdrawn", "outcome.longer"),
+    "no_reply_channel": ("outcome.no_reply_channel", None),
+    "unasked_defaulted": ("outcome.no_reply_channel", "outcome.defaulted"),
+    "unasked_unanswered": ("outcome.no_reply_channel", "outcome.unanswered"),
 }
 
 
-def tells_missing_answer(summary: str) -> bool:
-    """Whether a summary says by itself why no answer came, which is not always that time ran out."""
-    return summary.startswith(("No answer came", "Nobody left.", "Nobody is left to answer."))
-
-
-def summarize_outcome(outcome: str, about: str = "") -> Summaries:
-    """Summarize the outcome of a prompt; ``about`` says which prompt."""
-    terse, normal = _OUTCOME_TEXTS[outcome]
-    if outcome == "lost" and about:  # who was not there when it was asked has to know what it was
-        text = f"Nobody is left to answer. {truncate_with_ellipsis(about).rstrip('.')} was not done."
-        return Summaries(terse, text, text)
-    detailed = f"{normal} It was about this: {truncate_with_ellipsis(about)}" if about else normal
-    return Summaries(terse, normal, detailed)
+def summarize_outcome(outcome: str, action: str = "") -> Summaries:
+    """Summarize the outcome of a prompt; ``action`` is what was asked for, and is empty for a question."""
+    label, consequence = _OUTCOME_PHRASES[outcome]
+    text = PHRASES[label]
+    rest = get_phrase(consequence or "")
+    if consequence is None and action:
+        rest = describe_undone([action])
+    normal = f"{text} {rest}" if rest else text
+    return Summaries(text, normal, normal)
 
 
 def detect_direction(language: str, texts: Iterable[str]) -> str:
