@@ -22,6 +22,7 @@ __all__ = [
     "Phrase",
     "capitalize",
     "describe_close_reason",
+    "describe_goodbye",
     "describe_undone",
     "ensure_full_stop",
     "format_duration",
@@ -214,6 +215,149 @@ CATALOGUE: Final[Mapping[str, tuple[Phrase, ...]]] = {
         Phrase("outcome.unanswered", "The agent goes on without an answer.", "after Time ran out"),
         Phrase("outcome.longer", "There is more time. It is asked again.", "to a reader that does not know of it"),
     ),
+    "The connection": (
+        Phrase("connected", "Connected.", "the reader is connected"),
+        Phrase("connected.name", "Connected to {0}.", "the reader is connected, and knows to whom", ("Office Helper",)),
+        Phrase("reconnected", "Connected again.", "after the connection was lost; nothing was missed"),
+        Phrase("gap", "Connected again. Something was missed meanwhile.", "after the connection was lost"),
+        Phrase("connection.lost", "The connection is lost. {0}", "the connection breaks", ("Nothing answers.",)),
+        Phrase("waiting", "Waiting. This goes on by itself.", "the reader tries again until it succeeds"),
+        Phrase(
+            "connection.ended", "The connection has ended for good. {0}", "it cannot go on", ("Access was denied.",)
+        ),
+        Phrase(
+            "unreadable",
+            "Something came that could not be read. If the agent asks something, it may be waiting for an answer.",
+            "what came is no message",
+        ),
+        Phrase("no_answers", "The agent takes no answers from this reader.", "the agent does not let it answer"),
+        Phrase("closed.producer_shutdown", "{0} has ended.", "the agent or the hub says goodbye", ("Office Helper",)),
+        Phrase("closed.authentication_expired", "Your access has expired. Connect again with a new one.", "it ends"),
+        Phrase("closed.slow_consumer", "This reader was too slow. Connect again to go on where it stopped.", "it ends"),
+        Phrase("closed.superseded", "Another reader took over.", "it ends"),
+        Phrase("closed.subscriber_shutdown", "This reader has stopped.", "it ends"),
+        Phrase("closed.rate_violation", "This reader sent too much.", "it ends"),
+        Phrase("closed.protocol_error", "This reader sent something that is not allowed.", "it ends"),
+        Phrase("closed.manifest_invalid", "The other side could not prove who it is.", "it ends"),
+        Phrase("closed.other", "{0} ended the connection: {1}.", "it ends, nobody here knows why", ("Shop", "night")),
+    ),
+    "At the terminal": (
+        Phrase("attention", "Attention. {0}", "before what is urgent", ("Confirm. Delete a.txt.",)),
+        Phrase("greeting.keys", "Press ? for help, q to quit.", "at the beginning"),
+        Phrase("greeting.lines", "Write help and Enter for help.", "at the beginning, where lines are typed"),
+        Phrase(
+            "greeting.pipe", "Not interactive: commands are read from standard input, one on each line.", "at a pipe"
+        ),
+        Phrase("greeting.none", "Not interactive: prompts will be shown and not answered.", "nobody can type"),
+        Phrase("prompts.shown", "Prompts will be shown and not answered.", "answers are no longer possible"),
+        Phrase("input.ended", "Standard input has ended. Listening goes on.", "the pipe is closed"),
+        Phrase("goodbye", "Stopped listening.", "at the end"),
+        Phrase("goodbye.open", "Prompts left open: {0}.", "at the end, if there are any", ("1",)),
+        Phrase("other_session", "Other work asks something that is not shown here.", "only one session is shown"),
+        Phrase("typed_before", "What was typed before this line does not count.", "keys came before a prompt was read"),
+        Phrase("draft", "You were writing: {0}", "something was said in between", ("On Mon",)),
+        Phrase("nothing_said", "Nothing was said yet.", "something is to be repeated"),
+        Phrase("verbosity", "Verbosity: {0}.", "how much is said was changed", ("terse",)),
+        Phrase("asking_time", "Asking for {0}.", "more time is asked for", ("10 minutes",)),
+        Phrase("sending.accept", "Sending: accept.", "an answer is sent"),
+        Phrase("sending.reject", "Sending: refuse.", "an answer is sent"),
+        Phrase("sending", "Sending: {0}", "an answer is sent", ("On Monday",)),
+        Phrase("no_time", "The agent does not grant more time.", "after Asking for"),
+        Phrase("unsent", "It could not be sent. {0}", "the connection is lost, for instance", ("Nobody is there.",)),
+        Phrase("still_open", "The prompt is still open.", "after an answer could not be sent"),
+        Phrase("may_have_arrived", "It took too long, and may have arrived or not.", "an answer was not confirmed"),
+        Phrase("not_connected", "There is no connection yet.", "an answer could not be sent"),
+    ),
+    "Answering": (
+        Phrase(
+            "help.keys",
+            "Keys: a accepts, r refuses, m says more, s says it again, o goes to the next open prompt,",
+            "help",
+        ),
+        Phrase("help.keys.more", "v changes how much is said, t asks for more time, q quits, ? says this.", "help"),
+        Phrase(
+            "help.second",
+            "Accepting takes a second {0} if it is risky, or if several prompts are open.",
+            "help",
+            ("key",),
+        ),
+        Phrase("help.answer", "Answer a question with its number, or y or n, and then Enter.", "help"),
+        Phrase("help.freetext", "To answer in your own words press Enter, write, and press Enter again.", "help"),
+        Phrase(
+            "help.lines",
+            "Commands, one on each line: accept, reject, more, repeat, next, verbosity, time, quit, help.",
+            "help, where lines are typed",
+        ),
+        Phrase("help.next", "Next goes to the next open prompt.", "help, where lines are typed"),
+        Phrase(
+            "help.answer.lines",
+            "Answer a question with its number, yes, no, or your own words.",
+            "help, where lines are typed",
+        ),
+        Phrase(
+            "help.command.answer",
+            "Words that are commands are sent as an answer with answer in front of them.",
+            "help, where lines are typed",
+        ),
+        Phrase("several_open", "{0} prompts are open. You answer this one now. {1}", "a prompt is shown", ("2", "…")),
+        Phrase("next.key", "Press o for the next prompt.", "several prompts are open"),
+        Phrase("next.line", "Write next for the next prompt.", "several prompts are open, where lines are typed"),
+        Phrase("still_answering", "You still answer this: {0}", "a line is about another prompt", ("Pay Ada.",)),
+        Phrase("draft.unsent", "What you were writing was not sent: {0}", "the question was closed", ("On Mon",)),
+        Phrase("accept.void", "Nothing was accepted here.", "a prompt was closed before the second key"),
+        Phrase("accept.taken_back", "Taken back. Nothing was accepted.", "another key than the second one"),
+        Phrase(
+            "accept.second.key",
+            "Not accepted yet. Press y to accept this: {0} Any other key takes it back.",
+            "accepting needs a second key",
+            ("Pay Ada.",),
+        ),
+        Phrase(
+            "accept.second.line",
+            "Not accepted yet. Write yes to accept this: {0} Any other line takes it back.",
+            "accepting needs a second line",
+            ("Pay Ada.",),
+        ),
+        Phrase("keys.several", "Several keys came at once. None of them counts. Press one key at a time.", "so it was"),
+        Phrase("keys.unknown", "The key {0} does nothing here. Press ? for help.", "a key has no meaning", ("x",)),
+        Phrase(
+            "keys.too_soon",
+            "That key {0} came too soon and does not count. Wait a moment, then press it once.",
+            "a key came before the prompt can have been read",
+            ("a",),
+        ),
+        Phrase("draft.begin", "Write your answer. Enter sends it. Escape leaves it unsent.", "Enter at a question"),
+        Phrase("draft.empty", "Nothing was written. Nothing was sent.", "Enter with nothing written"),
+        Phrase("draft.left", "Left. Nothing was sent.", "Escape while writing"),
+        Phrase("draft.removed", "What you wrote was removed. Write your answer.", "Control-U while writing"),
+        Phrase("enter.prompt", "Enter alone answers nothing. Press s to hear the prompt again.", "Enter at a prompt"),
+        Phrase("enter.nothing", "There is nothing to answer. Press ? for help.", "Enter without a prompt"),
+        Phrase("line.empty", "An empty line answers nothing.", "an empty line"),
+        Phrase("line.no_prompt", "There is no prompt, so that line answers nothing. Write help for help.", "a line"),
+        Phrase(
+            "line.unknown", "That line was not understood. Nothing was sent. Write accept, reject or help.", "a line"
+        ),
+        Phrase("no_other", "No other prompt is open.", "the next prompt is wanted"),
+        Phrase("no_more_time", "There is no more time to be had.", "more time is wanted"),
+        Phrase("time_asked", "More time was asked for already.", "more time is wanted again"),
+        Phrase("cannot_reply", "This reader cannot answer prompts. Nothing was sent.", "an answer is tried"),
+        Phrase("answer_sent", "Your answer was sent. Wait for what the agent says.", "an answer is tried again"),
+        Phrase("nothing_to", "There is nothing to {0}.", "an answer is tried without a prompt", ("accept",)),
+        Phrase("another_open", "Another prompt is open. {0}", "an answer is tried without a prompt", ("…",)),
+        Phrase("is_question", "This is a question. {0}", "accepting a question is tried", ("Answer yes or no.",)),
+        Phrase("answer.word", "To send that word as your answer, write answer in front of it.", "the same, with lines"),
+        Phrase("answer.freetext", "Press Enter, write your answer, and press Enter again.", "how to answer"),
+        Phrase("answer.own_words", "Press Enter before you write your own words.", "how to answer"),
+        Phrase("answer.impossible", "This question cannot be answered here.", "how to answer"),
+        Phrase("answer.forms", "Answer with {0}, and Enter.", "how to answer", ("yes or no",)),
+        Phrase("answer.or", "{0} or {1}", "how to answer", ("a number", "your own words")),
+        Phrase("answer.number", "A number that is no choice is written with = in front of it.", "how to answer"),
+        Phrase("answer.unsent", "Nothing was sent. {0}", "an answer does not fit", ("Answer yes or no.",)),
+        Phrase("form.multiple_choice", "the number of a choice", "how to answer"),
+        Phrase("form.yes_no", "yes or no", "how to answer"),
+        Phrase("form.numeric", "a number", "how to answer"),
+        Phrase("form.freetext", "your own words", "how to answer"),
+    ),
     "Durations": (
         Phrase("moment", "less than a second", "never rounded up"),
         Phrase("day", "{0} day", "a duration", ("1",)),
@@ -246,6 +390,12 @@ CLOSE_REASONS: Final[Mapping[str, str]] = {
 def get_phrase(name: str, fallback: str = "") -> str:
     """Return the phrase of that name, else the fallback's, else an empty string."""
     return PHRASES.get(name, PHRASES.get(fallback, ""))
+
+
+def describe_goodbye(code: str, name: str) -> str:
+    """Return what a person hears when the other side, called ``name``, ends the connection."""
+    text = get_phrase(f"closed.{code}", "closed.other").format(name or PHRASES["agent"], code)
+    return capitalize(text)
 
 
 def describe_close_reason(code: str, *, is_hub: bool) -> str:
