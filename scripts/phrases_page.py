@@ -19,8 +19,8 @@ _INTRODUCTION: Final = """\
 # What is said
 
 These are all the words that the library itself says to a person, in English. What agents write is not here. \
-Everything is written for somebody who listens at 400 words a minute: the news comes first, nothing is said twice, and no word of \
-the protocol is used.
+Everything is written for somebody who listens at 400 words a minute: the news comes first, nothing is said twice, \
+and no word of the protocol is used.
 
 The page is made from the catalogue in `text/phrases.py`, by `python scripts/phrases_page.py`. "Detailed", "terse" and \
 "normal" are the listener's verbosity; what names none of them is heard at each.
