@@ -35,6 +35,7 @@ lint: setup
 	$(BIN)/python scripts/state_diagrams.py --check
 	$(BIN)/python scripts/rules_page.py --check
 	$(BIN)/python scripts/api_page.py --check
+	$(BIN)/python scripts/phrases_page.py --check
 
 bench: setup
 	@missed=; for file in bench/[!_]*.py; do echo "$$file"; $(BIN)/python "$$file" || missed=1; done; test -z "$$missed"
@@ -47,6 +48,7 @@ schemas: setup
 	$(BIN)/python scripts/state_diagrams.py
 	$(BIN)/python scripts/rules_page.py
 	$(BIN)/python scripts/api_page.py
+	$(BIN)/python scripts/phrases_page.py
 
 build: setup
 	rm -rf dist

@@ -112,7 +112,7 @@ def test_without_replies_none_are_promised(given: dict[str, Any]) -> None:
 def test_sentences_are_printed_as_they_are_preferred(given: dict[str, Any]) -> None:
     result = run(URL, "--verbosity", "terse")
     started, called, done = result.stdout.splitlines()[-4:-1]
-    assert (started, called[-17:], done) == ("Started.", "Checking balance.", "Done.")
+    assert (started, called[-17:], done) == ("Started. Moving money to your savings.", "Checking balance.", "Done.")
     assert result.stderr == ""
 
 
@@ -319,10 +319,9 @@ def test_keys_decide_whether_money_moves() -> None:
 def test_more_time_is_given_by_asking_again() -> None:
     """CF-028"""
     with Bank("high") as bank, Listener(bank.url, "--once") as listener:
-        listener.see("within 5 minutes")
+        listener.see("Refused after 5 minutes")
         listener.insist("time\n", "Asking for 10 minutes.")
-        listener.see("Withdrawn. The agent no longer asks.")
-        listener.see("within 10 minutes")
+        listener.see("\nYou have 10 minutes now.\n")
         listener.insist("reject\n", "Sending: refuse.")
         assert listener.ends() == 0 and bank.transferred == []
 
@@ -359,7 +358,7 @@ def test_the_agent_is_waited_for() -> None:
             listener.see("Connected to Bank.")
             producer.hub.wait_for_reader(replies=True).wait(60)
         assert listener.ends() == 0, "the producer said goodbye"
-        assert "The producer ended the subscription. The agent's side is shutting down." in listener.seen
+        assert "Bank has ended." in listener.seen
 
 
 def test_a_reader_may_outlive_the_agent(tmp_path: Path) -> None:
@@ -387,7 +386,7 @@ def test_at_the_end_of_standard_input_listening_goes_on() -> None:
         listener.see("Connected to Bank.")
         assert listener.process.stdin is not None
         listener.process.stdin.close()
-        listener.see("Standard input has ended. Listening goes on; prompts will be shown and not answered.")
+        listener.see("Standard input has ended. Listening goes on. Prompts will be shown and not answered.")
         with bank.producer.session("Reading the balance."):
             listener.see("Started. Reading the balance.")
         listener.see("Done.")

@@ -728,8 +728,8 @@ def test_what_is_wrong_with_a_prompt_sent_ahead_is_told_at_once_and_once() -> No
 @pytest.mark.parametrize(
     ("reason", "words"),
     [
-        ("producer_shutdown", "The agent's side is shutting down."),
-        ("superseded", "Another reader took over this subscription."),
+        ("producer_shutdown", "Bank-assistant has ended."),
+        ("superseded", "Another reader took over."),
     ],
 )
 def test_a_close_by_the_producer_ends_it(reason: str, words: str) -> None:
@@ -738,14 +738,14 @@ def test_a_close_by_the_producer_ends_it(reason: str, words: str) -> None:
     got, reader = heard(script)
     assert got == names(STARTED)
     assert script.sent == []
-    assert reader.subscriber.status.text == f"The producer ended the subscription. {words}"
+    assert reader.subscriber.status.text == words
     assert reader.subscriber.status.reason_code == reason
 
 
 def test_why_a_producer_closed_is_said_once_and_what_else_it_says_too() -> None:
     for message, more in (("The agent's side is shutting down.", ""), ("Back\x1b[1m at nine.", " Back at nine.")):
         _, reader = heard(Script([goodbye(message=message)]))
-        told = "The producer ended the subscription. The agent's side is shutting down."
+        told = "Bank-assistant has ended."
         assert reader.subscriber.status.text == told + more
 
 

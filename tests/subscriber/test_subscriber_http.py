@@ -331,7 +331,7 @@ def test_the_end_of_the_producer_ends_the_loop() -> None:
     with Producer("bank", listen="http://127.0.0.1:0", journal=None) as producer:
         subscriber = connected(producer.addresses[0], producer)
     assert [*subscriber] == []
-    assert subscriber.status.text == "The producer ended the subscription. The agent's side is shutting down."
+    assert subscriber.status.text == "Bank has ended."
     assert subscriber.status.reason_code == "producer_shutdown"
 
 

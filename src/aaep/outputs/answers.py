@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import re
+from functools import reduce
 from typing import Final
 
 import msgspec
@@ -12,6 +13,7 @@ from ..presentation.announce import choice_labels
 from ..protocol.consent import response_kinds
 from ..protocol.events import AwaitingClarification
 from ..protocol.fields import get_member
+from ..text.phrases import PHRASES
 from ..text.sanitize import sanitize
 from .intents import Response
 
@@ -28,12 +30,7 @@ MAX_RESPONSE_LENGTH: Final = 16_384  # characters; CLAR-003
 _MAX_EXACT_INTEGER: Final = 2**53  # ENC-006
 _NUMBER: Final = re.compile(r"[-+]?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][-+]?[0-9]{1,3})?", re.ASCII)
 _YES_NO: Final = {"y": True, "yes": True, "n": False, "no": False}
-_ANSWER_FORMS: Final = {
-    "multiple_choice": "the number of a choice",
-    "yes_no": "yes or no",
-    "numeric": "a number",
-    "freetext": "your own words",
-}
+_RESPONSE_KINDS: Final = ("multiple_choice", "yes_no", "numeric", "freetext")
 
 
 class ParsedAnswer(msgspec.Struct, frozen=True):
@@ -47,18 +44,18 @@ def available_response_kinds(event: AwaitingClarification) -> tuple[str, ...]:
     """Return the kinds of answer that a question accepts. CF-031, CF-033"""
     accepted = response_kinds(event)
     choices = get_member(event, "choices")
-    return tuple(kind for kind in _ANSWER_FORMS if kind in accepted and (kind != "multiple_choice" or choices))
+    return tuple(kind for kind in _RESPONSE_KINDS if kind in accepted and (kind != "multiple_choice" or choices))
 
 
 def describe_expected_answer(event: AwaitingClarification) -> str:
     """Return a sentence that says how to answer a question."""
     kinds = available_response_kinds(event)
     if not kinds:
-        return "This question cannot be answered here."
-    forms = [_ANSWER_FORMS[kind] for kind in kinds]
+        return PHRASES["answer.impossible"]
+    forms = reduce(PHRASES["answer.or"].format, (PHRASES[f"form.{kind}"] for kind in kinds))
     has_both_numbers = "multiple_choice" in kinds and "numeric" in kinds
-    hint = " A number that is no choice is written with = in front of it." if has_both_numbers else ""
-    return f"Answer with {' or '.join(forms)}, and Enter.{hint}"
+    hint = f" {PHRASES['answer.number']}" if has_both_numbers else ""
+    return f"{PHRASES['answer.forms'].format(forms)}{hint}"
 
 
 def parse_answer(event: AwaitingClarification, text: str) -> ParsedAnswer | None:

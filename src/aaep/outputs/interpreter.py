@@ -81,19 +81,8 @@ _COMMANDS_BY_ACTION: Final[Mapping[str, Command]] = {
     "verbosity": "verbosity",
     "help": "help",
 }
-_HELP_KEYS: Final = (
-    "Keys: a accepts, r refuses, m says more, s says it again, o goes to the next open prompt, "
-    "v changes how much is said, t asks for more time, q quits, ? says this. "
-    "Accepting takes a second key if it is risky, or if several prompts are open. "
-    "Answer a question with its number, or y or n, and then Enter. "
-    "To answer in your own words press Enter, write, and press Enter again."
-)
-_HELP_LINES: Final = (
-    "Commands, one on each line: accept, reject, more, repeat, next, verbosity, time, quit, help. "
-    "Next goes to the next open prompt. Accepting takes a second line if it is risky, or if several prompts are open. "
-    "Answer a question with its number, yes, no, or your own words. "
-    "Words that are commands are sent as an answer with answer in front of them."
-)
+_HELP_KEYS: Final = ("help.keys", "help.keys.more", "help.second", "help.answer", "help.freetext")
+_HELP_LINES: Final = ("help.lines", "help.next", "help.second", "help.answer.lines", "help.command.answer")
 
 
 class _ShownPrompt(msgspec.Struct, eq=False):
@@ -169,12 +158,14 @@ class InputInterpreter:
 
     def waiting_text(self) -> str:
         """Return what is said of a prompt that comes while another one is being answered."""
-        hint = "Write next to hear it." if self.is_line_based else "Press o to hear it."
-        return f"{PHRASES['waiting']} {hint}"
+        hint = PHRASES["prompt.hear.line" if self.is_line_based else "prompt.hear.key"]
+        return f"{PHRASES['prompt.waiting']} {hint}"
 
     def help_text(self) -> str:
         """Return the help for keys or for lines."""
-        return _HELP_LINES if self.is_line_based else _HELP_KEYS
+        unit = "line" if self.is_line_based else "key"
+        names = _HELP_LINES if self.is_line_based else _HELP_KEYS
+        return " ".join(PHRASES[name].format(unit) for name in names)
 
     # -- prompts ---------------------------------------------------------------------------
 
@@ -200,11 +191,7 @@ class InputInterpreter:
         if isinstance(prompt.event, AwaitingClarification) and not prompt.background.is_familiar:
             intents.append(PrintLine(self._answer_hint(prompt.event)))
         if len(self._open_prompts) > 1:
-            intents.append(
-                PrintLine(
-                    f"{len(self._open_prompts)} prompts are open. You answer this one now. {self._next_prompt_hint()}"
-                )
-            )
+            intents.append(PrintLine(PHRASES["several_open"].format(len(self._open_prompts), self._next_prompt_hint())))
         return intents
 
     def prompt_waiting(self, prompt: Announcement, now: float) -> list[Intent]:
@@ -244,7 +231,7 @@ class InputInterpreter:
         if token in self._open_prompts:
             name = truncate_with_notice(self._current.prompt.about, MAX_PROMPT_NAME_LENGTH)
             hint = f" {self._next_prompt_hint()}" if self._draft is None else ""
-            intents.append(PrintLine(f"You still answer this: {name}{hint}"))
+            intents.append(PrintLine(f"{PHRASES['still_answering'].format(name)}{hint}"))
         return intents
 
     def prompt_closed(self, token: str, now: float) -> list[Intent]:
@@ -256,9 +243,9 @@ class InputInterpreter:
             return self._take_back()
         intents: list[Intent] = []
         if self._draft:
-            intents.append(PrintLine(f"What you were writing was not sent: {sanitize(self._draft)}"))
+            intents.append(PrintLine(PHRASES["draft.unsent"].format(sanitize(self._draft))))
         elif self._is_armed:
-            intents.append(PrintLine("Nothing was accepted here."))
+            intents.append(PrintLine(PHRASES["accept.void"]))
         self._current = None
         self._draft = None
         self._is_armed = False
@@ -296,7 +283,7 @@ class InputInterpreter:
                 return []
             return [
                 *self._take_back(),
-                PrintLine("Several keys came at once. None of them counts. Press one key at a time."),
+                PrintLine(PHRASES["keys.several"]),
             ]
         intents: list[Intent] = []
         for number, key in enumerate(keys, start=1):
@@ -345,7 +332,7 @@ class InputInterpreter:
             key_name = sanitize(key)
             if is_repeat or not key_name:
                 return []
-            return [PrintLine(f"The key {key_name} does nothing here. Press ? for help.")]
+            return [PrintLine(PHRASES["keys.unknown"].format(key_name))]
         if action in ("accept", "reject") and (is_repeat or self._is_too_early(now)):
             return self._ignore_key(now)
         return self._run_action(action, now)
@@ -357,7 +344,7 @@ class InputInterpreter:
         """Say once, not at every repeat, that a key was held down or pressed before the prompt can have been read."""
         if self.current_prompt is None:
             return []
-        return self._tell_once("That key came too soon and does not count. Wait a moment, then press it once.", now)
+        return self._tell_once(PHRASES["keys.too_soon"], now)
 
     def _tell_once(self, text: str, now: float) -> list[Intent]:
         """Return a line to print, unless it is the last notice again within a moment."""
@@ -383,12 +370,12 @@ class InputInterpreter:
         event = self.current_prompt.event if self.current_prompt is not None else None
         if isinstance(event, AwaitingClarification) and "freetext" in available_response_kinds(event):
             self._draft = ""
-            return [PrintLine("Write your answer. Enter sends it. Escape leaves it unsent.", discard_typeahead=True)]
+            return [PrintLine(PHRASES["draft.begin"], discard_typeahead=True)]
         if isinstance(event, AwaitingClarification):
             return [PrintLine(self._answer_hint(event))]
         if self.current_prompt is not None:
-            return [PrintLine("Enter alone answers nothing. Press s to hear the prompt again.")]
-        return [PrintLine("There is nothing to answer. Press ? for help.")]
+            return [PrintLine(PHRASES["enter.prompt"])]
+        return [PrintLine(PHRASES["enter.nothing"])]
 
     def _edit_draft(self, key: str, text: str, now: float, *, is_repeat: bool) -> list[Intent]:
         """Apply a key to the answer that is being typed."""
@@ -398,14 +385,14 @@ class InputInterpreter:
                 return []
             self._draft = None
             if not text.strip():
-                return [*end_of_line, PrintLine("Nothing was written. Nothing was sent.")]
+                return [*end_of_line, PrintLine(PHRASES["draft.empty"])]
             return end_of_line + self._answer(text, now)
         if key == ESCAPE:
             self._draft = None
-            return [*end_of_line, PrintLine("Left. Nothing was sent.")]
+            return [*end_of_line, PrintLine(PHRASES["draft.left"])]
         if key == "\x15":  # Control-U
             self._draft = ""
-            return [*end_of_line, PrintLine("What you wrote was removed. Write your answer.")]
+            return [*end_of_line, PrintLine(PHRASES["draft.removed"])]
         if key in ("\x7f", "\b"):
             self._draft = text[:-1]
             if not text:
@@ -438,10 +425,10 @@ class InputInterpreter:
             has_prefix = word.startswith("answer ")  # for an answer that is a command word
             return self._answer(text.strip()[len("answer ") :] if has_prefix else text, now)
         if not word:
-            return self._tell_once("An empty line answers nothing.", now)
+            return self._tell_once(PHRASES["line.empty"], now)
         if self.current_prompt is None:
-            return self._tell_once("There is no prompt, so that line answers nothing. Write help for help.", now)
-        return self._tell_once("That line was not understood. Nothing was sent. Write accept, reject or help.", now)
+            return self._tell_once(PHRASES["line.no_prompt"], now)
+        return self._tell_once(PHRASES["line.unknown"], now)
 
     # -- actions ---------------------------------------------------------------------------
 
@@ -455,7 +442,7 @@ class InputInterpreter:
         if action in handlers:
             return handlers[action](now)
         if action == "next" and self.next_prompt is None:
-            return self._tell_once("No other prompt is open.", now)
+            return self._tell_once(PHRASES["no_other"], now)
         return [RunCommand(_COMMANDS_BY_ACTION[action])]
 
     def _accept(self, now: float) -> list[Intent]:
@@ -481,11 +468,10 @@ class InputInterpreter:
         about = self.current_prompt.about if self.current_prompt is not None else ""
         # All of it was heard before. The beginning is enough to tell which prompt it is.
         is_long = len(about) > MAX_REPEATED_LENGTH
-        action = f"what begins like this: {truncate(about, MAX_REPEATED_LENGTH)}…" if is_long else f"this: {about}"
-        instruction = "Write yes" if self.is_line_based else "Press y"
-        unit = "line" if self.is_line_based else "key"
-        text = f"Not accepted yet. {instruction} to accept {ensure_full_stop(action)} Any other {unit} takes it back."
-        return PrintLine(text, discard_typeahead=True)
+        short = truncate(about, MAX_REPEATED_LENGTH) if is_long else about
+        action = PHRASES["accept.beginning" if is_long else "accept.this"].format(short)
+        phrase = PHRASES["accept.second.line" if self.is_line_based else "accept.second.key"]
+        return PrintLine(phrase.format(ensure_full_stop(action)), discard_typeahead=True)
 
     def _confirm_accept(self, now: float) -> list[Intent]:
         self._is_armed = False
@@ -517,7 +503,7 @@ class InputInterpreter:
             return [PrintLine(PHRASES["expired"])]
         response = parse_answer(prompt.event, text)
         if response is None:
-            return [PrintLine(f"Nothing was sent. {self._answer_hint(prompt.event)}")]
+            return [PrintLine(PHRASES["answer.unsent"].format(self._answer_hint(prompt.event)))]
         self._mark_answered(prompt)
         return [SendAnswer(prompt, response.value, response.display_text)]
 
@@ -528,9 +514,9 @@ class InputInterpreter:
         timeout = get_member(prompt.event, "timeout_seconds")
         seconds = min(2 * timeout, MAX_PROMPT_TIMEOUT) if isinstance(timeout, int) else 0
         if not isinstance(timeout, int) or seconds <= timeout:
-            return [PrintLine("There is no more time to be had.")]
+            return [PrintLine(PHRASES["no_more_time"])]
         if prompt.prompt in self._extended_tokens:
-            return self._tell_once("More time was asked for already.", now)
+            return self._tell_once(PHRASES["time_asked"], now)
         self._extended_tokens.add(prompt.prompt)
         return [RequestTime(prompt, seconds)]
 
@@ -586,40 +572,40 @@ class InputInterpreter:
     def _tell_no_prompt(self, verb: str, now: float) -> list[Intent]:
         """Say why there is no prompt for an action."""
         if not self.can_reply:
-            return self._tell_once("This reader cannot answer prompts. Nothing was sent.", now)
-        other = f" Another prompt is open. {self._next_prompt_hint()}" if self._open_prompts else ""
+            return self._tell_once(PHRASES["cannot_reply"], now)
+        other = f" {PHRASES['another_open'].format(self._next_prompt_hint())}" if self._open_prompts else ""
         if self.answered_prompts:
-            return self._tell_once(f"Your answer was sent. Wait for what the agent says.{other}", now)
-        return self._tell_once(f"There is nothing to {verb}.{other}", now)
+            return self._tell_once(f"{PHRASES['answer_sent']}{other}", now)
+        return self._tell_once(f"{PHRASES['nothing_to'].format(verb)}{other}", now)
 
     def _is_expired(self, now: float) -> bool:
         return self._current is not None and now >= self._current.deadline
 
     def _next_prompt_hint(self) -> str:
-        return "Write next for the next prompt." if self.is_line_based else "Press o for the next prompt."
+        return PHRASES["next.line" if self.is_line_based else "next.key"]
 
     def _unsupported_action_hint(self, prompt: Announcement) -> str:
         """Return the hint for a prompt that cannot be accepted or refused."""
         if not isinstance(prompt.event, AwaitingClarification):
             return PHRASES["incomplete.prompt"]
-        hint = " To send that word as your answer, write answer in front of it." if self.is_line_based else ""
-        return f"This is a question. {self._answer_hint(prompt.event)}{hint}"
+        hint = f" {PHRASES['answer.word']}" if self.is_line_based else ""
+        return f"{PHRASES['is_question'].format(self._answer_hint(prompt.event))}{hint}"
 
     def _answer_hint(self, event: AwaitingClarification) -> str:
         if available_response_kinds(event) == ("freetext",) and not self.is_line_based:
-            return "Press Enter, write your answer, and press Enter again."
+            return PHRASES["answer.freetext"]
         hint = describe_expected_answer(event)
         if not self.is_line_based and "freetext" in available_response_kinds(event):
-            hint += " Press Enter before you write your own words."
+            hint += f" {PHRASES['answer.own_words']}"
         return hint
 
     def _take_back(self) -> list[Intent]:
         """Take back an acceptance, or the wish to leave, that was not confirmed."""
         intents: list[Intent] = []
         if self._is_armed:
-            intents.append(PrintLine("Taken back. Nothing was accepted."))
+            intents.append(PrintLine(PHRASES["accept.taken_back"]))
         if self._is_leaving:
-            intents.append(PrintLine("You stay. Nothing was answered."))
+            intents.append(PrintLine(PHRASES["stay"]))
         self._is_armed = False
         self._is_leaving = False
         return intents

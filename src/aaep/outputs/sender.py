@@ -13,6 +13,7 @@ from ..protocol.events import Envelope, ProducerInfo
 from ..protocol.messages import Capabilities
 from ..runtime.background import Waitable
 from ..subscriber.request import TermsChanges
+from ..text.phrases import PHRASES
 from ..transports.base import ChannelLost
 
 __all__ = ["Reader", "Sender", "describe_error"]
@@ -80,7 +81,7 @@ class Sender:
     ) -> None:
         try:
             if self.reader is None:
-                raise ChannelLost("There is no connection yet.")
+                raise ChannelLost(PHRASES["not_connected"])
             value = call(self.reader).wait(SEND_TIMEOUT)
         except (AaepError, TimeoutError, OSError, CancelledError) as error:
             self._call_soon(partial(on_failure, describe_error(error)))
@@ -103,4 +104,4 @@ def describe_error(error: Exception) -> str:
     """Return what went wrong in sentences, without rule ids."""
     if isinstance(error, ProtocolError):
         return " ".join([str(error).split("\n", 1)[0], *(violation.message for violation in error.violations)])
-    return str(error) or "It took too long, and may have arrived or not."
+    return str(error) or PHRASES["may_have_arrived"]

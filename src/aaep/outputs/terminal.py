@@ -149,13 +149,11 @@ class Terminal:
 
     def _greet(self) -> None:
         if isinstance(self._input_source, NoInput):
-            self._printer.print_line("Not interactive: prompts will be shown and not answered.")
+            self._printer.print_line(PHRASES["greeting.none"])
         elif not self._input_source.is_interactive:
-            self._printer.print_line("Not interactive: commands are read from standard input, one on each line.")
+            self._printer.print_line(PHRASES["greeting.pipe"])
         else:
-            self._printer.print_line(
-                "Write help and Enter for help." if self._input_source.is_line_based else "Press ? for help, q to quit."
-            )
+            self._printer.print_line(PHRASES["greeting.lines" if self._input_source.is_line_based else "greeting.keys"])
 
     def _run_once(self) -> None:
         """Wait for input, a scheduled call or a deadline, and handle it."""
@@ -201,7 +199,7 @@ class Terminal:
         self._sender.stop()
         if self._error is None or self._has_connected:  # otherwise run() raises the error
             with contextlib.suppress(OSError):  # the output may be closed
-                self._printer.print_line(f"Stopped listening.{self._describe_unanswered()}")
+                self._printer.print_line(f"{PHRASES['goodbye']} {self._describe_unanswered()}".rstrip())
         reader = self._reader
         if reader is not None:
             thread = threading.Thread(target=self._close_reader, args=(reader,), name="aaep-close", daemon=True)
@@ -212,7 +210,7 @@ class Terminal:
         count = sum(token not in self.interpreter.answered_prompts for token in self._open_tokens)
         if not count:
             return ""
-        return " 1 question was not answered." if count == 1 else f" {count} questions were not answered."
+        return PHRASES["goodbye.open.one" if count == 1 else "goodbye.open"].format(count)
 
     @staticmethod
     def _close_reader(reader: Reader) -> None:
@@ -251,18 +249,21 @@ class Terminal:
         if status.kind in ("connected", "resumed", "gap"):
             producer = self._reader.producer if self._reader is not None else None
             name = get_member(producer, "agent_name") or producer.agent_id if producer is not None else ""
-            self._printer.print_line(f"Connected to {name}." if name and status.kind == "connected" else status.text)
+            self._printer.print_line(
+                PHRASES["connected.name"].format(name) if name and status.kind == "connected" else status.text
+            )
             self._has_connected = True
             self._is_connection_lost = False
             self._check_terms()
         elif status.kind == "waiting" and not self._is_connection_lost:
             self._is_connection_lost = True
             is_lost = self._has_connected and not status.reason_code  # otherwise the agent took its leave
-            self._printer.print_line(f"The connection is lost. {status.text}" if is_lost else status.text)
-            self._printer.print_line("Waiting. This goes on by itself.")
+            phrase = PHRASES["connection.lost"] if is_lost else "{0}"
+            self._printer.print_line(phrase.format(status.text))
+            self._printer.print_line(PHRASES["waiting"])
         elif status.kind == "unread" and not self._has_reported_unread:
             self._has_reported_unread = True  # one line for several in a row
-            self._printer.print_line(f"Attention. {status.text}")
+            self._printer.print_line(PHRASES["attention"].format(status.text))
         elif status.kind == "ended":
             self._close_reason = status.text
 
@@ -272,9 +273,7 @@ class Terminal:
         if terms is None or not self.interpreter.can_reply:
             return
         if not (terms.supports_confirmation_reply is True or terms.supports_clarification_reply is True):
-            self._printer.print_line(
-                "The agent takes no answers from this reader. Prompts will be shown and not answered."
-            )
+            self._printer.print_line(f"{PHRASES['no_answers']} {PHRASES['prompts.shown']}")
             self._disable_replies()
 
     def _disable_replies(self) -> None:
@@ -290,7 +289,7 @@ class Terminal:
         if error is not None:
             self._error = error
             if self._has_connected:
-                self._printer.print_line(f"The connection has ended for good. {describe_error(error)}")
+                self._printer.print_line(PHRASES["connection.ended"].format(describe_error(error)))
         elif self._close_reason:
             self._printer.print_line(self._close_reason)
         self._request_exit(1 if error is not None else 0)
@@ -313,9 +312,7 @@ class Terminal:
     def _handle_other_session(self, event: Envelope) -> None:
         """Say that another session asks something; everything else of it is left out (SEC-009)."""
         if CORE_EVENTS.get(event.type) in (AwaitingConfirmation, AwaitingClarification):
-            self._printer.print_line(
-                f"The session {event.session_id} asks something. Prompts of other sessions are not shown."
-            )
+            self._printer.print_line(PHRASES["other_session"])
             self._perform_intents(self.interpreter.prompt_mentioned(""))
 
     def _enqueue(self, announcement: Announcement, now: float) -> None:
@@ -357,14 +354,15 @@ class Terminal:
 
     def _print_speech(self, utterance: Speak, now: float) -> None:
         announcement = utterance.announcement
-        marker = "Attention. " if announcement.interrupts else ""
         label = self._session_label(announcement)
         open_tokens = {prompt.prompt for prompt in self._queue.prompts}
         is_open_prompt = announcement.asks and announcement.prompt in open_tokens
         # Only in full: a countdown must not direct the keys to another prompt.
         shows_prompt = is_open_prompt and utterance.text.endswith(announcement.text)
         text = utterance.text
-        if shows_prompt and self.interpreter.is_answering_other(announcement.prompt):
+        # The same prompt with more time is the one that is being answered.
+        answers_other = self.interpreter.is_answering_other(announcement.replaces or announcement.prompt)
+        if shows_prompt and answers_other:
             self._print_waiting(announcement, f"{label}{self.interpreter.waiting_text()}", now)
             return
         if shows_prompt and announcement.cut and self.interpreter.has_heard_all(announcement.prompt):
@@ -375,7 +373,8 @@ class Terminal:
             if self._on_announcement is not None:
                 self._on_announcement(announcement, f"{label}{text}")
             elif self._on_event is None:
-                self._printer.print_lines(text, f"{marker}{label}")
+                prefix = PHRASES["attention"].format("") if announcement.interrupts else ""
+                self._printer.print_lines(text, f"{prefix}{label}")
             is_unprinted_countdown = announcement.asks and self._on_event
             if announcement.prompt and not shows_prompt and not is_unprinted_countdown:
                 self._perform_intents(self.interpreter.prompt_mentioned(announcement.prompt))
@@ -428,12 +427,12 @@ class Terminal:
 
     def _discard_typeahead(self) -> None:
         if self.interpreter.draft is None and self._input_source.discard():
-            self._printer.print_line("What was typed before this line does not count.")
+            self._printer.print_line(PHRASES["typed_before"])
 
     def _reprint_draft(self) -> None:
         """Show the answer as typed so far again, after something was printed in between."""
         if self.interpreter.draft:
-            self._printer.echo(f"You were writing: {self.interpreter.draft}")
+            self._printer.echo(PHRASES["draft"].format(self.interpreter.draft))
 
     # -- input -----------------------------------------------------------------------------
 
@@ -457,7 +456,7 @@ class Terminal:
         if self.interpreter.is_leaving:
             self._request_exit(0)
             return
-        self._printer.print_line("Standard input has ended. Listening goes on; prompts will be shown and not answered.")
+        self._printer.print_line(f"{PHRASES['input.ended']} {PHRASES['prompts.shown']}")
         if self.interpreter.can_reply:
             self._disable_replies()
             self._send(lambda reader: reader.renegotiate(replies=False))  # CF-035: the producer must not wait for us
@@ -492,7 +491,7 @@ class Terminal:
         else:
             actions = self._queue.speak_detail(now) if command == "more" else self._queue.repeat(now)
             if not actions:
-                self._printer.print_line("Nothing was said yet.")
+                self._printer.print_line(PHRASES["nothing_said"])
             self._perform_actions(actions, now)
 
     def _reprint_prompt(self, prompt: Announcement, now: float, *, goes_on: bool = False) -> None:
@@ -519,7 +518,7 @@ class Terminal:
 
     def _change_verbosity(self, verbosity: Verbosity) -> None:
         self._set_preferences(msgspec.structs.replace(self.preferences, verbosity=verbosity))
-        self._printer.print_line(f"Verbosity: {verbosity}.")
+        self._printer.print_line(PHRASES["verbosity"].format(verbosity))
         self._send(lambda reader: reader.renegotiate(verbosity=verbosity))
 
     def _set_preferences(self, preferences: Preferences) -> None:
@@ -535,21 +534,21 @@ class Terminal:
         event = prompt.event
         reference = self._prompt_reference(prompt)
         if isinstance(intent, RequestTime):
-            self._printer.print_line(f"Asking for {format_time_left(intent.seconds)}.{reference}")
+            self._printer.print_line(f"{PHRASES['asking_time'].format(format_time_left(intent.seconds))}{reference}")
             self._send(
                 lambda reader: reader.renegotiate(minimum_timeout=intent.seconds), prompt, self._check_granted_time
             )
         elif isinstance(intent, Accept):
             self._presenter.note_answer(prompt.prompt, "accepted")
-            self._printer.print_line(f"Sending: accept.{reference}")
+            self._printer.print_line(f"{PHRASES['sending.accept']}{reference}")
             self._send(lambda reader: reader.accept(event), prompt)
         elif isinstance(intent, Reject):
             self._presenter.note_answer(prompt.prompt, "rejected")
-            self._printer.print_line(f"Sending: refuse.{reference}")
+            self._printer.print_line(f"{PHRASES['sending.reject']}{reference}")
             self._send(lambda reader: reader.reject(event), prompt)
         else:
             self._presenter.note_answer(prompt.prompt, "answered")
-            self._printer.print_line(f"Sending: {intent.display_text}")
+            self._printer.print_line(PHRASES["sending"].format(intent.display_text))
             if reference:  # on a line of its own, or it could be mistaken for a part of the answer
                 self._printer.print_line(reference)
             self._send(lambda reader: reader.answer(event, intent.response), prompt)
@@ -581,7 +580,7 @@ class Terminal:
         """Say so if no time was granted; otherwise a producer with our extension asks again. CF-028"""
         attend_members = terms.unknown.get(PREFIX) if terms is not None else None
         if not (isinstance(attend_members, dict) and "minimum_timeout_seconds" in attend_members):
-            self._printer.print_line("The agent does not grant more time.")
+            self._printer.print_line(PHRASES["no_time"])
 
     def _send(
         self,
@@ -593,12 +592,12 @@ class Terminal:
 
     def _handle_send_failure(self, reason: str, prompt: Announcement | None) -> None:
         self._refusals_before_exit = None
-        self._printer.print_line(f"It could not be sent. {reason}")
+        self._printer.print_line(PHRASES["unsent"].format(reason))
         if prompt is not None:
             self._presenter.forget_answer(prompt.prompt)
         if prompt is not None and prompt.prompt not in self._open_tokens:
             self._perform_intents(self.interpreter.prompt_mentioned(prompt.prompt))
         elif prompt is not None:
             with self._without_typeahead():
-                self._printer.print_line(f"The prompt is still open.{self._prompt_reference(prompt)}")
+                self._printer.print_line(f"{PHRASES['still_open']}{self._prompt_reference(prompt)}")
                 self._perform_intents(self.interpreter.send_failed(prompt, self._clock()))

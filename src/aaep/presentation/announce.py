@@ -103,9 +103,11 @@ class Announcement(msgspec.Struct, frozen=True, kw_only=True):
 
 def _compose_started(event: SessionStarted, view: EventView) -> Iterable[str]:
     yield PHRASES["started"]
-    normal = view.short_text("summary_normal")
-    is_short = normal and len(normal.split()) <= MAX_TERSE_WORDS
-    yield normal if view.is_terse and is_short else view.summary()
+    summary = view.summary()
+    if view.is_terse and summary == PHRASES["started"]:
+        normal = view.short_text("summary_normal")
+        summary = normal if len(normal.split()) <= MAX_TERSE_WORDS else ""
+    yield summary
     if view.background.parent_name:
         yield PHRASES["part"].format(ensure_full_stop(view.background.parent_name))
     if view.is_detailed:

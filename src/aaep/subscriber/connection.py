@@ -26,7 +26,7 @@ from ..identity.peer import HUB_AGENT_ID
 from ..protocol.attend_extension import attend_member
 from ..protocol.audit import Finding
 from ..protocol.events import Envelope, ProducerInfo
-from ..protocol.fields import Message
+from ..protocol.fields import Message, get_member
 from ..protocol.messages import Capabilities, SubscriptionAccepted, SubscriptionClose, SubscriptionRejected
 from ..protocol.negotiation import tighten
 from ..protocol.subscription import is_admitted, is_critical, with_defaults
@@ -34,7 +34,7 @@ from ..runtime.background import BackgroundLoop, Waitable
 from ..runtime.ids import format_timestamp
 from ..runtime.mailbox import Mailbox
 from ..runtime.options import list_keywords
-from ..text.phrases import describe_close_reason, format_duration
+from ..text.phrases import PHRASES, describe_close_reason, format_duration
 from ..text.sanitize import sanitize
 from ..transports.base import Channel, ChannelLost, ChannelRefused, ReceivedMessage
 from .audit import StreamAudit
@@ -311,7 +311,8 @@ class Connection:
             await self._wait_before_retry(text, ChannelLost(text), reason_code=reason)
             return True
         log.info("The producer ended the subscription: %s.", sanitize(reason))
-        self.status = Status("ended", describe_close(message, agent), reason_code=reason)
+        name = "" if self.producer is None else get_member(self.producer, "agent_name") or agent
+        self.status = Status("ended", describe_close(message, agent, name), reason_code=reason)
         if reason not in _NORMAL_ENDS:
             raise SubscriptionRefused(reason, said)
         return False
@@ -363,7 +364,7 @@ class Connection:
         self._connection_began(anew=True)
         first = not self.ready.done()
         self._is_open, self._is_resuming = True, not first or bool(self.last_received_id)
-        self._set_status(*(("connected", "Connected.") if first else ("resumed", "Connected again.")))
+        self._set_status(*(("connected", PHRASES["connected"]) if first else ("resumed", PHRASES["reconnected"])))
         if first:
             self.ready.set_result(self._effective_terms())
 
@@ -483,7 +484,7 @@ class Connection:
         self._unreachable_since = None
         if not self._is_open:
             self._is_open = True
-            self._set_status("resumed", "Connected again.")
+            self._set_status("resumed", PHRASES["reconnected"])
 
     def _handle_message(self, received: ReceivedMessage) -> None:
         message, violations = self.audit.read(received.data)
@@ -556,7 +557,7 @@ class Connection:
             return  # CF-148: it was not asked for, and the audit has said so
         if attend_member(event, "resync") and self._is_resuming:
             self._is_resuming = False
-            self._set_status("gap", "Connected again. Some of what happened meanwhile is not known here.")
+            self._set_status("gap", PHRASES["gap"])
         with self.lock:
             self.prompts.update(event, self.clock())
         self.mailbox.put((event, self._resume_point))

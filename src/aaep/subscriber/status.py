@@ -10,7 +10,7 @@ from msgspec import UNSET
 from ..errors import AaepError
 from ..identity.peer import HUB_AGENT_ID
 from ..protocol.messages import SubscriptionClose, SubscriptionRejected
-from ..text.phrases import describe_close_reason, ensure_full_stop
+from ..text.phrases import PHRASES, describe_close_reason, describe_goodbye, ensure_full_stop
 from ..text.sanitize import sanitize
 
 __all__ = [
@@ -78,9 +78,7 @@ class Status(msgspec.Struct, frozen=True):
     reason_code: str = ""  # the code with which the producer ended it, also while it is waited for
 
 
-UNREADABLE: Final = Status(
-    "unread", "Something came that could not be read. If the agent asks something, it may be waiting for an answer."
-)
+UNREADABLE: Final = Status("unread", PHRASES["unreadable"])
 
 
 class SubscriptionRefused(AaepError):
@@ -131,10 +129,9 @@ class ProducerClosed(Exception):
         self.message = message
 
 
-def describe_close(message: SubscriptionClose, agent_id: str) -> str:
+def describe_close(message: SubscriptionClose, agent_id: str, name: str = "") -> str:
     """Return the sentence for a subscription that the producer closed; an unknown reason code is quoted."""
-    reason = describe_close_reason(message.reason_code, is_hub=agent_id == HUB_AGENT_ID)
-    text = "The producer ended the subscription"
-    text += f". {reason}" if reason else f" ({sanitize(message.reason_code)})."
+    text = describe_goodbye(sanitize(message.reason_code), sanitize(name))
+    standard = describe_close_reason(message.reason_code, is_hub=agent_id == HUB_AGENT_ID)
     details = "" if message.reason_message is UNSET else sanitize(message.reason_message)
-    return f"{text} {details}" if details and details != reason else text
+    return f"{text} {details}" if details and details not in (standard, text) else text
