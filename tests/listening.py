@@ -29,6 +29,7 @@ class InThread:
         self._loop, self._end, self._keys = asyncio.get_running_loop(), end, keys
         self._over: asyncio.Future[str] = self._loop.create_future()
         self._run = run
+        self._is_stopping = False
         threading.Thread(target=self._live, daemon=True).start()
 
     def _live(self) -> None:
@@ -41,16 +42,22 @@ class InThread:
 
     def _settle(self, how: str) -> None:
         self._over.set_result(how)
+        self._close_keys()
+
+    def _close_keys(self) -> None:
         if self._keys is not None:
             os.close(self._keys)
+            self._keys = None
 
     async def type_line(self, line: str) -> None:
         if self._keys is not None and not self._over.done():
             os.write(self._keys, line.encode() + b"\n")
 
     def stop(self) -> None:
-        if not self._over.done():
+        if not (self._over.done() or self._is_stopping):
+            self._is_stopping = True
             self._end()
+            self._close_keys()  # the end of its input: who is asked about open prompts leaves them open
 
     async def wait_for_exit(self) -> str:
         return await self._over
