@@ -108,7 +108,7 @@ def test_a_subscriber_that_uses_no_library_of_ours() -> None:
             heard = reader.stdout.read()
         assert agent.stdout is not None
         assert "The user refused." in agent.stdout.read()
-    assert "Transfer 500 dollars to savings." in heard and "Done." in heard
+    assert "Ended. Transfer 500 dollars to savings was not done." in heard
     assert "" not in heard.splitlines()
 
 

@@ -9,9 +9,9 @@ from typing import Any
 import pytest
 
 from aaep.producer.producer import Producer, Runtime
-from aaep.protocol.events import AwaitingConfirmation
+from aaep.protocol.events import AwaitingConfirmation, OutputStreaming
 from aaep.protocol.messages import ConfirmationReply
-from aaep.testing import Listener
+from aaep.testing import Clock, Listener
 
 
 @pytest.fixture
@@ -110,6 +110,66 @@ def test_a_yes_counts_where_the_agent_has_a_clock_of_its_own() -> None:
             assert wipe() == "wiped"
         listener.wait_for_end()
         assert listener.findings() == []
+
+
+def test_an_agent_in_another_language_is_heard_as_well() -> None:
+    with Producer("bank", name="Bank", journal=None, language="de-DE") as producer:
+        listener = Listener(producer, "accept")
+        with producer.session("Überweise Geld."):
+            pass
+        listener.wait_for_end()
+        assert listener.terms.languages == ("de-DE",) and listener.findings() == []
+        assert any("Überweise Geld." in text for text in listener.heard)
+
+
+def test_time_passes_when_the_test_says_so() -> None:
+    with Producer("bank", name="Bank", journal=None, runtime=Runtime(clock=Clock())) as producer:
+        listener = Listener(producer)
+        with producer.session("Working.") as session:
+            ask = session.confirm("Wipe the disk.", "All is gone.", timeout=100)
+            listener.advance(50)
+            listener.advance(49)
+            assert ask.answer is None
+            listener.advance(1)
+            assert ask.wait(10).outcome == "timed_out"
+        listener.wait_for_end()
+        assert listener.findings() == []
+        assert any("50 seconds left to answer." in text for text in listener.heard)
+
+
+def test_what_is_heard_after_a_while_is_heard_when_time_passes() -> None:
+    with Producer("bank", name="Bank", journal=None, runtime=Runtime(clock=Clock())) as producer:
+        listener = Listener(producer)
+        with producer.session("Working.") as session, session.output() as out:
+            out.write("First. It is 3.")
+            listener.wait(lambda event: isinstance(event, OutputStreaming))
+            assert "It is 3." not in listener.heard
+            listener.advance(1)
+            listener.wait(lambda event: isinstance(event, OutputStreaming) and "3" in event.chunk)
+            listener.advance(1)
+            assert "It is 3." in listener.heard
+
+
+def test_a_clock_that_cannot_be_set_is_told(producer: Producer) -> None:
+    with pytest.raises(TypeError, match=r"Make the producer with runtime=aaep\.Runtime\(clock=aaep\.testing\.Clock"):
+        Listener(producer).advance(1)
+    with pytest.raises(ValueError, match="backwards"):
+        Clock().advance(-1)
+
+
+def test_what_is_heard_is_what_a_reader_says() -> None:
+    told: list[str] = []
+    with Producer("bank", name="Bank", journal=None, tell=told.append) as producer:
+        listener = Listener(producer, "accept")
+
+        @producer.tool(risk="low", irreversible=False)
+        def look() -> str:
+            return "Seen."
+
+        with producer.session("Working.") as session:
+            session.write(look())
+        listener.wait_for_end()
+        assert listener.heard == told, "and nothing that only repeats it"
 
 
 def test_what_the_agent_had_said_when_the_answer_came_is_no_error(producer: Producer) -> None:

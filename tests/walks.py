@@ -219,9 +219,9 @@ def record_walks(folder: Path, written: Walk, answered: Walk) -> tuple[dict[str,
             wait_until_heard()
 
         def ask() -> threading.Thread:
-            agent = threading.Thread(target=look, args=("the balance",), daemon=True)
+            agent = threading.Thread(target=look, args=("balance",), daemon=True)
             agent.start()
-            printed.wait_for("Look at the balance.")
+            printed.wait_for("Look at balance.")
             wait_until_heard()
             return agent
 

@@ -7,7 +7,16 @@ Test support for agents: a listener that accepts, rejects or never answers promp
         listener.expect("session.started", "awaiting.confirmation", "session.completed")
         assert "transfer" not in listener.tools
 
-It is a real subscription with real replies; only the network is left out.
+It is a real subscription with real replies; only the network is left out. With a :class:`Clock`, time passes
+when the test says so:
+
+    clock = Clock()
+    with aaep.Producer("bank", journal=None, runtime=aaep.Runtime(clock=clock)) as producer:
+        listener = Listener(producer)
+        with producer.session("Paying.") as session:
+            ask = session.confirm("Pay 5 dollars.", "The money is gone.", timeout=60)
+            listener.advance(60)
+            assert ask.wait().outcome == "timed_out"
 """
 
 from __future__ import annotations
@@ -51,12 +60,29 @@ from .protocol.messages import (
 from .recording.format import CAPTURE_VERSION
 from .runtime.ids import format_timestamp
 
-__all__ = ["Listener"]
+__all__ = ["Clock", "Listener"]
 
 _TYPE_PREFIX: Final = "aaep:agent."
 _ALL_CAPABILITIES: Final = Capabilities(
     supports_confirmation_reply=True, supports_clarification_reply=True, supported_conformance_levels=(1, 2, 3)
 )
+
+
+class Clock:
+    """A clock that stands still until time is let pass, for ``Runtime(clock=Clock())``; see ``Listener.advance``."""
+
+    def __init__(self, now: float = 1000.0) -> None:
+        self.now = now
+
+    def __call__(self) -> float:
+        """Return the time in seconds."""
+        return self.now
+
+    def advance(self, seconds: float) -> None:
+        """Set the clock forward. What is due by then happens once a listener or the hub looks at the clock."""
+        if seconds < 0:
+            raise ValueError(f"Time does not run backwards: {seconds!r}.")
+        self.now += seconds
 
 
 class Listener:
@@ -69,6 +95,9 @@ class Listener:
     fails, or its result does not answer the prompt, the listener closes its
     subscription, so that the agent does not wait for it; waiting for events
     then raises :exc:`AssertionError`.
+
+    ``capabilities`` are what it asks for; by default everything, in the
+    languages of the producer.
     """
 
     def __init__(
@@ -76,7 +105,7 @@ class Listener:
         producer: Producer,
         answer: Any = "silence",
         *,
-        capabilities: Capabilities = _ALL_CAPABILITIES,
+        capabilities: Capabilities | None = None,
         principal: str | None = None,
         on_announcement: Callable[[Announcement], object] | None = None,
     ) -> None:
@@ -92,10 +121,13 @@ class Listener:
         self._writer = _ListenerWriter(self)
         self._condition = threading.Condition()
         self._presenter = Presenter(Preferences(keys={}))
+        self._cancel_presenting: Callable[[], None] | None = None  # the timer for what is announced by time
         self._entries: list[dict[str, Any]] = []  # of the capture
         self._seen_event_ids: set[str] = set()
         self._unresolved_replies: dict[str, dict[str, Any]] = {}  # entries of replies without an outcome, by token
         self._hub.start()
+        if capabilities is None:
+            capabilities = msgspec.structs.replace(_ALL_CAPABILITIES, languages=self._hub.offer.languages)
         request = SubscriptionRequest(
             aaep_version=AAEP_VERSION, subscriber_id="aaep-testing", subscriber_name="Test", capabilities=capabilities
         )
@@ -126,8 +158,8 @@ class Listener:
 
     @property
     def heard(self) -> list[str]:
-        """The texts of the announcements, as a person would hear them."""
-        return [announcement.text for announcement in self.announcements]
+        """The sentences that a person would hear, without those that only repeat others."""
+        return [announcement.text for announcement in self.announcements if not announcement.redundant]
 
     def wait(self, wanted: str | Callable[[Envelope], bool], *, timeout: float = 30.0) -> Envelope:
         """Wait for an event of a type such as ``tool.invoked``, or for one that a predicate accepts, and return it."""
@@ -167,6 +199,21 @@ class Listener:
                     f"The listener could not go on: {type(self._failure).__name__}: {self._failure}"
                 ) from self._failure
             return condition()
+
+    def advance(self, seconds: float) -> None:
+        """
+        Let time pass, for a producer whose clock is a :class:`Clock`, and have done what is due by then.
+
+        What ran out by then has run out, and what is said after a while was said.
+        """
+        clock = self._hub.clock
+        if not isinstance(clock, Clock):
+            raise TypeError(
+                "Only a clock of the test's own can be set forward. "
+                "Make the producer with runtime=aaep.Runtime(clock=aaep.testing.Clock())."
+            )
+        clock.advance(seconds)
+        self._run_on_loop(self._hub.run_due_timers)
 
     def findings(self, *, strict: bool = True) -> list[Finding]:
         """
@@ -260,7 +307,26 @@ class Listener:
             self._condition.notify_all()
 
     def _announce(self, event: Envelope) -> None:
-        for announcement in self._presenter.present(event, self._hub.clock()):
+        self._record_announcements(self._presenter.present(event, self._hub.clock()))
+        self._schedule_presenting()
+
+    def _schedule_presenting(self) -> None:
+        """Have the announcements that are due by time recorded when they are."""
+        if self._cancel_presenting is not None:
+            self._cancel_presenting()
+            self._cancel_presenting = None
+        deadline = self._presenter.next_deadline(self._hub.clock())
+        if deadline is not None:
+            self._cancel_presenting = self._hub.call_at(deadline, self._present_due)
+
+    def _present_due(self) -> None:
+        with self._condition:
+            self._record_announcements(self._presenter.advance(self._hub.clock()))
+            self._condition.notify_all()
+        self._schedule_presenting()
+
+    def _record_announcements(self, announcements: list[Announcement]) -> None:
+        for announcement in announcements:
             self.announcements.append(announcement)
             if self._on_announcement is not None:
                 try:

@@ -228,7 +228,7 @@ def test_a_connection_that_breaks_is_made_again_and_nothing_is_missing(tmp_path:
     assert judged.exit_code == 0, judged.output
 
 
-@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
 def test_a_signal_ends_it_in_good_order(number: signal.Signals, tmp_path: Path) -> None:
     path = tmp_path / "c.ndjson"
     with agent(one_session) as url:

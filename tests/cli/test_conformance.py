@@ -5,8 +5,10 @@ from __future__ import annotations
 import json
 import os
 import re
+import signal
 import subprocess
 import sys
+import threading
 from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree
@@ -222,3 +224,35 @@ def test_the_token_is_taken_from_the_environment_too(words: list[str], monkeypat
     assert "That will do." in run("producer", "--self-test", *words).stderr
     assert "That will do." in run("producer", "--command", "true", *words).stderr
     assert shown == ["open sesame", None, None], "our own agent asks for none, and pipes take none"
+
+
+# -- signals -----------------------------------------------------------------------------------------
+
+CHILD = """
+import os, signal, sys, time
+print(os.getpid(), file=open(sys.argv[2], "w"))
+os.rename(sys.argv[2], sys.argv[3])
+signal.pause()
+"""
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
+def test_a_signal_ends_it_and_what_it_has_started(number: signal.Signals, tmp_path: Path) -> None:
+    child, begun, told = (str(tmp_path / name) for name in ("child.py", "begun", "told"))
+    Path(child).write_text(CHILD)
+    command = f"{sys.executable} {child} {{url}} {begun} {told}"
+    words = [AAEP, "conformance", "subscriber", "--command", command, "--progress"]
+    with subprocess.Popen(words, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
+        try:
+            over = threading.Event()
+            while not Path(told).exists():
+                assert process.poll() is None
+                over.wait(0.05)
+            process.send_signal(number)
+            said, complaints = process.communicate(timeout=60)
+            assert (process.returncode, said) == (128 + number, "")
+            assert "Traceback" not in complaints
+        finally:
+            process.kill()
+    with pytest.raises(ProcessLookupError):
+        os.kill(int(Path(told).read_text()), 0)

@@ -20,8 +20,8 @@ AAEP = str(Path(sys.executable).parent / "aaep")
 LONG = 60.0
 ENDS = {
     ("money", "accept"): "Done. 500 dollars are in your savings.",
-    ("money", "reject"): "Ended. Transfer 500 dollars from checking to savings was not done. Nothing was moved.",
-    ("money", "none"): "Ended. Transfer 500 dollars from checking to savings was not done. Nothing was moved.",
+    ("money", "reject"): "Ended. Transfer 500 dollars from checking to savings was not done.",
+    ("money", "none"): "Ended. Transfer 500 dollars from checking to savings was not done.",
     ("error", "accept"): "Attention. Failed. Connection error. Trying again later may help.",
     ("clarification", "accept"): "Bank Assistant: Your checking account holds 1,240 dollars.",
     ("clarification", "reject"): "Bank Assistant: Your savings account holds 1,240 dollars.",
@@ -59,7 +59,7 @@ def test_without_a_terminal_nobody_answers_and_it_says_so() -> None:
     done = demo()
     assert done.returncode == 0
     assert done.stdout.startswith("Not interactive: nobody answers here.")
-    assert "Ended. Transfer 500 dollars from checking to savings was not done. Nothing was moved." in done.stdout
+    assert "Ended. Transfer 500 dollars from checking to savings was not done." in done.stdout
 
 
 def test_it_ends_as_any_command_when_nobody_reads_what_it_prints(tmp_path: Path) -> None:
@@ -156,7 +156,7 @@ def test_a_person_refuses_with_one() -> None:
     sitting.see("a accept,")
     sitting.see("\n")
     sitting.press("r", "Refused.")
-    sitting.see("Ended. Transfer 500 dollars from checking to savings was not done. Nothing was moved.")
+    sitting.see("Ended. Transfer 500 dollars from checking to savings was not done.")
     assert sitting.ends() == 0
 
 

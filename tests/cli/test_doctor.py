@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sys
 from pathlib import Path
 
 import pytest
@@ -30,6 +31,18 @@ def test_what_is_missing_is_named_with_the_command_that_adds_it(monkeypatch: pyt
     missing = {one.name: one for one in doctor.run_checks() if one.state == doctor.MISSING}
     assert missing["speech-dispatcher"].remedy == "apt-get install speech-dispatcher"
     assert all(one.remedy for one in missing.values())
+
+
+def test_an_optional_library_that_is_not_installed_is_missing_and_not_broken(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "grpc", None)
+    for module in [name for name in sys.modules if name.startswith("aaep.transports.grpc")]:
+        monkeypatch.delitem(sys.modules, module)
+    done = CliRunner().invoke(main, ["doctor"])
+    assert (
+        "Transport, grpc: missing. Its library is not installed. It is optional. To add it: pip install grpcio"
+        in done.output.splitlines()
+    )
+    assert done.exit_code == 0
 
 
 def test_a_folder_that_others_may_write_in_is_broken(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:

@@ -6,12 +6,14 @@ import re
 import subprocess
 import sys
 from collections.abc import Iterator
+from pkgutil import iter_modules
 
 import click
 import pytest
 from click.testing import CliRunner
 
-from aaep.cli import main
+import aaep.cli
+from aaep.cli import SUMMARIES, main
 
 
 def commands(command: click.Command, *path: str) -> Iterator[tuple[str, ...]]:
@@ -83,3 +85,31 @@ def test_the_module_is_the_command() -> None:
     done = subprocess.run([sys.executable, "-m", "aaep", "rules", "nope"], capture_output=True, text=True, check=False)
     assert (done.returncode, done.stdout) == (2, "")
     assert done.stderr == "aaep: There is no rule nope. aaep rules lists all of them.\n"
+
+
+def test_the_list_of_commands_says_what_each_says_of_itself() -> None:
+    modules = [module.name for module in iter_modules(aaep.cli.__path__) if not module.name.startswith("_")]
+    assert [*SUMMARIES] == sorted(modules)
+    context = click.Context(main)
+    for name, summary in SUMMARIES.items():
+        command = main.get_command(context, name)
+        assert command is not None and command.get_short_help_str() == summary
+
+
+@pytest.mark.parametrize(
+    ("words", "foreign", "own"),
+    [
+        (["--help"], {"aiohttp", "cryptography", "joserfc", "jsonschema_rs", "regex", "asyncio"}, {*SUMMARIES}),
+        (["listen", "--help"], {"aiohttp", "cryptography", "joserfc", "grpc"}, {*SUMMARIES} - {"listen"}),
+    ],
+    ids=["--help", "listen --help"],
+)
+def test_help_comes_quickly_because_little_is_imported(words: list[str], foreign: set[str], own: set[str]) -> None:
+    program = (
+        "import sys; from aaep.cli import main\ntry: main(sys.argv[1:])\nfinally: print(*sys.modules, file=sys.stderr)"
+    )
+    done = subprocess.run([sys.executable, "-c", program, *words], capture_output=True, text=True, check=True)
+    assert done.stdout.startswith("Usage: ")
+    imported = {*done.stderr.split()}
+    assert "aaep.cli" in imported
+    assert imported & (foreign | {f"aaep.cli.{name}" for name in own}) == set()

@@ -86,6 +86,19 @@ def test_without_wishes_nothing_is_wished(given: dict[str, Any]) -> None:
     }
 
 
+@pytest.mark.parametrize(
+    ("word", "wanted"),
+    [
+        ("always", aaep.Reconnect(after_goodbye=True)),
+        ("lost", aaep.Reconnect()),
+        ("never", aaep.Reconnect(after_loss=False)),
+    ],
+)
+def test_when_to_connect_again_is_a_wish_too(given: dict[str, Any], word: str, wanted: aaep.Reconnect) -> None:
+    run(URL, "--reconnect", word)
+    assert given["reconnect"] == wanted
+
+
 def test_the_token_may_come_from_the_environment(given: dict[str, Any]) -> None:
     run(URL, env={"AAEP_TOKEN": "secret"})
     assert given["connect"].token == "secret"
@@ -346,6 +359,26 @@ def test_the_agent_is_waited_for() -> None:
             producer.hub.wait_for_reader(replies=True).wait(60)
         assert listener.ends() == 0, "the producer said goodbye"
         assert "Bank has ended." in listener.seen
+
+
+def test_a_reader_may_outlive_the_agent(tmp_path: Path) -> None:
+    url = f"unix:{tmp_path}/bank.sock"
+    with Listener(url, "--reconnect", "always") as listener:
+        for _ in range(2):
+            with Producer("bank", name="Bank", listen=url, journal=None) as producer:
+                listener.see("onnected")
+                producer.hub.wait_for_reader(replies=True).wait(60)
+                with producer.session("Reading the balance."):
+                    pass
+                listener.see("Done.")
+            listener.see("Waiting. This goes on by itself.")
+        listener.process.send_signal(signal.SIGTERM)
+        assert listener.ends() == 0
+
+
+def test_who_will_not_wait_ends_with_the_connection(tmp_path: Path) -> None:
+    with Listener(f"unix:{tmp_path}/nobody.sock", "--reconnect", "never") as listener:
+        assert listener.ends() == 2 and "Start the agent or check the address." in listener.seen
 
 
 def test_at_the_end_of_standard_input_listening_goes_on() -> None:

@@ -477,7 +477,7 @@ def test_an_address_that_cannot_be_served(accepted: Path) -> None:
         assert result.exit_code == 2 and "not a URL" in result.stderr
 
 
-@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
 def test_a_signal_ends_it_and_the_readers_are_told(number: signal.Signals, accepted: Path) -> None:
     command = [AAEP, "replay", str(accepted), "--no-delay"]
     with subprocess.Popen(command, stdin=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True) as process:

@@ -53,18 +53,26 @@ def served(*args: str) -> Result:
 
 
 @contextmanager
-def hub(*args: str, listening: int) -> Iterator[list[str]]:
+def hub(*args: str, listening: int, number: signal.Signals = signal.SIGTERM) -> Iterator[list[str]]:
     """A hub in a process of its own, and where it listens."""
     command = [*PROGRAM, "serve", "--journal", "memory", *args]
     with subprocess.Popen(command, stdin=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True) as process:
         try:
             assert process.stderr is not None
             yield [process.stderr.readline().split()[-1] for _ in range(listening)]
-            process.send_signal(signal.SIGTERM)
+            process.stderr.readline()  # that agents and readers can come
+            process.send_signal(number)
             assert process.wait(LONG) == 0
             assert process.stderr.read().endswith("Stopped.\n")
         finally:
             process.kill()
+
+
+def test_a_hangup_ends_it_in_order_and_its_socket_is_removed(tmp_path: Path) -> None:
+    path = tmp_path / "hub"
+    with hub("--listen", f"unix:{path}", listening=1, number=signal.SIGHUP):
+        assert path.is_socket()
+    assert not path.exists()
 
 
 @pytest.mark.parametrize(

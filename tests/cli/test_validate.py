@@ -477,7 +477,7 @@ def test_an_installed_profile_is_checked_when_named(monkeypatch: pytest.MonkeyPa
         known.add_profile(Profile(uri=uri, version="1", prefix="BANK", level=1, checks=(shouting,)))
         return known
 
-    monkeypatch.setattr("aaep.cli._command.add_installed", installed)
+    monkeypatch.setattr("aaep.protocol.extensions.add_installed", installed)
     assert told(findings("-", data=dumped(EVENTS[:1]))) == []
     assert (1, "BANK-001", "error") in told(findings("--profile", uri, "-", data=dumped(EVENTS[:1])))
     result = run("--profile", "urn:none", "-", data=dumped(EVENTS))
@@ -492,7 +492,7 @@ def test_a_profile_that_judges_by_rules_of_others_stops_with_its_reasons(monkeyp
         known.add_profile(Profile(uri=uri, version="1", prefix="CALM", level=1, checks=(shouting,)))
         return known
 
-    monkeypatch.setattr("aaep.cli._command.add_installed", installed)
+    monkeypatch.setattr("aaep.protocol.extensions.add_installed", installed)
     result = run("--profile", uri, "-", data=dumped(EVENTS))
     assert (result.exit_code, result.stderr.count("\n")) == (2, 1)
     assert "BANK-001" in result.stderr and "Use CALM-" in result.stderr
@@ -504,7 +504,7 @@ def test_a_broken_installed_extension_stops_with_its_reasons(monkeypatch: pytest
     def installed(known: Registry) -> Registry:
         raise error
 
-    monkeypatch.setattr("aaep.cli._command.add_installed", installed)
+    monkeypatch.setattr("aaep.protocol.extensions.add_installed", installed)
     result = run("-", data=dumped(EVENTS))
     assert (result.exit_code, result.stderr.count("\n"), result.stdout) == (2, 1, "")
     assert " ".join(str(error).split()) in result.stderr

@@ -24,7 +24,7 @@ import pytest
 
 import aaep
 from aaep.hub.hub import Hub
-from aaep.hub.relay import attach
+from aaep.hub.relay import attach, relay
 from aaep.hub.relay.relay import AgentRegistry
 from aaep.hub.settings import HubSettings
 from aaep.identity.credentials import Credentials
@@ -37,6 +37,7 @@ from aaep.producer.producer import Producer
 from aaep.protocol.attend_extension import ATTEND, attend_registry
 from aaep.protocol.codec import encode
 from aaep.protocol.events import Envelope, ProducerInfo
+from aaep.protocol.fields import get_member
 from aaep.protocol.messages import Capabilities, Reply, SubscriptionRejected
 from aaep.protocol.negotiation import Offer
 from aaep.subscriber.status import Status
@@ -651,6 +652,53 @@ def test_what_is_answered_before_the_agent_is_back_is_for_it_when_it_is(
         second.close()
 
 
+def test_readers_are_told_that_an_agent_is_away_and_that_it_is_back(
+    place: str, absence: Absence, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(relay, "ABSENCE_GRACE", 0.0)
+    with serving(place) as (hub, url), working(url, listener := reader(hub)) as (agent, session):
+        asked = session.confirm("Wipe.", "All is gone.")
+        prompt = listener.wait(of(session, "awaiting.confirmation"))
+        (attachment,) = agent.hub.servers
+        agent.hub.call_soon(cast(Any, attachment)._current.ended.set)  # the connection is lost
+        listener.wait(lambda event: get_member(event, "summary_normal") == AWAY)
+        listener.reply(prompt, "accept")
+        absence.over.set()
+        listener.wait(lambda event: get_member(event, "summary_normal") == "bank is reachable again.")
+        assert asked.wait(LONG).outcome == "accepted", "the answer was kept for it"
+        session.cancel()
+        listener.wait(of(session, "session.cancelled"))
+        assert AWAY in listener.heard and "bank is reachable again." in listener.heard
+        assert [str(one) for one in listener.findings()] == []
+
+
+AWAY = "bank is not reachable at the moment. It gets your answer when it is back."
+
+
+def test_what_the_hub_said_of_an_agent_is_no_place_to_resume_after(
+    tmp_path: Path, absence: Absence, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(relay, "ABSENCE_GRACE", 0.0)
+    url, journal = f"unix://{tmp_path}/hub.sock", tmp_path / "hub.db"
+    with ExitStack() as until:
+        with serving(url, first := SqliteJournal(journal)) as (hub, _):
+            listener = reader(hub)
+            agent, session = until.enter_context(working(url, listener))
+            (attachment,) = agent.hub.servers
+            agent.hub.call_soon(cast(Any, attachment)._current.ended.set)  # the connection is lost
+            listener.wait(lambda event: get_member(event, "summary_normal") == "bank is not reachable at the moment.")
+            session.write("Meanwhile.")
+        first.close()
+        with serving(url, second := SqliteJournal(journal)) as (hub, _):
+            listener = reader(hub)
+            absence.over.set()
+            listener.wait(of(session, "output.streaming"))
+            session.cancel()
+            listener.wait(of(session, "session.cancelled"))
+            assert listener.output == "Meanwhile."
+        second.close()
+
+
 def test_a_no_that_the_agent_has_not_heard_yet_is_no_yes_by_a_later_one(place: str, absence: Absence) -> None:
     """One reader refuses while the agent is away, and another one agrees."""
     with serving(place) as (hub, url), working(url, listener := reader(hub)) as (agent, session):
@@ -846,5 +894,5 @@ def test_a_reader_waits_for_a_hub_that_is_stopped_and_started_again(tmp_path: Pa
                 finally:
                     process.kill()
             waiting = statuses.get(timeout=LONG)
-            assert waiting.text.startswith("The hub is shutting down. Waiting for it to come back.")
+            assert waiting.text.startswith("The hub is shutting down. Trying again in ")
         assert subscriber.status.kind != "ended"

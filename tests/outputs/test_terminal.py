@@ -20,7 +20,17 @@ from hypothesis import strategies as st
 
 from aaep.errors import AaepError, LocalProtocolError, RemoteProtocolError, Violation
 from aaep.outputs.answers import parse_answer
-from aaep.outputs.intents import Accept, Echo, Intent, PrintLine, Reject, RequestTime, RunCommand, SendAnswer
+from aaep.outputs.intents import (
+    Accept,
+    Echo,
+    Intent,
+    PrintLine,
+    RefuseAndQuit,
+    Reject,
+    RequestTime,
+    RunCommand,
+    SendAnswer,
+)
 from aaep.outputs.interpreter import (
     CLOSED_PROMPT_WINDOW,
     KEY_REPEAT_WINDOW,
@@ -244,12 +254,13 @@ def test_what_was_cut_is_accepted_only_after_the_whole_was_printed() -> None:
     assert decided(desk.press("a", "y")) != []
 
 
-def test_the_line_about_the_second_key_says_all_that_is_accepted_or_that_it_is_cut() -> None:
-    action = ("Pay one bill. " * 40).strip()
+def test_the_line_about_the_second_key_repeats_the_action_or_the_beginning_of_a_long_one() -> None:
+    action = "Pay one bill. " * 5 + "Pay it."
     assert f"accept this: {action} Any other key" in told(Desk(risky(action=action)).press("a"))
-    prompt = light(action=LONG)
-    desk = Desk(_whole(prompt))
-    assert "Cut here, 1400 characters left. Any other key" in told(desk.press("a"))
+    text = told(Desk(risky(action=("Pay one bill. " * 40).strip())).press("a"))
+    assert text.endswith("bill. Pay one… Any other key takes it back.")
+    repeated = text.partition("accept what begins like this: ")[2].partition("…")[0]
+    assert 40 < len(repeated) <= 80, "all of it was heard before"
 
 
 def test_hearing_one_prompt_in_full_does_not_open_another() -> None:
@@ -258,6 +269,12 @@ def test_hearing_one_prompt_in_full_does_not_open_another() -> None:
     desk.keys.prompt_shown(_whole(one), desk.now)
     desk.keys.prompt_shown(other, desk.now)
     assert decided(desk.press("a", "y")) == []
+
+
+def test_a_key_for_a_question_that_has_just_appeared_does_not_begin_an_answer() -> None:
+    desk = Desk(question("yes_no"))
+    assert "too soon" in told(desk.press("y", after=MIN_READING_TIME / 2)) and desk.keys.draft is None
+    assert desk.press("y") == [Echo("y")]
 
 
 def _whole(prompt: Announcement) -> Announcement:
@@ -441,7 +458,7 @@ _moves = st.sampled_from(
     + [("a", "quick"), ("r", ""), ("o", "")]
     + [
         (what, which)
-        for what in ("prompt_shown", "prompt_mentioned", "prompt_closed", "send_failed")
+        for what in ("prompt_shown", "prompt_waiting", "prompt_mentioned", "prompt_closed", "send_failed")
         for which in ("rpl_1", "rpl_2")
     ]
 )
@@ -456,7 +473,7 @@ def test_whatever_comes_only_the_prompt_that_the_second_key_named_is_accepted(mo
         prompt = light(which, action=f"Pay {which}.") if which.startswith("rpl") else None
         if prompt is None:
             found = desk.press(what, after=0.1 if which else LATER)
-        elif what == "prompt_shown" or (what == "send_failed" and which in sent):
+        elif what in ("prompt_shown", "prompt_waiting") or (what == "send_failed" and which in sent):
             found = getattr(desk.keys, what)(prompt, desk.now)
             sent -= {which} if what == "send_failed" else set()
             open_ |= {which} - sent
@@ -500,13 +517,80 @@ def test_more_time_is_twice_the_time_of_the_prompt_once_and_at_most_a_day() -> N
 def test_keys_that_answer_nothing(prompts: tuple[Announcement, ...]) -> None:
     """Nor do they begin an answer, whatever is asked."""
     desk = Desk(*prompts)
-    wanted = {"m": "more", "s": "repeat", "v": "verbosity", "q": "quit", "?": "help"}
+    wanted = {"m": "more", "s": "repeat", "v": "verbosity", "?": "help"}
     assert [desk.press(key) for key in wanted] == [[RunCommand(what)] for what in wanted.values()]  # type: ignore[arg-type]  # one of its commands
     for key in ("x", "٣"):  # of digits, only those on every keyboard number a choice
         assert told(desk.press(key)) == f"The key {key} does nothing here. Press ? for help."
     assert told(desk.press("\x04")) == "", "a control character is no key that could be named"
     for key in "armsotvq?":
         assert f" {key} " in desk.keys.help_text()
+
+
+# -- leaving -------------------------------------------------------------------------------
+
+
+def test_with_nothing_open_one_key_quits() -> None:
+    assert Desk().press("q") == [RunCommand("quit")]
+    assert Desk(lines=True).line("quit") == [RunCommand("quit")]
+
+
+def test_with_an_open_prompt_quitting_asks_what_to_do() -> None:
+    desk = Desk(risky())
+    (asked,) = desk.press("q")
+    assert asked == PrintLine(
+        "1 question is open. Press r to refuse it and leave, l to leave it open, Escape to stay.",
+        discard_typeahead=True,
+    )
+    assert told(Desk(risky(), lines=True).line("quit")) == (
+        "1 question is open. Write refuse to refuse it and leave, leave to leave it open, stay to stay."
+    )
+    assert told(two().press("q")).startswith("2 questions are open. Press r to refuse them and leave, l to leave them")
+    mixed = Desk(light(), question("yes_no"))
+    assert told(mixed.press("q")).startswith("2 questions are open. Press r to refuse 1 of them and leave, ")
+    assert told(Desk(question("yes_no")).press("q")) == (
+        "1 question is open. Press l to leave it open, Escape to stay."
+    )
+
+
+@pytest.mark.parametrize("key", ["l", "L", "q"])
+def test_it_can_be_left_open(key: str) -> None:
+    assert Desk(risky()).press("q", key)[1:] == [RunCommand("quit")]
+
+
+def test_it_can_be_refused_on_leaving() -> None:
+    assert Desk(risky()).press("q", "r")[1:] == [RefuseAndQuit((risky(),))]
+    assert Desk(risky(), lines=True).line("quit", "refuse")[1:] == [RefuseAndQuit((risky(),))]
+    desk = Desk(light(), question("yes_no"))
+    assert desk.press("q", "r")[1:] == [RefuseAndQuit((light(),))], "a question cannot be refused"
+
+
+@pytest.mark.parametrize("key", [ESCAPE, ENTER, "a", "y", "m", "x"])
+def test_any_other_key_stays_and_does_nothing_else(key: str) -> None:
+    desk = Desk(light())
+    assert told(desk.press("q", key)).endswith("You stay. Nothing was answered.")
+    assert desk.press("r") == [Reject(light())], "the prompt is still open"
+    desk = Desk(light(), lines=True)
+    assert told(desk.line("quit", "accept")).endswith("You stay. Nothing was answered.")
+    assert told(desk.line("quit", "stay")).endswith("You stay. Nothing was answered.")
+    assert desk.line("accept") == [Accept(light())]
+
+
+def test_a_key_held_down_does_not_leave() -> None:
+    desk = Desk(light())
+    found = desk.press(*"q" * 20, after=KEY_REPEAT_WINDOW / 3)
+    assert RunCommand("quit") not in found and told(found).count("1 question is open.") == 1
+    assert desk.press("q") == [RunCommand("quit")]
+
+
+def test_a_prompt_that_comes_or_goes_meanwhile_takes_the_wish_to_leave_back() -> None:
+    desk = Desk(light("rpl_1"))
+    desk.press("q")
+    assert "You stay." in told(desk.keys.prompt_waiting(light("rpl_2"), desk.now))
+    assert decided(desk.press("r")) == [Reject(light("rpl_1"))]
+    desk = Desk(light())
+    desk.press("q")
+    assert "You stay." in told(desk.keys.prompt_closed("rpl_light", desk.now))
+    assert desk.press("q") == [RunCommand("quit")]
 
 
 # -- answering a question ------------------------------------------------------------------
@@ -967,20 +1051,37 @@ def test_the_end_of_the_session_closes_its_prompt_in_words() -> None:
         sitting.press("a", "There is nothing to accept.")
 
 
-def test_what_was_cut_is_printed_whole_and_can_then_be_accepted() -> None:
+NUMBERED = " ".join(f"w{number}" for number in range(400))
+
+
+def numbers_in(text: str) -> list[int]:
+    return [int(word.strip("w….")) for word in text.split() if word.startswith("w") and word.strip("w….").isdecimal()]
+
+
+def test_more_goes_on_where_a_prompt_was_cut_and_then_it_can_be_accepted() -> None:
     with at_a_terminal() as sitting:
-        assert LONG.strip() not in sitting.prompt(light(action=LONG))
+        first = sitting.prompt(light(action=NUMBERED))
         sitting.press("a", PHRASES["uncut"].format("m"))
-        assert LONG.strip() in sitting.press("m", "a accept,")
+        rest = sitting.press("m", "a accept,")
+        assert rest.startswith("It goes on: w")
+        assert numbers_in(first) and numbers_in(rest), "both have a part of it"
+        assert numbers_in(first) + numbers_in(rest) == [*range(400)], "nothing is missing and nothing is said twice"
         sitting.press("a", "Press y")
         sitting.press("y", "Sending: accept.")
+
+
+def test_what_was_cut_in_two_places_goes_on_in_both() -> None:
+    with at_a_terminal() as sitting:
+        sitting.prompt(light(action=NUMBERED, consequence=NUMBERED.replace("w", "v")))
+        rest = sitting.press("m", "a accept,")
+        assert "The action goes on: w" in rest and "w399. What happens if you accept goes on: v" in rest
 
 
 def test_a_prompt_that_is_open_is_what_is_said_again_whatever_was_said_since() -> None:
     with at_a_terminal() as sitting:
         sitting.prompt(light(timeout_seconds=120))
         sitting.now += 30
-        assert sitting.press("s", "Refused after 1 minute and 29 seconds").startswith(
+        assert sitting.press("s", "Refused after 1 minute and 28 seconds").startswith(
             "Confirm. Transfer 50 dollars from checking to savings. If"
         )
         sitting.script.events.put(outcome("rpl_light", "accepted"))
@@ -1000,12 +1101,22 @@ def test_a_prompt_is_said_again_as_it_was_and_with_its_session() -> None:
         sitting.press("m", "Paying Ada: Confirm. Transfer 50 dollars from checking to savings? ")
 
 
-def test_what_was_cut_is_said_again_whole_once_it_was() -> None:
+def test_what_was_heard_whole_can_be_accepted_however_one_comes_back_to_it() -> None:
     with at_a_terminal() as sitting:
-        sitting.prompt(light(action=LONG))
-        assert LONG.strip() not in sitting.press("s", "r refuse,")
+        sitting.prompt(light("rpl_1", action=LONG))
+        assert PHRASES["uncut"].format("m") in sitting.press("s", "r refuse,")
         sitting.press("m", "a accept,")
-        assert LONG.strip() in sitting.press("s", "a accept,")
+        assert PHRASES["uncut"].format("m") not in sitting.press("s", "a accept,")
+        sitting.prompt(light("rpl_2", action="Pay Eve."))
+        sitting.press("o", "Pay Eve. If you accept")
+        assert PHRASES["uncut"].format("m") not in sitting.press("o", "a accept,")
+        sitting.press("o", "Pay Eve. If you accept")
+        sitting.press("r", "Sending: refuse.")
+        sitting.script.events.put(outcome("rpl_2", "rejected"))
+        again = sitting.see("Another prompt is waiting for you.") + sitting.settle()
+        assert "a accept," in again and PHRASES["uncut"].format("m") not in again
+        sitting.press("a", "Press y")
+        sitting.press("y", "Sending: accept.")
 
 
 def test_verbosity_goes_round_and_the_producer_is_told() -> None:
@@ -1052,7 +1163,8 @@ def test_more_time_does_not_make_an_unheard_text_heard() -> None:
         sitting.hear("state.changed", urgency="critical", to_state="deciding", extensions={"attend": again})
         sitting.prompt(light("rpl_again", action=LONG, timeout_seconds=600))
         sitting.press("a", PHRASES["uncut"].format("m"))
-        assert LONG.strip() in sitting.press("m", "a accept,")
+        sitting.press("m", "a accept,")
+        sitting.press("a", "Not accepted yet.")
         sitting.press("r", "Sending: refuse.")
         assert sitting.sent() == ("reject", "rpl_again")
 
@@ -1133,10 +1245,10 @@ def test_what_could_not_be_sent_says_which_prompt_it_was_and_leaves_the_keys_to_
         sitting.prompt(light("rpl_1", action="Pay Ada."))
         sitting.prompt(light("rpl_2", action="Pay Eve."))
         sitting.script.broken = [ChannelLost("Nobody is there.")]
-        sitting.press("r", "Nobody is there.\nThe prompt is still open. That was about this: Pay Eve.\n")
-        sitting.press("a", "Press y to accept this: Pay Eve.")
+        sitting.press("r", "Nobody is there.\nThe prompt is still open. That was about this: Pay Ada.\n")
+        sitting.press("a", "Press y to accept this: Pay Ada.")
         sitting.press("y", "Sending: accept.")
-        assert sitting.sent() == ("accept", "rpl_2")
+        assert sitting.sent() == ("accept", "rpl_1")
 
 
 def test_a_prompt_whose_time_runs_out_unheard_is_told_when_it_does() -> None:
@@ -1159,8 +1271,8 @@ def test_the_countdown_is_said() -> None:
 
 def test_a_countdown_does_not_turn_the_keys_to_another_prompt_and_says_so() -> None:
     with at_a_terminal() as sitting:
-        sitting.prompt(risky("rpl_1", action="Pay Ada.", timeout_seconds=120))
         sitting.prompt(risky("rpl_2", action="Pay Eve.", timeout_seconds=900))
+        sitting.prompt(risky("rpl_1", action="Pay Ada.", timeout_seconds=120))
         sitting.press("a", "Press y to accept this: Pay Eve.")
         sitting.now += 60
         sitting.hear("tool.completed")
@@ -1173,8 +1285,8 @@ def test_a_countdown_does_not_turn_the_keys_to_another_prompt_and_says_so() -> N
 
 def test_when_a_prompt_ends_another_that_is_open_is_said_and_takes_the_second_key() -> None:
     with at_a_terminal() as sitting:
-        sitting.prompt(light("rpl_1", action="Pay Ada."))
         sitting.prompt(light("rpl_2", action="Pay Eve."))
+        sitting.prompt(light("rpl_1", action="Pay Ada."))
         sitting.script.events.put(outcome("rpl_2", "withdrawn"))
         sitting.see("Pay Eve was not done. Thinking about your request.\n")
         sitting.see("Attention. Another prompt is waiting for you. Confirm. Pay Ada.")
@@ -1186,8 +1298,8 @@ def test_when_a_prompt_ends_another_that_is_open_is_said_and_takes_the_second_ke
 
 def test_when_the_time_of_a_prompt_runs_out_unheard_another_that_is_open_is_said() -> None:
     with at_a_terminal() as sitting:
-        sitting.prompt(light("rpl_1", action="Pay Ada.", timeout_seconds=900))
         sitting.prompt(light("rpl_2", action="Pay Eve.", timeout_seconds=30))
+        sitting.prompt(light("rpl_1", action="Pay Ada.", timeout_seconds=900))
         sitting.now += 100
         sitting.hear("tool.completed")
         sitting.see("That was about this: Pay Eve.\nAttention. Another prompt is waiting for you. Confirm. Pay Ada.")
@@ -1200,22 +1312,74 @@ def test_the_end_of_another_prompt_leaves_the_keys_where_they_are() -> None:
     with at_a_terminal() as sitting:
         for name in ("Ada", "Bob", "Eve"):
             sitting.prompt(light(f"rpl_{name}", action=f"Pay {name}."))
-        sitting.script.events.put(outcome("rpl_Ada", "timed_out"))
-        sitting.see("Still waiting for you. Confirm. Pay Eve.")
+        sitting.script.events.put(outcome("rpl_Eve", "timed_out"))
+        sitting.see("Still waiting for you. Confirm. Pay Ada.")
         sitting.settle()
-        sitting.press("r", "Sending: refuse. That was about this: Pay Eve.\n")
-        assert sitting.sent() == ("reject", "rpl_Eve")
-        sitting.script.events.put(outcome("rpl_Eve", "rejected"))
+        sitting.press("r", "Sending: refuse. That was about this: Pay Ada.\n")
+        assert sitting.sent() == ("reject", "rpl_Ada")
+        sitting.script.events.put(outcome("rpl_Ada", "rejected"))
         sitting.see("Another prompt is waiting for you. Confirm. Pay Bob.")
 
 
-def test_an_older_prompt_can_be_reached_while_a_newer_one_is_open() -> None:
+def test_a_new_prompt_waits_until_the_one_that_was_heard_is_done_with() -> None:
     with at_a_terminal() as sitting:
         sitting.prompt(light("rpl_1", action="Pay Ada."))
-        assert "2 prompts are open. You answer this one now. Press o for the next prompt.\n" in sitting.prompt(
-            question("yes_no")
+        waiting = sitting.prompt(light("rpl_2", action="Pay Eve."))
+        assert waiting.startswith("Attention. Another question is waiting. Press o to hear it.\n")
+        assert "Eve" not in waiting
+        sitting.press("r", "Sending: refuse. That was about this: Pay Ada.\n")
+        assert sitting.sent() == ("reject", "rpl_1")
+        sitting.script.events.put(outcome("rpl_1", "rejected"))
+        sitting.see("Attention. Another prompt is waiting for you. Confirm. Pay Eve.")
+        sitting.settle()
+        sitting.press("r", "Sending: refuse.")
+        assert sitting.sent() == ("reject", "rpl_2")
+
+
+def test_a_new_prompt_takes_an_unconfirmed_yes_back_and_not_the_focus() -> None:
+    with at_a_terminal() as sitting:
+        sitting.prompt(risky("rpl_1", action="Pay Ada."))
+        sitting.press("a", "Press y to accept this: Pay Ada.")
+        assert "waiting. Press o to hear it.\nTaken back. Nothing was accepted.\n" in sitting.prompt(risky("rpl_2"))
+        sitting.press("y", "The key y does nothing here.")
+        sitting.press("a", "Press y to accept this: Pay Ada.")
+        sitting.press("y", "Sending: accept.")
+        assert sitting.sent() == ("accept", "rpl_1")
+
+
+def test_a_prompt_that_waits_is_heard_whole_before_it_can_be_answered() -> None:
+    with at_a_terminal() as sitting:
+        sitting.prompt(light("rpl_1", action="Pay Ada."))
+        sitting.prompt(light("rpl_2", action=LONG))
+        assert PHRASES["uncut"].format("m") in sitting.press("o", "You answer this one now.")
+        sitting.press("a", PHRASES["uncut"].format("m"))
+        sitting.press("m", "It goes on:")
+        sitting.press("a", "Press y")
+        sitting.press("y", "Sending: accept.")
+        assert sitting.sent() == ("accept", "rpl_2")
+
+
+def test_a_refusal_in_the_moment_a_prompt_takes_the_place_of_another_does_not_count() -> None:
+    with at_a_terminal() as sitting:
+        sitting.prompt(light("rpl_1", action="Pay Ada."))
+        sitting.prompt(light("rpl_2", action="Pay Eve."))
+        sitting.script.events.put(outcome("rpl_1", "withdrawn"))
+        sitting.see("Confirm. Pay Eve.")
+        sitting.settle()
+        sitting.now += MIN_READING_TIME / 2 - LATER
+        sitting.press("r", "That key came too soon and does not count. Wait a moment, then press it once.\n")
+        assert sitting.nothing_sent()
+        sitting.press("r", "Sending: refuse.")
+        assert sitting.sent() == ("reject", "rpl_2")
+
+
+def test_one_prompt_can_be_reached_while_another_is_open() -> None:
+    with at_a_terminal() as sitting:
+        sitting.prompt(question("yes_no"))
+        sitting.prompt(light("rpl_1", action="Pay Ada."))
+        assert "2 prompts are open. You answer this one now. Press o for the next prompt.\n" in sitting.press(
+            "o", "Pay Ada. If you accept"
         )
-        assert "2 prompts are open." in sitting.press("o", "Pay Ada. If you accept")
         sitting.press("r", "Sending: refuse. That was about this: Pay Ada.\n")
         assert sitting.sent() == ("reject", "rpl_1")
         sitting.press("o", "Question. ")
@@ -1258,10 +1422,40 @@ def test_other_sessions_are_left_out_on_demand_but_not_that_they_wait() -> None:
 def test_quitting_says_so_and_takes_leave() -> None:
     with at_a_terminal() as sitting:
         sitting.prompt(light())
-        sitting.type("q")
-        sitting.see("Stopped listening. Prompts left open: 1.\n")
+        sitting.press("q", "1 question is open. Press r to refuse it and leave, l to leave it open, Escape to stay.\n")
+        assert sitting.result is None
+        sitting.type("l")
+        sitting.see("Stopped listening. 1 question was not answered.\n")
         assert sitting.ends() == 0 and sitting.script.closed.is_set()
         assert sitting.script.sent.empty()
+
+
+def test_what_is_refused_on_leaving_is_sent_before_the_reader_is_closed() -> None:
+    with at_a_terminal() as sitting:
+        sitting.prompt(light())
+        sitting.press("q", "1 question is open.")
+        sitting.type("r")
+        sitting.see("Sending: refuse.\nStopped listening.\n")
+        assert sitting.ends() == 0 and sitting.sent() == ("reject", "rpl_light")
+
+
+def test_who_cannot_refuse_on_leaving_is_told_and_stays() -> None:
+    with at_a_terminal() as sitting:
+        sitting.prompt(light())
+        sitting.script.broken = [ChannelLost("Nobody is there.")]
+        sitting.press("q", "1 question is open.")
+        sitting.press("r", "It could not be sent. Nobody is there.\nThe prompt is still open.\n")
+        sitting.press("r", "Sending: refuse.")
+        assert sitting.sent() == ("reject", "rpl_light")
+
+
+def test_the_end_of_a_pipe_leaves_without_asking_again() -> None:
+    with at_a_pipe() as sitting:
+        sitting.prompt(light())
+        sitting.press("quit\n", "1 question is open. Write refuse to refuse it and leave,")
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sitting.hands)
+        sitting.see("Stopped listening. 1 question was not answered.\n")
+        assert sitting.ends() == 0 and sitting.script.sent.empty()
 
 
 def test_once_ends_with_the_session() -> None:
@@ -1357,6 +1551,22 @@ def test_a_connection_that_ends_for_good_is_told() -> None:
         assert sitting.ends() == 1
 
 
+def test_a_sentence_that_seems_finished_is_heard_when_nothing_follows_for_a_while() -> None:
+    with at_a_terminal() as sitting:
+        sitting.hear("output.streaming", chunk="Look. It is 3.", position=0, complete=False, coalesce_hint="word")
+        sitting.see("Look.\n")
+        sitting.type("?")  # what wakes it; alone it would wait by a clock that stands still
+        sitting.see("Keys: a accepts")
+        sitting.see("It is 3.\n")
+
+
+def test_what_was_written_last_is_heard_before_the_end() -> None:
+    with at_a_terminal() as sitting:
+        sitting.hear("output.streaming", "coalesce_hint", chunk="And then", position=0, complete=False)
+        sitting.script.events.put(ChannelLost("Gone."))
+        assert "Bank Assistant: And then.\n" in sitting.see("The connection has ended for good.")
+
+
 def test_who_it_is_and_why_it_ended_is_said() -> None:
     with at_a_terminal() as sitting:
         assert sitting.script.connected.wait(30)
@@ -1427,8 +1637,8 @@ def test_a_second_prompt_is_not_answered_by_the_same_line() -> None:
         sitting.prompt(light("rpl_2"))
         sitting.press("accept\naccept\naccept\n", "Write yes to accept this")
         sitting.press("yes\nyes\naccept\nyes\n", "Sending: accept.")
-        assert sitting.sent() == ("accept", "rpl_2")
-        sitting.script.events.put(outcome("rpl_2", "accepted"))
+        assert sitting.sent() == ("accept", "rpl_1")
+        sitting.script.events.put(outcome("rpl_1", "accepted"))
         assert "Another prompt is waiting for you." in sitting.settle()
         assert sitting.nothing_sent()
 
@@ -1462,7 +1672,7 @@ def test_events_can_be_recorded_instead_of_said() -> None:
         assert "Confirm" not in sitting.see("Commands, one on each line:")
         sitting.script.events.put(event("session.started", session_id="sess_2"))
         sitting.script.events.put(None)
-        assert "Started" not in sitting.see("Stopped listening. Prompts left open: 1.")
+        assert "Started" not in sitting.see("Stopped listening. 1 question was not answered.")
         assert found.get(timeout=30).type.endswith("started") and found.empty()
 
 
@@ -1471,14 +1681,15 @@ def test_a_prompt_that_was_recorded_was_printed_whole() -> None:
     with at_a_pipe(on_event=lambda one: heard.set()) as sitting:
         sitting.script.events.put(light(action=LONG).event)
         assert heard.wait(30)
-        sitting.press_lines("accept", "Write yes to accept this")
+        sitting.press_lines("accept", "Write yes to accept what begins like this: word")
 
 
 def test_a_countdown_does_not_turn_recorded_prompts_round_either() -> None:
     heard: SimpleQueue[Envelope] = SimpleQueue()
     with at_a_pipe(on_event=heard.put) as sitting:
-        sitting.script.events.put(light("rpl_1", timeout_seconds=120).event)
         sitting.script.events.put(light("rpl_2", timeout_seconds=900).event)
+        sitting.script.events.put(light("rpl_1", timeout_seconds=120).event)
+        sitting.see("Another question is waiting. Write next to hear it.\n")
         sitting.hear("tool.invoked")
         [heard.get(timeout=30) for _ in range(3)]  # so the two before it were dealt with
         sitting.now += 60

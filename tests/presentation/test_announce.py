@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import unicodedata
 from pathlib import Path
 from typing import Any
@@ -501,8 +502,12 @@ def test_any_event_can_be_announced(given: dict[str, Any], to: Preferences, rema
         return
     for text in (found.text, found.detail, *(what for _, what in found.keys)):
         assert text.strip()
-        assert not {unicodedata.category(char) for char in text} & {"Cc", "Cs", "Zl", "Zp"}
-        assert not {*text} & {*"\u202a\u202b\u202c\u202d\u202e\u200b"}
+        first, *lines = text.split("\n")
+        assert found.asks or not lines
+        assert all(re.match(r"line \d+: |end quote", line) for line in lines)  # nothing else begins a line
+        characters = {*first, *"".join(lines)}
+        assert not {unicodedata.category(char) for char in characters} & {"Cc", "Cs", "Zl", "Zp"}
+        assert not characters & {*"\u202a\u202b\u202c\u202d\u202e\u200b"}
 
 
 @given(strategies.EVENTS["aaep:agent.awaiting.confirmation"], st.sampled_from(VERBOSITIES))
@@ -512,7 +517,9 @@ def test_a_confirmation_always_says_action_and_consequence(given: dict[str, Any]
     assert isinstance(message, aaep.AwaitingConfirmation)
     found = announce(message, Preferences(verbosity=verbosity))
     assert found is not None and found.interrupts
-    assert sanitize(message.action) in found.text and sanitize(message.consequence) in found.text
+    said = re.sub(r"\W|line \d+: |(?:end )?quote|the word", "", found.text)
+    for text in (message.action, message.consequence):
+        assert re.sub(r"\W|line \d+: |(?:end )?quote|the word", "", sanitize(text)) in said
     if not (sanitize(message.action) and sanitize(message.consequence)):
         assert "accept" not in dict(found.keys).values()
 
@@ -562,7 +569,7 @@ def texts_of(announcements: list[Announcement]) -> list[Announcement]:
 def test_a_chunk_hinted_none_waits_for_a_boundary() -> None:
     """OUT-007"""
     events = chunks(("Your balance. Is", "none"), (" 312", "none"), (" dollars.", "sentence"), (" Bye", "completion"))
-    assert heard(Presenter(), events) == [[], [], ["Bank Assistant: Your balance. Is 312 dollars."], ["Bye."]]
+    assert heard(Presenter(), events) == [[], [], ["Bank Assistant: Your balance.", "Is 312 dollars."], ["Bye."]]
     assert [announce(each) is None for each in events] == [True, True, False, False]
 
 
@@ -571,7 +578,7 @@ def test_chunks_without_a_hint_are_cut_into_sentences_here() -> None:
     events = chunks(("I asked Dr. Ada", ""), (". She pays 3.5 dollars. And", ""), (" then\nmore", ""))
     assert heard(Presenter(), events) == [
         [],
-        ["Bank Assistant: I asked Dr. Ada. She pays 3.5 dollars."],
+        ["Bank Assistant: I asked Dr. Ada.", "She pays 3.5 dollars."],
         ["And then."],
     ]
 
@@ -590,24 +597,46 @@ def test_outputs_do_not_mix() -> None:
     first, second = chunks(("One", "none"), output_id="out_1"), chunks(("Two", "none"), output_id="out_2")
     third = chunks(("Three", "completion"), output_id="out_1")
     assert heard(Presenter(), [*first, *second, *third])[-1] == ["Bank Assistant: OneThree."]
+    (word,) = chunks(("One ", "word"), output_id="out_3")
+    assert heard(Presenter(), [word, *second]) == [[], ["Bank Assistant: One."]]
 
 
 def test_what_is_held_does_not_grow_without_end() -> None:
-    outputs = Outputs(max_length=10)
-    assert [texts(outputs.add(each)) for each in output_chunks(("one two", "none"), (" three", "none"))] == [
-        [],
-        ["Bank Assistant: one two three."],
+    outputs = Outputs()
+    heard_texts = [
+        texts(outputs.add(each, 0.0)) for each in output_chunks(("one " * 4000, "none"), ("two " * 100, "none"))
     ]
+    assert heard_texts[0] == []
+    assert " ".join(heard_texts[1]).count("one") == 4000
 
 
 @given(st.lists(st.tuples(st.text(max_size=12), strategies.boundaries | st.just("")), max_size=8))
 def test_nothing_of_an_output_is_lost(parts: list[tuple[str, str]]) -> None:
-    outputs = Outputs()
-    found = [one for each in output_chunks(*parts) for one in outputs.add(each)] + outputs.flush()
+    outputs = Outputs(Preferences(markdown=False))
+    found = [one for each in output_chunks(*parts) for one in outputs.add(each, 0.0)] + outputs.flush()
     spoken = "".join(one.event.chunk for one in found if isinstance(one.event, aaep.OutputStreaming))
     given = "".join(chunk for chunk, _ in parts)
     squeezed = ["".join(sanitize(text).split()) for text in (spoken, given)]
     assert squeezed[0] == squeezed[1] or "<" in given or "\x1b" in given or {*given} & {*"\u2066\u2067\u2068\u2069"}
+
+
+def test_a_sentence_that_seems_finished_is_announced_after_a_pause() -> None:
+    """C-46: a hold timer."""
+    presenter = Presenter()
+    first, second = chunks(("I asked Dr. Ada.", ""), (" She", ""))
+    assert presenter.present(first, 10.0) == []
+    assert presenter.next_deadline(10.0) == 10.3
+    assert texts(presenter.advance(10.2)) == []
+    assert texts(presenter.advance(10.3)) == ["Bank Assistant: I asked Dr. Ada."]
+    assert presenter.present(second, 11.0) == []
+    assert presenter.next_deadline(11.0) is None, "a sentence that goes on waits for its end"
+
+
+def test_a_long_answer_is_announced_sentence_by_sentence_and_never_cut() -> None:
+    sentences = [f"This is sentence number {number}, with a few more words." for number in range(40)]
+    (event,) = chunks((" ".join(sentences), "completion"))
+    heard_texts = texts(Presenter().present(event, 0.0))
+    assert heard_texts == [f"Bank Assistant: {sentences[0]}", *sentences[1:]]
 
 
 def test_the_examples_have_no_variants_of_their_own() -> None:

@@ -17,7 +17,7 @@ from aaep.journal.memory import MemoryJournal
 from aaep.producer.producer import ManifestOptions, Producer, Runtime
 from aaep.producer.questions import Answer, Ask
 from aaep.producer.session import Session
-from aaep.protocol.attend_extension import ATTEND
+from aaep.protocol.attend_extension import ATTEND, attend_member
 from aaep.protocol.events import (
     AwaitingClarification,
     AwaitingConfirmation,
@@ -28,6 +28,7 @@ from aaep.protocol.events import (
     StateChanged,
     ToolCompleted,
 )
+from aaep.protocol.fields import get_member
 from aaep.protocol.messages import Capabilities, ClarificationReply, ConfirmationReply, SubscriptionRenegotiate
 from aaep.runtime.ids import format_timestamp
 from aaep.subscriber.subscriber import Subscriber
@@ -164,7 +165,8 @@ def test_cf_003_only_the_last_who_could_answer_decides_by_leaving(producer: Prod
         assert ask.answer is None
         second.close()
         answer = ask.wait(10)
-        assert (answer.outcome, answer.granted) == ("timed_out", False)
+        assert (answer.outcome, answer.granted) == ("unavailable", False)
+        assert answer.refusal.startswith("Nobody was left who could answer. Nothing was done.")
 
 
 @pytest.mark.parametrize(
@@ -182,7 +184,20 @@ def test_cf_003_those_who_stay_hear_what_became_of_it(producer: Producer, kind: 
         last.close()
         assert not ask.wait(10)
     watcher.wait_for_end()
-    assert any(said in one for one in watcher.heard), watcher.heard
+    assert said in watcher.heard, "and nothing of time that ran out"
+    told = next(event for event in watcher.events if get_member(event, "summary_normal") == said)
+    assert attend_member(told, "outcome") == "timed_out", "CF-025: one of the outcomes that everybody knows"
+
+
+def test_cf_006_who_leaves_a_question_leaves_it_to_the_answer_that_was_named(producer: Producer) -> None:
+    watcher, last = Listener(producer, capabilities=WATCHING), Listener(producer, capabilities=FULL)
+    with producer.session("Working.") as session:
+        ask = session.clarify("How many?", kinds=["numeric"], default=3)
+        last.wait("awaiting.clarification")
+        last.close()
+        assert ask.wait(10) == Answer(outcome="unavailable", granted=True, response=3)
+    watcher.wait_for_end()
+    assert "Nobody is left to answer. The agent goes on with the answer it named." in watcher.heard
 
 
 def test_cf_004_a_lost_connection_is_waited_for(producer: Producer, clock: Clock) -> None:
@@ -554,9 +569,12 @@ def test_a_yes_that_came_when_nobody_waited_any_more_is_told_to_be_in_vain(produ
     asyncio.run(agent())
     assert isinstance(listener.wait_for_end(), SessionCompleted)
     assert listener.findings() == []
-    what = "Wipe" if named else "Action"
-    assert f"{what} was not done." in listener.heard
-    assert "cannot be undone" not in " ".join(listener.heard).partition("Stopped before")[2]
+    told = [one.text for one in listener.announcements if not one.redundant]
+    after = told[next(index for index, text in enumerate(told) if text.startswith("Accepted.")) + 1 :]
+    assert [text for text in after if "Thinking" not in text and "idle" not in text] == [
+        "Wipe the disk was not done: the agent stopped waiting.",
+        "Ended. Wipe the disk was not done.",
+    ]
 
 
 def test_a_yes_that_nobody_looked_at_does_not_keep_a_session_from_ending_well(producer: Producer) -> None:
@@ -667,7 +685,7 @@ def test_cf_019_arguments_that_change_after_the_answer_do_not_run_either(produce
         return "seen"
 
     listener = Listener(
-        producer, lambda one: "accept" if one.action == "Pay amount: 5." else "silence", capabilities=FULL
+        producer, lambda one: "accept" if one.action == "Pay 1 entry: amount: 5." else "silence", capabilities=FULL
     )
 
     async def run() -> None:

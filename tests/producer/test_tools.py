@@ -142,7 +142,7 @@ def test_the_longest_question_there_can_be_is_asked_and_its_outcome_told(produce
 
 
 @pytest.mark.parametrize("action", ["Pay {order}.", None])
-@pytest.mark.parametrize("order", [Order(5), [Order(5)], {"a": Order(5)}, b"\x00\x01", object(), print])
+@pytest.mark.parametrize("order", [Order(5), [Order(5)], {"a": Order(5)}, object(), print])
 def test_an_object_that_cannot_be_told_is_not_asked_about(
     producer: Producer, action: str | None, order: object
 ) -> None:
@@ -187,9 +187,9 @@ def test_an_author_s_text_can_tell_what_an_object_holds(producer: Producer) -> N
         (date(2026, 11, 15), "2026-11-15"),
         (UUID(int=5), "00000000-0000-0000-0000-000000000005"),
         (Colour.RED, "RED"),
-        (Transfer(Decimal("12.50"), "eve"), "amount: 12.50; to: eve; password: [redacted]"),
-        (Booking(date(2026, 11, 15), [1, 2]), "day: 2026-11-15; seats: 1, 2"),
-        ({Colour.RED: None}, "RED: None"),
+        (Transfer(Decimal("12.50"), "eve"), "3 parts: amount: 12.50; to: eve; password: [redacted]"),
+        (Booking(date(2026, 11, 15), [1, 2]), "2 parts: day: 2026-11-15; seats: 2 items: 1, 2"),
+        ({Colour.RED: None}, "1 entry: RED: nothing"),
     ],
 )
 def test_what_usual_values_hold_is_told(producer: Producer, value: object, said: str) -> None:
@@ -216,17 +216,6 @@ def test_cf_019_a_parameter_is_told_whatever_it_is_called(producer: Producer) ->
     def book(to: str, cls: str = "second", *, self: int = 1) -> None: ...
 
     assert "to: Paris; cls: first; self: 4." in asked(producer, lambda: book("Paris", cls="first", self=4)).action
-
-
-def test_what_a_method_is_called_on_is_no_argument(producer: Producer) -> None:
-    class Account:
-        def __init__(self) -> None:
-            self.lock = threading.Lock()  # of which nothing could be told
-
-        @producer.tool
-        def pay(self, amount: int) -> None: ...
-
-    assert "With amount: 7." in asked(producer, lambda: Account().pay(7)).action
 
 
 @pytest.mark.parametrize(
@@ -387,7 +376,7 @@ def later(kind: str, ran: list[str]) -> Any:
 @pytest.mark.parametrize("taken", [0, 1])
 def test_cf_027_no_step_is_taken_after_the_session_s_end(producer: Producer, kind: str, taken: int) -> None:
     ran: list[str] = []
-    tool = producer.tool(name="steps")(later(kind, ran))
+    tool = producer.tool(name="steps", action="Take steps.")(later(kind, ran))
     listener = Listener(producer, "accept")
 
     async def run() -> None:
@@ -410,7 +399,7 @@ def test_cf_027_no_step_is_taken_after_the_session_s_end(producer: Producer, kin
 
 def test_cf_027_what_is_awaited_after_the_session_s_end_does_not_begin(producer: Producer) -> None:
     ran: list[str] = []
-    tool = producer.tool(name="steps")(later("object's coroutine", ran))
+    tool = producer.tool(name="steps", action="Take steps.")(later("object's coroutine", ran))
     listener = Listener(producer, "accept")
 
     async def run() -> None:
@@ -520,7 +509,7 @@ def test_a_generator_can_be_talked_to_and_closed(producer: Producer, kind: str) 
             given.throw(OSError("no"))
     listener.expect("session.completed")
     ended = [event.status for event in listener.events if isinstance(event, ToolCompleted)]
-    assert ended == ["success", "error", "error"] and listener.findings() == []
+    assert ended == ["success", "success", "error"] and listener.findings() == []
 
 
 def test_a_flow_that_is_left_early_is_closed_before_its_call_ends(producer: Producer) -> None:
@@ -546,7 +535,7 @@ def test_a_flow_that_is_left_early_is_closed_before_its_call_ends(producer: Prod
     asyncio.run(run())
     listener.wait_for_end()
     ended = [event.status for event in listener.events if isinstance(event, ToolCompleted)]
-    assert ended == ["success", "error"] and listener.findings() == []
+    assert ended == ["success", "success"] and listener.findings() == []
 
 
 # -- what runs is what was heard ---------------------------------------------------------------------------------------
@@ -630,7 +619,7 @@ def test_what_holds_itself_or_cannot_change_is_the_same(producer: Producer) -> N
         assert use(endless, True, None, Colour.RED, re.compile("x"), print, Order, math, UUID(int=5), more=1j) == 9
 
 
-@pytest.mark.parametrize("make", [threading.Lock, lambda: (one for one in [1]), lambda: [{1: memoryview(b"")}]])
+@pytest.mark.parametrize("make", [threading.Lock, lambda: (one for one in [1]), lambda: [{1: threading.Lock()}]])
 def test_what_cannot_be_compared_is_not_asked_about(producer: Producer, make: Callable[[], object]) -> None:
     @producer.tool(action="Use it.")
     def use(it: object) -> None:
@@ -712,9 +701,53 @@ def test_nobody_waits_on_the_loop_that_brings_the_answer() -> None:
         producer = Producer("bank", journal=None, runtime=Runtime(loop=asyncio.get_running_loop()))
         async with producer, producer.session("Working.") as session:
             ask = session.confirm("Look.", "Nothing.", risk="low", irreversible=False, default="accept")
-            with pytest.raises(LocalProtocolError, match="very loop"):
+            with pytest.raises(LocalProtocolError, match=r"event loop.*`await ask`"):
                 ask.wait(30)
             assert (await ask).outcome == "withdrawn"
+
+    asyncio.run(run())
+
+
+@pytest.mark.parametrize("is_hub_here", [True, False], ids=["the hub's loop", "a loop beside the hub"])
+@pytest.mark.parametrize("is_generator", [True, False], ids=["a generator", "a function"])
+def test_a_plain_tool_that_asks_raises_on_every_event_loop(is_hub_here: bool, is_generator: bool) -> None:
+    """Otherwise the loop stands still while the person thinks, and under a server everything else with it."""
+
+    async def run() -> None:
+        runtime = Runtime(loop=asyncio.get_running_loop() if is_hub_here else None)
+        async with Producer("bank", journal=None, runtime=runtime) as producer:
+            listener = Listener(producer, "accept")
+
+            def pay() -> str:
+                return "Paid."
+
+            def pay_in_steps() -> Iterator[str]:
+                yield "Paid."
+
+            tool: Callable[[], Any] = producer.tool(name="pay")(pay_in_steps if is_generator else pay)
+            call: Callable[[], Any] = (lambda: [*tool()]) if is_generator else tool
+            async with producer.session("Working.") as session:
+                with pytest.raises(LocalProtocolError, match=r"`async def pay`.*`await asyncio\.to_thread\(pay, …\)`"):
+                    call()
+                assert session.state != "awaiting_input"
+                assert "".join(await asyncio.to_thread(call)) == "Paid."
+        assert len(listener.prompts) == 1  # nobody was asked before it was known that the answer can be waited for
+
+    asyncio.run(run())
+
+
+def test_a_block_that_would_have_to_wait_raises_on_an_event_loop() -> None:
+    async def run() -> None:
+        async with Producer("bank", journal=None) as producer, producer.session("Working.") as session:
+            Listener(producer)
+            ask = session.clarify("Which?")
+            with pytest.raises(LocalProtocolError, match="`async with`"), session.tool("look", risk="low"):
+                pass
+            ask.withdraw()
+            with session.tool("look", risk="low"):
+                pass
+            with pytest.raises(LocalProtocolError, match="`await`"):
+                Producer("other", journal=None).reader().wait()
 
     asyncio.run(run())
 

@@ -346,10 +346,10 @@ def test_another_agents_event_does_not_cut_the_text() -> None:
     assert ids(heard(shaper, *texts("Half a sen", complete=False), made("tool.invoked", 9, agent="b"))) == ["evt_9"]
 
 
-def test_two_outputs_in_parallel_do_not_cut_each_other_and_time_does_not_go_back() -> None:
+def test_an_output_that_begins_comes_after_what_was_written_before_it() -> None:
     (one,), (two,) = texts("One ", complete=False), texts("Two. X", first=2, output_id="out_2", complete=False)
     out = heard(Shaper(terms()), one, two, made("progress.updated", 9))
-    assert [getattr(told, "chunk", "") for told in out] == ["Two. ", "One ", "X", ""]
+    assert [getattr(told, "chunk", "") for told in out] == ["One ", "Two. ", "X", ""]
     assert [told.timestamp for told in out] == sorted(told.timestamp for told in out)
 
 
@@ -363,7 +363,7 @@ def test_a_long_output_is_cut_to_what_an_event_may_hold(character: str) -> None:
         assert len(one.chunk) <= 16_384 and len(codec.encode(one)) <= 65_536
         assert one.chunk.endswith(" ")
     assert [one.complete for one in out] == [False] * (len(out) - 1) + [True]
-    assert {one.coalesce_hint for one in out[:-1]} == {"word"} and out[-1].coalesce_hint == "completion"
+    assert {one.coalesce_hint for one in out[:-1]} == {"sentence"} and out[-1].coalesce_hint == "completion"
 
 
 def test_an_output_without_end_does_not_grow_without_end() -> None:

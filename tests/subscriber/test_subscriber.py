@@ -13,6 +13,7 @@ import subprocess
 import sys
 import threading
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
+from pathlib import Path
 from typing import Any, get_args, get_type_hints
 
 import pytest
@@ -29,7 +30,7 @@ from aaep.protocol.extensions import Extension
 from aaep.protocol.messages import SubscriptionClose, SubscriptionRejected, SubscriptionRenegotiate, SubscriptionRequest
 from aaep.protocol.negotiation import Offer, negotiate, renegotiate
 from aaep.runtime.background import Waitable
-from aaep.subscriber.connection import SubscriberRuntime
+from aaep.subscriber.connection import Reconnect, SubscriberRuntime
 from aaep.subscriber.request import Terms
 from aaep.subscriber.subscriber import Status, Subscriber, SubscriptionRefused, listen
 from aaep.transports.base import ChannelLost, ChannelRefused, ReceivedMessage
@@ -572,6 +573,42 @@ def test_the_wait_grows_and_begins_again_after_a_success() -> None:
     assert waits == reader.delays
 
 
+@pytest.mark.parametrize("place", ["http://127.0.0.1:1", "http://localhost:1", "ws://[::1]:1", "unix:{}/none.sock"])
+def test_on_this_machine_the_wait_stays_short_and_giving_up_is_said(place: str, tmp_path: Path) -> None:
+    now, delays, statuses = [0.0], list[float](), list[Status]()
+
+    async def sleep(delay: float) -> None:
+        delays.append(delay)
+        now[0] += delay
+
+    subscriber = Subscriber(
+        place.format(tmp_path),
+        reconnect=Reconnect(give_up_after=60),
+        runtime=SubscriberRuntime(clock=lambda: now[0], sleep=sleep, random=lambda: 1.0),
+        on_status=statuses.append,
+    )
+    with pytest.raises(ChannelLost, match="Gave up after 1 minute without a connection\\. "):
+        next(subscriber)
+    assert delays[:4] == [0.5, 1.0, 2.0, 2.0] and max(delays) == 2.0
+    assert 60 <= now[0] < 62
+    assert statuses[-1].kind == "ended" and statuses[-1].text.startswith("Gave up after 1 minute")
+
+
+def test_patience_begins_anew_with_each_connection() -> None:
+    now = [0.0]
+
+    async def sleep(delay: float) -> None:
+        now[0] += delay
+        await asyncio.sleep(0)
+
+    lost = ChannelLost("No.")
+    script = Script(*[[lost]] * 3, [STARTED, lost], *[[lost]] * 3, [PROGRESS[1], goodbye()])
+    got, _ = heard(script, clock=lambda: now[0], sleep=sleep, give_up_after=5)
+    assert got == names(STARTED, PROGRESS[1]), "7 seconds in all, and never 5 in a row"
+    with pytest.raises(ChannelLost, match="Gave up after 5 seconds"):
+        heard(Script(*[[lost]] * 9), clock=lambda: now[0], sleep=sleep, give_up_after=5)
+
+
 def test_a_wait_is_not_in_step_with_others() -> None:
     script = Script([ChannelLost("No.")], [goodbye()])
     _, reader = heard(script, on_status=None)
@@ -753,7 +790,7 @@ def test_a_hub_that_shuts_down_is_waited_for() -> None:
     got, reader = heard(script)
     assert got == names(STARTED, PROGRESS[1])
     waited = next(one.text for one in reader.statuses if one.kind == "waiting")
-    assert "Waiting for it to come back." in waited
+    assert waited.startswith("The hub is shutting down. Trying again in ")
     got, _ = heard(Script([STARTED, goodbye()], [PROGRESS[1]], offer=HUB), reconnect=False)
     assert got == names(STARTED)
 
@@ -1028,6 +1065,51 @@ def test_what_was_under_way_when_it_was_closed_is_told() -> None:
     subscriber.close()
     with pytest.raises(AaepError, match="closed before"):
         sent.wait(LONG)
+
+
+class LateScript(Script):
+    """A producer that answers a request only when it is told to."""
+
+    def __init__(self) -> None:
+        super().__init__([forever])
+        self.may_answer = threading.Event()
+
+    async def request(self, message: bytes) -> bytes:
+        await asyncio.to_thread(self.may_answer.wait, LONG)
+        return await super().request(message)
+
+
+def test_a_subscriber_that_has_no_name_is_there_while_it_is_waited_for() -> None:
+    script = LateScript()
+    granted = Subscriber(script).ready()
+    gc.collect()
+    script.may_answer.set()
+    assert granted.wait(LONG) is not None
+
+    async def wait_for(waitable: Waitable[Any]) -> object:
+        return await waitable
+
+    async def run(script: LateScript) -> None:
+        waiting = asyncio.ensure_future(wait_for(Subscriber(script).ready()))
+        await asyncio.sleep(0)  # lets it begin to wait
+        gc.collect()
+        script.may_answer.set()
+        assert await waiting
+
+    asyncio.run(run(LateScript()))
+
+
+def test_no_subscriber_stops_an_event_loop() -> None:
+    async def run() -> None:
+        async with Subscriber(Script([forever])) as subscriber:
+            with pytest.raises(LocalProtocolError, match="`await`"):
+                Waitable[None]().wait()
+            with pytest.raises(LocalProtocolError, match="`async for`"):
+                next(subscriber)
+            with pytest.raises(LocalProtocolError, match="`async for`"):
+                next(subscriber.announcements())
+
+    asyncio.run(run())
 
 
 def test_a_subscriber_that_is_forgotten_is_closed() -> None:

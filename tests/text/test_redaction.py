@@ -14,7 +14,7 @@ from aaep.protocol import codec
 from aaep.protocol.events import OutputStreaming
 from aaep.protocol.messages import Capabilities
 from aaep.testing import Listener
-from aaep.text.redaction import REDACTED, find_secrets, may_contain_secret, redact
+from aaep.text.redaction import REDACTED, find_secrets, is_secret_name, may_contain_secret, redact
 
 # Made up: the right form, and no use to anybody.
 SECRETS = {
@@ -42,6 +42,10 @@ NAMED = {
     "client-secret = abcd1234": f"client-secret = {REDACTED}",
     "Authorization: Bearer " + "a1." * 10: f"Authorization: Bearer {REDACTED}",
     "postgres://amara:pa55@db.example/x": f"postgres://amara:{REDACTED}@db.example/x",
+    "https://x.example/?token=abc": f"https://x.example/?token={REDACTED}",
+    "https://x.example/a?x=1&api_key=z.1#top": f"https://x.example/a?x=1&api_key={REDACTED}#top",
+    "https://x.example/#access_token=a.b&x=1": f"https://x.example/#access_token={REDACTED}&x=1",
+    "/a?authToken=abc and /b?x-amz-signature=ff": f"/a?authToken={REDACTED} and /b?x-amz-signature={REDACTED}",
 }
 # CF-143: what people write about every day.
 HARMLESS = [
@@ -57,6 +61,7 @@ HARMLESS = [
     "evt_00000000000000000000000000000000 in sess_8e3b9d2a6f4c7b0e",
     "2026-05-24T14:22:11.342Z",
     "See https://bank.example:8443/a/b and mailto:a@bank.example.",
+    "https://x.example/?token_count=5&max_tokens=7&author=eve",
     "0000 0000 0000 0000",
     "The number 12345678901234567890123 is long.",
     "IBAN DE89 3704 0044 0532 0130 00",
@@ -220,3 +225,21 @@ def test_one_reader_s_wish_for_small_pieces_tells_nobody_a_secret() -> None:
                 output.write(letter)
         listener.wait_for_end()
         assert listener.output == f"The password: {REDACTED} is for you."
+
+
+@pytest.mark.parametrize(
+    "name",
+    "token access_token apiKey api-key authToken password2 X-Api-Key Authorization pin cvv CVV2 APIKey ACCESS_TOKEN "
+    "accessTokens private_key user.password auth client_secret credentials".split(),
+)
+def test_a_name_announces_a_secret_by_its_whole_words(name: str) -> None:
+    assert is_secret_name(name)
+
+
+@pytest.mark.parametrize(
+    "name",
+    "token_count tokenCount secretary tokenizer max_tokens num_tokens tokens token_limit passenger pinned author key "
+    "keyboard pint authority".split(),
+)
+def test_part_of_a_word_announces_no_secret(name: str) -> None:
+    assert not is_secret_name(name)

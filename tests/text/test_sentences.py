@@ -9,7 +9,7 @@ import regex
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from aaep.text.sentences import Boundary, find_boundary, split_at, split_by_length, split_with_hints
+from aaep.text.sentences import Boundary, find_boundary, is_finished, split_at, split_by_length, split_with_hints
 
 BOUNDARIES: tuple[Boundary, ...] = ("word", "sentence", "paragraph", "completion")
 LANGUAGES = ("en", "de-AT", "fr", "es", "zh-Hant", "el", "hi", "yo", "")
@@ -20,7 +20,29 @@ ODD = [
     *"aBéß\u0600🇩👩🏽😀각가क्षि你はАا",
     *["Dr.", "z.B.", "etc.", "U.S.", "No.", "\r\n", "\n\n", " »", "👩‍👧", "e\u0301", "क्ष", "1.", ". ", "... "],
 ]
-texts = st.one_of(st.lists(st.sampled_from(ODD), max_size=30).map("".join), st.text(max_size=30))
+# Text that goes on and on.
+LONG = [
+    "word ",
+    "and ",
+    "it, ",
+    "x: ",
+    "你好吗",
+    "สวัสดี",
+    "a" * 60,
+    "é" * 40,
+    "\n\n",
+    "Dr. ",
+    "5. ",
+    "so。",
+    "，",
+    " ",
+    "end. ",
+]
+texts = st.one_of(
+    st.lists(st.sampled_from(ODD), max_size=30).map("".join),
+    st.text(max_size=30),
+    st.lists(st.sampled_from(LONG), min_size=20, max_size=120).map("".join),
+)
 boundaries = st.sampled_from(BOUNDARIES)
 languages = st.sampled_from(LANGUAGES)
 
@@ -69,6 +91,47 @@ def clusters(text: str) -> set[int]:
 def test_sentences(language: str, expected: list[str]) -> None:
     """C-82, CF-081"""
     assert split_at("".join(expected), "sentence", language) == expected
+
+
+WORDS = "one two three four five six seven eight nine ten"
+
+
+@pytest.mark.parametrize(
+    ("language", "expected"),
+    [
+        ("en", [f"{WORDS} {WORDS} {WORDS[:23]} ", f"{WORDS} {WORDS} {WORDS[:23]} ", WORDS]),
+        ("en", [f"{WORDS} {WORDS}, ", f"{WORDS} {WORDS} and that is all."]),
+        ("en", ["x" * 300, "x" * 300, "x" * 5]),
+        ("zh", ["我们今天去公园散步然后回家吃饭看书听音乐" * 2 + "，", "我们今天去公园散步然后回家吃饭看书听音乐" * 2]),
+        ("th", ["วันนี้เราไปเดินเล่นที่สวนสาธารณะแล้วกลับบ้าน " * 2, "วันนี้เราไปเดินเล่นที่สวนสาธารณะแล้วกลับบ้าน " * 2]),
+    ],
+)
+def test_text_without_marks_is_cut_after_a_clause_or_some_25_words(language: str, expected: list[str]) -> None:
+    assert split_at("".join(expected), "sentence", language) == expected
+
+
+@pytest.mark.parametrize(
+    ("text", "eager", "finished"),
+    [
+        ("Hello", False, False),
+        ("Hello.", False, True),
+        ("Hello. ", True, True),
+        ("Really! ", True, True),
+        ("Apples etc. ", False, True),  # and more
+        ("I asked Dr. ", False, False),
+        ("I asked Dr.", False, False),
+        ("1. ", False, False),
+        ("Wait... ", False, True),  # for it
+        ("a heading\n", True, True),
+        ("Hello.\n\n", True, True),
+        ("你好。", True, True),
+        ('She said "No."', False, True),
+        ("see example.org/page.", False, True),
+    ],
+)
+def test_a_sentence_that_has_ended_is_recognised(text: str, eager: bool, finished: bool) -> None:
+    assert find_boundary(text, "sentence", eager=True) == (len(text) if eager else 0)
+    assert is_finished(text) is finished
 
 
 @pytest.mark.parametrize(
@@ -229,7 +292,8 @@ def test_a_text_is_split_at_the_best_boundary_there_is() -> None:
     assert split_by_length("a👩‍👧b", 3) == ["a", "👩‍👧", "b"]
     assert split_by_length("xक्षिy", 4) == ["x", "क्षि", "y"], "a conjunct is one cluster"
     assert split_by_length("x" + "\u0301" * 5, 4) == ["x\u0301\u0301\u0301", "\u0301\u0301"], "the limit is a hard one"
-    assert split_by_length("a" * 40000, 16384) == ["a" * 16384, "a" * 16384, "a" * 7232]
+    pieces = split_by_length("a" * 40000, 16384)
+    assert "".join(pieces) == "a" * 40000 and max(map(len, pieces)) <= 16384
     assert split_by_length("", 5) == []
 
 

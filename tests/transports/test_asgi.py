@@ -25,7 +25,7 @@ from websockets.exceptions import ConnectionClosed, InvalidStatus
 from websockets.sync.client import connect as dial
 from websockets.typing import Subprotocol
 
-from aaep.errors import AaepError
+from aaep.errors import AaepError, LocalProtocolError
 from aaep.hub.hub import Hub
 from aaep.journal.memory import MemoryJournal
 from aaep.producer.producer import Producer
@@ -185,6 +185,31 @@ def test_a_subscriber_hears_and_answers_through_it() -> None:
             thread.join(WAIT)
         assert [str(one) for one in subscriber.findings if one.severity == "error"] == []
         assert "sse" in producer.hub.manifest().transports_supported
+
+
+def test_a_plain_tool_in_an_async_endpoint_does_not_hang_the_server() -> None:
+    """The server's loop would wait for an answer that only it can bring."""
+    with Producer("bank", journal=None) as producer:
+
+        @producer.tool
+        def transfer() -> str:
+            return "moved"
+
+        async def pay(request: Any) -> PlainTextResponse:
+            async with producer.session("Paying."):
+                try:
+                    answer = transfer()
+                except LocalProtocolError as error:
+                    return PlainTextResponse(str(error), 500)
+            return PlainTextResponse(answer)
+
+        routes = [Route("/pay", pay, methods=["POST"]), Mount("/", producer.asgi())]
+        with running(Starlette(routes=routes)) as place, Subscriber(f"http://{place}"):
+            producer.reader(replies=True).wait(WAIT)
+            answer = httpx.post(f"http://{place}/pay", timeout=WAIT, trust_env=False)
+            assert answer.status_code == 500
+            assert "`await asyncio.to_thread(transfer, …)`" in answer.text
+            assert httpx.get(f"http://{place}/healthz", timeout=WAIT, trust_env=False).status_code == 200
 
 
 def test_who_leaves_is_noticed() -> None:

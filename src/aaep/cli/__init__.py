@@ -3,35 +3,61 @@ The command line: ``aaep`` and one subcommand for each module of this package.
 
 The ``main`` of a module is its click command, and the name of the module is
 the name of the subcommand. Modules that start with an underscore are not
-subcommands.
+subcommands. A module is imported only when its command is used: most of the
+time of a short command would go into importing all the others.
 """
 
 from __future__ import annotations
 
 from importlib import import_module
-from pkgutil import iter_modules
-from typing import cast
+from typing import Final, cast
 
 import click
 
 from ..version import __version__
 from ._command import CONTEXT_SETTINGS, CommandGroup
 
-__all__ = ["main"]
+__all__ = ["SUMMARIES", "main"]
+
+
+# The first sentence of each command's help, for the list of them.
+SUMMARIES: Final = {
+    "capture": "Record the agent at URL: every message in both directions, one JSON object on each line.",
+    "conformance": "Judge a producer, a subscriber or a recording by the rules.",
+    "demo": "Listen to a scripted bank assistant at work.",
+    "doctor": "Say what works on this machine: transports, identity, journal, speech, braille, browser.",
+    "journal": "See or delete what an agent keeps of its sessions.",
+    "listen": "Listen to the agent at URL: whole sentences, one on each line, and keys to answer its prompts.",
+    "manifest": "See, sign and verify what an agent says of itself.",
+    "replay": (
+        "Play the recording in FILE as a real agent: with handshakes, "
+        "with what each reader asked for, and with prompts that wait for an answer."
+    ),
+    "rules": "Print the rules: all of them in a line each, or those with an ID in full.",
+    "schema": "Print the JSON Schema of a TYPE, or list the types.",
+    "serve": "Run a hub: one place for many agents, and for everybody who listens to them.",
+    "token": "Make tokens that let readers in, list them, and take them back.",
+    "validate": "Check recordings: each message, and then each session as a whole.",
+}
 
 
 class _CommandModules(CommandGroup):
-    """A group that finds its subcommands by the names of the modules in this package."""
+    """A group whose subcommands are the modules of this package."""
 
     def list_commands(self, context: click.Context) -> list[str]:
         """Return the names of the subcommands."""
-        return sorted(module.name for module in iter_modules(__path__) if not module.name.startswith("_"))
+        return [*SUMMARIES]
 
     def get_command(self, context: click.Context, name: str) -> click.Command | None:
         """Import and return a subcommand, or return None if there is none of this name."""
-        if name not in self.list_commands(context):
+        if name not in SUMMARIES:
             return None
         return cast(click.Command, import_module(f"{__name__}.{name}").main)
+
+    def format_commands(self, context: click.Context, formatter: click.HelpFormatter) -> None:
+        """Write the list of subcommands, without importing them."""
+        with formatter.section("Commands"):
+            formatter.write_dl([*SUMMARIES.items()])
 
 
 @click.command(

@@ -3,7 +3,8 @@ The base of every command: exit statuses, parameter types, inputs and printing.
 
 Exit statuses: 0 if all is well, 1 if the command found something, 2 if it
 could not run and one line on standard error says why, 130 if it was
-interrupted, 141 if standard output was closed by its reader.
+interrupted, 141 if standard output was closed by its reader, 143 or 129 if it
+was ended by SIGTERM or SIGHUP and does not count that as a usual end.
 """
 
 from __future__ import annotations
@@ -21,15 +22,12 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from types import FrameType
-from typing import IO, Any, Final
+from typing import IO, TYPE_CHECKING, Any, Final
 
 import click
 
-from ..errors import ExtensionError
-from ..protocol.attend_extension import attend_registry
-from ..protocol.extensions import Registry, add_installed
-from ..recording.recordings import UnreadableRecording
-from ..text.languages import is_well_formed_tag
+if TYPE_CHECKING:  # what a command needs it imports itself; this module is for all of them, and for --help
+    from ..protocol.extensions import Registry
 
 __all__ = [
     "CONTEXT_SETTINGS",
@@ -41,8 +39,10 @@ __all__ = [
     "FiniteRange",
     "IntegerRange",
     "LanguageTagType",
+    "build_interrupt",
+    "end_on_signals",
+    "find_end_signals",
     "format_count",
-    "interrupt_on_sigterm",
     "load_extensions",
     "open_input",
     "open_stdin",
@@ -130,7 +130,8 @@ class BaseCommand(click.Command):
             if hasattr(stream, "reconfigure"):
                 stream.reconfigure(errors="backslashreplace")
         try:
-            status = super().invoke(context)
+            with end_on_signals():
+                status = super().invoke(context)
             sys.stdout.flush()
         except BrokenPipeError:
             _discard_stdout()
@@ -197,6 +198,8 @@ class LanguageTagType(click.types.StringParamType):
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
         """Return the tag, or fail if it is not well-formed."""
+        from ..text.languages import is_well_formed_tag  # noqa: PLC0415  # loaded only if it is needed
+
         if not is_well_formed_tag(value):
             self.fail(f"{value!r} is not the tag of a language. Write it like en-GB.", param, ctx)
         return value
@@ -228,6 +231,8 @@ def open_input(file: str) -> Iterator[IO[bytes]]:
     """Open a file, or standard input for ``-``."""
     if file == "-":
         if sys.stdin is None:
+            from ..recording.recordings import UnreadableRecording  # noqa: PLC0415  # loaded only if it is needed
+
             raise UnreadableRecording("It is closed. Name a file instead.")
         yield open_stdin()
     else:
@@ -237,27 +242,74 @@ def open_input(file: str) -> Iterator[IO[bytes]]:
 
 def load_extensions() -> Registry:
     """Return a registry with the attend extension and those of other installed packages."""
+    from ..errors import ExtensionError  # noqa: PLC0415  # loaded only if it is needed
+    from ..protocol.attend_extension import attend_registry  # noqa: PLC0415  # the same
+    from ..protocol.extensions import add_installed  # noqa: PLC0415  # the same
+
     try:
         return add_installed(attend_registry())
     except ExtensionError as error:
         raise CannotRun(f"An installed extension is refused: {error}") from error
 
 
+def _build_exit(number: int) -> BaseException:
+    return SystemExit(128 + number)
+
+
 @contextmanager
-def interrupt_on_sigterm(make_exception: Callable[[], BaseException] = KeyboardInterrupt) -> Iterator[None]:
-    """Raise an exception, by default :exc:`KeyboardInterrupt`, on SIGTERM within the block."""
+def end_on_signals(make_exception: Callable[[int], BaseException] = _build_exit) -> Iterator[None]:
+    """
+    Raise an exception on SIGTERM and SIGHUP within the block, so that everything is ended in order as after Ctrl-C.
 
-    def interrupt(_number: int, _frame: FrameType | None) -> None:
-        raise make_exception()
-
+    By default the program then ends with the status of the signal. What is being ended is not interrupted by further
+    ones. A hangup that is ignored, as under ``nohup``, stays so.
+    """
     if threading.current_thread() is not threading.main_thread():  # only the main thread may set signal handlers
         yield
         return
-    previous = signal.signal(signal.SIGTERM, interrupt)
+    first: int | None = None
+
+    def handle(number: int, frame: FrameType | None) -> None:
+        nonlocal first
+        if first is not None:
+            return
+        first = number
+        on_interrupt = signal.getsignal(signal.SIGINT)
+        if _is_in_event_loop() and callable(on_interrupt):
+            on_interrupt(signal.SIGINT, frame)  # asyncio's: it cancels the main task, and leaves the others to that one
+        else:
+            raise make_exception(number)
+
+    previous = {number: signal.signal(number, handle) for number in find_end_signals()}
     try:
         yield
+    except KeyboardInterrupt:
+        if first is None:
+            raise
+        raise make_exception(first) from None
     finally:
-        signal.signal(signal.SIGTERM, previous)
+        for number, handler in previous.items():
+            signal.signal(number, handler)
+
+
+def _is_in_event_loop() -> bool:
+    """Whether this thread runs an event loop, without importing asyncio, which in a signal handler may go wrong."""
+    asyncio = sys.modules.get("asyncio")
+    try:
+        return asyncio is not None and asyncio.get_running_loop() is not None
+    except (RuntimeError, AttributeError):  # there is none, or asyncio is just being imported
+        return False
+
+
+def find_end_signals() -> list[signal.Signals]:
+    """Return SIGTERM and SIGHUP, as far as the system has them and they are not ignored."""
+    numbers = [getattr(signal, name) for name in ("SIGTERM", "SIGHUP") if hasattr(signal, name)]
+    return [number for number in numbers if signal.getsignal(number) is not signal.SIG_IGN]
+
+
+def build_interrupt(_number: int) -> BaseException:
+    """Return what Ctrl-C raises, for :func:`end_on_signals`."""
+    return KeyboardInterrupt()
 
 
 # -- standard streams ----------------------------------------------------------------------

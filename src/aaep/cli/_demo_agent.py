@@ -71,7 +71,6 @@ def _run_transfer(bank: BankAssistant, session: Session) -> None:
         session.result("500 dollars are in your savings.")
     else:
         bank.write(session, f"Your money stays where it is. {answer.split('. ')[0]}. Nothing was moved.")
-        session.result("Nothing was moved.")
 
 
 def _run_error(bank: BankAssistant, session: Session) -> None:

@@ -36,8 +36,9 @@ from ._command import (
     FiniteRange,
     IntegerRange,
     LanguageTagType,
+    build_interrupt,
+    end_on_signals,
     format_count,
-    interrupt_on_sigterm,
     to_printable,
 )
 from ._options import CA_OPTION, CERT_OPTION, TOKEN_OPTION, ClientCertificate, build_connect_options, silence_logging
@@ -201,7 +202,7 @@ def _record_only(
             done.set()
 
     deadline = math.inf if duration is None else time.monotonic() + duration
-    with interrupt_on_sigterm():
+    with end_on_signals(build_interrupt):
         try:
             threading.Thread(target=receive_all, name="aaep-capture", daemon=True).start()
             click.echo("Recording. Stop with Control-C.", err=True)

@@ -25,14 +25,13 @@ from ..protocol.messages import Capabilities
 from ..subscriber.subscriber import Subscriber
 from ..testing import Listener
 from ..transports.base import UnprotectedAddress
-from ._command import AaepCommand, CannotRun, FiniteRange, interrupt_on_sigterm, to_printable
+from ._command import AaepCommand, CannotRun, FiniteRange, to_printable
 from ._demo_agent import DEMO_SCENARIOS, run_scenario
 
 __all__ = ["main"]
 
 _UNANSWERED_TIMEOUT: Final = 3  # seconds until a prompt times out that no reader will answer
 _SIGNAL_CHECK_INTERVAL: Final = 0.2  # seconds; a wait without a timeout would block Ctrl+C
-_EXIT_TERMINATED: Final = 143
 _LISTENER_CAPABILITIES: Final = Capabilities(supported_extensions=(ATTEND.namespace,))
 _REPLIER_CAPABILITIES: Final = Capabilities(
     supports_confirmation_reply=True,
@@ -89,11 +88,7 @@ def main(scenario: str, answer: str | None, listen: str, capture: Path | None, p
     if capture is not None:
         _check_writable(capture)
     try:
-        with (
-            # As with Ctrl-C, the session is cancelled and the readers are told.
-            interrupt_on_sigterm(partial(SystemExit, _EXIT_TERMINATED)),
-            Producer("bank-assistant", name="Bank Assistant", listen=listen, journal=None) as producer,
-        ):
+        with Producer("bank-assistant", name="Bank Assistant", listen=listen, journal=None) as producer:
             click.echo(f"Other readers can join: aaep listen {producer.addresses[0]}")
             if answer is None:
                 return _run_interactive(producer, scenario, pace, source, capture)

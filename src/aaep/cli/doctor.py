@@ -28,6 +28,10 @@ READY: Final = "ready"
 MISSING: Final = "missing"  # optional
 BROKEN: Final = "broken"
 
+# The optional library of a transport, and the package that installs it. Not our own extra: that installs nothing
+# where aaep itself does not come from a package index.
+_OPTIONAL_LIBRARIES: Final = {"grpc": ("grpc", "grpcio")}
+
 
 class Check(msgspec.Struct, frozen=True):
     """The result of one check."""
@@ -39,7 +43,8 @@ class Check(msgspec.Struct, frozen=True):
     remedy: str = ""
 
     def __str__(self) -> str:
-        remedy = f" To fix: {self.remedy}" if self.remedy else ""
+        purpose = "add" if self.state == MISSING else "fix"
+        remedy = f" To {purpose} it: {self.remedy}" if self.remedy else ""
         return f"{self.area}, {self.name}: {self.state}. {self.text}{remedy}"
 
 
@@ -88,18 +93,17 @@ def _check_transports() -> Iterator[Check]:
     for module in iter_modules(transports.__path__):
         if not module.ispkg:
             continue
-        try:
-            package = importlib.import_module(f"{transports.__name__}.{module.name}")
-            is_available = getattr(package, "available", lambda: True)()
-        except (ImportError, AaepError) as error:
-            yield Check("Transport", module.name, BROKEN, f"It cannot be loaded: {error}.")
+        library, package = _OPTIONAL_LIBRARIES.get(module.name, (None, ""))
+        if library is not None and find_spec(library) is None:
+            text = "Its library is not installed. It is optional."
+            yield Check("Transport", module.name, MISSING, text, f"pip install {package}")
             continue
-        if is_available:
-            yield Check("Transport", module.name, READY, "Readers can connect with it.")
+        try:
+            importlib.import_module(f"{transports.__name__}.{module.name}")
+        except (ImportError, AaepError) as error:
+            yield Check("Transport", module.name, BROKEN, f"It cannot be loaded: {str(error).rstrip('.')}.")
         else:
-            yield Check(
-                "Transport", module.name, MISSING, "Its library is not installed.", f"pip install 'aaep[{module.name}]'"
-            )
+            yield Check("Transport", module.name, READY, "Readers can connect with it.")
 
 
 def _check_package(area: str, name: str, use: str, remedy: str) -> Check:

@@ -60,8 +60,15 @@ __all__ = ["main"]
     help="Listen only to an agent that proves who it is, with a key of these.",
 )
 @click.option("--once", is_flag=True, help="Stop after the first session has ended.")
+@click.option("--signs", is_flag=True, help="Read the signs of markdown as signs.")
 @click.option("--name", help="What this reader is called at the other end.")
 @click.option("--wait/--no-wait", default=True, help="Whether to wait until there is somebody. Default: wait.")
+@click.option(
+    "--reconnect",
+    type=click.Choice(["always", "lost", "never"]),
+    default="lost",
+    help="When to connect again: also after the agent has ended, when the connection is lost, or never. Default: lost.",
+)
 def main(
     *,
     url: str,
@@ -77,8 +84,10 @@ def main(
     own: ClientCertificate,
     trust: str | None,
     once: bool,
+    signs: bool,
     name: str | None,
     wait: bool,
+    reconnect: str,
 ) -> int:
     """Listen to the agent at URL: whole sentences, one on each line, and keys to answer its prompts.
 
@@ -86,6 +95,8 @@ def main(
     Accepting takes a second key if it is risky or cannot be undone, and while several prompts are open. If standard
     input is not a terminal, commands are read from it, one on each line: accept, reject, next, the number of a choice,
     an answer.
+
+    A new prompt waits while you answer another one. Quitting asks what is to become of open prompts.
 
     Exits with 0 when the session has ended or you quit, 1 when the connection was lost for good, and 2 when there
     never was one.
@@ -106,7 +117,7 @@ def main(
             verbosity=spoken,
             terms=terms,
             connect=options,
-            reconnect=Reconnect(at_start=wait),
+            reconnect=Reconnect(after_loss=reconnect != "never", after_goodbye=reconnect == "always", at_start=wait),
             trust=trust,
             on_status=on_status,
         )
@@ -119,7 +130,7 @@ def main(
             connect,
             typed,
             LinePrinter(sys.stderr if as_json or announcements else sys.stdout),
-            preferences=Preferences(verbosity=spoken, languages=languages),
+            preferences=Preferences(verbosity=spoken, languages=languages, markdown=not signs),
             replies=replies,
             session_id=session,
             once=once,

@@ -28,8 +28,9 @@ from ._command import (
     AaepCommand,
     CannotRun,
     FiniteRange,
+    build_interrupt,
+    end_on_signals,
     format_count,
-    interrupt_on_sigterm,
     load_extensions,
     open_stdin,
     to_printable,
@@ -157,7 +158,7 @@ def main(
     logging.getLogger("aaep").addHandler(logging.NullHandler())  # the command prints what matters itself
     try:
         registry = load_extensions()
-        with _RereadableInput(file) as open_file, interrupt_on_sigterm(), _HubWarningPrinter(hub):
+        with _RereadableInput(file) as open_file, end_on_signals(build_interrupt), _HubWarningPrinter(hub):
             plan = ReplayPlan(open_file, registry, on_progress=partial(_print_lines_read, show_progress=show_progress))
             _print_summary(plan, file)
             with _build_producer(plan, urls, hub, build_connect_options(hub or "", token, ca, own)) as producer:

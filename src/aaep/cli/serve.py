@@ -31,7 +31,7 @@ from ..transports.base import SharedServer
 from ..transports.base import serve as open_server
 from ..transports.options import ServerOptions, Tls
 from ..transports.stdio.server import StdioServer
-from ._command import AaepCommand, CannotRun, LanguageTagType, to_printable
+from ._command import AaepCommand, CannotRun, LanguageTagType, find_end_signals, to_printable
 from ._options import build_identity
 
 __all__ = ["main"]
@@ -149,7 +149,7 @@ def main(
     here and everybody is told.
 
     What happens is logged on standard error, but nothing of what was said, and no tokens. Exits with 0 when it was
-    stopped, by Control-C or SIGTERM, and 2 when it could not begin.
+    stopped, by Control-C, SIGTERM or SIGHUP, and 2 when it could not begin.
     """
     if stdio:
         urls = (*urls, "stdio:")
@@ -253,7 +253,7 @@ async def _serve(
     hub.agents = relays = AgentRegistry(hub, is_multi_user=several)
     relays.restore_sessions()
     stopped = asyncio.Event()
-    for number in (signal.SIGINT, signal.SIGTERM):
+    for number in (signal.SIGINT, *find_end_signals()):
         asyncio.get_running_loop().add_signal_handler(number, stopped.set)
     try:
         for url in urls or ("http://127.0.0.1:8137", "ws://127.0.0.1:8137"):

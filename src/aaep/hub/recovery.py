@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from functools import partial
-from typing import Any
+from typing import Any, Final
 
 import msgspec
 
@@ -24,25 +24,43 @@ from ..protocol.events import (
     Envelope,
     LocalizationHints,
     OutputStreaming,
+    ProgressUpdated,
     SessionErrored,
     StateChanged,
     ToolCompleted,
+    ToolInvoked,
 )
 from ..protocol.extensions import Registry
-from ..protocol.fields import AAEP_VERSION, CORE_CONTEXT
+from ..protocol.fields import AAEP_VERSION, CORE_CONTEXT, get_member
 from ..protocol.session import SessionState
 from ..runtime.ids import format_timestamp, new_id
-from ..text.phrases import PHRASES
-from ..text.summaries import STATE_SUMMARIES, Summaries, summarize_abandoned_call, summarize_outcome
+from ..text.phrases import PHRASES, ensure_full_stop
+from ..text.summaries import (
+    STATE_SUMMARIES,
+    Summaries,
+    summarize_abandoned_call,
+    summarize_outcome,
+    truncate_with_ellipsis,
+)
 
 __all__ = ["build_closing_events", "build_resync", "end_orphaned_sessions"]
+
+_MAX_TOLD_CALLS: Final = 3  # of the tools that run at once, the newest
+_WORKING_STATES: Final = ("thinking", "calling_tool", "writing_output", "deciding")
 
 _ENDED = Summaries(PHRASES["lost"], PHRASES["lost"], PHRASES["lost.detailed"])
 
 
-def build_resync(state: str, **envelope: Any) -> StateChanged:
-    """Return an event that tells a joining reader the current state. It is not part of the session (C-36)."""
-    terse, normal, detailed = STATE_SUMMARIES[state]
+def build_resync(session: SessionState, state: str, **envelope: Any) -> StateChanged:
+    """
+    Return an event that tells a joining reader the current state. It is not part of the session (C-36).
+
+    Where tools run or progress was told, the summaries say which and how far, in the agent's language.
+    """
+    told = _list_current_work(session, envelope["producer"].agent_id) if state in _WORKING_STATES else []
+    if told:
+        envelope["localization_hints"] = told[0].localization_hints
+    terse, normal, detailed = _join_summaries(told) if told else STATE_SUMMARIES[state]
     return StateChanged(
         **envelope,
         context=(CORE_CONTEXT, ATTEND.context),
@@ -55,6 +73,35 @@ def build_resync(state: str, **envelope: Any) -> StateChanged:
         summary_detailed=detailed,
         extensions={PREFIX: {"resync": True}},
     )
+
+
+def _list_current_work(session: SessionState, agent_id: str) -> list[ToolInvoked | ProgressUpdated]:
+    """Return the events that tell what an agent is doing: its running calls and the last progress, in one language."""
+    calls = [call.event for call in session.running_calls if call.agent == agent_id]
+    agent = session.agents.get(agent_id)
+    progress = agent.progress if agent is not None else None
+    events: list[ToolInvoked | ProgressUpdated] = [*calls[-_MAX_TOLD_CALLS:]]
+    if progress is not None and (_has_value(progress.progress, "percent") or _has_value(progress.progress, "step")):
+        events.append(progress)
+    told = [event for event in events if _has_value(event, "summary_normal")]
+    return [event for event in told if _get_language(event) == _get_language(told[0])]
+
+
+def _has_value(value: Any, name: str) -> bool:
+    return get_member(value, name) not in (None, "")
+
+
+def _get_language(event: Envelope) -> str:
+    return str(get_member(get_member(event, "localization_hints"), "primary_language") or "")
+
+
+def _join_summaries(events: list[ToolInvoked | ProgressUpdated]) -> Summaries:
+    def join(name: str) -> str:
+        texts = [str(get_member(event, name) or event.summary_normal) for event in events]
+        return " ".join(ensure_full_stop(truncate_with_ellipsis(text)) for text in texts)
+
+    # The tool's name alone, which is all that the shortest form has, does not tell what is going on.
+    return Summaries(join("summary_normal"), join("summary_normal"), join("summary_detailed"))
 
 
 def end_orphaned_sessions(journal: Journal, registry: Registry, wall: float) -> list[str]:

@@ -14,6 +14,7 @@ __all__ = [
     "Echo",
     "Intent",
     "PrintLine",
+    "RefuseAndQuit",
     "Reject",
     "RequestTime",
     "Response",
@@ -35,6 +36,12 @@ class Reject(msgspec.Struct, frozen=True):
     """Reject a prompt."""
 
     prompt: Announcement
+
+
+class RefuseAndQuit(msgspec.Struct, frozen=True):
+    """Reject prompts, and quit once that was sent."""
+
+    prompts: tuple[Announcement, ...]
 
 
 class SendAnswer(msgspec.Struct, frozen=True):
@@ -71,4 +78,4 @@ class Echo(msgspec.Struct, frozen=True):
     text: str
 
 
-Intent = Accept | Reject | SendAnswer | RequestTime | RunCommand | PrintLine | Echo
+Intent = Accept | Reject | RefuseAndQuit | SendAnswer | RequestTime | RunCommand | PrintLine | Echo

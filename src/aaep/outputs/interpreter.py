@@ -13,6 +13,10 @@ the key was pressed can be accepted:
 * so does a prompt that is or was open beside another one, or that came just
   after another closed by itself: the key could be meant for the other one;
 * a prompt that was shortened is accepted only after its full text was printed (C-22).
+
+A prompt that comes while another one is being answered waits: keys never change
+to it by themselves, so that neither a yes nor a no goes to one that was not meant.
+Leaving while prompts are open takes a second key too.
 """
 
 from __future__ import annotations
@@ -28,18 +32,30 @@ from ..presentation.preferences import DEFAULT_KEYS
 from ..presentation.queue import MAX_PROMPT_NAME_LENGTH
 from ..protocol.events import AwaitingClarification, AwaitingConfirmation
 from ..protocol.fields import get_member
-from ..text.phrases import PHRASES, truncate_with_notice
-from ..text.sanitize import sanitize
+from ..text.phrases import PHRASES, ensure_full_stop, truncate_with_notice
+from ..text.sanitize import sanitize, truncate
 from .answers import MAX_RESPONSE_LENGTH, available_response_kinds, describe_expected_answer, parse_answer
-from .intents import Accept, Command, Echo, Intent, PrintLine, Reject, RequestTime, RunCommand, SendAnswer
+from .intents import (
+    Accept,
+    Command,
+    Echo,
+    Intent,
+    PrintLine,
+    RefuseAndQuit,
+    Reject,
+    RequestTime,
+    RunCommand,
+    SendAnswer,
+)
 
 __all__ = ["InputInterpreter"]
 
-MIN_READING_TIME: Final = 0.5  # seconds in which a prompt cannot have been read yet
+MIN_READING_TIME: Final = 1.0  # seconds in which a prompt cannot have been read yet
 KEY_REPEAT_WINDOW: Final = 0.75  # seconds within which the same key again counts as held down
 CLOSED_PROMPT_WINDOW: Final = 10.0  # seconds after a prompt closed by itself in which a key may be meant for it
 OUTCOME_GRACE: Final = 2.0  # seconds to wait for the outcome of an expired prompt
 MAX_PROMPT_TIMEOUT: Final = 86_400  # seconds; CF-028
+MAX_REPEATED_LENGTH: Final = 80  # characters of an action that the second key repeats
 ENTER: Final = "\n"
 ESCAPE: Final = "\x1b"
 
@@ -63,7 +79,6 @@ _COMMANDS_BY_ACTION: Final[Mapping[str, Command]] = {
     "repeat": "repeat",
     "next": "next",
     "verbosity": "verbosity",
-    "close": "quit",
     "help": "help",
 }
 _HELP_KEYS: Final = ("help.keys", "help.keys.more", "help.second", "help.answer", "help.freetext")
@@ -71,7 +86,7 @@ _HELP_LINES: Final = ("help.lines", "help.next", "help.second", "help.answer.lin
 
 
 class _ShownPrompt(msgspec.Struct, eq=False):
-    """A prompt that was printed and is not answered yet."""
+    """A prompt that was printed, or said to wait, and is not answered yet."""
 
     prompt: Announcement  # with all keys that were offered for it so far
     deadline: float
@@ -90,6 +105,7 @@ class InputInterpreter:
         self._current_since = 0.0
         self._last_closed_at = -math.inf  # when the current prompt last closed by itself
         self._is_armed = False  # accepting waits for the second key
+        self._is_leaving = False  # quitting waits for the second key
         self._draft: str | None = None  # an answer that is being typed
         self._extended_tokens: set[str] = set()  # of prompts for which more time was requested
         self._pressed_at: dict[str, float] = {}
@@ -111,6 +127,11 @@ class InputInterpreter:
         return None if following is self._current else following.prompt
 
     @property
+    def is_leaving(self) -> bool:
+        """Whether the person wants to quit and was asked what is to become of the open prompts."""
+        return self._is_leaving
+
+    @property
     def draft(self) -> str | None:
         """The answer as typed so far, None while none is being typed."""
         return self._draft
@@ -125,6 +146,20 @@ class InputInterpreter:
         """Return the number of seconds left to answer a prompt."""
         shown_prompt = self._open_prompts.get(prompt.prompt)
         return 0.0 if shown_prompt is None else max(0.0, shown_prompt.deadline - now)
+
+    def is_answering_other(self, token: str) -> bool:
+        """Whether input answers another prompt than this one."""
+        return self._current is not None and self._current.prompt.prompt != token
+
+    def has_heard_all(self, token: str) -> bool:
+        """Whether an open prompt was printed in full, so that it can be accepted (C-22)."""
+        shown_prompt = self._open_prompts.get(token)
+        return shown_prompt is not None and _KEY_BINDINGS["accept"] in dict(shown_prompt.prompt.keys)
+
+    def waiting_text(self) -> str:
+        """Return what is said of a prompt that comes while another one is being answered."""
+        hint = PHRASES["waiting.line" if self.is_line_based else "waiting.key"]
+        return f"{PHRASES['waiting']} {hint}"
 
     def help_text(self) -> str:
         """Return the help for keys or for lines."""
@@ -143,17 +178,14 @@ class InputInterpreter:
             return self._replace_prompt(prompt, now)
         shown_prompt = self._open_prompts.get(token)
         if shown_prompt is None:
-            is_known = isinstance(prompt.event, (AwaitingConfirmation, AwaitingClarification))
-            shown_prompt = _ShownPrompt(prompt, now + (prompt.timeout if is_known else math.inf))
-            shown_prompt.is_ambiguous = now - self._last_closed_at < CLOSED_PROMPT_WINDOW
-            self._add_prompt(shown_prompt)
+            shown_prompt = self._add_new_prompt(prompt, now)
         else:
             # It is repeated, perhaps shortened: keys that were offered with the full text stay valid.
             offered_keys = {**dict(shown_prompt.prompt.keys), **dict(prompt.keys)}
             shown_prompt.prompt = msgspec.structs.replace(prompt, keys=tuple(offered_keys.items()))
         if shown_prompt is self._current or self._draft is not None:  # a draft belongs to its own question
             return self.prompt_mentioned(token)
-        intents = self._disarm()
+        intents = self._take_back()
         self._current = shown_prompt
         self._current_since = now
         if isinstance(prompt.event, AwaitingClarification) and not prompt.background.is_familiar:
@@ -161,6 +193,20 @@ class InputInterpreter:
         if len(self._open_prompts) > 1:
             intents.append(PrintLine(PHRASES["several_open"].format(len(self._open_prompts), self._next_prompt_hint())))
         return intents
+
+    def prompt_waiting(self, prompt: Announcement, now: float) -> list[Intent]:
+        """Note that a prompt came while another is being answered, and was said to wait until that one is done with."""
+        token = prompt.prompt
+        if self.can_reply and token not in self.answered_prompts and token not in self._open_prompts:
+            self._add_new_prompt(prompt, now)
+        return self._take_back()
+
+    def _add_new_prompt(self, prompt: Announcement, now: float) -> _ShownPrompt:
+        is_known = isinstance(prompt.event, (AwaitingConfirmation, AwaitingClarification))
+        shown_prompt = _ShownPrompt(prompt, now + (prompt.timeout if is_known else math.inf))
+        shown_prompt.is_ambiguous = now - self._last_closed_at < CLOSED_PROMPT_WINDOW
+        self._add_prompt(shown_prompt)
+        return shown_prompt
 
     def _replace_prompt(self, prompt: Announcement, now: float) -> list[Intent]:
         """Go on with a prompt that is asked again with more time: what was heard and typed for it stays valid."""
@@ -181,7 +227,7 @@ class InputInterpreter:
         """Note that a line about a prompt was printed; if it is another one, the next key could be meant for that."""
         if self._current is None or self._current.prompt.prompt == token:
             return []
-        intents = self._disarm()
+        intents = self._take_back()
         if token in self._open_prompts:
             name = truncate_with_notice(self._current.prompt.about, MAX_PROMPT_NAME_LENGTH)
             hint = f" {self._next_prompt_hint()}" if self._draft is None else ""
@@ -194,7 +240,7 @@ class InputInterpreter:
         self._extended_tokens.discard(token)
         shown_prompt = self._open_prompts.pop(token, None)
         if shown_prompt is None or shown_prompt is not self._current:
-            return self._disarm()
+            return self._take_back()
         intents: list[Intent] = []
         if self._draft:
             intents.append(PrintLine(PHRASES["draft.unsent"].format(sanitize(self._draft))))
@@ -204,6 +250,7 @@ class InputInterpreter:
         self._draft = None
         self._is_armed = False
         self._last_closed_at = now
+        intents += self._take_back()
         return intents
 
     def send_failed(self, prompt: Announcement, now: float) -> list[Intent]:
@@ -232,10 +279,10 @@ class InputInterpreter:
         """Interpret the keys that arrived at once, usually one."""
         if len(keys) > 1 and self._draft is None and not self._is_answer_start(keys[0]):
             is_held_down = all(self._record_key_press(key, now) for key in keys)
-            if is_held_down and not self._is_armed:
+            if is_held_down and not (self._is_armed or self._is_leaving):
                 return []
             return [
-                *self._disarm(),
+                *self._take_back(),
                 PrintLine(PHRASES["keys.several"]),
             ]
         intents: list[Intent] = []
@@ -257,9 +304,13 @@ class InputInterpreter:
             return self._edit_draft(key, self._draft, now, is_repeat=is_repeat)
         if self._is_armed:
             return self._handle_second_key(key, now, is_repeat=is_repeat)
+        if self._is_leaving:
+            return [] if is_repeat else self._decide_leaving(key.lower())
         if key == ENTER:
             return [] if is_repeat else self._handle_enter()
         if self._is_answer_start(key):
+            if self._is_too_early(now):
+                return self._ignore_key(now)
             self._draft = key
             return [Echo(key)]
         return self._handle_bound_key(key, now, is_repeat=is_repeat)
@@ -270,7 +321,7 @@ class InputInterpreter:
             return self._confirm_accept(now)
         if _ACTIONS_BY_KEY.get(key.lower()) == "accept":
             return [] if is_repeat else [self._second_key_notice()]
-        intents = self._disarm()
+        intents = self._take_back()
         if key not in (ENTER, ESCAPE) and key.lower() in _ACTIONS_BY_KEY:
             intents += self._handle_bound_key(key, now, is_repeat=is_repeat)
         return intents
@@ -283,17 +334,17 @@ class InputInterpreter:
                 return []
             return [PrintLine(PHRASES["keys.unknown"].format(key_name))]
         if action in ("accept", "reject") and (is_repeat or self._is_too_early(now)):
-            return self._ignore_key(key, now)
+            return self._ignore_key(now)
         return self._run_action(action, now)
 
     def _is_too_early(self, now: float) -> bool:
         return self.current_prompt is not None and now - self._current_since < MIN_READING_TIME
 
-    def _ignore_key(self, key: str, now: float) -> list[Intent]:
+    def _ignore_key(self, now: float) -> list[Intent]:
         """Say once, not at every repeat, that a key was held down or pressed before the prompt can have been read."""
         if self.current_prompt is None:
             return []
-        return self._tell_once(PHRASES["keys.too_soon"].format(key), now)
+        return self._tell_once(PHRASES["keys.too_soon"], now)
 
     def _tell_once(self, text: str, now: float) -> list[Intent]:
         """Return a line to print, unless it is the last notice again within a moment."""
@@ -364,7 +415,9 @@ class InputInterpreter:
             if word in ("y", "yes"):
                 return self._confirm_accept(now)
             if action != "accept":
-                return [*self._disarm(), *(self._run_action(action, now) if action else [])]
+                return [*self._take_back(), *(self._run_action(action, now) if action else [])]
+        if self._is_leaving:
+            return self._decide_leaving({"reject": "r", "close": "q"}.get(action or "", word))
         if action is not None:
             return self._run_action(action, now)
         event = self.current_prompt.event if self.current_prompt is not None else None
@@ -384,6 +437,7 @@ class InputInterpreter:
             "accept": self._accept,
             "reject": self._reject,
             "time": self._request_time,
+            "close": self._quit,
         }
         if action in handlers:
             return handlers[action](now)
@@ -411,9 +465,12 @@ class InputInterpreter:
 
     def _second_key_notice(self) -> PrintLine:
         """Return the line that says how to confirm an acceptance, and what is accepted."""
-        action = truncate_with_notice(self.current_prompt.about) if self.current_prompt is not None else ""
+        about = self.current_prompt.about if self.current_prompt is not None else ""
+        # All of it was heard before. The beginning is enough to tell which prompt it is.
+        is_long = len(about) > MAX_REPEATED_LENGTH
+        action = PHRASES["accept.long" if is_long else "accept.this"].format(truncate(about, MAX_REPEATED_LENGTH))
         phrase = PHRASES["accept.second.line" if self.is_line_based else "accept.second.key"]
-        return PrintLine(phrase.format(action), discard_typeahead=True)
+        return PrintLine(phrase.format(ensure_full_stop(action)), discard_typeahead=True)
 
     def _confirm_accept(self, now: float) -> list[Intent]:
         self._is_armed = False
@@ -462,6 +519,46 @@ class InputInterpreter:
         self._extended_tokens.add(prompt.prompt)
         return [RequestTime(prompt, seconds)]
 
+    # -- leaving ---------------------------------------------------------------------------
+
+    def _quit(self, now: float) -> list[Intent]:
+        """Quit; with open prompts, ask first what is to become of them."""
+        if not self._open_prompts:
+            return [RunCommand("quit")]
+        self._is_leaving = True
+        is_one = len(self._open_prompts) == 1
+        count = PHRASES["leave.one" if is_one else "leave"].format(len(self._open_prompts))
+        it = "it" if is_one else "them"
+        refusable_count = len(self._list_refusable())
+        refused = it if refusable_count == len(self._open_prompts) else f"{refusable_count} of them"
+        phrase = PHRASES["leave.lines" if self.is_line_based else "leave.keys"]
+        refuse, leave, stay = ("refuse", "leave", "stay") if self.is_line_based else ("r", "l", "Escape")
+        refusing = PHRASES["leave.refuse"].format(refuse, refused) if refusable_count else ""
+        text = " ".join(phrase.format(refusing, leave, it, stay).split())
+        return [PrintLine(f"{count} {text}", discard_typeahead=True)]
+
+    def _decide_leaving(self, key_or_word: str) -> list[Intent]:
+        """Interpret the key or the line after quitting with open prompts; whatever is not clear means to stay."""
+        refusable = self._list_refusable()
+        if key_or_word in ("l", "leave", "q"):
+            self._is_leaving = False
+            return [RunCommand("quit")]
+        if key_or_word == "r" and refusable:
+            self._is_leaving = False
+            for prompt in refusable:
+                self._mark_answered(prompt)
+            return [RefuseAndQuit(tuple(refusable))]
+        return self._take_back()
+
+    def _list_refusable(self) -> list[Announcement]:
+        """Return the open prompts that can be refused, which a question cannot."""
+        prompts = [shown_prompt.prompt for shown_prompt in self._open_prompts.values()]
+        return [
+            prompt
+            for prompt in prompts
+            if _KEY_BINDINGS["reject"] in dict(prompt.keys) or _KEY_BINDINGS["reject"] in dict(prompt.detail_keys)
+        ]
+
     def _mark_answered(self, prompt: Announcement) -> None:
         """Move a prompt to the answered ones; further input is for the next prompt that is printed."""
         shown_prompt = self._open_prompts.pop(prompt.prompt, None)
@@ -501,9 +598,13 @@ class InputInterpreter:
             hint += f" {PHRASES['answer.own_words']}"
         return hint
 
-    def _disarm(self) -> list[Intent]:
-        """Take back an acceptance that was not confirmed."""
-        if not self._is_armed:
-            return []
+    def _take_back(self) -> list[Intent]:
+        """Take back an acceptance, or the wish to leave, that was not confirmed."""
+        intents: list[Intent] = []
+        if self._is_armed:
+            intents.append(PrintLine(PHRASES["accept.taken_back"]))
+        if self._is_leaving:
+            intents.append(PrintLine(PHRASES["leave.stayed"]))
         self._is_armed = False
-        return [PrintLine(PHRASES["accept.taken_back"])]
+        self._is_leaving = False
+        return intents

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TextIO
+import re
+from typing import Final, TextIO
 
 from ..text.sanitize import sanitize
 
 __all__ = ["LinePrinter"]
+
+_WORDS: Final = re.compile(r"[^ ]+(?: [^ ]+)*")  # what stands between wider spaces
 
 
 class LinePrinter:
@@ -21,6 +24,14 @@ class LinePrinter:
         self._stream.write(("\n" if self._is_mid_line else "") + sanitize(text) + "\n")
         self._stream.flush()
         self._is_mid_line = False
+
+    def print_lines(self, text: str, label: str = "") -> None:
+        """Print a label and a text of one or several lines, each on its own and with its indentation (C-26, C-59)."""
+        first, *others = text.split("\n")
+        self.print_line(f"{label}{first}")
+        for line in others:
+            self._stream.write(_WORDS.sub(lambda match: sanitize(match[0]), line) + "\n")
+        self._stream.flush()
 
     def echo(self, text: str) -> None:
         """Print typed text as it is, without ending the line."""

@@ -21,12 +21,15 @@ def handle_signals(wakeup_fd: int, on_end: Callable[[int], None], on_resume: Cal
 
     SIGINT, SIGTERM and SIGHUP call ``on_end`` with the exit status; SIGCONT
     calls ``on_resume``. A byte is written to ``wakeup_fd`` for every signal.
+    A hangup that is ignored, as under ``nohup``, stays so.
     """
     if threading.current_thread() is not threading.main_thread():  # only there may handlers be set
         yield
         return
     exit_statuses = {
-        getattr(signal, name): status for name, status in _EXIT_STATUS_BY_SIGNAL.items() if hasattr(signal, name)
+        getattr(signal, name): status
+        for name, status in _EXIT_STATUS_BY_SIGNAL.items()
+        if hasattr(signal, name) and (name != "SIGHUP" or signal.getsignal(signal.SIGHUP) is not signal.SIG_IGN)
     }
 
     def handle_end(number: int, frame: FrameType | None) -> None:

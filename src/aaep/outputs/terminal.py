@@ -41,7 +41,18 @@ from ..runtime.background import Waitable
 from ..subscriber.status import Status
 from ..text.phrases import PHRASES, format_time_left, truncate_with_notice
 from ..text.sanitize import sanitize, truncate
-from .intents import Accept, Command, Echo, Intent, PrintLine, Reject, RequestTime, RunCommand, SendAnswer
+from .intents import (
+    Accept,
+    Command,
+    Echo,
+    Intent,
+    PrintLine,
+    RefuseAndQuit,
+    Reject,
+    RequestTime,
+    RunCommand,
+    SendAnswer,
+)
 from .interpreter import InputInterpreter
 from .printer import LinePrinter
 from .sender import Reader, Sender, describe_error
@@ -104,6 +115,7 @@ class Terminal:
         self._exit_status: int | None = None
         self._error: AaepError | None = None
         self._open_tokens: set[str] = set()  # reply tokens of the open prompts
+        self._refusals_before_exit: set[str] | None = None  # tokens of what is refused, after which to quit
 
     # -- the loop --------------------------------------------------------------------------
 
@@ -187,13 +199,18 @@ class Terminal:
         self._sender.stop()
         if self._error is None or self._has_connected:  # otherwise run() raises the error
             with contextlib.suppress(OSError):  # the output may be closed
-                open_count = PHRASES["goodbye.open"].format(len(self._open_tokens)) if self._open_tokens else ""
-                self._printer.print_line(f"{PHRASES['goodbye']} {open_count}".rstrip())
+                self._printer.print_line(f"{PHRASES['goodbye']} {self._describe_unanswered()}".rstrip())
         reader = self._reader
         if reader is not None:
             thread = threading.Thread(target=self._close_reader, args=(reader,), name="aaep-close", daemon=True)
             thread.start()
             thread.join(CLOSE_TIMEOUT)
+
+    def _describe_unanswered(self) -> str:
+        count = sum(token not in self.interpreter.answered_prompts for token in self._open_tokens)
+        if not count:
+            return ""
+        return PHRASES["goodbye.open.one" if count == 1 else "goodbye.open"].format(count)
 
     @staticmethod
     def _close_reader(reader: Reader) -> None:
@@ -240,9 +257,9 @@ class Terminal:
             self._check_terms()
         elif status.kind == "waiting" and not self._is_connection_lost:
             self._is_connection_lost = True
-            phrase = PHRASES["connection.lost"] if self._has_connected else "{0}"
-            self._printer.print_line(phrase.format(status.text))
-            self._printer.print_line(PHRASES["waiting"])
+            is_lost = self._has_connected and not status.reason_code  # otherwise the agent took its leave
+            self._printer.print_line(PHRASES["connection.lost"].format(status.text) if is_lost else status.text)
+            self._printer.print_line(PHRASES["connection.waiting"])
         elif status.kind == "unread" and not self._has_reported_unread:
             self._has_reported_unread = True  # one line for several in a row
             self._printer.print_line(PHRASES["attention"].format(status.text))
@@ -265,6 +282,9 @@ class Terminal:
     def _handle_end(self, error: Exception | None) -> None:
         if error is not None and not isinstance(error, AaepError):
             raise error  # a bug, which must not be hidden
+        now = self._clock()
+        for announcement in self._presenter.flush():  # what was begun is all that will come of it
+            self._enqueue(announcement, now)
         if error is not None:
             self._error = error
             if self._has_connected:
@@ -338,19 +358,39 @@ class Terminal:
         is_open_prompt = announcement.asks and announcement.prompt in open_tokens
         # Only in full: a countdown must not direct the keys to another prompt.
         shows_prompt = is_open_prompt and utterance.text.endswith(announcement.text)
+        text = utterance.text
+        if shows_prompt and self.interpreter.is_answering_other(announcement.replaces or announcement.prompt):
+            self._print_waiting(announcement, f"{label}{self.interpreter.waiting_text()}", now)
+            return
+        if shows_prompt and announcement.cut and self.interpreter.has_heard_all(announcement.prompt):
+            prefix = text.removesuffix(announcement.text)
+            announcement = self._announce_again(announcement, announcement.timeout)
+            text = prefix + announcement.text
         with self._without_typeahead(shows_prompt):
             if self._on_announcement is not None:
-                self._on_announcement(announcement, f"{label}{utterance.text}")
+                self._on_announcement(announcement, f"{label}{text}")
             elif self._on_event is None:
-                text = f"{label}{utterance.text}"
-                self._printer.print_line(PHRASES["attention"].format(text) if announcement.interrupts else text)
+                marker = PHRASES["attention"].format("") if announcement.interrupts else ""
+                self._printer.print_lines(text, f"{marker}{label}")
             is_unprinted_countdown = announcement.asks and self._on_event
             if announcement.prompt and not shows_prompt and not is_unprinted_countdown:
                 self._perform_intents(self.interpreter.prompt_mentioned(announcement.prompt))
             if shows_prompt:
                 if self._on_event is not None:  # which gets the event as a whole
                     announcement = msgspec.structs.replace(announcement, keys=announcement.detail_keys)
-                self._perform_intents(self.interpreter.prompt_shown(announcement, now))
+                # From after it was printed: what is typed meanwhile was typed before it could be read.
+                self._perform_intents(self.interpreter.prompt_shown(announcement, self._clock()))
+        self._reprint_draft()
+
+    def _print_waiting(self, announcement: Announcement, text: str, now: float) -> None:
+        """Print that a prompt waits while another one is being answered, which keeps the keys."""
+        # What it asks is heard on demand. A whole event was given to on_event, and can be accepted then.
+        keys = () if self._on_event is None else announcement.detail_keys
+        if self._on_announcement is not None:
+            self._on_announcement(announcement, text)
+        else:
+            self._printer.print_line(PHRASES["attention"].format(text))
+        self._perform_intents(self.interpreter.prompt_waiting(msgspec.structs.replace(announcement, keys=keys), now))
         self._reprint_draft()
 
     def _session_label(self, announcement: Announcement) -> str:
@@ -410,6 +450,9 @@ class Terminal:
 
     def _handle_input_end(self) -> None:
         """Turn replies off at the end of the input."""
+        if self.interpreter.is_leaving:
+            self._request_exit(0)
+            return
         self._printer.print_line(f"{PHRASES['input.ended']} {PHRASES['prompts.shown']}")
         if self.interpreter.can_reply:
             self._disable_replies()
@@ -424,6 +467,8 @@ class Terminal:
                 self._printer.echo(intent.text)
             elif isinstance(intent, RunCommand):
                 self._run_command(intent.command)
+            elif isinstance(intent, RefuseAndQuit):
+                self._refuse_and_quit(intent.prompts)
             else:
                 self._send_decision(intent)
 
@@ -437,29 +482,36 @@ class Terminal:
             self._change_verbosity(_NEXT_VERBOSITY[self.preferences.verbosity])
         elif command == "next":
             if self.interpreter.next_prompt is not None:
-                self._reprint_prompt(self.interpreter.next_prompt, now, in_full=False)
+                self._reprint_prompt(self.interpreter.next_prompt, now)
         elif self.interpreter.current_prompt is not None:  # an open prompt comes before anything said since
-            self._reprint_prompt(self.interpreter.current_prompt, now, in_full=command == "more")
+            self._reprint_prompt(self.interpreter.current_prompt, now, goes_on=command == "more")
         else:
             actions = self._queue.speak_detail(now) if command == "more" else self._queue.repeat(now)
             if not actions:
                 self._printer.print_line(PHRASES["nothing_said"])
             self._perform_actions(actions, now)
 
-    def _reprint_prompt(self, prompt: Announcement, now: float, *, in_full: bool) -> None:
-        """Print a prompt again with the time that is left, in full on request or if it was printed so before (C-22)."""
-        seconds_left = self.interpreter.seconds_left(prompt, now)
-        announcement = (
-            announce(prompt.event, self.preferences, remaining=seconds_left, background=prompt.background) or prompt
-        )
-        accept_key = self.preferences.keys.get("accept")
-        if in_full or (accept_key in dict(prompt.keys) and accept_key not in dict(announcement.keys)):
-            announcement = msgspec.structs.replace(
-                announcement, text=announcement.detail, keys=announcement.detail_keys
-            )
+    def _reprint_prompt(self, prompt: Announcement, now: float, *, goes_on: bool = False) -> None:
+        """
+        Print a prompt again with the time that is left, or go on where it was cut.
+
+        With its rest it was printed in full, and can be accepted from then on (C-22).
+        """
+        announcement = self._announce_again(prompt, self.interpreter.seconds_left(prompt, now))
+        if goes_on:
+            text = announcement.rest or announcement.detail
+            announcement = msgspec.structs.replace(announcement, text=text, keys=announcement.detail_keys)
         with self._without_typeahead():
-            self._printer.print_line(f"{self._session_label(announcement)}{announcement.text}")
-            self._perform_intents(self.interpreter.prompt_shown(announcement, now))
+            self._printer.print_lines(announcement.text, self._session_label(announcement))
+            self._perform_intents(self.interpreter.prompt_shown(announcement, self._clock()))
+
+    def _announce_again(self, prompt: Announcement, seconds_left: float) -> Announcement:
+        """Return a prompt as it is told now; it can be accepted if it was heard in full, though it may be shortened."""
+        is_heard = self.interpreter.has_heard_all(prompt.prompt)
+        announcement = announce(
+            prompt.event, self.preferences, remaining=seconds_left, heard=is_heard, background=prompt.background
+        )
+        return announcement or prompt
 
     def _change_verbosity(self, verbosity: Verbosity) -> None:
         self._set_preferences(msgspec.structs.replace(self.preferences, verbosity=verbosity))
@@ -498,6 +550,23 @@ class Terminal:
                 self._printer.print_line(reference)
             self._send(lambda reader: reader.answer(event, intent.response), prompt)
 
+    def _refuse_and_quit(self, prompts: tuple[Announcement, ...]) -> None:
+        """Refuse prompts, and quit once that is sent; if it cannot be, the person is told and stays."""
+        self._refusals_before_exit = {prompt.prompt for prompt in prompts}
+        for prompt in prompts:
+            self._refuse_before_exit(prompt)
+
+    def _refuse_before_exit(self, prompt: Announcement) -> None:
+        event = prompt.event
+        self._printer.print_line(f"{PHRASES['sending.reject']}{self._prompt_reference(prompt)}")
+        self._send(lambda reader: reader.reject(event), prompt, lambda _value: self._handle_refused(prompt.prompt))
+
+    def _handle_refused(self, token: str) -> None:
+        if self._refusals_before_exit is not None:
+            self._refusals_before_exit.discard(token)
+            if not self._refusals_before_exit:
+                self._request_exit(0)
+
     def _prompt_reference(self, prompt: Announcement) -> str:
         """Return a sentence that names a prompt if several are open."""
         if len(self._open_tokens) <= 1 or not prompt.about:
@@ -519,6 +588,7 @@ class Terminal:
         self._sender.send(call, on_success, lambda reason: self._handle_send_failure(reason, prompt))
 
     def _handle_send_failure(self, reason: str, prompt: Announcement | None) -> None:
+        self._refusals_before_exit = None
         self._printer.print_line(PHRASES["unsent"].format(reason))
         if prompt is not None:
             self._presenter.forget_answer(prompt.prompt)

@@ -75,8 +75,9 @@ _STATES_WITH_OWN_EVENT: Final = {"calling_tool", "writing_output", "awaiting_inp
 class Announcement(msgspec.Struct, frozen=True, kw_only=True):
     """What to say about an event."""
 
-    text: str
+    text: str  # one line, unless it asks about something of several lines, such as code
     detail: str  # everything there is to say, nothing shortened
+    rest: str = ""  # of a prompt that was shortened, what comes after the place where it was cut
     language: str
     urgency: Urgency
     interrupts: bool
@@ -206,12 +207,19 @@ def _begins_with(text: str, sentence: str) -> bool:
     return f"{text} ".startswith(f"{sentence} ")
 
 
-def _is_redundant(event: StateChanged, verbosity: str) -> bool:
-    """Whether a state change adds nothing to the event that accompanies it. STATE-008"""
+def _is_redundant(event: Envelope, verbosity: str) -> bool:
+    """Whether an event adds nothing to the one that accompanies it. STATE-008"""
+    if isinstance(event, ToolInvoked):
+        return attend_members(event).get("skipped") is True  # the end of the call tells that it never began
+    if not isinstance(event, StateChanged):
+        return False
     is_after_tool = event.from_state == "calling_tool" and event.to_state == "thinking"  # tool.completed said it
     has_own_event = is_after_tool or event.to_state in _STATES_WITH_OWN_EVENT
     stock_summary = STATE_SUMMARIES[event.to_state].normal if has_own_event else ""
-    closes_prompt = event.from_state == "awaiting_input" or attend_members(event)  # which has to be heard
+    members = attend_members(event)
+    closes_prompt = event.from_state == "awaiting_input" or "outcome" in members  # which has to be heard
+    if members.get("resync") is True and event.to_state != "awaiting_input":  # of which the prompt itself is sent too
+        return False
     return verbosity != "detailed" and event.summary_normal == stock_summary and not closes_prompt
 
 
@@ -263,6 +271,9 @@ def _compose_tool_completed(event: ToolCompleted, view: EventView) -> Iterable[s
     name = capitalize(_format_tool_name(event))
     subject = _remove_full_stop(view.background.call_summary) or name
     summary = view.summary()
+    if attend_members(event).get("skipped") is True:
+        yield view.short_text("summary_normal")  # all there is to tell of both events of the call
+        return
     stock = PHRASES["success"].format(name)
     if event.status == "success":
         is_own = bool(summary) and not _begins_with(summary, stock) and summary not in _STOCK_SUMMARIES
@@ -272,6 +283,9 @@ def _compose_tool_completed(event: ToolCompleted, view: EventView) -> Iterable[s
             summary = ""
             has_subject = subject != name and not view.is_terse
             yield PHRASES["success.summary"].format(subject) if has_subject else stock
+    elif event.status == "error" and event.error_message == "cancelled":  # C-42: the tool has stopped
+        text = PHRASES["stopped"].format(subject)
+        yield from (text, _omit_if_repeated(summary, text) if view.is_detailed else "")
     elif event.status == "timeout":
         text = PHRASES["timeout"].format(subject)
         yield text
@@ -315,7 +329,7 @@ def _remove_full_stop(text: str) -> str:
 
 def _compose_output(event: OutputStreaming, view: EventView) -> Iterable[str]:
     view.language = event.language if isinstance(event.language, str) else view.primary_language  # OUT-012
-    text = view.shorten(sanitize(event.chunk), "chunk")
+    text = ensure_full_stop(sanitize(event.chunk))  # never cut: what is long is announced sentence by sentence
     if text and event.position == 0:
         name = get_member(event.producer, "agent_name")
         yield PHRASES["says"].format(truncate(sanitize(name), 80) if isinstance(name, str) else PHRASES["agent"])
@@ -329,7 +343,7 @@ def _compose_confirmation(event: AwaitingConfirmation, view: EventView) -> Itera
     action = view.short_text("action")
     consequence = view.short_text("consequence")
     if view.is_detailed:
-        yield _omit_if_repeated(view.summary(), action, consequence)
+        yield _omit_if_repeated(view.summary(), *map(sanitize, (event.action, event.consequence)), action, consequence)
     yield action or PHRASES["action.none"]
     risk = get_member(event, "risk_level")
     reversibility = _resolve_reversibility(event)
@@ -348,7 +362,7 @@ def _compose_confirmation(event: AwaitingConfirmation, view: EventView) -> Itera
         yield PHRASES["unrefusable"]  # CF-018
     if allowed is not None and "accept" not in allowed:
         yield PHRASES["unacceptable"]
-    if view.cut_fields & {"action", "consequence"}:
+    if not view.is_heard and view.remainders.keys() & {"action", "consequence"}:
         yield _format_cut_notice(view.preferences)
 
 
@@ -380,7 +394,7 @@ def _compose_clarification(event: AwaitingClarification, view: EventView) -> Ite
     yield PHRASES["question"]
     question = view.short_text("question")
     if view.is_detailed:
-        yield _omit_if_repeated(view.summary(), question)
+        yield _omit_if_repeated(view.summary(), sanitize(event.question), question)
     yield question or PHRASES["question.none"]
     if context := view.short_text("context"):
         yield PHRASES["why"].format(context)
@@ -508,6 +522,14 @@ def _prompt_keys(
     return (*(answers if keys else ()), *command_keys)
 
 
+def _compose_rest(view: EventView) -> str:
+    """Return what is left of a prompt's texts after the places where they were cut."""
+    phrase = "rest.{0}" if len(view.remainders) > 1 else "rest"
+    return " ".join(
+        get_phrase(phrase.format(name), "rest").format(ensure_full_stop(rest)) for name, rest in view.remainders.items()
+    )
+
+
 def _find_prompt_token(event: Envelope) -> tuple[str, bool]:
     """Return the token of the prompt that an event asks or closes, and whether it asks."""
     if isinstance(event, (AwaitingConfirmation, AwaitingClarification)):
@@ -528,6 +550,7 @@ def announce(
     preferences: Preferences = DEFAULT_PREFERENCES,
     *,
     remaining: float | None = None,
+    heard: bool = False,
     background: Background = NO_BACKGROUND,
 ) -> Announcement | None:
     """
@@ -536,7 +559,9 @@ def announce(
     That is so for a chunk of output that ends at no boundary (OUT-007; use
     :class:`~aaep.presentation.presenter.Presenter`), and for background progress where the listener wants the
     fewest announcements (PROG-003). ``remaining`` is the number of seconds that
-    a prompt is still open, ``background`` what the listener heard before.
+    a prompt is still open, ``heard`` says that the whole of it was heard
+    before, so that it can be accepted though it is shortened (C-22), and
+    ``background`` is what the listener knows already.
     """
     event_type = CORE_EVENTS.get(event.type, type(event))
     urgency: Urgency = "critical" if event_type in CRITICAL else _get_urgency(event)  # C-16: whatever it says
@@ -549,7 +574,7 @@ def announce(
     seconds_left = _get_seconds_left(event, remaining)
     verbosity = "terse" if preferences.load == "low" else preferences.verbosity
     unfamiliar = msgspec.structs.replace(background, is_familiar=False, is_effect_told=False)
-    view = EventView(event, preferences, verbosity, MAX_SPOKEN_LENGTH, seconds_left, background)
+    view = EventView(event, preferences, verbosity, MAX_SPOKEN_LENGTH, seconds_left, background, is_heard=heard)
     full_view = EventView(event, preferences, "detailed", math.inf, seconds_left, unfamiliar)
     compose = _COMPOSERS.get(type(event), _compose_other)
     text = _join_sentences(compose(event, view))
@@ -558,7 +583,7 @@ def announce(
     detail_keys: tuple[tuple[str, str], ...] = ()
     about = ""
     if asks:
-        is_complete = not view.cut_fields & {"action", "consequence"}
+        is_complete = heard or not view.remainders.keys() & {"action", "consequence"}
         whole_view = EventView(event, preferences, verbosity, MAX_SPOKEN_LENGTH, seconds_left, unfamiliar)
         has_detail = _join_sentences(compose(event, whole_view)) != detail
         keys = _prompt_keys(event, preferences, is_complete=is_complete, has_detail=has_detail)
@@ -567,14 +592,17 @@ def announce(
     if not (background.is_familiar or verbosity == "terse"):
         text = _append_key_help(text, keys, preferences)
     detail = _append_key_help(detail, detail_keys, preferences)
+    rest = _append_key_help(_compose_rest(view), detail_keys, preferences) if asks and view.remainders else ""
     if background.session_name:
         text = PHRASES["session"].format(background.session_name, text)
         detail = PHRASES["session"].format(background.session_name, detail)
+        rest = PHRASES["session"].format(background.session_name, rest) if rest else ""
     if background.answered_by == "listener":  # the echo of one's own answer is no alarm
         urgency = "normal"
     return Announcement(
         text=text,
         detail=detail,
+        rest=rest,
         language=_get_language(view),
         urgency=urgency,
         interrupts=urgency == "critical",
@@ -588,9 +616,9 @@ def announce(
         keys=keys,
         detail_keys=detail_keys,
         careful=isinstance(event, AwaitingConfirmation) and _is_risky(event, view),
-        cut=bool(view.cut_fields),
+        cut=bool(view.remainders),
         background=background,
-        redundant=isinstance(event, StateChanged) and _is_redundant(event, preferences.verbosity),
+        redundant=_is_redundant(event, preferences.verbosity),
         seconds=max(len(text.split()), len(text) / 8) * 60 / max(preferences.pace, 1),  # not every script has spaces
     )
 
@@ -615,7 +643,7 @@ def _is_risky(event: AwaitingConfirmation, view: EventView) -> bool:
     """Whether accepting takes a second key press: not heard in full, of high risk, or irreversible."""
     is_final = _resolve_reversibility(event) in ("irreversible", "none")
     has_low_risk = get_member(event, "risk_level") in ("low", "medium")
-    return bool(view.cut_fields) or is_final or not has_low_risk
+    return bool(view.remainders) or is_final or not has_low_risk
 
 
 def _get_language(view: EventView) -> str:

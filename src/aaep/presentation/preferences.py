@@ -11,7 +11,8 @@ from ..protocol.events import Envelope
 from ..protocol.fields import Risk, Verbosity, get_member
 from ..text.languages import match_language, parse_variant_name
 from ..text.phrases import PHRASES, format_duration, format_time_left, truncate_with_notice
-from ..text.sanitize import sanitize
+from ..text.quotation import speak_structure
+from ..text.sanitize import sanitize, truncate
 
 __all__ = [
     "COMMAND_WORDS",
@@ -32,6 +33,7 @@ _SUMMARY_ORDER: Final[Mapping[str, tuple[str, ...]]] = {  # C-50
     "normal": ("summary_normal", "summary_detailed", "summary_terse"),
     "detailed": ("summary_detailed", "summary_normal", "summary_terse"),
 }
+_DECISION_TEXTS: Final = ("action", "consequence", "question")
 
 
 class Preferences(msgspec.Struct, frozen=True, kw_only=True):
@@ -43,6 +45,7 @@ class Preferences(msgspec.Struct, frozen=True, kw_only=True):
     keys: Mapping[str, str] = msgspec.field(default_factory=lambda: dict(DEFAULT_KEYS))
     lines: bool = False  # input is by whole lines: announce command words instead of keys
     pace: int = 180  # words a minute
+    markdown: bool = True  # read text that is markdown as what it means, not as signs
     load: Risk = "medium"  # CAP-039: low asks for the fewest announcements
     # Progress is announced when both have passed since it was announced last; 0 for no limit.
     progress_interval: float = 5.0  # seconds
@@ -71,7 +74,7 @@ NO_BACKGROUND: Final = Background()
 
 
 class EventView:
-    """An event as one listener gets it: picks texts, shortens them, and records what was shortened."""
+    """An event as one listener gets it: picks texts, shortens them, and records what is left of them."""
 
     def __init__(
         self,
@@ -81,6 +84,8 @@ class EventView:
         max_length: float,
         seconds_left: float | None,
         background: Background = NO_BACKGROUND,
+        *,
+        is_heard: bool = False,
     ) -> None:
         self.event = event
         self.background = background
@@ -88,7 +93,8 @@ class EventView:
         self.verbosity = verbosity
         self.max_length = max_length
         self.seconds_left = seconds_left
-        self.cut_fields: set[str] = set()
+        self.is_heard = is_heard  # the whole of it was heard before
+        self.remainders: dict[str, str] = {}  # what is left of each field that was cut
         self.language: str | None = None  # of the text that was picked first; empty if it is not stated
         hints = get_member(event, "localization_hints")
         primary = get_member(hints, "primary_language") if hints else None
@@ -110,7 +116,9 @@ class EventView:
                 value = self.event.unknown.get(name)
             variants = [(self.primary_language, value)] if isinstance(value, str) else []
             variants += [(tag, text) for (field, tag), text in self.variants if field == name]
-            candidates += [(tag, sanitized) for tag, text in variants if (sanitized := sanitize(text))]
+            # C-22: the structure of what somebody agrees to is part of it.
+            prepare = speak_structure if name in _DECISION_TEXTS else sanitize
+            candidates += [(tag, prepared) for tag, text in variants if (prepared := prepare(text))]
         if not candidates:
             return ""
         tags = [tag for tag, _ in candidates]
@@ -126,9 +134,11 @@ class EventView:
         return self.shorten(self.full_text(*names), names[0])
 
     def shorten(self, text: str, name: str) -> str:
-        """Return a text as a sentence, shortened if it is too long, and record that the field was cut."""
+        """Return a text as a sentence, shortened if it is too long, and record what is left of the field."""
         if len(text) > self.max_length:
-            self.cut_fields.add(name)
+            short = truncate(text, int(self.max_length))
+            rest = text.removeprefix(short).strip()
+            self.remainders[name] = f"{self.remainders.get(name, '')} {rest}".strip()
         return truncate_with_notice(text, self.max_length)
 
     def summary(self) -> str:

@@ -22,7 +22,6 @@ from ..protocol.events import (
     AwaitingClarification,
     AwaitingConfirmation,
     Envelope,
-    HandoffRequested,
     OutputStreaming,
     ProgressUpdated,
     SessionStarted,
@@ -41,9 +40,7 @@ from .progress import ProgressCondenser
 
 __all__ = ["Presenter"]
 
-# What was written before these is announced before them, be the sentence at its end or not: it may be a warning.
-_AFTER_TEXT: Final = (*TERMINAL, AwaitingConfirmation, AwaitingClarification, ToolInvoked, HandoffRequested)
-_STATES_AFTER_TEXT: Final = frozenset(("awaiting_input", "calling_tool", "handing_off"))
+POSTPONEMENT: Final = 1.0  # seconds for which an announcement in the background waits for a sentence to end
 _NOT_DONE_OUTCOMES: Final = frozenset(("rejected", "timed_out", "withdrawn", "unavailable", "no_reply_channel"))
 _MAX_SESSIONS: Final = 1000  # that are remembered; a peer may begin any number and end none
 _MAX_REMEMBERED: Final = 1000  # calls of a session, and tools
@@ -90,6 +87,8 @@ class Presenter:
     def __init__(self, preferences: Preferences = DEFAULT_PREFERENCES, *, can_answer: bool = True) -> None:
         self.can_answer = can_answer
         self._outputs = Outputs(preferences)
+        # By session: what is heard after the sentence that it came in the middle of, and until when it waits for it.
+        self._postponed: dict[str, tuple[float, dict[str, Envelope]]] = {}
         self._progress = ProgressCondenser(preferences)
         self._sessions: dict[str, _Session] = {}  # that go on, by id
         self._heard_session = ""  # the id of the one that was heard last
@@ -119,39 +118,58 @@ class Presenter:
 
     def present(self, event: Envelope, now: float) -> list[Announcement]:
         """Process an event and return what is announced: text that was written before it, then the event itself."""
-        announcements = [*self._present_earlier(event, now), *self._present_own(event, now)]
+        session_id = event.session_id
+        if isinstance(event, OutputStreaming):
+            announcements = [*self._present_own(event, now)]
+            if session_id in self._postponed and not self._outputs.is_waiting(session_id):
+                announcements += self._release_postponed(session_id)
+        elif _may_wait(event) and self._outputs.is_waiting(session_id):
+            _, postponed = self._postponed.setdefault(session_id, (now + POSTPONEMENT, {}))
+            postponed[event.type] = event  # of several states or reports of progress the last one counts
+            announcements = []
+        else:
+            announcements = [*self._present_earlier(event), *self._present_own(event, now)]
         if CORE_EVENTS.get(event.type) in TERMINAL:
-            self._sessions.pop(event.session_id, None)
+            self._sessions.pop(session_id, None)
+            self._outputs.end_session(session_id)
         return [announcement for announcement in announcements if not announcement.redundant]
 
     def flush(self, session_id: str = "") -> list[Announcement]:
-        """Return announcements of all text that is held, of one session or of all."""
-        return [self._name_session(announcement) for announcement in self._outputs.flush(session_id)]
+        """Return announcements of everything that is held, of one session or of all."""
+        announcements = [self._name_session(announcement) for announcement in self._outputs.flush(session_id)]
+        for postponed_id in [session_id] if session_id else [*self._postponed]:
+            announcements += self._release_postponed(postponed_id)
+        return [announcement for announcement in announcements if not announcement.redundant]
 
     def advance(self, now: float) -> list[Announcement]:
         """Return the announcements that are due by now."""
-        return [
-            announcement
-            for event in self._progress.advance(now)
-            for announcement in self._announce(event, Background())
-        ]
+        announcements = [self._name_session(announcement) for announcement in self._outputs.advance(now)]
+        for session_id, (deadline, _) in [*self._postponed.items()]:
+            if deadline <= now or not self._outputs.is_waiting(session_id):
+                announcements += self.flush(session_id)
+        for event in self._progress.advance(now):
+            announcements += self._announce(event, Background())
+        return announcements
 
     def next_deadline(self, now: float) -> float | None:
         """Return when to call :meth:`advance` next, None while there is nothing to wait for."""
-        deadline = self._progress.next_deadline()
-        return None if deadline is None else max(deadline, now)
+        deadlines = [deadline for deadline, _ in self._postponed.values()]
+        others = (self._outputs.next_deadline(), self._progress.next_deadline())
+        deadlines += [deadline for deadline in others if deadline is not None]
+        return max(min(deadlines), now) if deadlines else None
 
-    def _present_earlier(self, event: Envelope, now: float) -> Iterator[Announcement]:
-        """Yield what came before an event and has to be heard before it."""
-        if _follows_text(event):
-            yield from self.flush(event.session_id)
+    def _present_earlier(self, event: Envelope) -> Iterator[Announcement]:
+        """Yield what came before an event and has to be heard before it: text above all, which may be a warning."""
+        yield from self.flush(event.session_id)
         if CORE_EVENTS.get(event.type) in TERMINAL:
             for report in self._progress.close(event.session_id):
                 yield from self._announce(report, Background())
         elif isinstance(event, (ToolCompleted, AwaitingConfirmation, AwaitingClarification)):
             self._progress.drop(event)
-        if not isinstance(event, ProgressUpdated):  # which may replace what is held
-            yield from self.advance(now)
+
+    def _release_postponed(self, session_id: str) -> list[Announcement]:
+        deadline, postponed = self._postponed.pop(session_id, (0.0, {}))
+        return [announcement for event in postponed.values() for announcement in self._present_own(event, deadline)]
 
     def _present_own(self, event: Envelope, now: float) -> Iterator[Announcement]:
         session = self._find_session(event)
@@ -168,7 +186,7 @@ class Presenter:
                     return
             yield from self._present_outcome(taken_back, session)
         if isinstance(event, OutputStreaming):
-            yield from (self._name_session(announcement) for announcement in self._outputs.add(event))
+            yield from (self._name_session(announcement) for announcement in self._outputs.add(event, now))
         elif isinstance(event, ProgressUpdated):
             report = self._progress.add(event, now)
             if report is not None:
@@ -332,11 +350,11 @@ class Presenter:
         yield from self._announce(event, background)
 
 
-def _follows_text(event: Envelope) -> bool:
-    """Whether text that was written before an event has to be heard before it."""
-    if isinstance(event, StateChanged):
-        return event.to_state in _STATES_AFTER_TEXT
-    return isinstance(event, _AFTER_TEXT) or CORE_EVENTS.get(event.type) in _AFTER_TEXT
+def _may_wait(event: Envelope) -> bool:
+    """Whether an event may be heard after the sentence that it comes in the middle of."""
+    if not isinstance(event, (StateChanged, ProgressUpdated)) or event.urgency != "background":
+        return False
+    return not attend_members(event) and getattr(event, "from_state", "") != "awaiting_input"
 
 
 def _is_plain_wait(event: Envelope) -> bool:

@@ -1,8 +1,8 @@
 """
 The outputs, tool calls and questions of one session, and how they take turns.
 
-A listener follows one thing at a time, so text waits while a tool runs or a
-question is open (TOOL-007), and what is open is ended before the session is.
+A listener follows one thing at a time, so text waits while a question is open,
+and what is open is ended before the session is.
 """
 
 from __future__ import annotations
@@ -18,6 +18,7 @@ from .emitter import Emitter
 from .output import Output
 from .questions import Ask, Questions
 from .tool_call import Call
+from .unfinished import Unfinished
 
 __all__ = ["Activity"]
 
@@ -28,6 +29,7 @@ class Activity:
     def __init__(self, source: SessionSource, emitter: Emitter, hub: Hub, is_telling: Callable[[], bool]) -> None:
         self.emitter = emitter
         self.calls: dict[str, Call] = {}  # running, by id
+        self.unfinished = Unfinished()
         self.handoff: Literal["requested", "taken"] | None = None
         self._hub = hub
         self._outputs: list[Output] = []
@@ -39,6 +41,8 @@ class Activity:
             resume_outputs=self.resume_outputs,
             is_calling=lambda: bool(self.calls),
             skip_call=self._skip_call,
+            check_may_act=self.check_may_act,
+            note_refusal=self._note_refusal,
             is_telling=is_telling,
         )
 
@@ -51,8 +55,9 @@ class Activity:
         return not self.calls and questions.current is None and questions.granted is None
 
     def may_write(self) -> bool:
-        """Whether text may leave now."""
-        return self.is_free and self.emitter.is_active
+        """Whether text may leave now: also while a tool runs, but not between a yes and the tool it is for."""
+        questions = self.questions
+        return questions.current is None and questions.granted is None and self.emitter.is_active
 
     def settle_state(self, to_state: str) -> None:
         """Go to a state after something has ended, unless something else goes on."""
@@ -70,10 +75,14 @@ class Activity:
 
     def open_output(self, *, content_type: str | None, language: str | None, boundary: CoalesceHint | None) -> Output:
         """Open an output, of which text leaves at the given boundary or at the finest that a listener wants."""
-        self.emitter.check_active()
+        with self.emitter.lock:
+            self.emitter.check_active()
+            self.flush_outputs()
         output = Output(
             self.emitter,
             may_write=self.may_write,
+            is_calling=lambda: bool(self.calls),
+            call_at=self._hub.call_at,
             on_complete=self._output_completed,
             content_type=content_type,
             language=language,
@@ -103,6 +112,10 @@ class Activity:
         """Announce that a call which was agreed to did not run: nobody waited for the answer any more."""
         # Nothing happens, so there is no risk in it.
         Call(self, ask.tool or "action", ask.call, risk="low", irreversible=False, ask=ask).skip()
+
+    def _note_refusal(self, ask: Ask) -> None:
+        """Remember that nobody agreed to an action."""
+        self.unfinished.note(ask.about, ask.label, "not_done")
 
     # -- the end -----------------------------------------------------------------------------
 

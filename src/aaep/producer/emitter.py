@@ -278,7 +278,7 @@ class Emitter:
     def build_resync(self, state: str | None = None) -> StateChanged:
         """Build the state of the agent, or another, for a listener who was not there when it changed."""
         envelope = {**self.envelope(), "localization_hints": self._localization_hints("en", {})}
-        return build_resync(self.agent_state if state is None else state, **envelope)
+        return build_resync(self.state, self.agent_state if state is None else state, **envelope)
 
     # -- interruptions -----------------------------------------------------------------------------
 

@@ -13,11 +13,12 @@ from ..errors import LocalProtocolError
 from ..protocol.events import OutputStreaming
 from ..runtime.ids import new_id
 from ..text.redaction import SAFE_ENDINGS, find_safe_length, find_secrets, may_contain_secret, redact
-from ..text.sentences import Boundary, CoalesceHint, find_boundary, split_with_hints
+from ..text.sentences import Boundary, CoalesceHint, find_boundary, is_finished, split_with_hints
 from .emitter import Emitter
 
 __all__ = ["Output"]
 
+PAUSE: Final = 0.3  # seconds without more text after which a sentence that seems finished is sent
 _MAX_CHUNK_CHARACTERS: Final = 16_384
 _BOUNDARIES: Final[tuple[Boundary, ...]] = ("paragraph", "sentence", "word")
 
@@ -26,8 +27,9 @@ class Output:
     """
     A block in which the agent writes: ``with session.output() as out: out.write(token)``.
 
-    Text leaves at whole sentences, or at words if a listener wants them. While
-    a tool runs or a question is open it waits, and nothing of it is lost.
+    Text leaves at whole sentences, or at words if a listener wants them: at once
+    when the sentence has surely ended, else when nothing more comes for a moment.
+    While a question is open it waits, and nothing of it is lost.
     """
 
     def __init__(
@@ -35,6 +37,8 @@ class Output:
         emitter: Emitter,
         *,
         may_write: Callable[[], bool],
+        is_calling: Callable[[], bool],
+        call_at: Callable[[float, Callable[[], None]], object],
         on_complete: Callable[[Output], None],
         content_type: str | None,
         language: str | None,
@@ -43,6 +47,8 @@ class Output:
         self.id = new_id("out_")
         self._emitter = emitter
         self._may_write = may_write
+        self._is_calling = is_calling
+        self._call_at = call_at
         self._on_complete = on_complete
         self._content_type = UNSET if content_type is None else content_type
         self._declared_language = UNSET if language is None else language
@@ -50,25 +56,51 @@ class Output:
         self._boundary = boundary
         self._position = 0
         self._waiting = ""
+        self._written_at = 0.0  # the last time
+        self._has_timer = False
         self._last_character = ""  # that was sent: in the middle of a word, no secret begins
         self._is_closing = False
         self._is_complete = False
 
-    def write(self, text: str) -> None:
-        """Add text."""
+    def write(self, text: str | None) -> None:
+        """Add text. None, which model libraries send between the pieces of an answer, adds nothing."""
+        if text is None:
+            return
         with self._emitter.lock:
-            if self._is_closing:
-                raise ValueError("The output is complete. Open another one with session.output().")
-            may_write = self._may_write()
-            if not may_write:
-                self._emitter.check_active()
-            self._waiting += text if type(text) is str else str(text)
-            if may_write:
+            self._add(text)
+            self._written_at = self._emitter.clock()
+            if self._may_write():
                 self._send()
+            if self._waiting and not self._has_timer and self._boundary in ("word", "sentence"):
+                self._has_timer = True
+                self._call_at(self._written_at + PAUSE, self._pause)
 
-    def close(self) -> None:
-        """Complete the output. What waits goes out as soon as it may."""
+    def _add(self, text: str) -> None:
+        if self._is_closing:
+            raise ValueError("The output is complete. Open another one with session.output().")
+        if not self._may_write():
+            self._emitter.check_active()
+        self._waiting += text if type(text) is str else str(text)
+
+    def _pause(self) -> None:
+        """Send a sentence that seems finished, if nothing more was written for a moment."""
         with self._emitter.lock:
+            self._has_timer = False
+            if self._is_complete or not self._waiting:
+                return
+            due = self._written_at + PAUSE
+            if self._emitter.clock() < due:  # one timer for many writes
+                self._has_timer = True
+                self._call_at(due, self._pause)
+            elif is_finished(self._waiting, self._language):
+                self.flush(everything=True)
+
+    def close(self, text: str = "") -> None:
+        """Complete the output, with a last text if there is one. What waits goes out as soon as it may."""
+        with self._emitter.lock:
+            if self._is_closing and not text:
+                return self.flush()
+            self._add(text)
             self._is_closing = True
             self.flush()
 
@@ -101,7 +133,7 @@ class Output:
             text = unicodedata.normalize("NFC", text.encode(errors="replace").decode())
         size, reached = len(text), None
         if not (boundary == "none" or is_last or everything):
-            size, reached = find_boundary(text, boundary, language=self._language), boundary
+            size, reached = find_boundary(text, boundary, eager=True, language=self._language), boundary
         # SEC-023: a secret that came in pieces would be none.
         if size and not is_last and (text[size - 2 : size] not in SAFE_ENDINGS or "BEGIN" in text):
             safe = find_safe_length(text, size, self._last_character, complete_only=everything)
@@ -110,7 +142,8 @@ class Output:
         ready, self._waiting = text[:size], text[size:]
         if not ready and not is_last:
             return
-        self._emitter.change_state("writing_output")
+        if not self._is_calling():  # TOOL-007: the state of a tool is left only when it has ended
+            self._emitter.change_state("writing_output")
         harmless = ready
         if may_contain_secret(ready):
             harmless = _redact_continuation(self._last_character, ready)
@@ -141,6 +174,8 @@ class Output:
         if reached is not None and "\n" not in chunk and chunk.isascii():  # there is no paragraph to end
             return reached
         for boundary in _BOUNDARIES:
+            if boundary == "sentence" and is_finished(chunk, self._language):
+                return boundary
             # With a letter behind it, for a boundary is sure only when something follows.
             if boundary == reached or find_boundary(f"{chunk}X", boundary, language=self._language) == len(chunk):
                 return boundary

@@ -11,6 +11,7 @@ import time
 import weakref
 from collections import deque
 from collections.abc import Callable, Iterable
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
 from types import TracebackType
@@ -37,6 +38,7 @@ from ..runtime.background import Waitable
 from ..runtime.files import default_journal_path
 from ..runtime.ids import new_id
 from ..runtime.options import list_keywords, make_tuples
+from ..runtime.signals import EXIT_TERMINATED, SIGTERM_EXIT
 from ..text.summaries import SummaryLike
 from ..transports.base import asgi_application, serve
 from ..transports.options import (
@@ -62,6 +64,7 @@ _log: Final = logging.getLogger("aaep.producer")
 
 _SUPPORTED_LEVELS: Final[dict[int, tuple[Literal[1, 2, 3], ...]]] = {1: (1,), 2: (1, 2), 3: (1, 2, 3)}  # LVL-002
 _OWN_JOURNAL: Final = "own"  # the agent's own file in the user's state directory
+_STOP_GRACE: Final = 1.0  # seconds for sessions to end by themselves once their questions are taken back
 _MAX_OWN_JOURNALS: Final = 16  # copies of one agent that may run at the same time, each with its own file
 
 
@@ -91,15 +94,20 @@ class ManifestOptions:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Runtime:
     """
-    The event loop and the clocks of a producer.
+    The event loop, the clocks and the signals of a producer.
 
     Without a ``loop`` the hub has a thread of its own. ``clock`` returns seconds that only ever grow,
     ``wall`` seconds since 1970.
+
+    With ``handle_signals``, SIGTERM ends a program as Ctrl-C does, with exit status 143, unless the program
+    handles it itself; and a server that :meth:`Producer.asgi` is mounted in is told of SIGINT and SIGTERM only
+    once the producer is closed, because it would wait for the streams.
     """
 
     loop: asyncio.AbstractEventLoop | None = None
     clock: Callable[[], float] = time.monotonic
     wall: Callable[[], float] = time.time
+    handle_signals: bool = True
 
 
 _DEFAULT_MANIFEST: Final = ManifestOptions()
@@ -172,6 +180,9 @@ class Producer:
         self._tools: dict[str, Tool] = {}
         self._open_sessions: dict[str, Session] = {}
         self._lock = threading.RLock()  # a signal handler may ask while its thread has it
+        self._session_ended = threading.Condition(self._lock)
+        self._handles_sigterm = False
+        self._is_terminated = False  # SIGTERM has cancelled the task that entered the block
         self._journal = _open_journal(journal, agent_id)
         self._owns_journal = journal is None or isinstance(journal, (str, os.PathLike))
         try:
@@ -201,6 +212,7 @@ class Producer:
         return self
 
     async def __aenter__(self) -> Producer:
+        self._handle_sigterm(asyncio.get_running_loop(), asyncio.current_task())
         await asyncio.to_thread(self.start) if not self.hub.is_on_loop else await self._start_on_loop()
         return self
 
@@ -212,15 +224,22 @@ class Producer:
     ) -> None:
         if self.hub.is_on_loop:
             try:
+                self._begin_ending()
                 self._end_sessions(error)
             finally:
-                await self.hub.aclose()
-                self._release()
+                try:
+                    await self.hub.aclose()
+                finally:
+                    self._release()
         else:
             await asyncio.to_thread(self.close, error)
+            SIGTERM_EXIT.release(self)  # here once more: in a thread no handler can be removed
+        if self._is_terminated and (error is None or isinstance(error, asyncio.CancelledError)):
+            raise SystemExit(EXIT_TERMINATED)
 
     def start(self) -> None:
         """Listen at the addresses and connect to the hub. Entering the ``with`` block does this."""
+        self._handle_sigterm()
         self._mark_started()
         try:
             self.hub.run(self._open_servers())
@@ -265,10 +284,39 @@ class Producer:
             return
         self._closed = True
         try:
+            self._begin_ending()
             self._end_sessions(error)
         finally:
-            self.hub.close()
-            self._release()
+            try:
+                self.hub.close()
+            finally:
+                self._release()
+
+    def _close_gracefully(self) -> None:
+        """Close the producer, after its questions are taken back and its sessions had some time to end."""
+        try:
+            for session in self.sessions:
+                with suppress(AaepError):  # it cannot speak any more, and is ended below
+                    session._withdraw_questions()
+            with self._session_ended:
+                self._session_ended.wait_for(lambda: not self._open_sessions, _STOP_GRACE)
+        finally:
+            self.close()
+
+    def _handle_sigterm(
+        self, loop: asyncio.AbstractEventLoop | None = None, task: asyncio.Task[Any] | None = None
+    ) -> None:
+        def cancel() -> None:
+            self._is_terminated = True
+            if loop is not None and task is not None:
+                loop.call_soon_threadsafe(task.cancel)
+
+        if self._runtime.handle_signals and not self._handles_sigterm:
+            self._handles_sigterm = SIGTERM_EXIT.acquire(self, None if task is None else cancel)
+
+    def _begin_ending(self) -> None:
+        if self._handles_sigterm:
+            SIGTERM_EXIT.begin_ending(self)
 
     def _end_sessions(self, error: BaseException | None) -> None:
         first_failure: Exception | None = None
@@ -283,6 +331,8 @@ class Producer:
     def _disown_after_fork(self) -> None:
         """Give up what was begun before the process forked: here is no loop to serve it."""
         self._lock = threading.RLock()
+        self._session_ended = threading.Condition(self._lock)
+        self._handles_sigterm = False
         self._closed = self._closed or self.hub.is_started
         for session in [*self._open_sessions.values()]:
             session._disown_after_fork()
@@ -290,8 +340,13 @@ class Producer:
 
     def _release(self) -> None:
         self._closed = True
-        if self._owns_journal:
-            self._journal.close()
+        try:
+            if self._owns_journal:
+                self._journal.close()
+        finally:
+            if self._handles_sigterm:
+                self._handles_sigterm = False
+                SIGTERM_EXIT.release(self)
 
     # -- sessions ----------------------------------------------------------------------------
 
@@ -357,6 +412,7 @@ class Producer:
     def _remove_session(self, session: Session) -> None:
         with self._lock:
             self._open_sessions.pop(session.session_id, None)
+            self._session_ended.notify_all()
         self.hub.end_session(session._source)
 
     def _build_emitter(self, source: SessionSource, language: str | None) -> Emitter:
@@ -421,7 +477,7 @@ class Producer:
         elif server.identity is None and server.token is None:
             server = dataclasses.replace(server, identity=self._server_options.identity)
         self._is_multi_user = self._is_multi_user or _is_multi_user(server.identity)
-        return asgi_application(self.hub, server)
+        return asgi_application(self.hub, server, self._close_gracefully if self._runtime.handle_signals else None)
 
     # -- tools -------------------------------------------------------------------------------
 
@@ -471,7 +527,8 @@ class Producer:
 
         A tool that is not classified counts as high-risk and irreversible, so
         it is always asked about. ``action`` and ``consequence`` are what the
-        person hears; they may name parameters: ``"Transfer {amount} to {to}."``
+        person hears; they may name parameters, ``self`` included, and what these
+        hold: ``"Transfer {amount} from {self.account} to {to.name}."``
         """
 
         def decorate(function: F) -> F:

@@ -27,7 +27,7 @@ from ..hub.stream import Subscription
 from ..protocol.consent import PromptState
 from ..protocol.events import AwaitingClarification, AwaitingConfirmation, Choice, Envelope, Progress, ProgressUpdated
 from ..protocol.messages import Reply
-from ..runtime.background import Waitable
+from ..runtime.background import Waitable, check_may_block
 from ..runtime.ids import new_id
 from ..text.phrases import PHRASES, capitalize, format_time_left
 from ..text.summaries import (
@@ -75,6 +75,7 @@ class Answer(msgspec.Struct, frozen=True, kw_only=True):
             "rejected": "The user refused.",
             "timed_out": "The user did not answer in time.",
             "withdrawn": "The question was withdrawn before the user answered.",
+            "unavailable": "Nobody was left who could answer.",
             "no_reply_channel": "Nobody is connected who could agree to this.",
         }.get(self.outcome, "The user did not agree.")
         if self.modified:
@@ -85,7 +86,7 @@ class Answer(msgspec.Struct, frozen=True, kw_only=True):
 class _Asker(Protocol):
     """The questions of the session that asks."""
 
-    def check_may_wait(self, what: str) -> None: ...
+    def check_may_wait(self, what: str, instead: str) -> None: ...
 
     def withdraw(self, ask: Ask) -> None: ...
 
@@ -108,14 +109,17 @@ class Ask:
         about: str,
         call: str = "",
         tool: str = "",
+        label: str = "",
         default: Any = None,
     ) -> None:
+        """``label`` names what is asked for in few words, if ``about`` is not short."""
         self.kind: Literal["confirmation", "clarification"] = kind
         self.members = members
         self.summary = summary
         self.about = about
         self.call = call  # the id of the call it is about
         self.tool = tool
+        self.label = label or about
         self.default = default
         self.event: AwaitingConfirmation | AwaitingClarification | None = None  # None until it is its turn
         self.arrived: Waitable[Answer] = Waitable()
@@ -145,7 +149,7 @@ class Ask:
         """Wait for the answer. When ``timeout`` seconds pass :exc:`TimeoutError` is raised and the question stays."""
         try:
             if not self.arrived.done:
-                self._questions.check_may_wait("ask.wait()")
+                self._questions.check_may_wait("ask.wait()", "Write `await ask`.")
             answer = self.arrived.wait(timeout)
         except TimeoutError:
             raise
@@ -283,7 +287,8 @@ class Questions:
 
     ``flush_outputs`` sends all text that was written, ``resume_outputs`` what waited up to its last
     boundary, ``is_calling`` says whether a tool runs, ``skip_call`` announces that a call which was
-    agreed to did not run, and ``is_telling`` whether the calling thread is inside the producer's ``tell``.
+    agreed to did not run, ``check_may_act`` raises if nothing may be done any more, ``note_refusal`` remembers
+    what nobody agreed to, and ``is_telling`` says whether the calling thread is inside the producer's ``tell``.
     """
 
     def __init__(
@@ -296,6 +301,8 @@ class Questions:
         resume_outputs: Callable[[], None],
         is_calling: Callable[[], bool],
         skip_call: Callable[[Ask], None],
+        check_may_act: Callable[[str], None],
+        note_refusal: Callable[[Ask], None],
         is_telling: Callable[[], bool],
     ) -> None:
         self.current: Ask | None = None  # before the person now
@@ -307,6 +314,8 @@ class Questions:
         self._resume_outputs = resume_outputs
         self._is_calling = is_calling
         self._skip_call = skip_call
+        self._check_may_act = check_may_act
+        self._note_refusal = note_refusal
         self._is_telling = is_telling
         self._queue: deque[Ask] = deque()
         self._all_granted: list[Ask] = []
@@ -326,6 +335,8 @@ class Questions:
         """Ask, now or when the questions before it are answered."""
         with self._emitter.lock:
             self._emitter.check_active()
+            if ask.kind == "confirmation":
+                self._check_may_act(ask.tool or "what is asked about")
             self._queue.append(ask)
             self._ask_next(ask)
         return ask
@@ -384,6 +395,8 @@ class Questions:
             state = "thinking" if self._emitter.agent_state != "thinking" else "deciding"
             summaries = summarize_outcome(how, ask.action)
             self._emitter.change_state(state, summaries, urgency="normal", attend={"outcome": "no_reply_channel"})
+        if not is_clarification:
+            self._note_refusal(ask)
         ask.resolve(
             Answer(
                 outcome="unavailable" if is_clarification else "no_reply_channel",
@@ -412,13 +425,9 @@ class Questions:
                 eta_ms=int(seconds_left * 1000),
             )
 
-    def check_may_wait(self, what: str) -> None:
-        """Raise where waiting would keep away the very answer that is waited for."""
-        if self._hub.is_on_loop:
-            raise LocalProtocolError(
-                f"{what} would wait for an answer on the very loop that brings it, so nothing ran. "
-                "Use an async function and `await`, or asyncio.to_thread()."
-            )
+    def check_may_wait(self, what: str, instead: str) -> None:
+        """Raise where waiting would freeze a program or keep the answer away; ``instead`` says what else to write."""
+        check_may_block(what, instead)  # on any loop: what brings the answer may need it, as under an ASGI server
         if self._is_telling():  # the session is held meanwhile, and no answer could be taken
             raise LocalProtocolError(
                 f"{what} would wait for an answer inside `tell`, where none can come, so nothing ran. "
@@ -455,6 +464,13 @@ class Questions:
             elif not ask.is_taken:
                 self._skip_granted(ask)
 
+    def withdraw_all(self) -> None:
+        """Take back every question that is not answered; the session goes on."""
+        with self._emitter.lock:
+            for ask in [*self._queue, self.current]:  # the current one last, or the next would be asked
+                if ask is not None:
+                    self.withdraw(ask)
+
     def _skip_granted(self, ask: Ask) -> None:
         """A yes came when nothing waited for it any more: what it was for does not run, and who agreed is told."""
         prompt = self._emitter.state.prompts.get(ask.event.reply_token) if ask.event is not None else None
@@ -488,11 +504,16 @@ class Questions:
         if ask is None or prompt is None:
             return
         self.current = None
-        answer = _build_answer(ask, prompt)
+        is_lost = self._cause == "lost"
+        answer = _build_answer(ask, prompt, is_lost=is_lost)
+        if is_lost and ask.kind == "clarification":
+            self._cause = "lost_defaulted" if "default_response" in ask.members else "lost_unanswered"
         how = self._cause or _find_cause(answer, prompt)
         self._cause = ""
         is_asked_again = how == "longer"
         is_call_granted = answer.granted and bool(ask.call)
+        if ask.kind == "confirmation" and not answer.granted and not is_asked_again:
+            self._note_refusal(ask)
         if is_call_granted:
             self.granted = ask
             self._all_granted.append(ask)
@@ -520,6 +541,7 @@ class Questions:
         if self.granted is ask:
             self.granted = None
             self._ask_next()
+            self._resume_outputs()
 
     def _release_granted(self, ask: Ask) -> None:
         """What was granted did not begin in time; others may go on."""
@@ -553,8 +575,6 @@ class Questions:
             prompt.eligible.discard(subscription_id)
             if not prompt.eligible and not ask.needs_whole_time:
                 self._cause = "lost"
-                if ask.kind == "clarification":
-                    self._cause = "lost_defaulted" if "default_response" in ask.members else "lost_unanswered"
                 self._emitter.state.resolve(prompt, "timeout")
                 self._conclude()
 
@@ -583,12 +603,15 @@ def _summarize(ask: Ask) -> Summaries:
     return Summaries(PHRASES["question"], about, about)
 
 
-def _build_answer(ask: Ask, prompt: PromptState) -> Answer:
+def _build_answer(ask: Ask, prompt: PromptState, *, is_lost: bool) -> Answer:
+    """Return the answer for the waiting code; ``is_lost``: the last one who could answer has left (CF-003)."""
+    if is_lost and ask.kind == "confirmation":
+        return Answer(outcome="unavailable", granted=False)  # CF-005
     if prompt.outcome == "timed_out" and ask.kind == "clarification":
         # CF-006: the answer named before, or none; never a guess.
         has_default = "default_response" in ask.members
         return Answer(
-            outcome="timed_out" if has_default else "unavailable",
+            outcome="timed_out" if has_default and not is_lost else "unavailable",
             granted=has_default and ask.default is not False,
             response=ask.default,
         )

@@ -15,6 +15,8 @@ from __future__ import annotations
 import contextvars
 import functools
 import inspect
+import logging
+import re
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager, suppress
 from types import TracebackType
@@ -58,10 +60,13 @@ from ..text.summaries import (
 from .activity import Activity
 from .emitter import Emitter
 from .output import Output
+from .progress import ProgressNumbers, correct_progress
 from .questions import Ask, build_clarification, build_confirmation
 from .tool_call import Call, classify_risk, find_stopper
 
 __all__ = ["CURRENT_SESSIONS", "Session", "SessionOwner"]
+
+_log: Final = logging.getLogger("aaep.producer")
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -71,6 +76,7 @@ CURRENT_SESSIONS: Final[contextvars.ContextVar[tuple[Session, ...]]] = contextva
     "aaep_sessions", default=()
 )
 
+_REQUESTER: Final = re.compile(r"(user|system|agent):.")
 _MAX_DURATION: Final = 86_400_000  # milliseconds
 _NOT_TAKEN: Final = Summaries(
     terse=PHRASES["not_taken"],
@@ -141,6 +147,13 @@ class Session:
         self._started_at = 0.0
         self._token: contextvars.Token[tuple[Session, ...]] | None = None
         self._result: SummaryLike = None
+        self._is_progress_logged = False
+        if requested_by is not None and not _REQUESTER.match(requested_by):
+            # Where there are several users, the session would be for nobody of that name.
+            raise ValueError(
+                f'requested_by is "user:<id>", "system:<service>" or "agent:<id>", not {requested_by!r}. '
+                f'For a user, write "user:{requested_by}".'
+            )
 
     # -- the block ---------------------------------------------------------------------------
 
@@ -263,18 +276,33 @@ class Session:
         description: str | None = None,
         left_seconds: float | None = None,
     ) -> None:
-        """Announce how far the work has come. §4.2.2"""
+        """
+        Announce how far the work has come, or only that it goes on. §4.2.2
+
+        A number out of range is corrected and logged.
+        """
+        given = ProgressNumbers(percent, step, total, left_seconds)
+        (percent, step, total, left_seconds), corrections = correct_progress(given)
+        if corrections and not self._is_progress_logged:
+            self._is_progress_logged = True
+            _log.warning("Progress was corrected, and is from now on without a word: %s", " ".join(corrections))
+        usual = summarize_progress(percent, step, total)
+        is_empty = percent is None and step is None and total is None and description is None
         progress = Progress(
             percent=UNSET if percent is None else percent,
             step=UNSET if step is None else step,
             total_steps=UNSET if total is None else total,
-            description=UNSET if description is None else clean_text(description, 4096),
+            description=clean_text(description, 4096)
+            if description is not None
+            else usual.normal
+            if is_empty
+            else UNSET,
         )
         with self._emitter.lock:
             self._activity.flush_outputs()
             self._emitter.emit(
                 ProgressUpdated,
-                self._complete_summaries(description, summarize_progress(percent, step, total)),
+                self._complete_summaries(description, usual),
                 urgency="background",
                 progress=progress,
                 eta_ms=UNSET if left_seconds is None else int(left_seconds * 1000),
@@ -319,8 +347,7 @@ class Session:
 
     def write(self, text: str) -> None:
         """Write a text as an output of its own."""
-        with self.output() as output:
-            output.write(text)
+        self.output().close(text)
 
     # -- asking ------------------------------------------------------------------------------
 
@@ -440,9 +467,14 @@ class Session:
         with self._emitter.lock:
             seconds = self._close_open()
             calls = self._emitter.state.invocations
+            usual = summarize_completion(seconds, calls)
+            result = summary or self._result
+            summaries = self._complete_summaries(result, usual)
+            if unfinished := self._activity.unfinished:
+                summaries = unfinished.summarize(summaries if result else None, usual)
             self._emit_end(
                 SessionCompleted,
-                self._complete_summaries(summary or self._result, summarize_completion(seconds, calls)),
+                summaries,
                 duration_ms=min(int(seconds * 1000), _MAX_DURATION),
                 tool_invocations_count=calls,
                 result_uri=UNSET if result_uri is None else result_uri,
@@ -545,6 +577,10 @@ class Session:
             self.cancel(by=by)
         except LocalProtocolError:
             self._break_off(lambda: self.cancel(by=by))
+
+    def _withdraw_questions(self) -> None:
+        """Take back what is asked, because the producer is about to end."""
+        self._activity.questions.withdraw_all()
 
     def _break_off(self, end: Callable[[], None]) -> None:
         """End what the journal says is open, then the session, if it is not over."""

@@ -9,11 +9,13 @@ from __future__ import annotations
 
 import copyreg
 import dataclasses
-import re
+import hashlib
 import types
 from collections.abc import Mapping
-from datetime import date, time, timedelta
+from datetime import date, datetime, time, timedelta
+from decimal import Decimal
 from enum import Enum
+from fractions import Fraction
 from numbers import Number
 from pathlib import PurePath
 from typing import Any, Final
@@ -22,19 +24,30 @@ from uuid import UUID
 import msgspec
 
 from ..errors import LocalProtocolError
-from ..text.redaction import REDACTED
+from ..text.phrases import humanize_name
+from ..text.quotation import mark_off
+from ..text.redaction import REDACTED, is_secret_name
 from ..text.summaries import clean_text
 
-__all__ = ["Snapshot", "describe_all", "describe_briefly", "fill_template", "take_snapshot"]
+__all__ = [
+    "Snapshot",
+    "describe_all",
+    "describe_briefly",
+    "describe_owner",
+    "fill_template",
+    "has_state",
+    "take_snapshot",
+]
 
-_SECRET_NAME: Final = re.compile(
-    r"(?i)pass(word|wd|phrase)|secret|token|api_?key|credential|authori[sz]ation|\bpin\b|cvv"
-)
 _MAX_BRIEF_LENGTH: Final = 300  # characters of one value in an announcement
 _NO_LIMIT: Final = 10**9
-# Their text is all there is to them. Number is slow to ask, so it comes after what tools are given most.
-_PLAIN_TYPES: Final = (str, int, float, type(None), date, time, timedelta, PurePath, UUID, Number)
+# Their text is all there is to them, and can be taken for nothing else.
+_EXACT_TYPES: Final = (int, float, complex, Decimal, Fraction, date, datetime, time, timedelta, UUID)
+# Their text may be anything. Number is slow to ask, so it comes last.
+_TEXT_TYPES: Final = (str, PurePath, date, time, timedelta, UUID, int, float, Number)
+_BYTES_TYPES: Final = (bytes, bytearray, memoryview)
 _FORMATTABLE_TYPES: Final = (int, float, date, time, Number)  # for which authors write {amount:.2f} and {day:%d %B}
+_PYDANTIC_PACKAGES: Final = ("pydantic", "pydantic_core")
 
 
 class _CannotDescribe(Exception):
@@ -54,10 +67,53 @@ def describe_all(arguments: Mapping[str, Any]) -> str:
     return "; ".join(f"{name}: {_describe_argument(name, value, _NO_LIMIT)}" for name, value in arguments.items())
 
 
-def fill_template(template: str, arguments: Mapping[str, Any], *, complete: bool) -> str:
-    """Fill an author's text with the arguments that it names, unshortened if ``complete``."""
+def describe_owner(owner: object) -> str | None:
+    """Return what a method is called on, by its type and in words; None if that cannot be told."""
+    try:
+        text = _describe_owner_value(owner)
+    except (_CannotDescribe, RecursionError):
+        return None
+    return f"{humanize_name(type(owner).__name__)}: {text}"
+
+
+def _describe_owner_value(owner: object) -> str:
+    try:
+        return _describe_value(owner, _NO_LIMIT)
+    except _CannotDescribe:
+        # The author of the class says what its objects are; what a record says of itself may hold secrets.
+        if type(owner).__str__ is object.__str__ or isinstance(owner, type) or _find_field_names(owner) is not None:
+            raise
+        return mark_off(clean_text(owner, _NO_LIMIT))
+
+
+def has_state(owner: object) -> bool:
+    """Whether an object holds anything that tells it from others of its type."""
+    if isinstance(owner, (type, types.ModuleType)):
+        return False
+    if getattr(owner, "__dict__", None):
+        return True
+    kinds = type(owner).__mro__
+    slots = [name for kind in kinds for name in _list_slots(kind) if name not in ("__dict__", "__weakref__")]
+    is_python_class = hasattr(owner, "__dict__") or any("__slots__" in vars(kind) for kind in kinds)
+    return not is_python_class or any(hasattr(owner, name) for name in slots)
+
+
+def _list_slots(kind: type) -> tuple[str, ...]:
+    slots = vars(kind).get("__slots__", ())
+    return (slots,) if isinstance(slots, str) else tuple(slots)
+
+
+def fill_template(template: str, arguments: Mapping[str, Any], *, complete: bool, owner: str | None = None) -> str:
+    """
+    Fill an author's text with the arguments that it names, unshortened if ``complete``.
+
+    ``owner`` is the name of the argument that a method is called on.
+    """
     max_length = _NO_LIMIT if complete else _MAX_BRIEF_LENGTH
-    return template.format_map({name: _TemplateValue(name, value, max_length) for name, value in arguments.items()})
+    values = {name: _TemplateValue(name, value, max_length) for name, value in arguments.items() if name != owner}
+    if owner is not None and owner in arguments:
+        values[owner] = _OwnerValue(owner, arguments[owner], max_length)
+    return template.format_map(values)
 
 
 class _TemplateValue:
@@ -89,8 +145,18 @@ class _TemplateValue:
         return format(text, form)
 
 
+class _OwnerValue(_TemplateValue):
+    """What a method is called on, in an author's text: ``{self}`` or ``{self.number}``."""
+
+    def __str__(self) -> str:
+        try:
+            return _describe_owner_value(self._value)
+        except (_CannotDescribe, RecursionError):
+            return super().__str__()
+
+
 def _describe_argument(name: str, value: object, max_length: int) -> str:
-    if _SECRET_NAME.search(name):
+    if _is_secret(name, value):
         return REDACTED
     try:
         return _describe_value(value, max_length)
@@ -104,37 +170,83 @@ def _describe_argument(name: str, value: object, max_length: int) -> str:
         ) from error
 
 
+def _is_secret(name: str, value: object) -> bool:
+    return is_secret_name(name) and not isinstance(value, (bool, type(None)))
+
+
 def _describe_value(value: object, max_length: int) -> str:
+    if value is None:
+        return "nothing"
+    if isinstance(value, bool):
+        return "yes" if value else "no"
     if isinstance(value, Enum):
         return value.name
-    if isinstance(value, _PLAIN_TYPES):
-        return clean_text(value, max_length)
+    if type(value) in _EXACT_TYPES:
+        return str(value)
+    if isinstance(value, _TEXT_TYPES):
+        return mark_off(clean_text(value, max_length))
+    if isinstance(value, _BYTES_TYPES):
+        return _describe_bytes(value)
+    if hasattr(type(value), "get_secret_value"):  # pydantic's SecretStr and SecretBytes
+        return REDACTED
+    members = _read_members(value)
+    if members is not None:
+        described = [_describe_member(*pair, max_length) for pair in members.items()]
+        return clean_text(_join_counted("; ", described, "part", "no parts"), max_length)
     if isinstance(value, Mapping):
-        return clean_text("; ".join(_describe_member(*pair, max_length) for pair in value.items()), max_length)
+        described = [_describe_member(*pair, max_length) for pair in value.items()]
+        return clean_text(_join_counted("; ", described, "entry", "no entries"), max_length)
     if isinstance(value, (list, tuple, set, frozenset)):
-        return clean_text(", ".join(_describe_value(item, max_length) for item in value), max_length)
-    members = _record_members(value)
-    if members is None:
-        if max_length < _NO_LIMIT:
-            return f"a {type(value).__name__}"  # its repr may hold anything
-        raise _CannotDescribe(f"a {type(value).__name__}")
-    return clean_text("; ".join(_describe_member(*pair, max_length) for pair in members.items()), max_length)
+        described = [_describe_value(item, max_length) for item in value]
+        return clean_text(_join_counted(", ", described, "item", "empty list"), max_length)
+    if type(value).__module__.partition(".")[0] in _PYDANTIC_PACKAGES and _find_field_names(value) is None:
+        return mark_off(clean_text(value, max_length))  # an address, as HttpUrl
+    if max_length < _NO_LIMIT:
+        return f"a {type(value).__name__}"  # its repr may hold anything
+    raise _CannotDescribe(f"a {type(value).__name__}")
+
+
+def _join_counted(separator: str, described: list[str], unit: str, nothing: str) -> str:
+    """Return the members of a value after their number, so that nothing behind them can be taken for one of them."""
+    if not described:
+        return nothing
+    units = unit if len(described) == 1 else f"{unit.removesuffix('y')}ies" if unit.endswith("y") else f"{unit}s"
+    return f"{len(described)} {units}: {separator.join(described)}"
+
+
+def _describe_bytes(value: bytes | bytearray | memoryview) -> str:
+    data = bytes(value)
+    size = f"{len(data)} byte{'' if len(data) == 1 else 's'}"
+    return f"{size}, SHA-256 begins {hashlib.sha256(data).hexdigest()[:8]}" if data else size
 
 
 def _describe_member(name: object, value: object, max_length: int) -> str:
     key = _describe_value(name, max_length)
-    return f"{key}: {REDACTED if _SECRET_NAME.search(key) else _describe_value(value, max_length)}"
+    return f"{key}: {REDACTED if _is_secret(str(name), value) else _describe_value(value, max_length)}"
 
 
-def _record_members(value: object) -> dict[str, object] | None:
+def _find_field_names(value: object) -> list[str] | None:
+    """Return the names of a record's fields; None for any other object."""
+    kind = type(value)
+    if dataclasses.is_dataclass(kind):
+        return [field.name for field in dataclasses.fields(kind)]
+    if isinstance(value, msgspec.Struct):
+        return [*value.__struct_fields__]
+    if isinstance(value, tuple) and isinstance(getattr(kind, "_fields", None), tuple):  # a named tuple
+        return [*kind._fields]  # type: ignore[attr-defined]  # just seen
+    if isinstance(fields := getattr(kind, "__pydantic_fields__", None), dict):
+        return [*fields, *(getattr(value, "__pydantic_extra__", None) or ())]
+    if isinstance(fields := getattr(kind, "__attrs_attrs__", None), tuple):
+        return [field.name for field in fields]
+    return None
+
+
+def _read_members(value: object) -> dict[str, object] | None:
     """Return the fields of a record by name; None for any other object, and for a record that holds more."""
-    if dataclasses.is_dataclass(value) and not isinstance(value, type):
-        names = [field.name for field in dataclasses.fields(value)]
-    elif isinstance(value, msgspec.Struct):
-        names = [*value.__struct_fields__]
-    else:
+    names = _find_field_names(value)
+    if names is None or not getattr(value, "__dict__", {}).keys() <= {*names}:
         return None
-    if not getattr(value, "__dict__", {}).keys() <= {*names}:
+    if getattr(value, "__pydantic_private__", None):
         return None
     return {name: getattr(value, name) for name in names}
 
@@ -154,8 +266,6 @@ _ATOMIC_TYPES: Final = (
     int,
     float,
     complex,
-    bytes,
-    bytearray,
     range,
     type(None),
     type(...),
@@ -190,6 +300,8 @@ class _SnapshotBuilder:
         kind = type(value)
         if kind in _ATOMIC_TYPES:
             return kind, repr(value)
+        if kind in _BYTES_TYPES:
+            return kind, hashlib.sha256(value).hexdigest()
         if isinstance(value, _CODE_TYPES):
             return kind, id(value)
         number = self._seen.get(id(value))

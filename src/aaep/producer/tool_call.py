@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncGenerator, Awaitable, Callable, Generator
 from concurrent.futures import Future
-from contextlib import aclosing
+from contextlib import aclosing, suppress
 from types import TracebackType
 from typing import Any, Final, Literal, Protocol
 
@@ -13,24 +13,27 @@ from msgspec import UNSET
 
 from ..errors import LocalProtocolError
 from ..protocol.events import ToolCompleted, ToolInvoked
-from ..runtime.background import is_in_event_loop
-from ..text.phrases import ensure_full_stop
 from ..text.summaries import (
     Summaries,
     SummaryLike,
     classify_error,
     clean_text,
     complete_summaries,
+    describe_possible_effect,
+    humanize_name,
     summarize_abandoned_call,
     summarize_call,
     summarize_call_failure,
     summarize_call_result,
+    summarize_early_end,
     summarize_skipped_call,
+    summarize_stopped_call,
 )
 from .emitter import Emitter
 from .questions import Ask, Questions
+from .unfinished import Unfinished
 
-__all__ = ["Call", "CallHost", "check_is_bool", "classify_risk", "find_stopper"]
+__all__ = ["Call", "CallHost", "check_is_bool", "classify_risk", "find_stopper", "how_to_wait"]
 
 _MAX_DURATION: Final = 86_400_000  # milliseconds
 
@@ -40,6 +43,7 @@ class CallHost(Protocol):
 
     emitter: Emitter
     questions: Questions
+    unfinished: Unfinished
     calls: dict[str, Call]  # that run, by id
 
     def check_may_act(self, name: str) -> None:
@@ -67,6 +71,7 @@ class Call:
         "_expected_seconds",
         "_host",
         "_irreversible",
+        "_is_skipped",
         "_on_ready",
         "_result",
         "_risk",
@@ -106,6 +111,7 @@ class Call:
         self._description = description
         self._expected_seconds = expected_seconds
         self._result: SummaryLike = None
+        self._is_skipped = False
         self._started_at = 0.0
 
     def result(self, summary: SummaryLike) -> None:
@@ -121,11 +127,10 @@ class Call:
     def begin(self) -> None:
         """Announce the tool, as soon as it may run."""
         while (blocking := self._try_begin()) is not None:
-            if is_in_event_loop():
-                raise LocalProtocolError(
-                    f"{self.name} cannot start while a question is open. Use `async with`, or wait for the answer."
-                )
-            self._host.questions.check_may_wait(self.name)
+            self._host.questions.check_may_wait(
+                f"Waiting until {self.name} may start, while a question is open,",
+                f"For a block, write `async with`. For a tool, {how_to_wait(self.name)}.",
+            )
             blocking.arrived.wait()
 
     async def __aenter__(self) -> Call:
@@ -161,13 +166,14 @@ class Call:
             self.is_running = True
             host.calls[self.id] = self  # first, so that it is ended if we are interrupted here
             try:
-                emitter.emit(ToolInvoked, **members)
+                emitter.emit(ToolInvoked, attend={"skipped": True} if self._is_skipped else None, **members)
             except Exception:
                 self.is_running = False
                 del host.calls[self.id]
                 raise
-            except BaseException as error:  # announced or not, it does not run
-                self.end(error)
+            except BaseException:  # announced or not, it does not run
+                with suppress(LocalProtocolError):
+                    self._complete_stopped()
                 raise
             if self._ask is not None:
                 host.questions.call_began(self._ask)
@@ -204,13 +210,31 @@ class Call:
             summaries = summarize_call_result(self.name, self._seconds())
             if self._result is not None:
                 summaries = complete_summaries(self._result, summaries)
-            self._complete("success", summaries)
-        elif find_stopper(error) is not None:  # C-42: it has stopped
-            self._complete("error", summarize_call_failure(self.name, "cancelled"), error_message="cancelled")
+            self._complete("success", summaries, "done")
+        elif self._may_change_something and _is_effect_unknown(error):
+            if self.is_running:
+                error.add_note(describe_possible_effect(self._label))
+            self.abandon()
+        elif find_stopper(error) is not None:
+            self._complete_stopped()
         else:
             _, name = classify_error(error)
-            summaries = summarize_call_failure(self.name, name)
-            self._complete("error", summaries, error_message=ensure_full_stop(name))
+            summaries, message = summarize_call_failure(self.name, name, is_irreversible=self._irreversible)
+            self._complete("error", summaries, "failed", error_message=message)
+
+    def end_early(self) -> None:
+        """End the call because its caller takes no more of what it gives: it ran as far as it was asked to."""
+        with suppress(LocalProtocolError):  # the session ends what is left open
+            self._complete("success", summarize_early_end(self.name), "done")
+
+    @property
+    def _may_change_something(self) -> bool:
+        return self._irreversible or self._risk != "low" or self._ask is not None
+
+    @property
+    def _label(self) -> str:
+        """What the call does, in few words: what was agreed to, else the name of the tool."""
+        return self._ask.label if self._ask is not None else humanize_name(self.name)
 
     # -- what is not done at once ------------------------------------------------------------
 
@@ -235,6 +259,8 @@ class Call:
                 try:
                     advance, sent = generator.send, (yield value)
                 except GeneratorExit:
+                    generator.close()
+                    self.end_early()
                     raise
                 except BaseException as error:
                     advance, sent = generator.throw, error
@@ -256,7 +282,12 @@ class Call:
                         value = await generator.asend(sent)
                     except StopAsyncIteration:
                         break
-                    sent = yield value
+                    try:
+                        sent = yield value
+                    except GeneratorExit:
+                        await generator.aclose()
+                        self.end_early()
+                        raise
         except BaseException as error:
             self.end(error)
             raise
@@ -278,29 +309,48 @@ class Call:
 
     def end_with_future(self, future: Future[Any]) -> None:
         """End the block with what a thread has done for it."""
-        self.end(asyncio.CancelledError() if future.cancelled() else future.exception())
+        if future.cancelled():  # which is possible only before it runs
+            with suppress(LocalProtocolError):
+                self._complete_stopped()
+        else:
+            self.end(future.exception())
 
     def skip(self) -> None:
         """Announce a call that was agreed to and will not run. HITL-018"""
-        self._summary, summaries = summarize_skipped_call(self.name)
+        summaries = summarize_skipped_call(self._label)
+        self._summary = summaries
+        self._is_skipped = True
         if self._try_begin() is None:
-            self._complete("error", summaries, error_message=summaries.normal)
+            self._complete("error", summaries, "not_done", error_message=summaries.normal)
 
     def abandon(self) -> None:
-        """Announce that the session ends while the call runs, so that its effect is not known. C-42"""
+        """Announce that nobody waits for the call any more, so that its effect is not known. C-42, TOOL-008"""
         summaries = summarize_abandoned_call(self.name)
-        self._complete("timeout", summaries, error_message=summaries.normal)
+        self._complete("timeout", summaries, "may_have_happened", error_message=summaries.normal)
 
-    def _complete(self, status: str, summaries: Summaries, error_message: str | None = None) -> None:
+    def _complete_stopped(self) -> None:
+        """Announce that the call was stopped, and has nothing changed that anybody was asked about. C-42"""
+        self._complete("error", summarize_stopped_call(self.name), "not_done", error_message="cancelled")
+
+    def _complete(
+        self,
+        status: str,
+        summaries: Summaries,
+        outcome: Literal["done", "failed", "not_done", "may_have_happened"],
+        error_message: str | None = None,
+    ) -> None:
         emitter = self._host.emitter
         with emitter.lock:
             if not self.is_running:
                 return  # abandoned when its session ended; there is nobody left to tell
+            self._host.flush_outputs()
             self.is_running = False
             del self._host.calls[self.id]
+            self._note_outcome(outcome)
             emitter.emit(
                 ToolCompleted,
                 summaries,
+                attend={"skipped": True} if self._is_skipped else None,
                 tool=self.name,
                 tool_call_id=self.id,
                 status=status,
@@ -308,6 +358,14 @@ class Call:
                 error_message=UNSET if error_message is None else clean_text(error_message, 4096),
             )
             self._host.settle_state("thinking")
+
+    def _note_outcome(self, outcome: Literal["done", "failed", "not_done", "may_have_happened"]) -> None:
+        """Remember for the end of the session what somebody agreed to and was not done, and what may have happened."""
+        action = self._ask.about if self._ask is not None else f"{self.name} {self._args}"
+        if outcome == "done":
+            self._host.unfinished.forget(action)
+        elif self._ask is not None or (outcome == "may_have_happened" and self._may_change_something):
+            self._host.unfinished.note(action, self._label, outcome)
 
     def _seconds(self) -> float:
         return max(0.0, self._host.emitter.clock() - self._started_at)
@@ -330,6 +388,11 @@ def check_is_bool(**settings: object) -> None:
             raise TypeError(f"{name} is True or False, not {value!r}.")
 
 
+def how_to_wait(name: str) -> str:
+    """Return what to write in asyncio for a plain function that has to wait for a person."""
+    return f"make it `async def {name}` and await it, or call it with `await asyncio.to_thread({name}, …)`"
+
+
 _STOPPERS: Final[dict[type[BaseException], Literal["user", "producer", "system"]]] = {
     KeyboardInterrupt: "user",
     SystemExit: "system",
@@ -341,3 +404,12 @@ _STOPPERS: Final[dict[type[BaseException], Literal["user", "producer", "system"]
 def find_stopper(error: BaseException) -> Literal["user", "producer", "system"] | None:
     """Return who stopped the work, if an error says that it was stopped and not that it failed."""
     return next((stopper for kind, stopper in _STOPPERS.items() if isinstance(error, kind)), None)
+
+
+def _is_effect_unknown(error: BaseException) -> bool:
+    """Whether an error says that a call was broken off, or that an answer was waited for in vain; not what it did."""
+    if isinstance(error, BaseExceptionGroup):
+        return any(map(_is_effect_unknown, error.exceptions))
+    # Network libraries have their own: httpx.ReadTimeout is no TimeoutError.
+    is_timeout = any("timeout" in kind.__name__.lower() for kind in type(error).__mro__)
+    return is_timeout or find_stopper(error) is not None

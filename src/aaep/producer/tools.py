@@ -25,8 +25,17 @@ from ..text.phrases import humanize_name
 from ..text.summaries import SummaryLike, clean_text
 from .questions import Answer, Ask, build_confirmation
 from .session import Session
-from .tool_arguments import Snapshot, describe_all, describe_briefly, fill_template, take_snapshot
-from .tool_call import Call, check_is_bool, classify_risk
+from .tool_arguments import (
+    Snapshot,
+    describe_all,
+    describe_briefly,
+    describe_owner,
+    fill_template,
+    has_state,
+    take_snapshot,
+)
+from .tool_call import Call, check_is_bool, classify_risk, how_to_wait
+from .tool_function import ToolFunction
 
 __all__ = ["Refused", "Tool"]
 
@@ -63,7 +72,8 @@ class Tool:
         on_refusal: Literal["return", "raise"],
     ) -> None:
         """``find_session`` returns the session that a call of the tool with that name belongs to, or raises."""
-        self.name = name or re.sub(r"[^A-Za-z0-9_.-]", "_", getattr(function, "__name__", "tool"))
+        self._target = ToolFunction(function)
+        self.name = name or re.sub(r"[^A-Za-z0-9_.-]", "_", self._target.name)
         if _is_tool_name(self.name) is None:
             raise ValueError(f"{self.name!r} cannot name a tool: letters, digits, _ . and - only, a letter first.")
         if on_refusal not in ("return", "raise"):
@@ -77,44 +87,60 @@ class Tool:
         self.description = inspect.getdoc(function)
         self._find_session = find_session
         self._function = function
-        self._signature = inspect.signature(function)
         for template in (action, consequence, summary):
             self._check_template(template)
-        self._is_method = "." in getattr(function, "__qualname__", "").rpartition("<locals>.")[2]
         self._action = action
         self._consequence = consequence
         self._summary = summary
         self._timeout = timeout
         self._on_refusal = on_refusal
+        if self.needs_confirmation and action is None:
+            self._check_is_describable(function)
 
     def find_session(self) -> Session:
         """Return the session that a call belongs to, or raise."""
         return self._find_session(self.name)
 
     def bind(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> dict[str, Any]:
-        """Return a call's arguments by name, defaults included."""
-        bound = self._signature.bind(*args, **kwargs)
-        bound.apply_defaults()
-        arguments = dict(bound.arguments)
-        # What a method is called on is not what it is called with.
-        if self._is_method and (first := next(iter(arguments), "")) in ("self", "cls"):
-            del arguments[first]
-        return arguments
+        """Return all arguments of a call by name: defaults, bound ones, and what a method is called on."""
+        return self._target.bind(args, kwargs)
+
+    def take_snapshot(self, arguments: dict[str, Any]) -> Snapshot:
+        """
+        Return what the arguments hold, to compare it later.
+
+        What a method is called on may hold anything, such as connections: of
+        that only what was read out has to stay the same.
+        """
+        return take_snapshot({name: value for name, value in arguments.items() if name != self._target.owner})
 
     def describe(self, arguments: dict[str, Any]) -> tuple[SummaryLike, str]:
         """Return the summary and the arguments that announce a call."""
         summary = clean_text(self._fill(self._summary, arguments, complete=False)) or None
-        return summary, describe_briefly(arguments)
+        others = dict(arguments)
+        owner = describe_owner(others.pop(self._target.owner)) if self._target.owner is not None else None
+        brief = describe_briefly(others)
+        return summary, f"{clean_text(owner, 300)}; {brief}".rstrip("; ") if owner else brief
 
-    def ask(self, session: Session, arguments: dict[str, Any], call_id: str, args: str) -> Ask:
-        """Ask the person about a call."""
-        named = humanize_name(self.name)
+    def compose_question(self, arguments: dict[str, Any]) -> tuple[str, str]:
+        """Return the action and the consequence that a person is asked about."""
         action = self._fill(self._action, arguments)
-        action = action or f"Use {named}. With {describe_all(arguments) or 'nothing more'}."
+        if not action:
+            others = dict(arguments)
+            owner = ""
+            if self._target.owner is not None:
+                owner = self._describe_owner(others.pop(self._target.owner), LocalProtocolError)
+            told = "; ".join(part for part in (owner, describe_all(others)) if part)
+            action = f"Use {humanize_name(self.name)}. With {told or 'nothing more'}."
         unknown = "What this changes is not stated." + (" It cannot be undone." if self.irreversible else "")
+        return action, self._fill(self._consequence, arguments) or unknown
+
+    def ask(self, session: Session, question: tuple[str, str], call_id: str, args: str) -> Ask:
+        """Ask the person about a call."""
+        action, consequence = question
         members = build_confirmation(
             action,
-            self._fill(self._consequence, arguments) or unknown,
+            consequence,
             risk=self.risk,
             irreversible=self.irreversible,
             timeout=self._timeout,
@@ -129,6 +155,7 @@ class Tool:
             about=members["action"],
             call=call_id,
             tool=self.name,
+            label=humanize_name(self.name) if self._action is None else "",
         )
         return questions.put(ask)
 
@@ -138,10 +165,10 @@ class Tool:
             raise Refused(answer)
         return answer.refusal
 
-    def check_unchanged(self, before: Snapshot, arguments: dict[str, Any]) -> None:
+    def check_unchanged(self, before: Snapshot, question: tuple[str, str], arguments: dict[str, Any]) -> None:
         """Raise if what would run is not what was read out: a consent is for one call with those arguments (CF-019)."""
         try:
-            is_same = take_snapshot(arguments) == before
+            is_same = self.take_snapshot(arguments) == before and self.compose_question(arguments) == question
         except LocalProtocolError:  # it could be compared before
             is_same = False
         if not is_same:
@@ -156,7 +183,7 @@ class Tool:
         except ValueError as error:
             raise ValueError(f"The text {template!r} of {self.name} cannot be filled in: {error}.") from error
         for name in names:
-            if _FIELD_SEPARATOR.split(name)[0] not in self._signature.parameters:
+            if _FIELD_SEPARATOR.split(name)[0] not in self._target.signature.parameters:
                 raise ValueError(
                     f"The text {template!r} of {self.name} cannot be filled in: {name!r} is none of its parameters."
                 )
@@ -165,11 +192,33 @@ class Tool:
         if template is None:
             return ""
         try:
-            return fill_template(template, arguments, complete=complete)
+            return fill_template(template, arguments, complete=complete, owner=self._target.owner)
         except (LookupError, TypeError, ValueError, AttributeError) as error:
             raise LocalProtocolError(
                 f"The text {template!r} of {self.name} cannot be filled in: {error}. Use the names of its parameters."
             ) from error
+
+    def _check_is_describable(self, function: Callable[..., Any]) -> None:
+        """Raise if what is bound to the function cannot be told, when the tool is defined. CF-019"""
+        if self._target.bound_owner is not None:
+            self._describe_owner(self._target.bound_owner, ValueError)
+        elif self._target.is_opaque:
+            raise ValueError(
+                f"What {self.name} does cannot be read out (a {type(function).__name__}), so nobody could know what "
+                "they agree to. Give the tool an `action` that says it, or wrap it in a function."
+            )
+
+    def _describe_owner(self, owner: object, error: type[Exception]) -> str:
+        """Return what a method is called on, nothing if there is nothing to tell, or raise: CF-019."""
+        described = describe_owner(owner)
+        if described is None and has_state(owner):
+            raise error(
+                f"What {self.name} is called on cannot be read out (a {type(owner).__name__}), so nobody could know "
+                f"what they agree to. Give the tool an `action` that says it, such as "
+                f'"{humanize_name(self.name).capitalize()} {{{self._target.owner}.name}}.", '
+                f"or give {type(owner).__name__} a __str__."
+            )
+        return described or ""
 
     # -- the function that agent code calls ------------------------------------------------------
 
@@ -237,7 +286,9 @@ class Tool:
         """Return the block to run in, or the refusal, once the person has answered. Waits in this thread."""
         if self.needs_confirmation:
             # Before anything is asked: the question would be in vain.
-            self.find_session()._activity.questions.check_may_wait(self.name)
+            self.find_session()._activity.questions.check_may_wait(
+                f"Waiting for the answer to {self.name}", f"Instead, {how_to_wait(self.name)}."
+            )
         attempt = _Attempt(self, args, kwargs)
         return attempt.admit(attempt.ask.wait() if attempt.ask is not None else None)
 
@@ -255,12 +306,13 @@ class _Attempt:
         self._session = tool.find_session()
         self._arguments = tool.bind(args, kwargs)
         self._call_id = new_id("call_")
-        self._before: Snapshot = take_snapshot(self._arguments) if tool.needs_confirmation else ()
+        self._before: Snapshot = tool.take_snapshot(self._arguments) if tool.needs_confirmation else ()
         # First: nobody agrees to what then cannot be announced.
         self._summary, self._args = tool.describe(self._arguments)
         self.ask: Ask | None = None
         if tool.needs_confirmation:
-            self.ask = tool.ask(self._session, self._arguments, self._call_id, self._args)
+            self._question = tool.compose_question(self._arguments)
+            self.ask = tool.ask(self._session, self._question, self._call_id, self._args)
 
     def admit(self, answer: Answer | None) -> Call | str:
         """Return the block to run in, or the refusal."""
@@ -281,7 +333,7 @@ class _Attempt:
 
     def _check_unchanged(self) -> None:
         if self.ask is not None:
-            self._tool.check_unchanged(self._before, self._arguments)
+            self._tool.check_unchanged(self._before, self._question, self._arguments)
 
 
 def _end_with_result(block: Call, result: Any) -> Any:

@@ -2,10 +2,11 @@
 Our own extension ``attend``, for what a listener needs and the core leaves out.
 
 ``attend`` ties an outcome to its prompt (CF-025), links a session to its parent
-(C-19), marks a catch-up after a reconnect (C-36) and tells a hub which
-principals a session is for (CF-145). With it a subscriber asks for more time
-(CF-028), for what it missed (CF-084), and for a session to be stopped (CF-147);
-it asks in a renegotiation, which every transport carries.
+(C-19), marks a catch-up after a reconnect (C-36) and a call that was agreed to
+and never began (HITL-018), and tells a hub which principals a session is for
+(CF-145). With it a subscriber asks for more time (CF-028), for what it missed
+(CF-084), and for a session to be stopped (CF-147); it asks in a renegotiation,
+which every transport carries.
 """
 
 from __future__ import annotations
@@ -47,6 +48,10 @@ class Attend(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tr
             tuple[str, ...],
             Meta(description="From an agent to its hub, on session.started: the principals it is for (CF-145)."),
         ]
+        | UnsetType
+    ) = UNSET
+    skipped: (
+        Annotated[bool, Meta(description="True on both events of a call that was agreed to and never began.")]
         | UnsetType
     ) = UNSET
     replay_of: Annotated[str, Meta(description="The id a replayed event had when it was live.")] | UnsetType = UNSET

@@ -35,6 +35,7 @@ from .events import (
     Envelope,
     HandoffRequested,
     OutputStreaming,
+    ProgressUpdated,
     SessionCompleted,
     SessionStarted,
     StateChanged,
@@ -64,7 +65,7 @@ Apply: TypeAlias = Callable[..., None]
 class AgentState:
     """The state of one agent in a session; several agents may share a session (A.9)."""
 
-    __slots__ = ("ended_prompts", "has_moved", "id", "implied_states", "outputs", "state", "timestamp")
+    __slots__ = ("ended_prompts", "has_moved", "id", "implied_states", "outputs", "progress", "state", "timestamp")
 
     def __init__(self, id: str) -> None:
         self.id = id
@@ -74,6 +75,7 @@ class AgentState:
         self.timestamp = ""
         self.ended_prompts: tuple[PromptState, ...] = ()  # prompts of this agent that ended with the last event
         self.outputs: dict[Any, OutputState] = {}
+        self.progress: ProgressUpdated | None = None  # the last one, which a reader that joins late is told
 
 
 class SessionState:
@@ -316,13 +318,16 @@ class SessionState:
         is_leaving_tool = (
             self.running_calls and left == "calling_tool" and entered not in ("awaiting_input", "calling_tool")
         )
-        if is_leaving_tool and any(call.agent == agent.id for call in self.running_calls):
+        if is_leaving_tool and self._is_calling(agent):
             self._report(violations, event, "TOOL-007", "A tool is running. Send tool.completed first.", "/from_state")
         if self.prompts and self.is_whole and entered not in ("thinking", "deciding"):
             for prompt in self._abandoned_prompts(event, agent):
                 if prompt.kind == "confirmation":
                     text = f"A confirmation was pending and the agent went on to {entered} without an answer."
                     self._report(violations, event, "CONF-071", text, "/to_state")
+
+    def _is_calling(self, agent: AgentState) -> bool:
+        return any(call.agent == agent.id for call in self.running_calls)
 
     def _judge_chain(self, event: StateChanged, agent: AgentState, violations: list[Violation]) -> None:
         """Report a state change that does not continue from the last one. STATE-001, STATE-002 §4.2.1"""
@@ -439,7 +444,9 @@ class SessionState:
         is_writing = agent.state == "writing_output"
         if is_writing and output is not None and output.stage == "open" and event.position == output.end + output.shift:
             return  # the next chunk of an output, as nearly all are
-        if not is_writing and "output" not in self._reported and self._is_state_known(agent):
+        # While a tool runs, a state.changed to writing_output would leave the tool, which TOOL-007 forbids.
+        is_unannounced = not is_writing and not self._is_calling(agent) and "output" not in self._reported
+        if is_unannounced and self._is_state_known(agent):
             self._report(violations, event, "LVL-007", "No state.changed to writing_output came before the output.")
         if output is None:
             output = OutputState()
@@ -506,10 +513,13 @@ class SessionState:
             for prompt in self.prompts.values():
                 prompt.note_call(event)
         call_id = "" if event.tool_call_id is UNSET else event.tool_call_id
-        call = CallState(event.tool, agent.id, call_id)
+        call = CallState(event, agent.id, call_id)
         self.running_calls.append(call)
         if call_id:  # of several running calls with one id, the oldest completes first
             self._calls_by_id.setdefault(call_id, call)
+
+    def _apply_progress(self, event: ProgressUpdated, agent: AgentState, _now: float) -> None:
+        agent.progress = event
 
     def _apply_completed(self, event: ToolCompleted, agent: AgentState, _now: float) -> None:
         call = self._find_call(event, agent)
@@ -535,7 +545,8 @@ class SessionState:
                 return
         if output is None:
             output = agent.outputs[event.output_id] = OutputState()
-            if agent.state != "writing_output" and self._is_state_known(agent):
+            is_unannounced = agent.state != "writing_output" and not self._is_calling(agent)
+            if is_unannounced and self._is_state_known(agent):
                 self._reported.add("output")
         output.apply_chunk(event)
         if not event.complete and agent.state != "writing_output":
@@ -556,6 +567,7 @@ class SessionState:
 _HANDLERS: Final[dict[type[Any], tuple[str, Judge | None, Apply | None]]] = {
     SessionStarted: ("started", None, None),
     StateChanged: ("other", SessionState._judge_state, SessionState._apply_state),
+    ProgressUpdated: ("other", None, SessionState._apply_progress),
     ToolInvoked: ("other", SessionState._judge_invoked, SessionState._apply_invoked),
     ToolCompleted: ("other", SessionState._judge_completed, SessionState._apply_completed),
     OutputStreaming: ("other", SessionState._judge_chunk, SessionState._apply_chunk),

@@ -136,13 +136,14 @@ Fault = tuple[str, str, str, Severity | Literal[""]]  # rule, sentence, path, se
 
 
 class CallState:
-    """The state of one tool call, by the table ``CALL_TRANSITIONS``."""
+    """The state of one tool call, by the table ``CALL_TRANSITIONS``, and the event that announced it."""
 
-    __slots__ = ("agent", "id", "stage", "tool")
+    __slots__ = ("agent", "event", "id", "stage", "tool")
 
-    def __init__(self, tool: str, agent: str, id: str) -> None:
+    def __init__(self, event: ToolInvoked, agent: str, id: str) -> None:
         self.stage = CALL_TRANSITIONS["new", "invoked"]
-        self.tool = tool
+        self.event = event
+        self.tool = event.tool
         self.agent = agent
         self.id = id
 

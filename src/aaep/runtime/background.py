@@ -12,9 +12,9 @@ from collections.abc import Callable, Coroutine, Generator, Iterable
 from concurrent.futures import Future, InvalidStateError
 from typing import Any, Final, Generic, TypeVar
 
-from ..errors import AaepError
+from ..errors import AaepError, LocalProtocolError
 
-__all__ = ["BackgroundLoop", "Waitable", "close_server", "is_in_event_loop"]
+__all__ = ["BackgroundLoop", "Waitable", "check_may_block", "close_server", "is_in_event_loop"]
 
 T = TypeVar("T")
 
@@ -25,10 +25,15 @@ _log: Final = logging.getLogger("aaep.runtime")
 
 
 class Waitable(Generic[T]):
-    """A value that becomes available later: call ``wait()`` in blocking code, ``await`` it in asyncio."""
+    """
+    A value that becomes available later: call ``wait()`` in blocking code, ``await`` it in asyncio.
 
-    def __init__(self, future: Future[T] | None = None) -> None:
+    ``owner`` is kept alive as long as somebody waits.
+    """
+
+    def __init__(self, future: Future[T] | None = None, *, owner: object = None) -> None:
         self._future: Future[T] = Future() if future is None else future
+        self._owner = owner
 
     @property
     def done(self) -> bool:
@@ -49,7 +54,14 @@ class Waitable(Generic[T]):
             self._future.set_exception(error)
 
     def wait(self, timeout: float | None = None) -> T:
-        """Wait for the value and return it. Raises :exc:`TimeoutError` after ``timeout`` seconds."""
+        """
+        Wait for the value and return it. Raises :exc:`TimeoutError` after ``timeout`` seconds.
+
+        On a thread with a running event loop it raises :exc:`~aaep.errors.LocalProtocolError` if it would have
+        to wait: nothing else could run there meanwhile, and often not even what brings the value.
+        """
+        if not self._future.done():
+            check_may_block("wait()", "Write `await` in front of it in place of `.wait()`.")
         if threading.current_thread() is not threading.main_thread():
             return self._future.result(timeout)
         # A signal that arrives just before a wait does not interrupt it, so the main thread waits in short steps.
@@ -62,8 +74,9 @@ class Waitable(Generic[T]):
         return self._future.result()
 
     def __await__(self) -> Generator[Any, None, T]:
-        # Shielded: cancelling one waiter must not cancel the future that others wait for.
-        return asyncio.shield(asyncio.wrap_future(self._future)).__await__()
+        # Shielded: cancelling one waiter must not cancel the future that others wait for. A generator, so that it
+        # holds this object, and with it the owner.
+        return (yield from asyncio.shield(asyncio.wrap_future(self._future)).__await__())
 
 
 class BackgroundLoop:
@@ -176,6 +189,12 @@ def is_in_event_loop() -> bool:
     except RuntimeError:
         return False
     return True
+
+
+def check_may_block(what: str, instead: str) -> None:
+    """Raise :exc:`~aaep.errors.LocalProtocolError` on a thread with a running event loop: nothing may block there."""
+    if is_in_event_loop():
+        raise LocalProtocolError(f"{what} would stop the event loop of this thread, so nothing was done. {instead}")
 
 
 def _new_loop() -> asyncio.AbstractEventLoop:

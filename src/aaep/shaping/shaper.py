@@ -107,7 +107,7 @@ class Shaper:
     ``hold`` is how long a finished sentence may wait for the text after it, in seconds.
     """
 
-    def __init__(self, terms: Capabilities, *, hold: float = 1.0, registry: Registry = BUNDLED_REGISTRY) -> None:
+    def __init__(self, terms: Capabilities, *, hold: float = 0.3, registry: Registry = BUNDLED_REGISTRY) -> None:
         terms = with_defaults(terms)
         self._hold = hold
         self._adapter = EventAdapter(terms, registry)
@@ -356,6 +356,9 @@ class Shaper:
         key = (event.producer.agent_id, event.output_id)
         buffer = session.buffers.get(key)
         outgoing = self._release_omitted(event, session)
+        if event.position == 0 and session.buffers:  # what was written before another output began comes before it
+            for other in [other for other in session.buffers if other[0] == key[0] and other != key]:
+                outgoing += self._flush_buffer(session, other)
         if buffer is not None and (not is_mergeable(event) or not buffer.can_append(event)):
             outgoing += self._flush_buffer(session, key)
             buffer = None

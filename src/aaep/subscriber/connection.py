@@ -34,7 +34,7 @@ from ..runtime.background import BackgroundLoop, Waitable
 from ..runtime.ids import format_timestamp
 from ..runtime.mailbox import Mailbox
 from ..runtime.options import list_keywords
-from ..text.phrases import PHRASES
+from ..text.phrases import PHRASES, describe_close_reason, format_duration
 from ..text.sanitize import sanitize
 from ..transports.base import Channel, ChannelLost, ChannelRefused, ReceivedMessage
 from .audit import StreamAudit
@@ -66,6 +66,7 @@ _random: Final = random.SystemRandom()  # its own: what others seed or replay is
 
 FIRST_RETRY_DELAY: Final = 0.5  # seconds between tries, at first
 MAX_RETRY_DELAY: Final = 30.0  # and at most
+MAX_LOCAL_RETRY_DELAY: Final = 2.0  # at most where it costs nothing: on this machine
 OPEN_AFTER: Final = 1.0  # seconds after which a stream that did not break counts as open
 FAREWELL_TIMEOUT: Final = 0.7  # seconds for a farewell that nobody may be there to hear
 _RETRYABLE_REASONS: Final = ("rate_limit", "transport_unavailable", "unknown")  # SUB-051: may be granted another time
@@ -76,18 +77,20 @@ _NORMAL_ENDS: Final = ("producer_shutdown", "subscriber_shutdown", "superseded")
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Reconnect:
     """
-    When a subscriber connects again by itself.
+    When a subscriber connects again by itself, and until when.
 
     ``after_loss``: when the connection breaks. ``after_goodbye``: also when an agent said that it ends; a
     hub is waited for in any case. ``at_start``: also when there is no answer at first. With
     ``other_transports``, an address that fails is replaced by another one on the same host that the
-    producer's manifest lists.
+    producer's manifest lists. After ``give_up_after`` seconds without a connection it is given up;
+    without a number it never is.
     """
 
     after_loss: bool = True
     after_goodbye: bool = False
     at_start: bool = True
     other_transports: bool = False
+    give_up_after: float | None = None
 
 
 @list_keywords()
@@ -107,7 +110,11 @@ class SubscriberRuntime:
 
 
 class Connection:
-    """The connection of one subscriber to one producer, from the first request to the end."""
+    """
+    The connection of one subscriber to one producer, from the first request to the end.
+
+    ``is_local``: the producer is on this machine, where one may knock more often.
+    """
 
     def __init__(
         self,
@@ -117,6 +124,7 @@ class Connection:
         *,
         resume_after: str,
         reconnect: Reconnect,
+        is_local: bool = False,
         on_finding: Callable[[Finding], None] | None,
         on_status: Callable[[Status], None] | None,
         verifier: ManifestVerifier | None,
@@ -126,6 +134,7 @@ class Connection:
         self.requested_terms = terms
         self._build_request = build_request
         self._reconnect = reconnect
+        self._max_retry_delay = MAX_LOCAL_RETRY_DELAY if is_local else MAX_RETRY_DELAY
         self._on_status = on_status
         self._verifier = verifier
         self.proof: Proof | None = None
@@ -151,6 +160,7 @@ class Connection:
         self.done: Future[None] = Future()
         self._deduplicator = Deduplicator()
         self._attempts = 0
+        self._unreachable_since: float | None = None  # when it was first tried in vain, since the stream was up
         self._is_open = False  # whether the stream is up
         self._is_resuming = False
         self._is_renewing = False
@@ -174,14 +184,15 @@ class Connection:
             elif self._background is not None:
                 self._background.check_alive()
 
-    def run_soon(self, work: Coroutine[Any, Any, T]) -> Waitable[T]:
-        """Have the loop do something that is waited for elsewhere."""
+    def run_soon(self, work: Coroutine[Any, Any, T], *, owner: object = None) -> Waitable[T]:
+        """Have the loop do something that is waited for elsewhere; ``owner`` is kept alive meanwhile."""
         self.start()
         with self.lock:
             if self._background is None or self.done.done():
                 work.close()
                 raise AaepError("The subscription has ended. Make a new Subscriber.")
-            return Waitable(asyncio.run_coroutine_threadsafe(_as_aaep_error(work), self._background.loop))
+            future = asyncio.run_coroutine_threadsafe(_as_aaep_error(work), self._background.loop)
+            return Waitable(future, owner=owner)
 
     def close(self, reason: str = "subscriber_shutdown", text: str = "The reader has closed.") -> Waitable[None]:
         """Say goodbye and end. Closing twice is fine."""
@@ -296,10 +307,8 @@ class Connection:
         if reason == "producer_shutdown" and (
             self._reconnect.after_goodbye or (agent == HUB_AGENT_ID and self._reconnect.after_loss)
         ):
-            text = (
-                f"{said or PHRASES['closed.producer_shutdown'].format(PHRASES['agent'])} Waiting for it to come back."
-            )
-            await self._wait_before_retry(text, ChannelLost(text))
+            text = said or describe_close_reason(reason, is_hub=agent == HUB_AGENT_ID)
+            await self._wait_before_retry(text, ChannelLost(text), reason_code=reason)
             return True
         log.info("The producer ended the subscription: %s.", sanitize(reason))
         name = "" if self.producer is None else get_member(self.producer, "agent_name") or agent
@@ -308,19 +317,29 @@ class Connection:
             raise SubscriptionRefused(reason, said)
         return False
 
-    async def _wait_before_retry(self, why: str, error: AaepError, least: float = 0.0) -> None:
+    async def _wait_before_retry(
+        self, why: str, error: AaepError, least: float = 0.0, *, reason_code: str = ""
+    ) -> None:
         """Wait before the next try, longer each time, and not in step with others."""
         if not self._reconnect.after_loss or not (self._reconnect.at_start or self.ready.done()):
             raise error
+        self._check_patience(why, error)
         self._attempts += 1
-        delay = max(
-            least,
-            min(MAX_RETRY_DELAY, FIRST_RETRY_DELAY * 2 ** min(self._attempts - 1, 10)) * (0.5 + self._random() / 2),
-        )
+        longest = min(self._max_retry_delay, FIRST_RETRY_DELAY * 2 ** min(self._attempts - 1, 10))
+        delay = max(least, longest * (0.5 + self._random() / 2))
         text = f"{why} Trying again in {delay:.1f} seconds."
         log.log(logging.DEBUG if self._on_status else logging.WARNING, "%s", text)  # said once, somewhere
-        self._set_status("waiting", text, delay)
+        self._set_status("waiting", text, delay, reason_code)
         await self._sleep(delay)
+
+    def _check_patience(self, why: str, error: AaepError) -> None:
+        """Raise if there was no connection for so long that it is given up."""
+        now = self.clock()
+        if self._unreachable_since is None:
+            self._unreachable_since = now
+        limit = self._reconnect.give_up_after
+        if limit is not None and now - self._unreachable_since >= limit:
+            raise ChannelLost(f"Gave up after {format_duration(limit)} without a connection. {why}") from error
 
     # -- the handshake ---------------------------------------------------------------------
 
@@ -462,6 +481,7 @@ class Connection:
             self._is_open, self._is_resuming = False, True
 
     def _mark_open(self) -> None:
+        self._unreachable_since = None
         if not self._is_open:
             self._is_open = True
             self._set_status("resumed", PHRASES["reconnected"])
@@ -545,8 +565,8 @@ class Connection:
     def _timestamp(self) -> str:
         return format_timestamp(self.wall())
 
-    def _set_status(self, kind: StatusKind, text: str, retry: float | None = None) -> None:
-        self.status = Status(kind, text, retry, self.status.reason_code if kind == "ended" else "")
+    def _set_status(self, kind: StatusKind, text: str, retry: float | None = None, reason_code: str = "") -> None:
+        self.status = Status(kind, text, retry, self.status.reason_code if kind == "ended" else reason_code)
         self._notify_status(self.status)
 
     def _notify_status(self, status: Status) -> None:

@@ -75,7 +75,7 @@ class Status(msgspec.Struct, frozen=True):
     kind: StatusKind
     text: str
     retry: float | None = None
-    reason_code: str = ""  # the code with which the producer ended it, for programs and logs
+    reason_code: str = ""  # the code with which the producer ended it, also while it is waited for
 
 
 UNREADABLE: Final = Status("unread", PHRASES["unreadable"])

@@ -21,6 +21,7 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Any, Final, Self, TypeVar, Unpack
 
 from ..errors import AaepError
+from ..identity.origins import is_on_this_machine
 from ..presentation.announce import Announcement
 from ..presentation.preferences import DEFAULT_PREFERENCES, Preferences
 from ..presentation.presenter import Presenter
@@ -29,7 +30,7 @@ from ..protocol.audit import Audit, Finding
 from ..protocol.events import AwaitingClarification, AwaitingConfirmation, Envelope, ProducerInfo
 from ..protocol.fields import Verbosity
 from ..protocol.messages import Capabilities, Reply
-from ..runtime.background import Waitable, is_in_event_loop
+from ..runtime.background import Waitable, check_may_block, is_in_event_loop
 from ..runtime.ids import format_timestamp
 from ..runtime.options import list_keywords
 from ..transports.base import Channel, ChannelLost, connect, find_transport
@@ -123,6 +124,7 @@ class Subscriber:
             build_request,
             resume_after=resume_after,
             reconnect=reconnect,
+            is_local=isinstance(source, str) and is_on_this_machine(source),
             on_finding=on_finding,
             on_status=on_status,
             verifier=_build_verifier(trust, channel, source, connect.tls, is_required=bool(terms.require_signed)),
@@ -137,6 +139,7 @@ class Subscriber:
         return self
 
     def __next__(self) -> Envelope:
+        check_may_block("Iterating", "Write `async for` in place of `for`.")
         self._connection.start()
         got = self._connection.mailbox.get()
         if got is None:
@@ -289,11 +292,11 @@ class Subscriber:
     def ready(self) -> Waitable[Capabilities]:
         """Return a value to wait for: the terms, once the producer has granted them."""
         self._connection.start()
-        return Waitable(self._connection.ready)
+        return Waitable(self._connection.ready, owner=self)
 
     def renegotiate(self, **changes: Unpack[TermsChanges]) -> Waitable[Capabilities]:
         """Ask for other terms, by the names of :class:`Terms`. Returns a value to wait for: those that were granted."""
-        return self._connection.run_soon(self._connection.renegotiate(changes))
+        return self._connection.run_soon(self._connection.renegotiate(changes), owner=self)
 
     def stop(self, session_id: str) -> Waitable[Capabilities]:
         """
@@ -301,7 +304,7 @@ class Subscriber:
 
         It takes a subscription that may answer prompts, and a producer that knows our extension.
         """
-        return self._connection.run_soon(self._connection.renegotiate({"cancel": session_id}))
+        return self._connection.run_soon(self._connection.renegotiate({"cancel": session_id}), owner=self)
 
     def close(self, reason: str = "subscriber_shutdown", text: str = "The reader has closed.") -> Waitable[None]:
         """Tell the producer and disconnect. In a plain program that is done on return; in asyncio, await it."""

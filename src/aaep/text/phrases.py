@@ -13,6 +13,7 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Final, NamedTuple
 
+from .quotation import remove_quoted, speak_quotes
 from .sanitize import MAX_SPOKEN_LENGTH, sanitize, truncate
 
 __all__ = [
@@ -53,6 +54,12 @@ CATALOGUE: Final[Mapping[str, tuple[Phrase, ...]]] = {
         Phrase("undone", "{0} was not done.", "after Ended, or when nobody agreed to it", ("Delete a.txt",)),
         Phrase("undone.more.one", "1 more was not done.", "two were named, and there is another"),
         Phrase("undone.more", "{0} more were not done.", "two were named, and there are others", ("3",)),
+        Phrase("possible", "{0} may have happened.", "after Ended; it began and did not finish", ("Pay Ada",)),
+        Phrase("possible.more", "{0} more may have happened.", "two were named, and there are others", ("3",)),
+        Phrase("possible.check", "Check before you try again.", "after that"),
+        Phrase("undone.failed", "{0} failed.", "after Ended", ("Pay Ada",)),
+        Phrase("undone.failed.more", "{0} more failed.", "two were named, and there are others", ("3",)),
+        Phrase("failed.check", "Check what was done before you try again.", "something final failed half way"),
         Phrase("errored", "Failed.", "the work fails; then why, and what to do"),
         Phrase("cancelled", "Stopped.", "the work is stopped before its end"),
         Phrase("unfinished", "The work is not finished.", "after Stopped"),
@@ -117,6 +124,8 @@ CATALOGUE: Final[Mapping[str, tuple[Phrase, ...]]] = {
         Phrase("with", "With {0}.", "after Calling, detailed", ("url: a.txt",)),
         Phrase("undo.warning", "This cannot be undone.", "a tool begins that nobody was asked about"),
         Phrase("success", "{0} finished.", "a tool without its own sentence is done; terse always", ("Fetch",)),
+        Phrase("stopped", "{0} was stopped.", "a tool that changes nothing was cancelled", ("Look up",)),
+        Phrase("stopped.early", "{0} was stopped early.", "no more of it was wanted, detailed", ("Search",)),
         Phrase("success.summary", "{0}: done.", "a tool with its own sentence is done", ("Fetching a.txt",)),
         Phrase("error", "{0} failed.", "a tool failed, and nothing says why", ("Fetching a.txt",)),
         Phrase("error.reason", "{0} failed: {1}", "a tool failed", ("Fetching a.txt", "runtime error.")),
@@ -127,7 +136,12 @@ CATALOGUE: Final[Mapping[str, tuple[Phrase, ...]]] = {
             ("Pay",),
         ),
         Phrase("status", "It reported the status {0}.", "a tool ended in a way that is not ours", ("cached",)),
-        Phrase("skipped", "{0} was not begun.", "somebody agreed, and the agent no longer waited", ("Pay",)),
+        Phrase(
+            "skipped",
+            "{0} was not done: the agent stopped waiting.",
+            "somebody agreed, and the agent no longer waited",
+            ("Pay Ada",),
+        ),
         Phrase("says", "{0}:", "before the first sentence of an answer", ("Bank Assistant",)),
         Phrase("agent", "Agent", "in place of a name that is missing"),
         Phrase(
@@ -169,6 +183,14 @@ CATALOGUE: Final[Mapping[str, tuple[Phrase, ...]]] = {
         Phrase("unacceptable", "Accepting is not offered.", "only no is offered"),
         Phrase("uncut", "Hear the whole text before you can accept: {0}.", "a prompt was cut", ("m",)),
         Phrase("uncut.plain", "Hear the whole text before you can accept.", "a prompt was cut, and no key is known"),
+        Phrase("rest", "It goes on: {0}", "a prompt that was cut is heard further", ("to the end.",)),
+        Phrase("rest.action", "The action goes on: {0}", "the same, of the action", ("to the end.",)),
+        Phrase(
+            "rest.consequence",
+            "What happens if you accept goes on: {0}",
+            "the same, of the consequence",
+            ("to the end.",),
+        ),
         Phrase("key", "{0} {1}", "in the first prompt: the keys", ("a", "accept")),
         Phrase("key.accept", "accept", "a key"),
         Phrase("key.reject", "refuse", "a key"),
@@ -194,6 +216,7 @@ CATALOGUE: Final[Mapping[str, tuple[Phrase, ...]]] = {
         Phrase("again", "Again.", "what an urgent message interrupted is said again"),
         Phrase("still", "Still waiting for you.", "the prompt being answered is said again"),
         Phrase("other", "Another prompt is waiting for you.", "after one was closed; then the prompt"),
+        Phrase("waiting", "Another question is waiting.", "while one is being answered; then the key to hear it"),
         Phrase("about", "That was about this: {0}", "several prompts are open", ("Pay Ada.",)),
         Phrase("flood", "Many urgent messages are coming. They wait their turn from now on.", "once a minute at most"),
     ),
@@ -221,7 +244,7 @@ CATALOGUE: Final[Mapping[str, tuple[Phrase, ...]]] = {
         Phrase("reconnected", "Connected again.", "after the connection was lost; nothing was missed"),
         Phrase("gap", "Connected again. Something was missed meanwhile.", "after the connection was lost"),
         Phrase("connection.lost", "The connection is lost. {0}", "the connection breaks", ("Nothing answers.",)),
-        Phrase("waiting", "Waiting. This goes on by itself.", "the reader tries again until it succeeds"),
+        Phrase("connection.waiting", "Waiting. This goes on by itself.", "the reader tries again until it succeeds"),
         Phrase(
             "connection.ended", "The connection has ended for good. {0}", "it cannot go on", ("Access was denied.",)
         ),
@@ -252,7 +275,8 @@ CATALOGUE: Final[Mapping[str, tuple[Phrase, ...]]] = {
         Phrase("prompts.shown", "Prompts will be shown and not answered.", "answers are no longer possible"),
         Phrase("input.ended", "Standard input has ended. Listening goes on.", "the pipe is closed"),
         Phrase("goodbye", "Stopped listening.", "at the end"),
-        Phrase("goodbye.open", "Prompts left open: {0}.", "at the end, if there are any", ("1",)),
+        Phrase("goodbye.open.one", "1 question was not answered.", "at the end, if there is one"),
+        Phrase("goodbye.open", "{0} questions were not answered.", "at the end, if there are several", ("2",)),
         Phrase("other_session", "Other work asks something that is not shown here.", "only one session is shown"),
         Phrase("typed_before", "What was typed before this line does not count.", "keys came before a prompt was read"),
         Phrase("draft", "You were writing: {0}", "something was said in between", ("On Mon",)),
@@ -308,23 +332,34 @@ CATALOGUE: Final[Mapping[str, tuple[Phrase, ...]]] = {
         Phrase("accept.taken_back", "Taken back. Nothing was accepted.", "another key than the second one"),
         Phrase(
             "accept.second.key",
-            "Not accepted yet. Press y to accept this: {0} Any other key takes it back.",
+            "Not accepted yet. Press y to accept {0} Any other key takes it back.",
             "accepting needs a second key",
-            ("Pay Ada.",),
+            ("this: Pay Ada.",),
         ),
         Phrase(
             "accept.second.line",
-            "Not accepted yet. Write yes to accept this: {0} Any other line takes it back.",
+            "Not accepted yet. Write yes to accept {0} Any other line takes it back.",
             "accepting needs a second line",
-            ("Pay Ada.",),
+            ("this: Pay Ada.",),
         ),
+        Phrase("accept.this", "this: {0}", "what is to be accepted", ("Pay Ada.",)),
+        Phrase("accept.long", "what begins like this: {0}…", "what is to be accepted, if it is long", ("Run this",)),
+        Phrase("leave.one", "1 question is open.", "leaving is wanted; then what to do with it"),
+        Phrase("leave", "{0} questions are open.", "leaving is wanted; then what to do with them", ("2",)),
+        Phrase("leave.refuse", "{0} to refuse {1} and leave,", "after that", ("r", "it")),
+        Phrase("leave.keys", "Press {0} {1} to leave {2} open, {3} to stay.", "after that", ("…", "l", "it", "Escape")),
+        Phrase(
+            "leave.lines", "Write {0} {1} to leave {2} open, {3} to stay.", "after that", ("…", "leave", "it", "stay")
+        ),
+        Phrase("leave.stayed", "You stay. Nothing was answered.", "another key than those for leaving"),
+        Phrase("waiting.key", "Press o to hear it.", "after Another question is waiting"),
+        Phrase("waiting.line", "Write next to hear it.", "the same, where lines are typed"),
         Phrase("keys.several", "Several keys came at once. None of them counts. Press one key at a time.", "so it was"),
         Phrase("keys.unknown", "The key {0} does nothing here. Press ? for help.", "a key has no meaning", ("x",)),
         Phrase(
             "keys.too_soon",
-            "That key {0} came too soon and does not count. Wait a moment, then press it once.",
+            "That key came too soon and does not count. Wait a moment, then press it once.",
             "a key came before the prompt can have been read",
-            ("a",),
         ),
         Phrase("draft.begin", "Write your answer. Enter sends it. Escape leaves it unsent.", "Enter at a question"),
         Phrase("draft.empty", "Nothing was written. Nothing was sent.", "Enter with nothing written"),
@@ -357,6 +392,23 @@ CATALOGUE: Final[Mapping[str, tuple[Phrase, ...]]] = {
         Phrase("form.yes_no", "yes or no", "how to answer"),
         Phrase("form.numeric", "a number", "how to answer"),
         Phrase("form.freetext", "your own words", "how to answer"),
+    ),
+    "Markdown": (
+        Phrase("markdown.heading", "Heading: {0}", "a heading", ("Weekly report.",)),
+        Phrase("markdown.bullet", "Bullet: {0}", "an item of a list", ("Milk",)),
+        Phrase("markdown.bullet.nested", "Sub-bullet: {0}", "an item within an item", ("Oat milk",)),
+        Phrase("markdown.number", "{0}: {1}", "a numbered item", ("1", "First")),
+        Phrase("markdown.checked", "Checked: {0}", "a task that is ticked", ("Paid",)),
+        Phrase("markdown.unchecked", "Not checked: {0}", "a task that is not ticked", ("Sent",)),
+        Phrase("markdown.quote", "Quote: {0}", "a quotation", ("Be brief.",)),
+        Phrase("markdown.code", "Code", "code, then its language and length; the code itself on request"),
+        Phrase("markdown.coming", "coming", "after Code, while long code is being written"),
+        Phrase("markdown.line", "{0} line", "the length of code", ("1",)),
+        Phrase("markdown.lines", "{0} lines", "the length of code", ("12",)),
+        Phrase("markdown.table", "Table: {0}.", "the header of a table", ("Name, Size",)),
+        Phrase("markdown.cell", "{0}: {1}", "a cell of a table, with its column", ("Name", "a.txt")),
+        Phrase("markdown.image", "Image: {0}", "an image with a description", ("A chart",)),
+        Phrase("markdown.picture", "Image", "an image without one"),
     ),
     "Durations": (
         Phrase("moment", "less than a second", "never rounded up"),
@@ -427,15 +479,17 @@ def format_time_left(seconds: float) -> str:
 
 _MAX_ACTION_LENGTH: Final = 80  # characters of an action that a sentence about it names
 _MAX_NAMED_ACTIONS: Final = 2
-_SENTENCE_BREAK: Final = re.compile(r"(?<=[.!?])\s|(?<=[。！？])")
+_SENTENCE_BREAK: Final = re.compile(r"[.!?]\s|[。！？]|\n")
 
 
 def shorten_action(action: str) -> str:
-    """Return an action as the beginning of a sentence about it: its first sentence, cut if it is long, no full stop."""
-    text = sanitize(action)
-    first = _SENTENCE_BREAK.split(text, maxsplit=1)[0]
-    short = truncate(first, _MAX_ACTION_LENGTH).rstrip(" .!;:,…")
-    return f"{short}…" if len(first) > _MAX_ACTION_LENGTH else short
+    """Return an action as the beginning of a sentence about it, so that it cannot be taken for more than one."""
+    text = sanitize(action).rstrip(" .!;:…")
+    has_several_sentences = _SENTENCE_BREAK.search(remove_quoted(text)) is not None
+    text = speak_quotes(text)
+    if len(text) > _MAX_ACTION_LENGTH:
+        text = f"{truncate(text, _MAX_ACTION_LENGTH)}…"
+    return f"quote {text} end quote" if has_several_sentences else capitalize(text)
 
 
 def describe_undone(actions: Sequence[str]) -> str:
@@ -449,7 +503,9 @@ def describe_undone(actions: Sequence[str]) -> str:
 # -- formatting other text ------------------------------------------------------------------
 
 _SENTENCE_ENDS: Final = tuple(".!?…:;。！？؟।。：；")
-_CAMEL_CASE_BREAK: Final = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
+# Before a capital after a small letter, and where a word follows an acronym: HTTP Error, but URLs.
+_CAMEL_CASE_BREAK: Final = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z](?!s(?![a-z]))[a-z])")
+_ACRONYM: Final = re.compile(r"[A-Z]{2}")
 _WORD_SEPARATOR: Final = re.compile(r"[\s_.-]+")
 _CLOSING_MARKS: Final = "\"')]”’»」』）\u2069"
 
@@ -463,9 +519,11 @@ def truncate_with_notice(text: str, max_length: float = MAX_SPOKEN_LENGTH) -> st
 
 
 def humanize_name(name: str) -> str:
-    """Turn a tool's name into words: check_balance and checkBalance become "check balance"."""
-    words = _CAMEL_CASE_BREAK.sub(" ", name)
-    return " ".join(_WORD_SEPARATOR.split(words)).strip().lower() or name
+    """Turn a name into words: check_balance and checkBalance become "check balance", HTTPError "HTTP error"."""
+    words = [word for word in _WORD_SEPARATOR.split(_CAMEL_CASE_BREAK.sub(" ", name)) if word]
+    has_lower_case = any(char.islower() for char in name)  # otherwise capitals mark no acronym
+    kept = [word if has_lower_case and _ACRONYM.match(word) else word.lower() for word in words]
+    return " ".join(kept) or name
 
 
 def capitalize(text: str) -> str:

@@ -17,17 +17,36 @@ __all__ = [
     "SAFE_ENDINGS",
     "find_safe_length",
     "find_secrets",
+    "is_secret_name",
     "may_contain_secret",
     "redact",
 ]
 
 REDACTED: Final = "[redacted]"
 
+# The words of a name: of getHTTPHeader2, get, HTTP, Header.
+_NAME_WORD: Final = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[^\W\d_A-Za-z]+")
+_SECRET_WORDS: Final = frozenset(
+    "apikey auth authorisation authorization bearer credential credentials cvc cvv jwt passcode passphrase passwd "
+    "password passwords pin pwd secret secrets".split()
+)
+_KEY_KINDS: Final = frozenset("access api auth decryption encryption hmac master private secret signing ssh".split())
+_TOKEN_KINDS: Final = frozenset("access api auth bearer refresh session".split())  # "tokens" alone are counted
+# Words behind "token" with which it is no token.
+_TOKEN_MEASURES: Final = frozenset(
+    "budget cost count counter counts endpoint expiry index length limit limits name number offset position price "
+    "rate size total ttl type uri url usage".split()
+)
+
 _WORD_START: Final = r"(?<![A-Za-z0-9_])"  # not in the middle of a word
 _SECRET_NAME_PAIRS: Final = (("api", "key"), ("access", "token"), ("auth", "token"), ("client", "secret"))
 _SECRET_NAMES: Final = (
     *(first + between + second for first, second in _SECRET_NAME_PAIRS for between in ("_", "-", "")),
     *("password", "passwd", "passphrase", "secret", "bearer"),
+)
+_QUERY_NAMES: Final = (
+    *("token", "(?:access|auth|id|refresh)token", "(?:access|api|secret)[_-]?key", "(?:client)?secret"),
+    *("auth", "jwt", "passphrase", "passwd", "password", "pwd", "sig", "signature"),
 )
 _SECRET_PATTERN: Final = re.compile(
     "|".join(
@@ -45,6 +64,9 @@ _SECRET_PATTERN: Final = re.compile(
             # A name that announces a secret, and its value; the name is kept when redacting.
             f"(?i:(?<![A-Za-z])(?:{'|'.join(_SECRET_NAMES)})"
             r"(?:[\"']?\s*[:=]\s*[\"']?|\s+(?=[A-Za-z0-9_.-]{20})))(?P<value>(?!\[redacted\])[^\s\"'&,;]{4,})",
+            # A secret in an address: ?token=…, &api_key=…, #access_token=…
+            f"(?i:[?&#](?:[a-z0-9_.-]*[_.-])?(?:{'|'.join(_QUERY_NAMES)})"
+            r"=)(?P<query>(?!\[redacted\])[^\s\"'&#<>]+)",
             r"://[^\s/:@]+:(?P<password>(?!\[redacted\])[^\s/@]+)@",  # user:password@host
             r"(?<![0-9-])(?P<card>[0-9](?:[ -]?[0-9]){12,18})(?![0-9-])",
             r"(?<![0-9-])(?P<ssn>[0-8][0-9]{2}-[0-9]{2}-[0-9]{4})(?![0-9-])",
@@ -73,6 +95,7 @@ _PARTIAL_SECRET_PATTERN: Final = re.compile(
             f"(?i:(?<![A-Za-z])(?:{_join_prefixes(_SECRET_NAMES)}))",
             f"(?i:(?<![A-Za-z])(?:{'|'.join(_SECRET_NAMES)})[\"']?\\s*[:=]?\\s*[\"']?[^\\s\"'&,;]*)",
             r":(?:/(?:/[^\s/@]*)?)?",
+            r"[?&#][A-Za-z][A-Za-z0-9_.-]*(?:=[^\s\"'&#<>]*)?",
             r"(?<![0-9-])[0-9](?:[ -]?[0-9]){0,18}[ -]?",
             r"-{1,5}|-----[A-Z ]+-{0,4}",
         ]
@@ -94,6 +117,11 @@ _SECRET_MARKERS: Final = (
     "passw",
     "passphrase",
     "bearer",
+    "auth=",
+    "jwt=",
+    "pwd=",
+    "sig=",
+    "signature=",
     "://",
     "akia",
     "asia",
@@ -155,6 +183,20 @@ def _has_secret_marker(text: str) -> bool:
     if ("-" in lower or "_" in lower) and _SECRET_MARKER_PATTERN.search(lower) is not None:
         return True
     return _LONG_NUMBER.search(lower) is not None
+
+
+def is_secret_name(name: str) -> bool:
+    """Whether a name announces a secret, by its whole words: access_token and apiKey do, token_count and author not."""
+    words = [word.lower() for word in _NAME_WORD.findall(name)]
+    if not _SECRET_WORDS.isdisjoint(words):
+        return True
+    pairs = [*zip(words, [*words[1:], ""], strict=False)]
+    return any(
+        (word == "token" and following not in _TOKEN_MEASURES)
+        or (word in _KEY_KINDS and following in ("key", "keys"))
+        or (word in _TOKEN_KINDS and following == "tokens")
+        for word, following in pairs
+    )
 
 
 def find_secrets(text: str) -> Iterator[tuple[int, int]]:

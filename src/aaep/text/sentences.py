@@ -7,6 +7,9 @@ most one character past the white space after the boundary, and is deferred whil
 
 After a boundary the scan starts afresh, so it makes no difference whether a caller keeps the whole text or only the
 part that has not been sent yet.
+
+Text without marks does not go on for ever: after some 25 words it is cut where a clause ends, else between two words,
+and a run of letters without any space between two clusters.
 """
 
 # No library is used because existing segmenters (sentencex among them) take a finished text. With a growing one they
@@ -22,7 +25,15 @@ from typing import Final, Literal, NamedTuple
 
 import regex
 
-__all__ = ["Boundary", "CoalesceHint", "find_boundary", "split_at", "split_by_length", "split_with_hints"]
+__all__ = [
+    "Boundary",
+    "CoalesceHint",
+    "find_boundary",
+    "is_finished",
+    "split_at",
+    "split_by_length",
+    "split_with_hints",
+]
 
 Boundary = Literal["word", "sentence", "paragraph", "completion"]
 CoalesceHint = Literal["none", "word", "sentence", "paragraph", "completion"]
@@ -50,6 +61,7 @@ _GRAPHEME: Final = regex.compile(r"\X", regex.V1)
 _LEADING_SPACE: Final = regex.compile(rf"[{_SPACE}]*+", regex.V1)
 _FREE_STOP_PATTERN: Final = regex.compile(_FREE_STOPS, regex.V1)
 _END_MARK: Final = regex.compile(r"[\p{Sentence_Terminal}…;]", regex.V1)
+_FINAL_MARK: Final = regex.compile(rf"[\p{{Sentence_Terminal}}…][{_CLOSING_MARKS}]*+\Z", regex.V1)
 _BREAKING_SPACE: Final = regex.compile(rf"[[{_SPACE}]--[{_NO_BREAK_SPACES}]]", regex.V1)
 _LINE_BREAK_PATTERN: Final = regex.compile(rf"[{_LINE_BREAKS}]", regex.V1)
 # A blank line, or the paragraph separator. \r\n is one line break.
@@ -71,6 +83,18 @@ _ASCII_SPACE: Final = " \t\n\x0b\x0c\r"
 _ASCII_SENTENCE_END: Final = re.compile(
     rf"""(?P<run>[.!?\n\x0b\x0c\r](?:(?<=[.!?])[.!?)\]}}"'*_`~]+)?)(?P<space>[{_ASCII_SPACE}]*)"""
 )
+
+# How long text may be without a boundary, in tenths of an average English word: a character counts 1 and a space 6,
+# so that "The agent is working." is about four words. Where no spaces are written, a character says more.
+_MAX_LENGTH: Final = 300
+_USUAL_LENGTH: Final = 250  # where text without clauses is cut
+_MIN_CLAUSE_LENGTH: Final = 100  # a shorter clause is not worth a pause
+_SPACE_LENGTH: Final = 6
+_IDEOGRAPH: Final = regex.compile(r"[\p{Han}\p{Hiragana}\p{Katakana}]", regex.V1)
+_IDEOGRAPH_LENGTH: Final = 5
+_UNSPACED_LETTER: Final = regex.compile(r"[\p{Thai}\p{Lao}\p{Khmer}\p{Myanmar}]", regex.V1)
+_UNSPACED_LETTER_LENGTH: Final = 2
+_CLAUSE_END: Final = regex.compile(rf"[,;:–—؛،{_PAUSE_MARKS}][{_CLOSING_MARKS}]*+[{_SPACE}]*+", regex.V1)
 
 # Abbreviations after which the sentence continues. The lists are short on purpose: a missing one costs a misplaced
 # pause, a superfluous one joins two sentences. Single letters and dotted ones (U.S., z.B.) need no entry.
@@ -189,7 +213,11 @@ def _find_end(text: str, start: int, boundary: Boundary, rules: _LanguageRules) 
         return None
     pattern = {"word": rules.word_pattern, "sentence": rules.sentence_pattern, "paragraph": _BLANK_LINE}[boundary]
     leading = _LEADING_SPACE.match(text, start)
-    for match in pattern.finditer(text, leading.end() if leading else start):
+    begin = leading.end() if leading else start
+    limit = None if boundary == "paragraph" else _find_limit(text, begin)
+    for match in pattern.finditer(text, begin):
+        if limit is not None and match.start() >= limit:
+            break
         end = match.end()
         if end == len(text):
             return None  # more white space or another mark may still arrive
@@ -200,7 +228,63 @@ def _find_end(text: str, start: int, boundary: Boundary, rules: _LanguageRules) 
         if boundary == "sentence" and not _is_sentence_end(text, start, match, rules):
             continue
         return end
-    return None
+    return None if limit is None else _find_clause_end(text, begin, limit, rules)
+
+
+def _find_limit(text: str, begin: int) -> int | None:
+    """Return where text from ``begin`` is so long that it has to be cut before; None while it is not."""
+    if (len(text) - begin) * _SPACE_LENGTH <= _MAX_LENGTH:
+        return None
+    limit = _measure(text, begin, _MAX_LENGTH)
+    return limit if limit < len(text) else None
+
+
+def _measure(text: str, begin: int, max_length: int) -> int:
+    """Return the index at which the text from ``begin`` has the given length, or the text's own end."""
+    length = 0
+    for index in range(begin, len(text)):
+        if length >= max_length:
+            return index
+        char = text[index]
+        if char.isspace():
+            length += _SPACE_LENGTH
+        elif char.isascii():
+            length += 1
+        elif _IDEOGRAPH.match(char):
+            length += _IDEOGRAPH_LENGTH
+        else:
+            length += _UNSPACED_LETTER_LENGTH if _UNSPACED_LETTER.match(char) else 1
+    return len(text)
+
+
+def _find_clause_end(text: str, begin: int, limit: int, rules: _LanguageRules) -> int | None:
+    """Return where to cut text that goes on to ``limit`` without an end: after a clause, a word, or a cluster."""
+    first_useful = _measure(text, begin, _MIN_CLAUSE_LENGTH)
+    usual = _measure(text, begin, _USUAL_LENGTH)
+    last_word = 0
+    last_clause = 0
+    for match in rules.word_pattern.finditer(text, begin, limit + 1):
+        end = match.end()
+        gap = match["gap"]
+        if end > limit or _CLUSTER_CONTINUATION.match(text, end):
+            continue
+        if gap is not None and not _BREAKING_SPACE.search(gap):
+            continue
+        is_clause = gap is None or _CLAUSE_END.match(text, match.start() - 1) is not None
+        if is_clause and end >= first_useful:
+            last_clause = end
+        if end <= usual or not last_word:
+            last_word = end
+    if last_clause or last_word:
+        return last_clause or last_word
+    last = 0
+    for cluster in _CLUSTER.finditer(text, begin):
+        end = cluster.end()
+        if last and end > limit:
+            break
+        if end < len(text) and not text[end].isspace():  # white space begins no piece
+            last = end
+    return last or None
 
 
 def _is_ordinary_stop(text: str, start: int, stop: int, rules: _LanguageRules) -> bool:
@@ -228,15 +312,29 @@ def _find_boundary_in_prose(text: str, rules: _LanguageRules) -> int | None:
         if text[stop + 1] == " ":
             if text[stop + 2] in " \t" or not _is_ordinary_stop(text, start, stop, rules):
                 return None
+            if _is_long(text, start, stop):
+                return None
             start = stop + 2
         elif not text[stop + 1].isalnum():
             return None
         stop = text.find(".", stop + 1)
+    if _is_long(text, start, length):
+        return None
     return start if stop < 0 or text[stop + 1 :] in ("", " ") else None
 
 
-def _find_boundary_in_ascii(text: str, rules: _LanguageRules) -> int:
-    """Return the last sentence boundary in ASCII text, without the tests that only other scripts need."""
+def _is_long(text: str, start: int, end: int) -> bool:
+    """Whether ASCII text may be so long that it is cut without a mark."""
+    length = end - start
+    return length * _SPACE_LENGTH > _MAX_LENGTH and length + _SPACE_LENGTH * text.count(" ", start, end) > _MAX_LENGTH
+
+
+def _find_boundary_in_ascii(text: str, rules: _LanguageRules) -> int | None:
+    """
+    Return the last sentence boundary in ASCII text, without the tests that only other scripts need.
+
+    Return None if the text has a sentence that may be too long.
+    """
     length = len(text)
     start = 0
     begin = 0
@@ -254,8 +352,10 @@ def _find_boundary_in_ascii(text: str, rules: _LanguageRules) -> int:
                 ordinary = run == "." and _is_ordinary_stop(text, start, match.start(), rules)
                 if not ordinary and _is_continued(text, start, match, rules):
                     continue
+        if _is_long(text, start, end):
+            return None
         start = end
-    return start
+    return None if _is_long(text, start, length) else start
 
 
 def _iter_ends(text: str, boundary: Boundary, language: str) -> Iterator[int]:
@@ -267,26 +367,51 @@ def _iter_ends(text: str, boundary: Boundary, language: str) -> Iterator[int]:
         end = _find_end(text, end, boundary, rules)
 
 
-def find_boundary(text: str, boundary: Boundary, *, final: bool = False, language: str = "en") -> int:
+def find_boundary(
+    text: str, boundary: Boundary, *, final: bool = False, eager: bool = False, language: str = "en"
+) -> int:
     """
     Return how many code points of ``text`` can be sent now: its longest prefix known to end at such a boundary.
 
     White space belongs to the piece before it, so "Hello. " has no complete piece but "Hello. W" has one. Text that
     arrives later never changes the answer. With ``final`` no more text will arrive, and all of it can be sent.
+
+    With ``eager`` a sentence is complete as soon as no letter could continue it, as in "Hello. " and "你好。"; white
+    space and closing marks that arrive later then begin the next piece.
     """
     if final:
+        return len(text)
+    if eager and boundary == "sentence" and _is_surely_ended(text, language):
         return len(text)
     if boundary == "sentence" and text.isascii():
         rules = _rules_for(language)
         if rules.has_usual_ascii_ends:
             length = _find_boundary_in_prose(text, rules)
-            return _find_boundary_in_ascii(text, rules) if length is None else length
+            if length is None:
+                length = _find_boundary_in_ascii(text, rules)
+            if length is not None:
+                return length
     elif boundary == "paragraph" and len(text.splitlines()) < 2:
         return 0
     last = 0
     for last in _iter_ends(text, boundary, language):  # noqa: B007  # only the last end is needed
         pass
     return last
+
+
+def _is_surely_ended(text: str, language: str) -> bool:
+    """Whether a text ends with the end of a sentence, whatever letter or digit follows."""
+    if not text or not (text[-1].isspace() or _FREE_STOP_PATTERN.match(text[-1])):
+        return False
+    return all(find_boundary(text + char, "sentence", language=language) == len(text) for char in "Xx1")
+
+
+def is_finished(text: str, language: str = "en") -> bool:
+    """Whether a text ends with the end of a sentence, if nothing follows: "Hello." does, "Dr." and "Hello" do not."""
+    if not text or not (text[-1].isspace() or _FINAL_MARK.search(text[-8:])):
+        return False
+    ended = text if text[-1].isspace() else f"{text} "
+    return find_boundary(f"{ended}X", "sentence", language=language) == len(ended)
 
 
 def split_at(text: str, boundary: Boundary, language: str = "en") -> list[str]:

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from functools import lru_cache
 from typing import Any, Final, NamedTuple, TypeAlias
 
@@ -23,6 +23,7 @@ from .phrases import (
     format_duration,
     get_phrase,
     humanize_name,
+    shorten_action,
 )
 from .redaction import may_contain_secret, redact
 from .sanitize import LANG_MARKUP, MAX_SPOKEN_LENGTH, truncate
@@ -36,20 +37,26 @@ __all__ = [
     "clean_structure",
     "clean_text",
     "complete_summaries",
+    "describe_possible_effect",
     "detect_direction",
     "humanize_name",
     "summarize_abandoned_call",
+    "summarize_absence",
     "summarize_call",
     "summarize_call_failure",
     "summarize_call_result",
     "summarize_cancellation",
     "summarize_completion",
+    "summarize_early_end",
     "summarize_error",
     "summarize_handoff",
     "summarize_outcome",
     "summarize_progress",
+    "summarize_return",
     "summarize_skipped_call",
     "summarize_start",
+    "summarize_stopped_call",
+    "summarize_unfinished",
     "truncate_with_ellipsis",
 ]
 
@@ -65,6 +72,8 @@ class Summaries(NamedTuple):
 SummaryLike: TypeAlias = "str | tuple[str, str, str] | None"
 
 _MAX_SUMMARY_LENGTHS: Final = (4096, 16_384, 16_384)  # characters of terse, normal and detailed
+_LINE_BREAK: Final = re.compile("\r\n?|[\x0b\x0c\x1c-\x1e\x85\u2028\u2029]")  # of any kind but \n
+_SENTENCE_BREAK: Final = re.compile(r"[.!?。！？]\s")
 # Not allowed in text that is spoken or shown: controls, and overrides that can disguise it (C-59).
 _UNSAFE_CHARACTER: Final = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\ud800-\udfff]")
 
@@ -84,7 +93,7 @@ def clean_text(text: object, max_length: int = 16_384) -> str:
     """Make text fit to be sent: normal form C (I18N-026), secrets redacted, no disguises, bounded length."""
     cleaned = str(text)
     if not (cleaned.isascii() and cleaned.isprintable()):
-        cleaned = unicodedata.normalize("NFC", _UNSAFE_CHARACTER.sub(" ", cleaned))
+        cleaned = unicodedata.normalize("NFC", _UNSAFE_CHARACTER.sub(" ", _LINE_BREAK.sub("\n", cleaned)))
         if cleaned and unicodedata.category(cleaned[0])[0] == "M":  # I18N-031
             cleaned = "\u25cc" + cleaned
     if "<" in cleaned:
@@ -160,25 +169,38 @@ def summarize_call_result(name: str, seconds: float) -> Summaries:
     return summaries._replace(detailed=f"{summaries.detailed} {PHRASES['took'].format(format_duration(seconds))}")
 
 
-def summarize_call_failure(name: str, reason: str) -> Summaries:
-    """Summarize the failure of a call."""
+def summarize_early_end(name: str) -> Summaries:
+    """Summarize a call that ended because its caller wanted no more of what it gives, which is no failure."""
+    summaries = _summarize_plain_result(name)
+    return summaries._replace(detailed=PHRASES["stopped.early"].format(capitalize(humanize_name(name))))
+
+
+def summarize_call_failure(name: str, reason: str, *, is_irreversible: bool = False) -> tuple[Summaries, str]:
+    """Return the summaries of a failed call, and what is told of the reason."""
     tool = capitalize(humanize_name(name))
-    text = PHRASES["error.reason"].format(tool, ensure_full_stop(reason))
-    return Summaries(PHRASES["error"].format(tool), text, text)
+    message = ensure_full_stop(reason)
+    if is_irreversible:
+        message = f"{message} {PHRASES['failed.check']}"
+    text = PHRASES["error.reason"].format(tool, message)
+    return Summaries(PHRASES["error"].format(tool), text, text), message
+
+
+def summarize_stopped_call(name: str) -> Summaries:
+    """Summarize a call that was stopped before it could change anything."""
+    text = PHRASES["stopped"].format(capitalize(humanize_name(name)))
+    return Summaries(text, text, text)
 
 
 def summarize_abandoned_call(name: str) -> Summaries:
-    """Summarize a call that is no longer waited for; the user has to hear that its effect is unknown (C-42)."""
+    """Summarize a call that began and did not finish; the user has to hear that its effect is unknown (C-42)."""
     text = PHRASES["timeout"].format(capitalize(humanize_name(name)))
     return Summaries(text, text, text)
 
 
-def summarize_skipped_call(name: str) -> tuple[Summaries, Summaries]:
-    """Return the two summaries of a call that was agreed to and never begun: for its start and its end."""
-    tool = capitalize(humanize_name(name))
-    start_text = PHRASES["skipped"].format(tool)
-    end_text = PHRASES["undone"].format(tool)
-    return Summaries(start_text, start_text, start_text), Summaries(end_text, end_text, end_text)
+def summarize_skipped_call(action: str) -> Summaries:
+    """Summarize a call that was agreed to and never begun."""
+    text = PHRASES["skipped"].format(shorten_action(action))
+    return Summaries(text, text, text)
 
 
 @lru_cache(maxsize=256, typed=True)
@@ -202,6 +224,44 @@ def summarize_completion(seconds: float, calls: int) -> Summaries:
     return Summaries(label, label, " ".join(parts))
 
 
+# What became of an action that was asked for, gravest first: the phrases for one, another one, and others.
+_UNFINISHED_PHRASES: Final[Mapping[str, tuple[str, str, str]]] = {
+    "may_have_happened": ("possible", "possible.more", "possible.more"),
+    "failed": ("undone.failed", "undone.failed.more", "undone.failed.more"),
+    "not_done": ("undone", "undone.more.one", "undone.more"),
+}
+_MAX_NAMED_ACTIONS: Final = 2
+
+
+def describe_possible_effect(action: str) -> str:
+    """Return the sentences for code that was interrupted in an action whose effect is unknown."""
+    return f"{PHRASES['possible'].format(shorten_action(action))} {PHRASES['possible.check']}"
+
+
+def summarize_unfinished(actions: Sequence[tuple[str, str]], result: Summaries | None, usual: Summaries) -> Summaries:
+    """
+    Summarize the end of a session in which not all was done that was asked for.
+
+    ``actions`` are pairs of an action and its outcome: may_have_happened, failed
+    or not_done. ``result`` is what the author says of the work, if anything.
+    """
+    sentences = [PHRASES["ended"]]
+    may_name = _MAX_NAMED_ACTIONS
+    for outcome, (one, another, others) in _UNFINISHED_PHRASES.items():
+        names = [shorten_action(action) for action, found in actions if found == outcome]
+        sentences += [PHRASES[one].format(name) for name in names[:may_name]]
+        more = max(0, len(names) - may_name)
+        may_name = max(0, may_name - len(names))
+        if more:
+            sentences.append(PHRASES[another if more == 1 else others].format(more))
+        if names and outcome == "may_have_happened":
+            sentences.append(PHRASES["possible.check"])
+    text = " ".join(sentences)
+    if result is None:
+        return Summaries(text, text, f"{text}{usual.detailed.removeprefix(usual.normal)}")
+    return Summaries(text, f"{text} {result.normal}", f"{text} {result.detailed}")
+
+
 def summarize_cancellation(cancelled_by: str) -> Summaries:
     """Summarize a session that was stopped."""
     label = PHRASES["cancelled"]
@@ -220,14 +280,35 @@ _ERROR_CATEGORIES: Final[tuple[tuple[tuple[type[BaseException], ...], str], ...]
 
 def classify_error(error: BaseException) -> tuple[str, str]:
     """Return an error's category and its type name in words; its own text may hold anything and is left out."""
+    if isinstance(error, BaseExceptionGroup):
+        parts = [classify_error(part) for part in error.exceptions]
+        category, name = parts[0]
+        if len(parts) == 1:
+            return category, name
+        is_one_category = len({part[0] for part in parts}) == 1
+        return category if is_one_category else "unknown", f"{len(parts)} errors: {name} and others"
     category = next((name for kinds, name in _ERROR_CATEGORIES if isinstance(error, kinds)), "unknown")
-    return category, re.sub(r"(?<=[a-z0-9])(?=[A-Z])", " ", type(error).__name__).lower()
+    return category, humanize_name(type(error).__name__)
 
 
 def summarize_error(name: str, category: str) -> tuple[Summaries, str]:
     """Return the summaries of failed work, and a hint about what the user can do."""
     text = ensure_full_stop(capitalize(name))
     return Summaries(PHRASES["errored"], text, text), get_phrase(f"hint.{category}", "hint.unknown")
+
+
+def summarize_absence(name: str, is_asking: bool) -> Summaries:
+    """Summarize that a hub has lost its connection to an agent, whose questions can still be answered."""
+    text = f"{name} is not reachable at the moment."
+    if is_asking:
+        text += " It gets your answer when it is back."
+    return Summaries(f"{name} is not reachable.", text, text)
+
+
+def summarize_return(name: str) -> Summaries:
+    """Summarize that an agent is connected to its hub again."""
+    text = f"{name} is reachable again."
+    return Summaries(text, text, text)
 
 
 def summarize_handoff(target_kind: str) -> Summaries:

@@ -192,11 +192,17 @@ def connect(url: str, options: ConnectOptions = DEFAULT_CONNECT_OPTIONS) -> Chan
     return package.connect(url, options)
 
 
-def asgi_application(hub: HubFace, options: ServerOptions = DEFAULT_SERVER_OPTIONS) -> Any:
-    """Return an ASGI application that serves a hub, for mounting in another application."""
+def asgi_application(
+    hub: HubFace, options: ServerOptions = DEFAULT_SERVER_OPTIONS, on_stop: Callable[[], object] | None = None
+) -> Any:
+    """
+    Return an ASGI application that serves a hub, for mounting in another application.
+
+    ``on_stop`` is called, in a thread of its own, when a signal tells the server to stop: it has to close the hub.
+    """
     package: Any = find_transport("asgi+http:")
     check_supported(options, package.SERVER_OPTIONS, "asgi:")
-    application: Any = package.Application(hub, options)
+    application: Any = package.Application(hub, options, on_stop)
     hub.add_server(application)
     return application
 

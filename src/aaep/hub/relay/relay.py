@@ -30,7 +30,8 @@ from ...subscriber.connection import Reconnect
 from ...subscriber.replies import is_refusal
 from ...subscriber.request import Terms
 from ...subscriber.subscriber import Status, Subscriber
-from ...text.summaries import STATE_SUMMARIES
+from ...text.sanitize import sanitize
+from ...text.summaries import STATE_SUMMARIES, summarize_absence, summarize_return
 from ...transports.base import ChannelLost, ChannelRefused
 from ...transports.duplex_client import DuplexChannel, DuplexConnection
 from ...transports.duplex_server import IncomingAgentConnection
@@ -45,6 +46,7 @@ __all__ = ["AgentRegistry", "RelayedSession"]
 log: Final = logging.getLogger("aaep.relay")
 
 MAX_AGENTS_PER_PRINCIPAL: Final = 100
+ABSENCE_GRACE: Final = 1.0  # seconds for an agent to be back before its readers are told that it is away
 MAY_NOT_PUBLISH: Final = "This credential is not for publishing. Use one with the role agent."
 TOO_MANY_AGENTS: Final = "There are too many agents of this principal. Try again later."
 AGENT_ID_TAKEN: Final = (
@@ -198,6 +200,8 @@ class AgentRelay:
         self._agreed_terms = self._wanted_terms()
         self._is_closing = False
         self._is_abandoned = False
+        self._cancel_absence: Callable[[], None] | None = None  # the timer after which readers are told of it
+        self._is_absence_told = False
         self.subscriber = Subscriber(
             DuplexChannel(self._connect, self._encode_manifest),
             subscriber_id="aaep-hub",
@@ -246,6 +250,7 @@ class AgentRelay:
     async def close(self) -> None:
         """Disconnect because the hub closes. The agent's sessions go on and are resumed after a restart."""
         self._is_closing = True
+        self._stop_absence_timer()
         self.hub.subscriptions.watchers.discard(self.refresh)
         # Without a close message, which would mean that no reader can answer any more (CF-003, CF-004).
         if self._current_connection is not None:
@@ -333,6 +338,7 @@ class AgentRelay:
         if self._is_closing or self._is_abandoned:
             return
         self._is_abandoned = True
+        self._stop_absence_timer()
         level = logging.WARNING if self._sessions else logging.INFO
         template = "The agent %r of %r is gone. Sessions of it that were ended here: %d."
         log.log(level, template, self.manifest.agent_id, self.key[0], len(self._sessions))
@@ -369,9 +375,35 @@ class AgentRelay:
         self._has_subscribed = self._has_subscribed or status.kind == "connected"
         if status.kind in ("connected", "resumed", "gap"):  # the eligible repliers may have changed meanwhile
             self._loop.call_soon_threadsafe(self._restore_terms)
+            self._loop.call_soon_threadsafe(self._note_return)
+        if status.kind == "waiting":
+            self._loop.call_soon_threadsafe(self._note_absence)
         if status.kind == "connected":
             abandon_unclaimed = partial(self._registry.abandon_unclaimed_sessions, self.key)
             self.hub.call_at(time.monotonic() + self.hub.settings.resume_window, abandon_unclaimed)
+
+    def _note_absence(self) -> None:
+        """Have readers told that the agent is away, unless it is back in a moment."""
+        if self._cancel_absence is None and not (self._is_absence_told or self._is_closing or self._is_abandoned):
+            self._cancel_absence = self.hub.call_at(self.hub.clock() + ABSENCE_GRACE, self._tell_absence)
+
+    def _tell_absence(self) -> None:
+        self._cancel_absence = None
+        self._is_absence_told = True
+        for relayed in self._sessions.values():
+            relayed.tell_reachability(is_reachable=False)
+
+    def _note_return(self) -> None:
+        self._stop_absence_timer()
+        if self._is_absence_told:
+            self._is_absence_told = False
+            for relayed in self._sessions.values():
+                relayed.tell_reachability(is_reachable=True)
+
+    def _stop_absence_timer(self) -> None:
+        if self._cancel_absence is not None:
+            self._cancel_absence()
+            self._cancel_absence = None
 
     def _restore_terms(self) -> None:
         """Renegotiate and repeat stop requests after a reconnect: the last ones may have been lost."""
@@ -477,6 +509,7 @@ class RelayedSession:
         # Replies from before the agent was back: for each prompt, the last refusal and the last other reply.
         self._held_replies: dict[tuple[str, bool], Reply] = {}
         self._is_stop_requested = False
+        self._is_told_absent = False
 
     def write_origin(self, agent_id: str) -> None:
         """Journal the origin before the first event, for the next run of the hub."""
@@ -507,7 +540,36 @@ class RelayedSession:
         self._follow(event)
         self._hub.publish(self, event, data)
 
+    def tell_reachability(self, *, is_reachable: bool) -> None:
+        """Tell the session's readers that its agent is away, or back. The hub says so in its own name (A.9)."""
+        last_event = self.last_event
+        if last_event is None or is_reachable is not self._is_told_absent:
+            return
+        self._is_told_absent = not is_reachable
+        name = sanitize(get_member(last_event.producer, "agent_name") or last_event.producer.agent_id)
+        is_asking = any(prompt.outcome == "pending" for prompt in self._state.prompts.values())
+        terse, normal, detailed = summarize_return(name) if is_reachable else summarize_absence(name, is_asking)
+        self.receive(
+            StateChanged(
+                aaep_version=AAEP_VERSION,
+                event_id=new_id("evt_"),
+                session_id=self.session_id,
+                timestamp=last_event.timestamp,  # ENV-027: what the agent says next may be older than now
+                producer=self._hub.offer.producer,
+                verbosity="normal",
+                urgency="normal",
+                localization_hints=LocalizationHints(primary_language="en", text_direction="ltr"),
+                from_state="thinking" if is_reachable else "idle",
+                to_state="idle" if is_reachable else "thinking",
+                summary_terse=terse,
+                summary_normal=normal,
+                summary_detailed=detailed,
+            )
+        )
+
     def _follow(self, event: Envelope) -> None:
+        if self._started is not None and event.producer.agent_id == self._hub.offer.producer.agent_id:
+            return  # our own word, which the agent does not know and cannot resume after
         self._state.apply(event, 0.0)
         self._started = self._started or event
         self.last_event = event
@@ -527,7 +589,7 @@ class RelayedSession:
         pending = [prompt.event for prompt in self._state.prompts.values() if prompt.outcome == "pending"]
         resync = None
         if agent is not None and agent.state in STATE_SUMMARIES:
-            resync = _build_resync(last_event, agent.state)
+            resync = _build_resync(self._state, last_event, agent.state)
         return SessionSnapshot(self._started, [*pending], resync, last_event.event_id)
 
     def terms_changed(self, subscription: Subscription) -> None:
@@ -565,9 +627,10 @@ class RelayedSession:
             self._relay.stop(self.session_id)
 
 
-def _build_resync(last_event: Envelope, state: str) -> StateChanged:
+def _build_resync(session: SessionState, last_event: Envelope, state: str) -> StateChanged:
     """Return the event that tells a joining reader the current state."""
     return build_resync(
+        session,
         state,
         aaep_version=AAEP_VERSION,
         event_id=new_id("evt_"),

@@ -20,6 +20,7 @@ from ...identity.origins import http_url
 from ...identity.peer import Peer
 from ...protocol.framing import encode_ndjson
 from ...protocol.messages import SubscriptionClose
+from ...runtime.signals import EndBeforeStop
 from ..addresses import choose_identity
 from ..base import Channel
 from ..duplex_server import Conversation
@@ -64,12 +65,18 @@ class Application:
 
     transports: Final = TRANSPORTS
 
-    def __init__(self, hub: HubFace, options: ServerOptions = DEFAULT_SERVER_OPTIONS) -> None:
+    def __init__(
+        self,
+        hub: HubFace,
+        options: ServerOptions = DEFAULT_SERVER_OPTIONS,
+        on_stop: Callable[[], object] | None = None,
+    ) -> None:
         """
         Serve a hub with the given options; TLS is up to the ASGI server.
 
         Without an identity or a token only the user of this machine may connect; requests that a proxy
-        forwards do not count as that user's.
+        forwards do not count as that user's. ``on_stop`` closes the hub when a signal tells the server
+        to stop; without it, the streams go on until somebody else does.
         """
         self.url = ""  # known only to the application in which it is mounted
         self.hub = hub
@@ -84,15 +91,29 @@ class Application:
         )
         self._router = Router(hub, guard, identity, max_message_bytes=self.max_message_bytes)
         self._hub_calls: set[asyncio.Future[Any]] = set()  # pending calls on the hub's loop
+        self._on_stop = on_stop
+        self._stop_guard: EndBeforeStop | None = None
 
     async def close(self) -> None:
         """Stop answering requests. The hub has already ended the streams."""
         self._router.is_closed = True
         for future in [*self._hub_calls]:
             future.get_loop().call_soon_threadsafe(future.cancel)
+        if self._stop_guard is not None:
+            self._stop_guard.remove()
+
+    def _guard_streams(self) -> None:
+        """Make sure that the streams of this server end when it is told to stop: it waits for them."""
+        loop = asyncio.get_running_loop()
+        if self._on_stop is None or (self._stop_guard is not None and self._stop_guard.loop is loop):
+            return
+        self._stop_guard = EndBeforeStop(loop, self._on_stop)
+        self._stop_guard.install()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Handle one HTTP request or WebSocket connection."""
+        if scope["type"] != "lifespan":
+            self._guard_streams()  # with the first request: a stream may follow just when the server is told to stop
         if scope["type"] == "http":
             await self._answer(HttpRequest(self, scope, receive, send))
         elif scope["type"] == "websocket":

@@ -1,5 +1,5 @@
 """
-Transport over gRPC (Appendix B.5). Needs the extra ``aaep[grpc]``.
+Transport over gRPC (Appendix B.5). Needs the library ``grpcio``.
 
 The service is defined in ``aaep.proto``, beside this file. ``Subscribe`` is a
 bidirectional stream that carries one subscription. ``GetManifest`` returns the
@@ -15,7 +15,7 @@ from ...errors import AaepError
 try:
     import grpc as _grpc  # noqa: F401  # the modules below need it; here a missing one gets a helpful error
 except ImportError as error:
-    raise AaepError("gRPC needs a library that is not installed. Add it: pip install 'aaep[grpc]'.") from error
+    raise AaepError("gRPC needs a library that is not installed. Add it: pip install grpcio.") from error
 
 from .client import connect
 from .server import serve
