@@ -245,7 +245,7 @@ def test_what_was_cut_is_accepted_only_after_the_whole_was_printed() -> None:
     prompt = light(action=LONG)
     assert prompt.cut and prompt.careful
     desk = Desk(prompt)
-    assert told(desk.press("a")) == PHRASES["uncut"].format("m")
+    assert told(desk.press("a")) == UNCUT
     assert decided(desk.press("y")) == []
     assert desk.press("m") == [RunCommand("more")]
     desk.keys.prompt_shown(_whole(prompt), desk.now)
@@ -1051,6 +1051,7 @@ def test_the_end_of_the_session_closes_its_prompt_in_words() -> None:
         sitting.press("a", "There is nothing to accept.")
 
 
+UNCUT = PHRASES["uncut"].format("m")
 NUMBERED = " ".join(f"w{number}" for number in range(400))
 
 
@@ -1061,7 +1062,7 @@ def numbers_in(text: str) -> list[int]:
 def test_more_goes_on_where_a_prompt_was_cut_and_then_it_can_be_accepted() -> None:
     with at_a_terminal() as sitting:
         first = sitting.prompt(light(action=NUMBERED))
-        sitting.press("a", PHRASES["uncut"].format("m"))
+        sitting.press("a", UNCUT)
         rest = sitting.press("m", "a accept,")
         assert rest.startswith("It goes on: w")
         assert numbers_in(first) and numbers_in(rest), "both have a part of it"
@@ -1104,17 +1105,17 @@ def test_a_prompt_is_said_again_as_it_was_and_with_its_session() -> None:
 def test_what_was_heard_whole_can_be_accepted_however_one_comes_back_to_it() -> None:
     with at_a_terminal() as sitting:
         sitting.prompt(light("rpl_1", action=LONG))
-        assert PHRASES["uncut"].format("m") in sitting.press("s", "r refuse,")
+        assert UNCUT in sitting.press("s", "r refuse,")
         sitting.press("m", "a accept,")
-        assert PHRASES["uncut"].format("m") not in sitting.press("s", "a accept,")
+        assert UNCUT not in sitting.press("s", "a accept,")
         sitting.prompt(light("rpl_2", action="Pay Eve."))
         sitting.press("o", "Pay Eve. If you accept")
-        assert PHRASES["uncut"].format("m") not in sitting.press("o", "a accept,")
+        assert UNCUT not in sitting.press("o", "a accept,")
         sitting.press("o", "Pay Eve. If you accept")
         sitting.press("r", "Sending: refuse.")
         sitting.script.events.put(outcome("rpl_2", "rejected"))
         again = sitting.see("Another prompt is waiting for you.") + sitting.settle()
-        assert "a accept," in again and PHRASES["uncut"].format("m") not in again
+        assert "a accept," in again and UNCUT not in again
         sitting.press("a", "Press y")
         sitting.press("y", "Sending: accept.")
 
@@ -1351,8 +1352,8 @@ def test_a_prompt_that_waits_is_heard_whole_before_it_can_be_answered() -> None:
     with at_a_terminal() as sitting:
         sitting.prompt(light("rpl_1", action="Pay Ada."))
         sitting.prompt(light("rpl_2", action=LONG))
-        assert PHRASES["uncut"].format("m") in sitting.press("o", "You answer this one now.")
-        sitting.press("a", PHRASES["uncut"].format("m"))
+        assert UNCUT in sitting.press("o", "You answer this one now.")
+        sitting.press("a", UNCUT)
         sitting.press("m", "It goes on:")
         sitting.press("a", "Press y")
         sitting.press("y", "Sending: accept.")

@@ -612,7 +612,7 @@ def test_a_tool_that_fails_says_so_without_its_text(producer: Producer) -> None:
     with producer.session("Working."), pytest.raises(ValueError, match="internal"):
         fails()
     ended = next(event for event in events(producer) if isinstance(event, ToolCompleted))
-    assert (ended.status, ended.error_message) == ("error", "Value error.")
+    assert (ended.status, ended.error_message) == ("error", "value error.")
     sound(producer)
 
 
@@ -827,7 +827,7 @@ def test_who_joins_late_hears_what_is_going_on() -> None:
             listener.expect("session.started", "state.changed")
             assert listener.heard == [
                 "Started. Cleaning the disk.",
-                "Catching up. Fetching a.txt. Fetching b.txt. 40 percent done.",
+                "Catching up. Fetching a.txt. Fetching b.txt. 40 percent.",
             ]
         assert listener.findings(strict=False) == []
 

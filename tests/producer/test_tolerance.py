@@ -24,15 +24,15 @@ def producer() -> Iterator[Producer]:
 @pytest.mark.parametrize(
     ("given", "told", "heard"),
     [
-        ({"percent": 150}, {"percent": 100}, "100 percent done."),
-        ({"percent": -3.5}, {"percent": 0}, "0 percent done."),
+        ({"percent": 150}, {"percent": 100}, "100 percent."),
+        ({"percent": -3.5}, {"percent": 0}, "0 percent."),
         ({"percent": math.nan}, {"description": "Still working."}, "Still working."),
         ({"percent": math.inf, "step": 2}, {"step": 2}, "Step 2."),
         ({}, {"description": "Still working."}, "Still working."),
         ({"step": 6, "total": 5}, {"step": 6}, "Step 6."),
         ({"step": 0, "total": 5}, {"total_steps": 5}, "Still working."),
-        ({"percent": 5, "left_seconds": math.nan}, {"percent": 5}, "5 percent done."),
-        ({"percent": 5, "left_seconds": -1}, {"percent": 5}, "5 percent done."),
+        ({"percent": 5, "left_seconds": math.nan}, {"percent": 5}, "5 percent."),
+        ({"percent": 5, "left_seconds": -1}, {"percent": 5}, "5 percent."),
     ],
 )
 def test_progress_that_cannot_be_is_corrected(

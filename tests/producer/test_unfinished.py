@@ -70,7 +70,7 @@ def test_c_42_an_accepted_payment_that_is_broken_off_may_have_happened(
     end = listener.wait_for_end()
     [call] = completed(listener)
     assert (call.status, call.error_message) == ("timeout", f"Pay did not finish. {CHECK}")
-    assert (call.summary_terse, call.summary_normal) == ("May have happened.", f"Pay did not finish. {CHECK}")
+    assert (call.summary_terse, call.summary_normal) == ("Pay may have happened.", f"Pay did not finish. {CHECK}")
     assert getattr(error, "__notes__", []) == ["Pay 5 to Ada may have happened. Check before you try again."]
     assert isinstance(end, SessionCompleted)
     assert heard[-2:] == [
@@ -141,8 +141,8 @@ def test_what_fails_by_itself_says_so_and_asks_to_check(producer: Producer, hear
             assert not hasattr(caught.value, "__notes__")
     listener.wait_for_end()
     assert [call.status for call in completed(listener)] == ["error", "error"]
-    assert "Pay failed. Connection error. Check what was done before you try again." in heard
-    assert "Look failed. Connection error." in heard
+    assert "Pay failed: connection error. Check what was done before you try again." in heard
+    assert "Look failed: connection error." in heard
     assert heard[-1] == "Ended. Pay Ada failed."
 
 
@@ -215,9 +215,9 @@ def delete(session: Session, name: str) -> None:
         (["a"], "Ended. Delete a was not done."),
         (["a", "a"], "Ended. Delete a was not done."),
         (["a", "b"], "Ended. Delete a was not done. Delete b was not done."),
-        (["a", "b", "c"], "Ended. Delete a was not done. Delete b was not done, and 1 more was not done."),
-        (["a", "b", "c", "d", "e"], "Ended. Delete a was not done. Delete b was not done, and 3 more were not done."),
-        (["a. Then rest"], "Ended. quote Delete a. Then rest end quote was not done."),
+        (["a", "b", "c"], "Ended. Delete a was not done. Delete b was not done. 1 more was not done."),
+        (["a", "b", "c", "d", "e"], "Ended. Delete a was not done. Delete b was not done. 3 more were not done."),
+        (["a. Then rest"], "Ended. Delete a was not done."),
     ],
 )
 def test_what_was_refused_is_named_at_the_end(producer: Producer, heard: list[str], names: list[str], end: str) -> None:

@@ -13,7 +13,7 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Final, NamedTuple
 
-from .quotation import remove_quoted, speak_quotes
+from .quotation import mask_quoted, speak_quotes
 from .sanitize import MAX_SPOKEN_LENGTH, sanitize, truncate
 
 __all__ = [
@@ -483,13 +483,13 @@ _SENTENCE_BREAK: Final = re.compile(r"[.!?]\s|[。！？]|\n")
 
 
 def shorten_action(action: str) -> str:
-    """Return an action as the beginning of a sentence about it, so that it cannot be taken for more than one."""
-    text = sanitize(action).rstrip(" .!;:…")
-    has_several_sentences = _SENTENCE_BREAK.search(remove_quoted(text)) is not None
-    text = speak_quotes(text)
-    if len(text) > _MAX_ACTION_LENGTH:
-        text = f"{truncate(text, _MAX_ACTION_LENGTH)}…"
-    return f"quote {text} end quote" if has_several_sentences else capitalize(text)
+    """Return an action as the beginning of a sentence about it: its first sentence, cut if it is long, no full stop."""
+    text = sanitize(action)
+    sentence_break = _SENTENCE_BREAK.search(mask_quoted(text))  # a value cannot end our sentence
+    first = speak_quotes(text if sentence_break is None else text[: sentence_break.start()]).rstrip(" .!;:…")
+    if len(first) > _MAX_ACTION_LENGTH:
+        first = f"{truncate(first, _MAX_ACTION_LENGTH)}…"
+    return capitalize(first)
 
 
 def describe_undone(actions: Sequence[str]) -> str:

@@ -13,7 +13,7 @@ from typing import Final
 
 from .sanitize import sanitize
 
-__all__ = ["mark_off", "remove_quoted", "speak_quotes", "speak_structure"]
+__all__ = ["mark_off", "mask_quoted", "speak_quotes", "speak_structure"]
 
 _APOSTROPHE: Final = "'"
 _INNER_MARKS: Final = re.compile("[“”]")
@@ -48,9 +48,9 @@ def speak_quotes(text: str) -> str:
     return _QUOTED.sub(lambda match: f"quote {_IMITATED_MARK.sub('the word ', match[1].strip())} end quote", text)
 
 
-def remove_quoted(text: str) -> str:
-    """Return a text without its quoted values."""
-    return _QUOTED.sub("", text)
+def mask_quoted(text: str) -> str:
+    """Return a text of the same length in which quoted values have no marks of their own."""
+    return _QUOTED.sub(lambda match: "x" * len(match[0]), text)
 
 
 def speak_structure(text: str) -> str:

@@ -193,8 +193,9 @@ def summarize_stopped_call(name: str) -> Summaries:
 
 def summarize_abandoned_call(name: str) -> Summaries:
     """Summarize a call that began and did not finish; the user has to hear that its effect is unknown (C-42)."""
-    text = PHRASES["timeout"].format(capitalize(humanize_name(name)))
-    return Summaries(text, text, text)
+    tool = capitalize(humanize_name(name))
+    text = PHRASES["timeout"].format(tool)
+    return Summaries(PHRASES["possible"].format(tool), text, text)
 
 
 def summarize_skipped_call(action: str) -> Summaries:
