@@ -134,7 +134,7 @@ def test_cf_019_a_method_of_which_nobody_could_know_the_object_is_no_tool(produc
 def test_cf_019_an_unbound_method_tells_what_it_is_called_on(producer: Producer) -> None:
     tool = producer.tool(pathlib.Path.unlink)
     action = asked(producer, lambda: tool(pathlib.Path("/x"))).action
-    assert action == "Use unlink. With posix path: /x; missing_ok: no."
+    assert action == "Remove this file or link. With posix path: /x; missing_ok: no."
 
 
 def test_cf_019_methods_decorated_in_a_class_tell_their_object_or_have_an_action(producer: Producer) -> None:

@@ -66,6 +66,35 @@ class Booking(msgspec.Struct):
 # -- what is heard -----------------------------------------------------------------------------------------------------
 
 
+def test_a_tool_that_says_nothing_of_itself_is_asked_about_with_its_docstring() -> None:
+    with Producer("mail", name="Mail", journal=None) as producer:
+
+        @producer.tool
+        def send_email(to: str) -> str:
+            """
+            Send an email.
+
+            It goes out at once.
+            """
+            return "sent"
+
+        listener = Listener(producer, answer="reject")
+        with producer.session("Working.") as session:
+            session.write(send_email("bob"))  # a refusal is not read out: it was heard
+            with session.output() as output:
+                output.write(send_email("ada"))
+        listener.wait_for_end()
+    unstated = "If you accept: Nobody stated what this changes. Take it as final."
+    assert listener.heard[1:-1] == [
+        f"Confirm. Send an email. With to: bob. {unstated} Refused after 5 minutes without an answer.",
+        "Refused.",
+        "Confirm. Send an email. With to: ada. Effect not stated. High risk, cannot be undone. "
+        "Refused after 5 minutes.",
+        "Refused.",
+    ]
+    assert listener.heard[-1].startswith("Ended. Send email was not done.")
+
+
 def asked(producer: Producer, call: Callable[[], object]) -> AwaitingConfirmation:
     """The question that a call brings about; it is refused."""
     listener = Listener(producer, "reject")

@@ -15,6 +15,7 @@ from ..runtime.ids import new_id
 from ..text.redaction import SAFE_ENDINGS, find_safe_length, find_secrets, may_contain_secret, redact
 from ..text.sentences import Boundary, CoalesceHint, find_boundary, is_finished, split_with_hints
 from .emitter import Emitter
+from .questions import Refusal
 
 __all__ = ["Output"]
 
@@ -64,7 +65,7 @@ class Output:
 
     def write(self, text: str | None) -> None:
         """Add text. None, which model libraries send between the pieces of an answer, adds nothing."""
-        if text is None:
+        if text is None or isinstance(text, Refusal):  # of which the outcome of the question told
             return
         with self._emitter.lock:
             self._add(text)

@@ -41,7 +41,7 @@ from ..text.summaries import (
 )
 from .emitter import Emitter
 
-__all__ = ["TIMEOUTS", "Answer", "Ask", "Questions", "build_clarification", "build_confirmation"]
+__all__ = ["TIMEOUTS", "Answer", "Ask", "Questions", "Refusal", "build_clarification", "build_confirmation"]
 
 # HITL-033, CONF-054 §6.4.2: how long to wait where the author does not say; long rather than short.
 TIMEOUTS: Final = {"high": 300, "medium": 120, "low": 60, "clarification": 180}
@@ -50,6 +50,12 @@ _LINK_MEMBERS: Final = ("tool", "tool_call_id")
 _MAX_TEXT_BYTES: Final = 16_384  # bytes of one text: C-24
 
 Outcome = Literal["accepted", "rejected", "answered", "timed_out", "withdrawn", "unavailable", "no_reply_channel"]
+
+
+class Refusal(str):
+    """The text that a tool which did not run returns to a model. Listeners heard of it, so writing it says nothing."""
+
+    __slots__ = ()
 
 
 class Answer(msgspec.Struct, frozen=True, kw_only=True):
@@ -69,7 +75,7 @@ class Answer(msgspec.Struct, frozen=True, kw_only=True):
         return self.granted
 
     @property
-    def refusal(self) -> str:
+    def refusal(self) -> Refusal:
         """The sentence for a model that wanted to act: nothing ran, and it should not try again."""
         why = {
             "rejected": "The user refused.",
@@ -80,7 +86,7 @@ class Answer(msgspec.Struct, frozen=True, kw_only=True):
         }.get(self.outcome, "The user did not agree.")
         if self.modified:
             why = "The user wants something else; ask what."
-        return f"{why} Nothing was done. Do not try this again unless the user asks for it."
+        return Refusal(f"{why} Nothing was done. Do not try this again unless the user asks for it.")
 
 
 class _Asker(Protocol):

@@ -61,7 +61,7 @@ from .activity import Activity
 from .emitter import Emitter
 from .output import Output
 from .progress import ProgressNumbers, correct_progress
-from .questions import Ask, build_clarification, build_confirmation
+from .questions import Ask, Refusal, build_clarification, build_confirmation
 from .tool_call import Call, classify_risk, find_stopper
 
 __all__ = ["CURRENT_SESSIONS", "Session", "SessionOwner"]
@@ -346,8 +346,9 @@ class Session:
         return self._activity.open_output(content_type=content_type, language=language, boundary=boundary)
 
     def write(self, text: str) -> None:
-        """Write a text as an output of its own."""
-        self.output().close(text)
+        """Write a text as an output of its own. The refusal that a tool returned says nothing: it was heard already."""
+        if not isinstance(text, Refusal):
+            self.output().close(text)
 
     # -- asking ------------------------------------------------------------------------------
 

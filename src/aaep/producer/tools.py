@@ -13,7 +13,7 @@ import re
 from collections.abc import Callable
 from concurrent.futures import Future
 from contextlib import aclosing
-from functools import wraps
+from functools import partial, wraps
 from string import Formatter
 from typing import Any, Final, Literal, TypeVar, cast
 
@@ -21,7 +21,7 @@ from ..errors import AaepError, LocalProtocolError
 from ..protocol.events import ToolInvoked
 from ..protocol.rules import pattern_test
 from ..runtime.ids import new_id
-from ..text.phrases import humanize_name
+from ..text.phrases import PHRASES, ensure_full_stop, humanize_name, shorten_action
 from ..text.summaries import SummaryLike, clean_text
 from .questions import Answer, Ask, build_confirmation
 from .session import Session
@@ -84,7 +84,7 @@ class Tool:
         self.needs_confirmation = self.risk == "high" or self.irreversible or confirm is True
         if confirm is False and self.needs_confirmation:
             raise ValueError(f"{self.name} is of high risk or cannot be undone, so it has to be confirmed.")
-        self.description = inspect.getdoc(function)
+        self.description = _find_description(function)
         self._find_session = find_session
         self._function = function
         for template in (action, consequence, summary):
@@ -131,9 +131,20 @@ class Tool:
             if self._target.owner is not None:
                 owner = self._describe_owner(others.pop(self._target.owner), LocalProtocolError)
             told = "; ".join(part for part in (owner, describe_all(others)) if part)
-            action = f"Use {humanize_name(self.name)}. With {told or 'nothing more'}."
-        unknown = "What this changes is not stated." + (" It cannot be undone." if self.irreversible else "")
-        return action, self._fill(self._consequence, arguments) or unknown
+            action = f"{self._purpose} With {told or 'nothing more'}."
+        return action, self._fill(self._consequence, arguments) or self._unstated_consequence
+
+    @property
+    def _purpose(self) -> str:
+        """What the tool is for: the first sentence of its docstring, or else its name."""
+        sentence = shorten_action((self.description or "").split("\n\n", 1)[0])
+        return ensure_full_stop(sentence) if sentence else f"Use {humanize_name(self.name)}."
+
+    @property
+    def _unstated_consequence(self) -> str:
+        if self.risk == "high" and self.irreversible:
+            return PHRASES["consequence.unstated"]
+        return PHRASES["consequence.unknown"]
 
     def ask(self, session: Session, question: tuple[str, str], call_id: str, args: str) -> Ask:
         """Ask the person about a call."""
@@ -334,6 +345,13 @@ class _Attempt:
     def _check_unchanged(self) -> None:
         if self.ask is not None:
             self._tool.check_unchanged(self._before, self._question, self._arguments)
+
+
+def _find_description(function: Callable[..., Any]) -> str | None:
+    """Return the docstring of a function; that of ``functools.partial`` says nothing of what it calls."""
+    while isinstance(function, partial):
+        function = function.func
+    return inspect.getdoc(function)
 
 
 def _end_with_result(block: Call, result: Any) -> Any:

@@ -163,6 +163,9 @@ CATALOGUE: Final[Mapping[str, tuple[Phrase, ...]]] = {
             "Nobody stated what this changes. Take it as final.",
             "the tool's author did not classify it; once for each tool",
         ),
+        Phrase(
+            "consequence.unknown", "What this changes is not stated.", "the author gave no consequence, but the risk"
+        ),
         Phrase("consequence.again", "Effect not stated.", "the same tool again"),
         Phrase("risk.low", "Low risk", "in a prompt"),
         Phrase("risk.medium", "Medium risk", "in a prompt"),
