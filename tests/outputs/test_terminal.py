@@ -1164,8 +1164,7 @@ def test_more_time_does_not_make_an_unheard_text_heard() -> None:
         sitting.hear("state.changed", urgency="critical", to_state="deciding", extensions={"attend": again})
         sitting.prompt(light("rpl_again", action=LONG, timeout_seconds=600))
         sitting.press("a", PHRASES["uncut"].format("m"))
-        sitting.press("m", "a accept,")
-        sitting.press("a", "Not accepted yet.")
+        assert sitting.press("m", "a accept,").startswith("It goes on: word")
         sitting.press("r", "Sending: refuse.")
         assert sitting.sent() == ("reject", "rpl_again")
 
@@ -1557,8 +1556,8 @@ def test_a_sentence_that_seems_finished_is_heard_when_nothing_follows_for_a_whil
         sitting.hear("output.streaming", chunk="Look. It is 3.", position=0, complete=False, coalesce_hint="word")
         sitting.see("Look.\n")
         sitting.type("?")  # what wakes it; alone it would wait by a clock that stands still
-        sitting.see("Keys: a accepts")
-        sitting.see("It is 3.\n")
+        if "It is 3.\n" not in sitting.see("Keys: a accepts"):  # whichever the loop notices first
+            sitting.see("It is 3.\n")
 
 
 def test_what_was_written_last_is_heard_before_the_end() -> None:

@@ -158,8 +158,8 @@ class InputInterpreter:
 
     def waiting_text(self) -> str:
         """Return what is said of a prompt that comes while another one is being answered."""
-        hint = PHRASES["waiting.line" if self.is_line_based else "waiting.key"]
-        return f"{PHRASES['waiting']} {hint}"
+        hint = PHRASES["prompt.hear.line" if self.is_line_based else "prompt.hear.key"]
+        return f"{PHRASES['prompt.waiting']} {hint}"
 
     def help_text(self) -> str:
         """Return the help for keys or for lines."""
@@ -468,7 +468,8 @@ class InputInterpreter:
         about = self.current_prompt.about if self.current_prompt is not None else ""
         # All of it was heard before. The beginning is enough to tell which prompt it is.
         is_long = len(about) > MAX_REPEATED_LENGTH
-        action = PHRASES["accept.long" if is_long else "accept.this"].format(truncate(about, MAX_REPEATED_LENGTH))
+        short = truncate(about, MAX_REPEATED_LENGTH) if is_long else about
+        action = PHRASES["accept.beginning" if is_long else "accept.this"].format(short)
         phrase = PHRASES["accept.second.line" if self.is_line_based else "accept.second.key"]
         return PrintLine(phrase.format(ensure_full_stop(action)), discard_typeahead=True)
 
@@ -527,15 +528,15 @@ class InputInterpreter:
             return [RunCommand("quit")]
         self._is_leaving = True
         is_one = len(self._open_prompts) == 1
-        count = PHRASES["leave.one" if is_one else "leave"].format(len(self._open_prompts))
+        count = "1 question is" if is_one else f"{len(self._open_prompts)} questions are"
         it = "it" if is_one else "them"
         refusable_count = len(self._list_refusable())
         refused = it if refusable_count == len(self._open_prompts) else f"{refusable_count} of them"
-        phrase = PHRASES["leave.lines" if self.is_line_based else "leave.keys"]
+        instruction = "Write" if self.is_line_based else "Press"
         refuse, leave, stay = ("refuse", "leave", "stay") if self.is_line_based else ("r", "l", "Escape")
-        refusing = PHRASES["leave.refuse"].format(refuse, refused) if refusable_count else ""
-        text = " ".join(phrase.format(refusing, leave, it, stay).split())
-        return [PrintLine(f"{count} {text}", discard_typeahead=True)]
+        refusing = f"{refuse} to refuse {refused} and leave, " if refusable_count else ""
+        text = f"{count} open. {instruction} {refusing}{leave} to leave {it} open, {stay} to stay."
+        return [PrintLine(text, discard_typeahead=True)]
 
     def _decide_leaving(self, key_or_word: str) -> list[Intent]:
         """Interpret the key or the line after quitting with open prompts; whatever is not clear means to stay."""
@@ -604,7 +605,7 @@ class InputInterpreter:
         if self._is_armed:
             intents.append(PrintLine(PHRASES["accept.taken_back"]))
         if self._is_leaving:
-            intents.append(PrintLine(PHRASES["leave.stayed"]))
+            intents.append(PrintLine(PHRASES["stay"]))
         self._is_armed = False
         self._is_leaving = False
         return intents

@@ -258,8 +258,9 @@ class Terminal:
         elif status.kind == "waiting" and not self._is_connection_lost:
             self._is_connection_lost = True
             is_lost = self._has_connected and not status.reason_code  # otherwise the agent took its leave
-            self._printer.print_line(PHRASES["connection.lost"].format(status.text) if is_lost else status.text)
-            self._printer.print_line(PHRASES["connection.waiting"])
+            phrase = PHRASES["connection.lost"] if is_lost else "{0}"
+            self._printer.print_line(phrase.format(status.text))
+            self._printer.print_line(PHRASES["waiting"])
         elif status.kind == "unread" and not self._has_reported_unread:
             self._has_reported_unread = True  # one line for several in a row
             self._printer.print_line(PHRASES["attention"].format(status.text))
@@ -359,7 +360,9 @@ class Terminal:
         # Only in full: a countdown must not direct the keys to another prompt.
         shows_prompt = is_open_prompt and utterance.text.endswith(announcement.text)
         text = utterance.text
-        if shows_prompt and self.interpreter.is_answering_other(announcement.replaces or announcement.prompt):
+        # The same prompt with more time is the one that is being answered.
+        answers_other = self.interpreter.is_answering_other(announcement.replaces or announcement.prompt)
+        if shows_prompt and answers_other:
             self._print_waiting(announcement, f"{label}{self.interpreter.waiting_text()}", now)
             return
         if shows_prompt and announcement.cut and self.interpreter.has_heard_all(announcement.prompt):
@@ -370,8 +373,8 @@ class Terminal:
             if self._on_announcement is not None:
                 self._on_announcement(announcement, f"{label}{text}")
             elif self._on_event is None:
-                marker = PHRASES["attention"].format("") if announcement.interrupts else ""
-                self._printer.print_lines(text, f"{marker}{label}")
+                prefix = PHRASES["attention"].format("") if announcement.interrupts else ""
+                self._printer.print_lines(text, f"{prefix}{label}")
             is_unprinted_countdown = announcement.asks and self._on_event
             if announcement.prompt and not shows_prompt and not is_unprinted_countdown:
                 self._perform_intents(self.interpreter.prompt_mentioned(announcement.prompt))
@@ -389,7 +392,7 @@ class Terminal:
         if self._on_announcement is not None:
             self._on_announcement(announcement, text)
         else:
-            self._printer.print_line(PHRASES["attention"].format(text))
+            self._printer.print_line(f"Attention. {text}")
         self._perform_intents(self.interpreter.prompt_waiting(msgspec.structs.replace(announcement, keys=keys), now))
         self._reprint_draft()
 
@@ -558,7 +561,7 @@ class Terminal:
 
     def _refuse_before_exit(self, prompt: Announcement) -> None:
         event = prompt.event
-        self._printer.print_line(f"{PHRASES['sending.reject']}{self._prompt_reference(prompt)}")
+        self._printer.print_line(f"Sending: refuse.{self._prompt_reference(prompt)}")
         self._send(lambda reader: reader.reject(event), prompt, lambda _value: self._handle_refused(prompt.prompt))
 
     def _handle_refused(self, token: str) -> None:
