@@ -399,7 +399,7 @@ def test_what_was_captured_is_played_and_captured_again(
     with Producer("bank", name="Bank", journal=None, listen=url) as producer:
         rehearsal = Replayer(producer, script(accepted), speed=None)
         with in_background(rehearsal.play):
-            again = ["capture", producer.addresses[0], "-o", str(path), "--max-events", "17"]
+            again = ["capture", producer.addresses[0], "-o", str(path), "--max-events", "18"]
             result = CliRunner().invoke(main, again)
     assert result.exit_code == 0, result.output
     assert {line["transport"] for line in entries(path)[1:]} == {transport}
@@ -416,8 +416,8 @@ def replayed(*arguments: str, stdin: bytes | None = None) -> Any:
 
 def test_without_a_reader_to_wait_for(accepted: Path) -> None:
     result = replayed(str(accepted), "--no-delay", "--no-wait")
-    assert result.exit_code == 0 and "holds 17 events of 1 session." in result.stderr
-    assert result.stderr.endswith("Played 17 events.\n") and result.stdout == ""
+    assert result.exit_code == 0 and "holds 18 events of 1 session." in result.stderr
+    assert result.stderr.endswith("Played 18 events.\n") and result.stdout == ""
 
 
 def test_from_standard_input(accepted: Path) -> None:
@@ -435,7 +435,7 @@ def test_what_stands_behind_the_end_of_its_session_is_left_out_and_that_is_told(
     header, *lines = entries(accepted)
     result = replayed(str(written(tmp_path / "back.ndjson", [header, *reversed(lines)])), "--no-delay", "--no-wait")
     assert result.exit_code == 0
-    assert "after the end of their session in the recording were left out: 16. Are its lines in order?" in result.stderr
+    assert "after the end of their session in the recording were left out: 17. Are its lines in order?" in result.stderr
     assert result.stderr.endswith("Played 1 event.\n")
     whole = replayed(str(written(tmp_path / "twice.ndjson", [header, *lines, *lines])), "--no-delay", "--no-wait")
     assert "left out" not in whole.stderr, "what only came again was played"
