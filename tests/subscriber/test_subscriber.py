@@ -750,7 +750,7 @@ def test_why_a_producer_closed_is_said_once_and_what_else_it_says_too() -> None:
 
 
 def test_a_reason_that_nobody_knows_is_told_as_it_is() -> None:
-    with pytest.raises(SubscriptionRefused, match=r"refused the subscription, full_moon: Tomorrow\. Ask the"):
+    with pytest.raises(SubscriptionRefused, match=r"refused the connection, full_moon: Tomorrow\. Ask whoever"):
         heard(Script([goodbye(reason="full_moon", message="Tomorrow.")]))
 
 
@@ -761,7 +761,7 @@ CODES = get_args(get_type_hints(SubscriptionRejected)["reason_code"])
 def test_why_a_subscription_is_refused_is_said_in_words(reason: str) -> None:
     error = SubscriptionRefused(reason, "Not now")
     assert error.reason_code == reason and reason not in str(error)
-    assert str(error).startswith("The producer refused the subscription: ") and ". Not now. " in str(error)
+    assert str(error).startswith("The agent refused the connection: ") and ". Not now. " in str(error)
 
 
 def test_a_close_for_cause_is_an_error() -> None:

@@ -392,7 +392,7 @@ class Terminal:
         if self._on_announcement is not None:
             self._on_announcement(announcement, text)
         else:
-            self._printer.print_line(f"Attention. {text}")
+            self._printer.print_line(PHRASES["attention"].format(text))
         self._perform_intents(self.interpreter.prompt_waiting(msgspec.structs.replace(announcement, keys=keys), now))
         self._reprint_draft()
 
@@ -561,7 +561,7 @@ class Terminal:
 
     def _refuse_before_exit(self, prompt: Announcement) -> None:
         event = prompt.event
-        self._printer.print_line(f"Sending: refuse.{self._prompt_reference(prompt)}")
+        self._printer.print_line(f"{PHRASES['sending.reject']}{self._prompt_reference(prompt)}")
         self._send(lambda reader: reader.reject(event), prompt, lambda _value: self._handle_refused(prompt.prompt))
 
     def _handle_refused(self, token: str) -> None:

@@ -30,8 +30,8 @@ StatusKind = Literal["new", "connecting", "connected", "waiting", "resumed", "ga
 
 _REASON_TEXTS: Final = {  # SUB-041 and CF-066, in words
     "version_unsupported": "it speaks no version of the protocol that we speak",
-    "manifest_invalid": "a manifest could not be verified",
-    "manifest_signature_required": "it has no signed manifest",
+    "manifest_invalid": "a proof could not be checked",
+    "manifest_signature_required": "it has no signed proof of who it is",
     "capabilities_incompatible": "it cannot give what we asked for",
     "rate_limit": "too much is asked of it at the moment",
     "authentication_required": "it does not know who we are",
@@ -45,15 +45,15 @@ _REASON_TEXTS: Final = {  # SUB-041 and CF-066, in words
 }
 _ADVICE: Final = {
     "version_unsupported": "Use a version of this library that speaks theirs.",
-    "manifest_invalid": "Ask the producer's operator for a manifest that can be verified.",
-    "manifest_signature_required": "Ask the producer's operator for a signed manifest.",
-    "capabilities_incompatible": "Ask for less, or for a language the producer offers.",
+    "manifest_invalid": "Ask whoever runs the agent for a proof that can be checked.",
+    "manifest_signature_required": "Ask whoever runs the agent for a signed proof of who it is.",
+    "capabilities_incompatible": "Ask for less, or for a language that is offered.",
     "rate_limit": "Try again later.",
     "authentication_required": "Give a valid token: --token or AAEP_TOKEN, or token= in Python.",
     "authentication_expired": "Connect again with a fresh credential.",
-    "authorization_denied": "Ask the producer's operator for access.",
+    "authorization_denied": "Ask whoever runs the agent for access.",
     "transport_unavailable": "Try again later, or use another transport.",
-    "slow_consumer": "Ask for fewer events, or read them faster.",
+    "slow_consumer": "Ask for less, or read faster.",
     "rate_violation": "Send fewer replies and changes.",
 }
 RESUMABLE_REASONS: Final = {  # CF-083, CF-149
@@ -95,8 +95,8 @@ class SubscriptionRefused(AaepError):
             details = f", {sanitize(reason_code)}: {message}"
         else:
             details = f", {sanitize(reason_code)}."
-        advice = _ADVICE.get(reason_code, "Ask the producer's operator what it means.")
-        super().__init__(f"The producer refused the subscription{details} {advice}")
+        advice = _ADVICE.get(reason_code, "Ask whoever runs the agent what it means.")
+        super().__init__(f"{PHRASES['refused']}{details} {advice}")
 
 
 def build_refused_error(answer: SubscriptionRejected) -> SubscriptionRefused:

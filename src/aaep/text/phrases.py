@@ -274,6 +274,7 @@ CATALOGUE: Final[Mapping[str, tuple[Phrase, ...]]] = {
             "what came is no message",
         ),
         Phrase("no_answers", "The agent takes no answers from this reader.", "the agent does not let it answer"),
+        Phrase("refused", "The agent refused the connection", "the reader is not let in; then why, and what to do"),
         Phrase("closed.producer_shutdown", "{0} has ended.", "the agent or the hub says goodbye", ("Office Helper",)),
         Phrase("closed.authentication_expired", "Your access has expired. Connect again with a new one.", "it ends"),
         Phrase("closed.slow_consumer", "This reader was too slow. Connect again to go on where it stopped.", "it ends"),

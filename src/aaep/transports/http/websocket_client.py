@@ -29,7 +29,7 @@ __all__ = ["WebSocketChannel", "connect"]
 _CLOSE_TIMEOUT: Final = 0.5  # seconds for the server to answer a close
 _CLOSE_REASONS: Final = {  # CF-097: for servers that send only the code
     4000: "The producer has closed the subscription.",
-    4001: "The producer refused the subscription.",
+    4001: "The agent refused the connection.",
     4002: "The producer does not know who we are. Check the token.",
     4003: "The producer knows who we are, and does not let us in.",
 }
