@@ -148,7 +148,7 @@ class EventView:
     def duration_text(self, name: str, phrase: str) -> str:
         """Return a phrase about a duration in milliseconds, or nothing if the event has no usable one."""
         value = get_member(self.event, name)
-        if not isinstance(value, int) or value < 0:
+        if not isinstance(value, int) or value < 0 or (phrase == "took" and value < 1000):  # which nobody notices
             return ""
         # What has passed is never rounded up, and what is to come is only an estimate.
         text = format_duration(value / 1000) if phrase == "took" else format_time_left(value / 1000)

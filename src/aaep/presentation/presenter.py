@@ -30,7 +30,7 @@ from ..protocol.events import (
     ToolInvoked,
 )
 from ..protocol.fields import Message, get_member
-from ..text.phrases import PHRASES, format_time_left
+from ..text.phrases import PHRASES, format_time_left, shorten_action
 from ..text.sanitize import sanitize, truncate
 from ..text.summaries import summarize_call
 from .announce import Announcement, announce
@@ -68,7 +68,7 @@ class _Session(msgspec.Struct, eq=False):
     summary: str = ""  # the same in the author's words
     undone: dict[str, None] = {}  # actions that were asked for and not done, in order
     call_summaries: dict[str, str] = {}  # of running calls, by id
-    agreed_calls: set[str] = set()  # ids of calls that were agreed to
+    agreed_calls: dict[str, str] = {}  # the actions that were agreed to, by the id of their call
     has_agreed: bool = False  # something that names no call was just agreed to
     prompts: dict[str, _Prompt] = {}  # by reply token
     state_text: str = ""  # the state that was announced last
@@ -297,11 +297,12 @@ class Presenter:
     def _present_call(self, event: ToolInvoked, session: _Session) -> Iterator[Announcement]:
         call_id = _get_text(event, "tool_call_id")
         is_agreed = call_id in session.agreed_calls or session.has_agreed
-        session.agreed_calls.discard(call_id)
+        action = session.agreed_calls.pop(call_id, "")
         session.has_agreed = False
         summary = sanitize(_get_text(event, "summary_normal"))
-        is_stock = not summary or summary == summarize_call(sanitize(event.tool), "").normal
-        if call_id and not is_stock and len(session.call_summaries) < _MAX_REMEMBERED:
+        if not summary or summary == summarize_call(sanitize(event.tool), "").normal:
+            summary = shorten_action(action)  # what was agreed to tells more than the tool's name
+        if call_id and summary and len(session.call_summaries) < _MAX_REMEMBERED:
             session.call_summaries[call_id] = truncate(summary, 2 * _MAX_NAME_LENGTH)
         yield from self._announce(event, Background(is_agreed=is_agreed))
 
@@ -339,7 +340,7 @@ class Presenter:
         is_granted = outcome == "accepted" or (outcome == "timed_out" and is_default_accept)
         if action and is_granted:
             session.undone.pop(action, None)
-            session.agreed_calls.add(_get_call_id(prompt))
+            session.agreed_calls[_get_call_id(prompt)] = action
             session.has_agreed = not _get_call_id(prompt)
         elif action and outcome in _NOT_DONE_OUTCOMES and attend_member(event, "asked_again") is not True:
             session.undone[action] = None

@@ -501,6 +501,7 @@ class Producer:
         action: str | None = None,
         consequence: str | None = None,
         summary: str | None = None,
+        done: str | None = None,
         confirm: bool | None = None,
         timeout: int | None = None,
         on_refusal: Literal["return", "raise"] = "return",
@@ -518,6 +519,7 @@ class Producer:
         action: str | None = None,
         consequence: str | None = None,
         summary: str | None = None,
+        done: str | None = None,
         confirm: bool | None = None,
         timeout: int | None = None,
         on_refusal: Literal["return", "raise"] = "return",
@@ -528,7 +530,9 @@ class Producer:
         A tool that is not classified counts as high-risk and irreversible, so
         it is always asked about. ``action`` and ``consequence`` are what the
         person hears; they may name parameters, ``self`` included, and what these
-        hold: ``"Transfer {amount} from {self.account} to {to.name}."``
+        hold: ``"Transfer {amount} from {self.account} to {to.name}."`` ``summary``
+        is heard when the tool begins ("Fetching {url}.") and ``done`` when it has
+        succeeded ("Fetched {url}.").
         """
 
         def decorate(function: F) -> F:
@@ -541,6 +545,7 @@ class Producer:
                 action=action,
                 consequence=consequence,
                 summary=summary,
+                done=done,
                 confirm=confirm,
                 timeout=timeout,
                 on_refusal=on_refusal,

@@ -67,6 +67,7 @@ class Tool:
         action: str | None,
         consequence: str | None,
         summary: str | None,
+        done: str | None,
         confirm: bool | None,
         timeout: int | None,
         on_refusal: Literal["return", "raise"],
@@ -87,11 +88,12 @@ class Tool:
         self.description = _find_description(function)
         self._find_session = find_session
         self._function = function
-        for template in (action, consequence, summary):
+        for template in (action, consequence, summary, done):
             self._check_template(template)
         self._action = action
         self._consequence = consequence
         self._summary = summary
+        self._done = done
         self._timeout = timeout
         self._on_refusal = on_refusal
         if self.needs_confirmation and action is None:
@@ -121,6 +123,10 @@ class Tool:
         owner = describe_owner(others.pop(self._target.owner)) if self._target.owner is not None else None
         brief = describe_briefly(others)
         return summary, f"{clean_text(owner, 300)}; {brief}".rstrip("; ") if owner else brief
+
+    def describe_result(self, arguments: dict[str, Any]) -> SummaryLike:
+        """Return what the author says of a call that has succeeded, if anything."""
+        return clean_text(self._fill(self._done, arguments, complete=False)) or None
 
     def compose_question(self, arguments: dict[str, Any]) -> tuple[str, str]:
         """Return the action and the consequence that a person is asked about."""
@@ -329,7 +335,7 @@ class _Attempt:
         """Return the block to run in, or the refusal."""
         if self.ask is not None and (answer is None or not answer.granted):
             return self._tool.refuse(answer if answer is not None else Answer(outcome="rejected", granted=False))
-        return Call(
+        call = Call(
             self._session._activity,
             self._tool.name,
             self._call_id,
@@ -341,6 +347,8 @@ class _Attempt:
             args=self._args,
             description=self._tool.description,
         )
+        call.result(self._tool.describe_result(self._arguments))
+        return call
 
     def _check_unchanged(self) -> None:
         if self.ask is not None:

@@ -219,7 +219,9 @@ def summarize_progress(percent: float | None, step: int | None, total: int | Non
 def summarize_completion(seconds: float, calls: int) -> Summaries:
     """Summarize the successful end of a session."""
     label = PHRASES["completed"]
-    parts = [label, PHRASES["took"].format(format_duration(seconds))]
+    parts = [label]
+    if seconds >= 1:
+        parts.append(PHRASES["took"].format(format_duration(seconds)))
     if calls:
         parts.append(PHRASES["tools.one" if calls == 1 else "tools"].format(calls))
     return Summaries(label, label, " ".join(parts))
