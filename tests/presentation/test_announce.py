@@ -278,11 +278,11 @@ def test_a_prompt_with_parts_missing_is_told_and_cannot_be_accepted() -> None:
 
 
 def test_a_change_of_state_that_says_nothing_of_its_own_is_left_to_the_event_that_comes_with_it() -> None:
-    """STATE-008; STATE-009: whoever wants them has them at the detailed verbosity."""
+    """STATE-008; STATE-009: whoever wants them has them."""
     stock = event("state.changed", to_state="calling_tool", summary_normal="Using a tool.")
-    for verbosity, redundant in (("terse", True), ("normal", True), ("detailed", False)):
-        told = announce(stock, Preferences(verbosity=verbosity))  # type: ignore[arg-type]  # str
-        assert told is not None and told.redundant is redundant
+    for states in (False, True):
+        told = announce(stock, Preferences(verbosity="detailed", states=states))
+        assert told is not None and told.redundant is not states
     own = said("state.changed", to_state="calling_tool", summary_normal="Looking up your balance.")
     assert own.text == "Looking up your balance." and not own.redundant
     outcome = {"attend": {"reply_token": "rpl_1", "outcome": "accepted"}}

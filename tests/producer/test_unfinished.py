@@ -74,7 +74,7 @@ def test_c_42_an_accepted_payment_that_is_broken_off_may_have_happened(
     assert getattr(error, "__notes__", []) == ["Pay 5 to Ada may have happened. Check before you try again."]
     assert isinstance(end, SessionCompleted)
     assert heard[-2:] == [
-        f"Pay did not finish. {CHECK}",
+        f"Pay 5 to Ada did not finish. {CHECK}",
         "Ended. Pay 5 to Ada may have happened. Check before you try again.",
     ]
     assert "failed" not in " ".join(heard).lower() and "Done." not in heard and listener.findings() == []
@@ -108,7 +108,7 @@ def test_c_42_whatever_breaks_off_what_was_agreed_to_it_may_have_happened(
         pay()
     listener.wait_for_end()
     assert [call.status for call in completed(listener)] == ["timeout"] and listener.findings() == []
-    assert heard.count(f"Pay did not finish. {CHECK}") == 1
+    assert heard.count(f"Pay Ada did not finish. {CHECK}") == 1
     assert caught.value.__notes__ == ["Pay Ada may have happened. Check before you try again."]
 
 
@@ -141,7 +141,7 @@ def test_what_fails_by_itself_says_so_and_asks_to_check(producer: Producer, hear
             assert not hasattr(caught.value, "__notes__")
     listener.wait_for_end()
     assert [call.status for call in completed(listener)] == ["error", "error"]
-    assert "Pay failed: connection error. Check what was done before you try again." in heard
+    assert "Pay Ada failed: connection error. Check what was done before you try again." in heard
     assert "Look failed: connection error." in heard
     assert heard[-1] == "Ended. Pay Ada failed."
 
@@ -158,7 +158,7 @@ def test_c_42_a_call_that_outlives_its_session_is_told_of_once(producer: Produce
         pay()
     listener.wait_for_end()
     assert heard[-2:] == [
-        f"Pay did not finish. {CHECK}",
+        f"Pay Ada did not finish. {CHECK}",
         "Ended. Pay Ada may have happened. Check before you try again.",
     ]
     [call] = completed(listener)
@@ -196,7 +196,7 @@ def test_a_generator_that_is_left_early_has_not_failed(producer: Producer, heard
     listener.wait_for_end()
     [call] = completed(listener)
     assert (call.status, call.summary_detailed) == ("success", "Wipe was stopped early.")
-    assert heard[-2:] == ["Wipe finished.", "Done."]
+    assert heard[-2:] == ["Wipe disks: done.", "Done."]
 
 
 # -- the end of the session --------------------------------------------------------------------------------------------

@@ -60,6 +60,7 @@ __all__ = ["main"]
     help="Listen only to an agent that proves who it is, with a key of these.",
 )
 @click.option("--once", is_flag=True, help="Stop after the first session has ended.")
+@click.option("--states", is_flag=True, help="Say also when the agent changes what it is doing.")
 @click.option("--signs", is_flag=True, help="Read the signs of markdown as signs.")
 @click.option("--name", help="What this reader is called at the other end.")
 @click.option("--wait/--no-wait", default=True, help="Whether to wait until there is somebody. Default: wait.")
@@ -84,6 +85,7 @@ def main(
     own: ClientCertificate,
     trust: str | None,
     once: bool,
+    states: bool,
     signs: bool,
     name: str | None,
     wait: bool,
@@ -130,7 +132,7 @@ def main(
             connect,
             typed,
             LinePrinter(sys.stderr if as_json or announcements else sys.stdout),
-            preferences=Preferences(verbosity=spoken, languages=languages, markdown=not signs),
+            preferences=Preferences(verbosity=spoken, languages=languages, markdown=not signs, states=states),
             replies=replies,
             session_id=session,
             once=once,

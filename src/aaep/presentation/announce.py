@@ -207,7 +207,7 @@ def _begins_with(text: str, sentence: str) -> bool:
     return f"{text} ".startswith(f"{sentence} ")
 
 
-def _is_redundant(event: Envelope) -> bool:
+def _is_redundant(event: Envelope, preferences: Preferences) -> bool:
     """Whether an event adds nothing to the one that accompanies it. STATE-008"""
     if isinstance(event, ToolInvoked):
         return attend_members(event).get("skipped") is True  # the end of the call tells that it never began
@@ -220,7 +220,7 @@ def _is_redundant(event: Envelope) -> bool:
     closes_prompt = event.from_state == "awaiting_input" or "outcome" in members  # which has to be heard
     if members.get("resync") is True and event.to_state != "awaiting_input":  # of which the prompt itself is sent too
         return False
-    return event.summary_normal == stock_summary and not closes_prompt
+    return not preferences.states and event.summary_normal == stock_summary and not closes_prompt
 
 
 def _compose_progress(event: ProgressUpdated, view: EventView) -> Iterable[str]:
@@ -618,7 +618,7 @@ def announce(
         careful=isinstance(event, AwaitingConfirmation) and _is_risky(event, view),
         cut=bool(view.remainders),
         background=background,
-        redundant=_is_redundant(event),
+        redundant=_is_redundant(event, preferences),
         seconds=max(len(text.split()), len(text) / 8) * 60 / max(preferences.pace, 1),  # not every script has spaces
     )
 

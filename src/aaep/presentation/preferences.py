@@ -47,6 +47,7 @@ class Preferences(msgspec.Struct, frozen=True, kw_only=True):
     pace: int = 180  # words a minute
     markdown: bool = True  # read text that is markdown as what it means, not as signs
     load: Risk = "medium"  # CAP-039: low asks for the fewest announcements
+    states: bool = False  # STATE-009: announce also states of which another event tells
     # Progress is announced when both have passed since it was announced last; 0 for no limit.
     progress_interval: float = 5.0  # seconds
     progress_step: float = 10.0  # percent
