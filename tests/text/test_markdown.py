@@ -177,7 +177,7 @@ def test_every_word_is_heard_once_and_in_order(parts: list[str], data: st.DataOb
     words = re.findall(r"alpha|beta|Gamma|delta|Epsilon|zeta|eta|theta|iota|kappa|mu|nu|漢字|xi", source)
     heard: list[str] = []
     for passage in passages:
-        text = passage.detail if passage.text.startswith("Code") else passage.text
+        text = f"{passage.text} {passage.detail}" if passage.text.startswith("Code") else passage.text
         found = re.findall(r"alpha|beta|Gamma|delta|Epsilon|zeta|eta|theta|iota|kappa|mu|nu|漢字|xi", text)
         heard += found
     spare = [word for word in heard if word in ("kappa", "mu", *words)]

@@ -527,8 +527,8 @@ def _find_label(block: _Block, task: re.Match[str] | None) -> str:
 def _describe_code(block: _Block, source: str) -> Passage:
     code = block.content.rstrip("\n")
     count = len(code.split("\n")) if code else 0
-    size = PHRASES["markdown.line" if count == 1 else "markdown.lines"].format(count)
-    parts = [PHRASES["markdown.code"], *([block.language] if block.language else []), size]
+    size = PHRASES["markdown.line" if count == 1 else "markdown.lines"].format(count) if count else ""
+    parts = filter(None, (PHRASES["markdown.code"], block.language, size))
     return Passage(f"{', '.join(parts)}.", source, code)
 
 
