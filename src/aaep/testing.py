@@ -36,7 +36,7 @@ from .presentation.preferences import Preferences
 from .presentation.presenter import Presenter
 from .producer.producer import Producer
 from .protocol import codec, framing
-from .protocol.attend_extension import attend_member
+from .protocol.attend_extension import ATTEND, attend_member
 from .protocol.audit import Audit, Finding
 from .protocol.consent import PromptState, response_violation
 from .protocol.events import (
@@ -64,7 +64,10 @@ __all__ = ["Clock", "Listener"]
 
 _TYPE_PREFIX: Final = "aaep:agent."
 _ALL_CAPABILITIES: Final = Capabilities(
-    supports_confirmation_reply=True, supports_clarification_reply=True, supported_conformance_levels=(1, 2, 3)
+    supports_confirmation_reply=True,
+    supports_clarification_reply=True,
+    supported_conformance_levels=(1, 2, 3),
+    supported_extensions=(ATTEND.namespace,),
 )
 
 
@@ -97,7 +100,8 @@ class Listener:
     then raises :exc:`AssertionError`.
 
     ``capabilities`` are what it asks for; by default everything, in the
-    languages of the producer.
+    languages of the producer. ``preferences`` are how the person wants to hear
+    it; by default without the keys of a terminal.
     """
 
     def __init__(
@@ -107,6 +111,7 @@ class Listener:
         *,
         capabilities: Capabilities | None = None,
         principal: str | None = None,
+        preferences: Preferences | None = None,
         on_announcement: Callable[[Announcement], object] | None = None,
     ) -> None:
         self.events: list[Envelope] = []
@@ -120,7 +125,7 @@ class Listener:
         self._peer = Peer(principal=principal) if principal else Peer()
         self._writer = _ListenerWriter(self)
         self._condition = threading.Condition()
-        self._presenter = Presenter(Preferences(keys={}))
+        self._presenter = Presenter(Preferences(keys={}) if preferences is None else preferences)
         self._cancel_presenting: Callable[[], None] | None = None  # the timer for what is announced by time
         self._entries: list[dict[str, Any]] = []  # of the capture
         self._seen_event_ids: set[str] = set()

@@ -146,7 +146,8 @@ def _compose_cancelled(event: SessionCancelled, view: EventView) -> Iterable[str
     yield PHRASES["cancelled"]
     yield summary if summary or view.is_terse else PHRASES["unfinished"]
     if view.is_detailed:
-        yield _omit_if_repeated(get_phrase(f"by.{event.cancelled_by}"), summary)
+        is_explained = summary not in ("", PHRASES["unfinished"], f"{PHRASES['cancelled']} {PHRASES['unfinished']}")
+        yield "" if is_explained else get_phrase(f"by.{event.cancelled_by}")
         if partial := view.short_text("partial_result"):
             yield PHRASES["partial"].format(partial)
 
@@ -281,7 +282,7 @@ def _compose_tool_completed(event: ToolCompleted, view: EventView) -> Iterable[s
             yield summary
         else:
             summary = ""
-            has_subject = subject != name and not view.is_terse
+            has_subject = subject != name and (view.background.is_parallel or not view.is_terse)
             yield PHRASES["success.summary"].format(subject) if has_subject else stock
     elif event.status == "error" and event.error_message == "cancelled":  # C-42: the tool has stopped
         text = PHRASES["stopped"].format(subject)
@@ -313,14 +314,15 @@ def _compose_failure(event: ToolCompleted, view: EventView, subject: str, summar
     status = members.get("status") if isinstance(members, dict) else None
     if isinstance(status, str) and status not in ("success", "error", "timeout") and sanitize(status):
         yield PHRASES["status"].format(truncate(sanitize(status), 80))
-    has_news = not {*_WORD.findall(summary.casefold())} <= {*_WORD.findall(text.casefold())}
+    stock = PHRASES["error.reason"].format(capitalize(_format_tool_name(event)), reason)
+    has_news = summary != stock and not {*_WORD.findall(summary.casefold())} <= {*_WORD.findall(text.casefold())}
     if view.is_detailed and has_news:
         yield _omit_stock_summary(summary)
 
 
 def _is_stock_timeout(text: str) -> bool:
     """Whether a text is what we say ourselves of a call that did not finish."""
-    return text.endswith(PHRASES["timeout"].format(""))
+    return text.endswith((PHRASES["timeout"].format(""), PHRASES["possible"].format("")))
 
 
 def _remove_full_stop(text: str) -> str:

@@ -65,6 +65,7 @@ class Background(msgspec.Struct, frozen=True, kw_only=True):
     is_effect_told: bool = False  # that nobody stated the effect of this tool was heard before
     call_summary: str = ""  # what the author said of a call when it began
     is_agreed: bool = False  # the call was agreed to just before
+    is_parallel: bool = False  # other calls ran beside it, so that the tool's name may not tell which one it was
     action: str = ""  # what the prompt that an outcome closes asked for
     is_default_accept: bool = False  # without an answer, that prompt counted as accepted
     answered_by: Literal["listener", "other", ""] = ""  # who answered the prompt, if that is known

@@ -66,13 +66,15 @@ class _Session(msgspec.Struct, eq=False):
     agent_name: str
     name: str = ""  # what it is about, in few words
     summary: str = ""  # the same in the author's words
+    is_part: bool = False  # of another session
     undone: dict[str, None] = {}  # actions that were asked for and not done, in order
+    running_calls: set[str] = set()  # their ids
+    parallel_calls: set[str] = set()  # the ids of those that ran beside others
     call_summaries: dict[str, str] = {}  # of running calls, by id
     agreed_calls: dict[str, str] = {}  # the actions that were agreed to, by the id of their call
     has_agreed: bool = False  # something that names no call was just agreed to
     prompts: dict[str, _Prompt] = {}  # by reply token
-    state_text: str = ""  # the state that was announced last
-    state_announced_at: float = 0.0
+    state_times: dict[str, float] = {}  # when each state was announced last
     taken_back: StateChanged | None = None  # the outcome of a prompt that is about to be asked again
 
 
@@ -205,8 +207,7 @@ class Presenter:
         elif isinstance(event, ToolInvoked):
             yield from self._present_call(event, session)
         elif isinstance(event, ToolCompleted):
-            summary = session.call_summaries.pop(_get_text(event, "tool_call_id"), "")
-            yield from self._announce(event, Background(call_summary=summary))
+            yield from self._present_call_end(event, session)
         else:
             yield from self._announce(event, Background(undone=tuple(session.undone)))
 
@@ -224,19 +225,21 @@ class Presenter:
 
     def _present_start(self, event: SessionStarted, session: _Session) -> Iterator[Announcement]:
         parent = self._sessions.get(str(attend_member(event, "parent_session_id")))
-        is_part = parent is not None and parent is not session
+        session.is_part = parent is not None and parent is not session
         summary = sanitize(_get_text(event, "summary_normal"))
         if summary != PHRASES["started"]:
             session.summary = summary
             session.name = _shorten_name(summary)
-        yield from self._announce(event, Background(parent_name=parent.summary if is_part and parent else ""))
+        yield from self._announce(event, Background(parent_name=parent.summary if session.is_part and parent else ""))
 
     def _get_session_name(self, event: Envelope) -> str:
         """Return what tells a session from the others that go on, if it is not the one that was heard last."""
-        if len(self._sessions) < 2 or self._heard_session == event.session_id:
-            return ""
         session = self._sessions.get(event.session_id)
-        if session is None:
+        if session is None or len(self._sessions) < 2:
+            return ""
+        # The end of a part could be taken for that of the whole.
+        is_end_of_part = session.is_part and CORE_EVENTS.get(event.type) in TERMINAL
+        if self._heard_session == event.session_id and not is_end_of_part:
             return ""
         if isinstance(event, SessionStarted):  # which says itself what it is about
             return session.agent_name if self._has_several_agents() else ""
@@ -283,15 +286,16 @@ class Presenter:
         """Announce a state, unless the same was announced just before."""
         heard_before = self._heard_session
         for announcement in self._announce(event, Background()):
-            is_recent = now - session.state_announced_at < self.preferences.progress_interval
-            is_repeated = announcement.text == session.state_text and is_recent
+            announced_at = session.state_times.get(announcement.text, float("-inf"))
+            is_repeated = now - announced_at < self.preferences.progress_interval
             closes_prompts = event.from_state == "awaiting_input"  # which the queue has to know
             if is_repeated and not closes_prompts:
                 self._heard_session = heard_before
                 return
             if not announcement.redundant:
-                session.state_text = announcement.text
-                session.state_announced_at = now
+                if len(session.state_times) >= _MAX_REMEMBERED:
+                    session.state_times.clear()
+                session.state_times[announcement.text] = now
             yield announcement
 
     def _present_call(self, event: ToolInvoked, session: _Session) -> Iterator[Announcement]:
@@ -304,7 +308,19 @@ class Presenter:
             summary = shorten_action(action)  # what was agreed to tells more than the tool's name
         if call_id and summary and len(session.call_summaries) < _MAX_REMEMBERED:
             session.call_summaries[call_id] = truncate(summary, 2 * _MAX_NAME_LENGTH)
+        if call_id and len(session.running_calls) < _MAX_REMEMBERED:
+            session.running_calls.add(call_id)
+            if len(session.running_calls) > 1:
+                session.parallel_calls |= session.running_calls
         yield from self._announce(event, Background(is_agreed=is_agreed))
+
+    def _present_call_end(self, event: ToolCompleted, session: _Session) -> Iterator[Announcement]:
+        call_id = _get_text(event, "tool_call_id")
+        summary = session.call_summaries.pop(call_id, "")
+        is_parallel = call_id in session.parallel_calls
+        session.running_calls.discard(call_id)
+        session.parallel_calls.discard(call_id)
+        yield from self._announce(event, Background(call_summary=summary, is_parallel=is_parallel))
 
     # -- prompts -----------------------------------------------------------------------------
 

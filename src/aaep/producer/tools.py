@@ -172,7 +172,7 @@ class Tool:
             about=members["action"],
             call=call_id,
             tool=self.name,
-            label=humanize_name(self.name) if self._action is None else "",
+            label=self._purpose if self._action is None else "",
         )
         return questions.put(ask)
 

@@ -67,11 +67,15 @@ _SPACE_BEFORE_MARK: Final = re.compile(r" (?=[.,;:!?](?:\s|$))")
 _NOT_EMOJI: Final = frozenset("©®™")
 
 
-def name_emoji(text: str) -> str:
-    """Replace emoji that carry meaning, or stand alone, by their names; leave the others out."""
+def name_emoji(text: str, *, is_all: bool = True) -> str:
+    """
+    Replace emoji that carry meaning, or stand alone, by their names; leave the others out.
+
+    ``is_all`` says that there is no other text before it, of which an emoji could be an ornament.
+    """
     if text.isascii() or _EMOJI_CLUSTER.search(text) is None:
         return text
-    stands_alone = not any(char.isalnum() for char in _EMOJI_CLUSTER.sub("", text))
+    stands_alone = is_all and not any(char.isalnum() for char in _EMOJI_CLUSTER.sub("", text))
 
     def replace(match: regex.Match[str]) -> str:
         cluster = match[0]
@@ -319,6 +323,7 @@ class PassageReader:
         self._source = ""
         self._spoken_blocks = 0  # blocks of the source that were given
         self._spoken_length = 0  # characters of the next block that were given
+        self._has_spoken = False
 
     @property
     def has_unspoken(self) -> bool:
@@ -371,7 +376,11 @@ class PassageReader:
         size = self._find_end(self._source, extent)
         pieces = split_at(self._source[:size], "sentence", self._language)
         self._source = self._source[size:]
-        return [Passage(name_emoji(piece).strip(), piece) for piece in pieces]
+        passages = []
+        for piece in pieces:
+            passages.append(Passage(name_emoji(piece, is_all=not self._has_spoken).strip(), piece))
+            self._has_spoken = self._has_spoken or any(map(str.isalnum, piece))
+        return passages
 
     def _parse(self) -> list[_Block]:
         return _BlockWalker(self._source.split("\n")).walk(_parser().parse(self._source))

@@ -499,7 +499,7 @@ def describe_undone(actions: Sequence[str]) -> str:
 
 # -- formatting other text ------------------------------------------------------------------
 
-_SENTENCE_ENDS: Final = tuple(".!?…:;。！？؟।。：；")
+_SENTENCE_ENDS: Final = tuple(".!?…,–—،、，:;。！？؟।。：；")
 # Before a capital after a small letter, and where a word follows an acronym: HTTP Error, but URLs.
 _CAMEL_CASE_BREAK: Final = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z](?!s(?![a-z]))[a-z])")
 _ACRONYM: Final = re.compile(r"[A-Z]{2}")
