@@ -542,6 +542,35 @@ def nobody_can_answer(stage: Stage) -> None:
 
 
 @heard(
+    listens="without answers",
+    terse="""
+        Started. Tidying up.
+        Look.
+        Nobody can answer.
+        Look finished.
+        Ended. Delete a.txt was not done.
+    """,
+    normal="""
+        Started. Tidying up.
+        Calling look.
+        Nobody can answer. Delete a.txt was not done.
+        Look finished.
+        Ended. Delete a.txt was not done.
+    """,
+    detailed="""
+        Started. Tidying up.
+        Calling look.
+        Nobody can answer. Delete a.txt was not done.
+        Look finished.
+        Ended. Delete a.txt was not done. 1 tool was used.
+    """,
+)
+def nobody_can_answer_while_a_tool_runs(stage: Stage) -> None:
+    with stage.producer.session("Tidying up.") as session, session.tool("look", risk="low"):
+        session.confirm("Delete a.txt.", "The file is gone for good.").wait(30)
+
+
+@heard(
     terse="""
         Started. Tidying up.
         Confirm. Delete a.txt. If you accept: The file is gone for good. High risk, cannot be undone. Refused after 1 minute.

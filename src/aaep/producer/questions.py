@@ -397,9 +397,12 @@ class Questions:
         how = "no_reply_channel"
         if is_clarification:
             how = "unasked_defaulted" if default is not None else "unasked_unanswered"
-        if not self._is_calling():
+        summaries = summarize_outcome(how, ask.action)
+        self._flush_outputs()
+        if self._is_calling():  # TOOL-007: the state of a tool is left only when it has ended
+            self._emitter.emit(ProgressUpdated, summaries, progress=Progress(description=summaries.normal))
+        else:
             state = "thinking" if self._emitter.agent_state != "thinking" else "deciding"
-            summaries = summarize_outcome(how, ask.action)
             self._emitter.change_state(state, summaries, urgency="normal", attend={"outcome": "no_reply_channel"})
         if not is_clarification:
             self._note_refusal(ask)
