@@ -221,8 +221,8 @@ def test_a_person_hears_that_the_question_is_withdrawn_and_that_the_agent_has_en
         assert stop(program) == 143
         assert reader.process.stdout is not None
         lines = reader.process.stdout.read().splitlines()
-        assert lines[0].startswith("Attention. Withdrawn.")
-        assert "shutting down" in " ".join(lines)
+        assert lines[0] == "Attention. No longer asked. Transfer was not done."
+        assert "has ended." in " ".join(lines)
         assert reader.process.wait(LONG) == 0  # it does not wait for what will not come back
 
 

@@ -94,6 +94,8 @@ _IDEOGRAPH: Final = regex.compile(r"[\p{Han}\p{Hiragana}\p{Katakana}]", regex.V1
 _IDEOGRAPH_LENGTH: Final = 5
 _UNSPACED_LETTER: Final = regex.compile(r"[\p{Thai}\p{Lao}\p{Khmer}\p{Myanmar}]", regex.V1)
 _UNSPACED_LETTER_LENGTH: Final = 2
+_LONG_WORD_LENGTH: Final = 40  # characters
+_CLAUSE_MARK: Final = regex.compile(rf"[,;:–—؛،{_PAUSE_MARKS}]|{_FREE_STOPS}", regex.V1)
 _CLAUSE_END: Final = regex.compile(rf"[,;:–—؛،{_PAUSE_MARKS}][{_CLOSING_MARKS}]*+[{_SPACE}]*+", regex.V1)
 
 # Abbreviations after which the sentence continues. The lists are short on purpose: a missing one costs a misplaced
@@ -215,9 +217,7 @@ def _find_end(text: str, start: int, boundary: Boundary, rules: _LanguageRules) 
     leading = _LEADING_SPACE.match(text, start)
     begin = leading.end() if leading else start
     limit = None if boundary == "paragraph" else _find_limit(text, begin)
-    for match in pattern.finditer(text, begin):
-        if limit is not None and match.start() >= limit:
-            break
+    for match in _iter_matches(pattern, text, begin, limit):
         end = match.end()
         if end == len(text):
             return None  # more white space or another mark may still arrive
@@ -231,6 +231,19 @@ def _find_end(text: str, start: int, boundary: Boundary, rules: _LanguageRules) 
     return None if limit is None else _find_clause_end(text, begin, limit, rules)
 
 
+def _iter_matches(pattern: regex.Pattern[str], text: str, begin: int, limit: int | None) -> Iterator[regex.Match[str]]:
+    """Yield the matches that begin before ``limit``, without searching further, and however far they go."""
+    if limit is None:
+        yield from pattern.finditer(text, begin)
+        return
+    position = begin
+    while (found := pattern.search(text, position, limit)) is not None:
+        match = pattern.match(text, found.start())
+        assert match is not None  # it matched with less text
+        yield match
+        position = max(match.end(), found.start() + 1)
+
+
 def _find_limit(text: str, begin: int) -> int | None:
     """Return where text from ``begin`` is so long that it has to be cut before; None while it is not."""
     if (len(text) - begin) * _SPACE_LENGTH <= _MAX_LENGTH:
@@ -241,42 +254,58 @@ def _find_limit(text: str, begin: int) -> int | None:
 
 def _measure(text: str, begin: int, max_length: int) -> int:
     """Return the index at which the text from ``begin`` has the given length, or the text's own end."""
-    length = 0
-    for index in range(begin, len(text)):
-        if length >= max_length:
-            return index
-        char = text[index]
-        if char.isspace():
-            length += _SPACE_LENGTH
-        elif char.isascii():
-            length += 1
-        elif _IDEOGRAPH.match(char):
-            length += _IDEOGRAPH_LENGTH
+    low = begin
+    high = min(len(text), begin + max_length)
+    while low < high:
+        middle = (low + high) // 2
+        if _get_length(text[begin:middle]) < max_length:
+            low = middle + 1
         else:
-            length += _UNSPACED_LETTER_LENGTH if _UNSPACED_LETTER.match(char) else 1
-    return len(text)
+            high = middle
+    return low
+
+
+def _get_length(text: str) -> int:
+    """Return how long a text is to the ear, in tenths of a word."""
+    length = len(text) + (_SPACE_LENGTH - 1) * text.count(" ")
+    if text.isascii():
+        return length
+    ideographs = len(_IDEOGRAPH.findall(text))
+    unspaced_letters = len(_UNSPACED_LETTER.findall(text))
+    return length + (_IDEOGRAPH_LENGTH - 1) * ideographs + (_UNSPACED_LETTER_LENGTH - 1) * unspaced_letters
 
 
 def _find_clause_end(text: str, begin: int, limit: int, rules: _LanguageRules) -> int | None:
     """Return where to cut text that goes on to ``limit`` without an end: after a clause, a word, or a cluster."""
     first_useful = _measure(text, begin, _MIN_CLAUSE_LENGTH)
+    if _CLAUSE_MARK.search(text, first_useful, limit) is not None:
+        clauses = [end for end, is_clause in _iter_gaps(text, begin, limit, rules) if is_clause and end >= first_useful]
+        if clauses:
+            return clauses[-1]
     usual = _measure(text, begin, _USUAL_LENGTH)
-    last_word = 0
-    last_clause = 0
-    for match in rules.word_pattern.finditer(text, begin, limit + 1):
+    for start in (max(begin, usual - _LONG_WORD_LENGTH), begin):  # nearly always the first time
+        words = [end for end, _ in _iter_gaps(text, start, usual, rules)]
+        if words:
+            return words[-1]
+    words = [end for end, _ in _iter_gaps(text, begin, limit, rules)]
+    return words[0] if words else _find_cluster_end(text, begin, limit)
+
+
+def _iter_gaps(text: str, start: int, limit: int, rules: _LanguageRules) -> Iterator[tuple[int, bool]]:
+    """Yield the ends of words up to ``limit``, and whether a clause ends there too."""
+    for match in rules.word_pattern.finditer(text, start, limit + 1):
         end = match.end()
         gap = match["gap"]
         if end > limit or _CLUSTER_CONTINUATION.match(text, end):
             continue
-        if gap is not None and not _BREAKING_SPACE.search(gap):
-            continue
-        is_clause = gap is None or _CLAUSE_END.match(text, match.start() - 1) is not None
-        if is_clause and end >= first_useful:
-            last_clause = end
-        if end <= usual or not last_word:
-            last_word = end
-    if last_clause or last_word:
-        return last_clause or last_word
+        if gap is None:
+            yield end, True
+        elif _BREAKING_SPACE.search(gap):
+            yield end, _CLAUSE_END.match(text, match.start() - 1) is not None
+
+
+def _find_cluster_end(text: str, begin: int, limit: int) -> int | None:
+    """Return the last end of a cluster up to ``limit``, or that of the first if it is longer."""
     last = 0
     for cluster in _CLUSTER.finditer(text, begin):
         end = cluster.end()
@@ -326,7 +355,9 @@ def _find_boundary_in_prose(text: str, rules: _LanguageRules) -> int | None:
 def _is_long(text: str, start: int, end: int) -> bool:
     """Whether ASCII text may be so long that it is cut without a mark."""
     length = end - start
-    return length * _SPACE_LENGTH > _MAX_LENGTH and length + _SPACE_LENGTH * text.count(" ", start, end) > _MAX_LENGTH
+    if length * _SPACE_LENGTH <= _MAX_LENGTH:
+        return False
+    return length + (_SPACE_LENGTH - 1) * text.count(" ", start, end) >= _MAX_LENGTH
 
 
 def _find_boundary_in_ascii(text: str, rules: _LanguageRules) -> int | None:
@@ -381,8 +412,14 @@ def find_boundary(
     """
     if final:
         return len(text)
-    if eager and boundary == "sentence" and _is_surely_ended(text, language):
+    length = _find_last_boundary(text, boundary, language)
+    if eager and boundary == "sentence" and _is_surely_ended(text[length:], language):
         return len(text)
+    return length
+
+
+def _find_last_boundary(text: str, boundary: Boundary, language: str) -> int:
+    """Return the last boundary that is sure."""
     if boundary == "sentence" and text.isascii():
         rules = _rules_for(language)
         if rules.has_usual_ascii_ends:
