@@ -632,6 +632,33 @@ def test_a_sentence_that_seems_finished_is_announced_after_a_pause() -> None:
     assert presenter.next_deadline(11.0) is None, "a sentence that goes on waits for its end"
 
 
+def test_what_cannot_be_announced_after_a_pause_is_not_tried_for_ever() -> None:
+    """A reader that waits until the next deadline would never sleep."""
+    presenter = Presenter()
+    (event,) = chunks(("| Name. |\n", ""), content_type="text/markdown")
+    presenter.present(event, 10.0)
+    deadline = presenter.next_deadline(10.0)
+    if deadline is not None:
+        presenter.advance(deadline)
+    assert presenter.next_deadline(deadline or 10.0) is None
+
+
+@given(st.lists(st.sampled_from(["A. ", "b ", "| c. |\n", "- d.\n", "```\n", "e.\n", "`f. ", "[g. "]), max_size=8))
+def test_every_deadline_passes(parts: list[str]) -> None:
+    presenter = Presenter()
+    now = 10.1
+    for event in chunks(*((part, "") for part in parts), content_type="text/markdown"):
+        presenter.present(event, now)
+        now += 0.1
+    for _ in range(3):
+        deadline = presenter.next_deadline(now)
+        if deadline is None:
+            return
+        now = deadline
+        presenter.advance(now)
+    raise AssertionError("There is no end of deadlines.")
+
+
 def test_a_long_answer_is_announced_sentence_by_sentence_and_never_cut() -> None:
     sentences = [f"This is sentence number {number}, with a few more words." for number in range(40)]
     (event,) = chunks((" ".join(sentences), "completion"))

@@ -38,6 +38,7 @@ class _OutputText:
         self.held = ""  # chunks that are not at a boundary
         self.position = event.position
         self.changed_at = 0.0
+        self.was_paused = False  # what seemed finished was announced, as far as it could be
         content_type = get_member(event, "content_type")
         kind = content_type.partition(";")[0].strip().lower() if isinstance(content_type, str) else None
         markup: _Markup = _MARKUP.get(kind, "none") if reads_markdown else "none"
@@ -69,6 +70,7 @@ class Outputs:
         text.event = event
         text.held += event.chunk
         text.changed_at = now
+        text.was_paused = False
         hint = get_member(event, "coalesce_hint")
         if event.complete:
             del self._texts[key]
@@ -97,12 +99,12 @@ class Outputs:
 
     def advance(self, now: float) -> list[Announcement]:
         """Return the announcements of sentences that seem finished, after a pause."""
-        return [
-            announcement
-            for text in self._texts.values()
-            if text.changed_at + PAUSE <= now and self._is_paused(text)
-            for announcement in self._read(text, "boundary")
-        ]
+        announcements: list[Announcement] = []
+        for text in self._texts.values():
+            if text.changed_at + PAUSE <= now and self._is_paused(text):
+                text.was_paused = True  # once: markdown may need more text before it can be announced
+                announcements += self._read(text, "boundary")
+        return announcements
 
     def next_deadline(self) -> float | None:
         """Return when to call :meth:`advance` next, None while there is nothing to wait for."""
@@ -111,7 +113,7 @@ class Outputs:
     @staticmethod
     def _is_paused(text: _OutputText) -> bool:
         # OUT-007: a chunk hinted none waits for a better one, however long that takes.
-        return not text.held and text.reader.is_finished
+        return not text.was_paused and not text.held and text.reader.is_finished
 
     def _read(self, text: _OutputText, extent: Literal["sentences", "boundary", "all"]) -> list[Announcement]:
         chunk = text.held

@@ -70,7 +70,7 @@ class ProgressCondenser:
     def _is_due(self, report: _Report, now: float) -> bool:
         if report.held is None:
             return False
-        has_waited = now - report.announced_at >= self.preferences.progress_interval
+        has_waited = now >= report.announced_at + self.preferences.progress_interval  # as next_deadline() has it
         return has_waited and self._has_advanced(report, report.held)
 
     def _has_advanced(self, report: _Report, event: ProgressUpdated) -> bool:
