@@ -57,8 +57,7 @@ HEARD = {
     "session.cancelled": (
         "Stopped.",
         "Stopped. Cancelled at your request.",
-        "Stopped. Cancelled at your request before anything was moved. The user stopped it. "
-        "So far: Only the balance was read.",
+        "Stopped. Cancelled at your request before anything was moved. So far: Only the balance was read.",
     ),
     "state.changed": ("Thinking.", "Thinking about your request.", "Thinking about which account to use."),
     "progress.updated": (

@@ -98,3 +98,14 @@ def test_names_in_words(name: str, words: str) -> None:
 )
 def test_several_errors_are_named_by_what_they_are(error: Exception, told: tuple[str, str]) -> None:
     assert classify_error(error) == told
+
+
+def test_a_port_and_a_word_are_told_from_an_address_and_a_media_type() -> None:
+    with pytest.raises(TypeError, match=r"such as .http://127\.0\.0\.1:8137"):
+        Producer("h", listen=8137, journal=None)  # type: ignore[arg-type]  # the mistake
+    with (
+        Producer("h", journal=None) as producer,
+        producer.session("S.") as session,
+        pytest.raises(ValueError, match="such as text/markdown"),
+    ):
+        session.output(content_type="markdown")

@@ -75,6 +75,8 @@ class Activity:
 
     def open_output(self, *, content_type: str | None, language: str | None, boundary: CoalesceHint | None) -> Output:
         """Open an output, of which text leaves at the given boundary or at the finest that a listener wants."""
+        if content_type is not None and "/" not in content_type:
+            raise ValueError(f"content_type is a media type such as text/markdown, not {content_type!r}.")
         with self.emitter.lock:
             self.emitter.check_active()
             self.flush_outputs()

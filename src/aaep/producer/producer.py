@@ -168,6 +168,8 @@ class Producer:
         self.registry: Registry = attend_registry()
         for extension in manifest.extensions:
             self.registry.add(extension)
+        if isinstance(listen, int):
+            raise TypeError(f'listen= is a URL, such as "http://127.0.0.1:{listen}", not {listen!r}.')
         self._listen_urls = [listen] if isinstance(listen, str) else [*(listen or ())]
         self._hub_url = hub
         self._server_options, self._hub_options = _assign_options(
