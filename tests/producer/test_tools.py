@@ -92,7 +92,7 @@ def test_a_tool_that_says_nothing_of_itself_is_asked_about_with_its_docstring() 
         "Refused after 5 minutes.",
         "Refused.",
     ]
-    assert listener.heard[-1].startswith("Ended. Send email was not done.")
+    assert listener.heard[-1].startswith("Ended. Send an email was not done.")
 
 
 def asked(producer: Producer, call: Callable[[], object]) -> AwaitingConfirmation:

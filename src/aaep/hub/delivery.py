@@ -161,16 +161,17 @@ class Delivery:
     def route_all(self) -> None:
         """Commit, route and write all that was published so far, at once."""
         count = len(self._published)
+        if count and not self._journal.flush():
+            return  # what no journal has is not told; it is once it is kept
         self._commit_ticket = None
-        if count:
-            self._journal.flush()
         self._route_committed(count)
 
     def route_up_to(self, last_event_ids: Mapping[str, str]) -> None:
         """Commit and route, of each session named, what was published up to an event; keep the rest for later."""
+        if not self._journal.flush():  # also for the prompts that are about to be sent again
+            return
         published = [self._published.popleft() for _ in range(len(self._published))]
         self._commit_ticket = None
-        self._journal.flush()  # also for the prompts that are about to be sent again
         last_index = {
             source.session_id: index
             for index, (source, event, _) in enumerate(published)

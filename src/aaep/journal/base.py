@@ -111,11 +111,15 @@ class Journal(Protocol):
         """
         Call back, on any thread, once everything appended so far would survive the end of this process.
 
-        Returns False, and never calls back, if it would survive already.
+        Returns False, and never calls back, if it would survive already. While
+        writing fails it is tried again and again, and nothing is called.
         """
 
-    def flush(self) -> None:
-        """Wait until everything appended so far would survive the end of this process, or writing has failed."""
+    def flush(self) -> bool:
+        """Wait until everything appended so far would survive the end of this process; False if writing has failed."""
+
+    def commit(self) -> None:
+        """Wait until everything appended so far would survive the end of this process, or raise if it cannot."""
 
     def sync(self) -> None:
         """Wait until everything appended so far would survive a loss of power, if this journal can promise that."""

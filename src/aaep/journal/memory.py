@@ -54,7 +54,11 @@ class MemoryJournal:
         """Return False: in memory nothing is committed later."""
         return False
 
-    def flush(self) -> None:
+    def flush(self) -> bool:
+        """Return True: in memory there is nothing to write."""
+        return True
+
+    def commit(self) -> None:
         """Do nothing: in memory there is nothing to write."""
 
     def sync(self) -> None:

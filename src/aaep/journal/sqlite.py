@@ -50,6 +50,7 @@ __all__ = ["SqliteJournal"]
 
 MAX_BATCH_ENTRIES: Final = 1000  # entries in one commit
 MAX_PENDING_ENTRIES: Final = 4096  # entries; beyond that, appending waits for the writer
+_RETRY_INTERVAL: Final = 1.0  # seconds after which writing that failed is tried again
 MAX_PENDING_BYTES: Final = 8 * 1024 * 1024
 
 _APPLICATION_ID: Final = 0x41414550  # "AAEP", in the header of an SQLite file
@@ -162,17 +163,28 @@ class SqliteJournal:
     def call_when_committed(self, callback: Callable[[], None]) -> bool:
         """Call back, on any thread, once everything so far is committed; return False if it is already."""
         with self._lock:
-            if not self._pending or self._failure or self._is_closed or self._is_forked:
+            if not self._pending or self._is_closed or self._is_forked:
                 return False
             self._commit_callbacks.append((self._last_committed + len(self._pending), callback))
             return True
 
-    def flush(self) -> None:
-        """Wait until everything so far is committed or has failed; ``append`` raises the failure."""
+    def flush(self) -> bool:
+        """Wait until everything so far is committed, and return True, or has failed; ``append`` raises the failure."""
         with self._lock:
             target = self._last_committed + len(self._pending)
             while self._last_committed < target and not (self._failure or self._is_closed or self._is_forked):
                 self._work_done.wait()
+            return bool(self._last_committed >= target)
+
+    def commit(self) -> None:
+        """Wait until everything so far is committed, or raise the failure."""
+        with self._lock:
+            if self._failure is not None:
+                self._retry_pending()
+            target = self._last_committed + len(self._pending)
+            while self._last_committed < target:
+                self._work_done.wait()
+                self._check_usable()
 
     def sync(self) -> None:
         """Wait until everything so far is on disk, retrying after a failure."""
@@ -302,10 +314,10 @@ class SqliteJournal:
     def _run_writer(self) -> None:
         while True:
             with self._lock:
-                while not self._is_closed and (
-                    self._failure is not None or not (self._pending or self._sync_target > self._last_synced)
-                ):
+                while not self._is_closed and not (self._pending or self._sync_target > self._last_synced):
                     self._work_available.wait()
+                if self._failure is not None and not self._is_closed:
+                    self._work_available.wait(_RETRY_INTERVAL)
                 if self._is_closed:
                     return
             try:
@@ -317,10 +329,10 @@ class SqliteJournal:
                 self._record_failure(JournalError(f"The journal {self.path} cannot be written: {error}."))
 
     def _record_failure(self, error: JournalError) -> None:
+        """Let waiting callers know; those who wait for a commit to tell readers go on waiting."""
         with self._lock:
             self._failure = error
             self._work_done.notify_all()
-        self._run_callbacks(None)
 
     def _commit_batch(self) -> None:
         """Commit the next batch, to the disk itself if sync() waits for it. Needs ``_connection_lock``."""
@@ -349,18 +361,19 @@ class SqliteJournal:
             del self._pending[: len(batch)]
             self._pending_bytes = sum(len(row[3]) for row in self._pending)
             self._last_committed = last
+            self._failure = None
             if must_sync:
                 self._last_synced = last
             self._work_done.notify_all()
         self._run_callbacks(last)
 
-    def _run_callbacks(self, last: int | None) -> None:
-        """Run the callbacks that wait for numbers up to ``last``, or all of them for None, after a failure."""
+    def _run_callbacks(self, last: int) -> None:
+        """Run the callbacks that wait for numbers up to ``last``."""
         with self._lock:
             ready = []
             waiting = []
             for number, callback in self._commit_callbacks:
-                if last is None or number <= last:
+                if number <= last:
                     ready.append(callback)
                 else:
                     waiting.append((number, callback))

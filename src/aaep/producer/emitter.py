@@ -242,6 +242,10 @@ class Emitter:
         if self._tell is not None and not withheld:
             self._tell(event)
 
+    def commit(self) -> None:
+        """Wait until everything that was emitted would survive the end of this process, or raise."""
+        self._journal.commit()
+
     # -- the state of the agent --------------------------------------------------------------------
 
     @property

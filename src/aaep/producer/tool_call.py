@@ -11,7 +11,8 @@ from typing import Any, Final, Literal, Protocol
 
 from msgspec import UNSET
 
-from ..errors import LocalProtocolError
+from ..errors import AaepError, LocalProtocolError
+from ..journal.base import JournalError
 from ..protocol.events import ToolCompleted, ToolInvoked
 from ..text.summaries import (
     Summaries,
@@ -167,9 +168,11 @@ class Call:
             host.calls[self.id] = self  # first, so that it is ended if we are interrupted here
             try:
                 emitter.emit(ToolInvoked, attend={"skipped": True} if self._is_skipped else None, **members)
+                if self._ask is not None:
+                    self._commit()
             except Exception:
                 self.is_running = False
-                del host.calls[self.id]
+                host.calls.pop(self.id, None)
                 raise
             except BaseException:  # announced or not, it does not run
                 with suppress(LocalProtocolError):
@@ -178,6 +181,15 @@ class Call:
             if self._ask is not None:
                 host.questions.call_began(self._ask)
         return None
+
+    def _commit(self) -> None:
+        """Wait until the yes and the announcement are kept, so that nothing is said to be undone that was done."""
+        try:
+            self._host.emitter.commit()
+        except JournalError as error:
+            with suppress(AaepError):  # if that cannot be told either, the session's end is all there is
+                self._complete_stopped()
+            raise JournalError(f"{self.name} did not run, because that could not be kept. {error}") from error
 
     def _members(self) -> dict[str, Any]:
         """Return the members of the announcement beside the envelope."""

@@ -143,8 +143,17 @@ class Tool:
     @property
     def _purpose(self) -> str:
         """What the tool is for: the first sentence of its docstring, or else its name."""
-        sentence = shorten_action((self.description or "").split("\n\n", 1)[0])
+        sentence = self._first_sentence
         return ensure_full_stop(sentence) if sentence else f"Use {humanize_name(self.name)}."
+
+    @property
+    def _short_name(self) -> str:
+        """What the tool does, in few words."""
+        return self._first_sentence or humanize_name(self.name)
+
+    @property
+    def _first_sentence(self) -> str:
+        return shorten_action((self.description or "").split("\n\n", 1)[0])
 
     @property
     def _unstated_consequence(self) -> str:
@@ -172,7 +181,7 @@ class Tool:
             about=members["action"],
             call=call_id,
             tool=self.name,
-            label=self._purpose if self._action is None else "",
+            label=self._short_name if self._action is None else "",
         )
         return questions.put(ask)
 

@@ -252,9 +252,10 @@ def summarize_unfinished(actions: Sequence[tuple[str, str]], result: Summaries |
     may_name = _MAX_NAMED_ACTIONS
     for outcome, (one, another, others) in _UNFINISHED_PHRASES.items():
         names = [shorten_action(action) for action, found in actions if found == outcome]
-        sentences += [PHRASES[one].format(name) for name in names[:may_name]]
-        more = max(0, len(names) - may_name)
-        may_name = max(0, may_name - len(names))
+        named = [*dict.fromkeys(names)][:may_name]  # what is named alike is counted
+        sentences += [PHRASES[one].format(name) for name in named]
+        more = len(names) - len(named)
+        may_name -= len(named)
         if more:
             sentences.append(PHRASES[another if more == 1 else others].format(more))
         if names and outcome == "may_have_happened":
