@@ -389,7 +389,7 @@ async def test_the_last_reader_leaves_while_the_journal_is_waited_for() -> None:
 
 @scene
 async def test_a_session_that_begins_while_its_reader_connects_is_heard_from_its_beginning() -> None:
-    """CF-146: its prompt is not sent ahead of what it began with; after that, prompts come first (CF-091)."""
+    """CF-146: nothing comes before the beginning, and its prompt stays at its place (CF-091)."""
     world = World()
     id = world.subscribe(**WHOLE, supports_confirmation_reply=True)
     agent = Agent(world)
@@ -401,7 +401,10 @@ async def test_a_session_that_begins_while_its_reader_connects_is_heard_from_its
     assert reader.ids == said
     again = world.connect(id, after=said[0])
     await world.settle()
-    assert again.ids == [prompt.event_id, *(one for one in said[1:] if one != prompt.event_id)]
+    assert again.ids == said[1:]
+    has_it = world.connect(id, after=prompt.event_id)
+    await world.settle()
+    assert has_it.ids == said[said.index(prompt.event_id) :], "sent again, for it is still open (CF-007)"
 
 
 @scene
@@ -542,31 +545,77 @@ async def test_a_reader_goes_on_after_the_last_event_it_saw() -> None:
 
 
 @scene
-async def test_pending_prompts_come_first_and_once() -> None:
-    world = World()
-    id = world.subscribe(**WHOLE, **REPLIES)
-    agent = Agent(world)
-    world.connect(id)
-    agent.say("One. ")
-    prompt = agent.ask()
-    await world.settle()
-    again = world.connect(id, after=agent.sent[0].event_id)
-    assert again.ids == [prompt.event_id, *(event.event_id for event in agent.sent[1:-1])]
+async def test_a_prompt_that_was_missed_stands_at_its_place() -> None:
+    """§8.2.3: what led to a question comes before the question (CF-091)."""
+    for ring in (1000, 1):  # from memory, and from the journal
+        world = World(ring_size=ring)
+        id = world.subscribe(**WHOLE, **REPLIES)
+        agent = Agent(world)
+        other = Agent(world)
+        world.connect(id)
+        agent.say("One. ")
+        agent.ask()
+        other.say("Two. ")
+        await world.settle()
+        again = world.connect(id, after=other.sent[0].event_id)
+        sent = [event.event_id for event in [*agent.sent[1:], *other.sent[1:]]]
+        # The journal does not know whether what is a moment older went out before.
+        assert [event_id for event_id in again.ids if event_id in sent] == sent
 
 
 @scene
-async def test_resuming_after_an_event_that_was_sent_ahead_loses_nothing() -> None:
-    """The reader saw the prompt, which came first, and none of what it had missed before."""
+async def test_a_prompt_that_was_missed_while_nobody_had_connected_stands_at_its_place() -> None:
+    world = World()
+    agent = Agent(world)
+    agent.say("Before. ")
+    await world.settle()
+    reader_id = world.subscribe(**WHOLE, **REPLIES)
+    missed = [agent.say("One. ").event_id]
+    prompt = agent.ask()
+    missed += [agent.sent[-2].event_id, prompt.event_id]
+    reader = world.connect(reader_id)
+    assert reader.ids[:-1] == [agent.sent[0].event_id, *missed], "the start, what was missed, and then the state"
+
+
+@scene
+async def test_what_stands_before_an_open_prompt_does_not_wait_for_the_rate() -> None:
+    """CF-091: it is merged and sent at once; what follows the prompt is paced."""
+    for ring in (1000, 1):
+        world = World(ring_size=ring)
+        id = world.subscribe(max_events_per_second=1, **WHOLE, **REPLIES)
+        agent = Agent(world)
+        reader = world.connect(id)
+        await world.settle()
+        world.hub.disconnect(world.last.id, reader)
+        for percent in range(10):
+            agent.progress(percent)
+        prompt = agent.ask()
+        after = [agent.emit(ToolInvoked, tool="look", summary_normal="Looking.").event_id for _ in range(2)]
+        await world.settle()
+        again = world.connect(id, after=agent.sent[0].event_id)
+        assert again.ids[-1] == prompt.event_id and 1 < len(again.ids) < 8
+        order = [event.event_id for event in agent.sent]
+        heard = [order.index(event_id) for event_id in again.ids if event_id in order]
+        assert heard == sorted(heard)
+        await world.pass_time(60.0, 0.5)
+        assert again.ids[-2:] == after
+
+
+@scene
+async def test_resuming_after_a_prompt_that_was_sent_again_loses_nothing() -> None:
+    """CF-007: it is open still, so it is sent again; that the reader has it says nothing of what followed."""
     world = World()
     id = world.subscribe(**WHOLE, **REPLIES)
     agent = Agent(world)
-    world.connect(id)
-    agent.say("One. ")
+    reader = world.connect(id)
     prompt = agent.ask()
     await world.settle()
-    world.connect(id, after=agent.sent[0].event_id)
-    again = world.connect(id, after=prompt.event_id)
-    assert set(again.ids) >= {event.event_id for event in agent.sent[1:]}
+    world.hub.disconnect(world.last.id, reader)
+    agent.say("One. ")
+    agent.say("Two. ")
+    expected = [prompt.event_id, agent.sent[-1].event_id]
+    assert world.connect(id, after=agent.sent[-2].event_id).ids == expected
+    assert world.connect(id, after=prompt.event_id).ids == expected
 
 
 @scene

@@ -35,6 +35,7 @@ from aaep.outputs.interpreter import (
     CLOSED_PROMPT_WINDOW,
     KEY_REPEAT_WINDOW,
     MIN_READING_TIME,
+    MIN_SECOND_KEY_DELAY,
     OUTCOME_GRACE,
     InputInterpreter,
 )
@@ -130,6 +131,15 @@ def test_what_is_risky_takes_a_second_and_different_key_and_says_so() -> None:
     assert isinstance(first, PrintLine) and first.discard_typeahead
     assert first.text.startswith("Not accepted yet. Press y to accept this: Transfer 50 dollars")
     assert desk.press("y") == [Accept(prompt)]
+
+
+def test_the_second_key_does_not_count_before_anybody_can_have_heard_what_it_is_for() -> None:
+    for before in (["a"], ["a", "a"]):
+        desk = Desk(risky())
+        desk.press(*before)
+        assert told(desk.press("y", after=MIN_SECOND_KEY_DELAY / 2)) == PHRASES["keys.too_soon"]
+        assert decided(desk.press(*"y" * 20, after=MIN_SECOND_KEY_DELAY / 2)) == [], "nor while it is held down"
+        assert decided(desk.press("y")) == [Accept(risky())], "pressed anew it counts"
 
 
 @pytest.mark.parametrize("keys", [["a"], ["a", "a"], ["a"] * 9, ["y"], ["y", "a"], ["y", "y"], ["a", ENTER, "y"]])

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
-from tests.end_to_end.readers import ANSWERS, PROMPT, stamp
-from tests.end_to_end.wires import LONG
+from aaep.producer.producer import Producer
+from tests.end_to_end.readers import ANSWERS, PROMPT, Raw, reply, stamp
+from tests.end_to_end.wires import LONG, WIRES, Gone, TwoWay
 from tests.threats.hall import NAMES, Bank, Hall, hall
 
 MADE_UP = "rpl_" + "0" * 32
@@ -109,3 +111,36 @@ def test_t1_a_yes_is_not_carried_over_to_an_agent_of_somebody_else(name: str, fo
             readers["ada"].send(ada, "reject")
             readers["mallory"].send(mallory, "reject")
             assert [ask.wait(LONG).outcome for ask in asks] == ["rejected", "rejected"]
+
+
+@pytest.mark.parametrize("kind", [one for one in ("ws", "unix", "grpc") if one in NAMES])
+def test_t1_a_yes_for_a_connection_counts_over_that_connection_only(kind: str) -> None:
+    """CF-008: who has its id, even the same user, can neither answer for it nor take it over elsewhere."""
+    line = WIRES[kind]
+    beside = WIRES["http"]
+    with (
+        Producer("bank", listen=[line.listen, beside.listen], journal=None) as producer,
+        producer.session("Moving money.") as session,
+    ):
+        url, other_url = producer.addresses
+        reader = Raw(line, url, **ANSWERS)
+        with reader.connect() as stream:
+            ask = session.confirm("Transfer $500.", "Funds move at once.", tool="transfer", timeout=3600)
+            prompt = reader.wait(stream, PROMPT)
+            assert beside.send(other_url, reply(prompt, reader.id))[0] == 204, "answered like every reply"
+            change = {"type": "subscription.renegotiate", "subscription_id": reader.id, "capabilities": {}}
+            assert beside.send(other_url, json.dumps(change).encode())[0] == 404
+            with pytest.raises(Gone):
+                beside.stream(other_url, reader.id, "")
+            assert ask.answer is None
+            reader.send(prompt, "reject")
+            assert ask.wait(LONG).outcome == "rejected"
+        assert isinstance(line, TwoWay)
+        line.hang_up()
+
+
+@pytest.mark.parametrize("decided_by", ["agent:planner", "auto:configured_policy", "system:admin-override", "nobody"])
+def test_t1_who_is_no_person_does_not_agree_to_what_is_grave(scene: Hall, decided_by: str) -> None:
+    """CF-037: a label proves nothing, but one that says that no person decided is believed."""
+    scene.send("ada", scene.yes(scene.ada.id, decided_by=decided_by))
+    scene.decides()

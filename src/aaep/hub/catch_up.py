@@ -44,7 +44,6 @@ class MissedEvents(msgspec.Struct, frozen=True):
 
     position: Position
     events: list[ShapedEvent]
-    is_in_ring: bool = False
 
 
 class CatchUp:
@@ -123,7 +122,7 @@ class CatchUp:
             stream.flush(now)  # else what the shaper holds would follow what it led to
         self._delivery.deliver((stream,), now)
         if stream.has_all_after(position.serial):
-            return MissedEvents(position, [*stream.events_after(position.serial)], is_in_ring=True)
+            return MissedEvents(position, [*stream.events_after(position.serial)])
         return self._read_journal(subscription, position, now)
 
     def _read_journal(self, subscription: Subscription, position: Position, now: float) -> MissedEvents | None:
@@ -186,15 +185,16 @@ class CatchUp:
         stream = subscription.stream
         visible = [stream.hide_members(event) for event in events if not self._sessions.is_withheld(event)]
         shaped = shape_all(visible, subscription.terms, stream.registry, now)
-        return [stream.build_shaped_event(event, now) for event in shaped]
+        return [ShapedEvent(Position(IN_JOURNAL, event.event_id), event, codec.encode(event), now) for event in shaped]
 
     # -- what a reader is sent -------------------------------------------------------------------
 
     def _resume(self, subscription: Subscription, missed: MissedEvents, snapshots: Snapshots) -> None:
-        """Queue what a reader missed; prompts come first and are not repeated at their place (CF-091)."""
+        """Queue what a reader missed, in order; before it, once more, the open prompts that it has (CF-007, CF-091)."""
         now = self._clock()
-        prompts = _shape_each(subscription.stream, self._pending_prompts(snapshots), now)
-        self._enqueue(subscription, prompts, missed, [])
+        missed_ids = {shaped.event.event_id for shaped in missed.events}
+        prompts = [event for event in self._pending_prompts(snapshots) if event.event_id not in missed_ids]
+        self._enqueue(subscription, _shape_each(subscription.stream, prompts, now), missed, [])
 
     def _greet(
         self, subscription: Subscription, missed: MissedEvents | None, snapshots: Snapshots, *, is_lost: bool
@@ -203,18 +203,18 @@ class CatchUp:
         Queue how each session began, its prompts, what was missed if that is known, and how each session stands.
 
         What was missed may tell a session from its beginning. Of that session nothing
-        else is sent, and a prompt stays at its place: nothing comes before the
-        beginning (CF-146).
+        else is sent: nothing comes before the beginning (CF-146). A prompt that was
+        missed stays at its place (§8.2.3).
         """
         now = self._clock()
         stream = subscription.stream
         events = [shaped.event for shaped in missed.events] if missed is not None else []
         told_sessions = {event.session_id for event in events if isinstance(event, SessionStarted)}
-        told_ids = {event.event_id for event in events if event.session_id in told_sessions}
+        missed_ids = {event.event_id for event in events}
 
         joined = [snapshot for session, snapshot in snapshots if session.session_id not in told_sessions]
         starts = [snapshot.started for snapshot in joined if snapshot.started is not None]
-        prompts = [event for event in self._pending_prompts(snapshots) if event.event_id not in told_ids]
+        prompts = [event for event in self._pending_prompts(snapshots) if event.event_id not in missed_ids]
         # A new reader is told "idle" by the start alone; one that lost its place has to hear that it did (SSE-020).
         states = [
             snapshot.state for snapshot in joined if snapshot.state and (is_lost or snapshot.state.to_state != "idle")
@@ -235,19 +235,14 @@ class CatchUp:
         missed: MissedEvents | None,
         last: list[ShapedEvent],
     ) -> None:
-        """Queue events out of order, then what was missed without them, then more out of order."""
+        """Queue events that are no place to resume after, then what was missed, then more of the former."""
         stream = subscription.stream
         stream.start_trailing(subscription, stream.position if missed is None else missed.position)
         subscription.ring_serial = stream.position.serial
         subscription.queue.extend((shaped, None) for shaped in first)
         if missed is not None:
-            first_ids = {shaped.event.event_id for shaped in first}
-            events = [shaped for shaped in missed.events if shaped.event.event_id not in first_ids]
-            if missed.is_in_ring:
-                is_rate_limited = subscription.terms.max_events_per_second is not UNSET
-                stream.enqueue(subscription, events, condensed=is_rate_limited)
-            else:
-                subscription.queue.extend((shaped, Position(IN_JOURNAL, shaped.event.event_id)) for shaped in events)
+            is_rate_limited = subscription.terms.max_events_per_second is not UNSET
+            stream.enqueue(subscription, missed.events, condensed=is_rate_limited)
         subscription.queue.extend((shaped, None) for shaped in last)
 
 

@@ -26,6 +26,7 @@ from .settings import HubSettings
 
 __all__ = [
     "CREDENTIAL_EXPIRED",
+    "NO_SUCH_SUBSCRIPTION",
     "AgentConnection",
     "FrameWriter",
     "HubFace",
@@ -39,6 +40,7 @@ CREDENTIAL_EXPIRED: Final = SubscriptionRejected(
     reason_code="authentication_required",
     reason_message="The credential of this connection counts no longer. Connect again with a new one.",
 )
+NO_SUCH_SUBSCRIPTION: Final = "There is no such subscription. Subscribe first."
 _REQUEST_TYPE: Final = "subscription.request"
 _MAX_REASON_LENGTH: Final = 500  # characters
 
@@ -178,7 +180,8 @@ class HubFace(Protocol):
         message that is invalid or of a type that is not allowed; :exc:`UnreadableRequest`
         instead if a request is allowed; and :exc:`UnknownSubscription` for a change of terms
         of an unknown subscription. On a connection that carries one subscription, ``own`` is
-        its id, and messages about others are refused (CF-008).
+        its id, empty before there is one; messages about others are refused there, and
+        elsewhere messages about a subscription that is a connection (CF-008).
         """
 
     def connect(self, subscription_id: str, peer: Peer, writer: FrameWriter, after: str = "") -> str:

@@ -55,7 +55,7 @@ from . import manifest as manifests
 from .catch_up import CatchUp
 from .delivery import Delivery
 from .expiry import MAY_NOT_LISTEN, CredentialExpiry, restrict_offer
-from .face import AgentConnection, FrameWriter, Server, UnknownSubscription, UnreadableRequest
+from .face import NO_SUCH_SUBSCRIPTION, AgentConnection, FrameWriter, Server, UnknownSubscription, UnreadableRequest
 from .metrics import format_metrics
 from .sessions import SessionRegistry, SessionSource
 from .settings import HubSettings
@@ -293,16 +293,17 @@ class Hub:
         words, for what is not a usable message of an allowed type; where a request
         is allowed, :exc:`~aaep.hub.face.UnreadableRequest`; and
         :exc:`~aaep.hub.face.UnknownSubscription` for a change of terms nobody has.
-        On a connection that is one subscription, ``own`` is its id, and a message
-        about any other is refused (CF-008).
+        On a connection that is one subscription, ``own`` is its id, empty before
+        there is one. A message about any other is refused there, and one about a
+        subscription that is a connection everywhere else (CF-008).
         """
         message, violations = codec.read(raw, self.offer.registry)
         if not isinstance(message, allowed):
             if SubscriptionRequest in allowed:
                 raise UnreadableRequest(raw, violations)
             raise RemoteProtocolError("Malformed message.")
-        if own and getattr(message, "subscription_id", own) != own:
-            self._refuse_foreign(message)
+        if self._is_foreign(message, own):
+            self._refuse_foreign(message, own)
             return None
         match message:
             case ConfirmationReply() | ClarificationReply():
@@ -310,22 +311,34 @@ class Hub:
                 self.reply(message, peer)
                 return None
             case SubscriptionRequest():
-                return self.subscribe(message, peer)  # what cannot be used in it is answered, not refused
+                # What cannot be used in it is answered, not refused.
+                return self.subscribe(message, peer, is_connection=own is not None)
             case SubscriptionRenegotiate():
                 answer = self.renegotiate(message, peer)
                 if answer is None:
-                    raise UnknownSubscription("There is no such subscription. Subscribe first.")
+                    raise UnknownSubscription(NO_SUCH_SUBSCRIPTION)
                 return answer
             case SubscriptionClose():
                 self.unsubscribe(message, peer)  # CF-039: taken with whatever else it holds
                 return None
         raise RemoteProtocolError("Malformed message.")
 
-    def _refuse_foreign(self, message: Message) -> None:
-        """Refuse a message about another subscription; a reply silently, as all replies are answered."""
-        if not isinstance(message, _REPLIES):
+    def _is_foreign(self, message: Message, own: str | None) -> bool:
+        """Whether a message came over another connection than that of the subscription it is about (CF-008)."""
+        subscription_id = getattr(message, "subscription_id", None)
+        if own or subscription_id is None:
+            return bool(own) and subscription_id not in (None, own)
+        subscription = self.subscriptions.by_id(subscription_id)
+        return subscription is not None and subscription.is_connection
+
+    def _refuse_foreign(self, message: Message, own: str | None) -> None:
+        """Refuse a message about another subscription, as if there were none; a reply is answered like all replies."""
+        if isinstance(message, _REPLIES):
+            self._refuse_reply("it is not this connection's to give")
+        elif own:
             raise UnknownSubscription("This connection has another subscription.")
-        self._refuse_reply("it is not this connection's to give")
+        elif not isinstance(message, SubscriptionClose):
+            raise UnknownSubscription(NO_SUCH_SUBSCRIPTION)
 
     def reply(self, message: Reply, peer: Peer) -> None:
         """Pass a reply to its session. Nothing is answered, whatever becomes of it (CF-012, CONF-040)."""
@@ -356,8 +369,14 @@ class Hub:
 
     # -- on the loop: the handshake ----------------------------------------------------------
 
-    def subscribe(self, message: SubscriptionRequest, peer: Peer) -> SubscriptionAccepted | SubscriptionRejected:
-        """Answer a request. A subscription that no reader connects to within the resume window ends."""
+    def subscribe(
+        self, message: SubscriptionRequest, peer: Peer, *, is_connection: bool = False
+    ) -> SubscriptionAccepted | SubscriptionRejected:
+        """
+        Answer a request. A subscription that no reader connects to within the resume window ends.
+
+        With ``is_connection`` it belongs to the connection of the request, and counts over no other (CF-008).
+        """
         rejection = self.expiry.rejection_for(peer)
         if rejection is not None:
             return rejection
@@ -368,6 +387,7 @@ class Hub:
             terms = answer.honored_capabilities
             subscription = Subscription(subscription_id, peer, message.capabilities, terms, answer.aaep_version)
             subscription.subscriber_id = message.subscriber_id
+            subscription.is_connection = is_connection
             self._begin(subscription)
             self._expect_reader(subscription)
         return answer
@@ -455,6 +475,8 @@ class Hub:
         """
         self.delivery.route_all()
         subscription = self.subscriptions.get(subscription_id, peer) if subscription_id else self._begin_bare(peer)
+        if subscription.is_connection and subscription.was_connected:
+            raise UnknownSubscription(NO_SUCH_SUBSCRIPTION)
         self.expiry.renew(subscription, peer)
         if subscription.writer is not None:
             self._close_writer(subscription, "superseded")

@@ -96,6 +96,7 @@ class Subscription:
         self.terms = terms
         self.version = version
         self.is_bare = False
+        self.is_connection = False  # it is heard and answered over the connection it was made on only (CF-008)
         self.stream: Stream
         # The connection.
         self.writer: FrameWriter | None = None

@@ -9,7 +9,7 @@ from typing import Final
 
 from ..identity.peer import LOCAL_PRINCIPAL, Peer
 from ..runtime.background import Waitable
-from .face import SubscriptionGone, UnknownSubscription
+from .face import NO_SUCH_SUBSCRIPTION, SubscriptionGone, UnknownSubscription
 from .sessions import SessionSource, remember_bounded
 from .stream import Subscription
 
@@ -98,7 +98,7 @@ class SubscriptionRegistry:
             return subscription
         if self._ended.get(subscription_id) == peer.principal:
             raise SubscriptionGone("This subscription has ended. Subscribe again.")
-        raise UnknownSubscription("There is no such subscription. Subscribe first.")
+        raise UnknownSubscription(NO_SUCH_SUBSCRIPTION)
 
     def wait_for_reader(self, *, replies: bool) -> Waitable[str]:
         """Return, now or later, the id of a subscription with a reader; one that may answer, if ``replies``."""

@@ -152,8 +152,9 @@ class Jwt:
         """Return when a token expires, or raise if it is not valid now or has no expiry."""
         now = self._wall()
         expires_at = _to_timestamp(claims.get("exp"))
-        not_before = _to_timestamp(claims.get("nbf", 0))
-        if expires_at is None or not_before is None or now >= expires_at or not_before > now + LEEWAY:
+        starts = [_to_timestamp(claims.get(name, 0)) for name in ("nbf", "iat")]
+        is_valid = all(start is not None and start <= now + LEEWAY for start in starts)
+        if expires_at is None or now >= expires_at or not is_valid:
             raise Unauthenticated(EXPIRED_TOKEN_MESSAGE)
         return expires_at
 
@@ -162,8 +163,8 @@ class Jwt:
         if not isinstance(name, str):
             raise Unauthorised("This token does not say whose it is.")
         roles = self._roles_from_claim(claims.get(self._roles_claim))
-        if AUDITOR in roles:  # an auditor never replies: Peer.may_reply
-            roles -= {REPLIER}
+        if {AUDITOR, REPLIER} <= roles:  # whichever was meant, the other was not
+            raise Unauthorised("This token makes its bearer an auditor and a replier. Ask for one with one of the two.")
         try:
             return Grant(validate_nonlocal_principal(name), validate_roles(roles))
         except AaepError:

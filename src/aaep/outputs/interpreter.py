@@ -51,6 +51,7 @@ from .intents import (
 __all__ = ["InputInterpreter"]
 
 MIN_READING_TIME: Final = 1.0  # seconds in which a prompt cannot have been read yet
+MIN_SECOND_KEY_DELAY: Final = 0.3  # seconds in which nobody hears what the second key is for
 KEY_REPEAT_WINDOW: Final = 0.75  # seconds within which the same key again counts as held down
 CLOSED_PROMPT_WINDOW: Final = 10.0  # seconds after a prompt closed by itself in which a key may be meant for it
 OUTCOME_GRACE: Final = 2.0  # seconds to wait for the outcome of an expired prompt
@@ -105,6 +106,7 @@ class InputInterpreter:
         self._current_since = 0.0
         self._last_closed_at = -math.inf  # when the current prompt last closed by itself
         self._is_armed = False  # accepting waits for the second key
+        self._armed_at = -math.inf
         self._is_leaving = False  # quitting waits for the second key
         self._draft: str | None = None  # an answer that is being typed
         self._extended_tokens: set[str] = set()  # of prompts for which more time was requested
@@ -318,8 +320,10 @@ class InputInterpreter:
     def _handle_second_key(self, key: str, now: float, *, is_repeat: bool) -> list[Intent]:
         """Interpret the key after an accept that has to be confirmed."""
         if key.lower() == "y":
-            return self._confirm_accept(now)
+            is_too_soon = is_repeat or now - self._armed_at < MIN_SECOND_KEY_DELAY
+            return self._ignore_key(now) if is_too_soon else self._confirm_accept(now)
         if _ACTIONS_BY_KEY.get(key.lower()) == "accept":
+            self._armed_at = now
             return [] if is_repeat else [self._second_key_notice()]
         intents = self._take_back()
         if key not in (ENTER, ESCAPE) and key.lower() in _ACTIONS_BY_KEY:
@@ -460,6 +464,7 @@ class InputInterpreter:
             return [PrintLine(PHRASES["expired"])]
         if prompt.careful or (self._current is not None and self._current.is_ambiguous):
             self._is_armed = True
+            self._armed_at = now
             return [self._second_key_notice()]
         return self._confirm_accept(now)
 

@@ -287,12 +287,22 @@ def reply_violation(message: Reply, prompt: PromptState, via: str) -> str:
         return ""  # it can only stop an action, so it is read leniently (CF-014, CF-020)
     if is_inexact or message.decision != "accept":  # nothing but this word is a yes
         return "CONF-031"
+    # A recording is judged by the protocol, which lets producers take such a yes (CF-037).
+    if prompt.eligible is not None and not _may_decide(message, prompt):
+        return "SEC-007"
     replied_at = timestamps.parse_instant(message.timestamp)
     asked_at = timestamps.parse_instant(prompt.event.timestamp)
     if replied_at is None or asked_at is None or replied_at >= asked_at + prompt.event.timeout_seconds:
         return "CONF-035"
     allowed_replies = get_member(prompt.event, "allowed_replies")
     return "CONF-037" if allowed_replies is not None and "accept" not in allowed_replies else ""
+
+
+def _may_decide(message: ConfirmationReply, prompt: PromptState) -> bool:
+    """Whether who decided may agree to this action: to what is irreversible or of high risk only a person may."""
+    is_irreversible, risk = _prompt_stakes(prompt)
+    is_grave = is_irreversible or risk == _RISK_LEVELS.index("high")
+    return not is_grave or message.decided_by is UNSET or message.decided_by.startswith("user:")
 
 
 def response_violation(message: ClarificationReply, prompt: PromptState) -> str:

@@ -53,7 +53,7 @@ class StreamAudit:
         self._active_sessions.clear()
 
     def is_ahead(self, event: Message) -> bool:
-        """Whether an event may stand before what came before it: prompts are sent again first (CF-091)."""
+        """Whether an event may stand before what came before it: some producers send open prompts first (CF-007)."""
         return isinstance(event, _PROMPTS) and event.session_id not in self._active_sessions
 
     def feed_event(self, received: ReceivedEvent, at: str) -> None:

@@ -41,7 +41,7 @@ _MAX_SESSIONS: Final = 4096
 _MAX_OUTPUTS: Final = 256
 _MAX_TAIL_CHARACTERS: Final = 32_768  # characters of an output kept for comparison
 _MERGED_ID: Final = re.compile(MERGED_ID_PATTERN)
-_RESENT_EVENTS: Final = (SessionStarted, AwaitingConfirmation, AwaitingClarification)  # on rejoining: CF-091, CF-146
+_RESENT_EVENTS: Final = (SessionStarted, AwaitingConfirmation, AwaitingClarification)  # on rejoining: CF-007, CF-146
 _FOLDED_EVENTS: Final = (StateChanged, ProgressUpdated)  # a producer may fold them into the next of their type (C-36)
 
 
@@ -289,7 +289,7 @@ class Deduplicator:
             ):
                 return False
             progress.last_ids = {**progress.last_ids, type(event): last_id}
-        # Prompts and catch-ups are sent ahead of missed events, so they say nothing about progress (CF-091).
+        # Open prompts may be sent again ahead of missed events, and catch-ups stand for them (CF-007, CF-146).
         is_sent_ahead = isinstance(event, _RESENT_EVENTS) or attend_member(event, "resync")
         if not is_sent_ahead and not timestamps.is_later(progress.latest, event.timestamp):
             progress.latest = event.timestamp

@@ -98,7 +98,7 @@ class OpenPrompts:
         elif isinstance(event, StateChanged) and event.to_state != "awaiting_input":
             is_resync = bool(attend_member(event, "resync"))
             if is_resync or event.from_state == "awaiting_input":
-                # A catch-up only names the state: prompts that are still open arrived just before it (CF-091).
+                # A catch-up only names the state: prompts that are still open arrived before it (CF-146).
                 excluded = self._tokens_on_connection if is_resync else set[str]()
                 self._close_all(event, "the agent has gone on", event.producer.agent_id, excluded)
 
