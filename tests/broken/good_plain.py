@@ -252,6 +252,10 @@ class Plain:
                         self.end(prompt, "timed out")
                 self.changed.notify_all()
 
+    def frame(self, event: Json) -> str:
+        """An event as it goes over the wire."""
+        return f"id: {event['event_id']}\nevent: aaep.event\ndata: {json.dumps(event)}\n\n"
+
     def missed(self, subscription: Subscription, last: str) -> int:
         """Where a reader goes on that heard this event last."""
         for place, event in enumerate(subscription.sent):
@@ -423,6 +427,13 @@ class OneTool(Plain):
     def harmless(self, session: Session) -> None:
         session.move("calling_tool")
         session.tool("send_letter")
+
+
+class FullUris(Plain):
+    """One that spells every type as the URI it stands for. It keeps the rules as well."""
+
+    def frame(self, event: Json) -> str:
+        return super().frame({**event, "type": event["type"].replace("aaep:", "https://aaep-protocol.org/types/")})
 
 
 PRODUCER = {"agent_id": "plain-agent", "agent_name": "Plain agent", "agent_version": "0.1.0"}
@@ -659,9 +670,8 @@ class _Requests(BaseHTTPRequestHandler):
                 ready, place = subscription.sent[place:], len(subscription.sent)
                 if over():
                     return
-            frames = (f"id: {one['event_id']}\nevent: aaep.event\ndata: {json.dumps(one)}\n\n" for one in ready)
             try:
-                self.wfile.write("".join(frames).encode())
+                self.wfile.write("".join(map(producer.frame, ready)).encode())
                 self.wfile.flush()
             except OSError:
                 producer.lost(subscription)

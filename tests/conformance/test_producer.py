@@ -35,7 +35,7 @@ from aaep.conformance.report import Report, render_junit, render_text, to_json
 from aaep.conformance.report_html import render_html
 from aaep.producer.producer import ManifestOptions, Producer
 from aaep.protocol.catalogue import all_rules
-from tests.broken.good_plain import OneAtATime, OneTool, Plain, Subscription
+from tests.broken.good_plain import FullUris, OneAtATime, OneTool, Plain, Subscription
 from tests.broken.producers import (
     ALL,
     Broken,
@@ -56,6 +56,8 @@ ADDRESSES = [
     "unix://{folder}/agent.sock",
     "pipes://{folder}/pipes.sock",
 ]
+# Written without our library.
+GOOD: dict[str, type[Plain]] = {"plain": Plain, "one tool": OneTool, "full URIs": FullUris}
 BRIDGE = Path(__file__).parents[1] / "bridge.py"
 AT_ONCE = 8  # peers that are judged side by side: they mostly wait
 
@@ -143,19 +145,19 @@ def scenes(broken: type[Broken]) -> tuple[Scenario, ...]:
 
 @pytest.fixture(scope="module")
 def good() -> Iterator[dict[str, ProducerResults]]:
-    """Ours over every transport, and two that were written without our library, side by side."""
+    """Ours over every transport, and those that were written without our library, side by side."""
 
     async def judge(folder: str) -> dict[str, ProducerResults]:
         urls = [url.format(folder=folder) for url in ADDRESSES]
-        played = await asyncio.gather(*map(judge_ours, urls), judge_plain(Plain), judge_plain(OneTool))
-        return dict(zip([*ADDRESSES, "plain", "one tool"], played, strict=True))
+        played = await asyncio.gather(*map(judge_ours, urls), *(judge_plain(made) for made in GOOD.values()))
+        return dict(zip([*ADDRESSES, *GOOD], played, strict=True))
 
     with tempfile.TemporaryDirectory() as folder:
         Path(folder).chmod(0o700)
         yield asyncio.run(judge(folder))
 
 
-@pytest.mark.parametrize("which", [*ADDRESSES, "plain", "one tool"])
+@pytest.mark.parametrize("which", [*ADDRESSES, *GOOD])
 def test_a_good_producer_earns_level_3(good: dict[str, ProducerResults], which: str) -> None:
     """LVL-025, LVL-044"""
     played = good[which]

@@ -20,6 +20,7 @@ from ..protocol.audit import Audit, Direction, Finding
 from ..protocol.catalogue import Rule, all_rules
 from ..transports.base import read_message_type
 from . import RuleResult, Verdict
+from .messages import shorten_type
 from .scenario import Level
 
 __all__ = [
@@ -180,7 +181,7 @@ class AuditResult(msgspec.Struct):
 
     def count_message(self, raw: bytes) -> None:
         """Count a message by its type."""
-        kind = read_message_type(raw).removeprefix("aaep:agent.")
+        kind = shorten_type(read_message_type(raw))
         self.type_counts[kind] = self.type_counts.get(kind, 0) + 1
 
 

@@ -6,7 +6,8 @@ from typing import Any, Final
 
 import msgspec
 
-from ..messages import EVENT_TYPE_PREFIX, JsonObject
+from ...protocol.codec import canonical_type
+from ..messages import JsonObject, shorten_type
 
 __all__ = ["SESSION_END_TYPES", "ConsentTracker", "ObservedEvent", "needs_consent"]
 
@@ -23,8 +24,12 @@ class ObservedEvent(msgspec.Struct):
     @property
     def type(self) -> str:
         """The type, without the prefix of core types."""
-        kind = self.message.get("type")
-        return kind.removeprefix(EVENT_TYPE_PREFIX) if isinstance(kind, str) else ""
+        return shorten_type(self.message.get("type"))
+
+    @property
+    def canonical_type(self) -> str:
+        """The type as filters name it: with its prefix, even if the event spells it as a URI."""
+        return canonical_type(str(self.message.get("type")))
 
     @property
     def session_id(self) -> str:

@@ -294,7 +294,7 @@ def _check_filtering(
     is_admitted = _build_filter(subscriber)
     received_ids = {event["event_id"] for event in received}
     for event in received:
-        if not event.is_critical and not is_admitted(str(event["type"])):
+        if not event.is_critical and not is_admitted(event.canonical_type):
             for rule in ("CAP-028", "SUB-037"):
                 evidence.record_failure(
                     rule, f"With the filters {name} this came: {excerpt(event.raw)}", "Hold back what they say."
@@ -303,7 +303,7 @@ def _check_filtering(
     missing = [
         event
         for event in all_events
-        if (event.is_critical or is_admitted(str(event["type"])))
+        if (event.is_critical or is_admitted(event.canonical_type))
         and event["event_id"] not in received_ids
         and event.type not in _MERGEABLE_TYPES
     ]
