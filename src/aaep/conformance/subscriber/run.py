@@ -88,6 +88,7 @@ class SubscriberResults:
     def __init__(self, harness: Harness, results: list[RuleResult]) -> None:
         self.results = results
         self.remarks = harness.evidence.remarks
+        self.messages_by_run = harness.messages_by_run
         request = harness.subscription_requests[0] if harness.subscription_requests else {}
         self.name = str(request.get("subscriber_name") or request.get("subscriber_id") or "")
         self.version = str(request.get("subscriber_version") or "")
