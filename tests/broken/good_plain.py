@@ -350,9 +350,13 @@ class Plain:
         with self.changed:
             self.sessions.append(session)
             session.begin()
+        self.think(session)
         getattr(self, task, self.confirm)(session)
         if session.open:
             session.finish()
+
+    def think(self, session: Session) -> None:
+        """What comes before all else; this one knows at once what to do."""
 
     def confirm(self, session: Session) -> None:
         session.move("thinking")
@@ -434,6 +438,39 @@ class FullUris(Plain):
 
     def frame(self, event: Json) -> str:
         return super().frame({**event, "type": event["type"].replace("aaep:", "https://aaep-protocol.org/types/")})
+
+
+class Thinks(Plain):
+    """One that thinks in each session for longer than it is given. It keeps the rules as well."""
+
+    pause = 1.2
+
+    def think(self, session: Session) -> None:
+        session.move("thinking")
+        time.sleep(self.pause)  # as a model takes its time
+
+
+class ThinksAloud(Thinks):
+    """One that says how long it will think. It keeps the rules as well."""
+
+    def think(self, session: Session) -> None:
+        session.say("progress.updated", "Thinking.", progress={"percent": 0}, eta_ms=int(self.pause * 1000))
+        super().think(session)
+
+
+class PacesSlower(Plain):
+    """One that sends less than it was allowed to. It keeps the rules as well."""
+
+    def interval(self, subscription: Subscription) -> float:
+        return super().interval(subscription) / 0.6
+
+    def offer(self, subscription: Subscription, event: Json) -> None:
+        """Let the end of a session wait for its turn, after all that was said before."""
+        if self.interval(subscription) and event["type"].removeprefix(PREFIX) in ENDS and not self.critical(event):
+            subscription.held.append(event)
+            self.pass_on(subscription)
+        else:
+            super().offer(subscription, event)
 
 
 PRODUCER = {"agent_id": "plain-agent", "agent_name": "Plain agent", "agent_version": "0.1.0"}

@@ -69,17 +69,6 @@ class StartedAndCompleted(Broken):
         session.finish()
 
 
-class NeverEnds(Broken):
-    """Leaves its sessions open."""
-
-    breaks, with_it = "SEQ-003", frozenset({"SEQ-009"})
-
-    def work(self, task: str) -> None:
-        session = Session(self)
-        session.begin()
-        session.move("thinking")
-
-
 class OldDates(Broken):
     """Says that everything happened a minute ago."""
 
@@ -967,6 +956,30 @@ class ShortTokens(NumbersTokens):
 
     def number(self, count: int) -> str:
         return f"rpl_{count}"
+
+
+# -- what is never shown -------------------------------------------------------------------------------
+
+
+class NeverEnds(Plain):
+    """Does everything but end its sessions."""
+
+    def work(self, task: str) -> None:
+        session = Session(self)
+        with self.changed:
+            self.sessions.append(session)
+            session.begin()
+        session.open = False  # who comes later is told nothing of it
+        getattr(self, task, self.confirm)(session)
+
+
+class GoesNowhere(Plain):
+    """Begins sessions, and does nothing in them."""
+
+    def work(self, task: str) -> None:
+        session = Session(self)
+        session.begin()
+        session.move("thinking")
 
 
 ALL: list[type[Broken]] = [

@@ -35,10 +35,21 @@ from aaep.conformance.report import Report, render_junit, render_text, to_json
 from aaep.conformance.report_html import render_html
 from aaep.producer.producer import ManifestOptions, Producer
 from aaep.protocol.catalogue import all_rules
-from tests.broken.good_plain import FullUris, OneAtATime, OneTool, Plain, Subscription
+from tests.broken.good_plain import (
+    FullUris,
+    OneAtATime,
+    OneTool,
+    PacesSlower,
+    Plain,
+    Subscription,
+    Thinks,
+    ThinksAloud,
+)
 from tests.broken.producers import (
     ALL,
     Broken,
+    GoesNowhere,
+    NeverEnds,
     NumbersInFront,
     NumbersTokens,
     RejectsAll,
@@ -57,7 +68,7 @@ ADDRESSES = [
     "pipes://{folder}/pipes.sock",
 ]
 # Written without our library.
-GOOD: dict[str, type[Plain]] = {"plain": Plain, "one tool": OneTool, "full URIs": FullUris}
+GOOD: dict[str, type[Plain]] = {"plain": Plain, "one tool": OneTool, "full URIs": FullUris, "paces slower": PacesSlower}
 BRIDGE = Path(__file__).parents[1] / "bridge.py"
 AT_ONCE = 8  # peers that are judged side by side: they mostly wait
 
@@ -178,6 +189,33 @@ def test_it_is_told_when_calls_of_a_tool_are_taken_at_their_word(good: dict[str,
     assert told == ["one tool"]
 
 
+def test_what_is_not_over_is_tried_again_or_not_shown_and_never_failed() -> None:
+    """SEQ-003: an agent that takes longer than it is given earns Level 3; one that ends nothing earns none."""
+
+    async def judge() -> list[ProducerResults]:
+        patience = Thinks.pause * 0.7
+        return [
+            *await asyncio.gather(*(judge_plain(made, patience=patience) for made in (Thinks, NeverEnds, GoesNowhere)))
+        ]
+
+    slow, *endless = asyncio.run(judge())
+    assert failed(slow) == set()
+    assert left_out(slow) == set()
+    assert compute_granted_level(slow.results) == 3
+    for played in endless:
+        assert failed(played) == set()
+        assert compute_granted_level(played.results) == 0
+        assert result(played, "SEQ-003").verdict == "not shown"
+        assert "--patience" in result(played, "SEQ-003").advice
+
+
+def test_an_agent_is_given_the_time_that_it_announces() -> None:
+    chosen = tuple(one for one in PRODUCER_SCENARIOS if one.name == "a session from beginning to end")
+    played = asyncio.run(judge_plain(ThinksAloud, chosen, patience=Thinks.pause * 0.7))
+    assert result(played, "SEQ-009").verdict == "passed"
+    assert not any("--patience" in one for one in played.remarks)
+
+
 def test_one_that_does_one_thing_at_a_time_is_judged_all_the_same() -> None:
     names = ("two questions are open and one is answered", "a no stops the action")
     chosen = tuple(one for one in PRODUCER_SCENARIOS if one.name in names)
@@ -281,7 +319,7 @@ def test_for_every_must_that_is_tried_there_is_somebody_who_is_failed_for_it(bad
     untried = {
         rule for rule in {*collect_tried_rules(PRODUCER_SCENARIOS)} - broken if all_rules()[rule].keyword == "MUST"
     }
-    assert untried == set()
+    assert untried == {"SEQ-009"}  # a session that is not over may end yet
 
 
 def test_for_every_should_about_behaviour_there_is_somebody_who_is_warned_of(bad: dict[str, ProducerResults]) -> None:

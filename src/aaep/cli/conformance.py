@@ -173,7 +173,7 @@ def _format_tasks(descriptions: Mapping[str, str]) -> str:
     type=FiniteRange(0.1),
     metavar="SECONDS",
     default=10.0,
-    help="Seconds that each step may take. Default: 10.",
+    help="Seconds that a session may be silent; more if the agent says so, or is seen to take longer. Default: 10.",
 )
 @TOKEN_OPTION
 @CA_OPTION

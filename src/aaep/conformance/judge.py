@@ -48,6 +48,7 @@ class _Observation(msgspec.Struct):
     verdict: Verdict
     text: str
     advice: str = ""
+    scenario: str = ""
 
 
 class EvidenceLog:
@@ -56,6 +57,7 @@ class EvidenceLog:
     def __init__(self) -> None:
         self.observations: dict[str, list[_Observation]] = {}
         self.remarks: list[str] = []  # why something could not be tried
+        self.scenario = ""  # the name of the one that records now
 
     def record_pass(self, rule: str, text: str) -> None:
         """Record that the peer was put to the test and kept the rule."""
@@ -71,6 +73,10 @@ class EvidenceLog:
         """
         is_warning = all_rules()[rule].keyword == "SHOULD" and not mandatory
         self._add(rule, _Observation("warning" if is_warning else "failed", text, advice))
+
+    def record_not_shown(self, rule: str, text: str, advice: str = "") -> None:
+        """Record why it cannot be said whether the peer keeps the rule."""
+        self._add(rule, _Observation("not shown", text, advice))
 
     def record_not_applicable(self, rule: str, text: str) -> None:
         """Record that the rule does not apply to this peer."""
@@ -98,7 +104,17 @@ class EvidenceLog:
         if text not in self.remarks:
             self.remarks.append(text)
 
+    def forget_scenario(self, name: str) -> None:
+        """Forget what a scenario has recorded, since it is tried again."""
+        for rule, observations in [*self.observations.items()]:
+            kept = [observation for observation in observations if observation.scenario != name]
+            if kept:
+                self.observations[rule] = kept
+            else:
+                del self.observations[rule]
+
     def _add(self, rule: str, observation: _Observation) -> None:
+        observation.scenario = self.scenario
         observations = self.observations.setdefault(rule, [])
         if observation.text not in (earlier.text for earlier in observations):
             observations.append(observation)
@@ -209,7 +225,8 @@ def audit_messages(messages: Iterable[RecordedMessage], *, strict: bool) -> Audi
                 [finding for finding in partial_findings if _is_session_independent(finding)], message.raw
             )
             result.count_message(message.raw)
-    result.findings += ((finding, "") for finding in whole_audit.finish())
+    # Of a live agent a session that is not over may end yet: whoever ran it says what became of it.
+    result.findings += ((finding, "") for finding in whole_audit.finish() if finding.rule != "SEQ-003")
     return result
 
 
@@ -355,6 +372,10 @@ def _result_from_observations(rule: Rule, observations: list[_Observation], requ
     passed = [observation for observation in observations if observation.verdict == "passed"]
     if passed:
         return RuleResult(rule.id, "passed", _format_evidence(passed), "", required_level)
+    not_shown = [observation for observation in observations if observation.verdict == "not shown"]
+    if not_shown:
+        advice = not_shown[0].advice or _build_default_advice(rule)
+        return RuleResult(rule.id, "not shown", _format_evidence(not_shown), advice, required_level)
     return RuleResult(rule.id, "not applicable", _format_evidence(observations))
 
 
