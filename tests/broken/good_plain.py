@@ -598,6 +598,19 @@ class Session:
             position += len(sentence)
             time.sleep(pause)  # as a model takes its time
 
+    def chunk(self, text: str, position: int, *, last: bool = False) -> None:
+        """One chunk of the only output of the session."""
+        self.say(
+            "output.streaming",
+            "Writing.",
+            chunk=text,
+            position=position,
+            complete=last,
+            coalesce_hint="completion" if last else "sentence",
+            output_id="out_1",
+            content_type="text/plain",
+        )
+
     def finish(self) -> None:
         self.move("idle")
         self._end("session.completed", "All is done.", duration_ms=self._spent(), tool_invocations_count=self.calls)

@@ -123,8 +123,8 @@ async def judge_ours(url: str) -> ProducerResults:
         at = producer.addresses[0]
         if at.startswith("pipes"):
             bridge = shlex.join([sys.executable, "-S", "-E", str(BRIDGE), at.removeprefix("pipes://")])
-            return await judge_producer(f"stdio:{bridge}", start, strict=True, shared=True)
-        return await judge_producer(at, start, strict=True)
+            return await judge_producer(f"stdio:{bridge}", start, shared=True)
+        return await judge_producer(at, start)
 
 
 async def judge_plain(

@@ -201,14 +201,15 @@ class AuditResult(msgspec.Struct):
         self.type_counts[kind] = self.type_counts.get(kind, 0) + 1
 
 
-def audit_messages(messages: Iterable[RecordedMessage], *, strict: bool) -> AuditResult:
+def audit_messages(messages: Iterable[RecordedMessage]) -> AuditResult:
     """
     Audit the messages of a run against a producer, in the order they were seen.
 
-    Replies take part in both audits: any subscription may answer a prompt.
+    The grading is the strict one: a claim cannot rest on a MUST that was seen
+    broken. Replies take part in both audits: any subscription may answer a prompt.
     """
-    whole_audit = Audit(attend_registry(), whole=True, strict=strict)
-    partial_audit = Audit(attend_registry(), whole=False, strict=False)
+    whole_audit = Audit(attend_registry(), whole=True, strict=True)
+    partial_audit = Audit(attend_registry(), whole=False, strict=True)
     result = AuditResult([], {})
     for message in messages:
         if not message.is_from_producer and not message.is_audited:
@@ -354,10 +355,20 @@ def judge_rules(
 
 def _observations_from_findings(findings: list[tuple[Finding, str]]) -> list[_Observation]:
     return [
-        _Observation(_VERDICTS_BY_SEVERITY[finding.severity], f"{finding.message} {text}".strip())
+        _Observation(verdict, f"{finding.message} {text}".strip())
         for finding, text in findings
-        if finding.severity in _VERDICTS_BY_SEVERITY
+        if (verdict := _VERDICTS_BY_SEVERITY.get(_grade_finding(finding))) is not None
     ]
+
+
+def _grade_finding(finding: Finding) -> str:
+    """
+    Return the severity of a finding for a claim.
+
+    OUT-001 §4.3.3: a position counts characters. A validator only notes another
+    unit, so that a reader is not troubled by it (C-44); a claim has to be true.
+    """
+    return "error" if finding.rule == "OUT-001" and finding.severity == "info" else finding.severity
 
 
 def _result_from_observations(rule: Rule, observations: list[_Observation], required_level: Level | None) -> RuleResult:

@@ -141,7 +141,6 @@ async def judge_producer(
     start: TaskStarter | None,
     *,
     level: int = 3,
-    strict: bool = False,
     scenarios: Collection[Scenario] = PRODUCER_SCENARIOS,
     on_progress: Callable[[str], object] = lambda _: None,
     certified: bool = False,
@@ -162,7 +161,7 @@ async def judge_producer(
         harness.evidence.add_remark(_UNAUTHENTICATED_WARNING)
     chosen = [scenario for scenario in scenarios if scenario.level <= level]
     await run_scenarios(harness, chosen, make_progress_reporter(on_progress, len(chosen)))
-    audit_result = audit_messages(harness.messages, strict=strict)
+    audit_result = audit_messages(harness.messages)
     _add_derived_failures(harness.evidence, audit_result)
     _record_unfinished_sessions(harness)
     results = _judge(audit_result, harness.evidence)
