@@ -252,6 +252,10 @@ class Plain:
                         self.end(prompt, "timed out")
                 self.changed.notify_all()
 
+    def frame(self, event: Json) -> str:
+        """An event as it goes over the wire."""
+        return f"id: {event['event_id']}\nevent: aaep.event\ndata: {json.dumps(event)}\n\n"
+
     def missed(self, subscription: Subscription, last: str) -> int:
         """Where a reader goes on that heard this event last."""
         for place, event in enumerate(subscription.sent):
@@ -346,9 +350,13 @@ class Plain:
         with self.changed:
             self.sessions.append(session)
             session.begin()
+        self.think(session)
         getattr(self, task, self.confirm)(session)
         if session.open:
             session.finish()
+
+    def think(self, session: Session) -> None:
+        """What comes before all else; this one knows at once what to do."""
 
     def confirm(self, session: Session) -> None:
         session.move("thinking")
@@ -423,6 +431,46 @@ class OneTool(Plain):
     def harmless(self, session: Session) -> None:
         session.move("calling_tool")
         session.tool("send_letter")
+
+
+class FullUris(Plain):
+    """One that spells every type as the URI it stands for. It keeps the rules as well."""
+
+    def frame(self, event: Json) -> str:
+        return super().frame({**event, "type": event["type"].replace("aaep:", "https://aaep-protocol.org/types/")})
+
+
+class Thinks(Plain):
+    """One that thinks in each session for longer than it is given. It keeps the rules as well."""
+
+    pause = 1.2
+
+    def think(self, session: Session) -> None:
+        session.move("thinking")
+        time.sleep(self.pause)  # as a model takes its time
+
+
+class ThinksAloud(Thinks):
+    """One that says how long it will think. It keeps the rules as well."""
+
+    def think(self, session: Session) -> None:
+        session.say("progress.updated", "Thinking.", progress={"percent": 0}, eta_ms=int(self.pause * 1000))
+        super().think(session)
+
+
+class PacesSlower(Plain):
+    """One that sends less than it was allowed to. It keeps the rules as well."""
+
+    def interval(self, subscription: Subscription) -> float:
+        return super().interval(subscription) / 0.6
+
+    def offer(self, subscription: Subscription, event: Json) -> None:
+        """Let the end of a session wait for its turn, after all that was said before."""
+        if self.interval(subscription) and event["type"].removeprefix(PREFIX) in ENDS and not self.critical(event):
+            subscription.held.append(event)
+            self.pass_on(subscription)
+        else:
+            super().offer(subscription, event)
 
 
 PRODUCER = {"agent_id": "plain-agent", "agent_name": "Plain agent", "agent_version": "0.1.0"}
@@ -550,6 +598,19 @@ class Session:
             position += len(sentence)
             time.sleep(pause)  # as a model takes its time
 
+    def chunk(self, text: str, position: int, *, last: bool = False) -> None:
+        """One chunk of the only output of the session."""
+        self.say(
+            "output.streaming",
+            "Writing.",
+            chunk=text,
+            position=position,
+            complete=last,
+            coalesce_hint="completion" if last else "sentence",
+            output_id="out_1",
+            content_type="text/plain",
+        )
+
     def finish(self) -> None:
         self.move("idle")
         self._end("session.completed", "All is done.", duration_ms=self._spent(), tool_invocations_count=self.calls)
@@ -659,9 +720,8 @@ class _Requests(BaseHTTPRequestHandler):
                 ready, place = subscription.sent[place:], len(subscription.sent)
                 if over():
                     return
-            frames = (f"id: {one['event_id']}\nevent: aaep.event\ndata: {json.dumps(one)}\n\n" for one in ready)
             try:
-                self.wfile.write("".join(frames).encode())
+                self.wfile.write("".join(map(producer.frame, ready)).encode())
                 self.wfile.flush()
             except OSError:
                 producer.lost(subscription)

@@ -69,17 +69,6 @@ class StartedAndCompleted(Broken):
         session.finish()
 
 
-class NeverEnds(Broken):
-    """Leaves its sessions open."""
-
-    breaks, with_it = "SEQ-003", frozenset({"SEQ-009"})
-
-    def work(self, task: str) -> None:
-        session = Session(self)
-        session.begin()
-        session.move("thinking")
-
-
 class OldDates(Broken):
     """Says that everything happened a minute ago."""
 
@@ -89,6 +78,49 @@ class OldDates(Broken):
         now = datetime.fromisoformat(event["timestamp"])
         event["timestamp"] = (now - timedelta(minutes=1)).isoformat(timespec="milliseconds").replace("+00:00", "Z")
         super().send(event)
+
+
+class NoLanguage(Broken):
+    """Does not say in which language its texts are."""
+
+    breaks, with_it = "I18N-002", frozenset({"I18N-004", "I18N-018", "ENV-050"})
+
+    def send(self, event: Json) -> None:
+        event.pop("localization_hints")
+        super().send(event)
+
+
+class LeaksASecret(Broken):
+    """Tells the key that it calls a tool with."""
+
+    breaks = "TOOL-005"
+
+    def send(self, event: Json) -> None:
+        if event["type"] == "aaep:agent.tool.invoked":
+            event["args_summary"] = "to: the bank; password: hunter2horse; card: 4111 1111 1111 1111"
+        super().send(event)
+
+
+class NumbersChunks(Broken):
+    """Takes the number of a chunk for its position."""
+
+    breaks, with_it = "OUT-001", frozenset({"OUT-002", "OUT-003"})
+
+    def confirm(self, session: Session) -> None:
+        session.move("writing_output")
+        for number, chunk in enumerate(("Dear bank. ", "Here is my letter. ", "Yours. ")):
+            session.chunk(chunk, number, last=number == 2)
+
+
+class CountsBytes(Broken):
+    """Counts the position of a chunk in bytes."""
+
+    breaks = "OUT-001"
+
+    def confirm(self, session: Session) -> None:
+        session.move("writing_output")
+        session.chunk("Die Brücke über die Öre. ", 0)
+        session.chunk("Alles ist getan. ", len("Die Brücke über die Öre. ".encode()), last=True)
 
 
 class SameToken(Broken):
@@ -967,6 +999,30 @@ class ShortTokens(NumbersTokens):
 
     def number(self, count: int) -> str:
         return f"rpl_{count}"
+
+
+# -- what is never shown -------------------------------------------------------------------------------
+
+
+class NeverEnds(Plain):
+    """Does everything but end its sessions."""
+
+    def work(self, task: str) -> None:
+        session = Session(self)
+        with self.changed:
+            self.sessions.append(session)
+            session.begin()
+        session.open = False  # who comes later is told nothing of it
+        getattr(self, task, self.confirm)(session)
+
+
+class GoesNowhere(Plain):
+    """Begins sessions, and does nothing in them."""
+
+    def work(self, task: str) -> None:
+        session = Session(self)
+        session.begin()
+        session.move("thinking")
 
 
 ALL: list[type[Broken]] = [

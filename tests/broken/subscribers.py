@@ -306,7 +306,7 @@ class KnownCategories(Broken):
     breaks = "VER-007"
 
     def text(self, event: Json, kind: str) -> str:
-        return super().text(event, kind) + {"tool_error": "", "": ""}[event.get("error_category", "")]
+        return super().text(event, kind) + {"permanent": "", "": ""}[event.get("error_category", "")]
 
 
 class OneLanguage(LeavesOut):

@@ -35,10 +35,21 @@ from aaep.conformance.report import Report, render_junit, render_text, to_json
 from aaep.conformance.report_html import render_html
 from aaep.producer.producer import ManifestOptions, Producer
 from aaep.protocol.catalogue import all_rules
-from tests.broken.good_plain import OneAtATime, OneTool, Plain, Subscription
+from tests.broken.good_plain import (
+    FullUris,
+    OneAtATime,
+    OneTool,
+    PacesSlower,
+    Plain,
+    Subscription,
+    Thinks,
+    ThinksAloud,
+)
 from tests.broken.producers import (
     ALL,
     Broken,
+    GoesNowhere,
+    NeverEnds,
     NumbersInFront,
     NumbersTokens,
     RejectsAll,
@@ -56,6 +67,8 @@ ADDRESSES = [
     "unix://{folder}/agent.sock",
     "pipes://{folder}/pipes.sock",
 ]
+# Written without our library.
+GOOD: dict[str, type[Plain]] = {"plain": Plain, "one tool": OneTool, "full URIs": FullUris, "paces slower": PacesSlower}
 BRIDGE = Path(__file__).parents[1] / "bridge.py"
 AT_ONCE = 8  # peers that are judged side by side: they mostly wait
 
@@ -110,8 +123,8 @@ async def judge_ours(url: str) -> ProducerResults:
         at = producer.addresses[0]
         if at.startswith("pipes"):
             bridge = shlex.join([sys.executable, "-S", "-E", str(BRIDGE), at.removeprefix("pipes://")])
-            return await judge_producer(f"stdio:{bridge}", start, strict=True, shared=True)
-        return await judge_producer(at, start, strict=True)
+            return await judge_producer(f"stdio:{bridge}", start, shared=True)
+        return await judge_producer(at, start)
 
 
 async def judge_plain(
@@ -143,19 +156,19 @@ def scenes(broken: type[Broken]) -> tuple[Scenario, ...]:
 
 @pytest.fixture(scope="module")
 def good() -> Iterator[dict[str, ProducerResults]]:
-    """Ours over every transport, and two that were written without our library, side by side."""
+    """Ours over every transport, and those that were written without our library, side by side."""
 
     async def judge(folder: str) -> dict[str, ProducerResults]:
         urls = [url.format(folder=folder) for url in ADDRESSES]
-        played = await asyncio.gather(*map(judge_ours, urls), judge_plain(Plain), judge_plain(OneTool))
-        return dict(zip([*ADDRESSES, "plain", "one tool"], played, strict=True))
+        played = await asyncio.gather(*map(judge_ours, urls), *(judge_plain(made) for made in GOOD.values()))
+        return dict(zip([*ADDRESSES, *GOOD], played, strict=True))
 
     with tempfile.TemporaryDirectory() as folder:
         Path(folder).chmod(0o700)
         yield asyncio.run(judge(folder))
 
 
-@pytest.mark.parametrize("which", [*ADDRESSES, "plain", "one tool"])
+@pytest.mark.parametrize("which", [*ADDRESSES, *GOOD])
 def test_a_good_producer_earns_level_3(good: dict[str, ProducerResults], which: str) -> None:
     """LVL-025, LVL-044"""
     played = good[which]
@@ -174,6 +187,33 @@ def test_nothing_is_passed_that_was_not_seen(good: dict[str, ProducerResults]) -
 def test_it_is_told_when_calls_of_a_tool_are_taken_at_their_word(good: dict[str, ProducerResults]) -> None:
     told = [which for which, played in good.items() if any("taken at its word" in one for one in played.remarks)]
     assert told == ["one tool"]
+
+
+def test_what_is_not_over_is_tried_again_or_not_shown_and_never_failed() -> None:
+    """SEQ-003: an agent that takes longer than it is given earns Level 3; one that ends nothing earns none."""
+
+    async def judge() -> list[ProducerResults]:
+        patience = Thinks.pause * 0.7
+        return [
+            *await asyncio.gather(*(judge_plain(made, patience=patience) for made in (Thinks, NeverEnds, GoesNowhere)))
+        ]
+
+    slow, *endless = asyncio.run(judge())
+    assert failed(slow) == set()
+    assert left_out(slow) == set()
+    assert compute_granted_level(slow.results) == 3
+    for played in endless:
+        assert failed(played) == set()
+        assert compute_granted_level(played.results) == 0
+        assert result(played, "SEQ-003").verdict == "not shown"
+        assert "--patience" in result(played, "SEQ-003").advice
+
+
+def test_an_agent_is_given_the_time_that_it_announces() -> None:
+    chosen = tuple(one for one in PRODUCER_SCENARIOS if one.name == "a session from beginning to end")
+    played = asyncio.run(judge_plain(ThinksAloud, chosen, patience=Thinks.pause * 0.7))
+    assert result(played, "SEQ-009").verdict == "passed"
+    assert not any("--patience" in one for one in played.remarks)
 
 
 def test_one_that_does_one_thing_at_a_time_is_judged_all_the_same() -> None:
@@ -279,7 +319,7 @@ def test_for_every_must_that_is_tried_there_is_somebody_who_is_failed_for_it(bad
     untried = {
         rule for rule in {*collect_tried_rules(PRODUCER_SCENARIOS)} - broken if all_rules()[rule].keyword == "MUST"
     }
-    assert untried == set()
+    assert untried == {"SEQ-009"}  # a session that is not over may end yet
 
 
 def test_for_every_should_about_behaviour_there_is_somebody_who_is_warned_of(bad: dict[str, ProducerResults]) -> None:

@@ -34,6 +34,8 @@ from aaep.conformance.subscriber.run import (
     judge_subscriber,
 )
 from aaep.identity.signing_keys import SigningKey
+from aaep.protocol.attend_extension import attend_registry
+from aaep.protocol.audit import explain
 from aaep.protocol.catalogue import all_rules
 from tests.broken.good_reader import Reader
 from tests.broken.subscribers import ALL, Broken
@@ -100,7 +102,7 @@ def good(key: SigningKey) -> Iterator[dict[str, SubscriberResults]]:
                 return await judge_subscriber(begin, **settings, **more)
 
         listened = await asyncio.gather(
-            *(one(ours, at=url.format(folder=folder), reached=bridged, strict=True) for url in ADDRESSES),
+            *(one(ours, at=url.format(folder=folder), reached=bridged) for url in ADDRESSES),
             one(plain(Reader)),
         )
         return dict(zip([*ADDRESSES, "plain"], listened, strict=True))
@@ -128,6 +130,25 @@ def test_nothing_is_passed_that_was_not_seen(good: dict[str, SubscriberResults])
 def test_no_good_subscriber_is_even_warned_of(good: dict[str, SubscriberResults]) -> None:
     for listened in good.values():
         assert {one.rule for one in listened.results if one.verdict == "warning"} == set()
+
+
+def test_every_event_that_is_played_as_good_is_valid_by_the_strict_grading(good: dict[str, SubscriberResults]) -> None:
+    played = [
+        message.raw
+        for listened in good.values()
+        for messages in listened.messages_by_run
+        for message in messages
+        if message.is_from_producer and message.is_audited
+    ]
+    kinds = {json.loads(raw)["type"] for raw in played}
+    assert {"aaep:agent.session.errored", "aaep:agent.progress.updated", "lights:lamp.lit"} <= kinds
+    wrong = [
+        (finding.rule, finding.message)
+        for raw in played
+        for finding in explain(raw, attend_registry(), strict=True)
+        if finding.severity == "error"
+    ]
+    assert wrong == []
 
 
 def test_who_is_judged_is_known_by_what_it_says_of_itself(good: dict[str, SubscriberResults]) -> None:

@@ -51,6 +51,8 @@ __all__ = ["main"]
 F = TypeVar("F", bound=Callable[..., Any])
 _DEFAULT_BODY: Final = '{"task": "{task}"}'
 _OUTPUT_FILE: Final = click.Path(dir_okay=False)
+# Every grading is the strict one; the option is still taken, so that what was written with it runs on.
+_STRICT_OPTION: Final = click.option("--strict", is_flag=True, hidden=True, expose_value=False)
 
 
 @click.command(
@@ -173,12 +175,12 @@ def _format_tasks(descriptions: Mapping[str, str]) -> str:
     type=FiniteRange(0.1),
     metavar="SECONDS",
     default=10.0,
-    help="Seconds that each step may take. Default: 10.",
+    help="Seconds that a session may be silent; more if the agent says so, or is seen to take longer. Default: 10.",
 )
 @TOKEN_OPTION
 @CA_OPTION
 @CERT_OPTION
-@click.option("--strict", is_flag=True, help="Grade as a producer should grade itself: every broken MUST is a failure.")
+@_STRICT_OPTION
 @PROGRESS_OPTION
 @_add_report_options
 @click.pass_context
@@ -196,7 +198,6 @@ def _check_producer(
     token: str | None,
     ca: Path | None,
     own: ClientCertificate,
-    strict: bool,
     show_progress: bool,
     level: int,
     as_json: bool,
@@ -221,7 +222,6 @@ def _check_producer(
             producer_url,
             start,
             level=level,
-            strict=strict,
             on_progress=report_progress,
             certified=own is not None and not self_test,
             wait=wait,
@@ -285,14 +285,13 @@ def _build_report(results: ProducerResults, source: str, level: int) -> Report:
 
 @main.command("capture", cls=AaepCommand, example="aaep conformance capture session.ndjson")
 @click.argument("file", metavar="FILE|-", type=click.Path(exists=True, dir_okay=False, allow_dash=True))
-@click.option("--strict", is_flag=True, help="Grade as a producer should grade itself: every broken MUST is a failure.")
+@_STRICT_OPTION
 @_add_report_options
 @click.pass_context
 def _check_capture(
     context: click.Context,
     *,
     file: str,
-    strict: bool,
     level: int,
     as_json: bool,
     include_passed: bool,
@@ -308,7 +307,7 @@ def _check_capture(
     source = "standard input" if file == "-" else file
     try:
         with open_input(file) as stream:
-            result = _audit_recording(stream, strict=strict, level=level)
+            result = _audit_recording(stream, level=level)
     except recordings.UnreadableRecording as error:
         raise CannotRun(f"{source}: {error}") from error
     if not result.type_counts:
@@ -330,11 +329,11 @@ def _check_capture(
     )
 
 
-def _audit_recording(stream: IO[bytes], *, strict: bool, level: int) -> AuditResult:
+def _audit_recording(stream: IO[bytes], *, level: int) -> AuditResult:
     """Audit a recording, and return the findings with the lines they are about."""
     result = AuditResult([], {})
     recording = recordings.open_recording(stream)
-    audit = Audit(attend_registry(), whole=recording.is_whole, strict=strict, level=level)
+    audit = Audit(attend_registry(), whole=recording.is_whole, strict=True, level=level)
     for line in recordings.iter_lines(recording):
         if line.gap == "missed":
             audit.missed(line.via)
@@ -404,7 +403,7 @@ def _audit_recording(stream: IO[bytes], *, strict: bool, level: int) -> AuditRes
     default=60.0,
     help="Seconds that it may take to come, and to go. Default: 60.",
 )
-@click.option("--strict", is_flag=True, help="Grade as strictly as a subscriber should grade itself.")
+@_STRICT_OPTION
 @PROGRESS_OPTION
 @_add_report_options
 @click.pass_context
@@ -418,7 +417,6 @@ def _check_subscriber(
     release: str,
     patience: float | None,
     wait: float,
-    strict: bool,
     show_progress: bool,
     level: int,
     as_json: bool,
@@ -445,7 +443,6 @@ def _check_subscriber(
             subscribers.judge_subscriber(
                 launcher,
                 level=level,
-                strict=strict,
                 on_progress=print_message if show_progress or url else lambda _: None,
                 patience=patience or (30.0 if url else 5.0),
                 wait=wait,

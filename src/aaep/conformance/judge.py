@@ -20,6 +20,7 @@ from ..protocol.audit import Audit, Direction, Finding
 from ..protocol.catalogue import Rule, all_rules
 from ..transports.base import read_message_type
 from . import RuleResult, Verdict
+from .messages import shorten_type
 from .scenario import Level
 
 __all__ = [
@@ -47,6 +48,7 @@ class _Observation(msgspec.Struct):
     verdict: Verdict
     text: str
     advice: str = ""
+    scenario: str = ""
 
 
 class EvidenceLog:
@@ -55,6 +57,7 @@ class EvidenceLog:
     def __init__(self) -> None:
         self.observations: dict[str, list[_Observation]] = {}
         self.remarks: list[str] = []  # why something could not be tried
+        self.scenario = ""  # the name of the one that records now
 
     def record_pass(self, rule: str, text: str) -> None:
         """Record that the peer was put to the test and kept the rule."""
@@ -70,6 +73,10 @@ class EvidenceLog:
         """
         is_warning = all_rules()[rule].keyword == "SHOULD" and not mandatory
         self._add(rule, _Observation("warning" if is_warning else "failed", text, advice))
+
+    def record_not_shown(self, rule: str, text: str, advice: str = "") -> None:
+        """Record why it cannot be said whether the peer keeps the rule."""
+        self._add(rule, _Observation("not shown", text, advice))
 
     def record_not_applicable(self, rule: str, text: str) -> None:
         """Record that the rule does not apply to this peer."""
@@ -97,7 +104,17 @@ class EvidenceLog:
         if text not in self.remarks:
             self.remarks.append(text)
 
+    def forget_scenario(self, name: str) -> None:
+        """Forget what a scenario has recorded, since it is tried again."""
+        for rule, observations in [*self.observations.items()]:
+            kept = [observation for observation in observations if observation.scenario != name]
+            if kept:
+                self.observations[rule] = kept
+            else:
+                del self.observations[rule]
+
     def _add(self, rule: str, observation: _Observation) -> None:
+        observation.scenario = self.scenario
         observations = self.observations.setdefault(rule, [])
         if observation.text not in (earlier.text for earlier in observations):
             observations.append(observation)
@@ -180,18 +197,19 @@ class AuditResult(msgspec.Struct):
 
     def count_message(self, raw: bytes) -> None:
         """Count a message by its type."""
-        kind = read_message_type(raw).removeprefix("aaep:agent.")
+        kind = shorten_type(read_message_type(raw))
         self.type_counts[kind] = self.type_counts.get(kind, 0) + 1
 
 
-def audit_messages(messages: Iterable[RecordedMessage], *, strict: bool) -> AuditResult:
+def audit_messages(messages: Iterable[RecordedMessage]) -> AuditResult:
     """
     Audit the messages of a run against a producer, in the order they were seen.
 
-    Replies take part in both audits: any subscription may answer a prompt.
+    The grading is the strict one: a claim cannot rest on a MUST that was seen
+    broken. Replies take part in both audits: any subscription may answer a prompt.
     """
-    whole_audit = Audit(attend_registry(), whole=True, strict=strict)
-    partial_audit = Audit(attend_registry(), whole=False, strict=False)
+    whole_audit = Audit(attend_registry(), whole=True, strict=True)
+    partial_audit = Audit(attend_registry(), whole=False, strict=True)
     result = AuditResult([], {})
     for message in messages:
         if not message.is_from_producer and not message.is_audited:
@@ -208,7 +226,8 @@ def audit_messages(messages: Iterable[RecordedMessage], *, strict: bool) -> Audi
                 [finding for finding in partial_findings if _is_session_independent(finding)], message.raw
             )
             result.count_message(message.raw)
-    result.findings += ((finding, "") for finding in whole_audit.finish())
+    # Of a live agent a session that is not over may end yet: whoever ran it says what became of it.
+    result.findings += ((finding, "") for finding in whole_audit.finish() if finding.rule != "SEQ-003")
     return result
 
 
@@ -336,10 +355,20 @@ def judge_rules(
 
 def _observations_from_findings(findings: list[tuple[Finding, str]]) -> list[_Observation]:
     return [
-        _Observation(_VERDICTS_BY_SEVERITY[finding.severity], f"{finding.message} {text}".strip())
+        _Observation(verdict, f"{finding.message} {text}".strip())
         for finding, text in findings
-        if finding.severity in _VERDICTS_BY_SEVERITY
+        if (verdict := _VERDICTS_BY_SEVERITY.get(_grade_finding(finding))) is not None
     ]
+
+
+def _grade_finding(finding: Finding) -> str:
+    """
+    Return the severity of a finding for a claim.
+
+    OUT-001 §4.3.3: a position counts characters. A validator only notes another
+    unit, so that a reader is not troubled by it (C-44); a claim has to be true.
+    """
+    return "error" if finding.rule == "OUT-001" and finding.severity == "info" else finding.severity
 
 
 def _result_from_observations(rule: Rule, observations: list[_Observation], required_level: Level | None) -> RuleResult:
@@ -354,6 +383,10 @@ def _result_from_observations(rule: Rule, observations: list[_Observation], requ
     passed = [observation for observation in observations if observation.verdict == "passed"]
     if passed:
         return RuleResult(rule.id, "passed", _format_evidence(passed), "", required_level)
+    not_shown = [observation for observation in observations if observation.verdict == "not shown"]
+    if not_shown:
+        advice = not_shown[0].advice or _build_default_advice(rule)
+        return RuleResult(rule.id, "not shown", _format_evidence(not_shown), advice, required_level)
     return RuleResult(rule.id, "not applicable", _format_evidence(observations))
 
 

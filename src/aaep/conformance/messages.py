@@ -5,10 +5,17 @@ from __future__ import annotations
 import json
 from typing import Any, Final
 
-__all__ = ["EVENT_TYPE_PREFIX", "JsonObject", "decode_object"]
+from ..protocol.codec import canonical_type
+
+__all__ = ["EVENT_TYPE_PREFIX", "JsonObject", "decode_object", "shorten_type"]
 
 JsonObject = dict[str, Any]
 EVENT_TYPE_PREFIX: Final = "aaep:agent."
+
+
+def shorten_type(type_: object) -> str:
+    """TERM-011 §3.2.2: return a type without the prefix of core types, however it is spelled; empty if it is none."""
+    return canonical_type(type_).removeprefix(EVENT_TYPE_PREFIX) if isinstance(type_, str) else ""
 
 
 def decode_object(raw: bytes) -> JsonObject:

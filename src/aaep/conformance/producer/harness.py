@@ -28,7 +28,7 @@ from ...transports.options import DEFAULT_CONNECT_OPTIONS, ConnectOptions
 from ..judge import EvidenceLog, RecordedMessage, excerpt
 from ..messages import JsonObject, decode_object
 from ..scenario import ScenarioAborted
-from .observed import SESSION_END_TYPES, ConsentTracker, ObservedEvent, needs_consent
+from .observed import SESSION_END_TYPES, ConsentTracker, ObservedEvent, PaceTracker, needs_consent
 
 __all__ = [
     "LISTENER_CAPABILITIES",
@@ -58,6 +58,9 @@ _CONNECT_DELAY: Final = 0.05  # seconds that a connection takes
 _REFUSAL_TIMEOUT: Final = 1.0  # seconds within which a stream is refused, if it is
 _START_GRACE: Final = 1.0  # seconds for the first event of a session whose start command has failed
 _MAX_BODY_BYTES: Final = 65_536  # bytes of an HTTP answer that are compared
+_FINAL_WAIT_FACTOR: Final = 3  # times the patience, for sessions that were given up on
+_MAX_WAIT_FACTOR: Final = 10  # times the patience, for a session that goes on and on
+_HOPELESS_TIMEOUT: Final = 1.0  # seconds for the end of a session, when none has ever ended
 _VARYING_HEADERS: Final = ("date", "x-request-id", "server")
 
 
@@ -74,7 +77,8 @@ class Harness:
     One run against one producer.
 
     ``patience`` is how long the producer may take for something that it has to
-    do, and ``quiet`` how long to wait for something that it must not do.
+    do, and ``quiet`` how long to wait for something that it must not do. Patience
+    grows with the time that the producer is seen to take, or says that it will take.
     """
 
     def __init__(
@@ -90,7 +94,7 @@ class Harness:
     ) -> None:
         self.url = url
         self.options = options
-        self.patience = patience
+        self.pace = PaceTracker(patience)
         self.quiet_period = quiet
         self.start_timeout = wait  # seconds for a session that the suite does not start itself
         self.is_shared = self.scheme != "stdio" if shared is None else shared  # whether it takes several subscribers
@@ -99,6 +103,7 @@ class Harness:
         self.messages: list[RecordedMessage] = []
         self.main_subscriber: FakeSubscriber | None = None
         self.producer_info: JsonObject = {}
+        self.abort_reasons: dict[str, str] = {}  # by rule: why it could not be tried
         self.invalid_reply_results: dict[str, SendResult] = {}  # by what was wrong with the reply
         self.closed_prompts: list[JsonObject] = []
         self.consent_tracker = ConsentTracker()
@@ -108,6 +113,11 @@ class Harness:
         self._subscribers: list[FakeSubscriber] = []
         self._complete_sessions: set[str] = set()  # ids of sessions that the main subscriber heard from the start
         self._partial_sessions: set[str] = set()  # ids of all others
+
+    @property
+    def patience(self) -> float:
+        """How many seconds the producer may take for something that it has to do."""
+        return self.pace.patience
 
     @property
     def scheme(self) -> str:
@@ -216,6 +226,16 @@ class Harness:
         if started is None:
             raise ScenarioAborted(f"No session began within {timeout:g} seconds for the task {task!r}.")
         return ObservedSession(self, started.session_id, task)
+
+    async def wait_for_unfinished_sessions(self) -> None:
+        """Wait for the end of the sessions that were given up on, as long as one of them may still end."""
+        subscriber = self.main_subscriber
+        while subscriber is not None and not subscriber.end_reason and self.pace.unfinished_sessions:
+            deadline = self.pace.find_last_activity() + _FINAL_WAIT_FACTOR * self.patience
+            timeout = deadline - time.monotonic()
+            if timeout <= 0:
+                return
+            await subscriber.wait_for_event(lambda _: True, timeout, len(subscriber.events))
 
     def assign_session(self, event: ObservedEvent) -> bool:
         """
@@ -360,6 +380,8 @@ class FakeSubscriber:
         self.last_event_id = received.id or self.last_event_id
         self.events.append(event)
         self._harness.consent_tracker.observe(event)
+        if self is self._harness.main_subscriber:
+            self._harness.pace.observe(event)
         self._activity.set()
 
     async def stop_listening(self) -> None:
@@ -414,9 +436,11 @@ class FakeSubscriber:
             "timestamp": format_timestamp(time.time()),
             **changes,
         }
-        return await self.send_message(
+        result = await self.send_message(
             {name: value for name, value in message.items() if value is not None}, audit=audit
         )
+        self._harness.pace.note_reply(str(prompt.get("session_id", "")), time.monotonic())
+        return result
 
     async def answer_clarification(self, prompt: JsonObject, response: Any, *, audit: bool = True) -> SendResult:
         """Answer a clarification."""
@@ -427,7 +451,9 @@ class FakeSubscriber:
             "subscription_id": self.subscription_id,
             "timestamp": format_timestamp(time.time()),
         }
-        return await self.send_message(message, audit=audit)
+        result = await self.send_message(message, audit=audit)
+        self._harness.pace.note_reply(str(prompt.get("session_id", "")), time.monotonic())
+        return result
 
     async def send_message(self, message: JsonObject, *, audit: bool = True) -> SendResult:
         """Send a message and record it; with ``audit`` false, as one that is wrong on purpose."""
@@ -478,22 +504,64 @@ class ObservedSession:
     async def wait_for_event(
         self, subscriber: FakeSubscriber, *types: str, timeout: float | None = None, start: int = 0
     ) -> ObservedEvent | None:
-        """Return the first event of one of these types that a subscriber receives; None if none comes in time."""
-        timeout = self._harness.patience if timeout is None else timeout
-        return await subscriber.wait_for_event(
-            lambda event: event.session_id == self.session_id and event.type in types, timeout, start
-        )
+        """
+        Return the first event of one of these types that a subscriber receives; None if none comes in time.
+
+        Without a ``timeout``, time is up when the session has been silent for longer
+        than patience allows and the agent has announced.
+        """
+
+        def is_wanted(event: ObservedEvent) -> bool:
+            return event.session_id == self.session_id and event.type in types
+
+        if timeout is not None:
+            return await subscriber.wait_for_event(is_wanted, timeout, start)
+        return await self._wait_while_active(subscriber, is_wanted, start)
+
+    async def _wait_while_active(
+        self, subscriber: FakeSubscriber, predicate: EventPredicate, start: int = 0
+    ) -> ObservedEvent | None:
+        pace = self._harness.pace
+        began = time.monotonic()
+        while True:
+            last_heard = max(began, subscriber.events[-1].received_at if subscriber.events else 0.0)
+            deadline = pace.find_deadline(self.session_id, last_heard)
+            latest = max(began + _MAX_WAIT_FACTOR * pace.patience, pace.find_deadline(self.session_id, began))
+            timeout = min(deadline, latest) - time.monotonic()
+            if timeout <= 0:
+                pace.note_vain_wait()
+                return None
+            event = await subscriber.wait_for_event(predicate, timeout, start)
+            if event is not None or subscriber.end_reason:
+                return event
 
     async def wait_for_prompt(self, subscriber: FakeSubscriber, kind: str = "confirmation") -> ObservedEvent:
         """Return the first prompt of a kind; raise :exc:`ScenarioAborted` if the session has none."""
-        event = await self.wait_for_event(subscriber, f"awaiting.{kind}", *SESSION_END_TYPES)
-        if event is None or event.type in SESSION_END_TYPES:
+        event = await self.wait_for_event(
+            subscriber,
+            f"awaiting.{kind}",
+            *SESSION_END_TYPES,
+            timeout=None if self._harness.pace.is_any_end_in_sight else _HOPELESS_TIMEOUT,
+        )
+        if event is None:
+            raise self.make_unfinished_error(f"there was no awaiting.{kind} yet")
+        if event.type in SESSION_END_TYPES:
             raise ScenarioAborted(f"The task {self.task!r} led to no awaiting.{kind}.")
         return event
 
     async def wait_for_end(self, subscriber: FakeSubscriber, timeout: float | None = None) -> ObservedEvent | None:
         """Return the event that ends the session; None if it does not come in time."""
+        if timeout is None and not self._harness.pace.is_any_end_in_sight:
+            timeout = _HOPELESS_TIMEOUT
+            self._harness.pace.note_vain_wait()
         return await self.wait_for_event(subscriber, *SESSION_END_TYPES, timeout=timeout)
+
+    def make_unfinished_error(self, missing: str) -> ScenarioAborted:
+        """Return the error of a scenario that cannot go on because the session takes longer than patience allows."""
+        return ScenarioAborted(
+            f"The session of the task {self.task!r} was silent for {self._harness.patience:g} seconds, and {missing}. "
+            "If the agent needs more time, say so with --patience."
+        )
 
     async def reject_until_end(self, subscriber: FakeSubscriber) -> ObservedEvent | None:
         """Reject every confirmation until the session ends; return the event that ends it, if it comes."""
@@ -511,10 +579,14 @@ class ObservedSession:
         self, subscriber: FakeSubscriber, prompt: ObservedEvent, timeout: float | None = None
     ) -> ObservedEvent | None:
         """Return the event that shows that a prompt is no longer open; None if it does not come in time."""
-        await subscriber.wait_for_event(
-            lambda _: self.find_resolution(subscriber, prompt),
-            self._harness.patience if timeout is None else timeout,
-        )
+
+        def is_resolved(_: ObservedEvent) -> object:
+            return self.find_resolution(subscriber, prompt)
+
+        if timeout is None:
+            await self._wait_while_active(subscriber, is_resolved)
+        else:
+            await subscriber.wait_for_event(is_resolved, timeout)
         return self.find_resolution(subscriber, prompt)
 
     # -- events so far -------------------------------------------------------------------------

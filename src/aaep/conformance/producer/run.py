@@ -109,13 +109,31 @@ async def _run_group(
     """Run scenarios while a main subscriber with these capabilities listens."""
     if not scenarios:
         return
+    hasty_scenarios: list[tuple[Scenario, float]] = []  # those that did not wait long enough, and how long that was
     async with harness.listen_throughout(capabilities):
         for scenario in scenarios:
             on_progress(scenario.name)
-            try:
-                await scenario.run(harness)
-            except ScenarioAborted as error:
-                harness.evidence.add_remark(f"{scenario.name.capitalize()}: {error}")
+            patience = harness.patience
+            vain_wait_count = harness.pace.vain_wait_count
+            await _run_scenario(harness, scenario)
+            if harness.pace.vain_wait_count > vain_wait_count:
+                hasty_scenarios.append((scenario, patience))
+        if hasty_scenarios:
+            await harness.wait_for_unfinished_sessions()
+        for scenario, patience in hasty_scenarios:
+            if harness.patience > patience:  # by now it is known that the agent takes longer
+                harness.evidence.forget_scenario(scenario.name)
+                await _run_scenario(harness, scenario)
+
+
+async def _run_scenario(harness: Harness, scenario: Scenario) -> None:
+    """Run a scenario as far as it goes."""
+    harness.evidence.scenario = scenario.name
+    try:
+        await scenario.run(harness)
+    except ScenarioAborted as error:
+        harness.evidence.add_remark(f"{scenario.name.capitalize()}: {error}")
+        harness.abort_reasons |= dict.fromkeys((*scenario.required_rules, *scenario.optional_rules), str(error))
 
 
 async def judge_producer(
@@ -123,7 +141,6 @@ async def judge_producer(
     start: TaskStarter | None,
     *,
     level: int = 3,
-    strict: bool = False,
     scenarios: Collection[Scenario] = PRODUCER_SCENARIOS,
     on_progress: Callable[[str], object] = lambda _: None,
     certified: bool = False,
@@ -144,9 +161,29 @@ async def judge_producer(
         harness.evidence.add_remark(_UNAUTHENTICATED_WARNING)
     chosen = [scenario for scenario in scenarios if scenario.level <= level]
     await run_scenarios(harness, chosen, make_progress_reporter(on_progress, len(chosen)))
-    audit_result = audit_messages(harness.messages, strict=strict)
+    audit_result = audit_messages(harness.messages)
     _add_derived_failures(harness.evidence, audit_result)
-    return ProducerResults(harness, _judge(audit_result, harness.evidence))
+    _record_unfinished_sessions(harness)
+    results = _judge(audit_result, harness.evidence)
+    for result in results:
+        if result.verdict == "not shown" and result.rule in harness.abort_reasons:
+            result.evidence = (harness.abort_reasons[result.rule],)
+    return ProducerResults(harness, results)
+
+
+def _record_unfinished_sessions(harness: Harness) -> None:
+    """SEQ-003 §4.1: a session that is not over may end yet, so it shows nothing."""
+    pace = harness.pace
+    if not pace.unfinished_sessions and not pace.is_every_session_open:
+        return
+    count = len(pace.unfinished_sessions)
+    harness.evidence.record_not_shown(
+        "SEQ-003",
+        f"{count} of {pace.ended_count + count} sessions had not ended when the run was over."
+        if count
+        else "Every session still waited for an answer when the run was over.",
+        "End every session. If the agent only needs more time, say so with --patience.",
+    )
 
 
 def judge_recording(audit_result: AuditResult) -> list[RuleResult]:

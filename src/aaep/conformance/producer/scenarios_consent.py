@@ -24,7 +24,6 @@ from .observed import ObservedEvent
 _ASK_FIRST_ADVICE: Final = (
     "Ask with agent.awaiting.confirmation, wait for the accept, and only then send agent.tool.invoked."
 )
-_NO_REPLIER_TIMEOUT: Final = 10.0  # seconds at most for a session that no subscriber can answer
 _REPLY_CHECK_ADVICE: Final = "Make every check of §6.3.4, in its order, and ignore a reply that fails one."
 
 
@@ -64,6 +63,8 @@ async def two_readers_answer_and_the_first_counts(harness: Harness) -> None:
         await session.wait_for_resolution(main_subscriber, prompt)
         end_event = await session.wait_for_end(main_subscriber)
         action_calls = session.find_action_calls(main_subscriber, prompt)
+        if end_event is None and not action_calls:
+            raise session.make_unfinished_error("nothing was done yet after an accept")
         _check_first_reply_won(harness, is_executed=bool(action_calls))
         if early_resolution is None and action_calls:
             for rule in ("CONF-001", "CONF-002", "HITL-004", "HITL-001"):
@@ -358,7 +359,7 @@ async def nobody_can_answer(harness: Harness) -> None:
     main_subscriber = harness.require_main_subscriber()  # one that cannot reply, in this scenario
     evidence = harness.evidence
     session = await harness.start_session("confirm")
-    end_event = await session.wait_for_end(main_subscriber, min(harness.patience, _NO_REPLIER_TIMEOUT))
+    end_event = await session.wait_for_end(main_subscriber)
     events = main_subscriber.find_session_events(session.session_id)
     prompt = next((event for event in events if event.type == "awaiting.confirmation"), None)
     evidence.check(
@@ -368,15 +369,20 @@ async def nobody_can_answer(harness: Harness) -> None:
         f"A reader that cannot answer, alone, was asked: {excerpt_message(prompt)}",
     )
     harness.sessions_without_consent.append((("TOOL-002", "CAP-015"), events))
-    evidence.check(
-        "CAP-015",
-        end_event is not None,
-        "With nobody to answer it went on at once.",
-        f"With nobody to answer the session was not over after {min(harness.patience, _NO_REPLIER_TIMEOUT):g} seconds.",
-        "Apply the default at once when no subscription can reply.",
-    )
+    if end_event is not None:
+        evidence.record_pass("CAP-015", "With nobody to answer it went on at once.")
+    elif _is_waiting_for_input(events):
+        evidence.record_failure(
+            "CAP-015",
+            f"With nobody to answer it waited for {harness.patience:g} seconds after: {excerpt(events[-1].raw)}",
+            "Apply the default at once when no subscription can reply.",
+        )
+    else:
+        unfinished_error = session.make_unfinished_error("it was not over")
+        evidence.record_not_shown("CAP-015", str(unfinished_error))
+        evidence.add_remark(str(unfinished_error))
     clarification_session = await harness.start_session("clarify")
-    end_event = await clarification_session.wait_for_end(main_subscriber, min(harness.patience, _NO_REPLIER_TIMEOUT))
+    end_event = await clarification_session.wait_for_end(main_subscriber)
     prompt = next(
         (
             event
@@ -394,6 +400,16 @@ async def nobody_can_answer(harness: Harness) -> None:
         )
 
 
+def _is_waiting_for_input(events: list[ObservedEvent]) -> bool:
+    """Whether a session waits for an answer, by the last of its events that says so."""
+    for event in reversed(events):
+        if event.type.startswith("awaiting."):
+            return True
+        if event.type == "state.changed":
+            return bool(event["to_state"] == "awaiting_input")
+    return False
+
+
 @producer_scenario(3, "SUB-069", without_replier=True)
 async def the_only_one_who_can_answer_leaves(harness: Harness) -> None:
     """Close the only subscription that can reply while a prompt is open."""
@@ -406,23 +422,31 @@ async def the_only_one_who_can_answer_leaves(harness: Harness) -> None:
         timeout = prompt["timeout_seconds"]
         if not isinstance(timeout, (int, float)) or timeout < 5:
             raise ScenarioAborted("The question times out too soon to tell whether leaving decided it.")
+        position = len(main_subscriber.events)
         await replier.unsubscribe()
-        end_event = await session.wait_for_end(main_subscriber, min(harness.patience, timeout - 1))
+        sign_of_life = await main_subscriber.wait_for_event(
+            lambda event: event.session_id == session.session_id and event["to_state"] != "awaiting_input",
+            min(harness.patience, timeout - 1),
+            position,
+        )
+        end_event = await session.wait_for_end(main_subscriber) if sign_of_life is not None else None
         action_calls = session.find_possible_action_calls(main_subscriber, prompt)
         is_accept_default = prompt["default_decision"] == "accept"
         if not is_accept_default:
             harness.sessions_without_consent.append(
                 (("SUB-069",), main_subscriber.find_session_events(session.session_id))
             )
-        if is_accept_default and end_event is None:
+        if is_accept_default and sign_of_life is None:
             evidence.record_not_applicable("SUB-069", "The default is accept, which needs the whole time (CF-005).")
             return
+        if sign_of_life is not None and end_event is None and not action_calls:
+            raise session.make_unfinished_error("it was not over")
         evidence.check(
             "SUB-069",
-            end_event is not None and bool(action_calls) == is_accept_default,
+            sign_of_life is not None and bool(action_calls) == is_accept_default,
             f"When the only one who could answer had left, the default, {prompt['default_decision']}, was applied.",
             "The only one who could answer left, and the question stayed open."
-            if end_event is None
+            if sign_of_life is None
             else f"The default is {prompt['default_decision']}, and it was not what was done.",
             "Apply the default when the last subscription that could answer is closed.",
         )
@@ -698,11 +722,12 @@ async def wrong_replies_do_nothing(harness: Harness) -> None:
     if session is not None and prompt is not None:
         await main_subscriber.answer_confirmation(prompt.message, "reject")
         harness.closed_prompts.append(prompt.message)
-        end_event = await session.wait_for_end(main_subscriber)
+        resolution = await session.wait_for_resolution(main_subscriber, prompt)
         evidence.check(
             "CONF-038",
-            end_event is not None,
+            resolution is not None,
             "After all the wrong replies the right one still counted.",
             "After wrong replies the right one no longer counted.",
             "A reply that fails a check changes nothing and does not use up the token.",
         )
+        await session.wait_for_end(main_subscriber)

@@ -311,20 +311,25 @@ class FakeProducer:
         """The stream that was opened last, of those that have not ended."""
         return next((stream for stream in reversed(self.streams) if stream.writer is not None), None)
 
-    def send(self, event: JsonObject, raw: bytes | None = None) -> JsonObject:
-        """Send an event, or these bytes in its place, and return it; without a stream, send it to the next one."""
-        self._send_all([(str(event.get("event_id", "")), _encode_event(event) if raw is None else raw)])
+    def send(self, event: JsonObject, raw: bytes | None = None, *, valid: bool = True) -> JsonObject:
+        """
+        Send an event, or these bytes in its place, and return it; without a stream, send it to the next one.
+
+        With ``valid`` false, it is one that is wrong on purpose.
+        """
+        data = _encode_event(event) if raw is None else raw
+        self._send_all([(str(event.get("event_id", "")), data)], valid=valid)
         return event
 
     def send_batch(self, events: Iterable[JsonObject]) -> None:
         """Send several events in one write."""
         self._send_all([(event["event_id"], _encode_event(event)) for event in events])
 
-    def _send_all(self, events: list[tuple[str, bytes]]) -> None:
+    def _send_all(self, events: list[tuple[str, bytes]], *, valid: bool = True) -> None:
         self._events += events
         stream = self.current_stream
         for _, data in events:
-            self._record(data, stream.subscription_id if stream is not None else "", from_producer=True)
+            self._record(data, stream.subscription_id if stream is not None else "", from_producer=True, valid=valid)
         if stream is not None and stream.writer is not None:
             self._delivered_count = len(self._events)
             stream.writer.write(b"".join(stream.writer.frame(event_id, data) for event_id, data in events))
@@ -350,8 +355,8 @@ class FakeProducer:
         writer = None if self.current_stream is None else self.current_stream.writer
         return b"" if writer is None else writer.frame(event["event_id"], _encode_event(event))
 
-    def _record(self, raw: bytes, via: str, *, from_producer: bool) -> None:
-        self.messages.append(RecordedMessage(format_timestamp(time.time()), via, raw, from_producer))
+    def _record(self, raw: bytes, via: str, *, from_producer: bool, valid: bool = True) -> None:
+        self.messages.append(RecordedMessage(format_timestamp(time.time()), via, raw, from_producer, valid))
 
 
 def _encode_event(event: JsonObject) -> bytes:
@@ -398,8 +403,8 @@ class FakeSession:
     def build_errored(self, text: str = "The printer is on fire.", **members: Any) -> JsonObject:
         """Build the event that ends the session with an error."""
         all_members: JsonObject = {
-            "error_category": "tool_error",
-            "error_code": "printer.fire",
+            "error_category": "permanent",
+            "error_code": "PRINTER_ON_FIRE",
             "recoverable": False,
             **members,
         }

@@ -249,15 +249,15 @@ class SubscriberRun:
                 _NO_ANNOUNCEMENTS_HINT if not self.harness.has_announced else "It announced nothing here."
             )
 
-    def send(self, event: JsonObject, raw: bytes | None = None) -> JsonObject:
-        """Send an event, or these bytes in its place, and return it."""
-        return self.producer.send(event, raw)
+    def send(self, event: JsonObject, raw: bytes | None = None, *, valid: bool = True) -> JsonObject:
+        """Send an event, or these bytes in its place, and return it; with ``valid`` false, one wrong on purpose."""
+        return self.producer.send(event, raw, valid=valid)
 
     async def send_and_wait(
-        self, event: JsonObject, timeout: float | None = None, raw: bytes | None = None
+        self, event: JsonObject, timeout: float | None = None, raw: bytes | None = None, *, valid: bool = True
     ) -> PrintedAnnouncement | None:
         """Send an event, and return the announcement of it; None if none comes in time."""
-        self.send(event, raw)
+        self.send(event, raw, valid=valid)
         return await self.wait_for_announcement(event, timeout)
 
     async def wait_for_announcement(

@@ -88,6 +88,7 @@ class SubscriberResults:
     def __init__(self, harness: Harness, results: list[RuleResult]) -> None:
         self.results = results
         self.remarks = harness.evidence.remarks
+        self.messages_by_run = harness.messages_by_run
         request = harness.subscription_requests[0] if harness.subscription_requests else {}
         self.name = str(request.get("subscriber_name") or request.get("subscriber_id") or "")
         self.version = str(request.get("subscriber_version") or "")
@@ -97,7 +98,6 @@ async def judge_subscriber(
     launch: SubscriberLauncher,
     *,
     level: int = 3,
-    strict: bool = False,
     scenarios: Collection[Scenario] = SUBSCRIBER_SCENARIOS,
     on_progress: Callable[[str], object] = lambda _: None,
     keys: bool = False,
@@ -122,7 +122,7 @@ async def judge_subscriber(
     if not harness.has_connected and not harness.subscription_requests:
         raise AaepError("The subscriber never came. " + (harness.evidence.remarks or ["Does the command run?"])[0])
     results = judge_rules(
-        _audit_runs(harness.messages_by_run, strict=strict),
+        _audit_runs(harness.messages_by_run),
         harness.evidence,
         tried_rules=_collect_required_levels(),
         roles=_ROLES,
@@ -157,11 +157,11 @@ async def _run_scenarios(harness: Harness, scenarios: Iterable[Scenario], on_pro
         raise errors.exceptions[0] from None
 
 
-def _audit_runs(messages_by_run: Iterable[list[RecordedMessage]], *, strict: bool) -> AuditResult:
+def _audit_runs(messages_by_run: Iterable[list[RecordedMessage]]) -> AuditResult:
     """Audit the messages of the subscriber, each run by itself; nothing that a fake producer sent is its fault."""
     result = AuditResult([], {})
     for messages in messages_by_run:
-        audit = Audit(attend_registry(), whole=True, strict=strict)
+        audit = Audit(attend_registry(), whole=True, strict=True)
         for message in messages:
             findings = audit.feed(message.raw, message.at, message.via, message.direction)
             if not message.is_from_producer:

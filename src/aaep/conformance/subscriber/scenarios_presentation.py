@@ -7,6 +7,7 @@ import unicodedata
 from collections.abc import Callable
 from typing import Any, Final
 
+from ...protocol.attend_extension import ATTEND
 from ...protocol.fields import CORE_CONTEXT
 from ..judge import excerpt
 from ..messages import JsonObject
@@ -112,7 +113,7 @@ async def what_is_urgent_is_told_at_once(harness: Harness) -> None:
         session = run.session
         await run.start_session()
         cases = (
-            ("EVT-014", FakeSession().build_errored("The roof has come down.", error_code="roof.down")),
+            ("EVT-014", FakeSession().build_errored("The roof has come down.", error_code="ROOF_IS_DOWN")),
             (
                 "TERM-019",
                 session.build_event("progress.updated", "Water is coming in.", "critical", progress={"percent": 5}),
@@ -145,7 +146,7 @@ async def what_is_urgent_is_told_at_once(harness: Harness) -> None:
 
 
 def _build_extension_context(prefix: str) -> dict[str, Any]:
-    return {"@context": [CORE_CONTEXT, {prefix: f"https://{prefix}.example/v1#"}]}
+    return {"@context": [CORE_CONTEXT, f"https://{prefix}.example/v1"]}
 
 
 @subscriber_scenario(1, "EVT-016 BP-016 BP-011 HITL-034")
@@ -163,7 +164,7 @@ async def much_comes_at_once(harness: Harness) -> None:
         }
         events = [
             session.build_event("progress.updated", f"Step {number}.", "background", progress={"step": number})
-            for number in range(97)
+            for number in range(1, 98)
         ]
         for position, event in zip((20, 50, 80), critical_events.values(), strict=True):
             events.insert(position, event)
@@ -313,7 +314,11 @@ _PROBES: Final[dict[str, tuple[str, bool, ProbeBuilder]]] = {
         "CAP-036",
         True,
         lambda session: (
-            session.build_tool_invoked("Listed.", extensions={"attend": {"never_heard_of": [None, {"a": 1}]}}),
+            session.build_tool_invoked(
+                "Listed.",
+                extensions={ATTEND.prefix: {"never_heard_of": [None, {"a": 1}]}},
+                **{"@context": [CORE_CONTEXT, ATTEND.context]},
+            ),
             None,
         ),
     ),
@@ -370,6 +375,7 @@ _PROBES: Final[dict[str, tuple[str, bool, ProbeBuilder]]] = {
     ),
 }
 _SILENT_RULES: Final = ("ENV-005", "TERM-008")  # the event must not be announced
+_INVALID_RULES: Final = (*_SILENT_RULES, "ENV-011", "VER-007", "CAP-036")  # it is wrong, or of a version yet to come
 
 
 @subscriber_scenario(
@@ -397,7 +403,9 @@ async def _run_probe(
         return
     event, raw = build(run.session)
     stream_count = len(run.producer.streams)
-    announcement = await run.send_and_wait(event, None if is_announcement_due else harness.quiet_period, raw)
+    announcement = await run.send_and_wait(
+        event, None if is_announcement_due else harness.quiet_period, raw, valid=rules not in _INVALID_RULES
+    )
     has_continued = await run.check_continues() and len(run.producer.streams) == stream_count
     announcement = announcement or next(iter(run.find_announcements(event)), None)
     advice = "Take what is known of an event, ignore the rest of it, and go on listening."

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any, Final
 
+from ...protocol.attend_extension import ATTEND
+from ...protocol.fields import CORE_CONTEXT
 from ..judge import excerpt, excerpt_first
 from ..messages import JsonObject
 from ..scenario import subscriber_scenario
@@ -301,10 +303,14 @@ async def the_person_is_too_late(harness: Harness) -> None:
         for prompt in (expired, withdrawn, elsewhere, ended):
             await run.send_and_wait(prompt, None if run.announcements else 0.0)
         run.send(closed_sessions[0].build_state_changed("thinking", "The question was withdrawn.", "awaiting_input"))
-        outcome = {"attend": {"reply_token": elsewhere["reply_token"], "outcome": "accepted"}}
+        outcome = {ATTEND.prefix: {"reply_token": elsewhere["reply_token"], "outcome": "accepted"}}
         run.send(
             closed_sessions[1].build_state_changed(
-                "calling_tool", "Somebody has accepted.", "awaiting_input", extensions=outcome
+                "calling_tool",
+                "Somebody has accepted.",
+                "awaiting_input",
+                extensions=outcome,
+                **{"@context": [CORE_CONTEXT, ATTEND.context]},
             )
         )
         # When this is announced, the subscriber knows of the other closed prompts too.
