@@ -22,6 +22,7 @@ from aaep.cli import main, validate
 from aaep.cli._report import TextReport
 from aaep.protocol.attend_extension import ATTEND
 from aaep.protocol.audit import Direction
+from aaep.protocol.framing import MAX_MESSAGE_BYTES
 from aaep.recording import recordings
 
 ROOT = Path(__file__).parents[2]
@@ -50,6 +51,33 @@ def told(found: list[dict[str, Any]]) -> list[tuple[int | None, str, str]]:
 
 def broken(event: dict[str, Any], **changes: Any) -> dict[str, Any]:
     return {**event, **changes}
+
+
+def surrogate_inputs() -> Iterator[Any]:
+    others = {name: value for name, value in EVENTS[-1].items() if name != "summary_normal"}
+    line = json.dumps({**others, "summary_normal": "Done \ud83d"}).encode()  # the last member, so that it looks cut
+    yield pytest.param(line + b"\n", 1, id="a line")
+    yield pytest.param(line, 1, id="a last line without a newline")
+    yield pytest.param(b"[\n" + line + b",\n" + line + b"\n]", 2, id="a list")
+    entry = b'{"at":"2026-11-03T09:14:02.118Z","message":' + line + b',"via":"sub_1"}'
+    yield pytest.param(dumped([HEADER]) + entry + b"\n", 2, id="a capture")
+    yield pytest.param(dumped([HEADER]) + entry, 2, id="a capture without a last newline")
+
+
+@pytest.mark.parametrize(("data", "line"), [*surrogate_inputs()])
+def test_half_a_surrogate_pair_is_named_wherever_it_stands(data: bytes, line: int) -> None:
+    """C-26: it is neither called a cut recording nor bad JSON, and nothing else is said of it."""
+    found = [one for one in findings("-", data=data) if one["severity"] != "info"]
+    assert {(one["rule"], one["severity"]) for one in found} == {("ENC-001", "error")}
+    assert found[0]["line"] == line
+    assert all("half a character" in one["message"] for one in found)
+    assert run("-", data=data).exit_code == 1
+
+
+def test_a_line_that_is_too_long_does_not_accuse_the_next() -> None:
+    padded = broken(EVENTS[1], summary_detailed="a" * (MAX_MESSAGE_BYTES + 1))
+    data = dumped([EVENTS[0], padded, *EVENTS[2:]])
+    assert told(findings("-", data=data)) == [(2, "LIM-001", "error")]
 
 
 # -- forms of input ------------------------------------------------------------------
