@@ -54,6 +54,8 @@ _PROMPTS: Final = (AwaitingConfirmation, AwaitingClarification)
 _PROMPTS_AND_TERMINAL: Final = frozenset([*_PROMPTS, *TERMINAL])
 _UNANNOUNCED_RULES: Final = frozenset(["LVL-007", "HITL-021", "HITL-030"])  # broken where no state was announced
 _CONSENT_RULES: Final = frozenset(["TOOL-002", "TOOL-003", "HITL-002", "HITL-020", "CONF-006"])
+# Their notes are about the producer, the type or the context, which recur from event to event.
+_STANDING_RULES: Final = frozenset(["ENV-010", "ENV-032", "ENV-052"])
 _PRODUCER_MESSAGES: Final = (Envelope, SubscriptionAccepted, SubscriptionRejected, Manifest)
 _SUBSCRIBER_MESSAGES: Final = (ConfirmationReply, ClarificationReply, SubscriptionRequest, SubscriptionRenegotiate)
 
@@ -139,6 +141,7 @@ class Audit:
         # Open sessions whose beginning or a part is not known; true for one that may have been released.
         self._joined_midway: dict[str, bool] = {}
         self._has_released = False
+        self._told_notes: dict[tuple[str, str, str], None] = {}  # by session, rule and text
         self._other_findings: list[Finding] = []  # about another session than the event's
         self.subscriptions: dict[str, Handshake] = {}
         self._scratch = bytearray(65_536)  # a buffer to encode messages into for comparison
@@ -180,7 +183,24 @@ class Audit:
             return []
         other_findings = self._other_findings
         self._other_findings = []
-        return [*other_findings, *self.grade([*violations, *more], message.event_id, message.session_id)]
+        findings = self.grade([*violations, *more], message.event_id, message.session_id)
+        return [*other_findings, *self._omit_told_notes(findings)]
+
+    def _omit_told_notes(self, findings: list[Finding]) -> list[Finding]:
+        """Leave out notes that were told of the session before, if they are about what all its events have alike."""
+        if not any(finding.rule in _STANDING_RULES for finding in findings):
+            return findings
+        new = []
+        for finding in findings:
+            if finding.severity == "info" and finding.rule in _STANDING_RULES:
+                note = (finding.session_id, finding.rule, finding.message)
+                if note in self._told_notes:
+                    continue
+                if len(self._told_notes) >= MAX_REMEMBERED:
+                    forget_older_half(self._told_notes)
+                self._told_notes[note] = None
+            new.append(finding)
+        return new
 
     def has_seen(self, event: Envelope, raw: bytes, via: str = "") -> bool:
         """Whether this very event was fed before on the same subscription (TR-014)."""
