@@ -696,15 +696,12 @@ def test_nothing_that_is_opened_takes_the_place_of_a_closed_stream() -> None:
         assert int(done.stdout.splitlines()[-1]) > 2
 
 
-def test_both_commands_read_standard_input_and_set_the_status() -> None:
-    for command in (["aaep", "validate"], ["aaep-validate"]):
-        assert process(*command, data=BANK.read_bytes()).returncode == 0
-        assert process(*command, "-", data=dumped([broken(EVENTS[0], verbosity="loud")])).returncode == 1
-        empty = process(*command, "-")
-        assert (empty.returncode, empty.stdout) == (
-            2,
-            b"Result: no errors, no warnings. 1 file could not be checked.\n",
-        )
+def test_the_command_reads_standard_input_and_sets_the_status() -> None:
+    command = ("aaep", "validate")
+    assert process(*command, data=BANK.read_bytes()).returncode == 0
+    assert process(*command, "-", data=dumped([broken(EVENTS[0], verbosity="loud")])).returncode == 1
+    empty = process(*command, "-")
+    assert (empty.returncode, empty.stdout) == (2, b"Result: no errors, no warnings. 1 file could not be checked.\n")
 
 
 def test_extensions_of_installed_packages_are_loaded_and_a_broken_one_stops(tmp_path: Path) -> None:
@@ -729,13 +726,13 @@ def test_a_terminal_that_cannot_show_a_letter_is_no_reason_to_fail(tmp_path: Pat
     path = tmp_path / "búsqueda.ndjson"
     path.write_bytes(dumped([broken(EVENTS[0], verbosity="łoud")]))
     for option in ("--notes", "--json"):
-        done = process("aaep-validate", option, str(path), PYTHONIOENCODING="ascii")
+        done = process("aaep", "validate", option, str(path), PYTHONIOENCODING="ascii")
         assert (done.returncode, done.stderr) == (1, b"")
 
 
 @pytest.mark.parametrize("option", ["--json", "--notes"])
 def test_a_reader_that_goes_away_is_no_reason_to_complain(option: str) -> None:
-    command = [str(Path(sys.executable).with_name("aaep-validate")), option, "-"]
+    command = [str(Path(sys.executable).with_name("aaep")), "validate", option, "-"]
     with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as child:
         assert child.stdin is not None and child.stdout is not None and child.stderr is not None
         child.stdout.close()  # before anything is there to be printed
@@ -746,7 +743,7 @@ def test_a_reader_that_goes_away_is_no_reason_to_complain(option: str) -> None:
 
 
 def test_findings_are_printed_at_once_as_json_lines() -> None:
-    command = [str(Path(sys.executable).with_name("aaep-validate")), "--json", "-"]
+    command = [str(Path(sys.executable).with_name("aaep")), "validate", "--json", "-"]
     with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as child:
         assert child.stdin is not None and child.stdout is not None
         child.stdin.write(dumped(EVENTS[:1]) + b"nonsense\n")
