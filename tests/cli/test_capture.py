@@ -8,7 +8,6 @@ import os
 import signal
 import socket
 import subprocess
-import sys
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -407,9 +406,3 @@ def test_lines_that_cannot_be_read_are_told_by_their_number(tmp_path: Path) -> N
         ]
     assert read_ == [(3, b'{"type":"x"}'), (5, b"{}"), (6, b'{"a":1}')]
     assert found == [4, 5, 7]
-
-
-def test_the_other_name_of_the_command_is_the_same() -> None:
-    command = [str(Path(sys.executable).parent / "aaep-capture"), "--help"]
-    done = subprocess.run(command, capture_output=True, text=True, check=False)
-    assert done.returncode == 0 and "--max-events" in done.stdout

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import pty
 import select
@@ -50,9 +51,12 @@ def test_each_answer_has_its_end_and_the_recording_is_sound(scenario: str, answe
     moved = "Moving 500 dollars to savings." in done.stdout
     assert moved is ((scenario, answer) == ("money", "accept"))
     judged = subprocess.run(
-        [AAEP, "validate", "--level", "3", "--strict", recording], capture_output=True, text=True, check=False
+        [AAEP, "validate", "--level", "3", "--strict", "--json", recording], capture_output=True, text=True, check=False
     )
     assert judged.returncode == 0, judged.stdout
+    # Not so much as a note, but that a time nobody is to wait out is short.
+    short = {"HITL-033", "CONF-054"} if answer == "none" else set()
+    assert {json.loads(line)["rule"] for line in judged.stdout.splitlines()} <= short, judged.stdout
 
 
 def test_without_a_terminal_nobody_answers_and_it_says_so() -> None:

@@ -22,6 +22,7 @@ from aaep.cli import main, validate
 from aaep.cli._report import TextReport
 from aaep.protocol.attend_extension import ATTEND
 from aaep.protocol.audit import Direction
+from aaep.protocol.framing import MAX_MESSAGE_BYTES
 from aaep.recording import recordings
 
 ROOT = Path(__file__).parents[2]
@@ -50,6 +51,33 @@ def told(found: list[dict[str, Any]]) -> list[tuple[int | None, str, str]]:
 
 def broken(event: dict[str, Any], **changes: Any) -> dict[str, Any]:
     return {**event, **changes}
+
+
+def surrogate_inputs() -> Iterator[Any]:
+    others = {name: value for name, value in EVENTS[-1].items() if name != "summary_normal"}
+    line = json.dumps({**others, "summary_normal": "Done \ud83d"}).encode()  # the last member, so that it looks cut
+    yield pytest.param(line + b"\n", 1, id="a line")
+    yield pytest.param(line, 1, id="a last line without a newline")
+    yield pytest.param(b"[\n" + line + b",\n" + line + b"\n]", 2, id="a list")
+    entry = b'{"at":"2026-11-03T09:14:02.118Z","message":' + line + b',"via":"sub_1"}'
+    yield pytest.param(dumped([HEADER]) + entry + b"\n", 2, id="a capture")
+    yield pytest.param(dumped([HEADER]) + entry, 2, id="a capture without a last newline")
+
+
+@pytest.mark.parametrize(("data", "line"), [*surrogate_inputs()])
+def test_half_a_surrogate_pair_is_named_wherever_it_stands(data: bytes, line: int) -> None:
+    """C-26: it is neither called a cut recording nor bad JSON, and nothing else is said of it."""
+    found = [one for one in findings("-", data=data) if one["severity"] != "info"]
+    assert {(one["rule"], one["severity"]) for one in found} == {("ENC-001", "error")}
+    assert found[0]["line"] == line
+    assert all("half a character" in one["message"] for one in found)
+    assert run("-", data=data).exit_code == 1
+
+
+def test_a_line_that_is_too_long_does_not_accuse_the_next() -> None:
+    padded = broken(EVENTS[1], summary_detailed="a" * (MAX_MESSAGE_BYTES + 1))
+    data = dumped([EVENTS[0], padded, *EVENTS[2:]])
+    assert told(findings("-", data=data)) == [(2, "LIM-001", "error")]
 
 
 # -- forms of input ------------------------------------------------------------------
@@ -668,15 +696,12 @@ def test_nothing_that_is_opened_takes_the_place_of_a_closed_stream() -> None:
         assert int(done.stdout.splitlines()[-1]) > 2
 
 
-def test_both_commands_read_standard_input_and_set_the_status() -> None:
-    for command in (["aaep", "validate"], ["aaep-validate"]):
-        assert process(*command, data=BANK.read_bytes()).returncode == 0
-        assert process(*command, "-", data=dumped([broken(EVENTS[0], verbosity="loud")])).returncode == 1
-        empty = process(*command, "-")
-        assert (empty.returncode, empty.stdout) == (
-            2,
-            b"Result: no errors, no warnings. 1 file could not be checked.\n",
-        )
+def test_the_command_reads_standard_input_and_sets_the_status() -> None:
+    command = ("aaep", "validate")
+    assert process(*command, data=BANK.read_bytes()).returncode == 0
+    assert process(*command, "-", data=dumped([broken(EVENTS[0], verbosity="loud")])).returncode == 1
+    empty = process(*command, "-")
+    assert (empty.returncode, empty.stdout) == (2, b"Result: no errors, no warnings. 1 file could not be checked.\n")
 
 
 def test_extensions_of_installed_packages_are_loaded_and_a_broken_one_stops(tmp_path: Path) -> None:
@@ -701,13 +726,13 @@ def test_a_terminal_that_cannot_show_a_letter_is_no_reason_to_fail(tmp_path: Pat
     path = tmp_path / "búsqueda.ndjson"
     path.write_bytes(dumped([broken(EVENTS[0], verbosity="łoud")]))
     for option in ("--notes", "--json"):
-        done = process("aaep-validate", option, str(path), PYTHONIOENCODING="ascii")
+        done = process("aaep", "validate", option, str(path), PYTHONIOENCODING="ascii")
         assert (done.returncode, done.stderr) == (1, b"")
 
 
 @pytest.mark.parametrize("option", ["--json", "--notes"])
 def test_a_reader_that_goes_away_is_no_reason_to_complain(option: str) -> None:
-    command = [str(Path(sys.executable).with_name("aaep-validate")), option, "-"]
+    command = [str(Path(sys.executable).with_name("aaep")), "validate", option, "-"]
     with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as child:
         assert child.stdin is not None and child.stdout is not None and child.stderr is not None
         child.stdout.close()  # before anything is there to be printed
@@ -718,7 +743,7 @@ def test_a_reader_that_goes_away_is_no_reason_to_complain(option: str) -> None:
 
 
 def test_findings_are_printed_at_once_as_json_lines() -> None:
-    command = [str(Path(sys.executable).with_name("aaep-validate")), "--json", "-"]
+    command = [str(Path(sys.executable).with_name("aaep")), "validate", "--json", "-"]
     with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as child:
         assert child.stdin is not None and child.stdout is not None
         child.stdin.write(dumped(EVENTS[:1]) + b"nonsense\n")

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import asyncio
 import inspect
+import json
 import os
 import re
 import threading
+import urllib.request
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -851,3 +853,27 @@ def test_who_joins_late_is_not_told_of_a_question_twice() -> None:
         second.expect("session.started", "awaiting.confirmation", "state.changed")
         assert [text.partition(".")[0] for text in second.heard] == ["Started", "Confirm"]
         ask.withdraw()
+
+
+def test_events_name_the_address_of_the_manifest() -> None:
+    """ENV-032, ENV-036 §3.2.6.5: what is found there is the manifest."""
+    with Producer("bank", listen="http://127.0.0.1:0", journal=None) as producer:
+        listener = Listener(producer)
+        with producer.session("Look."):
+            pass
+        listener.wait_for_end()
+        uris = {event.producer.manifest_uri for event in listener.events}
+        assert uris == {producer.addresses[0] + "/.well-known/aaep-manifest.json"}
+        with urllib.request.urlopen(str(uris.pop())) as response:
+            assert json.load(response)["agent_id"] == "bank"
+
+
+def test_the_address_that_readers_know_is_named_first() -> None:
+    manifest = ManifestOptions(reached_at="wss://agent.example/aaep")
+    with Producer("bank", listen="http://127.0.0.1:0", journal=None, manifest=manifest) as producer:
+        assert producer.info.manifest_uri == "https://agent.example/.well-known/aaep-manifest.json"
+
+
+def test_an_agent_without_a_web_address_names_none() -> None:
+    with Producer("bank", journal=None) as producer:
+        assert producer.info.manifest_uri is msgspec.UNSET

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+
 import pytest
 
 from aaep.protocol import audit as module
@@ -198,3 +200,23 @@ def test_what_a_reader_did_not_want_is_not_missed() -> None:
     lines = [event("tool.invoked", 1, risk_level="low", irreversible=False), event("tool.completed", 2)]
     assert heard(BEFORE, *lines, filters={"include": ["aaep:agent.tool.*"], "exclude": []}) == []
     assert heard(BEFORE, *lines[1:], filters={"include": ["aaep:agent.tool.completed"], "exclude": []}) == []
+
+
+def test_a_note_on_what_all_events_have_alike_is_told_once_in_each_session() -> None:
+    """ENV-032: the producer of a session lacks the same members on each of its events."""
+    audit = Audit()
+    lines = [
+        event("progress.updated" if number else "session.started", 10 * session + number, session_id=f"sess_{session}")
+        for session in range(2)
+        for number in range(3)
+    ]
+    bare = [_with_bare_producer(raw) for raw in lines]
+    notes = [(one.session_id, one.message) for one in judged(audit, bare) if one.rule == "ENV-032"]
+    assert len(notes) == len({*notes})
+    assert {session_id for session_id, _ in notes} == {"sess_0", "sess_1"}
+
+
+def _with_bare_producer(raw: bytes) -> bytes:
+    members = json.loads(raw)
+    members["producer"] = {"agent_id": members["producer"]["agent_id"]}
+    return json.dumps(members).encode()

@@ -173,7 +173,7 @@ def _whole(node: Any) -> Any:
         return node
     changed = {key: _whole(one) for key, one in node.items()}
     if isinstance(node.get("pattern"), str):
-        changed["pattern"] = node["pattern"].replace("$", r"\Z")
+        changed["pattern"] = node["pattern"].removesuffix("$") + r"\Z"
     if isinstance(node.get("patternProperties"), dict):
         changed["patternProperties"] = {key.replace("$", r"\Z"): one for key, one in node["patternProperties"].items()}
     return changed

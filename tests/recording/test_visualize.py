@@ -704,3 +704,48 @@ def test_the_guide_shows_what_is_printed(tmp_path: Path) -> None:
         assert line in printed, line  # in this order
     assert run(shown).returncode == 0
     assert (tmp_path / "bank.html").exists() and (tmp_path / "bank.svg").exists()
+
+
+# -- how sessions end ------------------------------------------------------------------------
+
+
+def test_a_prompt_that_is_open_at_the_end_has_the_time_of_the_recording() -> None:
+    trace = Trace()
+    trace.begin_recording("test", Audit())
+    for line, raw in enumerate(asking(), start=1):
+        trace.feed(raw, line, json.loads(raw)["timestamp"], "sub_1")
+    trace.add_gap("lost", "", 4, "2026-05-24T14:22:22.000Z", "sub_1")
+    trace.end_recording()
+    session = trace.session_traces[-1]
+    assert session.seconds == 22
+    assert session.seconds_by_state["awaiting input"] == 21
+    assert "lasted 22 seconds and did not end" in "\n".join(render_text(trace))
+
+
+@pytest.mark.parametrize(
+    ("end", "outcome"),
+    [
+        ([("session.completed", {})], "completed"),
+        ([("session.errored", {})], "ended with an error"),
+        ([("session.cancelled", {})], "was cancelled"),
+        ([("handoff.requested", {}), ("session.completed", {})], "was handed over and completed"),
+        ([], "did not end"),
+    ],
+)
+def test_the_drawing_and_the_list_tell_how_a_session_ended(end: list[tuple[str, Any]], outcome: str) -> None:
+    other = [
+        event("session.started", 0, session_id="sess_other"),
+        event("session.completed", 1, session_id="sess_other"),
+    ]
+    ending = [event(name, 11 + number, **members) for number, (name, members) in enumerate(end)]
+    trace = traced([event("session.started", 10), *ending, *other])
+    titles = [words(element) for element in drawing(trace).iter() if element.get("class") == "title"]
+    assert f"; {outcome};" in titles[1]
+    assert f"The session {outcome}." in words(drawing(trace))
+    assert f"</a>: {outcome}, " in page(trace)
+
+
+def test_the_page_lists_notes_only_when_asked() -> None:
+    trace = traced([event("session.started", 0, producer={"agent_id": "bank"})], whole=False)
+    assert "ENV-032" not in page(trace)
+    assert "ENV-032" in "".join(render_html(trace, notes=True))

@@ -731,6 +731,19 @@ def test_a_name_that_was_pointed_at_this_machine_is_no_way_in(shared: Server, ho
     assert (answer.status, answer.json["error"]) == (421, "misdirected_request")
 
 
+@pytest.mark.parametrize(
+    ("host", "reason"),
+    [
+        ("evil.example", "This server answers to loopback names only."),
+        ("127.0.0.1:1", "The request is addressed to port 1, and this server listens on port {port}."),
+        ("localhost", "The request is addressed to the default port, and this server listens on port {port}."),
+    ],
+)
+def test_it_is_said_whether_the_name_or_the_port_is_another(shared: Server, host: str, reason: str) -> None:
+    answer = shared.ask("GET", "/healthz", headers={"Host": host})
+    assert answer.json["message"].startswith(reason.format(port=shared.port))
+
+
 @pytest.mark.parametrize("host", ["localhost:{port}", "LOCALHOST:{port}", "127.9.9.9:{port}", "[::1]:{port}"])
 def test_every_loopback_name_is_ours(shared: Server, host: str) -> None:
     assert shared.ask("GET", "/healthz", headers={"Host": host.format(port=shared.port)}).status == 200

@@ -54,7 +54,7 @@ def visualize(
         if svg_file is not None:
             write_output_file(svg_file, render_svg(trace), private=True)
         if html_file is not None:
-            write_output_file(html_file, render_html(trace), private=True)
+            write_output_file(html_file, render_html(trace, notes=notes), private=True)
     for target in targets:
         click.echo(f"aaep: Wrote {to_printable(target)}.", err=True)
     return 1 if any(session.severity_counts["error"] for session in trace.session_traces) else 0

@@ -25,6 +25,7 @@ from ..protocol.messages import Capabilities
 from ..subscriber.subscriber import Subscriber
 from ..testing import Listener
 from ..transports.base import UnprotectedAddress
+from ..version import __version__
 from ._command import AaepCommand, CannotRun, FiniteRange, to_printable
 from ._demo_agent import DEMO_SCENARIOS, run_scenario
 
@@ -88,7 +89,14 @@ def main(scenario: str, answer: str | None, listen: str, capture: Path | None, p
     if capture is not None:
         _check_writable(capture)
     try:
-        with Producer("bank-assistant", name="Bank Assistant", listen=listen, journal=None) as producer:
+        with Producer(
+            "bank-assistant",
+            name="Bank Assistant",
+            version=__version__,
+            model="none; a script",
+            listen=listen,
+            journal=None,
+        ) as producer:
             click.echo(f"Other readers can join: aaep listen {producer.addresses[0]}")
             if answer is None:
                 return _run_interactive(producer, scenario, pace, source, capture)

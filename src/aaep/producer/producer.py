@@ -17,6 +17,8 @@ from functools import partial
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Final, Literal, TypeVar, overload
 
+import msgspec
+
 from ..errors import AaepError, LocalProtocolError
 from ..hub.hub import Hub
 from ..hub.recovery import end_orphaned_sessions
@@ -24,6 +26,7 @@ from ..hub.relay.attach import attach
 from ..hub.sessions import SessionSource
 from ..hub.settings import HubSettings
 from ..identity.credentials import Identity, resolve_audience
+from ..identity.origins import http_url, is_web_origin, origin
 from ..journal.base import Journal, JournalInUse
 from ..journal.memory import MemoryJournal
 from ..journal.sqlite import SqliteJournal
@@ -32,7 +35,7 @@ from ..presentation.presenter import Presenter
 from ..protocol.attend_extension import ATTEND, attend_registry
 from ..protocol.events import Envelope, ProducerInfo
 from ..protocol.extensions import Extension, Registry
-from ..protocol.messages import Manifest
+from ..protocol.messages import MANIFEST_PATH, Manifest
 from ..protocol.negotiation import Offer
 from ..runtime.background import Waitable
 from ..runtime.files import default_journal_path
@@ -266,11 +269,20 @@ class Producer:
     async def _open_servers(self) -> None:
         servers = [await serve(self.hub, url, self._server_options) for url in self._listen_urls]
         self.addresses = tuple(server.url for server in servers)
+        self._tell_manifest_address()
         if self._hub_url is not None:
             # The hub recognizes this process by its instance when it connects again.
             instance = new_id("inst_")
             self.hub.add_server(await attach(self.hub, self._hub_url, self._hub_options, instance=instance))
         self._check_signed()
+
+    def _tell_manifest_address(self) -> None:
+        """Name the address of the manifest in every event and at the handshake, if it has one (ENV-032 §3.2.6)."""
+        urls = (*self.hub.offer.origins, *self.addresses)
+        web_address = next((address for url in urls if is_web_origin(address := http_url(origin(url)))), None)
+        if web_address is not None:
+            self.info = msgspec.structs.replace(self.info, manifest_uri=web_address + MANIFEST_PATH)
+            self.hub.offer = msgspec.structs.replace(self.hub.offer, producer=self.info)
 
     def _check_signed(self) -> None:
         """Raise an error if the manifest was to be signed and is not (MAN-016); readers would only stay away."""

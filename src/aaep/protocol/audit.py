@@ -7,7 +7,7 @@ Bytes go in, findings come out; memory stays bounded however long the stream is.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, Final, Literal, TypeAlias
 
 import msgspec
@@ -21,6 +21,7 @@ from .events import (
     AwaitingClarification,
     AwaitingConfirmation,
     Envelope,
+    ProducerInfo,
     SessionStarted,
     ToolInvoked,
     UnknownEvent,
@@ -53,6 +54,8 @@ _PROMPTS: Final = (AwaitingConfirmation, AwaitingClarification)
 _PROMPTS_AND_TERMINAL: Final = frozenset([*_PROMPTS, *TERMINAL])
 _UNANNOUNCED_RULES: Final = frozenset(["LVL-007", "HITL-021", "HITL-030"])  # broken where no state was announced
 _CONSENT_RULES: Final = frozenset(["TOOL-002", "TOOL-003", "HITL-002", "HITL-020", "CONF-006"])
+# Their notes are about the producer, the type or the context, which recur from event to event.
+_STANDING_RULES: Final = frozenset(["ENV-010", "ENV-032", "ENV-052"])
 _PRODUCER_MESSAGES: Final = (Envelope, SubscriptionAccepted, SubscriptionRejected, Manifest)
 _SUBSCRIBER_MESSAGES: Final = (ConfirmationReply, ClarificationReply, SubscriptionRequest, SubscriptionRenegotiate)
 
@@ -138,6 +141,7 @@ class Audit:
         # Open sessions whose beginning or a part is not known; true for one that may have been released.
         self._joined_midway: dict[str, bool] = {}
         self._has_released = False
+        self._told_notes: dict[tuple[str, str, str], None] = {}  # by session, rule and text
         self._other_findings: list[Finding] = []  # about another session than the event's
         self.subscriptions: dict[str, Handshake] = {}
         self._scratch = bytearray(65_536)  # a buffer to encode messages into for comparison
@@ -164,6 +168,8 @@ class Audit:
                 reported = {(violation.rule, violation.path) for violation in violations}
                 more = [violation for violation in more if (violation.rule, violation.path) not in reported]
                 violations = [*violations, *more]
+            elif direction != "in":
+                self.skip_unusable(raw, via)
             return self.grade(violations)
         self.events += 1
         if direction == "in":
@@ -177,7 +183,24 @@ class Audit:
             return []
         other_findings = self._other_findings
         self._other_findings = []
-        return [*other_findings, *self.grade([*violations, *more], message.event_id, message.session_id)]
+        findings = self.grade([*violations, *more], message.event_id, message.session_id)
+        return [*other_findings, *self._omit_told_notes(findings)]
+
+    def _omit_told_notes(self, findings: list[Finding]) -> list[Finding]:
+        """Leave out notes that were told of the session before, if they are about what all its events have alike."""
+        if not any(finding.rule in _STANDING_RULES for finding in findings):
+            return findings
+        new = []
+        for finding in findings:
+            if finding.severity == "info" and finding.rule in _STANDING_RULES:
+                note = (finding.session_id, finding.rule, finding.message)
+                if note in self._told_notes:
+                    continue
+                if len(self._told_notes) >= MAX_REMEMBERED:
+                    forget_older_half(self._told_notes)
+                self._told_notes[note] = None
+            new.append(finding)
+        return new
 
     def has_seen(self, event: Envelope, raw: bytes, via: str = "") -> bool:
         """Whether this very event was fed before on the same subscription (TR-014)."""
@@ -193,6 +216,60 @@ class Audit:
                 self._restart_session(name, session)
         if via in self.subscriptions:
             self.subscriptions[via].is_whole = False
+
+    def skip_unusable(self, raw: bytes, via: str = "") -> None:
+        """
+        Follow the sessions past a message that cannot be used, so that the next one is not accused in its place.
+
+        What the message says of its session is applied. Where that is not enough, the
+        session is followed anew from here (C-83). A line that is no attempt at an
+        object, such as one of a log, is no part of any session.
+        """
+        value, violations = codec.parse_json(raw)
+        if not isinstance(value, dict) and not (value is codec.UNREADABLE and raw.lstrip().startswith(b"{")):
+            return
+        members = value if isinstance(value, dict) else {}
+        if members and not issubclass(codec.identify(members, self.registry)[0], Envelope):
+            return
+        session_id = members.get("session_id")
+        if isinstance(session_id, str) and session_id:
+            names = [session_id + via]
+        else:
+            session_id = ""
+            names = [name for name, session in self.open_sessions.items() if name == session.session_id + via]
+        is_ambiguous = any(violation.rule in ("ENC-002", "ENC-005") for violation in violations)  # C-26
+        if len(names) == 1 and not is_ambiguous and self._apply_unusable(members, names[0], via):
+            return
+        for name in names:
+            if name in self.open_sessions:
+                self._restart_session(name, self.open_sessions[name])
+            elif name not in self._ended_sessions and len(self.open_sessions) < MAX_REMEMBERED:
+                self.sessions += 1
+                self.open_sessions[name] = _build_midway_session(session_id)
+                self._joined_midway[name] = False
+        if not names:
+            self.missed(via)  # it may have been the start of a session
+
+    def _apply_unusable(self, members: Mapping[str, Any], name: str, via: str) -> bool:
+        """Apply an unusable event to the session of this name; return whether the session is known from there on."""
+        session = self.open_sessions.get(name)
+        agents = [*session.agents] if session is not None else []
+        envelope: dict[str, Any] = {"session_id": name.removesuffix(via), "event_id": "", "timestamp": ""}
+        if len(agents) < 2:
+            envelope["producer"] = ProducerInfo(agent_id=agents[0] if agents else "")
+        if session is not None:
+            envelope["timestamp"] = session.last_timestamp
+        event = codec.view_unusable(members, envelope)
+        if event is None:
+            return False
+        if session is None:
+            if not isinstance(event, SessionStarted):
+                return True  # the session has not begun, whatever is wrong with this event
+            session = self._open_session(name, event, via)
+        session.apply(event, _parse_time(event.timestamp))
+        if type(event) in _PROMPTS_AND_TERMINAL:
+            self._remember_turn(event, session, name)
+        return True
 
     @property
     def _is_complete(self) -> bool:

@@ -28,7 +28,7 @@ from . import events, messages
 from .attend_extension import PREFIX
 from .events import CORE_EVENTS, CRITICAL, Envelope, ExtensionEvent, UnknownEvent
 from .extensions import Registry
-from .fields import Message, json_pointer, struct_fields
+from .fields import URI_PATTERN, Message, get_member, json_pointer, struct_fields
 from .messages import MESSAGES, SHAPES
 from .rules import (
     BUNDLED_REGISTRY,
@@ -54,6 +54,7 @@ __all__ = [
     "replace",
     "view_as",
     "view_as_core_event",
+    "view_unusable",
 ]
 
 M = TypeVar("M", bound=Message)
@@ -195,13 +196,35 @@ def view_as_core_event(event: UnknownEvent) -> Envelope:
     if cls is None or event.raw is None:
         return event
     members = parse_json(event.raw)[0]
-    event_as_typed = view_as(cls, {**members, "type": event.type}, usable=True)
-    missing = {name for name in cls.__struct_fields__ if getattr(event_as_typed, name) is UNSET}
+    return _assume_missing(view_as(cls, {**members, "type": event.type}, usable=True)) or event
+
+
+def view_unusable(members: Mapping[str, Any], envelope: Mapping[str, Any]) -> Envelope | None:
+    """
+    Return a message that :func:`read` cannot use as the core event it names, for following its session.
+
+    ``envelope`` gives the members to assume where the message has none that can be
+    used. None if its type is not known or the session depends on something else.
+    """
+    type_ = members.get("type")
+    cls = CORE_EVENTS.get(canonical_type(type_)) if isinstance(type_, str) else None
+    if cls is None:
+        return None
+    event = view_as(cls, members, usable=True)
+    producer = get_member(event, "producer")
+    has_agent = producer is not None and get_member(producer, "agent_id") is not None
+    if not has_agent and "producer" not in envelope:
+        return None
+    absent = {name for name in envelope if getattr(event, name) is UNSET or (name == "producer" and not has_agent)}
+    return _assume_missing(msgspec.structs.replace(event, **{name: envelope[name] for name in absent}))
+
+
+def _assume_missing(event: Envelope) -> Envelope | None:
+    """Return an event with values for missing members of its payload; None if the session depends on one of them."""
+    missing = {name for name in event.__struct_fields__ if getattr(event, name) is UNSET}
     if not missing.isdisjoint(_NEEDED_MEMBERS):
-        return event
-    return msgspec.structs.replace(
-        event_as_typed, **{name: _ASSUMED_VALUES[name] for name in missing & _ASSUMED_VALUES.keys()}
-    )
+        return None
+    return msgspec.structs.replace(event, **{name: _ASSUMED_VALUES[name] for name in missing & _ASSUMED_VALUES.keys()})
 
 
 def _is_complete(message: Message) -> bool:
@@ -530,7 +553,7 @@ def _can_hold(type_: Any, sample: Any) -> bool:
 # -- finding violations ----------------------------------------------------------------------
 
 _COMPACT_TYPE: Final = re.compile(r"[A-Za-z][A-Za-z0-9_.+-]*:[^\s:/][^\s]*")
-_ABSOLUTE_URI: Final = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*://[^\s]+")
+_ABSOLUTE_URI: Final = re.compile(rf"(?=[^:]*://){URI_PATTERN}")
 _AMOUNT_NAMES: Final = re.compile("amount_raw|currency|amount_formatted_[a-z_]+|fx_rate|fx_rate_source")  # C-01, §11.7
 
 
@@ -751,12 +774,19 @@ def _shape_violation(
             rule = "LIM-007" if name == "available_languages" else "LIM-011"
         elif keyword in ("minimum", "maximum"):
             rule = rule if name == "sequence_number" else "LIM-012"
+            severity = "error" if (name, keyword) in _PROSE_BOUNDS else ""
         elif keyword in ("enum", "const") and is_newer:
             severity = "warning"
     elif rule == "CAP-047":  # CF-060: an unknown capability is dropped, whatever it is
         severity = "warning"
     sentence = f"{name or 'The message'} {_describe_expected(keyword, error)}; found {_format_value(error.instance)}."
     return Violation(_rule_within(cls, path, rule), sentence, json_pointer(*path), severity=severity)
+
+
+# §4.2.2, §4.3.3, §6.4: bounds that the text sets too, so that C-25 does not soften them.
+_PROSE_BOUNDS: Final = frozenset(
+    [("percent", "minimum"), ("percent", "maximum"), ("position", "minimum"), ("timeout_seconds", "minimum")]
+)
 
 
 def _describe_expected(keyword: str, error: ShapeError) -> str:

@@ -26,7 +26,36 @@ MAX_SAFE_INTEGER: Final = 2**53 - 1  # C-27
 INSTANT_PATTERN: Final = (
     r"([0-9]{4}-[0-9]{2}-[0-9]{2})T([0-9]{2}:[0-9]{2}:[0-9]{2})(?:\.([0-9]+))?(Z|[+-][0-9]{2}:[0-9]{2})"
 )
-URI_PATTERN: Final = r"[A-Za-z][A-Za-z0-9+.-]*:[^\s]+"
+# RFC 3986 appendix A (ENV-036 §3.2.6.5, C-13).
+_URI_CHARACTER: Final = r"(?:[A-Za-z0-9._~!$&'()*+,;=:@-]|%[0-9A-Fa-f]{2})"
+_HEX_GROUP: Final = "[0-9A-Fa-f]{1,4}"
+_IPV4_BYTE: Final = "(?:25[0-5]|2[0-4][0-9]|1[0-9]{2}|[1-9]?[0-9])"
+_IPV6_END: Final = rf"(?:{_HEX_GROUP}:{_HEX_GROUP}|{_IPV4_BYTE}(?:\.{_IPV4_BYTE}){{3}})"
+_IPV6_ADDRESS: Final = "|".join(
+    [
+        f"(?:{_HEX_GROUP}:){{6}}{_IPV6_END}",
+        f"::(?:{_HEX_GROUP}:){{5}}{_IPV6_END}",
+        *(
+            f"(?:(?:{_HEX_GROUP}:){{0,{before}}}{_HEX_GROUP})?::(?:{_HEX_GROUP}:){{{4 - before}}}{_IPV6_END}"
+            for before in range(5)
+        ),
+        f"(?:(?:{_HEX_GROUP}:){{0,5}}{_HEX_GROUP})?::{_HEX_GROUP}",
+        f"(?:(?:{_HEX_GROUP}:){{0,6}}{_HEX_GROUP})?::",
+    ]
+)
+_URI_HOST: Final = (
+    rf"(?:\[(?:{_IPV6_ADDRESS}|[vV][0-9A-Fa-f]+\.[A-Za-z0-9._~!$&'()*+,;=:-]+)\]"
+    r"|(?:[A-Za-z0-9._~!$&'()*+,;=-]|%[0-9A-Fa-f]{2})*)"
+)
+URI_PATTERN: Final = (
+    r"[A-Za-z][A-Za-z0-9+.-]*:"
+    rf"(?://(?:(?:[A-Za-z0-9._~!$&'()*+,;=:-]|%[0-9A-Fa-f]{{2}})*@)?{_URI_HOST}(?::[0-9]*)?(?:/{_URI_CHARACTER}*)*"
+    rf"|/(?:{_URI_CHARACTER}+(?:/{_URI_CHARACTER}*)*)?"
+    rf"|{_URI_CHARACTER}+(?:/{_URI_CHARACTER}*)*"
+    r"|)"
+    rf"(?:\?(?:{_URI_CHARACTER}|[/?])*)?"
+    rf"(?:#(?:{_URI_CHARACTER}|[/?])*)?"
+)
 # C-85: the id of merged events is the id of the last, ``m`` and their number; that of a piece from inside one event
 # has ``p``, a position and a length instead.
 MERGED_ID_PATTERN: Final = r"([\s\S]+)m([1-9][0-9]*)"

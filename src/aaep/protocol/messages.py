@@ -29,6 +29,7 @@ from .fields import (
 )
 
 __all__ = [
+    "MANIFEST_PATH",
     "MESSAGES",
     "SHAPES",
     "Capabilities",
@@ -47,6 +48,7 @@ __all__ = [
 SubscriptionId = Annotated[
     str, Meta(description="Names the subscription.", extra_json_schema={"pattern": "^sub_[A-Za-z0-9]{1,64}$"})
 ]
+MANIFEST_PATH: Final = "/.well-known/aaep-manifest.json"  # at the origin of a web address
 COMPACT_JWS: Final = r"[A-Za-z0-9_-]+\.[A-Za-z0-9_-]+\.[A-Za-z0-9_-]+"
 # CAP-026 §5.3.1.7: a literal type, or a prefix and one star at its end (CF-051).
 TypePattern = Annotated[str, Meta(min_length=1, max_length=256, extra_json_schema={"pattern": r"^[^*]+\*?$|^\*$"})]

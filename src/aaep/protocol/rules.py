@@ -148,7 +148,19 @@ _FORM_HINTS: Final = {
     "tool_call_id": "Use call_ and 1 to 64 letters or digits.",
     "output_id": "Use out_ and 1 to 64 letters or digits.",
     "aaep_version": "Use a version such as 1.0.0.",
-    "manifest_uri": "Use an absolute URI.",
+    **dict.fromkeys(
+        [
+            "manifest_uri",
+            "subscriber_manifest_uri",
+            "alternative_manifest_uri",
+            "result_uri",
+            "error_uri",
+            "target_uri",
+            "supported_extensions",
+            "extensions_supported",
+        ],
+        "Use an absolute URI by RFC 3986, with other characters written as %XX.",
+    ),
 }
 
 

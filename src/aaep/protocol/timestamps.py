@@ -78,10 +78,11 @@ def parse_instant(value: str) -> float | None:
 
 
 def is_later(timestamp: str, other_timestamp: str) -> bool:
-    """Whether a timestamp is after another one."""
+    """Whether a timestamp is after another one; one that names no moment is never before or after."""
     # Timestamps in the usual form compare as text.
-    if len(timestamp) == len(other_timestamp) == 24 and timestamp[-1] == other_timestamp[-1] == "Z":
-        return timestamp > other_timestamp
+    is_usual = len(timestamp) == len(other_timestamp) == 24 and timestamp[-1] == other_timestamp[-1] == "Z"
+    if is_usual and timestamp <= other_timestamp:
+        return False
     instant = parse_instant(timestamp)
     other_instant = parse_instant(other_timestamp)
     return instant is not None and other_instant is not None and instant > other_instant

@@ -22,6 +22,7 @@ from ..errors import Severity
 from ..protocol import timestamps
 from ..protocol.audit import Audit, Direction, Finding
 from ..protocol.catalogue import find_rule
+from ..protocol.codec import UNREADABLE, parse_json
 from ..protocol.framing import MAX_MESSAGE_BYTES
 from .format import BOM, CAPTURE_VERSION
 
@@ -32,6 +33,8 @@ MAX_DOCUMENT_BYTES: Final = 64 * 1024 * 1024
 LINES_PER_TICK: Final = 2_000  # lines between two calls of on_progress
 _NEWLINE: Final = ord("\n")
 _WHITESPACE: Final = re.compile(r"[ \t\r\n]*")
+_SURROGATE: Final = re.compile(rb"\\u[dD][89a-fA-F]")
+_MESSAGE_MEMBER: Final = re.compile(rb'"message"\s*:\s*')
 _TRUNCATED_ERROR: Final = "Input data was truncated"  # msgspec's text for JSON that is cut off
 _MISSED_TEXT: Final = "The recording says that messages are missing here. What depends on them was not judged."
 
@@ -161,7 +164,10 @@ def _is_json(text: bytes) -> bool:
 
 def _is_truncated(text: bytes) -> bool:
     """Whether a text is JSON that is cut off."""
-    return _json_error(text) == _TRUNCATED_ERROR
+    if _json_error(text) != _TRUNCATED_ERROR:
+        return False
+    # msgspec says the same of half a surrogate pair near the end, and that is to be judged.
+    return parse_json(text)[0] is UNREADABLE
 
 
 def _is_continued(head: bytes, following: bytes) -> bool:
@@ -202,7 +208,7 @@ def audit_recording(
     numbered_lines = enumerate(recording.lines, recording.line_offset + 1)
     message_count = 0
     while True:
-        batch = _Batch(recording, on_finding)
+        batch = _Batch(recording, audit, on_finding)
         for index, findings in audit_lines(audit, batch.iter_messages(islice(numbered_lines, LINES_PER_TICK))):
             for finding in findings:
                 on_finding(batch.line_numbers[index], finding)
@@ -223,8 +229,9 @@ def _audit_messages(audit: Audit, lines: Iterable[bytes]) -> Iterator[tuple[int,
 class _Batch:
     """A lazily read batch of lines, and the numbers of those that hold messages."""
 
-    def __init__(self, recording: Recording, on_finding: FindingCallback) -> None:
+    def __init__(self, recording: Recording, audit: Audit, on_finding: FindingCallback) -> None:
         self.recording = recording
+        self.audit = audit
         self.on_finding = on_finding
         self.line_numbers: list[int] = []
         self.lines_read = 0
@@ -239,6 +246,8 @@ class _Batch:
             fault = _find_line_fault(line, self.recording) if line[-1] != _NEWLINE else None
             if fault is not None:
                 self.on_finding(number, fault)
+                if self.recording.format == "lines":  # what the line held must not be missed in the next one
+                    self.audit.missed("")
             elif raw := line.strip():
                 line_numbers.append(number)
                 yield raw
@@ -260,7 +269,7 @@ def iter_lines(recording: Recording) -> Iterator[RecordedLine]:
 
 def _parse_entry(number: int, raw: bytes) -> RecordedLine:
     try:
-        entry = _decode_entry(raw)
+        entry = _read_entry(raw)
     except msgspec.ValidationError as error:
         return RecordedLine(number, fault=_entry_fault(str(error)))
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
@@ -274,6 +283,26 @@ def _parse_entry(number: int, raw: bytes) -> RecordedLine:
     if entry.gap:
         return RecordedLine(number, at=entry.at, via=entry.via, gap=entry.gap, why=entry.why)
     return RecordedLine(number, fault=_entry_fault("it has no message"))
+
+
+def _read_entry(raw: bytes) -> _Entry:
+    """Return a line of a capture; its message may hold half a surrogate pair, which the audit is to name."""
+    try:
+        return _decode_entry(raw)
+    except msgspec.ValidationError:
+        raise
+    except msgspec.DecodeError:
+        message = _MESSAGE_MEMBER.search(raw) if _SURROGATE.search(raw) else None
+        if message is None:
+            raise
+        # Positions are the same in both, since there is one character per byte.
+        try:
+            end = _decode_prefix(raw.decode("latin-1"), message.end())[1]
+        except (ValueError, RecursionError):
+            end = len(raw)
+        entry = _decode_entry(raw[: message.end()] + b"null" + raw[end:])
+        entry.message = msgspec.Raw(raw[message.end() : end])
+        return entry
 
 
 def _find_line_fault(line: bytes, recording: Recording) -> Finding | None:
@@ -307,7 +336,7 @@ def _make_entry_auditor(audit: Audit) -> Callable[[bytes], list[Finding]]:
     def audit_entry(raw: bytes) -> list[Finding]:
         nonlocal minute
         try:
-            entry = _decode_entry(raw)
+            entry = _read_entry(raw)
         except msgspec.ValidationError as error:
             return [_entry_fault(str(error))]
         except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
@@ -398,6 +427,8 @@ def _split_truncated_list(data: bytes) -> Iterator[bytes | None]:
     position = 0
     while True:
         position = _WHITESPACE.match(text, position).end()  # type: ignore[union-attr]  # it matches everywhere
+        if separator == "," and text[position : position + 1] == "]" and text[position:].rstrip(" \t\r\n") == "]":
+            return  # nothing is cut; what could not be read is inside an item
         if text[position : position + 1] != separator:
             break
         position = _WHITESPACE.match(text, position + 1).end()  # type: ignore[union-attr]  # as above

@@ -45,6 +45,7 @@ class StreamAudit:
         """Read a message and what is wrong with it; what cannot be read at all is reported, and the stream goes on."""
         message, violations = codec.read(raw, self.audit.registry)
         if message is None:
+            self.audit.skip_unusable(raw)
             self.report_violations(violations or [Violation("VAL-001", "This is not a usable AAEP message.")])
         return message, violations
 

@@ -18,7 +18,11 @@ __all__ = [
     "parse_variant_name",
 ]
 
-# RFC 5646 §2.1, without the grandfathered tags, which should not be emitted.
+# RFC 5646 §2.1. The regular ones among the grandfathered tags have the form of any other.
+_IRREGULAR_TAGS: Final = (
+    "en-GB-oed|i-ami|i-bnn|i-default|i-enochian|i-hak|i-klingon|i-lux|i-mingo|i-navajo|i-pwn|i-tao|i-tay|i-tsu"
+    "|sgn-BE-FR|sgn-BE-NL|sgn-CH-DE"
+)
 _TAG_PATTERN: Final = re.compile(
     r"(?P<language>[a-z]{2,3}(?:-[a-z]{3}){0,3}|[a-z]{4,8})"  # with extended language
     r"(?:-(?P<script>[a-z]{4}))?"
@@ -26,7 +30,8 @@ _TAG_PATTERN: Final = re.compile(
     r"(?:-(?:[a-z0-9]{5,8}|[0-9][a-z0-9]{3}))*"  # variants
     r"(?:-[0-9a-wy-z](?:-[a-z0-9]{2,8})+)*"  # extensions
     r"(?:-x(?:-[a-z0-9]{1,8})+)?"
-    r"|x(?:-[a-z0-9]{1,8})+",
+    r"|x(?:-[a-z0-9]{1,8})+"
+    rf"|{_IRREGULAR_TAGS}",
     re.IGNORECASE | re.ASCII,
 )
 # The likely script of a tag that names none: for languages with several scripts, and for right-to-left languages.

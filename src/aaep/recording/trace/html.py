@@ -19,6 +19,7 @@ from .svg import SVG_STYLE, render_session_svg
 from .trace import Trace
 from .wording import (
     describe_duration,
+    describe_outcome,
     describe_recording,
     describe_result,
     describe_session,
@@ -35,15 +36,15 @@ _MAX_OPEN_SESSIONS: Final = 20  # with more sessions than this, all are collapse
 _MAX_LINKS: Final = 200  # sessions in the navigation list
 
 
-def render_html(trace: Trace, *, max_steps: int = MAX_STEPS) -> Iterator[str]:
-    """Yield the HTML page of a trace in parts."""
+def render_html(trace: Trace, *, max_steps: int = MAX_STEPS, notes: bool = False) -> Iterator[str]:
+    """Yield the HTML page of a trace in parts; notes are counted, and listed only with ``notes``."""
     title = f"Trace of {', '.join(trace.sources)}"
     style = load_asset("timeline.css", __package__) + SVG_STYLE
     script = load_asset("timeline.js", __package__)
-    return render_page(title, _render_body(trace, title, max_steps), style=style, script=script)
+    return render_page(title, _render_body(trace, title, max_steps, notes=notes), style=style, script=script)
 
 
-def _render_body(trace: Trace, title: str, max_steps: int) -> Iterator[str]:
+def _render_body(trace: Trace, title: str, max_steps: int, *, notes: bool) -> Iterator[str]:
     selected = select_sessions(trace.session_traces, max_steps)
     yield '<a class="skip" href="#sessions">Skip to the sessions</a>\n'
     yield f"<header>\n<h1>{escape_xml(title)}</h1>\n<p>{escape_xml(describe_recording(trace))}</p>\n"
@@ -57,7 +58,7 @@ def _render_body(trace: Trace, title: str, max_steps: int) -> Iterator[str]:
     yield from _render_links(trace)
     yield '<div id="sessions" tabindex="-1">\n'
     for number, session in enumerate(trace.session_traces, start=1):
-        yield from _render_session(session, number, trace, is_complete=number in selected)
+        yield from _render_session(session, number, trace, is_complete=number in selected, notes=notes)
     yield "</div>\n</main>\n"
 
 
@@ -101,14 +102,17 @@ def _render_links(trace: Trace) -> Iterator[str]:
     yield '<nav aria-labelledby="list">\n<h2 id="list">Sessions</h2>\n<ul>\n'
     for number, session in enumerate(sessions, start=1):
         title = escape_xml(session_title(session, trace))
-        yield f'<li><a href="#s{number}">{title}</a>: {summarize_broken_rules(session)}</li>\n'
+        outcome = f"{escape_xml(describe_outcome(session))}, " if session.session_id else ""
+        yield f'<li><a href="#s{number}">{title}</a>: {outcome}{summarize_broken_rules(session)}</li>\n'
     yield "</ul>\n"
     if len(trace.session_traces) > len(sessions):
         yield f"<p>And {format_count(len(trace.session_traces) - len(sessions), 'more session')}, further down.</p>\n"
     yield "</nav>\n"
 
 
-def _render_session(session: SessionTrace, number: int, trace: Trace, *, is_complete: bool) -> Iterator[str]:
+def _render_session(
+    session: SessionTrace, number: int, trace: Trace, *, is_complete: bool, notes: bool
+) -> Iterator[str]:
     section_id = f"s{number}"
     yield f'<section class="session" id="{section_id}" aria-labelledby="{section_id}-h">\n<div class="about">\n'
     title = escape_xml(session_title(session, trace))
@@ -128,12 +132,12 @@ def _render_session(session: SessionTrace, number: int, trace: Trace, *, is_comp
         yield '<th scope="col" class="when">Time from the start</th><th scope="col" class="kind">Lane</th>'
         yield '<th scope="col">What happened</th></tr></thead>\n<tbody>\n'
         for index, step in enumerate(steps, start=1):
-            yield from _render_row(step, session, f"{section_id}-{index}")
+            yield from _render_row(step, session, f"{section_id}-{index}", notes=notes)
         yield "</tbody>\n</table>\n</details>\n"
     yield "</section>\n"
 
 
-def _render_row(step: Step, session: SessionTrace, row_id: str) -> Iterator[str]:
+def _render_row(step: Step, session: SessionTrace, row_id: str, *, notes: bool) -> Iterator[str]:
     broken = ' data-broken="1"' if step.has_broken_rule else ""
     offset = step.at - session.started_at
     if offset >= 0.0005:
@@ -149,8 +153,9 @@ def _render_row(step: Step, session: SessionTrace, row_id: str) -> Iterator[str]
         yield f" {escape_xml(describe_duration(step))}"
     if len(session.agent_names) > 1 and step.agent_id:
         yield f" {isolate_text(f'By {session.agent_names.get(step.agent_id, step.agent_id)}.')}"
-    if step.findings:
-        yield f'<ul class="marks">{"".join(map(_render_finding, step.findings))}</ul>'
+    findings = [finding for finding in step.findings if notes or finding.severity != "info"]
+    if findings:
+        yield f'<ul class="marks">{"".join(map(_render_finding, findings))}</ul>'
     if step.line:
         event_id = f", {escape_xml(step.event_id)}" if step.event_id else ""
         yield f' <span class="small">Line {step.line}{event_id}</span>'

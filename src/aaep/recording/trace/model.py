@@ -175,6 +175,7 @@ class SessionTrace:
         self.started_at = 0.0
         self.last_at = 0.0
         self.outcome = ""  # completed, errored or cancelled; empty before the end
+        self.is_handed_over = False
         self.parent_id = ""  # the parent session, if known (A.9)
         self.event_count = 0
         self.repeated_count = 0

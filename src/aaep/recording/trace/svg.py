@@ -27,6 +27,7 @@ from .trace import Trace
 from .wording import (
     describe_broken_rules,
     describe_duration,
+    describe_outcome,
     describe_recording,
     describe_result,
     select_sessions,
@@ -82,7 +83,9 @@ def render_svg(trace: Trace, *, max_steps: int = MAX_STEPS) -> Iterator[str]:
     top = 60.0
     for session in drawn:
         body, height = _draw_session(
-            session, f"{session_title(session, trace)}; {summarize_broken_rules(session)}", top
+            session,
+            f"{session_title(session, trace)}; {describe_outcome(session)}; {summarize_broken_rules(session)}",
+            top,
         )
         parts.append(body)
         top += height + 20
@@ -126,7 +129,8 @@ def _describe_drawing(session: SessionTrace) -> str:
         f"{name} {format_exact_duration(seconds)}" for name, seconds in [*session.seconds_by_state.items()][:12]
     )
     return (
-        f"Time runs from left to right, {format_exact_duration(session.seconds)} in all. States: {states or 'none'}. "
+        f"Time runs from left to right, {format_exact_duration(session.seconds)} in all. "
+        f"The session {describe_outcome(session)}. States: {states or 'none'}. "
         f"{format_count(session.tool_call_count, 'call')} of tools, {format_count(session.output_count, 'output')}, "
         f"{format_count(session.prompt_count, 'prompt')}. {describe_broken_rules(session)} "
         "The table says the same and more."

@@ -70,6 +70,7 @@ class Trace:
         self.event_count = 0
         self.session_count = 0
         self._audit = Audit()
+        self._ended_at = 0.0  # the last time of the current recording
         self._outside = SessionTrace("", "", "")  # steps of the current recording outside any session
         self._current_traces: dict[tuple[str, str], SessionTrace] = {}  # by session id and subscription id
         self._traces_by_token: dict[str, list[SessionTrace]] = {}
@@ -83,6 +84,7 @@ class Trace:
         self._audit = audit
         self._current_traces = {}
         self._traces_by_token = {}
+        self._ended_at = 0.0
         self._outside = SessionTrace("", "", source)
 
     def feed(self, raw: bytes, line: int = 0, at: str = "", via: str = "", direction: Direction = "") -> None:
@@ -124,6 +126,8 @@ class Trace:
         """End the recording, and add the findings about what is missing at its end."""
         findings = self._audit.finish()
         for (session_id, _), session in self._current_traces.items():
+            if not session.outcome:  # what is open stays so until the recording ends, not just until its last event
+                session.last_at = max(session.last_at, self._ended_at)
             unended = next(
                 (finding for finding in findings if finding.session_id == session_id and not session.outcome), None
             )
@@ -237,7 +241,9 @@ class Trace:
     def _parse_time(self, session: SessionTrace, *candidates: str) -> float:
         """Return the first of the timestamps that can be read, else the time of the previous step."""
         times = (timestamps.parse_instant(timestamp) for timestamp in candidates if timestamp)
-        return next((time for time in times if time is not None), session.last_at)
+        parsed = next((time for time in times if time is not None), session.last_at)
+        self._ended_at = max(self._ended_at, parsed)
+        return parsed
 
 
 # -- members of events ---------------------------------------------------------------------
@@ -434,7 +440,8 @@ def _handle_prompt(
     return step
 
 
-def _handle_handoff(_session: SessionTrace, event: HandoffRequested, now: float, _findings: list[Finding]) -> Step:
+def _handle_handoff(session: SessionTrace, event: HandoffRequested, now: float, _findings: list[Finding]) -> Step:
+    session.is_handed_over = True
     text = f"Handing over. To: {_format_state(event.target_kind)}."
     return Step(now, "other", text, quote_text(event.reason) or _summary(event))
 

@@ -12,6 +12,7 @@ from .trace import Trace
 __all__ = [
     "describe_broken_rules",
     "describe_duration",
+    "describe_outcome",
     "describe_recording",
     "describe_result",
     "describe_session",
@@ -89,8 +90,7 @@ def describe_session(session: SessionTrace) -> Iterator[str]:
     if session.started_at:
         course = f"It began on {_format_date(session.started_at)}"
         if session.session_id:
-            outcome = _OUTCOME_TEXTS.get(session.outcome, session.outcome)
-            course += f", lasted {format_exact_duration(session.seconds)} and {outcome}"
+            course += f", lasted {format_exact_duration(session.seconds)} and {describe_outcome(session)}"
         yield course + "."
     if session.session_id:
         events = format_count(session.event_count, "event")
@@ -104,6 +104,12 @@ def describe_session(session: SessionTrace) -> Iterator[str]:
         longest = sorted(session.seconds_by_state.items(), key=lambda item: -item[1])[:_MAX_LISTED]
         yield f"Time spent: {', '.join(f'{name} {format_exact_duration(seconds)}' for name, seconds in longest)}."
     yield describe_broken_rules(session)
+
+
+def describe_outcome(session: SessionTrace) -> str:
+    """Return how a session ended, as the end of a sentence about it."""
+    outcome = _OUTCOME_TEXTS.get(session.outcome, session.outcome)
+    return f"was handed over and {outcome}" if session.is_handed_over else outcome
 
 
 def describe_broken_rules(session: SessionTrace) -> str:

@@ -85,8 +85,7 @@ class Guard(msgspec.Struct, frozen=True, kw_only=True):
         if not head.target.startswith("/") and authority_of(head.target) != host:
             raise Refusal(400, "bad_request", "The address in the request line and the Host header differ.")
         if self.is_local and host and not self._is_own_host(host, head):
-            message = "This server answers to loopback names only. Use the address it printed, or list the host."
-            raise Refusal(421, "misdirected_request", message)
+            raise Refusal(421, "misdirected_request", _describe_misdirection(host, head))
         if "Origin" in head.headers:
             allowed = {f"{head.scheme}://{host}", *self.origins}
             if not allowed.issuperset(head.headers.getall("Origin")):
@@ -108,6 +107,18 @@ class Guard(msgspec.Struct, frozen=True, kw_only=True):
         if origin not in self.origins:
             return {}
         return {"Access-Control-Allow-Origin": origin, "Access-Control-Expose-Headers": "Location", "Vary": "Origin"}
+
+
+def _describe_misdirection(host: str, head: RequestHead) -> str:
+    """Return why a Host header is not that of a server for this machine only: its name, or just its port."""
+    name, port = split_authority(host)
+    if not is_loopback(name):
+        return "This server answers to loopback names only. Use the address it printed, or list the host."
+    asked = "the default port" if port is None else f"port {port}"
+    return (
+        f"The request is addressed to {asked}, and this server listens on port {head.port}. "
+        "Use the address it printed, or list the host with its port, as for a tunnel."
+    )
 
 
 def _read_host_header(head: RequestHead) -> str:

@@ -24,6 +24,7 @@ from ...identity.peer import Peer
 from ...identity.rate_limit import prepare_identity
 from ...protocol.codec import encode
 from ...protocol.messages import (
+    MANIFEST_PATH,
     ClarificationReply,
     ConfirmationReply,
     SubscriptionAccepted,
@@ -68,7 +69,7 @@ SUBSCRIPTIONS: Final = "/aaep/v1/subscriptions"  # SSE-003
 EVENTS: Final = "/aaep/v1/events"  # SSE-001
 REPLIES: Final = "/aaep/v1/replies"  # SSE-002
 WEBSOCKET: Final = "/aaep/v1/ws"  # WS-001
-MANIFEST: Final = "/.well-known/aaep-manifest.json"
+MANIFEST: Final = MANIFEST_PATH
 HEALTH: Final = "/healthz"
 METRICS: Final = "/metrics"
 
