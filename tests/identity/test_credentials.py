@@ -463,7 +463,8 @@ def test_claims_can_have_other_names_and_words(jwks: Path) -> None:
     assert (known.principal, known.roles) == ("ada@example.org", only("replier"))
     with pytest.raises(Unauthorised, match="one of the two"):  # which of them was meant nobody knows
         mine.authenticate(shown(signed(email="eve@example.org", scope="aaep.audit aaep.reply")))
-    assert judging(jwks).authenticate(shown(signed(iat=NOW + 5, nbf=NOW + 5))), "clocks differ a little"
+    slow = judging(jwks).authenticate(shown(signed(iat=NOW + 5, nbf=NOW + 5)))
+    assert slow.principal, "clocks differ a little"
     with pytest.raises(AaepError, match="root"):
         judging(jwks, mapping={"x": "root"})
     with pytest.raises(AaepError, match="issuer"):
