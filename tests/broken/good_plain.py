@@ -656,6 +656,9 @@ class _Requests(BaseHTTPRequestHandler):
             kind = message["type"]
         except (ValueError, KeyError, TypeError):
             message, kind = {}, ""
+        if not self.path.startswith("/aaep/v1/"):
+            self._say(404, {"error": "not_found", "message": "Nothing is here."})
+            return
         taken: dict[str, Callable[[Json], tuple[int, Json | None]]] = {
             "subscription.request": self.producer.subscribe,
             "subscription.renegotiate": self.producer.renegotiate,

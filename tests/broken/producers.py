@@ -437,6 +437,53 @@ class KeepsWithdrawn(Broken):
             session.tool("send_letter", call, irreversible=True)
 
 
+class EndsAfterNo(Broken):
+    """Ends the session when something is refused, and tells nothing else."""
+
+    breaks, with_it = "HITL-019", frozenset({"HITL-022", "CONF-004", "STATE-001"})
+
+    def letter(self, session: Session, timeout: int | None = None) -> None:
+        call = f"call_{time.monotonic_ns()}"
+        if not self.repliers():
+            session.move("deciding")
+            return
+        prompt = session.ask(call, timeout)
+        if session.wait(prompt) == "accepted":
+            session.move("thinking", "normal")
+            session.move("calling_tool")
+            session.tool("send_letter", call, irreversible=True)
+        else:
+            session.state = "idle"  # as if it had said so
+
+    def confirm(self, session: Session) -> None:
+        session.move("thinking")
+        self.letter(session)
+
+
+class TellsTheReplier(Broken):
+    """Tells the outcome of a question to who has answered it, and to nobody else."""
+
+    breaks, with_it = "CONF-067", frozenset({"SUB-075", "TERM-014", "TR-013"})
+
+    def admits(self, subscription: Subscription, event: Json) -> bool:
+        is_outcome = event.get("from_state") == "awaiting_input"
+        is_first = subscription is next(iter(self.subscriptions.values()))  # the one that answers here
+        return super().admits(subscription, event) and (is_first or not is_outcome)
+
+
+class OtherOrder(Broken):
+    """Tells all but the first that a tool is done, and then that it was begun."""
+
+    breaks = "TR-009"
+
+    def offer(self, subscription: Subscription, event: Json) -> None:
+        sent = len(subscription.sent)
+        super().offer(subscription, event)
+        is_first = subscription is next(iter(self.subscriptions.values()))
+        if not is_first and event["type"] == "aaep:agent.tool.completed" and len(subscription.sent) > sent > 0:
+            subscription.sent[-2:] = reversed(subscription.sent[-2:])
+
+
 class GaveUp(Exception):
     """The agent goes no further, and tells nobody."""
 
@@ -852,6 +899,20 @@ WrongVersion = _reason("SUB-048", "version_unsupported")
 WrongSignature = _reason("CAP-045", "manifest_signature_required", "SUB-049")
 
 
+class SpeaksAnyVersion(Broken):
+    """Accepts whatever version is asked for, and says that it speaks it."""
+
+    breaks = "SUB-048"
+
+    def rejects(self, request: Json) -> str:
+        reason = super().rejects(request)
+        return "" if reason == "version_unsupported" else reason
+
+    def subscribe(self, request: Json) -> tuple[int, Json]:
+        status, answer = super().subscribe(request)
+        return status, {**answer, "aaep_version": request["aaep_version"]} if status == 201 else answer
+
+
 class EndsBadly(Broken):
     """Says that it failed when all went well."""
 
@@ -865,7 +926,7 @@ class EndsBadly(Broken):
 class HurriesTheTerse(Broken):
     """Leaves out changes of state for those who want short texts."""
 
-    breaks = "TERM-014"
+    breaks, with_it = "TERM-014", frozenset({"TR-013", "CONF-067", "SUB-075"})
 
     def admits(self, subscription: Subscription, event: Json) -> bool:
         short = subscription.terms["preferred_verbosity"] == "terse" and "to_state" in event

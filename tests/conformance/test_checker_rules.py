@@ -243,7 +243,7 @@ LEVELS: dict[int, dict[str, str]] = {
     1: {
         "envelopes": "M:ENV-001 M:ENV-030",
         "schemas of each type": "M:EVT-001 M:EVT-006 M:EVT-011 M:EVT-018 M:EVT-026",
-        "bracketing of sessions": "M:SEQ-003 M:SEQ-004 M:SEQ-003",
+        "bracketing of sessions": "M:SEQ-003 M:SEQ-004",
         "pairing of tools": "M:TOOL-010",
         "summary_normal": "M:LVL-013",
         "tolerance of unknown types and extensions": "S:ENV-011 S:ENV-053 S:ENV-054",

@@ -425,6 +425,13 @@ def test_the_command_says_so_when_nobody_is_there() -> None:
     assert "Is the agent running?" in told.stderr
 
 
+def test_an_address_that_is_no_aaep_server_is_told_at_once_with_what_was_asked_for() -> None:
+    with Plain() as producer:
+        told = run("producer", f"{producer.url}/elsewhere", "--start-command", "true")
+    assert told.exit_code == 2 and told.stdout == ""
+    assert "is no AAEP server" in told.stderr and "/aaep/v1/subscriptions" in told.stderr
+
+
 @pytest.mark.parametrize(
     "words",
     [

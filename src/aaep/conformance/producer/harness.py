@@ -23,7 +23,7 @@ from ...protocol.attend_extension import ATTEND
 from ...runtime.ids import format_timestamp, new_id
 from ...transports.addresses import make_client_ssl_context
 from ...transports.base import AgentEnded, Channel, ChannelLost, ChannelRefused, ReceivedMessage, connect
-from ...transports.http.routes import REPLIES
+from ...transports.http.routes import EVENTS, REPLIES, SUBSCRIPTIONS
 from ...transports.options import DEFAULT_CONNECT_OPTIONS, ConnectOptions
 from ..judge import EvidenceLog, RecordedMessage, excerpt
 from ..messages import JsonObject, decode_object
@@ -167,10 +167,14 @@ class Harness:
 
     async def _start_listening(self, subscriber: FakeSubscriber, capabilities: JsonObject) -> bool:
         """Have a subscriber listen, with a subscription or without; return whether it does."""
+        refusal = ""
+        is_unknown_place = False
         try:
             await subscriber.subscribe(capabilities)
         except ScenarioAborted as error:
-            self.evidence.add_remark(str(error))
+            refusal = str(error)
+            is_unknown_place = isinstance(error.__cause__, ChannelRefused) and error.__cause__.gone
+            self.evidence.add_remark(refusal)
             if not self.is_http:
                 return False
             subscriber.subscription_id = ""  # LVL-023: at Level 1 a stream may be opened without a subscription
@@ -178,6 +182,11 @@ class Harness:
         await asyncio.sleep(_CONNECT_DELAY)  # events of sessions that run already come first
         if not subscriber.acceptance:
             await subscriber.wait_for_event(lambda _: True, _REFUSAL_TIMEOUT)
+            if subscriber.end_reason and is_unknown_place:  # neither requests nor streams are known there
+                raise AaepError(
+                    f"Nothing could be judged: {self.url} is no AAEP server. "
+                    f"{SUBSCRIPTIONS} and {EVENTS} were asked for. {refusal}"
+                )
             if subscriber.end_reason:
                 return False
             self.evidence.add_remark("It is listened to without a subscription, which Level 1 allows.")

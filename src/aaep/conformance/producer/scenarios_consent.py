@@ -31,7 +31,9 @@ _REPLY_CHECK_ADVICE: Final = "Make every check of §6.3.4, in its order, and ign
 
 
 @producer_scenario(
-    2, "CONF-002 CONF-041 HITL-001 HITL-004 CONF-067 CONF-034", "HITL-018 SUB-075 CONF-065 CONF-001 TERM-014"
+    2,
+    "CONF-002 CONF-041 HITL-001 HITL-004 CONF-067 CONF-034 TR-009",
+    "HITL-018 SUB-075 CONF-065 CONF-001 TERM-014 TR-013",
 )
 async def two_readers_answer_and_the_first_counts(harness: Harness) -> None:
     """Answer a confirmation from two subscriptions, and repeat the first reply."""
@@ -70,13 +72,21 @@ async def two_readers_answer_and_the_first_counts(harness: Harness) -> None:
             for rule in ("CONF-001", "CONF-002", "HITL-004", "HITL-001"):
                 evidence.record_pass(rule, f"It waited for the accept, then: {excerpt(action_calls[0].raw)}")
         if second_prompt is not None:
-            resolution = await session.wait_for_resolution(second_subscriber, second_prompt)
+            outcome = session.find_resolution(main_subscriber, prompt)
+            await session.wait_for_resolution(second_subscriber, second_prompt)
+            second_outcome = session.find_resolution(second_subscriber, second_prompt)
+            # The action itself, or the end of the session, does not tell how the question was answered.
+            is_told = second_outcome is not None and (
+                outcome is None or outcome["event_id"] == second_outcome["event_id"]
+            )
             for rule in ("CONF-067", "SUB-075"):
                 evidence.check(
                     rule,
-                    resolution is not None,
+                    is_told,
                     "The reader whose answer came too late was told the outcome.",
-                    "The reader whose answer came too late was told nothing.",
+                    f"The reader whose answer came too late was not told this: {excerpt_message(outcome)}",
+                    "Send what tells the outcome to every reader that was asked.",
+                    mandatory=rule == "CONF-067",  # §9.4.1(9) demands of Level 2 what §6.7.2 recommends
                 )
         harness.closed_prompts.append(prompt.message)
         if end_event is not None:
@@ -110,12 +120,23 @@ def _check_first_reply_won(harness: Harness, *, is_executed: bool) -> None:
 def _check_same_events(
     harness: Harness, session: ObservedSession, main_subscriber: FakeSubscriber, second_subscriber: FakeSubscriber
 ) -> None:
-    received_ids = {event["event_id"] for event in second_subscriber.find_session_events(session.session_id)}
-    missing = [
-        event
-        for event in main_subscriber.find_session_events(session.session_id)
-        if event["event_id"] not in received_ids
-    ]
+    received_ids = [event["event_id"] for event in second_subscriber.find_session_events(session.session_id)]
+    main_events = main_subscriber.find_session_events(session.session_id)
+    missing = [event for event in main_events if event["event_id"] not in received_ids]
+    common_ids = [event["event_id"] for event in main_events if event["event_id"] in received_ids]
+    harness.evidence.check(
+        "TR-009",
+        common_ids == [event_id for event_id in received_ids if event_id in common_ids],
+        "Two readers had the events of a session in the same order.",
+        "Two readers had the events of a session in different orders.",
+        "Send the events of a session to every reader in the order in which they were emitted.",
+    )
+    if missing:
+        harness.evidence.record_failure(
+            "TR-013",
+            f"Of two readers, one never got this: {excerpt_first(missing)}",
+            "Send every event to every reader.",
+        )
     harness.evidence.check(
         "TERM-014",
         not missing,
@@ -201,11 +222,14 @@ async def a_no_stops_the_action(harness: Harness) -> None:
             f"After a reject the action was done: {excerpt_first(action_calls)}",
             "A reject ends it; nothing that comes later counts.",
         )
+        # CONF-004 §6.1: that all is done does not tell that the action was dropped.
+        is_told = resolution is not None and resolution.type != "session.completed"
         evidence.check(
             "HITL-019",
-            resolution is not None,
+            is_told,
             f"The reject was followed by: {excerpt_message(resolution)}",
-            "Nothing told that the action was dropped.",
+            f"Nothing told that the action was dropped. {excerpt_message(resolution)}".strip(),
+            "After a reject send agent.state.changed away from awaiting_input.",
         )
         harness.closed_prompts.append(prompt.message)
 
@@ -422,10 +446,15 @@ async def the_only_one_who_can_answer_leaves(harness: Harness) -> None:
         timeout = prompt["timeout_seconds"]
         if not isinstance(timeout, (int, float)) or timeout < 5:
             raise ScenarioAborted("The question times out too soon to tell whether leaving decided it.")
+        await harness.wait_quiet_period()  # for the question to reach the other reader, which may hear of it later
         position = len(main_subscriber.events)
         await replier.unsubscribe()
         sign_of_life = await main_subscriber.wait_for_event(
-            lambda event: event.session_id == session.session_id and event["to_state"] != "awaiting_input",
+            lambda event: (
+                event.session_id == session.session_id
+                and not event.type.startswith("awaiting.")
+                and event["to_state"] != "awaiting_input"
+            ),
             min(harness.patience, timeout - 1),
             position,
         )

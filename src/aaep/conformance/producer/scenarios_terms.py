@@ -44,6 +44,7 @@ _WIDE_CAPABILITIES: Final[JsonObject] = {
     "cognitive_load": "high",
     "pace_wpm": 900,
 }
+_FUTURE_VERSION: Final = "99.0.0"
 _SLOW_RATE: Final = 1  # events per second
 _RATE_WINDOW: Final = 1.5  # seconds
 _MAX_DELAY: Final = 0.75  # seconds; an event that waits for the slow subscriber waits for a whole second
@@ -177,11 +178,18 @@ async def requests_of_an_unusual_kind(harness: Harness) -> None:
         "Ignore capabilities of extensions that are not known.",
     )
     try:
-        future_version = await _request_terms(harness, LISTENER_CAPABILITIES, aaep_version="99.0.0")
+        future_version = await _request_terms(harness, LISTENER_CAPABILITIES, aaep_version=_FUTURE_VERSION)
     except ScenarioAborted as error:
         evidence.add_remark(f"A request in version 99.0.0 was not answered as a request. {error}")
     else:
-        if future_version.rejection:
+        # §12.5.2: it may be accepted with a version that there is, and with no other.
+        if future_version.acceptance.get("aaep_version") == _FUTURE_VERSION:
+            evidence.record_failure(
+                "SUB-048",
+                f"A version that there is not was accepted: {excerpt(future_version.acceptance)}",
+                "Reject it with version_unsupported, or name the version that will be spoken.",
+            )
+        elif future_version.rejection:
             evidence.check(
                 "SUB-048",
                 future_version.rejection.get("reason_code") == "version_unsupported",
