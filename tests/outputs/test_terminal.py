@@ -1626,8 +1626,12 @@ def test_lines_of_a_pipe_are_commands() -> None:
 def test_lines_that_come_together_do_not_accept_what_takes_two() -> None:
     with at_a_pipe() as sitting:
         sitting.prompt(risky())
-        sitting.press("accept\nyes\n", "Write yes to accept this")
+        said = sitting.press("accept\nyes\n", "Write yes to accept this")
+        assert said.count("What was typed before this line does not count.\n") == 1
         assert sitting.nothing_sent()
+        said = sitting.press("accept\n", "Write yes to accept this")
+        assert "does not count" not in said
+        sitting.press("yes\n", "Sending: accept.")
 
 
 def test_a_line_written_before_a_prompt_does_not_answer_it() -> None:

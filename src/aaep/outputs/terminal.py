@@ -113,6 +113,7 @@ class Terminal:
         self._has_reported_unread = False
         self._close_reason = ""  # why the producer ended the subscription
         self._exit_status: int | None = None
+        self._discards_lines = False  # lines that came with the one in hand are about to be dropped
         self._error: AaepError | None = None
         self._open_tokens: set[str] = set()  # reply tokens of the open prompts
         self._refusals_before_exit: set[str] | None = None  # tokens of what is refused, after which to quit
@@ -426,7 +427,9 @@ class Terminal:
             self._discard_typeahead()
 
     def _discard_typeahead(self) -> None:
-        if self.interpreter.draft is None and self._input_source.discard():
+        if self.interpreter.draft is not None:
+            return
+        if self._input_source.discard() or self._discards_lines:
             self._printer.print_line(PHRASES["typed_before"])
 
     def _reprint_draft(self) -> None:
@@ -442,10 +445,12 @@ class Terminal:
             if keys_or_lines:
                 self._perform_intents(self.interpreter.press(keys_or_lines, self._clock()))
             return
-        for line in keys_or_lines:
+        for number, line in enumerate(keys_or_lines, start=1):
             intents = self.interpreter.enter_line(line, self._clock())
-            self._perform_intents(intents)
             discards_rest = any(isinstance(intent, PrintLine) and intent.discard_typeahead for intent in intents)
+            self._discards_lines = discards_rest and number < len(keys_or_lines)
+            self._perform_intents(intents)
+            self._discards_lines = False
             if self._exit_status is not None or discards_rest:
                 break  # the lines after it were written before this was read
         if self._input_source.fileno() is None:
