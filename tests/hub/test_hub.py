@@ -583,6 +583,23 @@ async def test_nothing_is_kept_of_a_request_but_what_could_be_granted() -> None:
     assert kept.requested_capabilities.max_events_per_second == 5
 
 
+def test_refused_replies_are_counted_and_not_logged_one_by_one(caplog: pytest.LogCaptureFixture) -> None:
+    """SEC-017, T4: the log tells of them, and cannot be filled with them."""
+    forged = ConfirmationReply(reply_token="rpl_0", decision="accept", subscription_id="sub_0", timestamp=STAMP)
+
+    async def forge() -> None:
+        world = World()
+        for _ in range(500):
+            world.hub.reply(forged, Peer())
+        await world.pass_time(61.0)
+        world.hub.reply(forged, Peer())
+
+    with caplog.at_level(logging.INFO, "aaep.hub"):
+        played(forge)
+    told = [line for line in caplog.messages if line.startswith("A reply was refused")]
+    assert [line.rpartition(" ")[2] for line in told] == ["1.", "501."]
+
+
 # -- resuming ------------------------------------------------------------------------------------
 
 

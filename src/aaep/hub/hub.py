@@ -15,6 +15,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import math
 import secrets
 import threading
 import time
@@ -73,6 +74,7 @@ _KINDS: Final[dict[str, type[Envelope]]] = {
 _REPLIES: Final = (ConfirmationReply, ClarificationReply)
 MAX_HANDSHAKE_BYTES: Final = 64 * 1024  # of a request or a change of terms
 CHEAP_BYTES: Final = 1024  # of a message that takes no time to judge, whatever it holds
+REFUSAL_LOG_INTERVAL: Final = 60.0  # seconds between two lines about refused replies
 _TRIM_EVERY: Final = 3600.0  # seconds between two looks at what the journal may forget
 _CLOSING: Final = 1.5  # seconds for the servers to close
 
@@ -142,6 +144,7 @@ class Hub:
         self._connection_numbers = count()
         self._replies = 0
         self._refused_replies = 0
+        self._next_refusal_log_at = -math.inf
         self._slow_readers = 0
 
     # -- from any thread -----------------------------------------------------------------
@@ -367,9 +370,12 @@ class Hub:
         session.reply(message, message.subscription_id)
 
     def _refuse_reply(self, why: str) -> None:
-        """Count a reply that no session gets. The log does not name its token."""
+        """Count a reply that no session gets. The log tells of it now and then, and never names its token (SEC-017)."""
         self._refused_replies += 1
-        _log.info("A reply was refused: %s.", why)
+        now = self.clock()
+        if now >= self._next_refusal_log_at:  # or somebody who forges them fills the disk
+            self._next_refusal_log_at = now + REFUSAL_LOG_INTERVAL
+            _log.info("A reply was refused: %s. Refused so far: %d.", why, self._refused_replies)
 
     # -- on the loop: the handshake ----------------------------------------------------------
 
