@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import logging
 import threading
 from collections.abc import Callable, Coroutine
@@ -16,7 +17,7 @@ from hypothesis import strategies as st
 from msgspec import UNSET
 
 from aaep.errors import AaepError, RemoteProtocolError
-from aaep.hub.face import SubscriptionGone, UnknownSubscription
+from aaep.hub.face import SubscriptionGone, UnknownSubscription, UnreadableRequest
 from aaep.hub.hub import Hub
 from aaep.hub.sessions import SessionSnapshot
 from aaep.hub.settings import HubSettings
@@ -522,6 +523,81 @@ async def test_who_was_cut_off_while_being_told_how_things_stand_is_told_again()
     again = world.connect(id, after=reader.ids[0])
     assert begun < set(again.ids) and len(again.ids) == 4
     assert world.connect(id, after=again.ids[-1]).ids == [], "it has heard everything"
+
+
+# -- requests that cost too much -------------------------------------------------------------------
+
+
+LONG_LISTS: dict[str, Any] = {
+    "languages": ["en-US"] * 65,
+    "supported_conformance_levels": [1] * 17,
+    "coalesce_boundaries": ["sentence"] * 65,
+    "supported_extensions": [f"https://a.example/{number}" for number in range(65)],
+    "event_filters": {"include": ["aaep:agent.session.*"] * 650},
+}
+
+
+def raw_request(**capabilities: Any) -> bytes:
+    members = {"aaep_version": "1.0.0", "subscriber_id": "reader", "capabilities": capabilities}
+    return json.dumps({"type": "subscription.request", **members}).encode()
+
+
+@scene
+async def test_a_list_that_no_reader_needs_is_refused_by_name() -> None:
+    """T4: looking at each item takes time that others wait."""
+    world = World()
+    for name, value in LONG_LISTS.items():
+        answer = world.hub.receive(raw_request(**{name: value}), Peer(), (SubscriptionRequest,))
+        assert isinstance(answer, SubscriptionRejected)
+        assert answer.reason_message.startswith(f"{name} has too many entries. Send at most ")
+    id = world.subscribe(**WHOLE)
+    for name, value in LONG_LISTS.items():
+        change = {"type": "subscription.renegotiate", "subscription_id": id, "capabilities": {name: value}}
+        changed = world.hub.receive(json.dumps(change).encode(), Peer(), (SubscriptionRenegotiate,))
+        assert isinstance(changed, SubscriptionAccepted) and name in str(changed.negotiation_notes)
+
+
+@scene
+async def test_a_handshake_is_not_read_beyond_64_kib() -> None:
+    world = World()
+    long = raw_request(attend={"x": "x" * 70_000})
+    with pytest.raises(UnreadableRequest) as refused:
+        world.hub.receive(long, Peer(), (SubscriptionRequest,))
+    assert "Send at most 65,536." in refused.value.rejected.reason_message
+    id = world.subscribe(**WHOLE)
+    change = {"type": "subscription.renegotiate", "subscription_id": id, "capabilities": {"x": {"y": "z" * 70_000}}}
+    with pytest.raises(RemoteProtocolError):
+        world.hub.receive(json.dumps(change).encode(), Peer(), (SubscriptionRenegotiate,))
+
+
+@scene
+async def test_nothing_is_kept_of_a_request_but_what_could_be_granted() -> None:
+    world = World()
+    many = [[] for _ in range(1000)]
+    namespaces = [ATTEND.namespace]
+    raw = raw_request(attend={"x": many}, other={"x": many}, supported_extensions=namespaces, max_events_per_second=5)
+    answer = world.hub.receive(raw, Peer(), (SubscriptionRequest,))
+    assert isinstance(answer, SubscriptionAccepted)
+    kept = world.hub.subscriptions.by_id(answer.subscription_id)
+    assert kept is not None and "[]" not in repr((kept.requested_capabilities.__dict__, kept.terms.__dict__))
+    assert kept.requested_capabilities.max_events_per_second == 5
+
+
+def test_refused_replies_are_counted_and_not_logged_one_by_one(caplog: pytest.LogCaptureFixture) -> None:
+    """SEC-017, T4: the log tells of them, and cannot be filled with them."""
+    forged = ConfirmationReply(reply_token="rpl_0", decision="accept", subscription_id="sub_0", timestamp=STAMP)
+
+    async def forge() -> None:
+        world = World()
+        for _ in range(500):
+            world.hub.reply(forged, Peer())
+        await world.pass_time(61.0)
+        world.hub.reply(forged, Peer())
+
+    with caplog.at_level(logging.INFO, "aaep.hub"):
+        played(forge)
+    told = [line for line in caplog.messages if line.startswith("A reply was refused")]
+    assert [line.rpartition(" ")[2] for line in told] == ["1.", "501."]
 
 
 # -- resuming ------------------------------------------------------------------------------------

@@ -110,7 +110,7 @@ def test_t2_sec_017_what_is_refused_is_in_the_log_and_the_token_is_not(
         scene.decides("reject")
         scene.send("ada", scene.yes(scene.ada.id))
     text = caplog.text
-    assert text.count("A reply was refused") >= 2
+    assert text.count("A reply was refused") == 1, "the others are counted"
     assert scene.prompt["reply_token"] not in text
     assert "Transfer" not in text
     for headers in ("ada", "mallory"):

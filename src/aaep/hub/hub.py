@@ -15,6 +15,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import math
 import secrets
 import threading
 import time
@@ -71,6 +72,9 @@ _KINDS: Final[dict[str, type[Envelope]]] = {
     "clarification": AwaitingClarification,
 }
 _REPLIES: Final = (ConfirmationReply, ClarificationReply)
+MAX_HANDSHAKE_BYTES: Final = 64 * 1024  # of a request or a change of terms
+CHEAP_BYTES: Final = 1024  # of a message that takes no time to judge, whatever it holds
+REFUSAL_LOG_INTERVAL: Final = 60.0  # seconds between two lines about refused replies
 _TRIM_EVERY: Final = 3600.0  # seconds between two looks at what the journal may forget
 _CLOSING: Final = 1.5  # seconds for the servers to close
 
@@ -140,6 +144,7 @@ class Hub:
         self._connection_numbers = count()
         self._replies = 0
         self._refused_replies = 0
+        self._next_refusal_log_at = -math.inf
         self._slow_readers = 0
 
     # -- from any thread -----------------------------------------------------------------
@@ -297,6 +302,8 @@ class Hub:
         there is one. A message about any other is refused there, and one about a
         subscription that is a connection everywhere else (CF-008).
         """
+        if len(raw) > CHEAP_BYTES:
+            raw = _bound_handshake(raw, allowed)
         message, violations = codec.read(raw, self.offer.registry)
         if not isinstance(message, allowed):
             if SubscriptionRequest in allowed:
@@ -363,9 +370,12 @@ class Hub:
         session.reply(message, message.subscription_id)
 
     def _refuse_reply(self, why: str) -> None:
-        """Count a reply that no session gets. The log does not name its token."""
+        """Count a reply that no session gets. The log tells of it now and then, and never names its token (SEC-017)."""
         self._refused_replies += 1
-        _log.info("A reply was refused: %s.", why)
+        now = self.clock()
+        if now >= self._next_refusal_log_at:  # or somebody who forges them fills the disk
+            self._next_refusal_log_at = now + REFUSAL_LOG_INTERVAL
+            _log.info("A reply was refused: %s. Refused so far: %d.", why, self._refused_replies)
 
     # -- on the loop: the handshake ----------------------------------------------------------
 
@@ -385,7 +395,8 @@ class Hub:
         answer = negotiation.negotiate(message, restrict_offer(peer, self.signed_offer), subscription_id, active=active)
         if isinstance(answer, SubscriptionAccepted):
             terms = answer.honored_capabilities
-            subscription = Subscription(subscription_id, peer, message.capabilities, terms, answer.aaep_version)
+            kept = negotiation.select_kept(message.capabilities, self.offer)
+            subscription = Subscription(subscription_id, peer, kept, terms, answer.aaep_version)
             subscription.subscriber_id = message.subscriber_id
             subscription.is_connection = is_connection
             self._begin(subscription)
@@ -410,7 +421,8 @@ class Hub:
             self._end(subscription)
             return answer
         self.delivery.route_all()
-        subscription.requested_capabilities = negotiation.apply_change(subscription.requested_capabilities, message)
+        asked = negotiation.apply_change(subscription.requested_capabilities, message)
+        subscription.requested_capabilities = negotiation.select_kept(asked, self.offer)
         subscription.terms = answer.honored_capabilities
         self._move_to_stream_of_its_terms(subscription)
         sessions = self.sessions.audible_to(peer)
@@ -645,6 +657,25 @@ class Hub:
             streams=len(self.delivery.streams),
             unsent=sum(unsent),
         )
+
+
+def _bound_handshake(raw: bytes, allowed: tuple[type[Message], ...]) -> bytes:
+    """
+    Return a message with no list longer than is needed to refuse it, or raise if it is too long as a whole.
+
+    Every item is judged, and everybody waits meanwhile (T4). Replies are returned as they are.
+    """
+    if SubscriptionRequest in allowed and len(raw) > MAX_HANDSHAKE_BYTES:
+        text = f"It has {len(raw):,} bytes. Send at most {MAX_HANDSHAKE_BYTES:,}."
+        raise UnreadableRequest(raw, [Violation("SUB-009", text)])
+    members, violations = codec.parse_json(raw)
+    if not isinstance(members, dict) or members.get("type") in ("confirmation.reply", "clarification.reply"):
+        return raw
+    capabilities = members.get("capabilities")
+    has_long_list = isinstance(capabilities, dict) and negotiation.cut_lists(capabilities)
+    if len(raw) > MAX_HANDSHAKE_BYTES or (has_long_list and violations):
+        raise RemoteProtocolError("Malformed message.")
+    return msgspec.json.encode(members) if has_long_list else raw
 
 
 def _require_usable(message: Reply, violations: Sequence[Violation]) -> None:

@@ -37,13 +37,24 @@ from .messages import (
 from .rules import check_patterns
 from .subscription import ALL_EVENT_PATTERNS, ORDERED_VALUES, apply_resets, merge_capabilities, with_defaults
 
-__all__ = ["Offer", "apply_change", "negotiate", "renegotiate", "tighten", "usable_capabilities"]
+__all__ = [
+    "Offer",
+    "apply_change",
+    "cut_lists",
+    "negotiate",
+    "renegotiate",
+    "select_kept",
+    "tighten",
+    "usable_capabilities",
+]
 
 _ALIASES: Final = {"0.1.0-draft": "1.0.0"}  # CF-048
 _VERSION: Final = re.compile(r"([0-9]{1,9})\.([0-9]{1,9})(?:\.([0-9]{1,9}))?(?:-[A-Za-z0-9.-]+)?")
 _MAJOR: Final = re.compile(r"/v([0-9]{1,9})(?=/|#|$)")
 _MAX_VALUES: Final = {"max_events_per_second": 100_000, "pace_wpm": 1000}  # CF-057: more is not refused, only lowered
-_MAX_LENGTHS: Final = {"languages": 32, "supported_extensions": 64}  # items
+_MAX_LENGTHS: Final = {"languages": 32, "supported_extensions": 64}  # items that are kept ...
+_MAX_ITEMS: Final = {"languages": 64, "supported_conformance_levels": 16}  # ... and of which longer lists are not read,
+_MAX_OTHER_ITEMS: Final = 64  # as looking at each item takes time that other readers wait
 _UNUSABLE_NOTE: Final = "Values that cannot be used were lowered or left out."
 _MAX_NOTE_LENGTH: Final = 4096  # characters: SUB-026, SUB-042
 
@@ -95,13 +106,17 @@ def usable_capabilities(capabilities: Capabilities) -> tuple[Capabilities, tuple
 
     Of a list the usable items are kept, since leaving one out asks for less
     (§12.2); but filters are all or nothing, since leaving out an exclude asks for
-    more. A number above its range is lowered to the highest allowed (CF-057).
+    more. A number above its range is lowered to the highest allowed (CF-057). A list
+    that is longer than any reader needs cannot be used.
     """
     usable: dict[str, Any] = {}
     unusable: list[str] = []
     for name in Capabilities.__struct_fields__:
         value = getattr(capabilities, name)
         if value is UNSET:
+            continue
+        if _is_too_long(name, value):
+            unusable.append(name)
             continue
         if isinstance(value, tuple):
             items = dict.fromkeys(item for item in value if _is_usable(name, (item,)))
@@ -113,6 +128,38 @@ def usable_capabilities(capabilities: Capabilities) -> tuple[Capabilities, tuple
         else:
             unusable.append(name)
     return _with_unknown(Capabilities(**usable), capabilities.unknown), tuple(unusable)
+
+
+def _is_too_long(name: str, value: object) -> bool:
+    """Whether the value of a capability is a list, or has one, with more items than are read."""
+    lists = (value.include, value.exclude) if isinstance(value, EventFilters) else (value,)
+    max_items = _MAX_ITEMS.get(name, _MAX_OTHER_ITEMS)
+    return any(isinstance(items, (tuple, list)) and len(items) > max_items for items in lists)
+
+
+def cut_lists(capabilities: dict[str, Any]) -> bool:
+    """Cut the lists of a decoded request to one item more than is read; return whether there was a longer one."""
+    filters = capabilities.get("event_filters")
+    was_cut = False
+    for members in (capabilities, filters if isinstance(filters, dict) else {}):
+        for value in members.values():
+            if isinstance(value, list) and len(value) > _MAX_OTHER_ITEMS + 1:
+                del value[_MAX_OTHER_ITEMS + 1 :]
+                was_cut = True
+    return was_cut
+
+
+def select_kept(capabilities: Capabilities, offer: Offer) -> Capabilities:
+    """Return what has to be remembered of a request until its terms change: nothing that could never be granted."""
+    usable, _ = usable_capabilities(capabilities)
+    extensions = [offer.registry.namespace(uri) for uri in offer.namespaces]
+    shapes = {extension.prefix: extension.capabilities for extension in extensions if extension is not None}
+    usable.__dict__["unknown"] = {
+        prefix: value
+        for prefix, value in usable.unknown.items()
+        if (shape := shapes.get(prefix)) is not None and _has_shape(value, shape)
+    }
+    return usable
 
 
 def _is_usable(name: str, value: object) -> bool:
@@ -167,6 +214,11 @@ def negotiate(
         text = f"There are too many subscriptions. Try again in {offer.retry_after_seconds} seconds."
         return _build_rejected("rate_limit", text, retry_after=offer.retry_after_seconds)
     asked, unusable = usable_capabilities(request.capabilities)
+    too_long = [name for name in unusable if _is_too_long(name, getattr(request.capabilities, name))]
+    if too_long:
+        max_items = _MAX_ITEMS.get(too_long[0], _MAX_OTHER_ITEMS)
+        text = f"{too_long[0]} has too many entries. Send at most {max_items}."
+        return _build_rejected("capabilities_incompatible", text, manifest_uri)
     if unusable:
         text = f"These capabilities cannot be used as they are: {', '.join(unusable)}."
         return _build_rejected("capabilities_incompatible", text, manifest_uri)
