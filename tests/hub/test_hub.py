@@ -573,7 +573,7 @@ async def test_a_handshake_is_not_read_beyond_64_kib() -> None:
 @scene
 async def test_nothing_is_kept_of_a_request_but_what_could_be_granted() -> None:
     world = World()
-    many = [[] for _ in range(1000)]
+    many: list[list[str]] = [[] for _ in range(1000)]
     namespaces = [ATTEND.namespace]
     raw = raw_request(attend={"x": many}, other={"x": many}, supported_extensions=namespaces, max_events_per_second=5)
     answer = world.hub.receive(raw, Peer(), (SubscriptionRequest,))
