@@ -20,6 +20,8 @@ settings.load_profile("short")
 # A shell that starts the tests in the background has them ignore Control-C, and the programs they start would too.
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
+if signal.getsignal(signal.SIGHUP) is signal.SIG_IGN:  # and so does nohup with the end of a terminal
+    signal.signal(signal.SIGHUP, signal.SIG_DFL)
 
 
 @pytest.fixture(autouse=True)
