@@ -1775,3 +1775,11 @@ def test_a_line_without_end_is_forgotten() -> None:
     assert lines.read(0) == ["accept"]
     os.close(inside)
     os.close(hands)
+
+
+def test_code_is_told_on_request_also_after_what_followed_it() -> None:
+    answer = "See [the wiki](https://example.org/a).\n\n```python\nif old:\n    remove(it)\n```\n\nThat is all.\n"
+    with at_a_terminal() as sitting:
+        sitting.hear("output.streaming", chunk=answer, position=0, complete=True, coalesce_hint="completion")
+        assert sitting.see("That is all.\n").splitlines()[-2:] == ["Code, python, 2 lines.", "That is all."]
+        assert "Code, python, 2 lines.\nif old:\n    remove(it)\n" in sitting.press("m", "remove(it)\n")

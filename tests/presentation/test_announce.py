@@ -16,6 +16,7 @@ import aaep
 from aaep.presentation.announce import Announcement, Preferences, announce
 from aaep.presentation.outputs import Outputs
 from aaep.presentation.presenter import Presenter
+from aaep.presentation.queue import Queue, Speak
 from aaep.protocol.codec import decode
 from aaep.protocol.events import CORE_EVENTS, Envelope
 from aaep.text.languages import parse_variant_name
@@ -629,6 +630,21 @@ def test_a_sentence_that_seems_finished_is_announced_after_a_pause() -> None:
     assert texts(presenter.advance(10.3)) == ["Bank Assistant: I asked Dr. Ada."]
     assert presenter.present(second, 11.0) == []
     assert presenter.next_deadline(11.0) is None, "a sentence that goes on waits for its end"
+
+
+def test_what_was_left_out_of_an_answer_is_told_on_request_the_last_first() -> None:
+    answer = "See [the wiki](https://example.org/a).\n\n```python\nx = 1\n```\n\nThat is all.\n"
+    (event,) = chunks((answer, "completion"))
+    queue = Queue()
+    for announcement in Presenter().present(event, 0.0):
+        queue.push(announcement, 0.0)
+        queue.utterance_finished(0.0)
+    details = []
+    for _ in range(3):
+        details += [action.text for action in queue.speak_detail(0.0) if isinstance(action, Speak)]
+        queue.utterance_finished(0.0)
+    code, link = "Code, python, 1 line.\nx = 1", "See the wiki (https://example.org/a)."
+    assert details == [code, link, link], "and then there is no more"
 
 
 def test_what_cannot_be_announced_after_a_pause_is_not_tried_for_ever() -> None:

@@ -79,7 +79,10 @@ def test_signs_are_read_where_they_are_wanted() -> None:
 def test_what_is_left_out_can_be_asked_for() -> None:
     reader = PassageReader("en", "markdown")
     passages = reader.read("See [it](https://example.org).\n\n```py\nx = 1\n  y\n```\n", "all")
-    assert [passage.detail for passage in passages] == ["See it (https://example.org).", "x = 1\n  y"]
+    assert [passage.detail for passage in passages] == [
+        "See it (https://example.org).",
+        "Code, py, 2 lines.\nx = 1\n  y",
+    ]
 
 
 def test_a_sentence_is_given_before_its_paragraph_ends_and_a_row_when_its_line_does() -> None:

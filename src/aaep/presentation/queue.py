@@ -9,12 +9,12 @@ monotonic clock, and :meth:`Queue.next_deadline` says when to call again.
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Container
+from collections.abc import Container, Iterator
 from typing import Final, Literal
 
 import msgspec
 
-from ..protocol.events import CORE_EVENTS, CRITICAL, TERMINAL, ProgressUpdated, StateChanged
+from ..protocol.events import CORE_EVENTS, CRITICAL, TERMINAL, OutputStreaming, ProgressUpdated, StateChanged
 from ..text.phrases import PHRASES, capitalize, format_time_left, shorten_action, truncate_with_notice
 from .announce import Announcement, announce
 from .preferences import DEFAULT_PREFERENCES, Preferences
@@ -83,6 +83,7 @@ class Queue:
         self._open_prompts: dict[str, _OpenPrompt] = {}
         self._in_flight: _QueuedItem | None = None
         self._last_announcement: Announcement | None = None
+        self._details: Iterator[Announcement] | None = None  # what is told on request, until something new is heard
         self._utterance_id = 0
         self._interruption_times: deque[float] = deque()
         self._flood_warned_at = float("-inf")
@@ -108,6 +109,7 @@ class Queue:
         if announcement.replaces:
             announcement = self._replace_prompt(announcement)
         self.history.append(announcement)
+        self._details = None
         # CF-025: the outcome of a prompt is critical for the listener who was asked.
         is_outcome = not announcement.asks and announcement.prompt in self._open_prompts
         is_urgent = is_outcome or (announcement.interrupts and not self._count_interruption(announcement, now))
@@ -164,8 +166,27 @@ class Queue:
         return self._repeat_last(now, is_detail=False)
 
     def speak_detail(self, now: float) -> list[SpeechAction]:
-        """Speak the full detail of the current announcement, after which a shortened prompt can be accepted (C-22)."""
+        """
+        Speak the full detail of the current announcement, after which a shortened prompt can be accepted (C-22).
+
+        Called again, or where there is no more to tell, it goes back to what was left
+        out of the answer before it: code, and the addresses of links.
+        """
+        if self._details is None:
+            self._details = self._iter_details()
+        self._last_announcement = next(self._details, self._last_announcement)
         return self._repeat_last(now, is_detail=True)
+
+    def _iter_details(self) -> Iterator[Announcement]:
+        last = self._last_announcement
+        if last is None:
+            return
+        if last.asks or last.detail != last.text:
+            yield last
+        for announcement in [*self.history][::-1]:
+            is_output = isinstance(announcement.event, OutputStreaming)
+            if is_output and announcement is not last and announcement.detail != announcement.text:
+                yield announcement
 
     def remind(self, now: float) -> list[SpeechAction]:
         """Speak an open prompt, after another was closed without an announcement."""

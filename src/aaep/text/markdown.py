@@ -538,7 +538,8 @@ def _describe_code(block: _Block, source: str) -> Passage:
     count = len(code.split("\n")) if code else 0
     size = PHRASES["markdown.line" if count == 1 else "markdown.lines"].format(count) if count else ""
     parts = filter(None, (PHRASES["markdown.code"], block.language, size))
-    return Passage(f"{', '.join(parts)}.", source, code)
+    text = f"{', '.join(parts)}."
+    return Passage(text, source, f"{text}\n{code}" if code else "")
 
 
 def _speak_row(block: _Block, source: str) -> Passage:
