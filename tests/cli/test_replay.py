@@ -513,11 +513,6 @@ def test_it_goes_to_a_hub(accepted: Path) -> None:
     assert said[-1] == "Done. 500 dollars are in your savings."
 
 
-def test_the_other_name_of_the_command_is_the_same() -> None:
-    done = subprocess.run([f"{AAEP}-replay", "--help"], capture_output=True, text=True, check=False)
-    assert done.returncode == 0 and "--on-reply" in done.stdout
-
-
 def test_it_may_be_looked_at_instead(accepted: Path, tmp_path: Path) -> None:
     page, drawing = tmp_path / "c.html", tmp_path / "c.svg"
     result = replayed(str(accepted), "--visualize", "--html", str(page), "--svg", str(drawing))

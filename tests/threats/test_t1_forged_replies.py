@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable
 from pathlib import Path
 
@@ -10,7 +9,7 @@ import pytest
 
 from aaep.producer.producer import Producer
 from tests.end_to_end.readers import ANSWERS, PROMPT, Raw, reply, stamp
-from tests.end_to_end.wires import LONG, WIRES, Gone, TwoWay
+from tests.end_to_end.wires import LONG, WIRES, TwoWay
 from tests.threats.hall import NAMES, Bank, Hall, hall
 
 MADE_UP = "rpl_" + "0" * 32
@@ -115,7 +114,7 @@ def test_t1_a_yes_is_not_carried_over_to_an_agent_of_somebody_else(name: str, fo
 
 @pytest.mark.parametrize("kind", [one for one in ("ws", "unix", "grpc") if one in NAMES])
 def test_t1_a_yes_for_a_connection_counts_over_that_connection_only(kind: str) -> None:
-    """CF-008: who has its id, even the same user, can neither answer for it nor take it over elsewhere."""
+    """CF-008: who has its id, even the same user, cannot answer for it elsewhere."""
     line = WIRES[kind]
     beside = WIRES["http"]
     with (
@@ -128,10 +127,6 @@ def test_t1_a_yes_for_a_connection_counts_over_that_connection_only(kind: str) -
             ask = session.confirm("Transfer $500.", "Funds move at once.", tool="transfer", timeout=3600)
             prompt = reader.wait(stream, PROMPT)
             assert beside.send(other_url, reply(prompt, reader.id))[0] == 204, "answered like every reply"
-            change = {"type": "subscription.renegotiate", "subscription_id": reader.id, "capabilities": {}}
-            assert beside.send(other_url, json.dumps(change).encode())[0] == 404
-            with pytest.raises(Gone):
-                beside.stream(other_url, reader.id, "")
             assert ask.answer is None
             reader.send(prompt, "reject")
             assert ask.wait(LONG).outcome == "rejected"

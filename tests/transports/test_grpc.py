@@ -666,13 +666,13 @@ def test_a_request_that_cannot_be_used_is_answered(shared: Server) -> None:
         assert ended(stream) == ([], Code.FAILED_PRECONDITION)
 
 
-def test_a_request_of_the_largest_size_is_read(shared: Server) -> None:
+def test_a_request_of_the_largest_size_is_read_and_refused_as_too_long_a_handshake(shared: Server) -> None:
     """CF-114"""
     filler = {"padding_for_this_test": {"x": ""}}
     space = MIB - len(request(**filler))
     with shared.stream() as stream:
         stream.send(request(padding_for_this_test={"x": "x" * space}))
-        assert said(stream)["type"] == "subscription.accepted"
+        assert said(stream)["type"] == "subscription.rejected"
 
 
 def test_nonsense_on_a_subscription_ends_it_with_a_word(server: Server) -> None:

@@ -299,7 +299,7 @@ class Hub:
         is allowed, :exc:`~aaep.hub.face.UnreadableRequest`; and
         :exc:`~aaep.hub.face.UnknownSubscription` for a change of terms nobody has.
         On a connection that is one subscription, ``own`` is its id, empty before
-        there is one. A message about any other is refused there, and one about a
+        there is one. A message about any other is refused there, and a reply for a
         subscription that is a connection everywhere else (CF-008).
         """
         if len(raw) > CHEAP_BYTES:
@@ -331,10 +331,12 @@ class Hub:
         raise RemoteProtocolError("Malformed message.")
 
     def _is_foreign(self, message: Message, own: str | None) -> bool:
-        """Whether a message came over another connection than that of the subscription it is about (CF-008)."""
+        """Whether a message, or a reply, came over another connection than that of its subscription (CF-008)."""
         subscription_id = getattr(message, "subscription_id", None)
         if own or subscription_id is None:
             return bool(own) and subscription_id not in (None, own)
+        if not isinstance(message, _REPLIES):
+            return False
         subscription = self.subscriptions.by_id(subscription_id)
         return subscription is not None and subscription.is_connection
 
@@ -487,8 +489,6 @@ class Hub:
         """
         self.delivery.route_all()
         subscription = self.subscriptions.get(subscription_id, peer) if subscription_id else self._begin_bare(peer)
-        if subscription.is_connection and subscription.was_connected:
-            raise UnknownSubscription(NO_SUCH_SUBSCRIPTION)
         self.expiry.renew(subscription, peer)
         if subscription.writer is not None:
             self._close_writer(subscription, "superseded")
@@ -663,13 +663,13 @@ def _bound_handshake(raw: bytes, allowed: tuple[type[Message], ...]) -> bytes:
     """
     Return a message with no list longer than is needed to refuse it, or raise if it is too long as a whole.
 
-    Every item is judged, and everybody waits meanwhile (T4). Replies are returned as they are.
+    Every item is judged, and everybody waits meanwhile (T4). Other messages are returned as they are.
     """
     if SubscriptionRequest in allowed and len(raw) > MAX_HANDSHAKE_BYTES:
         text = f"It has {len(raw):,} bytes. Send at most {MAX_HANDSHAKE_BYTES:,}."
         raise UnreadableRequest(raw, [Violation("SUB-009", text)])
     members, violations = codec.parse_json(raw)
-    if not isinstance(members, dict) or members.get("type") in ("confirmation.reply", "clarification.reply"):
+    if not isinstance(members, dict) or members.get("type") not in ("subscription.request", "subscription.renegotiate"):
         return raw
     capabilities = members.get("capabilities")
     has_long_list = isinstance(capabilities, dict) and negotiation.cut_lists(capabilities)
