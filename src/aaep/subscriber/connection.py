@@ -327,7 +327,7 @@ class Connection:
         self._attempts += 1
         longest = min(self._max_retry_delay, FIRST_RETRY_DELAY * 2 ** min(self._attempts - 1, 10))
         delay = max(least, longest * (0.5 + self._random() / 2))
-        text = f"{why} Trying again in {delay:.1f} seconds."
+        text = PHRASES["retrying"].format(why, f"{delay:.1f}")
         log.log(logging.DEBUG if self._on_status else logging.WARNING, "%s", text)  # said once, somewhere
         self._set_status("waiting", text, delay, reason_code)
         await self._sleep(delay)
@@ -339,7 +339,7 @@ class Connection:
             self._unreachable_since = now
         limit = self._reconnect.give_up_after
         if limit is not None and now - self._unreachable_since >= limit:
-            raise ChannelLost(f"Gave up after {format_duration(limit)} without a connection. {why}") from error
+            raise ChannelLost(PHRASES["gave_up"].format(format_duration(limit), why)) from error
 
     # -- the handshake ---------------------------------------------------------------------
 

@@ -57,8 +57,8 @@ _ADVICE: Final = {
     "rate_violation": "Send fewer replies and changes.",
 }
 RESUMABLE_REASONS: Final = {  # CF-083, CF-149
-    "slow_consumer": "We were too slow, and go on from where we were.",
-    "authentication_expired": "Our credential expired. We show what we have now, and go on from where we were.",
+    "slow_consumer": PHRASES["resume.slow_consumer"],
+    "authentication_expired": PHRASES["resume.authentication_expired"],
 }
 
 

@@ -264,6 +264,23 @@ CATALOGUE: Final[Mapping[str, tuple[Phrase, ...]]] = {
         Phrase("reconnected", "Connected again.", "after the connection was lost; nothing was missed"),
         Phrase("gap", "Connected again. Something was missed meanwhile.", "after the connection was lost"),
         Phrase("connection.lost", "The connection is lost. {0}", "the connection breaks", ("Nothing answers.",)),
+        Phrase("retrying", "{0} Trying again in {1} seconds.", "while the reader waits", ("Nothing answers.", "0.4")),
+        Phrase(
+            "gave_up",
+            "Gave up after {0} without a connection. {1}",
+            "a limit was set",
+            ("1 minute", "Nobody is there."),
+        ),
+        Phrase("resume.slow_consumer", "We were too slow, and go on from where we were.", "after a break"),
+        Phrase(
+            "resume.authentication_expired",
+            "Our credential expired. We show what we have now, and go on from where we were.",
+            "after a break",
+        ),
+        Phrase("absent", "{0} is not reachable at the moment.", "a hub has lost an agent", ("Office Helper",)),
+        Phrase("absent.terse", "{0} is not reachable.", "the same, terse", ("Office Helper",)),
+        Phrase("absent.asking", "It gets your answer when it is back.", "after that, if it asks something"),
+        Phrase("returned", "{0} is reachable again.", "the agent is back", ("Office Helper",)),
         Phrase("waiting", "Waiting. This goes on by itself.", "the reader tries again until it succeeds"),
         Phrase(
             "connection.ended", "The connection has ended for good. {0}", "it cannot go on", ("Access was denied.",)

@@ -303,15 +303,15 @@ def summarize_error(name: str, category: str) -> tuple[Summaries, str]:
 
 def summarize_absence(name: str, is_asking: bool) -> Summaries:
     """Summarize that a hub has lost its connection to an agent, whose questions can still be answered."""
-    text = f"{name} is not reachable at the moment."
+    text = PHRASES["absent"].format(name)
     if is_asking:
-        text += " It gets your answer when it is back."
-    return Summaries(f"{name} is not reachable.", text, text)
+        text = f"{text} {PHRASES['absent.asking']}"
+    return Summaries(PHRASES["absent.terse"].format(name), text, text)
 
 
 def summarize_return(name: str) -> Summaries:
     """Summarize that an agent is connected to its hub again."""
-    text = f"{name} is reachable again."
+    text = PHRASES["returned"].format(name)
     return Summaries(text, text, text)
 
 
