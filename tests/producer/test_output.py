@@ -8,17 +8,7 @@ import pytest
 
 from aaep import OutputStreaming, Producer
 from aaep.producer.producer import Runtime
-from aaep.testing import Listener
-
-
-class Clock:
-    """A clock that a test sets."""
-
-    def __init__(self) -> None:
-        self.now = 1000.0
-
-    def __call__(self) -> float:
-        return self.now
+from aaep.testing import Clock, Listener
 
 
 @pytest.fixture
