@@ -476,12 +476,19 @@ class OtherOrder(Broken):
 
     breaks = "TR-009"
 
+    def __init__(self) -> None:
+        super().__init__()
+        self.begun: dict[str, Json] = {}  # by subscription: what it is told only with the next event
+
     def offer(self, subscription: Subscription, event: Json) -> None:
-        sent = len(subscription.sent)
-        super().offer(subscription, event)
+        events = [begun] if (begun := self.begun.pop(subscription.id, None)) else []
         is_first = subscription is next(iter(self.subscriptions.values()))
-        if not is_first and event["type"] == "aaep:agent.tool.completed" and len(subscription.sent) > sent > 0:
-            subscription.sent[-2:] = reversed(subscription.sent[-2:])
+        if event["type"] == "aaep:agent.tool.invoked" and not is_first:
+            self.begun[subscription.id] = event
+        else:
+            events.insert(0 if event["type"] == "aaep:agent.tool.completed" else len(events), event)
+        for one in events:
+            super().offer(subscription, one)
 
 
 class GaveUp(Exception):

@@ -214,6 +214,29 @@ def test_sigterm_takes_back_the_question_of_a_plain_script(script: str) -> None:
         assert subscriber.status.reason_code == "producer_shutdown"
 
 
+# The signal interrupts a wait of the thread that gets it, and no other's.
+OTHER_THREAD_SCRIPT: Final = """
+import aaep, asyncio, signal, threading
+
+def send(is_idle):
+    is_idle.wait()
+    signal.pthread_kill(threading.get_ident(), signal.SIGTERM)
+
+async def main():
+    async with aaep.Producer("bank", journal=None):
+        is_idle = threading.Event()
+        threading.Thread(target=send, args=[is_idle], daemon=True).start()
+        is_idle.set()
+        await asyncio.Event().wait()
+asyncio.run(main())
+"""
+
+
+def test_an_event_loop_that_waits_is_woken_by_a_signal_that_did_not_interrupt_it() -> None:
+    with Program("-c", OTHER_THREAD_SCRIPT) as program:
+        assert program.process.wait(LONG) == 143
+
+
 def test_a_person_hears_that_the_question_is_withdrawn_and_that_the_agent_has_ended() -> None:
     with Program("-c", SCRIPT) as program, Program(*COMMAND, "listen", program.hear()) as reader:
         while "Transfer." not in reader.hear():

@@ -326,7 +326,7 @@ class Producer:
                 loop.call_soon_threadsafe(task.cancel)
 
         if self._runtime.handle_signals and not self._handles_sigterm:
-            self._handles_sigterm = SIGTERM_EXIT.acquire(self, None if task is None else cancel)
+            self._handles_sigterm = SIGTERM_EXIT.acquire(self, None if task is None else cancel, loop)
 
     def _begin_ending(self) -> None:
         if self._handles_sigterm:

@@ -6,6 +6,7 @@ import asyncio
 import contextlib
 import os
 import signal
+import socket
 import threading
 from collections import deque
 from collections.abc import Callable
@@ -28,6 +29,39 @@ def _is_main_thread() -> bool:
     return threading.current_thread() is threading.main_thread()
 
 
+class _LoopWaker:
+    """
+    Wakes the event loop of the main thread when a signal comes.
+
+    A signal that arrives just before the loop waits for its sockets does not interrupt that wait, and Python would
+    call the handler only after it. So the interpreter writes a byte for each signal, which the loop then reads.
+    """
+
+    def __init__(self, loop: asyncio.AbstractEventLoop) -> None:
+        self._loop = loop
+        self._receiver, self._sender = socket.socketpair()
+        for end in (self._receiver, self._sender):
+            end.setblocking(False)
+        loop.add_reader(self._receiver, self._drain)
+        previous = signal.set_wakeup_fd(self._sender.fileno(), warn_on_full_buffer=False)
+        if previous != -1:  # somebody does the same already, as a loop with signal handlers of its own does
+            signal.set_wakeup_fd(previous)
+
+    def close(self) -> None:
+        """Wake nobody any more. On the main thread, as only there the interpreter can be told."""
+        current = signal.set_wakeup_fd(-1)
+        if current not in (-1, self._sender.fileno()):
+            signal.set_wakeup_fd(current)
+        if not self._loop.is_closed():
+            self._loop.remove_reader(self._receiver)
+        self._receiver.close()
+        self._sender.close()
+
+    def _drain(self) -> None:
+        with contextlib.suppress(BlockingIOError):  # nothing is left
+            self._receiver.recv(4096)
+
+
 class SigtermExit:
     """
     Makes SIGTERM end the program as Ctrl-C does, by leaving its ``with`` blocks, with :data:`EXIT_TERMINATED`.
@@ -39,19 +73,27 @@ class SigtermExit:
     def __init__(self) -> None:
         self._cancel_by_user: dict[int, Callable[[], object] | None] = {}
         self._ending_users: set[int] = set()
+        self._wakers: dict[int, _LoopWaker] = {}  # by user
         self._pid = os.getpid()
 
-    def acquire(self, user: object, cancel: Callable[[], object] | None = None) -> bool:
+    def acquire(
+        self,
+        user: object,
+        cancel: Callable[[], object] | None = None,
+        loop: asyncio.AbstractEventLoop | None = None,
+    ) -> bool:
         """
         Handle SIGTERM for a user as well; return False where that is not possible, or others handle it.
 
         Where an event loop runs when the signal comes, ``cancel`` is called in place of raising an exception, which
-        would cut off all tasks of the loop at once, those that serve readers too.
+        would cut off all tasks of the loop at once, those that serve readers too. ``loop`` is the one that runs on
+        the main thread now, if any does.
         """
         if self._pid != os.getpid():  # a forked process has inherited the handler, but not those that use it
             self._pid = os.getpid()
             self._cancel_by_user.clear()
             self._ending_users.clear()
+            self._wakers.clear()
         if not _is_main_thread():  # only there may handlers be installed
             return False
         current = signal.getsignal(signal.SIGTERM)
@@ -60,6 +102,9 @@ class SigtermExit:
                 return False
             signal.signal(signal.SIGTERM, self._handle)
         self._cancel_by_user[id(user)] = cancel
+        if loop is not None:
+            with contextlib.suppress(NotImplementedError):  # a proactor loop has no readers
+                self._wakers[id(user)] = _LoopWaker(loop)
         return True
 
     def begin_ending(self, user: object) -> None:
@@ -70,6 +115,8 @@ class SigtermExit:
         """Forget a user, and remove the handler with the last one."""
         self._cancel_by_user.pop(id(user), None)
         self._ending_users.discard(id(user))
+        if _is_main_thread() and (waker := self._wakers.pop(id(user), None)) is not None:
+            waker.close()
         if not self._cancel_by_user and _is_main_thread() and signal.getsignal(signal.SIGTERM) == self._handle:
             signal.signal(signal.SIGTERM, signal.SIG_DFL)
 
