@@ -260,7 +260,7 @@ def test_the_terms_are_there_when_it_is_ready() -> None:
 
 def test_a_refusal_says_why_and_what_to_do() -> None:
     script = Script(answers=[rejected("authentication_required")])
-    with pytest.raises(SubscriptionRefused, match="Give a valid token") as error:
+    with pytest.raises(SubscriptionRefused, match="Give a valid credential with --token") as error:
         heard(script)
     assert error.value.reason_code == "authentication_required"
     assert error.value.retry_after is None

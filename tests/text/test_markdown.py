@@ -126,6 +126,12 @@ def test_long_code_is_announced_before_it_is_there() -> None:
     assert [passage.text for passage in reader.read("```\n")] == ["Code, py, 19 lines."]
 
 
+def test_what_follows_the_language_of_code_is_heard_with_the_code() -> None:
+    reader = PassageReader("en", "markdown")
+    [passage] = reader.read('```py title="a.py"\nx = 1\n```\n')
+    assert (passage.text, passage.detail) == ("Code, py, 1 line.", 'Code, py, 1 line.\ntitle="a.py"\nx = 1')
+
+
 def test_what_goes_on_after_an_interruption_is_given_once() -> None:
     reader = PassageReader("en", "markdown")
     heard = []

@@ -492,7 +492,7 @@ class InputInterpreter:
         """Reject the current prompt, even if its time seems to be over here (CF-014)."""
         prompt = self.current_prompt
         if prompt is None:
-            return self._tell_no_prompt("refuse", now)
+            return self._tell_no_prompt("reject", now)
         if _KEY_BINDINGS["reject"] not in dict(prompt.keys):
             if isinstance(prompt.event, AwaitingConfirmation):
                 return self._tell_once(PHRASES["unrefusable"], now)
@@ -515,7 +515,7 @@ class InputInterpreter:
     def _request_time(self, now: float) -> list[Intent]:
         prompt = self.current_prompt
         if prompt is None:
-            return self._tell_no_prompt("have more time for", now)
+            return self._tell_no_prompt("time", now)
         timeout = get_member(prompt.event, "timeout_seconds")
         seconds = min(2 * timeout, MAX_PROMPT_TIMEOUT) if isinstance(timeout, int) else 0
         if not isinstance(timeout, int) or seconds <= timeout:
@@ -532,15 +532,15 @@ class InputInterpreter:
         if not self._open_prompts:
             return [RunCommand("quit")]
         self._is_leaving = True
-        is_one = len(self._open_prompts) == 1
-        count = "1 question is" if is_one else f"{len(self._open_prompts)} questions are"
-        it = "it" if is_one else "them"
-        refusable_count = len(self._list_refusable())
-        refused = it if refusable_count == len(self._open_prompts) else f"{refusable_count} of them"
-        instruction = "Write" if self.is_line_based else "Press"
+        count, refusable_count = len(self._open_prompts), len(self._list_refusable())
+        them = PHRASES["leaving.it" if count == 1 else "leaving.them"]
+        refused = them if refusable_count == count else PHRASES["leaving.some"].format(refusable_count)
         refuse, leave, stay = ("refuse", "leave", "stay") if self.is_line_based else ("r", "l", "Escape")
-        refusing = f"{refuse} to refuse {refused} and leave, " if refusable_count else ""
-        text = f"{count} open. {instruction} {refusing}{leave} to leave {it} open, {stay} to stay."
+        choices = [PHRASES["leaving.refuse"].format(refuse, refused)] if refusable_count else []
+        choices += [PHRASES["leaving.leave"].format(leave, them), PHRASES["leaving.stay"].format(stay)]
+        question = PHRASES["leaving.one" if count == 1 else "leaving.several"].format(count)
+        instruction = PHRASES["leaving.lines" if self.is_line_based else "leaving.keys"].format(", ".join(choices))
+        text = f"{question} {instruction}"
         return [PrintLine(text, discard_typeahead=True)]
 
     def _decide_leaving(self, key_or_word: str) -> list[Intent]:
@@ -574,14 +574,14 @@ class InputInterpreter:
         self._draft = None
         self._is_armed = False
 
-    def _tell_no_prompt(self, verb: str, now: float) -> list[Intent]:
+    def _tell_no_prompt(self, action: str, now: float) -> list[Intent]:
         """Say why there is no prompt for an action."""
         if not self.can_reply:
             return self._tell_once(PHRASES["cannot_reply"], now)
         other = f" {PHRASES['another_open'].format(self._next_prompt_hint())}" if self._open_prompts else ""
         if self.answered_prompts:
             return self._tell_once(f"{PHRASES['answer_sent']}{other}", now)
-        return self._tell_once(f"{PHRASES['nothing_to'].format(verb)}{other}", now)
+        return self._tell_once(f"{PHRASES[f'nothing_to.{action}']}{other}", now)
 
     def _is_expired(self, now: float) -> bool:
         return self._current is not None and now >= self._current.deadline

@@ -482,7 +482,12 @@ class Session:
             )
 
     def fail(
-        self, summary: SummaryLike = None, *, category: str = "unknown", name: str = "an error", hint: str | None = None
+        self,
+        summary: SummaryLike = None,
+        *,
+        category: str = "unknown",
+        name: str = PHRASES["error.unnamed"],
+        hint: str | None = None,
     ) -> None:
         """End the session as errored. The text of an error is not announced, because it may hold anything."""
         with self._emitter.lock:
@@ -569,7 +574,7 @@ class Session:
             else:
                 self.complete()
         except LocalProtocolError:
-            self.fail(category="permanent", name="a mistake in the agent")
+            self.fail(category="permanent", name=PHRASES["error.mistake"])
             raise
 
     def _stop(self, by: Literal["user", "producer"]) -> None:

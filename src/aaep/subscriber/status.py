@@ -28,34 +28,7 @@ __all__ = [
 
 StatusKind = Literal["new", "connecting", "connected", "waiting", "resumed", "gap", "unread", "ended"]
 
-_REASON_TEXTS: Final = {  # SUB-041 and CF-066, in words
-    "version_unsupported": "it speaks no version of the protocol that we speak",
-    "manifest_invalid": "a proof could not be checked",
-    "manifest_signature_required": "it has no signed proof of who it is",
-    "capabilities_incompatible": "it cannot give what we asked for",
-    "rate_limit": "too much is asked of it at the moment",
-    "authentication_required": "it does not know who we are",
-    "authentication_expired": "our credential has expired",
-    "authorization_denied": "we do not have access",
-    "transport_unavailable": "it cannot be used in this way at the moment",
-    "unknown": "it names no reason",
-    "slow_consumer": "we were too slow",
-    "rate_violation": "we sent too much",
-    "protocol_error": "we sent what the protocol does not allow",
-}
-_ADVICE: Final = {
-    "version_unsupported": "Use a version of this library that speaks theirs.",
-    "manifest_invalid": "Ask whoever runs the agent for a proof that can be checked.",
-    "manifest_signature_required": "Ask whoever runs the agent for a signed proof of who it is.",
-    "capabilities_incompatible": "Ask for less, or for a language that is offered.",
-    "rate_limit": "Try again later.",
-    "authentication_required": "Give a valid token: --token or AAEP_TOKEN, or token= in Python.",
-    "authentication_expired": "Connect again with a fresh credential.",
-    "authorization_denied": "Ask whoever runs the agent for access.",
-    "transport_unavailable": "Try again later, or use another transport.",
-    "slow_consumer": "Ask for less, or read faster.",
-    "rate_violation": "Send fewer replies and changes.",
-}
+_CREDENTIAL_OPTIONS: Final = "--token or AAEP_TOKEN, or token= in Python"
 RESUMABLE_REASONS: Final = {  # CF-083, CF-149
     "slow_consumer": PHRASES["resume.slow_consumer"],
     "authentication_expired": PHRASES["resume.authentication_expired"],
@@ -89,13 +62,13 @@ class SubscriptionRefused(AaepError):
         self.reason_message = reason_message
         self.retry_after = retry_after
         message = ensure_full_stop(sanitize(reason_message))
-        if reason := _REASON_TEXTS.get(reason_code):
-            details = f": {reason}. {message}".rstrip()
+        if reason := PHRASES.get(f"refused.{reason_code}"):  # SUB-041 and CF-066, in words
+            details = f": {reason} {message}".rstrip()
         elif message:  # an unknown code is better than nothing
             details = f", {sanitize(reason_code)}: {message}"
         else:
             details = f", {sanitize(reason_code)}."
-        advice = _ADVICE.get(reason_code, "Ask whoever runs the agent what it means.")
+        advice = PHRASES.get(f"advice.{reason_code}", PHRASES["advice.unknown"]).format(_CREDENTIAL_OPTIONS)
         super().__init__(f"{PHRASES['refused']}{details} {advice}")
 
 

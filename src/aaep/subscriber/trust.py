@@ -15,6 +15,7 @@ from ..identity.origins import ENCRYPTED, LOCAL_ORIGIN, TRANSPORTS, is_on_this_m
 from ..identity.signed_manifests import VerifiedManifest, verify_manifest
 from ..identity.signing_keys import TrustedKeys
 from ..protocol.messages import Capabilities, SubscriptionAccepted
+from ..text.phrases import PHRASES
 from ..text.sanitize import sanitize
 from ..transports.base import Channel, ChannelRefused
 
@@ -55,22 +56,21 @@ class ManifestVerifier:
         except ManifestInvalid as error:
             if self._is_required:
                 raise
-            return Proof(False, f"Identity not proven. {error}")
+            return Proof(False, f"{PHRASES['unproven']} {error}")
 
     def _judge(self, given: bytes | str, accepted: SubscriptionAccepted, terms: Capabilities, now: float) -> Proof:
         place = self._current_url()
         where, scheme = origin(place), urlsplit(place).scheme.lower()
         signed = verify_manifest(given, self._keys, agent_id=accepted.producer.agent_id, origin=where, now=now)
         check_consistency(signed.manifest, transport=TRANSPORTS.get(scheme), terms=terms)
-        who = f"{sanitize(signed.manifest.agent_id)}, signed with the key {sanitize(signed.kid)}"
+        names = (sanitize(signed.manifest.agent_id), sanitize(signed.kid))
         if where == LOCAL_ORIGIN or (scheme in ENCRYPTED and self._is_certificate_checked):
-            return Proof(True, f"This is {who}.", signed)
+            return Proof(True, PHRASES["proven"].format(*names), signed)
         if not is_on_this_machine(place):
             raise ManifestInvalid(
                 "origin", f"The connection to {where} is not protected, so anybody on the way can answer. Use TLS."
             )
-        text = f"The manifest is that of {who}, but another user of this machine could be presenting it."
-        return Proof(False, f"Identity not proven. {text}", signed)
+        return Proof(False, f"{PHRASES['unproven']} {PHRASES['unproven.local'].format(*names)}", signed)
 
 
 async def _fetch_manifest(channel: Channel, accepted: SubscriptionAccepted) -> bytes | str:

@@ -180,6 +180,7 @@ class _Block(NamedTuple):
     columns: tuple[str, ...] = ()  # the header of its table
     cells: tuple[str, ...] = ()
     language: str = ""  # of code
+    attributes: str = ""  # what follows the language of code
     is_fenced: bool = False
     is_closed: bool = True  # no more text can change it
 
@@ -235,9 +236,15 @@ class _BlockWalker:
             case "inline":
                 self._add_inline(token)
             case "fence" | "code_block":
-                language = token.info.split(maxsplit=1)[0] if token.info.strip() else ""
-                is_fenced = token.type == "fence"
-                self._add("code", token, language=language, is_fenced=is_fenced, is_closed=self._is_closed_code(token))
+                language, *attributes = token.info.split(maxsplit=1) or [""]
+                self._add(
+                    "code",
+                    token,
+                    language=language,
+                    attributes=" ".join(attributes).strip(),
+                    is_fenced=token.type == "fence",
+                    is_closed=self._is_closed_code(token),
+                )
             case "html_block":
                 self._add("html", token, is_closed=False)
 
@@ -265,6 +272,7 @@ class _BlockWalker:
         *,
         lines: tuple[int, int] | None = None,
         language: str = "",
+        attributes: str = "",
         is_fenced: bool = False,
         is_closed: bool = True,
     ) -> None:
@@ -279,6 +287,7 @@ class _BlockWalker:
                 label=self._label,
                 number=self._number,
                 language=language,
+                attributes=attributes,
                 is_fenced=is_fenced,
                 is_closed=is_closed,
             )
@@ -539,7 +548,8 @@ def _describe_code(block: _Block, source: str) -> Passage:
     size = PHRASES["markdown.line" if count == 1 else "markdown.lines"].format(count) if count else ""
     parts = filter(None, (PHRASES["markdown.code"], block.language, size))
     text = f"{', '.join(parts)}."
-    return Passage(text, source, f"{text}\n{code}" if code else "")
+    details = [part for part in (block.attributes, code) if part]  # what follows the language is often a file name
+    return Passage(text, source, "\n".join([text, *details]) if details else "")
 
 
 def _speak_row(block: _Block, source: str) -> Passage:

@@ -290,7 +290,7 @@ def classify_error(error: BaseException) -> tuple[str, str]:
         if len(parts) == 1:
             return category, name
         is_one_category = len({part[0] for part in parts}) == 1
-        return category if is_one_category else "unknown", f"{len(parts)} errors: {name} and others"
+        return category if is_one_category else "unknown", PHRASES["error.several"].format(len(parts), name)
     category = next((name for kinds, name in _ERROR_CATEGORIES if isinstance(error, kinds)), "unknown")
     return category, humanize_name(type(error).__name__)
 
