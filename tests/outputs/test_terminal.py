@@ -51,6 +51,7 @@ from aaep.outputs.stdin import (
 )
 from aaep.outputs.terminal import Terminal
 from aaep.presentation.announce import Announcement
+from aaep.presentation.earcons import EARCONS
 from aaep.protocol.events import Envelope, ProducerInfo
 from aaep.protocol.messages import Capabilities
 from aaep.runtime.background import Waitable
@@ -1130,6 +1131,95 @@ def test_what_was_heard_whole_can_be_accepted_however_one_comes_back_to_it() -> 
         sitting.press("y", "Sending: accept.")
 
 
+def test_one_goes_back_and_forward_at_the_terminal() -> None:
+    with at_a_terminal() as sitting:
+        sitting.press("b", "Nothing was said before that.")
+        for name in ("One", "Two"):
+            sitting.hear("tool.invoked", summary_normal=f"{name}.", urgency="normal")
+            sitting.see(f"{name}.\n")
+        sitting.type("b")
+        sitting.see("One.\n")
+        sitting.type("f")
+        sitting.see("Two.\n")
+        sitting.type("f")
+        sitting.see("That was the last.\n")
+
+
+def test_a_second_time_in_a_row_a_prompt_is_said_as_a_whole() -> None:
+    with at_a_terminal() as sitting:
+        sitting.prompt(light(action=LONG))
+        assert UNCUT in sitting.press("s", "r refuse,")
+        sitting.press("s", "a accept,")
+        sitting.press("a", "Press y")
+
+
+def test_do_not_disturb_at_the_terminal() -> None:
+    with at_a_terminal() as sitting:
+        sitting.type("d")
+        sitting.see("Do not disturb. Only questions and warnings are said.\n")
+        for name in ("One", "Two"):
+            sitting.hear("tool.invoked", summary_normal=f"{name}.", urgency="normal")
+        sitting.script.events.put(light().event)
+        assert "One." not in sitting.see("Confirm. Transfer 50 dollars")
+        sitting.type("d")
+        sitting.see("3 updates meanwhile. Press f for the first.\n")
+        sitting.type("f")
+        sitting.see("One.\n")
+    with at_a_pipe() as sitting:
+        sitting.type("quiet\n")
+        sitting.see("Do not disturb.")
+        sitting.type("quiet\n")
+        sitting.see("Nothing happened meanwhile.\n")
+
+
+def test_the_time_in_which_a_prompt_waited_unheard_is_asked_for() -> None:
+    with at_a_terminal() as sitting:
+        sitting.prompt(light("rpl_1", action="Pay Ada."))
+        sitting.prompt(light("rpl_2", action="Pay Eve.", timeout_seconds=300))
+        sitting.now += 58
+        sitting.press("o", "Asking for 6 minutes. That was about this: Pay Eve.\n")
+        assert sitting.sent() == ("renegotiate", {"minimum_timeout": 360})
+        sitting.press("o", "Pay Ada.")
+        assert "Asking" not in sitting.press("o", "Pay Eve."), "once"
+
+
+def test_a_prompt_that_hardly_waited_has_its_time() -> None:
+    with at_a_terminal() as sitting:
+        sitting.prompt(light("rpl_1", action="Pay Ada."))
+        sitting.prompt(light("rpl_2", action="Pay Eve.", timeout_seconds=300))
+        assert "Asking" not in sitting.press("o", "Pay Eve.")
+        assert sitting.nothing_sent()
+
+
+@pytest.mark.parametrize(
+    ("name", "changes", "earcon"),
+    [
+        ("session.started", {}, "working"),
+        ("session.completed", {}, "done"),
+        ("session.errored", {}, "error"),
+        ("tool.completed", {"status": "error"}, "error"),
+        ("awaiting.confirmation", {}, "needs-you"),
+    ],
+)
+def test_the_bell_is_rung_for_what_was_chosen_and_for_nothing_else(
+    name: str, changes: dict[str, Any], earcon: str
+) -> None:
+    for earcons, bells in (((earcon,), 1), (tuple({*EARCONS} - {earcon, "working"}), 0)):
+        with at_a_terminal(earcons=earcons) as sitting:
+            sitting.hear(name, **changes)
+            # The line by which it is known that all was printed would ring for work itself.
+            sitting.hear("state.changed", summary_normal="Mark.", urgency="normal")
+            assert sitting.see("Mark.").count("\a") == bells
+
+
+def test_the_bell_is_for_terminals_only_and_for_what_was_sent_too() -> None:
+    with at_a_terminal(earcons=["sent"]) as sitting:
+        sitting.prompt(light())
+        assert sitting.press("r", "Sending: refuse.").count("\a") == 1
+    with at_a_pipe(earcons=EARCONS) as sitting:
+        assert "\a" not in sitting.prompt(light())
+
+
 def test_verbosity_goes_round_and_the_producer_is_told() -> None:
     with at_a_terminal() as sitting:
         for verbosity in ("detailed", "terse", "normal"):
@@ -1314,6 +1404,7 @@ def test_when_the_time_of_a_prompt_runs_out_unheard_another_that_is_open_is_said
         sitting.hear("tool.completed")
         sitting.see("That was about this: Pay Eve.\nAttention. Another prompt is waiting for you. Confirm. Pay Ada.")
         sitting.settle()
+        assert sitting.sent() == ("renegotiate", {"minimum_timeout": 1000})  # for the time that it waited
         sitting.press("r", "Sending: refuse.")
         assert sitting.sent() == ("reject", "rpl_1")
 

@@ -224,10 +224,10 @@ def test_the_countdown_is_said_twice_only() -> None:
     half = queue.advance(50)
     assert isinstance(half[0], Speak)
     assert half[0].text == "50 seconds left to answer. Pay."
-    assert queue.next_deadline(51) == 90 and queue.utterance_finished(60) == []
+    assert queue.next_deadline(51) == 80 and queue.utterance_finished(60) == []
     queue.push(tool("One."), 61)
-    assert heard(queue.advance(90)) == ["-", "10 seconds left to"]
-    assert queue.next_deadline(90) is None
+    assert heard(queue.advance(80)) == ["-", "20 seconds left to"]
+    assert queue.next_deadline(80) is None
     assert rest(queue, 100) == ["Again. One."]
 
 
@@ -267,6 +267,95 @@ def test_repeat_says_the_last_again() -> None:
     assert heard(queue.repeat(0)) == ["-", "One."]
     assert rest(queue) == ["Two."]
     assert heard(queue.repeat(1)) == ["Two."]
+
+
+def test_the_second_repeat_in_a_row_says_all_of_it() -> None:
+    queue = Queue()
+    queue.push(tool("One.", args_summary="Of many words."), 0)
+    queue.utterance_finished(1)
+    assert heard(queue.repeat(1)) == ["One."]
+    queue.utterance_finished(2)
+    [whole] = queue.repeat(2)
+    assert isinstance(whole, Speak) and "Of many words." in whole.text
+    queue.utterance_finished(3)
+    assert heard(queue.repeat(3)) == [whole.text[:18].strip()]
+    queue.push(tool("Two."), 4)
+    assert rest(queue) == ["Two."]
+    assert heard(queue.repeat(5)) == ["Two."], "after something new it is the first again"
+
+
+def test_one_goes_back_and_forward_through_all_that_was_said() -> None:
+    queue = Queue()
+    assert queue.go_back(0) == queue.go_forward(0) == []
+    for number in range(12):
+        queue.push(tool(f"{number}."), number)
+        queue.utterance_finished(number)
+    back = [heard(queue.go_back(20)) for _ in range(11)]
+    assert back == [["10."], *(["-", f"{number}."] for number in range(9, -1, -1))]
+    assert queue.go_back(20) == [], "nothing was said before the first"
+    assert heard(queue.go_forward(20)) == ["-", "1."]
+    queue.push(tool("New."), 21)
+    assert rest(queue) == ["New."], "what is new is said all the same"
+    assert queue.go_forward(22) == [] and heard(queue.go_back(22)) == ["11."]
+
+
+def test_what_was_left_out_of_speech_can_be_gone_back_to() -> None:
+    queue = Queue(history_size=3)
+    for number in range(5):
+        queue.push(progress(f"{number}0."), 0)
+    assert rest(queue) == ["40."]
+    assert [heard(queue.go_back(1)) for _ in range(3)] == [["30."], ["-", "20."], []]
+
+
+def test_of_many_updates_that_wait_only_the_last_is_said_and_how_many_there_were() -> None:
+    queue = Queue()
+    queue.push(tool("Zero."), 0)
+    for number in range(1, 7):
+        queue.push(tool(f"{number}."), 0)
+    queue.push(said("session.completed"), 0)
+    assert rest(queue) == ["5 more updates. 6.", "Done. Your balance"]
+    assert heard(queue.go_back(1)) == ["6."] and heard(queue.go_back(1)) == ["-", "5."], "and nothing is lost"
+
+
+def test_text_questions_failures_and_what_cannot_be_undone_are_no_updates() -> None:
+    queue = Queue()
+    queue.push(tool("Zero."), 0)
+    matters = [
+        said("output.streaming", chunk="Text.", position=0, complete=True),
+        tool("Final.", irreversible=True),
+        said("tool.completed", status="error", summary_normal="Broken."),
+        said("session.started", summary_normal="Other work."),
+    ]
+    for announcement in matters:
+        for number in range(4):
+            queue.push(tool(f"{number}."), 0)
+        queue.push(announcement, 0)
+    spoken = rest(queue)
+    assert len(spoken) == 20 and not any("more updates" in text for text in spoken)
+
+
+def test_do_not_disturb_lets_only_what_is_critical_through_and_tells_how_much_there_was() -> None:
+    queue = Queue()
+    queue.push(tool("One."), 0)
+    queue.push(tool("Two."), 0)
+    assert heard(queue.begin_do_not_disturb(1)) == ["-"] and queue.is_do_not_disturb
+    assert queue.push(tool("Three."), 2) == []
+    assert heard(queue.push(prompt(), 3)) == ["Confirm. Pay. If y"]
+    assert rest(queue) == []
+    assert heard(queue.push(outcome(), 4)) == ["Accepted."] and queue.prompts == ()
+    rest(queue)
+    assert heard(queue.repeat(5)) != [], "what is asked for is said"
+    rest(queue)
+    assert queue.end_do_not_disturb() == 5
+    assert heard(queue.go_forward(6)) == ["One."] and heard(queue.go_forward(6)) == ["-", "Two."]
+    rest(queue)
+    assert heard(queue.push(tool("Six."), 7)) == ["Six."]
+
+
+def test_do_not_disturb_without_anything_that_happened() -> None:
+    queue = Queue()
+    queue.begin_do_not_disturb(0)
+    assert queue.end_do_not_disturb() == 0
 
 
 def test_a_cut_confirmation_can_be_accepted_once_it_was_said_in_full() -> None:

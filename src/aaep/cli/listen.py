@@ -16,6 +16,7 @@ from ..outputs.sender import Reader
 from ..outputs.stdin import NoInput, detect_input
 from ..outputs.terminal import Terminal
 from ..presentation.announce import Announcement, Preferences
+from ..presentation.earcons import EARCONS, Earcon
 from ..protocol.codec import encode
 from ..protocol.events import Envelope
 from ..protocol.fields import Verbosity
@@ -62,6 +63,13 @@ __all__ = ["main"]
 @click.option("--once", is_flag=True, help="Stop after the first session has ended.")
 @click.option("--states", is_flag=True, help="Say also when the agent changes what it is doing.")
 @click.option("--signs", is_flag=True, help="Read the signs of markdown as signs.")
+@click.option(
+    "--bell",
+    "bells",
+    type=click.Choice(EARCONS),
+    multiple=True,
+    help="Ring the terminal's bell for this too. May be repeated.",
+)
 @click.option("--name", help="What this reader is called at the other end.")
 @click.option("--wait/--no-wait", default=True, help="Whether to wait until there is somebody. Default: wait.")
 @click.option(
@@ -87,13 +95,15 @@ def main(
     once: bool,
     states: bool,
     signs: bool,
+    bells: tuple[Earcon, ...],
     name: str | None,
     wait: bool,
     reconnect: str,
 ) -> int:
     """Listen to the agent at URL: whole sentences, one on each line, and keys to answer its prompts.
 
-    Keys: a accept, r refuse, m more, s say it again, o next open prompt, v verbosity, t more time, q quit, ? help.
+    Keys: a accept, r refuse, m more, s say it again, o next open prompt, b back, f forward, d do not disturb,
+    v verbosity, t more time, q quit, ? help.
     Accepting takes a second key if it is risky or cannot be undone, and while several prompts are open. If standard
     input is not a terminal, commands are read from it, one on each line: accept, reject, next, the number of a choice,
     an answer.
@@ -136,6 +146,7 @@ def main(
             replies=replies,
             session_id=session,
             once=once,
+            earcons=bells,
             on_event=_print_event if as_json else None,
             on_announcement=_print_announcement if announcements else None,
         ).run()

@@ -22,7 +22,7 @@ __all__ = [
     "SendAnswer",
 ]
 
-Command = Literal["more", "repeat", "next", "verbosity", "quit", "help"]
+Command = Literal["more", "repeat", "next", "back", "forward", "quiet", "verbosity", "quit", "help"]
 Response = str | bool | int | float
 
 

@@ -55,13 +55,24 @@ MIN_SECOND_KEY_DELAY: Final = 0.3  # seconds in which nobody hears what the seco
 KEY_REPEAT_WINDOW: Final = 0.75  # seconds within which the same key again counts as held down
 CLOSED_PROMPT_WINDOW: Final = 10.0  # seconds after a prompt closed by itself in which a key may be meant for it
 OUTCOME_GRACE: Final = 2.0  # seconds to wait for the outcome of an expired prompt
+MIN_LOST_TIME: Final = 5.0  # seconds that a prompt waited unheard, from which more time is asked for
+MIN_LOST_SHARE: Final = 0.1  # and the share of its time
 MAX_PROMPT_TIMEOUT: Final = 86_400  # seconds; CF-028
 MAX_REPEATED_LENGTH: Final = 80  # characters of an action that the second key repeats
 ENTER: Final = "\n"
 ESCAPE: Final = "\x1b"
 
 # The next prompt is not on n, which begins the answer no.
-_KEY_BINDINGS: Final[Mapping[str, str]] = {**DEFAULT_KEYS, "repeat": "s", "next": "o", "verbosity": "v", "help": "?"}
+_KEY_BINDINGS: Final[Mapping[str, str]] = {
+    **DEFAULT_KEYS,
+    "repeat": "s",
+    "next": "o",
+    "back": "b",
+    "forward": "f",
+    "quiet": "d",
+    "verbosity": "v",
+    "help": "?",
+}
 _ACTIONS_BY_WORD: Final[Mapping[str, str]] = {
     "accept": "accept",
     "reject": "reject",
@@ -69,6 +80,9 @@ _ACTIONS_BY_WORD: Final[Mapping[str, str]] = {
     "more": "more",
     "repeat": "repeat",
     "next": "next",
+    "back": "back",
+    "forward": "forward",
+    "quiet": "quiet",
     "verbosity": "verbosity",
     "time": "time",
     "quit": "close",
@@ -79,11 +93,21 @@ _COMMANDS_BY_ACTION: Final[Mapping[str, Command]] = {
     "more": "more",
     "repeat": "repeat",
     "next": "next",
+    "back": "back",
+    "forward": "forward",
+    "quiet": "quiet",
     "verbosity": "verbosity",
     "help": "help",
 }
-_HELP_KEYS: Final = ("help.keys", "help.keys.more", "help.second", "help.answer", "help.freetext")
-_HELP_LINES: Final = ("help.lines", "help.next", "help.second", "help.answer.lines", "help.command.answer")
+_HELP_KEYS: Final = ("help.keys", "help.keys.more", "help.keys.history", "help.second", "help.answer", "help.freetext")
+_HELP_LINES: Final = (
+    "help.lines",
+    "help.lines.history",
+    "help.next",
+    "help.second",
+    "help.answer.lines",
+    "help.command.answer",
+)
 
 
 class _ShownPrompt(msgspec.Struct, eq=False):
@@ -92,6 +116,7 @@ class _ShownPrompt(msgspec.Struct, eq=False):
     prompt: Announcement  # with all keys that were offered for it so far
     deadline: float
     is_ambiguous: bool = False  # another one is or was just open, and a key could be meant for that
+    is_unheard: bool = False  # it was only said to wait
 
 
 class InputInterpreter:
@@ -179,12 +204,14 @@ class InputInterpreter:
         if prompt.replaces in self._open_prompts:
             return self._replace_prompt(prompt, now)
         shown_prompt = self._open_prompts.get(token)
+        lost_time: list[Intent] = []
         if shown_prompt is None:
             shown_prompt = self._add_new_prompt(prompt, now)
         else:
             # It is repeated, perhaps shortened: keys that were offered with the full text stay valid.
             offered_keys = {**dict(shown_prompt.prompt.keys), **dict(prompt.keys)}
             shown_prompt.prompt = msgspec.structs.replace(prompt, keys=tuple(offered_keys.items()))
+            lost_time = self._restore_time(shown_prompt, now)
         if shown_prompt is self._current or self._draft is not None:  # a draft belongs to its own question
             return self.prompt_mentioned(token)
         intents = self._take_back()
@@ -194,13 +221,13 @@ class InputInterpreter:
             intents.append(PrintLine(self._answer_hint(prompt.event)))
         if len(self._open_prompts) > 1:
             intents.append(PrintLine(PHRASES["several_open"].format(len(self._open_prompts), self._next_prompt_hint())))
-        return intents
+        return intents + lost_time
 
     def prompt_waiting(self, prompt: Announcement, now: float) -> list[Intent]:
         """Note that a prompt came while another is being answered, and was said to wait until that one is done with."""
         token = prompt.prompt
         if self.can_reply and token not in self.answered_prompts and token not in self._open_prompts:
-            self._add_new_prompt(prompt, now)
+            self._add_new_prompt(prompt, now).is_unheard = True
         return self._take_back()
 
     def _add_new_prompt(self, prompt: Announcement, now: float) -> _ShownPrompt:
@@ -209,6 +236,21 @@ class InputInterpreter:
         shown_prompt.is_ambiguous = now - self._last_closed_at < CLOSED_PROMPT_WINDOW
         self._add_prompt(shown_prompt)
         return shown_prompt
+
+    def _restore_time(self, shown_prompt: _ShownPrompt, now: float) -> list[Intent]:
+        """Ask for the time in which a prompt waited for another one and nobody had heard what it asks."""
+        if not shown_prompt.is_unheard:
+            return []
+        shown_prompt.is_unheard = False
+        timeout = get_member(shown_prompt.prompt.event, "timeout_seconds")
+        if not isinstance(timeout, int) or math.isinf(shown_prompt.deadline):
+            return []
+        lost = timeout - (shown_prompt.deadline - now)
+        seconds = min(timeout + math.ceil(lost), MAX_PROMPT_TIMEOUT)
+        if lost < max(MIN_LOST_TIME, timeout * MIN_LOST_SHARE) or seconds <= timeout:
+            return []
+        self._extended_tokens.add(shown_prompt.prompt.prompt)
+        return [RequestTime(shown_prompt.prompt, seconds)]
 
     def _replace_prompt(self, prompt: Announcement, now: float) -> list[Intent]:
         """Go on with a prompt that is asked again with more time: what was heard and typed for it stays valid."""

@@ -33,6 +33,12 @@ class LinePrinter:
             self._stream.write(_WORDS.sub(lambda match: sanitize(match[0]), line) + "\n")
         self._stream.flush()
 
+    def ring(self) -> None:
+        """Ring the bell of a terminal; a file or a pipe has none."""
+        if self._stream.isatty():
+            self._stream.write("\a")
+            self._stream.flush()
+
     def echo(self, text: str) -> None:
         """Print typed text as it is, without ending the line."""
         if text == "\n" and not self._is_mid_line:

@@ -13,15 +13,16 @@ import select
 import socket
 import threading
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from functools import partial
 from queue import SimpleQueue
-from typing import Any, Final
+from typing import Any, Final, Literal
 
 import msgspec
 
 from ..errors import AaepError
 from ..presentation.announce import Announcement, announce
+from ..presentation.earcons import Earcon, choose_earcon
 from ..presentation.preferences import DEFAULT_PREFERENCES, Preferences
 from ..presentation.presenter import Presenter
 from ..presentation.queue import MAX_PROMPT_NAME_LENGTH, Queue, Speak, SpeechAction
@@ -72,7 +73,7 @@ class Terminal:
     ``connect`` returns a reader of the stream, which reports the status of the
     connection to the callback it is given. ``on_event`` is called with every
     event, and then only what is not an event is printed; ``on_announcement`` is
-    called with the announcements that would be printed otherwise.
+    called with the announcements that would be printed otherwise. The bell is rung for what ``earcons`` names.
     """
 
     def __init__(
@@ -85,6 +86,7 @@ class Terminal:
         replies: bool = True,
         session_id: str = "",
         once: bool = False,
+        earcons: Collection[Earcon] = (),
         on_event: Callable[[Envelope], None] | None = None,
         on_announcement: Callable[[Announcement, str], None] | None = None,
         clock: Callable[[], float] = time.monotonic,
@@ -98,6 +100,7 @@ class Terminal:
         self._printer = printer
         self._session_id = session_id
         self._once = once
+        self._earcons = earcons
         self._on_event = on_event
         self._on_announcement = on_announcement
         self._clock = clock
@@ -113,6 +116,7 @@ class Terminal:
         self._has_reported_unread = False
         self._close_reason = ""  # why the producer ended the subscription
         self._exit_status: int | None = None
+        self._last_command: Command | Literal[""] = ""
         self._discards_lines = False  # lines that came with the one in hand are about to be dropped
         self._error: AaepError | None = None
         self._open_tokens: set[str] = set()  # reply tokens of the open prompts
@@ -370,6 +374,7 @@ class Terminal:
             prefix = text.removesuffix(announcement.text)
             announcement = self._announce_again(announcement, announcement.timeout)
             text = prefix + announcement.text
+        self._ring(None if announcement.asks and not shows_prompt else choose_earcon(announcement))
         with self._without_typeahead(shows_prompt):
             if self._on_announcement is not None:
                 self._on_announcement(announcement, f"{label}{text}")
@@ -386,8 +391,13 @@ class Terminal:
                 self._perform_intents(self.interpreter.prompt_shown(announcement, self._clock()))
         self._reprint_draft()
 
+    def _ring(self, earcon: Earcon | None) -> None:
+        if earcon in self._earcons:
+            self._printer.ring()
+
     def _print_waiting(self, announcement: Announcement, text: str, now: float) -> None:
         """Print that a prompt waits while another one is being answered, which keeps the keys."""
+        self._ring("needs-you")
         # What it asks is heard on demand. A whole event was given to on_event, and can be accepted then.
         keys = () if self._on_event is None else announcement.detail_keys
         if self._on_announcement is not None:
@@ -482,32 +492,55 @@ class Terminal:
 
     def _run_command(self, command: Command) -> None:
         now = self._clock()
+        is_second_repeat = command == self._last_command == "repeat"
+        self._last_command = "" if is_second_repeat else command
         if command == "quit":
             self._request_exit(0)
         elif command == "help":
             self._printer.print_line(self.interpreter.help_text())
         elif command == "verbosity":
             self._change_verbosity(_NEXT_VERBOSITY[self.preferences.verbosity])
+        elif command == "quiet":
+            self._switch_do_not_disturb(now)
+        elif command in ("back", "forward"):
+            actions = self._queue.go_back(now) if command == "back" else self._queue.go_forward(now)
+            if not actions:
+                self._printer.print_line(PHRASES["nothing_before" if command == "back" else "nothing_after"])
+            self._perform_actions(actions, now)
         elif command == "next":
             if self.interpreter.next_prompt is not None:
                 self._reprint_prompt(self.interpreter.next_prompt, now)
         elif self.interpreter.current_prompt is not None:  # an open prompt comes before anything said since
-            self._reprint_prompt(self.interpreter.current_prompt, now, goes_on=command == "more")
+            self._reprint_prompt(
+                self.interpreter.current_prompt, now, goes_on=command == "more", is_whole=is_second_repeat
+            )
         else:
             actions = self._queue.speak_detail(now) if command == "more" else self._queue.repeat(now)
             if not actions:
                 self._printer.print_line(PHRASES["nothing_said"])
             self._perform_actions(actions, now)
 
-    def _reprint_prompt(self, prompt: Announcement, now: float, *, goes_on: bool = False) -> None:
+    def _switch_do_not_disturb(self, now: float) -> None:
+        if not self._queue.is_do_not_disturb:
+            self._printer.print_line(PHRASES["quiet.begin"])
+            self._perform_actions(self._queue.begin_do_not_disturb(now), now)
+            return
+        count = self._queue.end_do_not_disturb()
+        name = {0: "quiet.end.none", 1: "quiet.end.one"}.get(count, "quiet.end")
+        hint = PHRASES["quiet.hear.line" if self._input_source.is_line_based else "quiet.hear.key"] if count else ""
+        self._printer.print_line(f"{PHRASES[name].format(count)} {hint}".rstrip())
+
+    def _reprint_prompt(
+        self, prompt: Announcement, now: float, *, goes_on: bool = False, is_whole: bool = False
+    ) -> None:
         """
-        Print a prompt again with the time that is left, or go on where it was cut.
+        Print a prompt again with the time that is left, shortened or as a whole, or go on where it was cut.
 
         With its rest it was printed in full, and can be accepted from then on (C-22).
         """
         announcement = self._announce_again(prompt, self.interpreter.seconds_left(prompt, now))
-        if goes_on:
-            text = announcement.rest or announcement.detail
+        if goes_on or is_whole:
+            text = announcement.detail if is_whole else announcement.rest or announcement.detail
             announcement = msgspec.structs.replace(announcement, text=text, keys=announcement.detail_keys)
         with self._without_typeahead():
             self._printer.print_lines(announcement.text, self._session_label(announcement))
@@ -538,6 +571,7 @@ class Terminal:
         prompt = intent.prompt
         event = prompt.event
         reference = self._prompt_reference(prompt)
+        self._ring("sent")
         if isinstance(intent, RequestTime):
             self._printer.print_line(f"{PHRASES['asking_time'].format(format_time_left(intent.seconds))}{reference}")
             self._send(

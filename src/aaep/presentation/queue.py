@@ -14,7 +14,16 @@ from typing import Final, Literal
 
 import msgspec
 
-from ..protocol.events import CORE_EVENTS, CRITICAL, TERMINAL, OutputStreaming, ProgressUpdated, StateChanged
+from ..protocol.events import (
+    CORE_EVENTS,
+    CRITICAL,
+    TERMINAL,
+    OutputStreaming,
+    ProgressUpdated,
+    StateChanged,
+    ToolCompleted,
+    ToolInvoked,
+)
 from ..text.phrases import PHRASES, capitalize, format_time_left, shorten_action, truncate_with_notice
 from .announce import Announcement, announce
 from .preferences import DEFAULT_PREFERENCES, Preferences
@@ -22,6 +31,8 @@ from .preferences import DEFAULT_PREFERENCES, Preferences
 __all__ = ["Queue", "Speak", "SpeechAction", "Stop"]
 
 COUNTDOWN_SHARES: Final = (0.5, 0.1)  # of a prompt's time, left when a countdown is said
+MIN_WARNING: Final = 20.0  # seconds left at the last countdown, where a prompt has that many
+MAX_BACKLOG: Final = 4  # updates in a row that are spoken one by one when speech has fallen behind
 MINUTE: Final = 60.0  # seconds
 MAX_PROMPT_NAME_LENGTH: Final = 120  # characters of the action or question that names a prompt
 
@@ -43,7 +54,7 @@ class Stop(msgspec.Struct, frozen=True):
 SpeechAction = Speak | Stop
 
 
-class _QueuedItem(msgspec.Struct):
+class _QueuedItem(msgspec.Struct, eq=False):
     """An announcement that waits to be spoken, or its detail, or its countdown."""
 
     announcement: Announcement
@@ -51,6 +62,7 @@ class _QueuedItem(msgspec.Struct):
     text_override: str = ""  # spoken instead of the announcement's own text
     is_detail: bool = False  # speak its detail
     is_critical: bool = False  # nothing interrupts it
+    position: int = -1  # in the history; where going back and forth goes on from
 
 
 class _OpenPrompt(msgspec.Struct):
@@ -83,6 +95,11 @@ class Queue:
         self._open_prompts: dict[str, _OpenPrompt] = {}
         self._in_flight: _QueuedItem | None = None
         self._last_announcement: Announcement | None = None
+        self._pushed_count = 0  # of all announcements, those that have left the history included
+        self._position = -1  # the announcement that was spoken last, counted in the same way
+        self._is_repeated = False  # the last thing that was asked for is to hear it again
+        self._do_not_disturb = False
+        self._first_unspoken: int | None = None  # the first announcement that was not spoken because of that
         self._details: Iterator[Announcement] | None = None  # what is told on request, until something new is heard
         self._utterance_id = 0
         self._interruption_times: deque[float] = deque()
@@ -109,6 +126,7 @@ class Queue:
         if announcement.replaces:
             announcement = self._replace_prompt(announcement)
         self.history.append(announcement)
+        self._pushed_count += 1
         self._details = None
         # CF-025: the outcome of a prompt is critical for the listener who was asked.
         is_outcome = not announcement.asks and announcement.prompt in self._open_prompts
@@ -118,9 +136,14 @@ class Queue:
         self._supersede(announcement)
         if announcement.asks:
             self._add_prompt(announcement, now)
+        if self._do_not_disturb and not is_urgent and not announcement.asks:
+            self._first_unspoken = self._pushed_count - 1 if self._first_unspoken is None else self._first_unspoken
+            return actions + self._interrupt() + self._speak_next(now)
         queue = self._critical_items if is_urgent else self._waiting_items
         text_override = f"{announcement.text} {prompt_name}" if prompt_name else ""
-        item = _QueuedItem(announcement, is_critical=is_urgent, text_override=text_override)
+        item = _QueuedItem(
+            announcement, is_critical=is_urgent, text_override=text_override, position=self._pushed_count - 1
+        )
         # An outcome is spoken before any queued prompt, or it could be mistaken for that prompt's.
         prompt_indexes = (index for index, queued in enumerate(queue) if is_outcome and queued.announcement.asks)
         queue.insert(next(prompt_indexes, len(queue)), item)
@@ -162,8 +185,53 @@ class Queue:
     # -- commands of the listener ----------------------------------------------------------
 
     def repeat(self, now: float) -> list[SpeechAction]:
-        """Speak the current announcement again, from its beginning."""
-        return self._repeat_last(now, is_detail=False)
+        """Speak the current announcement again, from its beginning; the second time in a row with its detail."""
+        last = self._last_announcement
+        is_second = self._is_repeated and last is not None and last.detail != last.text
+        actions = self._repeat_last(now, is_detail=is_second)
+        self._is_repeated = not is_second
+        return actions
+
+    def go_back(self, now: float) -> list[SpeechAction]:
+        """Speak the announcement before the one that was spoken last; nothing if there is none."""
+        return self._go_to(self._position - 1, now)
+
+    def go_forward(self, now: float) -> list[SpeechAction]:
+        """Speak the announcement after the one that was spoken last; nothing if there is none."""
+        return self._go_to(self._position + 1, now)
+
+    @property
+    def is_do_not_disturb(self) -> bool:
+        """Whether only what is critical is spoken unasked."""
+        return self._do_not_disturb
+
+    def begin_do_not_disturb(self, now: float) -> list[SpeechAction]:
+        """Speak nothing unasked from now on but prompts and what is critical; the rest goes to the history."""
+        self._do_not_disturb = True
+        actions: list[SpeechAction] = []
+        unspoken: list[_QueuedItem] = []
+        if self._in_flight is not None and not self._in_flight.is_critical and not self._in_flight.announcement.asks:
+            unspoken.append(self._in_flight)
+            actions = self._stop_current()
+        for item in [*self._waiting_items]:
+            if not (item.announcement.interrupts or item.announcement.asks):
+                unspoken.append(item)
+                self._waiting_items.remove(item)
+        self._first_unspoken = min((item.position for item in unspoken if item.position >= 0), default=None)
+        return actions + self._speak_next(now)
+
+    def end_do_not_disturb(self) -> int:
+        """
+        Speak everything again from now on, and return how many announcements were kept back.
+
+        :meth:`go_forward` speaks the first of them next.
+        """
+        self._do_not_disturb = False
+        first, self._first_unspoken = self._first_unspoken, None
+        if first is None:
+            return 0
+        self._position = first - 1
+        return self._pushed_count - first
 
     def speak_detail(self, now: float) -> list[SpeechAction]:
         """
@@ -212,6 +280,8 @@ class Queue:
         total_seconds = float(timeout) if isinstance(timeout, (int, float)) else announcement.timeout
         deadline = now + announcement.timeout
         times = sorted((deadline - total_seconds * share for share in COUNTDOWN_SHARES), reverse=True)
+        if total_seconds > 2 * MIN_WARNING and deadline - MIN_WARNING > now:
+            times[0] = min(times[0], deadline - MIN_WARNING)
         countdown_times = [time for time in times if time > now]
         self._open_prompts[announcement.prompt] = _OpenPrompt(announcement, deadline, countdown_times)
 
@@ -334,7 +404,16 @@ class Queue:
         if self._last_announcement is None:
             return []
         actions = self._stop_current()
-        self._critical_items.appendleft(_QueuedItem(self._last_announcement, is_detail=is_detail))
+        item = _QueuedItem(self._last_announcement, is_detail=is_detail, position=self._position)
+        self._critical_items.appendleft(item)
+        return actions + self._speak_next(now)
+
+    def _go_to(self, position: int, now: float) -> list[SpeechAction]:
+        index = position - (self._pushed_count - len(self.history))
+        if not 0 <= index < len(self.history):
+            return []
+        actions = self._stop_current()
+        self._critical_items.appendleft(_QueuedItem(self.history[index], position=position))
         return actions + self._speak_next(now)
 
     def _stop_current(self) -> list[SpeechAction]:
@@ -346,7 +425,7 @@ class Queue:
     def _speak_next(self, now: float) -> list[SpeechAction]:
         if self._in_flight is not None or not (self._critical_items or self._waiting_items):
             return []
-        item = self._critical_items.popleft() if self._critical_items else self._waiting_items.popleft()
+        item = self._critical_items.popleft() if self._critical_items else self._take_waiting()
         announcement = item.announcement
         prefix = item.prefix
         if announcement.asks:
@@ -357,9 +436,24 @@ class Queue:
             )
         self._in_flight = item
         self._last_announcement = announcement
+        self._is_repeated = False
+        self._position = item.position if item.position >= 0 else self._position
         self._utterance_id += 1
         text = item.text_override or announcement.text
         return [Speak(f"{prefix} {text}" if prefix else text, announcement, self._utterance_id)]
+
+    def _take_waiting(self) -> _QueuedItem:
+        """Take the next item that waits, or of many updates in a row only the last, with how many there were."""
+        updates = 0
+        while updates < len(self._waiting_items) and _is_update(self._waiting_items[updates]):
+            updates += 1
+        if updates <= MAX_BACKLOG:
+            return self._waiting_items.popleft()
+        for _ in range(updates - 1):
+            self._waiting_items.popleft()
+        item = self._waiting_items.popleft()
+        item.prefix = PHRASES["backlog"].format(updates - 1)
+        return item
 
     def _refresh_prompt(self, announcement: Announcement, prefix: str, now: float) -> tuple[Announcement, str]:
         """Return a prompt and its prefix as of now: with the time that is left, or without keys once it is closed."""
@@ -376,6 +470,19 @@ class Queue:
                 refreshed = msgspec.structs.replace(refreshed, text=text, replaces=announcement.replaces)
             announcement = refreshed or announcement
         return announcement, prefix
+
+
+def _is_update(item: _QueuedItem) -> bool:
+    """Whether an item only tells how the work goes on, so that of many only the last matters."""
+    announcement = item.announcement
+    event = announcement.event
+    if announcement.interrupts or announcement.prompt or item.text_override or item.position < 0:
+        return False
+    if isinstance(event, ToolInvoked):
+        return event.irreversible is not True
+    if isinstance(event, ToolCompleted):
+        return event.status == "success"
+    return isinstance(event, (StateChanged, ProgressUpdated))
 
 
 def _supersession_key(announcement: Announcement) -> tuple[str, str, Literal["state", "progress"]] | None:
