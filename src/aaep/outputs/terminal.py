@@ -374,7 +374,8 @@ class Terminal:
             prefix = text.removesuffix(announcement.text)
             announcement = self._announce_again(announcement, announcement.timeout)
             text = prefix + announcement.text
-        self._ring(None if announcement.asks and not shows_prompt else choose_earcon(announcement))
+        if self._earcons and (shows_prompt or not announcement.asks):
+            self._ring(choose_earcon(announcement))
         with self._without_typeahead(shows_prompt):
             if self._on_announcement is not None:
                 self._on_announcement(announcement, f"{label}{text}")
