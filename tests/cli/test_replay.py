@@ -10,6 +10,7 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from datetime import datetime
 from pathlib import Path
 from typing import Any
 
@@ -28,7 +29,8 @@ from aaep.protocol.messages import Capabilities
 from aaep.recording.capture import CaptureError
 from aaep.recording.replay_plan import PromptResult, ReplayPlan
 from aaep.recording.replayer import Replayer
-from aaep.testing import Listener
+from aaep.runtime.ids import format_timestamp
+from aaep.testing import Clock, Listener
 from tests import vectors
 from tests.driving import AAEP, LONG, answered, demo_at
 
@@ -186,6 +188,26 @@ def test_an_answer_of_then_does_not_count_now(accepted: Path) -> None:
             listener.reply(prompt, "accept")
             listener.wait_for_end()
     assert listener.types.count("awaiting.confirmation") == 1
+
+
+def test_who_joins_in_the_middle_hears_what_is_going_on(accepted: Path, tmp_path: Path) -> None:
+    header, *lines = entries(accepted)
+    events = [line for line in lines if "event_id" in line["message"]]
+    begun = next(number for number, line in enumerate(events) if line["message"]["type"].endswith("tool.invoked"))
+    slow = [{**line, "at": events[0]["at"]} for line in events[: begun + 1]]
+    late = format_timestamp(datetime.fromisoformat(events[0]["at"]).timestamp() + 3600)
+    path = written(tmp_path / "slow.ndjson", [header, *slow, *({**line, "at": late} for line in events[begun + 1 :])])
+    clock = Clock()
+    with playing(path, speed=1.0, clock=clock) as (producer, rehearsal):
+        first = Listener(producer, "accept", capabilities=ALL)
+        with in_background(rehearsal.play):
+            first.wait("tool.invoked")
+            second = Listener(producer, "accept", capabilities=ALL)
+            second.wait("state.changed")
+            clock.advance(3600)
+            rehearsal.notify()
+            second.wait_for_end()
+    assert second.heard[1] == "Catching up. Looking up the balance of your checking account."
 
 
 # -- prompts -----------------------------------------------------------------------------------

@@ -399,6 +399,31 @@ def test_announcements_come_in_an_asynchronous_loop_too() -> None:
     assert len(said) == 2 and said[1].endswith(": Your balance is 312.")
 
 
+SHORTLY = Preferences(keys={}, progress_interval=0.05, progress_step=0.0)  # so what is held is due soon
+
+
+def reports() -> list[Any]:
+    return [
+        event("progress.updated", number, progress={"percent": percent}, summary_normal=f"{percent} percent.")
+        for number, percent in ((1, 10), (2, 60))
+    ]
+
+
+def test_the_last_progress_is_announced_though_no_event_follows_it() -> None:
+    with Subscriber(Script([STARTED, *reports(), forever])) as subscriber:
+        said = subscriber.announcements(SHORTLY)
+        assert [next(said).text for _ in range(3)][1:] == ["10 percent.", "60 percent."]
+
+
+def test_the_last_progress_is_announced_in_an_asynchronous_loop_too() -> None:
+    async def main() -> list[str]:
+        async with Subscriber(Script([STARTED, *reports(), forever])) as subscriber:
+            said = subscriber.announcements(SHORTLY)
+            return [(await anext(said)).text for _ in range(3)]
+
+    assert asyncio.run(main())[1:] == ["10 percent.", "60 percent."]
+
+
 def test_what_was_begun_when_the_connection_is_lost_is_announced_before_the_loss() -> None:
     script = Script([STARTED, *pieces("Your bal"), ChannelLost("It broke.")])
     said = []

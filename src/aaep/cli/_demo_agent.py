@@ -65,12 +65,12 @@ def _run_transfer(bank: BankAssistant, session: Session) -> None:
     with session.thinking("Thinking about your request."):
         bank.pause()
     bank.check_balance("checking")
-    answer = bank.transfer_funds("500 dollars", to="savings")
+    bank.transfer_funds("500 dollars", to="savings")
     if bank.has_moved_money:
         bank.write(session, "Your money has moved. Savings now holds 1,740 dollars, and checking 740.")
         session.result("500 dollars are in your savings.")
     else:
-        bank.write(session, f"Your money stays where it is. {answer.split('. ')[0]}. Nothing was moved.")
+        bank.write(session, "Your money stays where it is.")
 
 
 def _run_error(bank: BankAssistant, session: Session) -> None:

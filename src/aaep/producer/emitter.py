@@ -279,10 +279,13 @@ class Emitter:
                 to_state=to_state,
             )
 
-    def build_resync(self, state: str | None = None) -> StateChanged:
-        """Build the state of the agent, or another, for a listener who was not there when it changed."""
-        envelope = {**self.envelope(), "localization_hints": self._localization_hints("en", {})}
-        return build_resync(self.state, self.agent_state if state is None else state, **envelope)
+    def build_resync(self) -> StateChanged:
+        """Build the state of the agent for a listener who was not there when it changed."""
+        return build_resync(self.state, self.agent_state, **self.english_envelope())
+
+    def english_envelope(self) -> dict[str, Any]:
+        """Return the envelope of an event whose summaries are in English, whatever the session's language is."""
+        return {**self.envelope(), "localization_hints": self._localization_hints("en", {})}
 
     # -- interruptions -----------------------------------------------------------------------------
 

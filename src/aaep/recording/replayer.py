@@ -21,7 +21,7 @@ import msgspec
 from msgspec import UNSET
 
 from ..hub.hub import Hub
-from ..hub.recovery import build_closing_events
+from ..hub.recovery import build_closing_events, build_resync
 from ..hub.sessions import SessionSnapshot
 from ..hub.stream import Subscription
 from ..producer.emitter import Emitter
@@ -312,7 +312,8 @@ class ReplayedSession:
                     pending.append(prompt.event)
                     if subscription.may_answer(type(prompt.event)) and prompt.eligible is not None:
                         prompt.eligible.add(subscription.id)
-            resync = self._emitter.build_resync(self._agent_state(last.producer.agent_id))
+            envelope = {**self._emitter.english_envelope(), "producer": last.producer}
+            resync = build_resync(self.state, self._agent_state(last.producer.agent_id), **envelope)
             return SessionSnapshot(self._started_event, pending, resync, self._emitter.last_event_id)
 
     def owns_token(self, token: str) -> bool:

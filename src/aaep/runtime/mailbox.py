@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import math
 import threading
+import time
 from collections import deque
 from collections.abc import Callable
 from typing import Final, Generic, TypeVar
@@ -54,15 +56,27 @@ class Mailbox(Generic[T]):
                 self._error = error
             self._wake_waiters()
 
-    def get(self) -> T | None:
-        """Wait for the next item and return it, or None once the queue is closed and empty."""
+    def get(self, timeout: float | None = None) -> T | None:
+        """
+        Wait for the next item and return it, or None once the queue is closed and empty.
+
+        Raises :exc:`TimeoutError` after ``timeout`` seconds.
+        """
+        deadline = math.inf if timeout is None else time.monotonic() + timeout
         with self._condition:
             while not (self._items or self._is_closed):
-                self._condition.wait(_POLL_INTERVAL)
+                remaining = deadline - time.monotonic()
+                if remaining <= 0:
+                    raise TimeoutError
+                self._condition.wait(min(_POLL_INTERVAL, remaining))
             return self._pop()
 
-    async def get_async(self) -> T | None:
-        """Await the next item on the caller's own loop, or None once the queue is closed and empty."""
+    async def get_async(self, timeout: float | None = None) -> T | None:
+        """Await the next item on the caller's own loop, as :meth:`get` does."""
+        async with asyncio.timeout(timeout):
+            return await self._get_async()
+
+    async def _get_async(self) -> T | None:
         loop = asyncio.get_running_loop()
         while True:
             with self._condition:

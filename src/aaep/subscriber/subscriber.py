@@ -139,9 +139,12 @@ class Subscriber:
         return self
 
     def __next__(self) -> Envelope:
+        return self._next()
+
+    def _next(self, timeout: float | None = None) -> Envelope:
         check_may_block("Iterating", "Write `async for` in place of `for`.")
         self._connection.start()
-        got = self._connection.mailbox.get()
+        got = self._connection.mailbox.get(timeout)
         if got is None:
             raise StopIteration
         event, self._connection.last_taken_id = got
@@ -151,8 +154,11 @@ class Subscriber:
         return self
 
     async def __anext__(self) -> Envelope:
+        return await self._anext()
+
+    async def _anext(self, timeout: float | None = None) -> Envelope:
         self._connection.start()
-        got = await self._connection.mailbox.get_async()
+        got = await self._connection.mailbox.get_async(timeout)
         if got is None:
             raise StopAsyncIteration
         event, self._connection.last_taken_id = got
@@ -353,7 +359,9 @@ class Announcements:
         while not self._ready:
             self._raise_if_ended()
             try:
-                self._add(next(self._subscriber))
+                self._add(self._subscriber._next(self._time_to_wait()))
+            except TimeoutError:
+                self._advance()
             except (StopIteration, AaepError) as error:
                 self._flush(error)
         return self._ready.popleft()
@@ -365,7 +373,9 @@ class Announcements:
         while not self._ready:
             self._raise_if_ended()
             try:
-                self._add(await anext(self._subscriber))
+                self._add(await self._subscriber._anext(self._time_to_wait()))
+            except TimeoutError:
+                self._advance()
             except (StopAsyncIteration, AaepError) as error:
                 self._flush(error)
         return self._ready.popleft()
@@ -378,6 +388,16 @@ class Announcements:
         self._ready += (
             announcement for announcement in self._presenter.present(event, self._clock()) if announcement.text
         )
+
+    def _time_to_wait(self) -> float | None:
+        """Return the seconds until something is due that no event brings, such as the last progress."""
+        now = self._clock()
+        deadline = self._presenter.next_deadline(now)
+        return None if deadline is None else deadline - now
+
+    def _advance(self) -> None:
+        due = self._presenter.advance(self._clock())
+        self._ready += (announcement for announcement in due if announcement.text)
 
     def _flush(self, error: BaseException) -> None:
         self._end_error = error
