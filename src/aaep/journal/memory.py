@@ -37,6 +37,7 @@ class MemoryJournal:
         # A signal handler may append while its thread is appending; appending to a deque is atomic.
         self._incoming: deque[JournalEntry] = deque()
         self._rows: list[tuple[int, JournalEntry]] = []  # numbered in the order of appending
+        self._rows_by_session: dict[str, list[tuple[int, JournalEntry]]] = {}
         self._number_by_event_id: dict[str, int] = {}  # the first number of each id
         self._ended_sessions: set[str] = set()
         self._last_number = 0
@@ -74,18 +75,16 @@ class MemoryJournal:
                 number = next(filter(None, numbers), 0)
                 if not number or (session is None and number < self._last_deleted):
                     raise build_not_retained_error(after)
-            start = bisect_right(self._rows, number, key=_ROW_NUMBER)
-            entries = (entry for _, entry in islice(self._rows, start, None) if session in (None, entry.session_id))
-            return [*islice(entries, max(limit, 0))]
+            rows = self._rows if session is None else self._rows_by_session.get(session, [])
+            start = bisect_right(rows, number, key=_ROW_NUMBER)
+            return [entry for _, entry in islice(rows, start, start + max(limit, 0))]
 
     def list_sessions(self, *, open_only: bool = True) -> list[StoredSession]:
         """Return the open sessions, or all of them, in the order in which they began."""
         with self._flush_and_lock():
-            entries_by_session: dict[str, list[JournalEntry]] = {}
-            for _, entry in self._rows:
-                entries_by_session.setdefault(entry.session_id, []).append(entry)
             sessions = [
-                self._build_stored_session(session_id, entries) for session_id, entries in entries_by_session.items()
+                self._build_stored_session(session_id, [entry for _, entry in rows])
+                for session_id, rows in self._rows_by_session.items()
             ]
         return [session for session in sessions if not (open_only and session.has_ended)]
 
@@ -104,8 +103,7 @@ class MemoryJournal:
     def purge(self, session: str | None = None) -> int:
         """Delete one session or all of them and return the number of entries deleted."""
         with self._flush_and_lock():
-            session_ids = {entry.session_id for _, entry in self._rows} if session is None else [session]
-            return self._delete_sessions(session_ids)
+            return self._delete_sessions([*self._rows_by_session] if session is None else [session])
 
     def _delete_sessions(self, session_ids: Iterable[str]) -> int:
         deleted_ids = {*session_ids}
@@ -113,6 +111,8 @@ class MemoryJournal:
         if deleted_numbers:
             self._last_deleted = max(self._last_deleted, deleted_numbers[-1])
             self._rows = [row for row in self._rows if row[1].session_id not in deleted_ids]
+            for session_id in deleted_ids:
+                self._rows_by_session.pop(session_id, None)
             self._number_by_event_id = {entry.event_id: number for number, entry in reversed(self._rows)}
             self._ended_sessions -= deleted_ids
         return len(deleted_numbers)
@@ -123,6 +123,7 @@ class MemoryJournal:
             self._is_closed = True
             self._incoming.clear()
             self._rows.clear()
+            self._rows_by_session.clear()
             self._number_by_event_id.clear()
 
     def _check_open(self) -> None:
@@ -137,7 +138,9 @@ class MemoryJournal:
             while self._incoming:
                 entry = self._incoming.popleft()
                 self._last_number += 1
-                self._rows.append((self._last_number, entry))
+                row = self._last_number, entry
+                self._rows.append(row)
+                self._rows_by_session.setdefault(entry.session_id, []).append(row)
                 self._number_by_event_id.setdefault(entry.event_id, self._last_number)
                 if is_terminal_event(entry.data):
                     self._ended_sessions.add(entry.session_id)
