@@ -34,10 +34,10 @@ from ..protocol.events import (
     ToolInvoked,
 )
 from ..protocol.fields import Urgency, get_member
+from ..text.actions import describe_undone
 from ..text.phrases import (
     PHRASES,
     capitalize,
-    describe_undone,
     ensure_full_stop,
     format_time_left,
     get_phrase,

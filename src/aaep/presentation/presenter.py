@@ -30,7 +30,8 @@ from ..protocol.events import (
     ToolInvoked,
 )
 from ..protocol.fields import Message, get_member
-from ..text.phrases import PHRASES, format_time_left, shorten_action
+from ..text.actions import shorten_action
+from ..text.phrases import PHRASES, format_time_left
 from ..text.sanitize import sanitize, truncate
 from ..text.summaries import summarize_call
 from .announce import Announcement, announce

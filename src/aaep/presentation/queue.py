@@ -15,7 +15,8 @@ from typing import Final, Literal
 import msgspec
 
 from ..protocol.events import CORE_EVENTS, CRITICAL, TERMINAL, OutputStreaming, ProgressUpdated, StateChanged
-from ..text.phrases import PHRASES, capitalize, format_time_left, shorten_action, truncate_with_notice
+from ..text.actions import shorten_action
+from ..text.phrases import PHRASES, capitalize, format_time_left, truncate_with_notice
 from .announce import Announcement, announce
 from .preferences import DEFAULT_PREFERENCES, Preferences
 

@@ -24,7 +24,7 @@ from uuid import UUID
 import msgspec
 
 from ..errors import LocalProtocolError
-from ..text.phrases import humanize_name
+from ..text.phrases import PHRASES, humanize_name
 from ..text.quotation import mark_off
 from ..text.redaction import REDACTED, is_secret_name
 from ..text.summaries import clean_text
@@ -47,6 +47,10 @@ _EXACT_TYPES: Final = (int, float, complex, Decimal, Fraction, date, datetime, t
 _TEXT_TYPES: Final = (str, PurePath, date, time, timedelta, UUID, int, float, Number)
 _BYTES_TYPES: Final = (bytes, bytearray, memoryview)
 _FORMATTABLE_TYPES: Final = (int, float, date, time, Number)  # for which authors write {amount:.2f} and {day:%d %B}
+# For none, one and several members of a value.
+_ITEM_PHRASES: Final = ("value.items.none", "value.item", "value.items")
+_ENTRY_PHRASES: Final = ("value.entries.none", "value.entry", "value.entries")
+_PART_PHRASES: Final = ("value.parts.none", "value.part", "value.parts")
 _PYDANTIC_PACKAGES: Final = ("pydantic", "pydantic_core")
 
 
@@ -162,7 +166,7 @@ def _describe_argument(name: str, value: object, max_length: int) -> str:
         return _describe_value(value, max_length)
     except (_CannotDescribe, RecursionError) as error:
         if max_length < _NO_LIMIT:
-            return f"a {type(value).__name__}"  # its repr may hold anything
+            return PHRASES["value.other"].format(type(value).__name__)  # its repr may hold anything
         raise LocalProtocolError(
             f"What {name} holds cannot be read out ({error}), so nobody was asked and nothing "
             "ran. Give the tool an `action` that says it in words, such as "
@@ -176,9 +180,9 @@ def _is_secret(name: str, value: object) -> bool:
 
 def _describe_value(value: object, max_length: int) -> str:
     if value is None:
-        return "nothing"
+        return PHRASES["value.none"]
     if isinstance(value, bool):
-        return "yes" if value else "no"
+        return PHRASES["value.yes" if value else "value.no"]
     if isinstance(value, Enum):
         return value.name
     if type(value) in _EXACT_TYPES:
@@ -192,32 +196,34 @@ def _describe_value(value: object, max_length: int) -> str:
     members = _read_members(value)
     if members is not None:
         described = [_describe_member(*pair, max_length) for pair in members.items()]
-        return clean_text(_join_counted("; ", described, "part", "no parts"), max_length)
+        return clean_text(_join_counted("; ", described, _PART_PHRASES), max_length)
     if isinstance(value, Mapping):
         described = [_describe_member(*pair, max_length) for pair in value.items()]
-        return clean_text(_join_counted("; ", described, "entry", "no entries"), max_length)
+        return clean_text(_join_counted("; ", described, _ENTRY_PHRASES), max_length)
     if isinstance(value, (list, tuple, set, frozenset)):
         described = [_describe_value(item, max_length) for item in value]
-        return clean_text(_join_counted(", ", described, "item", "empty list"), max_length)
+        return clean_text(_join_counted(", ", described, _ITEM_PHRASES), max_length)
     if type(value).__module__.partition(".")[0] in _PYDANTIC_PACKAGES and _find_field_names(value) is None:
         return mark_off(clean_text(value, max_length))  # an address, as HttpUrl
     if max_length < _NO_LIMIT:
-        return f"a {type(value).__name__}"  # its repr may hold anything
+        return PHRASES["value.other"].format(type(value).__name__)  # its repr may hold anything
     raise _CannotDescribe(f"a {type(value).__name__}")
 
 
-def _join_counted(separator: str, described: list[str], unit: str, nothing: str) -> str:
+def _join_counted(separator: str, described: list[str], phrases: tuple[str, str, str]) -> str:
     """Return the members of a value after their number, so that nothing behind them can be taken for one of them."""
+    none, one, several = phrases
     if not described:
-        return nothing
-    units = unit if len(described) == 1 else f"{unit.removesuffix('y')}ies" if unit.endswith("y") else f"{unit}s"
-    return f"{len(described)} {units}: {separator.join(described)}"
+        return PHRASES[none]
+    if len(described) == 1:
+        return PHRASES[one].format(described[0])
+    return PHRASES[several].format(len(described), separator.join(described))
 
 
 def _describe_bytes(value: bytes | bytearray | memoryview) -> str:
     data = bytes(value)
-    size = f"{len(data)} byte{'' if len(data) == 1 else 's'}"
-    return f"{size}, SHA-256 begins {hashlib.sha256(data).hexdigest()[:8]}" if data else size
+    size = PHRASES["value.byte" if len(data) == 1 else "value.bytes"].format(len(data))
+    return PHRASES["value.digest"].format(size, hashlib.sha256(data).hexdigest()[:8]) if data else size
 
 
 def _describe_member(name: object, value: object, max_length: int) -> str:

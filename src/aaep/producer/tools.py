@@ -21,7 +21,8 @@ from ..errors import AaepError, LocalProtocolError
 from ..protocol.events import ToolInvoked
 from ..protocol.rules import pattern_test
 from ..runtime.ids import new_id
-from ..text.phrases import PHRASES, ensure_full_stop, humanize_name, shorten_action
+from ..text.actions import shorten_action
+from ..text.phrases import PHRASES, ensure_full_stop, humanize_name
 from ..text.summaries import SummaryLike, clean_text
 from .questions import Answer, Ask, build_confirmation
 from .session import Session
@@ -137,14 +138,14 @@ class Tool:
             if self._target.owner is not None:
                 owner = self._describe_owner(others.pop(self._target.owner), LocalProtocolError)
             told = "; ".join(part for part in (owner, describe_all(others)) if part)
-            action = f"{self._purpose} With {told or 'nothing more'}."
+            action = f"{self._purpose} {PHRASES['with'].format(told or PHRASES['with.nothing'])}"
         return action, self._fill(self._consequence, arguments) or self._unstated_consequence
 
     @property
     def _purpose(self) -> str:
         """What the tool is for: the first sentence of its docstring, or else its name."""
         sentence = self._first_sentence
-        return ensure_full_stop(sentence) if sentence else f"Use {humanize_name(self.name)}."
+        return ensure_full_stop(sentence) if sentence else PHRASES["tool.use"].format(humanize_name(self.name))
 
     @property
     def _short_name(self) -> str:

@@ -14,16 +14,15 @@ from collections.abc import Iterable, Mapping, Sequence
 from functools import lru_cache
 from typing import Any, Final, NamedTuple, TypeAlias
 
+from .actions import describe_undone, shorten_action
 from .languages import language_direction
 from .phrases import (
     PHRASES,
     capitalize,
-    describe_undone,
     ensure_full_stop,
     format_duration,
     get_phrase,
     humanize_name,
-    shorten_action,
 )
 from .redaction import may_contain_secret, redact
 from .sanitize import LANG_MARKUP, MAX_SPOKEN_LENGTH, truncate
