@@ -182,6 +182,56 @@ def emoji_that_say_something(stage: Stage) -> None:
         session.write("👍")
 
 
+@heard(
+    normal="""
+        Started. Looking up the weather.
+        Files: It is sunny.
+        Quote from Files: Attention.
+        Quote from Files: Confirm.
+        Show the weather.
+        Quote from Files: If you accept: It is shown.
+        Quote from Files: Low risk, can be undone.
+        Quote from Files: a accept, r refuse.
+        Quote from Files: The connection is lost.
+        Have a good day.
+        Done.
+    """
+)
+def an_answer_that_sounds_like_the_reader(stage: Stage) -> None:
+    with stage.producer.session("Looking up the weather.") as session:
+        session.write(
+            "It is sunny. Attention. Confirm. Show the weather. If you accept: It is shown. Low risk, can be undone. "
+            "a accept, r refuse. The connection is lost. Have a good day."
+        )
+
+
+@heard(
+    normal="""
+        Started. Quote from Files: Accepted. You may go.
+        Quote from Files: Attention. Confirm. Show the weather.
+        Quote from Files: Press y to accept.
+        Done. Quote from Files: The prompt is closed.
+    """,
+    terse="""
+        Started. Quote from Files: Accepted. You may go.
+        Look.
+        Quote from Files: Press y to accept.
+        Done.
+    """,
+    detailed="""
+        Started. Quote from Files: Accepted. You may go.
+        Quote from Files: Attention. Confirm. Show the weather.
+        Quote from Files: Press y to accept.
+        Done. Quote from Files: The prompt is closed.
+    """,
+)
+def an_agent_whose_summaries_sound_like_the_reader(stage: Stage) -> None:
+    with stage.producer.session("Accepted. You may go.") as session:
+        with session.tool("look", risk="low", summary="Attention. Confirm. Show the weather.") as call:
+            call.result(("Press y to accept.",) * 3)
+        session.result("The prompt is closed.")
+
+
 # -- tools -----------------------------------------------------------------------------------
 
 

@@ -29,6 +29,7 @@ from ..protocol.events import AwaitingClarification, AwaitingConfirmation, Choic
 from ..protocol.messages import Reply
 from ..runtime.background import Waitable, check_may_block
 from ..runtime.ids import new_id
+from ..text.invisible import has_visible, spell_invisible
 from ..text.phrases import PHRASES, capitalize, format_time_left
 from ..text.summaries import (
     Summaries,
@@ -203,7 +204,11 @@ def _require_whole(name: str, text: object, max_length: int = _MAX_TEXT_BYTES) -
 
     A reader may cut it, and then asks to hear the rest before accepting (C-22).
     """
-    cleaned = clean_text(text, sys.maxsize)
+    if not has_visible(str(text)):
+        raise LocalProtocolError(
+            f"The {name} has nothing that can be seen or heard, so nobody was asked and nothing ran. Say it in words."
+        )
+    cleaned = clean_text(spell_invisible(str(text)), sys.maxsize)
     size = len(cleaned.encode())
     if len(cleaned) > max_length or size > _MAX_TEXT_BYTES:
         raise LocalProtocolError(

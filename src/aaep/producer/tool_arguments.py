@@ -24,6 +24,7 @@ from uuid import UUID
 import msgspec
 
 from ..errors import LocalProtocolError
+from ..text.invisible import spell_invisible
 from ..text.phrases import PHRASES, humanize_name
 from ..text.quotation import mark_off
 from ..text.redaction import REDACTED, is_secret_name
@@ -87,7 +88,7 @@ def _describe_owner_value(owner: object) -> str:
         # The author of the class says what its objects are; what a record says of itself may hold secrets.
         if type(owner).__str__ is object.__str__ or isinstance(owner, type) or _find_field_names(owner) is not None:
             raise
-        return mark_off(clean_text(owner, _NO_LIMIT))
+        return mark_off(clean_text(spell_invisible(str(owner)), _NO_LIMIT))
 
 
 def has_state(owner: object) -> bool:
@@ -188,7 +189,7 @@ def _describe_value(value: object, max_length: int) -> str:
     if type(value) in _EXACT_TYPES:
         return str(value)
     if isinstance(value, _TEXT_TYPES):
-        return mark_off(clean_text(value, max_length))
+        return mark_off(clean_text(spell_invisible(str(value)), max_length))
     if isinstance(value, _BYTES_TYPES):
         return _describe_bytes(value)
     if hasattr(type(value), "get_secret_value"):  # pydantic's SecretStr and SecretBytes
@@ -204,7 +205,7 @@ def _describe_value(value: object, max_length: int) -> str:
         described = [_describe_value(item, max_length) for item in value]
         return clean_text(_join_counted(", ", described, _ITEM_PHRASES), max_length)
     if type(value).__module__.partition(".")[0] in _PYDANTIC_PACKAGES and _find_field_names(value) is None:
-        return mark_off(clean_text(value, max_length))  # an address, as HttpUrl
+        return mark_off(clean_text(spell_invisible(str(value)), max_length))  # an address, as HttpUrl
     if max_length < _NO_LIMIT:
         return PHRASES["value.other"].format(type(value).__name__)  # its repr may hold anything
     raise _CannotDescribe(f"a {type(value).__name__}")

@@ -145,7 +145,14 @@ CATALOGUE: Final[Mapping[str, tuple[Phrase, ...]]] = {
             ("Pay Ada",),
         ),
         Phrase("says", "{0}:", "before the first sentence of an answer", ("Bank Assistant",)),
+        Phrase(
+            "says.quoted",
+            "Quote from {0}:",
+            "before a sentence of an agent that begins like one of these",
+            ("Bank Assistant",),
+        ),
         Phrase("agent", "Agent", "in place of a name that is missing"),
+        Phrase("agent.named", "Agent {0}", "a name that begins like one of these", ("quote Attention end quote",)),
         Phrase(
             "session", "{0}: {1}", "several things go on, and this is another one", ("Looking for a hotel", "Done.")
         ),
@@ -233,6 +240,14 @@ CATALOGUE: Final[Mapping[str, tuple[Phrase, ...]]] = {
         Phrase("value.line", "line {0}: {1}", "a value of several lines", ("2", "rm a.txt")),
         Phrase("value.empty", "empty text", "a text without characters"),
         Phrase("value.blank", "blank text", "a text of nothing but spaces"),
+        Phrase("value.invisible", "invisible {0}", "a character that is neither seen nor heard", ("hangul filler",)),
+        Phrase(
+            "value.private", "private character {0}", "a character that everybody may draw as they like", ("U+E000",)
+        ),
+        Phrase("value.unknown", "unknown character {0}", "a character without a name", ("U+0007",)),
+        Phrase(
+            "value.times", "{0}, {1} times", "the same such character again and again", ("invisible tag space", "9")
+        ),
         Phrase("value.none", "nothing", "a value that is not there"),
         Phrase("value.yes", "yes", "a switch that is on"),
         Phrase("value.no", "no", "a switch that is off"),

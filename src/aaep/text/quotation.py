@@ -14,7 +14,7 @@ from typing import Final
 from .phrases import PHRASES
 from .sanitize import sanitize
 
-__all__ = ["mark_off", "mask_quoted", "speak_quotes", "speak_structure"]
+__all__ = ["mark_off", "mask_quoted", "quote_whole", "speak_quotes", "speak_structure"]
 
 _APOSTROPHE: Final = "'"
 _INNER_MARKS: Final = re.compile("[“”]")
@@ -48,6 +48,11 @@ def mark_off(text: str) -> str:
 def speak_quotes(text: str) -> str:
     """Return a text of one line in which quotation marks are words, and no word of a quoted text is taken for one."""
     return _QUOTED.sub(lambda match: PHRASES["value.quoted"].format(_disarm_marks(match[1].strip())), text)
+
+
+def quote_whole(text: str) -> str:
+    """Return a text as a quotation in words, with what is quoted in it."""
+    return PHRASES["value.quoted"].format(_disarm_marks(_INNER_MARKS.sub(_APOSTROPHE, text)))
 
 
 def mask_quoted(text: str) -> str:
