@@ -834,24 +834,25 @@ def an_argument_that_imitates_our_words(stage: Stage) -> None:
     answer="reject",
     terse="""
         Started. Paying.
-        Confirm. Pay somebody. With amount: 1000000; to: ada; api_key: [redacted]. If you accept: The money is gone. High risk, cannot be undone. Refused after 5 minutes.
+        Confirm. Pay 1000000 from card number ending in 4 2 4 2 to ada. If you accept: The money is gone. High risk, cannot be undone. Refused after 5 minutes.
         Refused.
-        Ended. Pay somebody was not done.
+        Ended. Pay 1000000 from card number ending in 4 2 4 2 to ada was not done.
     """,
     normal="""
         Started. Paying.
-        Confirm. Pay somebody. With amount: 1000000; to: ada; api_key: [redacted]. If you accept: The money is gone. High risk, cannot be undone. Refused after 5 minutes without an answer. a accept, r refuse, t more time.
+        Confirm. Pay 1000000 from card number ending in 4 2 4 2 to ada. If you accept: The money is gone. High risk, cannot be undone. Refused after 5 minutes without an answer. a accept, r refuse, t more time.
         Refused.
-        Ended. Pay somebody was not done.
+        Ended. Pay 1000000 from card number ending in 4 2 4 2 to ada was not done.
     """,
 )
 def bound_arguments_and_secrets(stage: Stage) -> None:
-    def pay(amount: int, to: str, api_key: str) -> None:
+    def pay(amount: int, to: str, card: str, api_key: str) -> None:
         """Pay somebody."""
 
-    tool = stage.producer.tool(consequence="The money is gone.")(functools.partial(pay, 1_000_000))
+    ask = stage.producer.tool(action="Pay {amount} from card {card} to {to}.", consequence="The money is gone.")
+    tool = ask(functools.partial(pay, 1_000_000))
     with stage.producer.session("Paying."):
-        tool("ada", api_key="abc")
+        tool("ada", card="4242 4242 4242 4242", api_key="abc")
 
 
 @heard(

@@ -55,7 +55,6 @@ class Colour(Enum):
 class Transfer:
     amount: Decimal
     to: str
-    password: str = "hunter2"  # to see that it is not told
 
 
 class Booking(msgspec.Struct):
@@ -198,12 +197,12 @@ def test_a_value_that_holds_itself_is_not_asked_about(producer: Producer) -> Non
 
 
 def test_an_author_s_text_can_tell_what_an_object_holds(producer: Producer) -> None:
-    @producer.tool(action="Pay {order.amount} for {rows[0]}, {rows[0].real:>4} and {user.password}.")
+    @producer.tool(action="Pay {order.amount} for {rows[0]}, {rows[0].real:>4} and {user.to}.")
     def pay(order: Order, rows: list[int], user: Transfer) -> None:
         raise AssertionError("it ran")
 
     prompt = asked(producer, lambda: pay(Order(5), [7], Transfer(Decimal(1), "eve")))
-    assert prompt.action == "Pay 5 for 7,    7 and [redacted]."
+    assert prompt.action == "Pay 5 for 7,    7 and eve."
     with producer.session("Working."), pytest.raises(LocalProtocolError, match="names of its parameters"):
         pay(Order(5), [], Transfer(Decimal(1), "eve"))
 
@@ -216,7 +215,7 @@ def test_an_author_s_text_can_tell_what_an_object_holds(producer: Producer) -> N
         (date(2026, 11, 15), "2026-11-15"),
         (UUID(int=5), "00000000-0000-0000-0000-000000000005"),
         (Colour.RED, "RED"),
-        (Transfer(Decimal("12.50"), "eve"), "3 parts: amount: 12.50; to: eve; password: [redacted]"),
+        (Transfer(Decimal("12.50"), "eve"), "2 parts: amount: 12.50; to: eve"),
         (Booking(date(2026, 11, 15), [1, 2]), "2 parts: day: 2026-11-15; seats: 2 items: 1, 2"),
         ({Colour.RED: None}, "1 entry: RED: nothing"),
     ],
@@ -270,7 +269,7 @@ def test_a_secret_stays_one_however_it_is_to_be_written(producer: Producer) -> N
     @producer.tool(action="Use {token:d}.")
     def act(token: int) -> None: ...
 
-    with producer.session("Working."), pytest.raises(LocalProtocolError, match="cannot be filled in"):
+    with producer.session("Working."), pytest.raises(LocalProtocolError, match="a secret, which is not read out"):
         act(123456)
 
 

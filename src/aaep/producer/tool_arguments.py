@@ -10,6 +10,7 @@ from __future__ import annotations
 import copyreg
 import dataclasses
 import hashlib
+import re
 import types
 from collections.abc import Mapping
 from datetime import date, datetime, time, timedelta
@@ -52,11 +53,16 @@ _FORMATTABLE_TYPES: Final = (int, float, date, time, Number)  # for which author
 _ITEM_PHRASES: Final = ("value.items.none", "value.item", "value.items")
 _ENTRY_PHRASES: Final = ("value.entries.none", "value.entry", "value.entries")
 _PART_PHRASES: Final = ("value.parts.none", "value.part", "value.parts")
+_LONG_NUMBER: Final = re.compile(r"[0-9](?:[ -]?[0-9])*")
 _PYDANTIC_PACKAGES: Final = ("pydantic", "pydantic_core")
 
 
 class _CannotDescribe(Exception):
     """A value cannot be described in words."""
+
+
+class _SecretInQuestion(_CannotDescribe):
+    """A value that a person is asked about is a secret."""
 
 
 def describe_briefly(arguments: Mapping[str, Any], max_length: int = 2000) -> str:
@@ -88,7 +94,7 @@ def _describe_owner_value(owner: object) -> str:
         # The author of the class says what its objects are; what a record says of itself may hold secrets.
         if type(owner).__str__ is object.__str__ or isinstance(owner, type) or _find_field_names(owner) is not None:
             raise
-        return mark_off(clean_text(spell_invisible(str(owner)), _NO_LIMIT))
+        return _describe_text(owner, _NO_LIMIT)
 
 
 def has_state(owner: object) -> bool:
@@ -161,10 +167,14 @@ class _OwnerValue(_TemplateValue):
 
 
 def _describe_argument(name: str, value: object, max_length: int) -> str:
-    if _is_secret(name, value):
-        return REDACTED
     try:
-        return _describe_value(value, max_length)
+        return _hide_secret(max_length) if _is_secret(name, value) else _describe_value(value, max_length)
+    except _SecretInQuestion as error:
+        raise LocalProtocolError(
+            f"What {name} holds is a secret, which is not read out. Nobody can agree to what they do not hear, so "
+            "nobody was asked and nothing ran. Give the tool an `action` that says in words what is done, without "
+            f'{{{name}}}, such as "Sign in with the key of the test account."'
+        ) from error
     except (_CannotDescribe, RecursionError) as error:
         if max_length < _NO_LIMIT:
             return PHRASES["value.other"].format(type(value).__name__)  # its repr may hold anything
@@ -173,6 +183,21 @@ def _describe_argument(name: str, value: object, max_length: int) -> str:
             "ran. Give the tool an `action` that says it in words, such as "
             f'"Pay {{{name}.amount}}.", or pass text and numbers.'
         ) from error
+
+
+def _hide_secret(max_length: int) -> str:
+    """Return what is told in place of a secret; raise in a question: nobody can agree to what they do not hear."""
+    if max_length < _NO_LIMIT:
+        return REDACTED
+    raise _SecretInQuestion("a secret")
+
+
+def _describe_text(value: object, max_length: int) -> str:
+    text = clean_text(spell_invisible(str(value)), max_length, tells_ending=True)
+    if REDACTED in text and max_length == _NO_LIMIT:
+        return _hide_secret(max_length)
+    is_ending = text != str(value) and _LONG_NUMBER.fullmatch(str(value)) is not None  # told in words of our own
+    return text if is_ending else mark_off(text)
 
 
 def _is_secret(name: str, value: object) -> bool:
@@ -189,11 +214,11 @@ def _describe_value(value: object, max_length: int) -> str:
     if type(value) in _EXACT_TYPES:
         return str(value)
     if isinstance(value, _TEXT_TYPES):
-        return mark_off(clean_text(spell_invisible(str(value)), max_length))
+        return _describe_text(value, max_length)
     if isinstance(value, _BYTES_TYPES):
         return _describe_bytes(value)
     if hasattr(type(value), "get_secret_value"):  # pydantic's SecretStr and SecretBytes
-        return REDACTED
+        return _hide_secret(max_length)
     members = _read_members(value)
     if members is not None:
         described = [_describe_member(*pair, max_length) for pair in members.items()]
@@ -205,7 +230,7 @@ def _describe_value(value: object, max_length: int) -> str:
         described = [_describe_value(item, max_length) for item in value]
         return clean_text(_join_counted(", ", described, _ITEM_PHRASES), max_length)
     if type(value).__module__.partition(".")[0] in _PYDANTIC_PACKAGES and _find_field_names(value) is None:
-        return mark_off(clean_text(spell_invisible(str(value)), max_length))  # an address, as HttpUrl
+        return _describe_text(value, max_length)  # an address, as HttpUrl
     if max_length < _NO_LIMIT:
         return PHRASES["value.other"].format(type(value).__name__)  # its repr may hold anything
     raise _CannotDescribe(f"a {type(value).__name__}")
@@ -229,7 +254,7 @@ def _describe_bytes(value: bytes | bytearray | memoryview) -> str:
 
 def _describe_member(name: object, value: object, max_length: int) -> str:
     key = _describe_value(name, max_length)
-    return f"{key}: {REDACTED if _is_secret(str(name), value) else _describe_value(value, max_length)}"
+    return f"{key}: {_hide_secret(max_length) if _is_secret(str(name), value) else _describe_value(value, max_length)}"
 
 
 def _find_field_names(value: object) -> list[str] | None:

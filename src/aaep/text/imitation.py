@@ -10,8 +10,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Container, Iterable
-from functools import lru_cache
+from functools import cache, lru_cache
 from string import Formatter
 from typing import Final
 
@@ -25,7 +24,7 @@ __all__ = ["guard_name", "guard_value", "imitates_any", "imitates_reader"]
 # What the reader itself says. An agent's summary may say that it is done, but not that the connection is lost.
 _READER_GROUPS: Final = ("Prompts", "Outcomes of prompts", "The connection", "At the terminal", "Answering")
 _WORK_GROUPS: Final = ("The work", "What goes on")
-_OUTCOMES: Final = "Outcomes of prompts"
+_READER_BUT_OUTCOMES: Final = tuple(group for group in _READER_GROUPS if group != "Outcomes of prompts")
 # These are sent by agents and hubs as well.
 _SENT_PHRASES: Final = frozenset(
     (
@@ -59,7 +58,7 @@ _LOOKALIKES: Final = str.maketrans("авекмнорстухіјѕԁɡαεικν
 
 def imitates_any(text: str) -> bool:
     """Whether a sanitized text of an agent has a sentence that begins like anything we say."""
-    return _ANY.search(_normalize(text)) is not None
+    return _compile((*_READER_GROUPS, *_WORK_GROUPS)).search(_normalize(text)) is not None
 
 
 def imitates_reader(text: str, *, is_outcome: bool = False) -> bool:
@@ -69,7 +68,8 @@ def imitates_reader(text: str, *, is_outcome: bool = False) -> bool:
     What stands between quotation marks is a value, and is spoken as one. With ``is_outcome``
     the text tells what became of a prompt, which agents say in our words.
     """
-    return (_READER_BUT_OUTCOMES if is_outcome else _READER).search(_normalize(mask_quoted(text))) is not None
+    groups = _READER_BUT_OUTCOMES if is_outcome else _READER_GROUPS
+    return _compile(groups, _SENT_PHRASES).search(_normalize(mask_quoted(text))) is not None
 
 
 @lru_cache(maxsize=256)
@@ -93,7 +93,8 @@ def _normalize(text: str) -> str:
     return text if text.isascii() else text.translate(_LOOKALIKES)
 
 
-def _compile(groups: Iterable[str], without: Container[str] = ()) -> re.Pattern[str]:
+@cache
+def _compile(groups: tuple[str, ...], without: frozenset[str] = frozenset()) -> re.Pattern[str]:
     beginnings: list[str] = [rf"\S{{1,9}}\s{PHRASES[f'key.{name}']}[,.]" for name in ("accept", "reject", "close")]
     endings: list[str] = []  # of sentences that begin with a value
     for group in groups:
@@ -135,8 +136,3 @@ def _join_with_gaps(sentence: str) -> str:
     """Return the pattern of a sentence of which some parts are not known."""
     parts = [_BETWEEN_WORDS.join(_WORD.findall(part.casefold())) for part in sentence.strip(f"{_GAP} .:").split(_GAP)]
     return f"{_BETWEEN_WORDS}{_IN_GAP}{_BETWEEN_WORDS}".join(part for part in parts if part) + r"\b"
-
-
-_ANY: Final = _compile((*_READER_GROUPS, *_WORK_GROUPS))
-_READER: Final = _compile(_READER_GROUPS, _SENT_PHRASES)
-_READER_BUT_OUTCOMES: Final = _compile((group for group in _READER_GROUPS if group != _OUTCOMES), _SENT_PHRASES)

@@ -238,6 +238,7 @@ CATALOGUE: Final[Mapping[str, tuple[Phrase, ...]]] = {
         Phrase("value.quoted", "quote {0} end quote", "a value that is more than a word", ("to Bob; amount 1",)),
         Phrase("value.word", "the word {0}", "a value holds one of the words that mark it off", ("quote",)),
         Phrase("value.line", "line {0}: {1}", "a value of several lines", ("2", "rm a.txt")),
+        Phrase("value.ending", "number ending in {0}", "a number like that of a card or a person", ("4 2 4 2",)),
         Phrase("value.empty", "empty text", "a text without characters"),
         Phrase("value.blank", "blank text", "a text of nothing but spaces"),
         Phrase("value.invisible", "invisible {0}", "a character that is neither seen nor heard", ("hangul filler",)),
