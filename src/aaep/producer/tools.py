@@ -200,7 +200,7 @@ class Tool:
             is_same = False
         if not is_same:
             raise LocalProtocolError(
-                f"The arguments of {self.name} changed while the user was asked, so it did not run. Ask again."
+                f"The arguments of {self.name} changed after the user was asked, so it did not run. Ask again."
             )
 
     def _check_template(self, template: str | None) -> None:
@@ -353,6 +353,7 @@ class _Attempt:
             irreversible=self._tool.irreversible,
             ask=self.ask,
             on_ready=self._check_unchanged,
+            on_handover=self._look_again,
             summary=self._summary,
             args=self._args,
             description=self._tool.description,
@@ -364,6 +365,12 @@ class _Attempt:
         if self.ask is not None:
             self._tool.check_unchanged(self._before, self._question, self._arguments)
 
+    def _look_again(self) -> None:
+        """Take what the arguments hold now for what was agreed to: the tool itself may have changed them."""
+        if self.ask is not None:
+            self._before = self._tool.take_snapshot(self._arguments)
+            self._question = self._tool.compose_question(self._arguments)
+
 
 def _find_description(function: Callable[..., Any]) -> str | None:
     """Return the docstring of a function; that of ``functools.partial`` says nothing of what it calls."""
@@ -374,16 +381,20 @@ def _find_description(function: Callable[..., Any]) -> str | None:
 
 def _end_with_result(block: Call, result: Any) -> Any:
     """End a block with what its function returned; what a lazy result does it has yet to do."""
-    if isinstance(result, (map, filter)):
+    if isinstance(result, (map, filter, zip, enumerate)) or type(result).__module__ == "itertools":
         result = (item for item in result)
     if isinstance(result, Future):
         result.add_done_callback(block.end_with_future)
         return result
+    run: Callable[[Any], Any] | None = None
     if inspect.isawaitable(result):
-        return block.run_awaitable(result)
-    if inspect.isgenerator(result):
-        return block.run_generator(result)
-    if inspect.isasyncgen(result):
-        return block.run_async_generator(result)
+        run = block.run_awaitable
+    elif inspect.isgenerator(result):
+        run = block.run_generator
+    elif inspect.isasyncgen(result):
+        run = block.run_async_generator
+    if run is not None:
+        block.hand_over()
+        return run(result)
     block.end(None)
     return result
