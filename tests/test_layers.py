@@ -46,7 +46,7 @@ DENIED = set(
 LIBRARIES = {  # and where, if not anywhere
     "msgspec": "",
     "jsonschema_rs": "protocol.schema",
-    "regex": "text.sentences text.markdown",
+    "regex": "text.sentences text.markdown text.invisible",
     "markdown_it": "text.markdown",
 }
 CALLS = {"open", "print", "input", "breakpoint", "eval", "exec", "__import__"}

@@ -24,12 +24,12 @@ ENDS = {
     ("money", "reject"): "Ended. Transfer 500 dollars from checking to savings was not done.",
     ("money", "none"): "Ended. Transfer 500 dollars from checking to savings was not done.",
     ("error", "accept"): "Attention. Failed. Connection error. Trying again later may help.",
-    ("clarification", "accept"): "Bank Assistant: Your checking account holds 1,240 dollars.",
-    ("clarification", "reject"): "Bank Assistant: Your savings account holds 1,240 dollars.",
+    ("clarification", "accept"): "| Bank Assistant: Your checking account holds 1,240 dollars.",
+    ("clarification", "reject"): "| Bank Assistant: Your savings account holds 1,240 dollars.",
     ("clarification", "none"): "Done. A colleague will call you.",
     ("handoff", "accept"): "Done. A colleague has taken over.",
     ("cancel", "accept"): "Stopped. You stopped the assistant. Nothing was moved.",
-    ("long", "accept"): "Shall I look at travel more closely?",
+    ("long", "accept"): "| Shall I look at travel more closely?",
 }
 
 

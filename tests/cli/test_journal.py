@@ -80,7 +80,7 @@ def test_what_was_said_is_told_as_it_was_heard(tmp_path: Path) -> None:
     assert lines[0] == f"Session {first} of Note Keeper."
     heard = [line.removeprefix("  2026-05-24T14:22:11.342Z: ") for line in lines[1:-1]]
     assert heard[0] == "Started. Tidying up." and heard[-1] == "Done."
-    assert "Note Keeper: One moment." in heard and "Let me look that up." in heard
+    assert "| Note Keeper: One moment." in heard and "| Let me look that up." in heard
     assert "event evt_" not in "".join(lines)
 
 

@@ -182,6 +182,56 @@ def emoji_that_say_something(stage: Stage) -> None:
         session.write("👍")
 
 
+@heard(
+    normal="""
+        Started. Looking up the weather.
+        Files: It is sunny.
+        Quote from Files: Attention.
+        Quote from Files: Confirm.
+        Show the weather.
+        Quote from Files: If you accept: It is shown.
+        Quote from Files: Low risk, can be undone.
+        Quote from Files: a accept, r refuse.
+        Quote from Files: The connection is lost.
+        Have a good day.
+        Done.
+    """
+)
+def an_answer_that_sounds_like_the_reader(stage: Stage) -> None:
+    with stage.producer.session("Looking up the weather.") as session:
+        session.write(
+            "It is sunny. Attention. Confirm. Show the weather. If you accept: It is shown. Low risk, can be undone. "
+            "a accept, r refuse. The connection is lost. Have a good day."
+        )
+
+
+@heard(
+    normal="""
+        Started. Quote from Files: Accepted. You may go.
+        Quote from Files: Attention. Confirm. Show the weather.
+        Quote from Files: Press y to accept.
+        Done. Quote from Files: The prompt is closed.
+    """,
+    terse="""
+        Started. Quote from Files: Accepted. You may go.
+        Look.
+        Quote from Files: Press y to accept.
+        Done.
+    """,
+    detailed="""
+        Started. Quote from Files: Accepted. You may go.
+        Quote from Files: Attention. Confirm. Show the weather.
+        Quote from Files: Press y to accept.
+        Done. Quote from Files: The prompt is closed.
+    """,
+)
+def an_agent_whose_summaries_sound_like_the_reader(stage: Stage) -> None:
+    with stage.producer.session("Accepted. You may go.") as session:
+        with session.tool("look", risk="low", summary="Attention. Confirm. Show the weather.") as call:
+            call.result(("Press y to accept.",) * 3)
+        session.result("The prompt is closed.")
+
+
 # -- tools -----------------------------------------------------------------------------------
 
 
@@ -784,24 +834,25 @@ def an_argument_that_imitates_our_words(stage: Stage) -> None:
     answer="reject",
     terse="""
         Started. Paying.
-        Confirm. Pay somebody. With amount: 1000000; to: ada; api_key: [redacted]. If you accept: The money is gone. High risk, cannot be undone. Refused after 5 minutes.
+        Confirm. Pay 1000000 from card number ending in 4 2 4 2 to ada. If you accept: The money is gone. High risk, cannot be undone. Refused after 5 minutes.
         Refused.
-        Ended. Pay somebody was not done.
+        Ended. Pay 1000000 from card number ending in 4 2 4 2 to ada was not done.
     """,
     normal="""
         Started. Paying.
-        Confirm. Pay somebody. With amount: 1000000; to: ada; api_key: [redacted]. If you accept: The money is gone. High risk, cannot be undone. Refused after 5 minutes without an answer. a accept, r refuse, t more time.
+        Confirm. Pay 1000000 from card number ending in 4 2 4 2 to ada. If you accept: The money is gone. High risk, cannot be undone. Refused after 5 minutes without an answer. a accept, r refuse, t more time.
         Refused.
-        Ended. Pay somebody was not done.
+        Ended. Pay 1000000 from card number ending in 4 2 4 2 to ada was not done.
     """,
 )
 def bound_arguments_and_secrets(stage: Stage) -> None:
-    def pay(amount: int, to: str, api_key: str) -> None:
+    def pay(amount: int, to: str, card: str, api_key: str) -> None:
         """Pay somebody."""
 
-    tool = stage.producer.tool(consequence="The money is gone.")(functools.partial(pay, 1_000_000))
+    ask = stage.producer.tool(action="Pay {amount} from card {card} to {to}.", consequence="The money is gone.")
+    tool = ask(functools.partial(pay, 1_000_000))
     with stage.producer.session("Paying."):
-        tool("ada", api_key="abc")
+        tool("ada", card="4242 4242 4242 4242", api_key="abc")
 
 
 @heard(

@@ -985,3 +985,29 @@ def test_cf_145_a_producer_that_knows_several_keeps_their_sessions_apart(file: P
     for alone in ({}, {"identity": Local()}, {"identity": First(StaticToken("x"), Local())}):
         with producing(**alone) as producer, producer.session("Mine.", requested_by="user:ada") as mine:
             assert mine.audience is None
+
+
+@pytest.mark.parametrize(
+    ("url", "is_taken"),
+    [
+        ("http://127.0.0.1:9/keys", True),
+        ("http://[::1]:9/keys", True),
+        ("http://localhost:9/keys", True),
+        ("https://login.example/keys", True),
+        ("http://login.example/keys", False),
+        ("HTTP://login.example/keys", False),
+        ("http://192.168.1.2/keys", False),
+        ("http://0.0.0.0/keys", False),
+        ("http://127.0.0.1.login.example/keys", False),
+        ("http://localhost.login.example/keys", False),
+        ("http://2130706433/keys", False),
+        ("http://login.example@127.0.0.1/keys", False),
+        ("ftp://127.0.0.1/keys", False),
+    ],
+)
+def test_a_key_set_comes_over_plain_http_only_from_this_machine(url: str, is_taken: bool) -> None:
+    if is_taken:
+        Jwt(url, issuer="https://login.example", audience="aaep")
+    else:
+        with pytest.raises(AaepError, match=r"(Use|like) https://"):
+            Jwt(url, issuer="https://login.example", audience="aaep")

@@ -557,7 +557,7 @@ def test_with_an_open_prompt_quitting_asks_what_to_do() -> None:
     )
     assert told(two().press("q")).startswith("2 questions are open. Press r to refuse them and leave, l to leave them")
     mixed = Desk(light(), question("yes_no"))
-    assert told(mixed.press("q")).startswith("2 questions are open. Press r to refuse 1 of them and leave, ")
+    assert told(mixed.press("q")).startswith("2 questions are open. Press r to refuse only 1 of them and leave, ")
     assert told(Desk(question("yes_no")).press("q")) == (
         "1 question is open. Press l to leave it open, Escape to stay."
     )
@@ -984,7 +984,7 @@ def test_whole_sentences_labels_first_and_what_is_critical_marked_in_words() -> 
         sitting.see("Started. Moving money to your savings.\n")
         sitting.hear("output.streaming", "coalesce_hint", chunk="Your bal", position=0, complete=False)
         sitting.hear("output.streaming", chunk="ance is 312. A", position=8, complete=False, coalesce_hint="word")
-        assert sitting.settle().startswith("Bank Assistant: Your balance is 312.\n")
+        assert sitting.settle().startswith("| Bank Assistant: Your balance is 312.\n")
         assert sitting.prompt(risky()).startswith("Attention. Confirm. Transfer 50 dollars")
         sitting.hear("session.errored")
         assert "Attention. Failed. The bank did not answer." in sitting.settle()
@@ -1505,7 +1505,7 @@ def test_sessions_are_told_apart_when_there_are_several() -> None:
         sitting.see("Started.")
         sitting.hear("session.completed", session_id="sess_2")
         sitting.see("Done.")
-        assert sitting.settle().splitlines()[-1].startswith("Calling mark")
+        assert sitting.settle().splitlines()[-1].startswith("| Calling mark")
 
 
 def test_other_sessions_are_left_out_on_demand_but_not_that_they_wait() -> None:
@@ -1600,7 +1600,7 @@ def test_how_the_connection_is_is_said_once_for_each_change() -> None:
             sitting.script.tell(Status("connecting", "Connecting."))
             sitting.script.tell(Status("waiting", "Nothing listens. Trying again in 0.5 seconds.", 0.5))
         first = "Nothing listens. Trying again in 0.5 seconds.\nWaiting. This goes on by itself.\n"
-        assert sitting.settle().startswith(f"{first}Calling mark")
+        assert sitting.settle().startswith(f"{first}| Calling mark")
         sitting.script.tell(Status("connected", "Connected."))
         sitting.script.tell(Status("waiting", "It broke.", 0.5))
         sitting.script.tell(Status("gap", "Connected again. Some of what happened meanwhile is not known here."))
@@ -1619,7 +1619,7 @@ def test_where_many_agents_are_it_is_said_who_begins_and_who_asks() -> None:
         assert sitting.prompt(risky(producer=other)).startswith("Attention. Shop Assistant. Confirm. Transfer")
         sitting.press("s", "Shop Assistant. Confirm. Transfer")
         sitting.script.events.put(event("tool.invoked", producer=other))
-        assert sitting.see("Checking the balance") == "Checking the balance"  # nobody else is there
+        assert sitting.see("Checking the balance") == "| Checking the balance"  # nobody else is there
         sitting.script.events.put(event("tool.invoked", session_id="sess_other"))
         sitting.see("Bank Assistant: Checking the balance")
         sitting.script.events.put(event("output.streaming", producer=other))
@@ -1633,7 +1633,7 @@ def test_what_could_not_be_read_is_told_once_in_a_row() -> None:
         for _ in range(3):
             sitting.script.tell(UNREADABLE)
         line = f"Attention. {UNREADABLE.text}\n"
-        assert sitting.settle().startswith(f"{line}Calling mark")
+        assert sitting.settle().startswith(f"{line}| Calling mark")
         sitting.script.tell(UNREADABLE)
         assert sitting.settle().startswith(line)
 
@@ -1872,5 +1872,5 @@ def test_code_is_told_on_request_also_after_what_followed_it() -> None:
     answer = "See [the wiki](https://example.org/a).\n\n```python\nif old:\n    remove(it)\n```\n\nThat is all.\n"
     with at_a_terminal() as sitting:
         sitting.hear("output.streaming", chunk=answer, position=0, complete=True, coalesce_hint="completion")
-        assert sitting.see("That is all.\n").splitlines()[-2:] == ["Code, python, 2 lines.", "That is all."]
-        assert "Code, python, 2 lines.\nif old:\n    remove(it)\n" in sitting.press("m", "remove(it)\n")
+        assert sitting.see("That is all.\n").splitlines()[-2:] == ["| Code, python, 2 lines.", "| That is all."]
+        assert "| Code, python, 2 lines.\n| if old:\n|     remove(it)\n" in sitting.press("m", "remove(it)\n")

@@ -10,7 +10,7 @@ import pytest
 from aaep.presentation.announce import Announcement, Preferences
 from aaep.presentation.presenter import Presenter
 from aaep.presentation.queue import Queue, Speak
-from aaep.text.phrases import describe_undone, shorten_action
+from aaep.text.actions import describe_undone, shorten_action
 from tests.presentation.test_announce import event
 
 

@@ -208,8 +208,15 @@ def test_a_tool_is_named_by_what_it_is(producer: Producer, function: Any, name: 
 class Order(pydantic.BaseModel):
     payee: str
     amount: float
-    password: str = "hunter2"
-    key: pydantic.SecretStr = pydantic.SecretStr("hunter2")
+
+
+class Login(pydantic.BaseModel):
+    user: str
+    password: str
+
+
+class Hidden(pydantic.BaseModel):
+    value: pydantic.SecretStr
 
 
 class Open(pydantic.BaseModel, extra="allow"):
@@ -239,7 +246,7 @@ class Point(NamedTuple):
 @pytest.mark.parametrize(
     ("value", "told"),
     [
-        (Order(payee="Ada", amount=5), "4 parts: payee: Ada; amount: 5.0; password: [redacted]; key: [redacted]"),
+        (Order(payee="Ada", amount=5), "2 parts: payee: Ada; amount: 5.0"),
         (Open.model_validate({"payee": "Ada", "note": "two words"}), "2 parts: payee: Ada; note: “two words”"),
         (
             Page.model_validate({"address": "https://example.org/a"}),
@@ -396,3 +403,103 @@ def test_lines_stay_lines_where_they_are_printed() -> None:
     stream = StringIO()
     LinePrinter(stream).print_lines("Run quote\nline 1: if x:\nline 2:     a()\x1b[2J\nend quote.", "Attention. ")
     assert stream.getvalue() == "Attention. Run quote\nline 1: if x:\nline 2:     a()\nend quote.\n"
+
+
+# -- secrets -----------------------------------------------------------------------------------------------------------
+
+CARD = "4242424242424242"
+
+
+@pytest.mark.parametrize(
+    ("account", "told"),
+    [
+        (CARD, "number ending in 4 2 4 2"),
+        ("4111 1111 1111 1111", "number ending in 1 1 1 1"),
+        ("5500-0055-5555-5559", "number ending in 5 5 5 9"),
+        (5500005555555559, "number ending in 5 5 5 9"),
+        ("123-45-6789", "number ending in 6 7 8 9"),
+        ("DE89370400440532013000", "DE89370400440532013000"),
+    ],
+)
+def test_what_is_agreed_to_can_be_checked(producer: Producer, account: object, told: str) -> None:
+    @producer.tool(action="Pay from account {account}.", consequence="The money moves.")
+    def pay(account: object) -> None:
+        raise AssertionError("it ran")
+
+    @producer.tool
+    def move(account: object) -> None:
+        raise AssertionError("it ran")
+
+    listener = Listener(producer, "reject")
+    with producer.session("Paying.") as session:
+        pay(account)
+        move(account)
+        session.confirm(f"Pay from {account}.", f"{account} is charged.").wait(30)
+    prompts = [prompt for prompt in listener.prompts if isinstance(prompt, AwaitingConfirmation)]
+    assert len(prompts) == 3
+    for prompt in prompts:
+        assert told in prompt.action and "[redacted]" not in prompt.action
+    assert prompts[2].consequence == f"{told} is charged."
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        {"api_key": "abc"},
+        [Login(user="ada", password="bluebird")],
+        Hidden(value=pydantic.SecretStr("bluebird")),
+        "ghp_abcdefghijklmnopqrstuvwxyz0123456789",
+        "https://example.org/?token=bluebird",
+        f"password={CARD}",
+    ],
+    ids=str,
+)
+def test_nobody_is_asked_about_a_secret_that_cannot_be_told(producer: Producer, value: object) -> None:
+    @producer.tool(action="Use {it}.", consequence="It counts.")
+    def use(it: object) -> None:
+        raise AssertionError("it ran")
+
+    @producer.tool
+    def apply(it: object) -> None:
+        raise AssertionError("it ran")
+
+    @producer.tool
+    def sign_in(password: object) -> None:
+        raise AssertionError("it ran")
+
+    listener = Listener(producer, "accept")
+    with producer.session("Working."):
+        for call in (use, apply, sign_in):
+            with pytest.raises(
+                LocalProtocolError, match=r"a secret, which is not read out.* Give the tool an `action`"
+            ):
+                call(value)
+    assert listener.prompts == []
+
+
+def test_an_author_says_in_words_what_is_done_with_a_secret(producer: Producer) -> None:
+    @producer.tool(action="Sign in as {user} with the password of the test account.", consequence="It counts.")
+    def sign_in(user: str, password: str) -> str:
+        return f"{user}, {password}"
+
+    listener = Listener(producer, "accept")
+    with producer.session("Working."):
+        assert sign_in("ada", "bluebird") == "ada, bluebird"
+    (prompt,) = listener.prompts
+    assert isinstance(prompt, AwaitingConfirmation)
+    assert prompt.action == "Sign in as ada with the password of the test account."
+    assert not any("bluebird" in str(event) for event in listener.events)
+
+
+def test_nobody_is_asked_to_agree_to_a_text_that_holds_a_secret(producer: Producer) -> None:
+    listener = Listener(producer, "accept")
+    with producer.session("Working.") as session:
+        for action, consequence in (
+            ("Use password=bluebird.", "It counts."),
+            ("Sign in.", "password=bluebird counts."),
+        ):
+            with pytest.raises(LocalProtocolError, match="not read out"):
+                session.confirm(action, consequence)
+        with pytest.raises(LocalProtocolError, match="not read out"):
+            session.clarify("Which one?", choices=["api_key=bluebird", "api_key=robin"])
+    assert listener.prompts == []

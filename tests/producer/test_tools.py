@@ -6,6 +6,7 @@ import asyncio
 import contextvars
 import dataclasses
 import io
+import itertools
 import math
 import re
 import threading
@@ -55,7 +56,6 @@ class Colour(Enum):
 class Transfer:
     amount: Decimal
     to: str
-    password: str = "hunter2"  # to see that it is not told
 
 
 class Booking(msgspec.Struct):
@@ -198,12 +198,12 @@ def test_a_value_that_holds_itself_is_not_asked_about(producer: Producer) -> Non
 
 
 def test_an_author_s_text_can_tell_what_an_object_holds(producer: Producer) -> None:
-    @producer.tool(action="Pay {order.amount} for {rows[0]}, {rows[0].real:>4} and {user.password}.")
+    @producer.tool(action="Pay {order.amount} for {rows[0]}, {rows[0].real:>4} and {user.to}.")
     def pay(order: Order, rows: list[int], user: Transfer) -> None:
         raise AssertionError("it ran")
 
     prompt = asked(producer, lambda: pay(Order(5), [7], Transfer(Decimal(1), "eve")))
-    assert prompt.action == "Pay 5 for 7,    7 and [redacted]."
+    assert prompt.action == "Pay 5 for 7,    7 and eve."
     with producer.session("Working."), pytest.raises(LocalProtocolError, match="names of its parameters"):
         pay(Order(5), [], Transfer(Decimal(1), "eve"))
 
@@ -216,7 +216,7 @@ def test_an_author_s_text_can_tell_what_an_object_holds(producer: Producer) -> N
         (date(2026, 11, 15), "2026-11-15"),
         (UUID(int=5), "00000000-0000-0000-0000-000000000005"),
         (Colour.RED, "RED"),
-        (Transfer(Decimal("12.50"), "eve"), "3 parts: amount: 12.50; to: eve; password: [redacted]"),
+        (Transfer(Decimal("12.50"), "eve"), "2 parts: amount: 12.50; to: eve"),
         (Booking(date(2026, 11, 15), [1, 2]), "2 parts: day: 2026-11-15; seats: 2 items: 1, 2"),
         ({Colour.RED: None}, "1 entry: RED: nothing"),
     ],
@@ -270,7 +270,7 @@ def test_a_secret_stays_one_however_it_is_to_be_written(producer: Producer) -> N
     @producer.tool(action="Use {token:d}.")
     def act(token: int) -> None: ...
 
-    with producer.session("Working."), pytest.raises(LocalProtocolError, match="cannot be filled in"):
+    with producer.session("Working."), pytest.raises(LocalProtocolError, match="a secret, which is not read out"):
         act(123456)
 
 
@@ -634,6 +634,112 @@ def test_cf_019_what_changes_while_the_user_is_asked_does_not_run(producer: Prod
         with producer.session("Working."):
             use(it)
     assert len(ran) == (not change)
+
+
+async def _run_all(result: Any) -> list[Any]:
+    return [item async for item in result]
+
+
+async def _pay_later(payees: list[str], paid: list[str]) -> None:
+    paid.extend(payees)
+
+
+def _pay_each(payees: list[str], paid: list[str]) -> Iterator[None]:
+    for payee in payees:
+        paid.append(payee)
+        yield
+
+
+async def _pay_each_later(payees: list[str], paid: list[str]) -> AsyncIterator[None]:
+    for payee in payees:
+        paid.append(payee)
+        yield
+
+
+# What a plain function may give back that does its work later, and how that is brought about.
+LATER: dict[str, tuple[Callable[[list[str], list[str]], Any], Callable[[Any], Any]]] = {
+    "a coroutine": (_pay_later, asyncio.run),
+    "a generator": (_pay_each, list),
+    "an asynchronous generator": (
+        _pay_each_later,
+        lambda result: asyncio.run(_run_all(result)),
+    ),
+    "a map": (lambda payees, paid: map(paid.append, payees), list),
+    "a chain": (lambda payees, paid: itertools.chain(map(paid.append, payees)), list),
+}
+
+
+@pytest.mark.parametrize("name", LATER)
+@pytest.mark.parametrize("is_changed", [False, True])
+def test_cf_019_what_is_done_later_is_done_with_what_was_told(producer: Producer, name: str, is_changed: bool) -> None:
+    paid: list[str] = []
+    give_back, bring_about = LATER[name]
+
+    @producer.tool(action="Pay {payees}.", consequence="The money moves.")
+    def pay(payees: list[str]) -> Any:
+        payees.sort()  # its own changes do not count
+        return give_back(payees, paid)
+
+    listener = Listener(producer, "accept")
+    payees = ["eve", "ada"]
+    with producer.session("Paying."):
+        result = pay(payees)
+        if is_changed:
+            payees[0] = "mallory"
+            with pytest.raises(LocalProtocolError, match="changed after the user was asked, so it did not run"):
+                bring_about(result)
+        else:
+            bring_about(result)
+    listener.wait_for_end()
+    assert paid == ([] if is_changed else ["ada", "eve"])
+    said = ["Pay 2 items: eve, ada was not done.", "Ended. Pay 2 items: eve, ada was not done."]
+    assert [line for line in listener.heard if "not done" in line] == (said if is_changed else [])
+
+
+@pytest.mark.parametrize("kind", ["plain", "coroutine", "generator", "asynchronous generator"])
+def test_cf_019_what_is_changed_while_the_call_is_announced_does_not_run(kind: str) -> None:
+    paid: list[str] = []
+    payees = ["ada"]
+
+    def tell(line: str) -> None:
+        if line == "Paying.":  # the last that is told before the tool runs
+            payees[0] = "mallory"
+
+    with Producer("bank", journal=None, tell=tell) as producer:
+        ask = producer.tool(action="Pay {payees}.", consequence="The money moves.", summary="Paying.")
+
+        @ask
+        def plain(payees: list[str]) -> None:
+            paid.extend(payees)
+
+        @ask
+        async def coroutine(payees: list[str]) -> None:
+            paid.extend(payees)
+
+        @ask
+        def generator(payees: list[str]) -> Iterator[None]:
+            paid.extend(payees)
+            yield
+
+        @ask
+        async def asynchronous(payees: list[str]) -> AsyncIterator[None]:
+            paid.extend(payees)
+            yield
+
+        run: dict[str, Callable[[], object]] = {
+            "plain": lambda: plain(payees),
+            "coroutine": lambda: asyncio.run(coroutine(payees)),
+            "generator": lambda: [*generator(payees)],
+            "asynchronous generator": lambda: asyncio.run(_run_all(asynchronous(payees))),
+        }
+        listener = Listener(producer, "accept")
+        with producer.session("Paying a bill."), pytest.raises(LocalProtocolError, match="so it did not run"):
+            run[kind]()
+        listener.wait_for_end()
+        assert paid == []
+        assert "Pay 1 item: ada was not done." in listener.heard
+        assert listener.heard[-1] == "Ended. Pay 1 item: ada was not done."
+        assert listener.findings() == []
 
 
 def test_what_holds_itself_or_cannot_change_is_the_same(producer: Producer) -> None:

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from aaep.errors import LocalProtocolError
 from aaep.producer.producer import Producer
 from aaep.producer.session import Session
 from aaep.protocol.codec import encode
@@ -84,6 +85,9 @@ def test_t5_a_secret_is_told_to_nobody_and_written_nowhere(place: str, secret: s
         session = producer.session(_text(secret), request=_text(secret)).start()
         try:
             PLACES[place](session, _text(secret))
+        except LocalProtocolError as error:  # nobody is asked to agree to what they do not hear
+            assert "not read out" in str(error) and listener.prompts == []
+            assert place in ("a confirmation", "a question", "a question with a default")
         finally:
             if session.is_open:
                 session.complete()

@@ -15,7 +15,7 @@ from typing import Any, Final
 import click
 
 from ..errors import AaepError
-from ..outputs.printer import LinePrinter
+from ..outputs.printer import QUOTE_MARK, LinePrinter
 from ..outputs.stdin import NoInput, detect_input
 from ..outputs.terminal import Terminal
 from ..presentation.announce import Announcement
@@ -24,6 +24,7 @@ from ..protocol.attend_extension import ATTEND
 from ..protocol.messages import Capabilities
 from ..subscriber.subscriber import Subscriber
 from ..testing import Listener
+from ..text.phrases import PHRASES
 from ..transports.base import UnprotectedAddress
 from ..version import __version__
 from ._command import AaepCommand, CannotRun, FiniteRange, to_printable
@@ -224,4 +225,5 @@ def _make_pause(seconds: float) -> Callable[[], None]:
 
 def _print_announcement(announcement: Announcement) -> None:
     if announcement.text and not announcement.redundant:
-        click.echo(("Attention. " if announcement.interrupts else "") + announcement.text)
+        attention = PHRASES["attention"].format("") if announcement.interrupts else ""
+        click.echo(f"{attention}{QUOTE_MARK if announcement.quoted else ''}{announcement.text}")

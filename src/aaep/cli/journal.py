@@ -16,7 +16,8 @@ import click
 from ..errors import AaepError
 from ..journal.base import JournalEntry, StoredSession
 from ..journal.sqlite import SqliteJournal
-from ..presentation.announce import Preferences
+from ..outputs.printer import QUOTE_MARK
+from ..presentation.announce import Announcement, Preferences
 from ..presentation.presenter import Presenter
 from ..protocol.codec import read
 from ..protocol.events import Envelope
@@ -85,11 +86,15 @@ def _format_entries(entries: Iterable[JournalEntry]) -> Iterator[str]:
             session_id = entry.session_id
             yield f"Session {session_id}{_format_agent(event)}."
         if isinstance(event, Envelope):
-            yield from (f"  {at}: {announcement.text}" for announcement in presenter.present(event, entry.at))
+            yield from (f"  {at}: {_format_text(announcement)}" for announcement in presenter.present(event, entry.at))
         else:
             yield f"  {at}, event {entry.event_id}: {entry.data.decode(errors='backslashreplace')}"
     for announcement in presenter.flush():  # outputs of sessions that have not ended
-        yield f"  Session {announcement.session_id}, not finished: {announcement.text}"
+        yield f"  Session {announcement.session_id}, not finished: {_format_text(announcement)}"
+
+
+def _format_text(announcement: Announcement) -> str:
+    return f"{QUOTE_MARK if announcement.quoted else ''}{announcement.text}"
 
 
 def _format_agent(event: object) -> str:

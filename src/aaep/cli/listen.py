@@ -168,6 +168,7 @@ def _print_announcement(said: Announcement, text: str) -> None:
         "type": said.event.type,
         "session_id": said.session_id,
         "text": text,
+        "quoted": said.quoted,
         "urgency": "critical" if said.interrupts else said.urgency,
     }
     sys.stdout.buffer.write(to_json_line(told))

@@ -577,12 +577,13 @@ class InputInterpreter:
         count, refusable_count = len(self._open_prompts), len(self._list_refusable())
         them = PHRASES["leaving.it" if count == 1 else "leaving.them"]
         refused = them if refusable_count == count else PHRASES["leaving.some"].format(refusable_count)
-        refuse, leave, stay = ("refuse", "leave", "stay") if self.is_line_based else ("r", "l", "Escape")
-        choices = [PHRASES["leaving.refuse"].format(refuse, refused)] if refusable_count else []
-        choices += [PHRASES["leaving.leave"].format(leave, them), PHRASES["leaving.stay"].format(stay)]
         question = PHRASES["leaving.one" if count == 1 else "leaving.several"].format(count)
-        instruction = PHRASES["leaving.lines" if self.is_line_based else "leaving.keys"].format(", ".join(choices))
-        text = f"{question} {instruction}"
+        if refusable_count:
+            choices = PHRASES["leaving.lines.refuse" if self.is_line_based else "leaving.keys.refuse"]
+            choices = choices.format(refused, them)
+        else:
+            choices = PHRASES["leaving.lines" if self.is_line_based else "leaving.keys"].format(them)
+        text = f"{question} {choices}"
         return [PrintLine(text, discard_typeahead=True)]
 
     def _decide_leaving(self, key_or_word: str) -> list[Intent]:

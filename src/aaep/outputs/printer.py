@@ -7,7 +7,9 @@ from typing import Final, TextIO
 
 from ..text.sanitize import sanitize
 
-__all__ = ["LinePrinter"]
+__all__ = ["QUOTE_MARK", "LinePrinter"]
+
+QUOTE_MARK: Final = "| "  # before each line of an agent's own words; most voices are silent about it
 
 _WORDS: Final = re.compile(r"[^ ]+(?: [^ ]+)*")  # what stands between wider spaces
 
@@ -25,12 +27,17 @@ class LinePrinter:
         self._stream.flush()
         self._is_mid_line = False
 
-    def print_lines(self, text: str, label: str = "") -> None:
-        """Print a label and a text of one or several lines, each on its own and with its indentation (C-26, C-59)."""
+    def print_lines(self, text: str, label: str = "", *, quoted: bool = False) -> None:
+        """
+        Print a label and a text of one or several lines, each on its own and with its indentation (C-26, C-59).
+
+        What is ``quoted`` is the agent's, and each of its lines has a mark that lines of ours never begin with.
+        """
+        mark = QUOTE_MARK if quoted else ""
         first, *others = text.split("\n")
-        self.print_line(f"{label}{first}")
+        self.print_line(f"{label}{mark}{first}")
         for line in others:
-            self._stream.write(_WORDS.sub(lambda match: sanitize(match[0]), line) + "\n")
+            self._stream.write(mark + _WORDS.sub(lambda match: sanitize(match[0]), line) + "\n")
         self._stream.flush()
 
     def ring(self) -> None:

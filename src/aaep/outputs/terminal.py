@@ -40,8 +40,8 @@ from ..protocol.fields import Verbosity, get_member
 from ..protocol.messages import Capabilities
 from ..runtime.background import Waitable
 from ..subscriber.status import Status
+from ..text.imitation import guard_name
 from ..text.phrases import PHRASES, format_time_left, truncate_with_notice
-from ..text.sanitize import sanitize, truncate
 from .intents import (
     Accept,
     Command,
@@ -255,7 +255,9 @@ class Terminal:
             producer = self._reader.producer if self._reader is not None else None
             name = get_member(producer, "agent_name") or producer.agent_id if producer is not None else ""
             self._printer.print_line(
-                PHRASES["connected.name"].format(name) if name and status.kind == "connected" else status.text
+                PHRASES["connected.name"].format(guard_name(name))
+                if name and status.kind == "connected"
+                else status.text
             )
             self._has_connected = True
             self._is_connection_lost = False
@@ -380,8 +382,12 @@ class Terminal:
             if self._on_announcement is not None:
                 self._on_announcement(announcement, f"{label}{text}")
             elif self._on_event is None:
-                prefix = PHRASES["attention"].format("") if announcement.interrupts else ""
-                self._printer.print_lines(text, f"{prefix}{label}")
+                attention = PHRASES["attention"].format("") if announcement.interrupts else ""
+                is_quoted = announcement.quoted and text.endswith(announcement.text)
+                own_words = text.removesuffix(announcement.text) if is_quoted else ""
+                self._printer.print_lines(
+                    text.removeprefix(own_words), f"{attention}{label}{own_words}", quoted=is_quoted
+                )
             is_unprinted_countdown = announcement.asks and self._on_event
             if announcement.prompt and not shows_prompt and not is_unprinted_countdown:
                 self._perform_intents(self.interpreter.prompt_mentioned(announcement.prompt))
@@ -421,7 +427,7 @@ class Terminal:
         producer = self._reader.producer if self._reader is not None else None
         if producer is None or producer.agent_id == event.producer.agent_id or isinstance(event, OutputStreaming):
             return ""  # an output names its agent itself
-        return truncate(sanitize(get_member(event.producer, "agent_name") or event.producer.agent_id), 80)
+        return guard_name(get_member(event.producer, "agent_name") or event.producer.agent_id)
 
     @contextlib.contextmanager
     def _without_typeahead(self, enabled: bool = True) -> Iterator[None]:

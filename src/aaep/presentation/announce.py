@@ -34,10 +34,12 @@ from ..protocol.events import (
     ToolInvoked,
 )
 from ..protocol.fields import Urgency, get_member
+from ..text.actions import describe_undone
+from ..text.imitation import guard_value, imitates_any, imitates_reader
+from ..text.invisible import has_visible, spell_invisible
 from ..text.phrases import (
     PHRASES,
     capitalize,
-    describe_undone,
     ensure_full_stop,
     format_time_left,
     get_phrase,
@@ -79,6 +81,7 @@ class Announcement(msgspec.Struct, frozen=True, kw_only=True):
     detail: str  # everything there is to say, nothing shortened
     rest: str = ""  # of a prompt that was shortened, what comes after the place where it was cut
     language: str
+    quoted: bool = False  # it begins with words of the agent, and not with ours
     urgency: Urgency
     interrupts: bool
     event_id: str
@@ -109,7 +112,7 @@ def _compose_started(event: SessionStarted, view: EventView) -> Iterable[str]:
         summary = normal if len(normal.split()) <= MAX_TERSE_WORDS else ""
     yield summary
     if view.background.parent_name:
-        yield PHRASES["part"].format(ensure_full_stop(view.background.parent_name))
+        yield PHRASES["part"].format(ensure_full_stop(guard_value(view.background.parent_name)))
     if view.is_detailed:
         yield view.duration_text("expected_duration_ms", "takes")
 
@@ -138,7 +141,7 @@ def _compose_errored(event: SessionErrored, view: EventView) -> Iterable[str]:
     if not hint:
         yield get_phrase(f"category.{event.error_category}")
     if view.is_detailed and isinstance(event.error_code, str):
-        yield PHRASES["code"].format(sanitize(event.error_code))
+        yield PHRASES["code"].format(guard_value(sanitize(event.error_code)))
 
 
 def _compose_cancelled(event: SessionCancelled, view: EventView) -> Iterable[str]:
@@ -166,7 +169,7 @@ def _compose_state_change(event: StateChanged, view: EventView) -> Iterable[str]
     else:
         state = sanitize(event.to_state).replace("_", " ").strip()
         phrase = get_phrase(f"state.{event.to_state}", "state.other" if state else "state.unnamed")
-        yield phrase.format(truncate(state, 80))
+        yield phrase.format(guard_value(truncate(state, 80)))
 
 
 _NOT_DONE_OUTCOMES: Final = ("rejected", "timed_out", "withdrawn", "unavailable", "no_reply_channel")
@@ -228,7 +231,7 @@ def _compose_progress(event: ProgressUpdated, view: EventView) -> Iterable[str]:
     step, total, percent = (get_member(event.progress, name) for name in ("step", "total_steps", "percent"))
     summary = view.summary()
     text = get_member(event.progress, "description")
-    description = view.shorten(sanitize(text), "progress") if isinstance(text, str) else ""
+    description = view.shorten(guard_value(sanitize(text)), "progress") if isinstance(text, str) else ""
     words = {*_WORD.findall(summary or description)}
     numbers = []
     if isinstance(percent, (int, float)) and math.isfinite(percent) and str(round(percent)) not in words:
@@ -248,7 +251,7 @@ def _compose_progress(event: ProgressUpdated, view: EventView) -> Iterable[str]:
 
 
 def _format_tool_name(event: ToolInvoked | ToolCompleted) -> str:
-    return truncate(humanize_name(sanitize(event.tool)), 80) or PHRASES["tool"]
+    return guard_value(truncate(humanize_name(sanitize(event.tool)), 80)) or PHRASES["tool"]
 
 
 def _compose_tool_invoked(event: ToolInvoked, view: EventView) -> Iterable[str]:
@@ -270,7 +273,8 @@ def _compose_tool_invoked(event: ToolInvoked, view: EventView) -> Iterable[str]:
 def _compose_tool_completed(event: ToolCompleted, view: EventView) -> Iterable[str]:
     """Yield which call ended: by what was said when it began, or else by the tool's name; and how, once."""
     name = capitalize(_format_tool_name(event))
-    subject = _remove_full_stop(view.background.call_summary) or name
+    call_summary = _remove_full_stop(view.background.call_summary)
+    subject = name if imitates_reader(call_summary) else call_summary or name
     summary = view.summary()
     if attend_members(event).get("skipped") is True:
         yield view.short_text("summary_normal")  # all there is to tell of both events of the call
@@ -313,7 +317,7 @@ def _compose_failure(event: ToolCompleted, view: EventView, subject: str, summar
     members = parse_json(event.raw)[0] if event.raw else None  # C-61: an unknown status is said as it is
     status = members.get("status") if isinstance(members, dict) else None
     if isinstance(status, str) and status not in ("success", "error", "timeout") and sanitize(status):
-        yield PHRASES["status"].format(truncate(sanitize(status), 80))
+        yield PHRASES["status"].format(guard_value(truncate(sanitize(status), 80)))
     stock = PHRASES["error.reason"].format(capitalize(_format_tool_name(event)), reason)
     has_news = summary != stock and not {*_WORD.findall(summary.casefold())} <= {*_WORD.findall(text.casefold())}
     if view.is_detailed and has_news:
@@ -332,9 +336,10 @@ def _remove_full_stop(text: str) -> str:
 def _compose_output(event: OutputStreaming, view: EventView) -> Iterable[str]:
     view.language = event.language if isinstance(event.language, str) else view.primary_language  # OUT-012
     text = ensure_full_stop(sanitize(event.chunk))  # never cut: what is long is announced sentence by sentence
-    if text and event.position == 0:
-        name = get_member(event.producer, "agent_name")
-        yield PHRASES["says"].format(truncate(sanitize(name), 80) if isinstance(name, str) else PHRASES["agent"])
+    if imitates_any(text):
+        yield PHRASES["says.quoted"].format(view.agent_name)
+    elif text and event.position == 0:
+        yield PHRASES["says"].format(view.agent_name)
     yield text
 
 
@@ -402,13 +407,14 @@ def _compose_clarification(event: AwaitingClarification, view: EventView) -> Ite
         yield PHRASES["why"].format(context)
     labels = choice_labels(event)
     yield from (
-        PHRASES["choice"].format(number, view.shorten(label, "choices")) for number, label in enumerate(labels, start=1)
+        PHRASES["choice"].format(number, view.shorten(guard_value(label), "choices"))
+        for number, label in enumerate(labels, start=1)
     )
     if view.is_detailed or not (view.is_terse or view.background.is_familiar):
         for kind in get_member(event, "accepted_response_kinds") or (() if labels else ("freetext",)):
             yield get_phrase(f"kind.{kind}")
     default = get_member(event, "default_response")
-    answer = sanitize(default) if isinstance(default, str) else ""
+    answer = guard_value(sanitize(spell_invisible(default))) if isinstance(default, str) else ""
     yield _format_timeout(view, "time.default" if answer else "time", view.shorten(answer, "default_response"))
 
 
@@ -417,7 +423,7 @@ def choice_labels(event: AwaitingClarification) -> list[str]:
     labels = []
     for choice in get_member(event, "choices") or ():
         texts = [getattr(choice, name, None) for name in ("label", "value")]
-        sanitized_texts = [sanitize(text) for text in texts if isinstance(text, str)]
+        sanitized_texts = [sanitize(spell_invisible(text)) for text in texts if isinstance(text, str)]
         labels.append(next(filter(None, sanitized_texts), "?"))
     return labels
 
@@ -439,7 +445,7 @@ def _compose_other(event: Envelope, view: EventView) -> Iterable[str]:
     if core_type in CRITICAL:
         parts = [view.short_text(name) for name in ("action", "consequence", "question", "reason")]
     parts.append(view.summary())
-    type_name = truncate(sanitize(event.type), 120).removeprefix("aaep:agent.").replace(".", " ")
+    type_name = guard_value(truncate(sanitize(event.type), 120)).removeprefix("aaep:agent.").replace(".", " ")
     yield from parts if any(parts) else [PHRASES["notice.type"].format(type_name)]
     if core_type in (AwaitingConfirmation, AwaitingClarification):
         yield PHRASES["incomplete.prompt"]
@@ -508,7 +514,7 @@ def _prompt_keys(
     answers: list[tuple[str, str]] = []
     if isinstance(event, AwaitingConfirmation):
         allowed = get_member(event, "allowed_replies")
-        is_readable = all(sanitize(text) for text in (event.action, event.consequence))
+        is_readable = all(has_visible(sanitize(text)) for text in (event.action, event.consequence))
         if is_complete and is_readable and (allowed is None or "accept" in allowed):
             commands.append("accept")
         commands.append("reject" if allowed is None or "reject" in allowed else "close")
@@ -579,7 +585,8 @@ def announce(
     view = EventView(event, preferences, verbosity, MAX_SPOKEN_LENGTH, seconds_left, background, is_heard=heard)
     full_view = EventView(event, preferences, "detailed", math.inf, seconds_left, unfamiliar)
     compose = _COMPOSERS.get(type(event), _compose_other)
-    text = _join_sentences(compose(event, view))
+    sentences = [*compose(event, view)]
+    text = _join_sentences(sentences)
     detail = _join_sentences(compose(event, full_view))
     keys: tuple[tuple[str, str], ...] = ()
     detail_keys: tuple[tuple[str, str], ...] = ()
@@ -606,6 +613,7 @@ def announce(
         detail=detail,
         rest=rest,
         language=_get_language(view),
+        quoted=_is_quoted(event, view, next(filter(None, sentences), "")),
         urgency=urgency,
         interrupts=urgency == "critical",
         event_id=event.event_id,
@@ -623,6 +631,13 @@ def announce(
         redundant=_is_redundant(event, preferences),
         seconds=max(len(text.split()), len(text) / 8) * 60 / max(preferences.pace, 1),  # not every script has spaces
     )
+
+
+def _is_quoted(event: Envelope, view: EventView, first: str) -> bool:
+    """Whether an announcement that begins with this sentence begins with words of the agent."""
+    if isinstance(event, OutputStreaming) or first.startswith(PHRASES["says.quoted"].format(view.agent_name)):
+        return True
+    return first in view.quoted_texts and not imitates_any(first)
 
 
 def _is_at_boundary(event: OutputStreaming) -> bool:

@@ -14,9 +14,11 @@ import msgspec
 
 from ..protocol.events import OutputStreaming, output_language
 from ..protocol.fields import get_member
+from ..text.imitation import imitates_any
 from ..text.markdown import Passage, PassageReader
+from ..text.phrases import PHRASES
 from .announce import SPEAKABLE_BOUNDARIES, Announcement, announce
-from .preferences import DEFAULT_PREFERENCES, Preferences
+from .preferences import DEFAULT_PREFERENCES, Preferences, find_agent_name
 
 __all__ = ["Outputs"]
 
@@ -129,8 +131,9 @@ class Outputs:
         if announcement is None:
             return None
         text.position += len(passage.source)
+        detail = passage.detail or announcement.text
+        if passage.detail and imitates_any(detail):
+            detail = f"{PHRASES['says.quoted'].format(find_agent_name(event))} {detail}"
         return msgspec.structs.replace(
-            announcement,
-            event=msgspec.structs.replace(event, chunk=passage.source),
-            detail=passage.detail or announcement.text,
+            announcement, event=msgspec.structs.replace(event, chunk=passage.source), detail=detail
         )

@@ -7,11 +7,13 @@ from typing import Final, Literal
 
 import msgspec
 
-from ..protocol.events import Envelope
+from ..protocol.events import Envelope, StateChanged
 from ..protocol.fields import Risk, Verbosity, get_member
+from ..text.imitation import guard_name, imitates_reader
+from ..text.invisible import has_visible, spell_invisible
 from ..text.languages import match_language, parse_variant_name
 from ..text.phrases import PHRASES, format_duration, format_time_left, truncate_with_notice
-from ..text.quotation import speak_structure
+from ..text.quotation import quote_whole, speak_structure
 from ..text.sanitize import sanitize, truncate
 
 __all__ = [
@@ -22,6 +24,7 @@ __all__ = [
     "Background",
     "EventView",
     "Preferences",
+    "find_agent_name",
 ]
 
 DEFAULT_KEYS: Final[Mapping[str, str]] = {"accept": "a", "reject": "r", "more": "m", "time": "t", "close": "q"}
@@ -33,7 +36,7 @@ _SUMMARY_ORDER: Final[Mapping[str, tuple[str, ...]]] = {  # C-50
     "normal": ("summary_normal", "summary_detailed", "summary_terse"),
     "detailed": ("summary_detailed", "summary_normal", "summary_terse"),
 }
-_DECISION_TEXTS: Final = ("action", "consequence", "question")
+_DECISION_TEXTS: Final = ("action", "consequence", "question", "context")
 
 
 class Preferences(msgspec.Struct, frozen=True, kw_only=True):
@@ -75,6 +78,12 @@ class Background(msgspec.Struct, frozen=True, kw_only=True):
 NO_BACKGROUND: Final = Background()
 
 
+def find_agent_name(event: Envelope) -> str:
+    """Return the name of the agent that an event is from, as it may begin a sentence."""
+    name = get_member(event.producer, "agent_name")
+    return guard_name(name) if isinstance(name, str) else PHRASES["agent"]
+
+
 class EventView:
     """An event as one listener gets it: picks texts, shortens them, and records what is left of them."""
 
@@ -97,6 +106,8 @@ class EventView:
         self.seconds_left = seconds_left
         self.is_heard = is_heard  # the whole of it was heard before
         self.remainders: dict[str, str] = {}  # what is left of each field that was cut
+        self.quoted_texts: set[str] = set()  # what was taken from the event
+        self.agent_name = find_agent_name(event)
         self.language: str | None = None  # of the text that was picked first; empty if it is not stated
         hints = get_member(event, "localization_hints")
         primary = get_member(hints, "primary_language") if hints else None
@@ -118,8 +129,7 @@ class EventView:
                 value = self.event.unknown.get(name)
             variants = [(self.primary_language, value)] if isinstance(value, str) else []
             variants += [(tag, text) for (field, tag), text in self.variants if field == name]
-            # C-22: the structure of what somebody agrees to is part of it.
-            prepare = speak_structure if name in _DECISION_TEXTS else sanitize
+            prepare = _prepare_decision if name in _DECISION_TEXTS else self._prepare_report
             candidates += [(tag, prepared) for tag, text in variants if (prepared := prepare(text))]
         if not candidates:
             return ""
@@ -131,6 +141,14 @@ class EventView:
         self.language = best if self.language is None else self.language
         return next(text for tag, text in candidates if tag == best)
 
+    def _prepare_report(self, text: str) -> str:
+        """Return what the agent says of its work, with its name where that could be taken for the reader's words."""
+        sanitized = sanitize(text)
+        is_outcome = isinstance(self.event, StateChanged)
+        if not sanitized or not imitates_reader(sanitized, is_outcome=is_outcome):
+            return sanitized
+        return f"{PHRASES['says.quoted'].format(self.agent_name)} {sanitized}"
+
     def short_text(self, *names: str) -> str:
         """Return the text of the first of these members as a sentence, shortened if it is too long to speak."""
         return self.shorten(self.full_text(*names), names[0])
@@ -141,7 +159,9 @@ class EventView:
             short = truncate(text, int(self.max_length))
             rest = text.removeprefix(short).strip()
             self.remainders[name] = f"{self.remainders.get(name, '')} {rest}".strip()
-        return truncate_with_notice(text, self.max_length)
+        shortened = truncate_with_notice(text, self.max_length)
+        self.quoted_texts.add(shortened)
+        return shortened
 
     def summary(self) -> str:
         """Return the summary that suits the verbosity best."""
@@ -165,3 +185,12 @@ class EventView:
     def is_detailed(self) -> bool:
         """Whether the listener wants every detail."""
         return self.verbosity == "detailed"
+
+
+def _prepare_decision(text: str) -> str:
+    """Return what somebody decides on as it is told: all of it, as a quotation if it could be taken for our words."""
+    if not has_visible(text):
+        return ""
+    # C-22: the structure of what somebody agrees to is part of it, and so is what cannot be seen.
+    spoken = speak_structure(spell_invisible(text))
+    return quote_whole(spoken) if imitates_reader(sanitize(text)) else spoken

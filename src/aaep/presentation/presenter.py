@@ -30,7 +30,9 @@ from ..protocol.events import (
     ToolInvoked,
 )
 from ..protocol.fields import Message, get_member
-from ..text.phrases import PHRASES, format_time_left, shorten_action
+from ..text.actions import shorten_action
+from ..text.imitation import guard_name
+from ..text.phrases import PHRASES, format_time_left
 from ..text.sanitize import sanitize, truncate
 from ..text.summaries import summarize_call
 from .announce import Announcement, announce
@@ -217,7 +219,7 @@ class Presenter:
         session = self._sessions.get(event.session_id)
         if session is None:
             agent_name = sanitize(_get_text(event.producer, "agent_name")) or sanitize(event.producer.agent_id)
-            session = _Session(agent_id=event.producer.agent_id, agent_name=truncate(agent_name, _MAX_NAME_LENGTH))
+            session = _Session(agent_id=event.producer.agent_id, agent_name=guard_name(agent_name, _MAX_NAME_LENGTH))
             if len(self._sessions) >= _MAX_SESSIONS:
                 self._sessions.pop(next(iter(self._sessions)))
             self._sessions[event.session_id] = session
@@ -261,7 +263,8 @@ class Presenter:
         """Put the name of the session before an announcement that is not of the one heard last."""
         name = self._get_session_name(announcement.event)
         self._heard_session = announcement.session_id
-        if not name or announcement.text.startswith(PHRASES["says"].format(name)):
+        labels = tuple(PHRASES[phrase].format(name) for phrase in ("says", "says.quoted"))
+        if not name or announcement.text.startswith(labels):
             return announcement
         return msgspec.structs.replace(
             announcement,
@@ -416,4 +419,4 @@ def _get_call_id(prompt: _Prompt | None) -> str:
 
 def _shorten_name(summary: str) -> str:
     """Return a sentence as the name of a session: cut at a word, without a full stop."""
-    return truncate(summary, _MAX_NAME_LENGTH).rstrip(" .!…:;,")
+    return guard_name(truncate(summary, _MAX_NAME_LENGTH).rstrip(" .!…:;,"))

@@ -24,7 +24,8 @@ from ..protocol.events import (
     ToolCompleted,
     ToolInvoked,
 )
-from ..text.phrases import PHRASES, capitalize, format_time_left, shorten_action, truncate_with_notice
+from ..text.actions import shorten_action
+from ..text.phrases import PHRASES, capitalize, format_time_left, truncate_with_notice
 from .announce import Announcement, announce
 from .preferences import DEFAULT_PREFERENCES, Preferences
 

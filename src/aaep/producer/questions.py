@@ -29,7 +29,9 @@ from ..protocol.events import AwaitingClarification, AwaitingConfirmation, Choic
 from ..protocol.messages import Reply
 from ..runtime.background import Waitable, check_may_block
 from ..runtime.ids import new_id
+from ..text.invisible import has_visible, spell_invisible
 from ..text.phrases import PHRASES, capitalize, format_time_left
+from ..text.redaction import REDACTED
 from ..text.summaries import (
     Summaries,
     SummaryLike,
@@ -203,7 +205,17 @@ def _require_whole(name: str, text: object, max_length: int = _MAX_TEXT_BYTES) -
 
     A reader may cut it, and then asks to hear the rest before accepting (C-22).
     """
-    cleaned = clean_text(text, sys.maxsize)
+    if not has_visible(str(text)):
+        raise LocalProtocolError(
+            f"The {name} has nothing that can be seen or heard, so nobody was asked and nothing ran. Say it in words."
+        )
+    cleaned = clean_text(spell_invisible(str(text)), sys.maxsize, tells_ending=True)
+    if REDACTED in cleaned and name not in ("question", "reason"):  # CF-019: nobody can agree to what they do not hear
+        raise LocalProtocolError(
+            f"The {name} holds a secret, which is not read out, so nobody was asked and nothing ran. Say in words what "
+            'is done, without the secret, such as "Sign in with the key of the test account."; for a tool, in its '
+            "`action`."
+        )
     size = len(cleaned.encode())
     if len(cleaned) > max_length or size > _MAX_TEXT_BYTES:
         raise LocalProtocolError(

@@ -10,6 +10,7 @@ from __future__ import annotations
 import copyreg
 import dataclasses
 import hashlib
+import re
 import types
 from collections.abc import Mapping
 from datetime import date, datetime, time, timedelta
@@ -24,7 +25,8 @@ from uuid import UUID
 import msgspec
 
 from ..errors import LocalProtocolError
-from ..text.phrases import humanize_name
+from ..text.invisible import spell_invisible
+from ..text.phrases import PHRASES, humanize_name
 from ..text.quotation import mark_off
 from ..text.redaction import REDACTED, is_secret_name
 from ..text.summaries import clean_text
@@ -47,11 +49,20 @@ _EXACT_TYPES: Final = (int, float, complex, Decimal, Fraction, date, datetime, t
 _TEXT_TYPES: Final = (str, PurePath, date, time, timedelta, UUID, int, float, Number)
 _BYTES_TYPES: Final = (bytes, bytearray, memoryview)
 _FORMATTABLE_TYPES: Final = (int, float, date, time, Number)  # for which authors write {amount:.2f} and {day:%d %B}
+# For none, one and several members of a value.
+_ITEM_PHRASES: Final = ("value.items.none", "value.item", "value.items")
+_ENTRY_PHRASES: Final = ("value.entries.none", "value.entry", "value.entries")
+_PART_PHRASES: Final = ("value.parts.none", "value.part", "value.parts")
+_LONG_NUMBER: Final = re.compile(r"[0-9](?:[ -]?[0-9])*")
 _PYDANTIC_PACKAGES: Final = ("pydantic", "pydantic_core")
 
 
 class _CannotDescribe(Exception):
     """A value cannot be described in words."""
+
+
+class _SecretInQuestion(_CannotDescribe):
+    """A value that a person is asked about is a secret."""
 
 
 def describe_briefly(arguments: Mapping[str, Any], max_length: int = 2000) -> str:
@@ -83,7 +94,7 @@ def _describe_owner_value(owner: object) -> str:
         # The author of the class says what its objects are; what a record says of itself may hold secrets.
         if type(owner).__str__ is object.__str__ or isinstance(owner, type) or _find_field_names(owner) is not None:
             raise
-        return mark_off(clean_text(owner, _NO_LIMIT))
+        return _describe_text(owner, _NO_LIMIT)
 
 
 def has_state(owner: object) -> bool:
@@ -156,18 +167,37 @@ class _OwnerValue(_TemplateValue):
 
 
 def _describe_argument(name: str, value: object, max_length: int) -> str:
-    if _is_secret(name, value):
-        return REDACTED
     try:
-        return _describe_value(value, max_length)
+        return _hide_secret(max_length) if _is_secret(name, value) else _describe_value(value, max_length)
+    except _SecretInQuestion as error:
+        raise LocalProtocolError(
+            f"What {name} holds is a secret, which is not read out. Nobody can agree to what they do not hear, so "
+            "nobody was asked and nothing ran. Give the tool an `action` that says in words what is done, without "
+            f'{{{name}}}, such as "Sign in with the key of the test account."'
+        ) from error
     except (_CannotDescribe, RecursionError) as error:
         if max_length < _NO_LIMIT:
-            return f"a {type(value).__name__}"  # its repr may hold anything
+            return PHRASES["value.other"].format(type(value).__name__)  # its repr may hold anything
         raise LocalProtocolError(
             f"What {name} holds cannot be read out ({error}), so nobody was asked and nothing "
             "ran. Give the tool an `action` that says it in words, such as "
             f'"Pay {{{name}.amount}}.", or pass text and numbers.'
         ) from error
+
+
+def _hide_secret(max_length: int) -> str:
+    """Return what is told in place of a secret; raise in a question: nobody can agree to what they do not hear."""
+    if max_length < _NO_LIMIT:
+        return REDACTED
+    raise _SecretInQuestion("a secret")
+
+
+def _describe_text(value: object, max_length: int) -> str:
+    text = clean_text(spell_invisible(str(value)), max_length, tells_ending=True)
+    if REDACTED in text and max_length == _NO_LIMIT:
+        return _hide_secret(max_length)
+    is_ending = text != str(value) and _LONG_NUMBER.fullmatch(str(value)) is not None  # told in words of our own
+    return text if is_ending else mark_off(text)
 
 
 def _is_secret(name: str, value: object) -> bool:
@@ -176,53 +206,55 @@ def _is_secret(name: str, value: object) -> bool:
 
 def _describe_value(value: object, max_length: int) -> str:
     if value is None:
-        return "nothing"
+        return PHRASES["value.none"]
     if isinstance(value, bool):
-        return "yes" if value else "no"
+        return PHRASES["value.yes" if value else "value.no"]
     if isinstance(value, Enum):
         return value.name
     if type(value) in _EXACT_TYPES:
         return str(value)
     if isinstance(value, _TEXT_TYPES):
-        return mark_off(clean_text(value, max_length))
+        return _describe_text(value, max_length)
     if isinstance(value, _BYTES_TYPES):
         return _describe_bytes(value)
     if hasattr(type(value), "get_secret_value"):  # pydantic's SecretStr and SecretBytes
-        return REDACTED
+        return _hide_secret(max_length)
     members = _read_members(value)
     if members is not None:
         described = [_describe_member(*pair, max_length) for pair in members.items()]
-        return clean_text(_join_counted("; ", described, "part", "no parts"), max_length)
+        return clean_text(_join_counted("; ", described, _PART_PHRASES), max_length)
     if isinstance(value, Mapping):
         described = [_describe_member(*pair, max_length) for pair in value.items()]
-        return clean_text(_join_counted("; ", described, "entry", "no entries"), max_length)
+        return clean_text(_join_counted("; ", described, _ENTRY_PHRASES), max_length)
     if isinstance(value, (list, tuple, set, frozenset)):
         described = [_describe_value(item, max_length) for item in value]
-        return clean_text(_join_counted(", ", described, "item", "empty list"), max_length)
+        return clean_text(_join_counted(", ", described, _ITEM_PHRASES), max_length)
     if type(value).__module__.partition(".")[0] in _PYDANTIC_PACKAGES and _find_field_names(value) is None:
-        return mark_off(clean_text(value, max_length))  # an address, as HttpUrl
+        return _describe_text(value, max_length)  # an address, as HttpUrl
     if max_length < _NO_LIMIT:
-        return f"a {type(value).__name__}"  # its repr may hold anything
+        return PHRASES["value.other"].format(type(value).__name__)  # its repr may hold anything
     raise _CannotDescribe(f"a {type(value).__name__}")
 
 
-def _join_counted(separator: str, described: list[str], unit: str, nothing: str) -> str:
+def _join_counted(separator: str, described: list[str], phrases: tuple[str, str, str]) -> str:
     """Return the members of a value after their number, so that nothing behind them can be taken for one of them."""
+    none, one, several = phrases
     if not described:
-        return nothing
-    units = unit if len(described) == 1 else f"{unit.removesuffix('y')}ies" if unit.endswith("y") else f"{unit}s"
-    return f"{len(described)} {units}: {separator.join(described)}"
+        return PHRASES[none]
+    if len(described) == 1:
+        return PHRASES[one].format(described[0])
+    return PHRASES[several].format(len(described), separator.join(described))
 
 
 def _describe_bytes(value: bytes | bytearray | memoryview) -> str:
     data = bytes(value)
-    size = f"{len(data)} byte{'' if len(data) == 1 else 's'}"
-    return f"{size}, SHA-256 begins {hashlib.sha256(data).hexdigest()[:8]}" if data else size
+    size = PHRASES["value.byte" if len(data) == 1 else "value.bytes"].format(len(data))
+    return PHRASES["value.digest"].format(size, hashlib.sha256(data).hexdigest()[:8]) if data else size
 
 
 def _describe_member(name: object, value: object, max_length: int) -> str:
     key = _describe_value(name, max_length)
-    return f"{key}: {REDACTED if _is_secret(str(name), value) else _describe_value(value, max_length)}"
+    return f"{key}: {_hide_secret(max_length) if _is_secret(str(name), value) else _describe_value(value, max_length)}"
 
 
 def _find_field_names(value: object) -> list[str] | None:

@@ -14,6 +14,7 @@ from msgspec import UNSET
 from ..errors import AaepError, LocalProtocolError
 from ..journal.base import JournalError
 from ..protocol.events import ToolCompleted, ToolInvoked
+from ..text.actions import describe_undone
 from ..text.summaries import (
     Summaries,
     SummaryLike,
@@ -72,7 +73,9 @@ class Call:
         "_expected_seconds",
         "_host",
         "_irreversible",
+        "_is_handed_over",
         "_is_skipped",
+        "_on_handover",
         "_on_ready",
         "_result",
         "_risk",
@@ -93,12 +96,17 @@ class Call:
         irreversible: bool,
         ask: Ask | None = None,
         on_ready: Callable[[], None] | None = None,
+        on_handover: Callable[[], None] | None = None,
         summary: SummaryLike = None,
         args: str = "",
         description: str | None = None,
         expected_seconds: float | None = None,
     ) -> None:
-        """``on_ready`` is called last before the tool is announced, and may raise."""
+        """
+        ``on_ready`` is called before the tool is announced, and last before it runs, and may raise.
+
+        ``on_handover`` is called when what the tool does is yet to be done by what it returned.
+        """
         self.name = name
         self.id = call_id
         self.is_running = False
@@ -107,6 +115,8 @@ class Call:
         self._irreversible = irreversible
         self._ask = ask
         self._on_ready = on_ready
+        self._on_handover = on_handover
+        self._is_handed_over = False
         self._summary = summary
         self._args = clean_text(args) if args else ""
         self._description = description
@@ -133,10 +143,12 @@ class Call:
                 f"For a block, write `async with`. For a tool, {how_to_wait(self.name)}.",
             )
             blocking.arrived.wait()
+        self._check_ready()
 
     async def __aenter__(self) -> Call:
         while (blocking := self._try_begin()) is not None:
             await blocking.arrived
+        self._check_ready()
         return self
 
     def __exit__(self, _type: type[BaseException] | None, error: BaseException | None, _: TracebackType | None) -> None:
@@ -181,6 +193,18 @@ class Call:
             if self._ask is not None:
                 host.questions.call_began(self._ask)
         return None
+
+    def _check_ready(self) -> None:
+        """Raise if what would run now is not what was agreed to: those who heard of the call may have changed it."""
+        if self._on_ready is None:
+            return
+        try:
+            self._on_ready()
+        except LocalProtocolError:
+            text = describe_undone([self._label])
+            with suppress(LocalProtocolError):  # the session ends what is left open
+                self._complete("error", Summaries(text, text, text), "not_done", error_message=text)
+            raise
 
     def _commit(self) -> None:
         """Wait until the yes and the announcement are kept, so that nothing is said to be undone that was done."""
@@ -257,10 +281,27 @@ class Call:
                 f"The session of {self.name} is over, so it did not go on. Use up what a tool gives inside the session."
             )
 
+    def hand_over(self) -> None:
+        """Note that what the tool returned does its work later, with the arguments as they are now."""
+        self._is_handed_over = True
+        if self._on_handover is None:
+            return
+        try:
+            self._on_handover()
+        except LocalProtocolError as error:
+            self.end(error)
+            raise
+
+    def _check_handed_over(self) -> None:
+        """Raise if the arguments were changed before what the tool returned begins."""
+        if self._is_handed_over:
+            self._check_ready()
+
     def run_generator(self, generator: Generator[Any, Any, Any]) -> Generator[Any, Any, Any]:
         """Run a generator in this block, which ends with it; each step is one that may still be taken."""
         advance, sent = generator.send, None
         try:
+            self._check_handed_over()
             while True:
                 self.check_running()
                 try:
@@ -288,6 +329,7 @@ class Call:
         sent = None
         try:
             async with aclosing(generator):
+                self._check_handed_over()
                 while True:
                     self.check_running()
                     try:
@@ -309,11 +351,12 @@ class Call:
         """Await something in this block, which ends with it."""
         try:
             if not asyncio.isfuture(awaitable):  # which runs by itself
-                if not self.is_running and asyncio.iscoroutine(awaitable):
-                    awaitable.close()
                 self.check_running()
+                self._check_handed_over()
             value = await awaitable
         except BaseException as error:
+            if asyncio.iscoroutine(awaitable):
+                awaitable.close()  # which does nothing to one that has ended
             self.end(error)
             raise
         self.end(None)

@@ -21,7 +21,8 @@ from ..errors import AaepError, LocalProtocolError
 from ..protocol.events import ToolInvoked
 from ..protocol.rules import pattern_test
 from ..runtime.ids import new_id
-from ..text.phrases import PHRASES, ensure_full_stop, humanize_name, shorten_action
+from ..text.actions import shorten_action
+from ..text.phrases import PHRASES, ensure_full_stop, humanize_name
 from ..text.summaries import SummaryLike, clean_text
 from .questions import Answer, Ask, build_confirmation
 from .session import Session
@@ -137,14 +138,14 @@ class Tool:
             if self._target.owner is not None:
                 owner = self._describe_owner(others.pop(self._target.owner), LocalProtocolError)
             told = "; ".join(part for part in (owner, describe_all(others)) if part)
-            action = f"{self._purpose} With {told or 'nothing more'}."
+            action = f"{self._purpose} {PHRASES['with'].format(told or PHRASES['with.nothing'])}"
         return action, self._fill(self._consequence, arguments) or self._unstated_consequence
 
     @property
     def _purpose(self) -> str:
         """What the tool is for: the first sentence of its docstring, or else its name."""
         sentence = self._first_sentence
-        return ensure_full_stop(sentence) if sentence else f"Use {humanize_name(self.name)}."
+        return ensure_full_stop(sentence) if sentence else PHRASES["tool.use"].format(humanize_name(self.name))
 
     @property
     def _short_name(self) -> str:
@@ -199,7 +200,7 @@ class Tool:
             is_same = False
         if not is_same:
             raise LocalProtocolError(
-                f"The arguments of {self.name} changed while the user was asked, so it did not run. Ask again."
+                f"The arguments of {self.name} changed after the user was asked, so it did not run. Ask again."
             )
 
     def _check_template(self, template: str | None) -> None:
@@ -352,6 +353,7 @@ class _Attempt:
             irreversible=self._tool.irreversible,
             ask=self.ask,
             on_ready=self._check_unchanged,
+            on_handover=self._look_again,
             summary=self._summary,
             args=self._args,
             description=self._tool.description,
@@ -363,6 +365,12 @@ class _Attempt:
         if self.ask is not None:
             self._tool.check_unchanged(self._before, self._question, self._arguments)
 
+    def _look_again(self) -> None:
+        """Take what the arguments hold now for what was agreed to: the tool itself may have changed them."""
+        if self.ask is not None:
+            self._before = self._tool.take_snapshot(self._arguments)
+            self._question = self._tool.compose_question(self._arguments)
+
 
 def _find_description(function: Callable[..., Any]) -> str | None:
     """Return the docstring of a function; that of ``functools.partial`` says nothing of what it calls."""
@@ -373,16 +381,20 @@ def _find_description(function: Callable[..., Any]) -> str | None:
 
 def _end_with_result(block: Call, result: Any) -> Any:
     """End a block with what its function returned; what a lazy result does it has yet to do."""
-    if isinstance(result, (map, filter)):
+    if isinstance(result, (map, filter, zip, enumerate)) or type(result).__module__ == "itertools":
         result = (item for item in result)
     if isinstance(result, Future):
         result.add_done_callback(block.end_with_future)
         return result
+    run: Callable[[Any], Any] | None = None
     if inspect.isawaitable(result):
-        return block.run_awaitable(result)
-    if inspect.isgenerator(result):
-        return block.run_generator(result)
-    if inspect.isasyncgen(result):
-        return block.run_async_generator(result)
+        run = block.run_awaitable
+    elif inspect.isgenerator(result):
+        run = block.run_generator
+    elif inspect.isasyncgen(result):
+        run = block.run_async_generator
+    if run is not None:
+        block.hand_over()
+        return run(result)
     block.end(None)
     return result

@@ -10,6 +10,7 @@ from msgspec import UNSET
 from ..errors import AaepError
 from ..identity.peer import HUB_AGENT_ID
 from ..protocol.messages import SubscriptionClose, SubscriptionRejected
+from ..text.imitation import guard_name
 from ..text.phrases import PHRASES, describe_close_reason, describe_goodbye, ensure_full_stop
 from ..text.sanitize import sanitize
 
@@ -104,7 +105,7 @@ class ProducerClosed(Exception):
 
 def describe_close(message: SubscriptionClose, agent_id: str, name: str = "") -> str:
     """Return the sentence for a subscription that the producer closed; an unknown reason code is quoted."""
-    text = describe_goodbye(sanitize(message.reason_code), sanitize(name))
+    text = describe_goodbye(sanitize(message.reason_code), guard_name(name))
     standard = describe_close_reason(message.reason_code, is_hub=agent_id == HUB_AGENT_ID)
     details = "" if message.reason_message is UNSET else sanitize(message.reason_message)
     return f"{text} {details}" if details and details not in (standard, text) else text

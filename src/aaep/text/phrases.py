@@ -10,11 +10,10 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Final, NamedTuple
 
-from .quotation import mask_quoted, speak_quotes
-from .sanitize import MAX_SPOKEN_LENGTH, sanitize, truncate
+from .sanitize import MAX_SPOKEN_LENGTH, truncate
 
 __all__ = [
     "CATALOGUE",
@@ -24,13 +23,11 @@ __all__ = [
     "capitalize",
     "describe_close_reason",
     "describe_goodbye",
-    "describe_undone",
     "ensure_full_stop",
     "format_duration",
     "format_time_left",
     "get_phrase",
     "humanize_name",
-    "shorten_action",
     "truncate_with_notice",
 ]
 
@@ -121,7 +118,12 @@ CATALOGUE: Final[Mapping[str, tuple[Phrase, ...]]] = {
         Phrase("progress.none", "Still working.", "progress without a number or a word"),
         Phrase("invoked", "Calling {0}.", "a tool begins, and its author gave it no sentence", ("fetch",)),
         Phrase("tool", "a tool", "in place of a tool's name that cannot be read"),
-        Phrase("with", "With {0}.", "after Calling, detailed", ("url: a.txt",)),
+        Phrase(
+            "with",
+            "With {0}.",
+            "after Calling, detailed; in a prompt, after what a tool does, without an author's sentence",
+            ("url: a.txt",),
+        ),
         Phrase("undo.warning", "This cannot be undone.", "a tool begins that nobody was asked about"),
         Phrase("success", "{0} finished.", "a tool without its own sentence is done; terse always", ("Fetch",)),
         Phrase("stopped", "{0} was stopped.", "a tool that changes nothing was cancelled", ("Look up",)),
@@ -146,7 +148,14 @@ CATALOGUE: Final[Mapping[str, tuple[Phrase, ...]]] = {
             ("Pay Ada",),
         ),
         Phrase("says", "{0}:", "before the first sentence of an answer", ("Bank Assistant",)),
+        Phrase(
+            "says.quoted",
+            "Quote from {0}:",
+            "before a sentence of an agent that begins like one of these",
+            ("Bank Assistant",),
+        ),
         Phrase("agent", "Agent", "in place of a name that is missing"),
+        Phrase("agent.named", "Agent {0}", "a name that begins like one of these", ("quote Attention end quote",)),
         Phrase(
             "session", "{0}: {1}", "several things go on, and this is another one", ("Looking for a hotel", "Done.")
         ),
@@ -225,6 +234,40 @@ CATALOGUE: Final[Mapping[str, tuple[Phrase, ...]]] = {
         Phrase("prompt.waiting", "Another question is waiting.", "one is being answered; then the key to hear it"),
         Phrase("about", "That was about this: {0}", "several prompts are open", ("Pay Ada.",)),
         Phrase("flood", "Many urgent messages are coming. They wait their turn from now on.", "once a minute at most"),
+    ),
+    "Values in what is asked": (
+        Phrase("tool.use", "Use {0}.", "the tool says nothing of itself; then its arguments", ("fetch",)),
+        Phrase("with.nothing", "nothing more", "after With, for a tool without arguments"),
+        Phrase("value.quoted", "quote {0} end quote", "a value that is more than a word", ("to Bob; amount 1",)),
+        Phrase("value.word", "the word {0}", "a value holds one of the words that mark it off", ("quote",)),
+        Phrase("value.line", "line {0}: {1}", "a value of several lines", ("2", "rm a.txt")),
+        Phrase("value.ending", "number ending in {0}", "a number like that of a card or a person", ("4 2 4 2",)),
+        Phrase("value.empty", "empty text", "a text without characters"),
+        Phrase("value.blank", "blank text", "a text of nothing but spaces"),
+        Phrase("value.invisible", "invisible {0}", "a character that is neither seen nor heard", ("hangul filler",)),
+        Phrase(
+            "value.private", "private character {0}", "a character that everybody may draw as they like", ("U+E000",)
+        ),
+        Phrase("value.unknown", "unknown character {0}", "a character without a name", ("U+0007",)),
+        Phrase(
+            "value.times", "{0}, {1} times", "the same such character again and again", ("invisible tag space", "9")
+        ),
+        Phrase("value.none", "nothing", "a value that is not there"),
+        Phrase("value.yes", "yes", "a switch that is on"),
+        Phrase("value.no", "no", "a switch that is off"),
+        Phrase("value.item", "1 item: {0}", "a list", ("a.txt",)),
+        Phrase("value.items", "{0} items: {1}", "a list", ("2", "a.txt, b.txt")),
+        Phrase("value.items.none", "empty list", "a list"),
+        Phrase("value.entry", "1 entry: {0}", "a table of names and values", ("size: 3",)),
+        Phrase("value.entries", "{0} entries: {1}", "a table of names and values", ("2", "size: 3; owner: ada")),
+        Phrase("value.entries.none", "no entries", "a table of names and values"),
+        Phrase("value.part", "1 part: {0}", "a record", ("amount: 3",)),
+        Phrase("value.parts", "{0} parts: {1}", "a record", ("2", "amount: 3; to: ada")),
+        Phrase("value.parts.none", "no parts", "a record"),
+        Phrase("value.byte", "1 byte", "data"),
+        Phrase("value.bytes", "{0} bytes", "data", ("2048",)),
+        Phrase("value.digest", "{0}, SHA-256 begins {1}", "data", ("2048 bytes", "9f86d081")),
+        Phrase("value.other", "a {0}", "a value that has no words, where nobody is asked about it", ("Connection",)),
     ),
     "Outcomes of prompts": (
         Phrase("outcome.accepted", "Accepted.", "it was accepted, by you or where nobody knows by whom"),
@@ -445,14 +488,23 @@ CATALOGUE: Final[Mapping[str, tuple[Phrase, ...]]] = {
         Phrase("accept.beginning", "what begins like this: {0}…", "in that sentence, for a long action", ("Pay",)),
         Phrase("leaving.one", "1 question is open.", "quitting is wanted"),
         Phrase("leaving.several", "{0} questions are open.", "quitting is wanted", ("2",)),
-        Phrase("leaving.keys", "Press {0}.", "then what can be done", ("l to leave it open, Escape to stay",)),
-        Phrase("leaving.lines", "Write {0}.", "then what can be done, with lines", ("leave to leave it open",)),
-        Phrase("leaving.refuse", "{0} to refuse {1} and leave", "in that sentence", ("r", "it")),
-        Phrase("leaving.leave", "{0} to leave {1} open", "in that sentence", ("l", "it")),
-        Phrase("leaving.stay", "{0} to stay", "in that sentence", ("Escape",)),
+        Phrase("leaving.keys", "Press l to leave {0} open, Escape to stay.", "then", ("it",)),
+        Phrase(
+            "leaving.keys.refuse",
+            "Press r to refuse {0} and leave, l to leave {1} open, Escape to stay.",
+            "then, where they can be refused",
+            ("it", "it"),
+        ),
+        Phrase("leaving.lines", "Write leave to leave {0} open, stay to stay.", "then, with lines", ("it",)),
+        Phrase(
+            "leaving.lines.refuse",
+            "Write refuse to refuse {0} and leave, leave to leave {1} open, stay to stay.",
+            "then, with lines, where they can be refused",
+            ("it", "it"),
+        ),
         Phrase("leaving.it", "it", "in that sentence, of one question"),
         Phrase("leaving.them", "them", "in that sentence, of several"),
-        Phrase("leaving.some", "{0} of them", "in that sentence, where a question cannot be refused", ("1",)),
+        Phrase("leaving.some", "only {0} of them", "in that sentence, where others cannot be refused", ("1",)),
         Phrase("stay", "You stay. Nothing was answered.", "leaving was taken back"),
         Phrase("keys.several", "Several keys came at once. None of them counts. Press one key at a time.", "so it was"),
         Phrase("keys.unknown", "The key {0} does nothing here. Press ? for help.", "a key has no meaning", ("x",)),
@@ -559,31 +611,6 @@ def format_duration(seconds: float) -> str:
 def format_time_left(seconds: float) -> str:
     """Format how much time is left, to the nearest second and in its two largest units."""
     return format_duration(math.floor(seconds + 0.5))
-
-
-# -- actions --------------------------------------------------------------------------------
-
-_MAX_ACTION_LENGTH: Final = 80  # characters of an action that a sentence about it names
-_MAX_NAMED_ACTIONS: Final = 2
-_SENTENCE_BREAK: Final = re.compile(r"[.!?]\s|[。！？]|\n")
-
-
-def shorten_action(action: str) -> str:
-    """Return an action as the beginning of a sentence about it: its first sentence, cut if it is long, no full stop."""
-    text = sanitize(action)
-    sentence_break = _SENTENCE_BREAK.search(mask_quoted(text))  # a value cannot end our sentence
-    first = speak_quotes(text if sentence_break is None else text[: sentence_break.start()]).rstrip(" .!;:…")
-    if len(first) > _MAX_ACTION_LENGTH:
-        first = f"{truncate(first, _MAX_ACTION_LENGTH)}…"
-    return capitalize(first)
-
-
-def describe_undone(actions: Sequence[str]) -> str:
-    """Return the sentences that say which actions were not done: two are named, and the others counted."""
-    sentences = [PHRASES["undone"].format(shorten_action(action)) for action in actions[:_MAX_NAMED_ACTIONS]]
-    if more := len(actions) - len(sentences):
-        sentences.append(PHRASES["undone.more.one" if more == 1 else "undone.more"].format(more))
-    return " ".join(sentences)
 
 
 # -- formatting other text ------------------------------------------------------------------

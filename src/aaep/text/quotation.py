@@ -11,9 +11,10 @@ from __future__ import annotations
 import re
 from typing import Final
 
+from .phrases import PHRASES
 from .sanitize import sanitize
 
-__all__ = ["mark_off", "mask_quoted", "speak_quotes", "speak_structure"]
+__all__ = ["mark_off", "mask_quoted", "quote_whole", "speak_quotes", "speak_structure"]
 
 _APOSTROPHE: Final = "'"
 _INNER_MARKS: Final = re.compile("[“”]")
@@ -29,15 +30,16 @@ _OWN_WORDS: Final = frozenset(
     "refused reversible risk undo undone unquote yes".split()
 )
 _INNER_BREAK: Final = "\x00"  # a line break inside a value, while the lines around it are counted
+_INDENTED_LINE: Final = re.compile(PHRASES["value.line"].format(r"\d+", " +"))
 _IMITATED_MARK: Final = re.compile(r"\b(?=(?:un)?quotes?\b|line \d)", re.IGNORECASE)
 
 
 def mark_off(text: str) -> str:
     """Return a value as it stands in a sentence: as it is if it is a plain word, else between quotation marks."""
     if not text:
-        return "empty text"
+        return PHRASES["value.empty"]
     if text.isspace():
-        return "blank text"
+        return PHRASES["value.blank"]
     if _PLAIN_WORD.fullmatch(text) and _OWN_WORDS.isdisjoint(_LETTERS.findall(text.casefold())):
         return text
     return f"“{_INNER_MARKS.sub(_APOSTROPHE, text)}”"
@@ -45,7 +47,12 @@ def mark_off(text: str) -> str:
 
 def speak_quotes(text: str) -> str:
     """Return a text of one line in which quotation marks are words, and no word of a quoted text is taken for one."""
-    return _QUOTED.sub(lambda match: f"quote {_IMITATED_MARK.sub('the word ', match[1].strip())} end quote", text)
+    return _QUOTED.sub(lambda match: PHRASES["value.quoted"].format(_disarm_marks(match[1].strip())), text)
+
+
+def quote_whole(text: str) -> str:
+    """Return a text as a quotation in words, with what is quoted in it."""
+    return PHRASES["value.quoted"].format(_disarm_marks(_INNER_MARKS.sub(_APOSTROPHE, text)))
 
 
 def mask_quoted(text: str) -> str:
@@ -68,9 +75,14 @@ def speak_structure(text: str) -> str:
 
 
 def _speak_value(match: re.Match[str]) -> str:
-    value = _IMITATED_MARK.sub("the word ", match[1])
+    value = _disarm_marks(match[1])
     spoken = (_number_lines(value) or value.strip()).replace("\n", _INNER_BREAK)
-    return f"quote {spoken} end quote"
+    return PHRASES["value.quoted"].format(spoken)
+
+
+def _disarm_marks(value: str) -> str:
+    """Return a value in which the words that mark values off are said to be words."""
+    return _IMITATED_MARK.sub(PHRASES["value.word"].format(""), value)
 
 
 def _number_lines(text: str) -> str:
@@ -78,13 +90,14 @@ def _number_lines(text: str) -> str:
     lines = [(number, line) for number, line in enumerate(text.splitlines(), start=1) if sanitize(line)]
     if len(lines) < 2:
         return ""
-    return "".join(f"\nline {number}: {line.expandtabs(4).rstrip()}" for number, line in lines) + "\n"
+    numbered = [PHRASES["value.line"].format(number, line.expandtabs(4).rstrip()) for number, line in lines]
+    return "".join(f"\n{line}" for line in numbered) + "\n"
 
 
 def _sanitize_line(line: str) -> str:
     """Return a line sanitized; the indentation behind its number is kept for the eye and for braille."""
-    numbered = re.match(r"(line \d+: )( +)", line)
+    numbered = _INDENTED_LINE.match(line)
     if numbered is None:
         return sanitize(line)
     code = sanitize(line[numbered.end() :])
-    return f"{numbered[1]}{numbered[2]}{code}" if code else ""
+    return f"{numbered[0]}{code}" if code else ""

@@ -11,6 +11,8 @@ import re
 from collections.abc import Iterable, Iterator
 from typing import Final
 
+from .phrases import PHRASES
+
 __all__ = [
     "HARMLESS_TEXTS",
     "REDACTED",
@@ -23,6 +25,7 @@ __all__ = [
 ]
 
 REDACTED: Final = "[redacted]"
+_TOLD_DIGITS: Final = 4  # at the end of a number
 
 # The words of a name: of getHTTPHeader2, get, HTTP, Header.
 _NAME_WORD: Final = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[^\W\d_A-Za-z]+")
@@ -201,15 +204,18 @@ def is_secret_name(name: str) -> bool:
 
 def find_secrets(text: str) -> Iterator[tuple[int, int]]:
     """Yield the start and end of each part of the text that looks like a secret."""
+    return (match.span(match.lastgroup or 0) for match in _find_matches(text))
+
+
+def _find_matches(text: str) -> Iterator[re.Match[str]]:
     if not may_contain_secret(text):
         return
     for match in _SECRET_PATTERN.finditer(text):
-        group = match.lastgroup
-        if group == "card":
+        if match.lastgroup == "card":
             digits = re.sub("[ -]", "", match["card"])
             if not _is_luhn_valid(digits) or len(set(digits)) == 1:
                 continue
-        yield match.span(group) if group else match.span()
+        yield match
 
 
 def find_safe_length(text: str, size: int, before: str = "", *, complete_only: bool = False) -> int:
@@ -237,14 +243,26 @@ def _find_safe_length(text: str, size: int, *, complete_only: bool) -> int:
     return size if partial_secret is None else min(size, partial_secret.start())
 
 
-def redact(text: str) -> str:
-    """Return the text with every secret replaced."""
+def redact(text: str, *, tells_ending: bool = False) -> str:
+    """
+    Return the text with every secret replaced.
+
+    With ``tells_ending`` numbers of cards and persons are replaced by their last digits, by which somebody who
+    knows them can check them.
+    """
     # Removing one secret can uncover another right after it.
-    while spans := [*find_secrets(text)]:
+    while matches := [*_find_matches(text)]:
         parts = []
         end = 0
-        for start, stop in spans:
-            parts += [text[end:start], REDACTED]
+        for match in matches:
+            start, stop = match.span(match.lastgroup or 0)
+            is_told = tells_ending and match.lastgroup in ("card", "ssn")
+            parts += [text[end:start], _tell_ending(match[0]) if is_told else REDACTED]
             end = stop
         text = "".join([*parts, text[end:]])
     return text
+
+
+def _tell_ending(number: str) -> str:
+    """Return how a number ends, in words."""
+    return PHRASES["value.ending"].format(" ".join(re.sub("[ -]", "", number)[-_TOLD_DIGITS:]))

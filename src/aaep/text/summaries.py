@@ -14,16 +14,15 @@ from collections.abc import Iterable, Mapping, Sequence
 from functools import lru_cache
 from typing import Any, Final, NamedTuple, TypeAlias
 
+from .actions import describe_undone, shorten_action
 from .languages import language_direction
 from .phrases import (
     PHRASES,
     capitalize,
-    describe_undone,
     ensure_full_stop,
     format_duration,
     get_phrase,
     humanize_name,
-    shorten_action,
 )
 from .redaction import may_contain_secret, redact
 from .sanitize import LANG_MARKUP, MAX_SPOKEN_LENGTH, truncate
@@ -89,8 +88,12 @@ STATE_SUMMARIES: Final[Mapping[str, Summaries]] = {
 MAX_TERSE_WORDS: Final = 8  # of an author's sentence that is said at the terse verbosity too
 
 
-def clean_text(text: object, max_length: int = 16_384) -> str:
-    """Make text fit to be sent: normal form C (I18N-026), secrets redacted, no disguises, bounded length."""
+def clean_text(text: object, max_length: int = 16_384, *, tells_ending: bool = False) -> str:
+    """
+    Make text fit to be sent: normal form C (I18N-026), secrets redacted, no disguises, bounded length.
+
+    With ``tells_ending`` the last digits of card numbers and the like are told.
+    """
     cleaned = str(text)
     if not (cleaned.isascii() and cleaned.isprintable()):
         cleaned = unicodedata.normalize("NFC", _UNSAFE_CHARACTER.sub(" ", _LINE_BREAK.sub("\n", cleaned)))
@@ -99,7 +102,7 @@ def clean_text(text: object, max_length: int = 16_384) -> str:
     if "<" in cleaned:
         cleaned = LANG_MARKUP.sub(lambda match: f"< {match[0][1:]}", cleaned)  # I18N-041
     if may_contain_secret(cleaned):
-        cleaned = redact(cleaned)
+        cleaned = redact(cleaned, tells_ending=tells_ending)
     return cleaned if len(cleaned) <= max_length else cleaned[: max_length - 1] + "…"
 
 
