@@ -5,8 +5,7 @@ from __future__ import annotations
 import asyncio
 import functools
 import threading
-from collections.abc import Callable, Coroutine, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Coroutine
 from pathlib import Path
 from typing import Any
 
@@ -14,49 +13,16 @@ import pytest
 
 from aaep import Producer
 from aaep.errors import LocalProtocolError
-from aaep.hub.hub import Hub
 from aaep.hub.settings import HubSettings
 from aaep.journal.base import JournalError
-from aaep.journal.memory import MemoryJournal
 from aaep.journal.sqlite import SqliteJournal
 from aaep.protocol.events import OutputStreaming, ProgressUpdated
 from aaep.testing import Listener
+from tests.waiting import WatchedJournal, stalled, start_agent
 
 MAX_BYTES = 8 * 1024
 SENTENCE = "The statement of another month of the year was read. "
 COUNT = 400  # sentences, whose events are many times as long as may wait
-
-
-class WatchedJournal(MemoryJournal):
-    """A journal that tells when an agent's thread waits for room: it looks whether the journal can be written then."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.waiting: set[str] = set()
-        self.somebody_waits = threading.Event()
-
-    def flush(self) -> bool:
-        self.waiting.add(threading.current_thread().name)
-        if threading.current_thread().name == "agent":
-            self.somebody_waits.set()
-        return super().flush()
-
-
-@contextmanager
-def stalled(hub: Hub) -> Iterator[None]:
-    """Stop the loop of a hub for the block."""
-    is_stalled, may_go_on = threading.Event(), threading.Event()
-
-    def stall() -> None:
-        is_stalled.set()
-        may_go_on.wait(60)
-
-    hub.call_soon(stall)
-    assert is_stalled.wait(30)
-    try:
-        yield
-    finally:
-        may_go_on.set()
 
 
 def in_event_loop(test: Callable[[], Coroutine[Any, Any, None]]) -> Callable[[], None]:
@@ -67,20 +33,6 @@ def in_event_loop(test: Callable[[], Coroutine[Any, Any, None]]) -> Callable[[],
         asyncio.run(test())
 
     return run
-
-
-def start_agent(run: Callable[[], object]) -> tuple[threading.Thread, list[BaseException]]:
-    errors: list[BaseException] = []
-
-    def guarded() -> None:
-        try:
-            run()
-        except BaseException as error:
-            errors.append(error)
-
-    thread = threading.Thread(target=guarded, name="agent", daemon=True)
-    thread.start()
-    return thread, errors
 
 
 def count_bytes(journal: Any) -> int:
