@@ -423,7 +423,7 @@ class Hub:
         if rejection is not None:
             return rejection
         subscription_id = "sub_" + secrets.token_hex(16)
-        active = self.subscriptions.count_taken_places(peer, self.offer.max_subscriptions or 0)
+        active = self._count_taken_places(peer)
         answer = negotiation.negotiate(message, restrict_offer(peer, self.signed_offer), subscription_id, active=active)
         if isinstance(answer, SubscriptionAccepted):
             terms = answer.honored_capabilities
@@ -600,8 +600,7 @@ class Hub:
             raise Unauthorised(MAY_NOT_LISTEN)
         if not self.settings.allow_bare:
             raise UnknownSubscription("There is no stream without a subscription here. Subscribe first.")
-        places = self.offer.max_subscriptions or 0
-        if self.subscriptions.count_taken_places(peer, places) >= places:
+        if self._count_taken_places(peer) >= (self.offer.max_subscriptions or 0):
             raise UnknownSubscription("There are too many readers. Try again later.")
         rate = self.offer.max_events_per_second
         terms = msgspec.structs.replace(DEFAULT_CAPABILITIES, max_events_per_second=UNSET if rate is None else rate)
@@ -611,6 +610,10 @@ class Hub:
         subscription.is_bare = True
         self._begin(subscription)
         return subscription
+
+    def _count_taken_places(self, peer: Peer) -> int:
+        most = self.settings.max_subscriptions_per_principal
+        return self.subscriptions.count_taken_places(peer, self.offer.max_subscriptions or 0, most)
 
     def _expect_reader(self, subscription: Subscription) -> None:
         """End a subscription unless a reader connects within the resume window."""
