@@ -40,8 +40,7 @@ _random: Final = random.SystemRandom()
 
 FIRST_RETRY_DELAY: Final = 0.5  # seconds
 MAX_RETRY_DELAY: Final = 15.0  # seconds
-FLUSH_TIMEOUT: Final = 2.0  # seconds for the hub to take some of the events that are left before closing ...
-MAX_FLUSH_TIME: Final = 10.0  # ... and all of them
+FLUSH_TIMEOUT: Final = 2.0  # seconds to send all events before closing
 LAST_SEND_TIMEOUT: Final = 0.5  # seconds to send the last messages of a connection
 POLL_INTERVAL: Final = 0.01  # seconds between checks for unsent bytes
 
@@ -60,7 +59,6 @@ class _HubConversation(Conversation):
         self._sessions = hub.sessions
         self._backlog = hub.delivery.backlog
         self._unsent_bytes = 0
-        self.sent_bytes = 0
 
     def _frame_line(self, _event_id: str, data: bytes) -> bytes:
         # Compact JSON contains no line breaks.
@@ -86,7 +84,6 @@ class _HubConversation(Conversation):
         size = min(len(line), self._unsent_bytes)  # none, once the connection is lost
         self._unsent_bytes -= size
         self._backlog.release(size)
-        self.sent_bytes += len(line)
 
     def mark_lost(self) -> None:
         """Record that the connection is lost, and let go of who waits for it."""
@@ -132,17 +129,11 @@ class HubAttachment:
         if self._task.done() or not (self._attached.is_set() or self._hub.sessions.unheard_by_hub()):
             return
         with contextlib.suppress(TimeoutError):  # the hub is unavailable; the journal keeps the events
-            async with asyncio.timeout(FLUSH_TIMEOUT) as limit:
+            async with asyncio.timeout(FLUSH_TIMEOUT):
                 await self._attached.wait()
                 self._hub.delivery.route_all()
-                loop = asyncio.get_running_loop()
-                end = loop.time() + MAX_FLUSH_TIME
-                sent_bytes = 0
                 while not self._is_all_sent():
                     await asyncio.sleep(POLL_INTERVAL)  # there is no notification for this
-                    if self._current is not None and self._current.sent_bytes > sent_bytes:
-                        sent_bytes = self._current.sent_bytes
-                        limit.reschedule(min(end, loop.time() + FLUSH_TIMEOUT))
                 self._hub.sessions.mark_heard_by_hub()
 
     def _is_all_sent(self) -> bool:
