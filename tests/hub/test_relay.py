@@ -47,6 +47,7 @@ from aaep.transports.duplex_server import ALLOWED_MESSAGES
 from aaep.transports.options import ConnectOptions
 from tests.asking import ANSWERS, renegotiation, reply
 from tests.serving import served
+from tests.waiting import WatchedJournal, stalled, start_agent
 
 LONG = 60.0
 
@@ -832,6 +833,33 @@ def test_an_agent_that_lives_for_a_moment_is_heard(place: str, size: int) -> Non
             session.write(text)
         listener.wait(of(session, "session.completed"))
         assert listener.output == text
+
+
+def test_an_agent_waits_while_its_hub_stands_still_and_nothing_is_lost(tmp_path: Path) -> None:
+    """What it has said is bounded on its way, and readers of the hub get all of it once the hub goes on."""
+    journal = WatchedJournal()
+    count_of_sentences = 3000
+    with serving(f"unix://{tmp_path}/hub.sock") as (hub, url):
+        listener = reader(hub)
+        with Producer("bank", hub=url, journal=journal) as agent:
+            agent.reader().wait(LONG)
+
+            def speak() -> None:
+                with agent.session("Reading.") as session, session.output() as out:
+                    for _ in range(count_of_sentences):
+                        out.write("A month was read. ")
+
+            with stalled(hub):
+                speaking, errors = start_agent(speak)
+                assert journal.somebody_waits.wait(LONG)
+                assert speaking.is_alive()
+                said = len(journal.read(limit=10**6))
+            speaking.join(LONG)
+            listener.wait_for_end(timeout=LONG)
+        assert errors == []
+        assert said < count_of_sentences / 2
+        assert listener.output == "A month was read. " * count_of_sentences
+        assert listener.findings() == []
 
 
 def test_a_session_in_which_nothing_happens_outlives_a_restart_of_the_hub(tmp_path: Path) -> None:

@@ -119,20 +119,33 @@ def test_t4_who_only_connects_can_fill_neither_the_log_nor_the_hub() -> None:
             hub.kill()
 
 
-def test_t4_one_user_cannot_take_every_place(name: str, folder: Path) -> None:
-    """Mallory subscribes until she is refused; for Ada there is room."""
+def take_places(bank: Bank, user: str) -> int:
+    """Subscribe until it is refused; return how often it was not."""
+    for taken in range(41):
+        try:
+            bank.reader(user)
+        except AssertionError as refusal:
+            assert "rate_limit" in str(refusal)
+            return taken
+    raise AssertionError("It was never refused.")
+
+
+def test_t4_places_are_shared_so_that_there_is_one_for_who_has_none(name: str, folder: Path) -> None:
+    """Mallory and Eve subscribe until they are refused; for Ada there is room, and for Bob."""
     with Bank(name, folder) as bank:
         hub = bank.producer.hub
         hub.offer = msgspec.structs.replace(hub.offer, max_subscriptions=40)
-        taken = 0
-        with pytest.raises(AssertionError, match="rate_limit"):
-            for _ in range(41):
-                bank.reader("mallory")
-                taken += 1
-        assert taken == 36
-        readers = [bank.reader("ada") for _ in range(4)]
+        assert take_places(bank, "mallory") == 20
+        assert take_places(bank, "eve") == 10
+        readers = [bank.reader(user) for user in ("ada", "ada", "bob", "bob")]
         with readers[0].connect() as stream, bank.producer.session("Working."):
             readers[0].wait(stream, "aaep:agent.session.started")
+
+
+def test_t4_the_places_of_one_user_can_be_set(folder: Path) -> None:
+    with Bank("http", folder, settings=HubSettings(max_subscriptions_per_principal=3)) as bank:
+        assert take_places(bank, "mallory") == 3
+        assert take_places(bank, "ada") == 3
 
 
 def test_t4_replies_without_end_hold_nobody_up(scene: Hall) -> None:

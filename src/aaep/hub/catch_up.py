@@ -226,7 +226,7 @@ class CatchUp:
             greeting_ids = [shaped.event.event_id for shaped, _ in subscription.queue][:-1]
         else:
             greeting_ids = [shaped.event.event_id for shaped in first]
-        subscription.greeting_ids = frozenset(greeting_ids)
+        subscription.greeting_ids = tuple(greeting_ids)
 
     def _enqueue(
         self,

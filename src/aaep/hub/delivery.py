@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import logging
-from collections import deque
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import Final
@@ -16,6 +15,7 @@ from ..protocol.events import Envelope
 from ..protocol.extensions import Registry
 from ..protocol.fields import get_member
 from ..text.sentences import CoalesceHint
+from .backlog import Backlog
 from .sessions import SessionSource
 from .settings import HubSettings
 from .stream import LiveReaders, ReaderTooSlow, Stream, Subscription, write_batches
@@ -65,7 +65,7 @@ class Delivery:
         self._on_slow = on_slow
         self._on_boundary = on_boundary
         self._journal = journal
-        self._published: deque[tuple[SessionSource, Envelope, bytes]] = deque()
+        self.backlog = Backlog(settings.max_backlog_bytes)
         self._is_scheduled = False  # drain() will be called, or the journal will call back
         self._commit_ticket: object = None  # of the commit whose callback is awaited
         self._last_event_id = ""  # of what was routed
@@ -91,7 +91,7 @@ class Delivery:
         """Whether a caller that could publish without end should let the readers catch up first."""
         now = self._clock()
         has_backlog = any(stream.trailing or stream.shaper.lag(now) for stream in self.streams)
-        return len(self._published) > MAX_EVENTS_PER_TURN or has_backlog
+        return not self.backlog.has_room or has_backlog
 
     @property
     def is_idle(self) -> bool:
@@ -99,7 +99,7 @@ class Delivery:
         holds_something = any(
             stream.trailing or stream.new_events or stream.shaper.next_deadline is not None for stream in self.streams
         )
-        return not holds_something and not self._published
+        return not holds_something and not self.backlog
 
     # -- from sessions to streams ------------------------------------------------------------
 
@@ -109,7 +109,7 @@ class Delivery:
         if not self.streams:
             self._last_event_id = event.event_id
             return  # a later subscriber is caught up by the session and from the journal
-        self._published.append((source, event, data))
+        self.backlog.add(source, event, data)
         if not self._is_scheduled:
             self._is_scheduled = True
             try:
@@ -120,7 +120,7 @@ class Delivery:
 
     def drain(self) -> None:
         """Route what was published, once the journal has committed it, and write it to the readers."""
-        count = min(len(self._published), MAX_EVENTS_PER_TURN)
+        count = min(len(self.backlog), MAX_EVENTS_PER_TURN)
         ticket = object()
         on_commit = partial(self._call_soon, partial(self._committed, ticket, count))
         if count and self._journal.call_when_committed(on_commit):
@@ -149,18 +149,18 @@ class Delivery:
         """Route a number of published events, and write."""
         self._is_scheduled = False  # first: what is published from here on schedules again
         now = self._clock()
-        published = self._published
-        while count and published:  # it is empty if the last reader has left meanwhile
-            count -= 1
-            self.route(*published.popleft(), now)
+        published = self.backlog.take(count)  # fewer if the last reader has left meanwhile
+        for source, event, data in published:
+            self.route(source, event, data, now)
         self.deliver(self.streams, now)
-        if published and not self._is_scheduled:
+        self.backlog.release(sum(len(data) for _, _, data in published))
+        if self.backlog and not self._is_scheduled:
             self._is_scheduled = True
             self._call_soon(self.drain)
 
     def route_all(self) -> None:
         """Commit, route and write all that was published so far, at once."""
-        count = len(self._published)
+        count = len(self.backlog)
         if count and not self._journal.flush():
             return  # what no journal has is not told; it is once it is kept
         self._commit_ticket = None
@@ -170,7 +170,7 @@ class Delivery:
         """Commit and route, of each session named, what was published up to an event; keep the rest for later."""
         if not self._journal.flush():  # also for the prompts that are about to be sent again
             return
-        published = [self._published.popleft() for _ in range(len(self._published))]
+        published = self.backlog.take(len(self.backlog))
         self._commit_ticket = None
         last_index = {
             source.session_id: index
@@ -179,14 +179,18 @@ class Delivery:
         }
         now = self._clock()
         rest = []
+        routed_bytes = 0
         for index, (source, event, data) in enumerate(published):
             if index <= last_index.get(source.session_id, -1):
                 self.route(source, event, data, now)
+                routed_bytes += len(data)
             else:
                 rest.append((source, event, data))
-        self._published.extendleft(reversed(rest))
-        self._is_scheduled = bool(rest)
-        if rest:
+        self.backlog.put_back(rest)
+        self.backlog.release(routed_bytes)
+        self._is_scheduled = False  # first: what is published from here on schedules again
+        if self.backlog:
+            self._is_scheduled = True
             self._call_soon(self.drain)
 
     def route(self, source: SessionSource, event: Envelope, data: bytes, now: float) -> None:
@@ -311,4 +315,4 @@ class Delivery:
         if unused:
             self._update_streams()
         if not self.streams:
-            self._published.clear()
+            self.backlog.clear()

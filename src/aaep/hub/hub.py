@@ -20,6 +20,7 @@ import secrets
 import threading
 import time
 from collections.abc import Callable, Coroutine, Sequence
+from contextlib import suppress
 from itertools import count
 from typing import Any, Final, Literal, Protocol, TypeVar
 
@@ -77,6 +78,8 @@ CHEAP_BYTES: Final = 1024  # of a message that takes no time to judge, whatever 
 REFUSAL_LOG_INTERVAL: Final = 60.0  # seconds between two lines about refused replies
 _TRIM_EVERY: Final = 3600.0  # seconds between two looks at what the journal may forget
 _CLOSING: Final = 1.5  # seconds for the servers to close
+MAX_ROOM_WAIT: Final = 10.0  # seconds that a caller waits for room ...
+_ROOM_CHECK: Final = 1.0  # ... and after how many it looks whether it waits in vain
 
 _log: Final = logging.getLogger("aaep.hub")
 
@@ -181,6 +184,30 @@ class Hub:
             self.sessions.discard_withheld(event)
         self.delivery.publish(session, event, data)
 
+    def call_when_room(self, function: Callable[[], None]) -> None:
+        """Call a function on the loop once readers keep up."""
+        self.delivery.backlog.call_when_room(lambda: self.call_soon(function))
+
+    def wait_for_room(self) -> Waitable[None]:
+        """Return what is done once readers keep up, or once the hub is closed."""
+        return self.delivery.backlog.wait_for_room()
+
+    def wait_until_room(self) -> None:
+        """
+        Wait until readers keep up. From another thread, and without a lock that the loop may need.
+
+        Ends early if the journal cannot be written, which publishing more then tells; if nothing runs the
+        loop; and after some seconds, lest the loop wait for the caller.
+        """
+        room = self.wait_for_room()
+        end = time.monotonic() + MAX_ROOM_WAIT
+        while not room.done and time.monotonic() < end:
+            is_served = self._background is not None and self._background.loop.is_running()
+            if not is_served or not self.journal.flush():
+                return
+            with suppress(TimeoutError):
+                room.wait(_ROOM_CHECK)
+
     def eligible_repliers(self, session: SessionSource, kind: Literal["confirmation", "clarification"]) -> set[str]:
         """Return the subscriptions that may answer a prompt of this session, connected or not (CF-003, CF-004)."""
         hearing = self.subscriptions.find_hearing(session)
@@ -209,12 +236,14 @@ class Hub:
         """Say goodbye to all readers and stop. Waits; on the loop, await :meth:`aclose`. Closing twice is fine."""
         if self._background is None:
             self._closed = True
+            self.delivery.backlog.close()
             return
         if not self._closing and self._background.loop.is_running():
             self._background.run(self.aclose(reason))
         # The caller's loop may have ended before: then there is nobody to tell.
         self._closing = True
         self._closed = True
+        self.delivery.backlog.close()
         self._background.stop()
 
     @property
@@ -277,6 +306,7 @@ class Hub:
             self._close_writer(subscription, reason)
             self._end(subscription)
         self._closed = True
+        self.delivery.backlog.close()
         self._timers.stop()
         closing = [asyncio.ensure_future(server.close()) for server in self.servers]
         done, late = await asyncio.wait(closing, timeout=_CLOSING) if closing else (set(), set())
@@ -393,7 +423,7 @@ class Hub:
         if rejection is not None:
             return rejection
         subscription_id = "sub_" + secrets.token_hex(16)
-        active = self.subscriptions.count_taken_places(peer, self.offer.max_subscriptions or 0)
+        active = self._count_taken_places(peer)
         answer = negotiation.negotiate(message, restrict_offer(peer, self.signed_offer), subscription_id, active=active)
         if isinstance(answer, SubscriptionAccepted):
             terms = answer.honored_capabilities
@@ -570,8 +600,7 @@ class Hub:
             raise Unauthorised(MAY_NOT_LISTEN)
         if not self.settings.allow_bare:
             raise UnknownSubscription("There is no stream without a subscription here. Subscribe first.")
-        places = self.offer.max_subscriptions or 0
-        if self.subscriptions.count_taken_places(peer, places) >= places:
+        if self._count_taken_places(peer) >= (self.offer.max_subscriptions or 0):
             raise UnknownSubscription("There are too many readers. Try again later.")
         rate = self.offer.max_events_per_second
         terms = msgspec.structs.replace(DEFAULT_CAPABILITIES, max_events_per_second=UNSET if rate is None else rate)
@@ -581,6 +610,10 @@ class Hub:
         subscription.is_bare = True
         self._begin(subscription)
         return subscription
+
+    def _count_taken_places(self, peer: Peer) -> int:
+        most = self.settings.max_subscriptions_per_principal
+        return self.subscriptions.count_taken_places(peer, self.offer.max_subscriptions or 0, most)
 
     def _expect_reader(self, subscription: Subscription) -> None:
         """End a subscription unless a reader connects within the resume window."""

@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import logging
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from itertools import islice
 from typing import Any, Final, NamedTuple, Protocol, cast
 
@@ -86,6 +86,33 @@ class ShapedEvent(msgspec.Struct, frozen=True, gc=False):
 class Subscription:
     """One subscription: its owner, its terms, and how far it has been written."""
 
+    __slots__ = (
+        "cancel_expiry",
+        "cancel_resume_timer",
+        "connection_number",
+        "greeting_ids",
+        "id",
+        "is_bare",
+        "is_behind",
+        "is_connection",
+        "is_live",
+        "next_send_at",
+        "peer",
+        "queue",
+        "requested_capabilities",
+        "resume_aliases",
+        "ring_serial",
+        "stalled_since",
+        "start_position",
+        "stream",
+        "subscriber_id",
+        "terms",
+        "version",
+        "was_connected",
+        "writer",
+        "written_position",
+    )
+
     def __init__(
         self, id: str, peer: Peer, requested_capabilities: Capabilities, terms: Capabilities, version: str
     ) -> None:
@@ -111,7 +138,7 @@ class Subscription:
         self.written_position = Position(0, "")
         self.queue: list[tuple[ShapedEvent, Position | None]] = []  # with the position reached by sending each
         self.resume_aliases: dict[str, Position] = {}  # for events sent out of order
-        self.greeting_ids: frozenset[str] = frozenset()  # the events it began with, except the last
+        self.greeting_ids: Collection[str] = ()  # the events it began with, except the last
         # Pace.
         self.next_send_at = 0.0  # when its rate allows the next event, while trailing
         self.stalled_since: float | None = None
@@ -543,6 +570,11 @@ class Stream:
 
     def add_subscription(self, subscription: Subscription) -> None:
         """Begin a subscription here: it has a right to all that follows."""
+        for other in islice(self.subscriptions, 1):  # readers are many, and most ask for the same
+            if _are_equal(other.terms, subscription.terms):
+                subscription.terms = other.terms
+            if _are_equal(other.requested_capabilities, subscription.requested_capabilities):
+                subscription.requested_capabilities = other.requested_capabilities
         subscription.stream = self
         self.subscriptions.add(subscription)
         self.start_trailing(subscription, self.position)
@@ -578,6 +610,11 @@ class Stream:
         subscription.start_position = _in_journal(start_position)
         subscription.written_position = _in_journal(written_position)
         subscription.resume_aliases = {event_id: _in_journal(position) for event_id, position in aliases.items()}
+
+
+def _are_equal(first: Capabilities, second: Capabilities) -> bool:
+    """Whether capabilities are the same, those of extensions included, which comparing leaves out."""
+    return first == second and first.unknown == second.unknown
 
 
 def _in_journal(position: Position) -> Position:

@@ -31,18 +31,19 @@ class SubscriptionRegistry:
     def __len__(self) -> int:
         return len(self._active)
 
-    def count_taken_places(self, peer: Peer, places: int) -> int:
+    def count_taken_places(self, peer: Peer, places: int, max_of_principal: int | None) -> int:
         """
-        Return how many places are taken, as this peer is told.
+        Return how many places are taken, as this peer is told: all of them once it has its share.
 
-        The last tenth is for principals that have less than a tenth, so that nobody
-        can take all of them; but the machine's own user may.
+        That is ``max_of_principal`` if there is such a limit. Without one, nobody takes more
+        than are then left for all others, so there is always one for who has none; but the
+        machine's own user may take all (T4).
         """
-        spare = places // 10
-        if spare == 0 or peer.principal == LOCAL_PRINCIPAL:
+        if peer.principal == LOCAL_PRINCIPAL and max_of_principal is None:
             return len(self)
         own = sum(subscription.peer.principal == peer.principal for subscription in self.all())
-        return len(self) + (spare if own >= spare else 0)
+        share = max(1, places - len(self)) if max_of_principal is None else max_of_principal
+        return len(self) if own < share else max(places, len(self))
 
     def by_id(self, subscription_id: str) -> Subscription | None:
         """Return a subscription, whichever peer has it."""

@@ -7,12 +7,16 @@ and what is open is ended before the session is.
 
 from __future__ import annotations
 
+import asyncio
+import logging
 from collections.abc import Callable
-from typing import Literal
+from contextlib import suppress
+from typing import Final, Literal
 
-from ..errors import LocalProtocolError
-from ..hub.hub import Hub
+from ..errors import AaepError, LocalProtocolError
+from ..hub.hub import MAX_ROOM_WAIT, Hub
 from ..hub.sessions import SessionSource
+from ..runtime.background import is_in_event_loop
 from ..text.sentences import CoalesceHint
 from .emitter import Emitter
 from .output import Output
@@ -21,6 +25,8 @@ from .tool_call import Call
 from .unfinished import Unfinished
 
 __all__ = ["Activity"]
+
+_log: Final = logging.getLogger("aaep.producer")
 
 
 class Activity:
@@ -32,6 +38,9 @@ class Activity:
         self.unfinished = Unfinished()
         self.handoff: Literal["requested", "taken"] | None = None
         self._hub = hub
+        self._backlog = hub.delivery.backlog
+        self._is_telling = is_telling
+        self._held_progress: Callable[[], object] | None = None  # the latest, which waits for room
         self._outputs: list[Output] = []
         self.questions = Questions(
             source,
@@ -71,6 +80,52 @@ class Activity:
         if self.handoff is not None:  # C-53
             raise LocalProtocolError(f"The work was handed over; {name} may no longer run.")
 
+    # -- keeping pace with the readers -------------------------------------------------------
+
+    def make_room(self) -> bool:
+        """
+        Wait until readers keep up, and return True; return False if they do not and the caller may not wait.
+
+        That is one on an event loop, or in ``tell``, which is called under the lock. Nobody else may hold the lock.
+        """
+        if self._backlog.has_room:
+            return True
+        if is_in_event_loop() or self._is_telling():
+            return False
+        self._hub.wait_until_room()
+        return True
+
+    async def wait_for_room(self) -> None:
+        """Wait until readers keep up, in code that can be awaited; not for ever, lest they wait for the caller."""
+        if not self._backlog.has_room:
+            with suppress(TimeoutError):
+                async with asyncio.timeout(MAX_ROOM_WAIT):
+                    await self._hub.wait_for_room()
+
+    def tell_progress(self, tell: Callable[[], object], *, has_room: bool) -> None:
+        """Tell how far the work has come, or hold it until there is room: the latest stands for all before it."""
+        is_held = self._held_progress is not None
+        self.emitter.check_active()
+        self._held_progress = tell
+        if has_room:
+            self.flush_outputs()
+        elif not is_held:
+            self._hub.call_when_room(self._resume_progress)
+
+    def _resume_progress(self) -> None:
+        with self.emitter.lock:
+            if self._held_progress is not None and self.emitter.is_active:
+                try:
+                    self.flush_outputs()
+                except AaepError:
+                    _log.exception("Progress that had to wait could not be told.")
+
+    def _flush_progress(self) -> None:
+        tell = self._held_progress
+        self._held_progress = None
+        if tell is not None:
+            tell()
+
     # -- outputs -----------------------------------------------------------------------------
 
     def open_output(self, *, content_type: str | None, language: str | None, boundary: CoalesceHint | None) -> Output:
@@ -83,6 +138,9 @@ class Activity:
         output = Output(
             self.emitter,
             may_write=self.may_write,
+            make_room=self.make_room,
+            wait_for_room=self.wait_for_room,
+            call_when_room=self._hub.call_when_room,
             is_calling=lambda: bool(self.calls),
             call_at=self._hub.call_at,
             on_complete=self._output_completed,
@@ -94,9 +152,10 @@ class Activity:
         return output
 
     def flush_outputs(self) -> None:
-        """Send all text that was written, before something else is emitted: it may be a warning of that."""
+        """Send all that waits, before something else is emitted: text may be a warning of that."""
         for output in [*self._outputs]:
             output.flush(everything=True)
+        self._flush_progress()
 
     def resume_outputs(self) -> None:
         """Send the text that waited for something else to end, up to its last boundary."""
@@ -124,13 +183,15 @@ class Activity:
     def close(self) -> None:
         """C-54: withdraw questions, give up tools, complete outputs."""
         self.questions.close()
+        self._flush_progress()
         for call in [*self.calls.values()]:
             call.abandon()
         for output in [*self._outputs]:
-            output.close()
+            output.complete()
 
     def drop(self) -> None:
         """Forget what is open, where it cannot be closed as usual."""
+        self._held_progress = None
         self.questions.drop()
         while self.calls:
             self.calls.popitem()[1].is_running = False

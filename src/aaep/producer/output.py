@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import unicodedata
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from types import TracebackType
 from typing import Final
 
@@ -31,6 +31,9 @@ class Output:
     Text leaves at whole sentences, or at words if a listener wants them: at once
     when the sentence has surely ended, else when nothing more comes for a moment.
     While a question is open it waits, and nothing of it is lost.
+
+    Writing waits while readers cannot keep up. On an event loop it does not wait:
+    the text does, and leaves in longer pieces.
     """
 
     def __init__(
@@ -38,6 +41,9 @@ class Output:
         emitter: Emitter,
         *,
         may_write: Callable[[], bool],
+        make_room: Callable[[], bool],
+        wait_for_room: Callable[[], Awaitable[None]],
+        call_when_room: Callable[[Callable[[], None]], None],
         is_calling: Callable[[], bool],
         call_at: Callable[[float, Callable[[], None]], object],
         on_complete: Callable[[Output], None],
@@ -48,6 +54,9 @@ class Output:
         self.id = new_id("out_")
         self._emitter = emitter
         self._may_write = may_write
+        self._make_room = make_room
+        self._wait_for_room = wait_for_room
+        self._call_when_room = call_when_room
         self._is_calling = is_calling
         self._call_at = call_at
         self._on_complete = on_complete
@@ -59,6 +68,7 @@ class Output:
         self._waiting = ""
         self._written_at = 0.0  # the last time
         self._has_timer = False
+        self._is_held = False  # until there is room
         self._last_character = ""  # that was sent: in the middle of a word, no secret begins
         self._is_closing = False
         self._is_complete = False
@@ -67,21 +77,45 @@ class Output:
         """Add text. None, which model libraries send between the pieces of an answer, adds nothing."""
         if text is None or isinstance(text, Refusal):  # of which the outcome of the question told
             return
+        for piece in self._cut(text):
+            self._write_piece(piece, has_room=self._make_room())
+
+    def _cut(self, text: str) -> list[str]:
+        """Return a text in pieces between which others may speak, lest a question stand behind a whole book."""
+        text = text if type(text) is str else str(text)
+        if len(text) <= _MAX_CHUNK_CHARACTERS:
+            return [text]
+        return [piece for piece, _ in split_with_hints(text, _MAX_CHUNK_CHARACTERS, self._language)]
+
+    def _write_piece(self, text: str, *, has_room: bool) -> None:
         with self._emitter.lock:
             self._add(text)
             self._written_at = self._emitter.clock()
-            if self._may_write():
+            if not has_room:
+                self._hold()
+            elif self._may_write():
                 self._send()
             if self._waiting and not self._has_timer and self._boundary in ("word", "sentence"):
                 self._has_timer = True
                 self._call_at(self._written_at + PAUSE, self._pause)
 
+    def _hold(self) -> None:
+        """Keep what was written until readers keep up, or something else is to be told."""
+        if not self._is_held:
+            self._is_held = True
+            self._call_when_room(self._release)
+
+    def _release(self) -> None:
+        with self._emitter.lock:
+            self._is_held = False
+            self.flush()
+
     def _add(self, text: str) -> None:
-        if self._is_closing:
-            raise ValueError("The output is complete. Open another one with session.output().")
         if not self._may_write():
             self._emitter.check_active()
-        self._waiting += text if type(text) is str else str(text)
+        if self._is_closing:
+            raise ValueError("The output is complete. Open another one with session.output().")
+        self._waiting += text
 
     def _pause(self) -> None:
         """Send a sentence that seems finished, if nothing more was written for a moment."""
@@ -98,6 +132,14 @@ class Output:
 
     def close(self, text: str = "") -> None:
         """Complete the output, with a last text if there is one. What waits goes out as soon as it may."""
+        *pieces, last = self._cut(text)
+        for piece in pieces:
+            self._write_piece(piece, has_room=self._make_room())
+        self._make_room()
+        self.complete(last)
+
+    def complete(self, text: str = "") -> None:
+        """Complete the output at once, which a caller that holds the lock has to."""
         with self._emitter.lock:
             if self._is_closing and not text:
                 return self.flush()
@@ -121,7 +163,10 @@ class Output:
     async def __aexit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        self.__exit__(kind, error, trace)
+        try:
+            await self._wait_for_room()
+        finally:
+            self.__exit__(kind, error, trace)
 
     def flush(self, *, everything: bool = False) -> None:
         """Send what may be sent now; ``everything`` also what has not come to a boundary."""

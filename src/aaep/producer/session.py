@@ -162,6 +162,7 @@ class Session:
         return self
 
     async def __aenter__(self) -> Session:
+        await self._activity.wait_for_room()
         self.start()
         return self
 
@@ -175,6 +176,7 @@ class Session:
 
     def start(self) -> Session:
         """Start the session, as entering the ``with`` block does, and return it."""
+        self._activity.make_room()
         with self._emitter.lock:
             if self._started_event is not None:
                 raise LocalProtocolError("The session has started already. Make another one with producer.session().")
@@ -260,6 +262,7 @@ class Session:
 
     @contextmanager
     def _in_state(self, state: str, summary: SummaryLike) -> Iterator[Session]:
+        self._activity.make_room()
         with self._emitter.lock:
             self._emitter.check_active()
             if not self._activity.calls and self._activity.questions.current is None:
@@ -298,15 +301,17 @@ class Session:
             if is_empty
             else UNSET,
         )
+        tell = functools.partial(
+            self._emitter.emit,
+            ProgressUpdated,
+            self._complete_summaries(description, usual),
+            urgency="background",
+            progress=progress,
+            eta_ms=UNSET if left_seconds is None else int(left_seconds * 1000),
+        )
+        has_room = self._activity.make_room()
         with self._emitter.lock:
-            self._activity.flush_outputs()
-            self._emitter.emit(
-                ProgressUpdated,
-                self._complete_summaries(description, usual),
-                urgency="background",
-                progress=progress,
-                eta_ms=UNSET if left_seconds is None else int(left_seconds * 1000),
-            )
+            self._activity.tell_progress(tell, has_room=has_room)
 
     # -- tools -------------------------------------------------------------------------------
 
@@ -521,6 +526,7 @@ class Session:
 
     def emit(self, event: Envelope) -> None:
         """Send an event that was built elsewhere, an extension's for instance; :meth:`envelope` gives its envelope."""
+        self._activity.make_room()
         self._emitter.emit_event(event)
 
     def envelope(self) -> dict[str, Any]:

@@ -48,6 +48,12 @@ class CallHost(Protocol):
     unfinished: Unfinished
     calls: dict[str, Call]  # that run, by id
 
+    def make_room(self) -> bool:
+        """Wait until readers keep up, where the caller may wait."""
+
+    async def wait_for_room(self) -> None:
+        """Wait until readers keep up."""
+
     def check_may_act(self, name: str) -> None:
         """Raise if no tool may begin any more."""
 
@@ -137,6 +143,8 @@ class Call:
 
     def begin(self) -> None:
         """Announce the tool, as soon as it may run."""
+        if self._ask is None:  # what was agreed to begins at once
+            self._host.make_room()
         while (blocking := self._try_begin()) is not None:
             self._host.questions.check_may_wait(
                 f"Waiting until {self.name} may start, while a question is open,",
@@ -146,6 +154,8 @@ class Call:
         self._check_ready()
 
     async def __aenter__(self) -> Call:
+        if self._ask is None:
+            await self._host.wait_for_room()
         while (blocking := self._try_begin()) is not None:
             await blocking.arrived
         self._check_ready()

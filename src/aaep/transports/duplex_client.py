@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import socket
 from collections import deque
 from collections.abc import AsyncGenerator, Awaitable, Callable
 from typing import Final, Protocol
@@ -20,10 +21,11 @@ from ..errors import FrameError
 from ..protocol.framing import Decoder, Frame
 from .base import ChannelLost, ChannelRefused, ReceivedMessage
 
-__all__ = ["DuplexChannel", "DuplexConnection", "FrameReader"]
+__all__ = ["DuplexChannel", "DuplexConnection", "FrameReader", "limit_unsent_bytes"]
 
 _ANSWERS: Final = ("subscription.accepted", "subscription.rejected")
-_MAX_QUEUED: Final = 1000  # received messages; while the queue is full, the connection is not read
+MAX_UNSENT_BYTES: Final = 16 * 1024  # in each buffer of a connection
+_MAX_QUEUED: Final = 32  # received messages; while the queue is full, the connection is not read
 _ANSWER_TIMEOUT: Final = 30.0  # seconds for an answer to a handshake message
 _READ_SIZE: Final = 65_536  # bytes
 
@@ -157,6 +159,14 @@ class DuplexChannel:
             if self._answer is not None and not self._answer.done():
                 self._answer.set_exception(problem)
         await self._queue.put(problem)
+
+
+def limit_unsent_bytes(transport: asyncio.WriteTransport) -> None:
+    """Keep the buffers of a connection short, also the kernel's: what an agent says last stands behind them."""
+    transport.set_write_buffer_limits(high=MAX_UNSENT_BYTES)
+    connected = transport.get_extra_info("socket")
+    if connected is not None:
+        connected.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, MAX_UNSENT_BYTES)
 
 
 def _decode_head(raw: bytes) -> _Head:

@@ -43,7 +43,6 @@ __all__ = [
 log: Final = logging.getLogger("aaep.transports")
 
 LINGER_TIMEOUT: Final = 10.0  # seconds within which a client must read some of what is unsent when its connection ends
-MAX_AGENT_BACKLOG: Final = 32 * 1024 * 1024  # bytes received from an agent and not yet forwarded
 NO_PEER: Final = Peer("", roles=frozenset())  # for a connection whose client is not authenticated yet
 ALLOWED_MESSAGES: Final = (
     SubscriptionRequest,
@@ -89,6 +88,9 @@ class Conversation(ABC):
     frame: Callable[[str, bytes], bytes]  # from event id and JSON to the bytes of a frame
     write: Callable[[bytes], None]  # send one or more concatenated frames
     count_unsent_bytes: Callable[[], int]
+    # Bytes received from an agent and not yet passed on, before it is read no further (T4). What a network connection
+    # has not read is lost when an agent ends, so it takes as much as an agent may well have left to say then.
+    max_agent_backlog = 1024 * 1024
 
     def __init__(self, hub: HubFace, peer: Peer) -> None:
         self.peer = peer
@@ -97,6 +99,7 @@ class Conversation(ABC):
         self._hub = hub
         self._agent: IncomingAgentConnection | None = None  # set if the client is an agent, not a reader
         self._timers: set[asyncio.TimerHandle] = set()
+        self._resumed: asyncio.Future[None] | None = None  # done once reading goes on, while it is paused
 
     # -- implemented by transports -----------------------------------------------------------
 
@@ -113,6 +116,27 @@ class Conversation(ABC):
     @abstractmethod
     def abort(self) -> None:
         """Drop the connection at once and discard unsent data."""
+
+    @property
+    def is_paused(self) -> bool:
+        """Whether a task that reads from the client should wait."""
+        return self._resumed is not None
+
+    def pause_reading(self) -> None:
+        """Read no further: the client says more than is passed on."""
+        if self._resumed is None:
+            self._resumed = asyncio.get_running_loop().create_future()
+
+    def resume_reading(self) -> None:
+        """Read from the client again."""
+        if self._resumed is not None and not self._resumed.done():
+            self._resumed.set_result(None)
+        self._resumed = None
+
+    async def wait_while_paused(self) -> None:
+        """Wait until reading may go on."""
+        if self._resumed is not None:
+            await self._resumed
 
     # -- lifecycle ---------------------------------------------------------------------------
 
@@ -164,6 +188,7 @@ class Conversation(ABC):
         self._detach()
 
     def _detach(self) -> None:
+        self.resume_reading()
         if self._agent is not None:
             self._hub.release_agent(self._agent)
             self._agent.feed(None)
@@ -281,8 +306,8 @@ class IncomingAgentConnection:
     """
     A connection that an agent opened to a hub.
 
-    It is an :class:`~aaep.hub.face.AgentConnection` for the hub, and a
-    :class:`~aaep.transports.duplex_client.DuplexConnection` for the subscriber that reads the agent.
+    It is an :class:`~aaep.hub.face.AgentConnection` for the hub. The subscriber that reads the agent
+    takes what has come, and as long as it does not, the agent is read no further.
     """
 
     def __init__(self, conversation: Conversation) -> None:
@@ -305,9 +330,8 @@ class IncomingAgentConnection:
         self._queue.put_nowait(raw)
         if self.is_closed:
             self.on_close()
-        elif self._queued_bytes > MAX_AGENT_BACKLOG:  # T4; an agent that reconnects resumes where it was cut off
-            log.warning("An agent says more than can be passed on. It is cut off, and may come back.")
-            self.hang_up()
+        elif self._queued_bytes > self._conversation.max_agent_backlog:
+            self._conversation.pause_reading()
 
     def hang_up(self) -> None:
         """End the connection."""
@@ -326,11 +350,15 @@ class IncomingAgentConnection:
             raise ChannelLost("The agent is gone.")
         self._conversation.write(self._conversation.frame("", message))
 
-    async def receive(self) -> bytes | None:
-        """Return the agent's next message; None when its connection has ended."""
-        raw = await self._queue.get()
-        self._queued_bytes -= len(raw or b"")
-        return raw
+    async def receive_all(self) -> list[bytes | None]:
+        """Wait for messages of the agent and return all that have come; None when its connection has ended."""
+        messages = [await self._queue.get()]
+        while not self._queue.empty():
+            messages.append(self._queue.get_nowait())
+        if self._queued_bytes > self._conversation.max_agent_backlog and not self.is_closed:
+            self._conversation.resume_reading()
+        self._queued_bytes = 0
+        return messages
 
     async def close(self) -> None:
         """End the connection."""

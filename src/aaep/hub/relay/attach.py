@@ -57,6 +57,7 @@ class _HubConversation(Conversation):
         self.queue: asyncio.Queue[bytes | None] = asyncio.Queue()
         self.ended = asyncio.Event()
         self._sessions = hub.sessions
+        self._backlog = hub.delivery.backlog
         self._unsent_bytes = 0
 
     def _frame_line(self, _event_id: str, data: bytes) -> bytes:
@@ -64,9 +65,10 @@ class _HubConversation(Conversation):
         return add_audience(data, self._hub.offer.registry, self._sessions.audience_of) + b"\n"
 
     def write(self, data: bytes) -> None:
-        """Queue one or more messages."""
+        """Queue one or more messages. An agent waits for them as for what is not written at all."""
         for line in data.splitlines():
             self._unsent_bytes += len(line)
+            self._backlog.hold(len(line))
             self.queue.put_nowait(line)
 
     def write_message(self, message: Message) -> None:
@@ -79,7 +81,15 @@ class _HubConversation(Conversation):
 
     def mark_sent(self, line: bytes) -> None:
         """Record that a message was sent."""
-        self._unsent_bytes -= len(line)
+        size = min(len(line), self._unsent_bytes)  # none, once the connection is lost
+        self._unsent_bytes -= size
+        self._backlog.release(size)
+
+    def mark_lost(self) -> None:
+        """Record that the connection is lost, and let go of who waits for it."""
+        super().mark_lost()
+        self._backlog.release(self._unsent_bytes)
+        self._unsent_bytes = 0
 
     def hang_up(self, reason: str, message: SubscriptionClose | None) -> None:
         """End the connection once the queue is sent."""

@@ -10,6 +10,7 @@ from __future__ import annotations
 import asyncio
 import logging
 import time
+from collections import deque
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from functools import partial
@@ -26,7 +27,7 @@ from ...protocol.messages import Manifest, Reply, SubscriptionRejected
 from ...protocol.rules import pattern_test
 from ...protocol.session import SessionState
 from ...runtime.ids import format_timestamp, new_id
-from ...subscriber.connection import Reconnect
+from ...subscriber.connection import Reconnect, SubscriberRuntime
 from ...subscriber.replies import is_refusal
 from ...subscriber.request import Terms
 from ...subscriber.subscriber import Status, Subscriber
@@ -46,6 +47,7 @@ __all__ = ["AgentRegistry", "RelayedSession"]
 log: Final = logging.getLogger("aaep.relay")
 
 MAX_AGENTS_PER_PRINCIPAL: Final = 100
+MAX_QUEUED_EVENTS: Final = 32  # of an agent, that were received and not passed on yet
 ABSENCE_GRACE: Final = 1.0  # seconds for an agent to be back before its readers are told that it is away
 MAY_NOT_PUBLISH: Final = "This credential is not for publishing. Use one with the role agent."
 TOO_MANY_AGENTS: Final = "There are too many agents of this principal. Try again later."
@@ -217,6 +219,7 @@ class AgentRelay:
             languages=manifest.languages_supported or ("en-US",),
             resume_after="" if last_event is None else last_event.event_id,
             reconnect=Reconnect(after_goodbye=True),
+            runtime=SubscriberRuntime(max_queued_events=MAX_QUEUED_EVENTS),
             on_status=self._status_changed,
         )
         self._task = self._loop.create_task(self._run())
@@ -274,7 +277,7 @@ class AgentRelay:
         connection = await asyncio.wrap_future(future)
         return _CrossLoopConnection(connection, self._loop)
 
-    async def _next_connection(self) -> DuplexConnection:
+    async def _next_connection(self) -> IncomingAgentConnection:
         is_reconnect = self._has_connected
         self._has_connected = True
         if is_reconnect and not self._has_subscribed and self._queued_connections.empty():
@@ -295,6 +298,9 @@ class AgentRelay:
         try:
             async for event in self.subscriber:
                 self._receive(event)
+                backlog = self.hub.delivery.backlog
+                if not backlog.has_room:  # the agent waits too, then: what it says stays with it
+                    await backlog.wait_for_room()
         except AaepError as error:
             log.warning("An agent's subscription ended. %s", error)
         finally:
@@ -461,17 +467,22 @@ class AgentRelay:
 class _CrossLoopConnection:
     """A connection that belongs to the hub's loop, for use on the subscriber's loop."""
 
-    def __init__(self, connection: DuplexConnection, loop: asyncio.AbstractEventLoop) -> None:
+    def __init__(self, connection: IncomingAgentConnection, loop: asyncio.AbstractEventLoop) -> None:
         self._connection = connection
         self._loop = loop
+        self._received: deque[bytes | None] = deque()
 
     async def send(self, message: bytes) -> None:
         """Send a message on the hub's loop."""
         await asyncio.wrap_future(asyncio.run_coroutine_threadsafe(self._connection.send(message), self._loop))
 
     async def receive(self) -> bytes | ChannelRefused | None:
-        """Return the next message, received on the hub's loop."""
-        return await asyncio.wrap_future(asyncio.run_coroutine_threadsafe(self._connection.receive(), self._loop))
+        """Return the next message; all that the hub's loop has received are fetched together."""
+        while not self._received:
+            fetching = asyncio.run_coroutine_threadsafe(self._connection.receive_all(), self._loop)
+            messages = await asyncio.wrap_future(fetching)
+            self._received.extend(messages)
+        return self._received.popleft()
 
     async def close(self) -> None:
         """Close the connection on the hub's loop."""

@@ -306,9 +306,8 @@ class WebSocketRequest(AsgiRequest):
             except Refusal:  # the hub is closing; its last messages are still sent
                 await conversation.pipe.aborted.wait()
             # Events stop at high_water_bytes. Beyond it, stop reading until the client has read its answers.
-            while (
-                not conversation.pipe.is_ended
-                and conversation.count_unsent_bytes() > 2 * self._hub.settings.high_water_bytes
+            while not conversation.pipe.is_ended and (
+                conversation.is_paused or conversation.count_unsent_bytes() > 2 * self._hub.settings.high_water_bytes
             ):
                 await asyncio.sleep(_POLL_INTERVAL)  # there is no notification for this
 

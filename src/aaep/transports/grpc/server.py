@@ -392,6 +392,7 @@ class GrpcConversation(Conversation):
                 while self._queued_bytes > self._high_water_bytes:  # stop reading from a client that does not read
                     self._has_room.clear()
                     await self._has_room.wait()
+                await self.wait_while_paused()
         except grpc.aio.BaseError:
             return  # the client has left; the sending task ends by itself
         except Exception:

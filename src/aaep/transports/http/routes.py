@@ -312,6 +312,7 @@ class Router:
         query = request.head.query
         subscription_id = _parse_subscription_id(query.getall("subscription_id", []))
         after = _choose_resume_id(request.head.headers.get("Last-Event-ID", ""), query.get("last_event_id", ""))
+        del query  # a stream is long, and its readers are many
         try:
             await request.stream_events(subscription_id, after)
         except SubscriptionGone:

@@ -109,6 +109,7 @@ class WebSocketConversation(Conversation):
                         data = message.data
                         self.receive(data.encode() if isinstance(data, str) else bytes(data))
                         await self._wait_for_room()
+                        await self.wait_while_paused()
                 elif message.type is WSMsgType.PING:
                     if self.count_unsent_bytes() <= self._high_water_bytes:  # no answers to a client that does not read
                         self.write(_frame(_PONG, bytes(message.data)))

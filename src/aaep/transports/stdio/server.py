@@ -144,15 +144,23 @@ class StdioConversation(Conversation, asyncio.Protocol):
             self.output_lost()
         self.shut_down()
 
-    def pause_writing(self) -> None:
-        """Stop reading from a client that does not read its answers."""
+    def pause_reading(self) -> None:
+        """Stop reading from the client."""
         if self._input is not None and self.is_open:
             self._input.pause_reading()
 
-    def resume_writing(self) -> None:
-        """Resume reading from a client that reads its answers again."""
+    def resume_reading(self) -> None:
+        """Read from the client again."""
         if self._input is not None and self.is_open:
             self._input.resume_reading()
+
+    def pause_writing(self) -> None:
+        """Stop reading from a client that does not read its answers."""
+        self.pause_reading()
+
+    def resume_writing(self) -> None:
+        """Resume reading from a client that reads its answers again."""
+        self.resume_reading()
 
     def output_lost(self) -> None:
         """Record that the client no longer reads the output pipe."""

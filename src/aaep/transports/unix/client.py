@@ -10,7 +10,7 @@ from typing import Final
 from ...errors import AaepError, FrameError
 from ...protocol.framing import MAX_MESSAGE_BYTES, choose_decoder, encode_length_prefixed, encode_ndjson
 from ..base import ChannelLost
-from ..duplex_client import DuplexChannel, FrameReader
+from ..duplex_client import DuplexChannel, FrameReader, limit_unsent_bytes
 from ..options import DEFAULT_CONNECT_OPTIONS, ConnectOptions
 from .paths import connect_socket, parse_unix_url, read_manifest
 
@@ -77,7 +77,9 @@ def connect(url: str, options: ConnectOptions = DEFAULT_CONNECT_OPTIONS) -> Dupl
         for _ in range(_MAX_TRIES):
             connected = connect_socket(url)
             if connected is not None:
-                return _UnixConnection(*await asyncio.open_unix_connection(sock=connected), frame)
+                reader, writer = await asyncio.open_unix_connection(sock=connected)
+                limit_unsent_bytes(writer.transport)
+                return _UnixConnection(reader, writer, frame)
             await asyncio.sleep(_RETRY_DELAY)  # the kernel does not signal free room in the backlog
         raise ChannelLost("The agent has too many callers at the moment.")
 

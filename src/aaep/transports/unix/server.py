@@ -72,6 +72,8 @@ def _discard(data: bytes) -> None:
 class UnixConversation(Conversation, asyncio.Protocol):
     """One client's connection: asyncio's Protocol on one side, the hub's FrameWriter on the other."""
 
+    max_agent_backlog = 16 * 1024  # what an agent has sent stays readable when it ends
+
     def __init__(self, server: UnixServer) -> None:
         super().__init__(server.hub, NO_PEER)
         self.frame = _frame_length_prefixed
@@ -143,15 +145,23 @@ class UnixConversation(Conversation, asyncio.Protocol):
         """Let the connection end: a client that stops sending has left, and an incomplete message is dropped."""
         return False
 
-    def pause_writing(self) -> None:
-        """Stop reading from a client that does not read its answers."""
+    def pause_reading(self) -> None:
+        """Stop reading from a client."""
         if self.is_open:
             self._transport.pause_reading()
 
-    def resume_writing(self) -> None:
-        """Resume reading from a client that reads its answers again."""
+    def resume_reading(self) -> None:
+        """Read from a client again."""
         if self.is_open:
             self._transport.resume_reading()
+
+    def pause_writing(self) -> None:
+        """Stop reading from a client that does not read its answers."""
+        self.pause_reading()
+
+    def resume_writing(self) -> None:
+        """Resume reading from a client that reads its answers again."""
+        self.resume_reading()
 
     def connection_lost(self, exc: BaseException | None) -> None:
         """Notify the hub and the server that the connection is lost."""
