@@ -13,6 +13,7 @@ import pytest
 
 from aaep import Producer
 from aaep.errors import LocalProtocolError
+from aaep.hub.recovery import build_resync
 from aaep.hub.settings import HubSettings
 from aaep.journal.base import JournalError
 from aaep.journal.sqlite import SqliteJournal
@@ -104,7 +105,8 @@ def test_whatever_is_said_waits(what: str) -> None:
             elif what == "session":
                 producer.session("Another.").start()
             else:
-                session.emit(session._emitter.build_resync("thinking"))
+                emitter = session._emitter
+                session.emit(build_resync(emitter.state, "thinking", **emitter.english_envelope()))
 
         agent, errors = start_agent(say)
         assert journal.somebody_waits.wait(30)
