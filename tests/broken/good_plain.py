@@ -186,6 +186,10 @@ class Plain:
         subscription.open = False
         del self.subscriptions[subscription.id]
 
+    def subscription(self, subscription_id: str) -> Subscription | None:
+        """The subscription whose events somebody asks for."""
+        return self.subscriptions.get(subscription_id)
+
     def repliers(self) -> bool:
         return any(one.replies for one in self.subscriptions.values())
 
@@ -696,7 +700,7 @@ class _Requests(BaseHTTPRequestHandler):
     def _stream(self, subscription_id: str) -> None:
         producer = self.producer
         with producer.changed:
-            subscription = producer.subscriptions.get(subscription_id)
+            subscription = producer.subscription(subscription_id)
             if subscription is None:
                 self._say(404, {"error": "not_found", "message": "There is none."})
                 return

@@ -47,14 +47,15 @@ from tests.broken.good_plain import (
 )
 from tests.broken.producers import (
     ALL,
+    ALL_CARELESS,
+    AnswersAnything,
     Broken,
+    Careless,
     GoesNowhere,
     NeverEnds,
-    NumbersInFront,
-    NumbersTokens,
+    OpenToEverySite,
     RejectsAll,
     SaysYesToEverything,
-    ShortTokens,
 )
 from tests.end_to_end.wires import name_of, transports
 
@@ -103,6 +104,10 @@ class Desk:
 
 def failed(played: ProducerResults) -> set[str]:
     return {one.rule for one in played.results if one.verdict == "failed"}
+
+
+def warned(played: ProducerResults) -> set[str]:
+    return {one.rule for one in played.results if one.verdict == "warning"}
 
 
 def left_out(played: ProducerResults) -> set[str]:
@@ -332,16 +337,26 @@ def test_for_every_should_about_behaviour_there_is_somebody_who_is_warned_of(bad
     assert tried and tried - told == set()
 
 
-@pytest.mark.parametrize("careless", [NumbersTokens, NumbersInFront, ShortTokens])
-def test_tokens_that_can_be_guessed_are_warned_of(careless: type[Plain]) -> None:
-    """CONF-011"""
+@pytest.mark.parametrize("careless", ALL_CARELESS)
+def test_who_neglects_what_is_recommended_is_warned_of_it_and_of_nothing_else(careless: type[Careless]) -> None:
     names = ("a session from beginning to end", "a no stops the action", "tokens are never used twice")
-    played = asyncio.run(judge_plain(careless, tuple(one for one in PRODUCER_SCENARIOS if one.name in names)))
-    assert result(played, "CONF-011").verdict == "warning"
+    chosen = [one for one in PRODUCER_SCENARIOS if one.name in names or careless.neglects in one.optional_rules]
+    played = asyncio.run(judge_plain(careless, tuple(chosen)))
+    assert warned(played) == {careless.neglects}
     assert failed(played) == set()
 
 
-@pytest.mark.parametrize("broken", [RejectsAll, SaysYesToEverything])
+def test_that_every_website_may_reply_is_told_as_a_warning_of_our_own() -> None:
+    chosen = tuple(one for one in PRODUCER_SCENARIOS if one.name == "other websites cannot reply")
+    told = {
+        made: [one for one in asyncio.run(judge_plain(made, chosen)).remarks if "Access-Control" in one]
+        for made in (OpenToEverySite, Plain)
+    }
+    assert len(told[OpenToEverySite]) == 1 and told[OpenToEverySite][0].startswith("Warning: /aaep/v1/replies")
+    assert told[Plain] == []
+
+
+@pytest.mark.parametrize("broken", [RejectsAll, SaysYesToEverything, AnswersAnything])
 def test_who_lets_nobody_in_is_judged_all_the_same(broken: type[Broken]) -> None:
     played = asyncio.run(judge_plain(broken))
     assert broken.breaks in failed(played) <= {broken.breaks, *broken.with_it}
