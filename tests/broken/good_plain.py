@@ -477,6 +477,27 @@ class PacesSlower(Plain):
             super().offer(subscription, event)
 
 
+class WithoutSubscriptions(Plain):
+    """One of Level 1: whoever connects hears what happens, and nobody is asked for anything."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        requests: Any = self._server.RequestHandlerClass
+        usual = requests._stream
+
+        def bare(self: Any, _: str) -> None:
+            with self.producer.changed:
+                made = Subscription(self.producer.honour({}))
+                self.producer.subscriptions[made.id] = made
+            usual(self, made.id)
+
+        def nothing(self: Any) -> None:
+            self.rfile.read(int(self.headers["Content-Length"]))
+            self._say(404, {"error": "not_found", "message": "Nothing is here."})
+
+        requests._stream, requests.do_POST = bare, nothing
+
+
 PRODUCER = {"agent_id": "plain-agent", "agent_name": "Plain agent", "agent_version": "0.1.0"}
 
 
