@@ -4,11 +4,12 @@ BIN := .venv/bin
 export NO_COLOR := 1
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test lint bench fuzz schemas build clean
+.PHONY: help setup demo test peers lint bench fuzz schemas build clean
 
 help:
 	@echo "make demo     listen to an agent at work, and decide when it asks"
 	@echo "make test     run all tests on all cores, and list the slowest twenty"
+	@echo "make peers    judge all our peers, right and broken, and print the table of verdicts; takes some five minutes"
 	@echo "make lint     check style, types, and that generated files are up to date"
 	@echo "make bench    run the benchmarks"
 	@echo "make fuzz     run the fuzz tests at full length; takes a while"
@@ -26,6 +27,9 @@ demo: setup
 test: setup
 	@scripts/programs
 	$(BIN)/python -m pytest -n $$($(BIN)/python -c 'import os; print(2 * os.cpu_count())') --dist worksteal --durations=20
+
+peers: setup
+	@$(BIN)/python scripts/peers.py
 
 lint: setup
 	$(BIN)/ruff check .

@@ -186,6 +186,10 @@ class Plain:
         subscription.open = False
         del self.subscriptions[subscription.id]
 
+    def subscription(self, subscription_id: str) -> Subscription | None:
+        """The subscription whose events somebody asks for."""
+        return self.subscriptions.get(subscription_id)
+
     def repliers(self) -> bool:
         return any(one.replies for one in self.subscriptions.values())
 
@@ -473,6 +477,27 @@ class PacesSlower(Plain):
             super().offer(subscription, event)
 
 
+class WithoutSubscriptions(Plain):
+    """One of Level 1: whoever connects hears what happens, and nobody is asked for anything."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        requests: Any = self._server.RequestHandlerClass
+        usual = requests._stream
+
+        def bare(self: Any, _: str) -> None:
+            with self.producer.changed:
+                made = Subscription(self.producer.honour({}))
+                self.producer.subscriptions[made.id] = made
+            usual(self, made.id)
+
+        def nothing(self: Any) -> None:
+            self.rfile.read(int(self.headers["Content-Length"]))
+            self._say(404, {"error": "not_found", "message": "Nothing is here."})
+
+        requests._stream, requests.do_POST = bare, nothing
+
+
 PRODUCER = {"agent_id": "plain-agent", "agent_name": "Plain agent", "agent_version": "0.1.0"}
 
 
@@ -696,7 +721,7 @@ class _Requests(BaseHTTPRequestHandler):
     def _stream(self, subscription_id: str) -> None:
         producer = self.producer
         with producer.changed:
-            subscription = producer.subscriptions.get(subscription_id)
+            subscription = producer.subscription(subscription_id)
             if subscription is None:
                 self._say(404, {"error": "not_found", "message": "There is none."})
                 return

@@ -474,7 +474,7 @@ class TellsTheReplier(Broken):
 class OtherOrder(Broken):
     """Tells all but the first that a tool is done, and then that it was begun."""
 
-    breaks = "TR-009"
+    breaks, with_it = "TR-009", frozenset({"TOOL-007", "TOOL-008", "TOOL-010"})
 
     def __init__(self) -> None:
         super().__init__()
@@ -489,6 +489,16 @@ class OtherOrder(Broken):
             events.insert(0 if event["type"] == "aaep:agent.tool.completed" else len(events), event)
         for one in events:
             super().offer(subscription, one)
+
+
+class LosesSome(Broken):
+    """Loses what all but the first should hear of a tool that is done."""
+
+    breaks, with_it = "TR-013", frozenset({"TERM-014"})
+
+    def admits(self, subscription: Subscription, event: Json) -> bool:
+        is_first = subscription is next(iter(self.subscriptions.values()))
+        return super().admits(subscription, event) and (is_first or event["type"] != "aaep:agent.tool.completed")
 
 
 class GaveUp(Exception):
@@ -610,6 +620,22 @@ class SaysYesToEverything(Broken):
 
     def reply(self, message: Json) -> tuple[int, Json | None]:
         return 200, {"status": "ok"}
+
+
+class AnswersAnything(Broken):
+    """A web server that says yes to whatever is asked of it, and knows nothing of AAEP."""
+
+    breaks, with_it = "SUB-005", frozenset({"SUB-001", "SUB-039"})
+
+    def __init__(self) -> None:
+        super().__init__()
+        requests: Any = self._server.RequestHandlerClass
+
+        def answer(self: Any) -> None:
+            self.rfile.read(int(self.headers.get("Content-Length") or 0))
+            self._say(200, {"status": "ok"})
+
+        requests.do_GET = requests.do_POST = answer
 
 
 def _wider(rule: str, **terms: Any) -> type[Broken]:
@@ -785,6 +811,50 @@ class DropsOnDisconnect(Broken):
 
     def missed(self, subscription: Subscription, last: str) -> int:
         return len(subscription.sent) if last else 0
+
+
+class SilentAfterUnknownId(Broken):
+    """Goes on as if nothing were missing when it does not know what a reader heard last."""
+
+    breaks = "SSE-020"
+
+    def missed(self, subscription: Subscription, last: str) -> int:
+        is_known = not last or any(event["event_id"] == last for event in subscription.sent)
+        return super().missed(subscription, last) if is_known else len(subscription.sent)
+
+
+class SendsToStrangers(Broken):
+    """Sends events to whoever connects, whatever subscription they name."""
+
+    breaks, with_it = "SUB-001", frozenset({"SUB-004"})
+
+    def subscription(self, subscription_id: str) -> Subscription | None:
+        known = super().subscription(subscription_id)
+        if known is None and subscription_id not in self.closed:
+            known = self.subscriptions[subscription_id] = Subscription(self.honour({}))
+        return known
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.closed: set[str] = set()
+
+    def forget(self, subscription: Subscription) -> None:
+        self.closed.add(subscription.id)
+        super().forget(subscription)
+
+
+class SendsToTheRejected(Broken):
+    """Rejects a subscription, and sends events on it all the same."""
+
+    breaks, with_it = "SUB-004", frozenset({"SUB-001", "SUB-047"})
+
+    def subscribe(self, request: Json) -> tuple[int, Json]:
+        status, answer = super().subscribe(request)
+        if status != 201:
+            made = Subscription(self.honour(request["capabilities"]))
+            self.subscriptions[made.id] = made
+            answer = {**answer, "subscription_id": made.id}
+        return status, answer
 
 
 class DiesOnDisconnect(Broken):
@@ -1041,8 +1111,16 @@ class NewcomersDoNotCount(Broken):
 # -- what is only warned of --------------------------------------------------------------------------
 
 
-class NumbersTokens(Plain):
+class Careless(Plain):
+    """One that does not do what is recommended."""
+
+    neglects: ClassVar[str]
+
+
+class NumbersTokens(Careless):
     """Makes its tokens of a number."""
+
+    neglects = "CONF-011"
 
     def number(self, count: int) -> str:
         return f"rpl_{count:032d}"
@@ -1067,6 +1145,51 @@ class ShortTokens(NumbersTokens):
 
     def number(self, count: int) -> str:
         return f"rpl_{count}"
+
+
+class FramesWithoutId(Careless):
+    """Sends events without an id to come back with."""
+
+    neglects = "SSE-011"
+
+    def frame(self, event: Json) -> str:
+        return f"event: aaep.event\ndata: {json.dumps(event)}\n\n"
+
+
+class FramesWithAnotherId(Careless):
+    """Sends events with an id that is not theirs."""
+
+    neglects = "SSE-011"
+
+    def frame(self, event: Json) -> str:
+        return f"id: {event['event_id'][4:]}\nevent: aaep.event\ndata: {json.dumps(event)}\n\n"
+
+    def missed(self, subscription: Subscription, last: str) -> int:
+        return super().missed(subscription, f"evt_{last}")
+
+
+class FramesWithoutName(Careless):
+    """Sends events that a browser which listens for aaep.event does not hear."""
+
+    neglects = "SSE-009"
+
+    def frame(self, event: Json) -> str:
+        return f"id: {event['event_id']}\ndata: {json.dumps(event)}\n\n"
+
+
+class OpenToEverySite(Plain):
+    """Lets every web page send replies. No rule forbids it, so it is warned of without one."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        requests: Any = self._server.RequestHandlerClass
+        usual = requests.end_headers
+
+        def open_to_all(self: Any) -> None:
+            self.send_header("Access-Control-Allow-Origin", "*")
+            usual(self)
+
+        requests.end_headers = open_to_all
 
 
 # -- what is never shown -------------------------------------------------------------------------------
@@ -1095,4 +1218,7 @@ class GoesNowhere(Plain):
 
 ALL: list[type[Broken]] = [
     one for one in vars().values() if isinstance(one, type) and issubclass(one, Broken) and one is not Broken
+]
+ALL_CARELESS: list[type[Careless]] = [
+    one for one in vars().values() if isinstance(one, type) and issubclass(one, Careless) and one is not Careless
 ]

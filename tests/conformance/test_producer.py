@@ -12,7 +12,7 @@ import threading
 from collections.abc import Iterator
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
-from typing import Any, Self
+from typing import Self
 from xml.etree import ElementTree
 
 import pytest
@@ -21,55 +21,46 @@ from click.testing import Result as Outcome
 
 import tests.end_to_end.pipes  # noqa: F401  # which makes an address known
 from aaep.cli import main
-from aaep.conformance import SUITE_VERSION, RuleResult
+from aaep.conformance import SUITE_VERSION
 from aaep.conformance.judge import compute_granted_level
 from aaep.conformance.producer.run import (
     PRODUCER_SCENARIOS,
     ProducerResults,
-    Scenario,
     collect_tried_rules,
     judge_producer,
 )
-from aaep.conformance.producer.scripted_agent import ScriptedAgent
 from aaep.conformance.report import Report, render_junit, render_text, to_json
 from aaep.conformance.report_html import render_html
 from aaep.producer.producer import ManifestOptions, Producer
 from aaep.protocol.catalogue import all_rules
-from tests.broken.good_plain import (
-    FullUris,
-    OneAtATime,
-    OneTool,
-    PacesSlower,
-    Plain,
-    Subscription,
-    Thinks,
-    ThinksAloud,
-)
+from tests.broken.good_plain import OneAtATime, Plain, Thinks, ThinksAloud, WithoutSubscriptions
 from tests.broken.producers import (
     ALL,
+    ALL_CARELESS,
+    AnswersAnything,
     Broken,
+    Careless,
     GoesNowhere,
     NeverEnds,
-    NumbersInFront,
-    NumbersTokens,
+    OpenToEverySite,
     RejectsAll,
     SaysYesToEverything,
-    ShortTokens,
 )
 from tests.end_to_end.wires import name_of, transports
+from tests.peers import (
+    GOOD_PRODUCERS,
+    HASTE,
+    PRODUCER_ADDRESSES,
+    careless_scenarios,
+    failed,
+    judge_our_producer,
+    judge_plain,
+    left_out,
+    producer_scenarios,
+    result,
+    warned,
+)
 
-# A place for each transport; what stands for a path is filled in.
-ADDRESSES = [
-    "http://127.0.0.1:0",
-    "asgi+http://127.0.0.1:0",
-    "ws://127.0.0.1:0",
-    "grpc://127.0.0.1:0",
-    "unix://{folder}/agent.sock",
-    "pipes://{folder}/pipes.sock",
-]
-# Written without our library.
-GOOD: dict[str, type[Plain]] = {"plain": Plain, "one tool": OneTool, "full URIs": FullUris, "paces slower": PacesSlower}
-BRIDGE = Path(__file__).parents[1] / "bridge.py"
 AT_ONCE = 8  # peers that are judged side by side: they mostly wait
 
 
@@ -101,56 +92,6 @@ class Desk:
         self._server.server_close()
 
 
-def failed(played: ProducerResults) -> set[str]:
-    return {one.rule for one in played.results if one.verdict == "failed"}
-
-
-def left_out(played: ProducerResults) -> set[str]:
-    return {one.rule for one in played.results if one.verdict == "not shown" and one.required_level is not None}
-
-
-def result(played: ProducerResults, rule: str) -> RuleResult:
-    return next(one for one in played.results if one.rule == rule)
-
-
-async def judge_ours(url: str) -> ProducerResults:
-    with Producer("conformance-agent", name="Scripted agent", listen=url, journal=None) as producer:
-        agent = ScriptedAgent(producer)
-
-        async def start(task: str) -> None:
-            agent.start(task)
-
-        at = producer.addresses[0]
-        if at.startswith("pipes"):
-            bridge = shlex.join([sys.executable, "-S", "-E", str(BRIDGE), at.removeprefix("pipes://")])
-            return await judge_producer(f"stdio:{bridge}", start, shared=True)
-        return await judge_producer(at, start)
-
-
-async def judge_plain(
-    made: type[Plain], scenarios: tuple[Scenario, ...] = PRODUCER_SCENARIOS, *, patience: float = 4.0
-) -> ProducerResults:
-    with made() as producer:
-
-        async def start(task: str) -> None:
-            producer.start(task)
-
-        return await judge_producer(producer.url, start, scenarios=scenarios, patience=patience, quiet=0.3)
-
-
-def scenes(broken: type[Broken]) -> tuple[Scenario, ...]:
-    """Those that show the rule, after a session that nothing disturbs."""
-    chosen = [one for one in PRODUCER_SCENARIOS if broken.breaks in (*one.required_rules, *one.optional_rules)]
-    first = next(one for one in PRODUCER_SCENARIOS if one.name == "a session from beginning to end")
-    # What is said of the replies to others needs them.
-    before = [
-        one
-        for one in PRODUCER_SCENARIOS
-        if broken.breaks in ("CONF-040", "CONF-012") and "CONF-033" in one.required_rules
-    ]
-    return tuple(one for one in PRODUCER_SCENARIOS if one in (*chosen, *before, first))
-
-
 # -- who keeps the rules -----------------------------------------------------------------------
 
 
@@ -159,16 +100,18 @@ def good() -> Iterator[dict[str, ProducerResults]]:
     """Ours over every transport, and those that were written without our library, side by side."""
 
     async def judge(folder: str) -> dict[str, ProducerResults]:
-        urls = [url.format(folder=folder) for url in ADDRESSES]
-        played = await asyncio.gather(*map(judge_ours, urls), *(judge_plain(made) for made in GOOD.values()))
-        return dict(zip([*ADDRESSES, *GOOD], played, strict=True))
+        urls = [url.format(folder=folder) for url in PRODUCER_ADDRESSES]
+        played = await asyncio.gather(
+            *map(judge_our_producer, urls), *(judge_plain(made) for made in GOOD_PRODUCERS.values())
+        )
+        return dict(zip([*PRODUCER_ADDRESSES, *GOOD_PRODUCERS], played, strict=True))
 
     with tempfile.TemporaryDirectory() as folder:
         Path(folder).chmod(0o700)
         yield asyncio.run(judge(folder))
 
 
-@pytest.mark.parametrize("which", [*ADDRESSES, *GOOD])
+@pytest.mark.parametrize("which", [*PRODUCER_ADDRESSES, *GOOD_PRODUCERS])
 def test_a_good_producer_earns_level_3(good: dict[str, ProducerResults], which: str) -> None:
     """LVL-025, LVL-044"""
     played = good[which]
@@ -193,9 +136,8 @@ def test_what_is_not_over_is_tried_again_or_not_shown_and_never_failed() -> None
     """SEQ-003: an agent that takes longer than it is given earns Level 3; one that ends nothing earns none."""
 
     async def judge() -> list[ProducerResults]:
-        patience = Thinks.pause * 0.7
         return [
-            *await asyncio.gather(*(judge_plain(made, patience=patience) for made in (Thinks, NeverEnds, GoesNowhere)))
+            *await asyncio.gather(*(judge_plain(made, patience=HASTE) for made in (Thinks, NeverEnds, GoesNowhere)))
         ]
 
     slow, *endless = asyncio.run(judge())
@@ -211,7 +153,7 @@ def test_what_is_not_over_is_tried_again_or_not_shown_and_never_failed() -> None
 
 def test_an_agent_is_given_the_time_that_it_announces() -> None:
     chosen = tuple(one for one in PRODUCER_SCENARIOS if one.name == "a session from beginning to end")
-    played = asyncio.run(judge_plain(ThinksAloud, chosen, patience=Thinks.pause * 0.7))
+    played = asyncio.run(judge_plain(ThinksAloud, chosen, patience=HASTE))
     assert result(played, "SEQ-009").verdict == "passed"
     assert not any("--patience" in one for one in played.remarks)
 
@@ -246,36 +188,15 @@ def test_a_producer_that_signs_shows_what_it_signs(tmp_path: Path) -> None:
 def test_our_own_producer_is_not_even_warned_of_but_for_the_short_time_that_the_script_gives(
     good: dict[str, ProducerResults],
 ) -> None:
-    for url in ADDRESSES:
+    for url in PRODUCER_ADDRESSES:
         assert {one.rule for one in good[url].results if one.verdict == "warning"} == {"HITL-033"}
 
 
 def test_a_run_in_which_nobody_is_authenticated_says_so(good: dict[str, ProducerResults]) -> None:
     """TR-026: with a warning; where the system itself knows who is there, there is nothing to warn of."""
     for url, played in good.items():
-        warned = any(one.startswith("Warning:") and "authenticates nobody" in one for one in played.remarks)
-        assert warned is not url.startswith(("unix:", "pipes:"))
-
-
-class WithoutSubscriptions(Plain):
-    """A producer of Level 1: whoever connects hears what happens, and nobody is asked for anything."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        requests: Any = self._server.RequestHandlerClass
-        usual = requests._stream
-
-        def bare(self: Any, _: str) -> None:
-            with self.producer.changed:
-                made = Subscription(self.producer.honour({}))
-                self.producer.subscriptions[made.id] = made
-            usual(self, made.id)
-
-        def nothing(self: Any) -> None:
-            self.rfile.read(int(self.headers["Content-Length"]))
-            self._say(404, {"error": "not_found", "message": "Nothing is here."})
-
-        requests._stream, requests.do_POST = bare, nothing
+        is_warned = any(one.startswith("Warning:") and "authenticates nobody" in one for one in played.remarks)
+        assert is_warned is not url.startswith(("unix:", "pipes:"))
 
 
 def test_a_producer_without_subscriptions_earns_level_1_and_no_more() -> None:
@@ -296,7 +217,7 @@ def bad() -> dict[str, ProducerResults]:
 
         async def one(broken: type[Broken]) -> ProducerResults:
             async with gate:
-                return await judge_plain(broken, scenes(broken))
+                return await judge_plain(broken, producer_scenarios(broken))
 
         return [*await asyncio.gather(*map(one, ALL))]
 
@@ -332,16 +253,24 @@ def test_for_every_should_about_behaviour_there_is_somebody_who_is_warned_of(bad
     assert tried and tried - told == set()
 
 
-@pytest.mark.parametrize("careless", [NumbersTokens, NumbersInFront, ShortTokens])
-def test_tokens_that_can_be_guessed_are_warned_of(careless: type[Plain]) -> None:
-    """CONF-011"""
-    names = ("a session from beginning to end", "a no stops the action", "tokens are never used twice")
-    played = asyncio.run(judge_plain(careless, tuple(one for one in PRODUCER_SCENARIOS if one.name in names)))
-    assert result(played, "CONF-011").verdict == "warning"
+@pytest.mark.parametrize("careless", ALL_CARELESS)
+def test_who_neglects_what_is_recommended_is_warned_of_it_and_of_nothing_else(careless: type[Careless]) -> None:
+    played = asyncio.run(judge_plain(careless, careless_scenarios(careless)))
+    assert warned(played) == {careless.neglects}
     assert failed(played) == set()
 
 
-@pytest.mark.parametrize("broken", [RejectsAll, SaysYesToEverything])
+def test_that_every_website_may_reply_is_told_as_a_warning_of_our_own() -> None:
+    chosen = tuple(one for one in PRODUCER_SCENARIOS if one.name == "other websites cannot reply")
+    told = {
+        made: [one for one in asyncio.run(judge_plain(made, chosen)).remarks if "Access-Control" in one]
+        for made in (OpenToEverySite, Plain)
+    }
+    assert len(told[OpenToEverySite]) == 1 and told[OpenToEverySite][0].startswith("Warning: /aaep/v1/replies")
+    assert told[Plain] == []
+
+
+@pytest.mark.parametrize("broken", [RejectsAll, SaysYesToEverything, AnswersAnything])
 def test_who_lets_nobody_in_is_judged_all_the_same(broken: type[Broken]) -> None:
     played = asyncio.run(judge_plain(broken))
     assert broken.breaks in failed(played) <= {broken.breaks, *broken.with_it}
@@ -528,5 +457,5 @@ def test_what_follows_a_recorded_loss_is_not_failed(tmp_path: Path) -> None:
 
 
 def test_every_transport_is_judged() -> None:
-    judged = {name_of(url) for url in ADDRESSES}
+    judged = {name_of(url) for url in PRODUCER_ADDRESSES}
     assert judged - {"end_to_end"} | {"stdio"} == set(transports())  # the pipes of the tests stand for stdio

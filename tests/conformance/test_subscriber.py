@@ -13,7 +13,7 @@ import threading
 from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
-from typing import Any, cast
+from typing import cast
 
 import pytest
 from click.testing import CliRunner
@@ -21,9 +21,8 @@ from click.testing import Result as Outcome
 
 import tests.end_to_end.pipes  # noqa: F401  # which makes an address known
 from aaep.cli import main
-from aaep.conformance import RuleResult
 from aaep.conformance.judge import compute_granted_level
-from aaep.conformance.producer.run import UNDECIDABLE_RULES, Scenario
+from aaep.conformance.producer.run import UNDECIDABLE_RULES
 from aaep.conformance.subscriber.fake_producer import FakeProducer
 from aaep.conformance.subscriber.raw_http import RawHttpServer
 from aaep.conformance.subscriber.run import (
@@ -41,44 +40,22 @@ from tests.broken.good_reader import Reader
 from tests.broken.subscribers import ALL, Broken
 from tests.end_to_end.wires import name_of, transports
 from tests.listening import ours, plain
+from tests.peers import (
+    PATIENCE,
+    SUBSCRIBER_ADDRESSES,
+    failed,
+    judge_broken_subscriber,
+    judge_good_subscriber,
+    left_out,
+    result,
+)
 
-# A place for each transport; what stands for a path is filled in.
-ADDRESSES = [
-    "http://127.0.0.1:0",
-    "asgi+http://127.0.0.1:0",
-    "ws://127.0.0.1:0",
-    "grpc://127.0.0.1:0",
-    "unix://{folder}/{{place}}.sock",
-    "pipes://{folder}/{{place}}.pipes",
-]
 HERE = Path(__file__).parents[1]
-BRIDGE = HERE / "bridge.py"
 READER = HERE / "broken" / "good_reader.py"
 PLAIN = shlex.join([sys.executable, "-S", "-E", str(READER)])
 LISTEN = shlex.join([sys.executable, "-c", "from aaep.cli import main; main()", "listen"])
 AT_ONCE = 16  # subscribers that are judged side by side: they mostly wait
 FEW = 2  # of those who must keep every time limit, of their own and of the rules
-PATIENCE = 30.0  # costs nothing where all that is waited for comes
-UNANSWERED = 4.0  # and this long it is waited for what must not come
-
-
-def failed(listened: SubscriberResults) -> set[str]:
-    return {one.rule for one in listened.results if one.verdict == "failed"}
-
-
-def left_out(listened: SubscriberResults) -> set[str]:
-    return {one.rule for one in listened.results if one.verdict == "not shown" and one.required_level is not None}
-
-
-def result(listened: SubscriberResults, rule: str) -> RuleResult:
-    return next(one for one in listened.results if one.rule == rule)
-
-
-def bridged(url: str) -> str:
-    """Who comes over pipes starts the agent: here, a program that leads to the player."""
-    if not url.startswith("pipes:"):
-        return url
-    return "stdio:" + shlex.join([sys.executable, "-S", "-E", str(BRIDGE), url.removeprefix("pipes://")])
 
 
 @pytest.fixture(scope="module")
@@ -94,25 +71,23 @@ def good(key: SigningKey) -> Iterator[dict[str, SubscriberResults]]:
     """Ours over every transport, and one that was written without our library, side by side."""
 
     async def judge(folder: str) -> dict[str, SubscriberResults]:
-        settings: dict[str, Any] = {"key": key, "patience": PATIENCE, "unanswered": UNANSWERED}
         gate = asyncio.Semaphore(FEW)
 
-        async def one(begin: SubscriberLauncher, **more: Any) -> SubscriberResults:
+        async def one(begin: SubscriberLauncher, *at: str) -> SubscriberResults:
             async with gate:
-                return await judge_subscriber(begin, **settings, **more)
+                return await judge_good_subscriber(begin, key, *at)
 
         listened = await asyncio.gather(
-            *(one(ours, at=url.format(folder=folder), reached=bridged) for url in ADDRESSES),
-            one(plain(Reader)),
+            *(one(ours, url.format(folder=folder)) for url in SUBSCRIBER_ADDRESSES), one(plain(Reader))
         )
-        return dict(zip([*ADDRESSES, "plain"], listened, strict=True))
+        return dict(zip([*SUBSCRIBER_ADDRESSES, "plain"], listened, strict=True))
 
     with tempfile.TemporaryDirectory() as folder:
         Path(folder).chmod(0o700)
         yield asyncio.run(judge(folder))
 
 
-@pytest.mark.parametrize("which", [*ADDRESSES, "plain"])
+@pytest.mark.parametrize("which", [*SUBSCRIBER_ADDRESSES, "plain"])
 def test_a_good_subscriber_earns_level_3(good: dict[str, SubscriberResults], which: str) -> None:
     listened = good[which]
     assert failed(listened) == set()
@@ -156,20 +131,11 @@ def test_who_is_judged_is_known_by_what_it_says_of_itself(good: dict[str, Subscr
 
 
 def test_every_transport_is_judged() -> None:
-    judged = {name_of(url) for url in ADDRESSES}
+    judged = {name_of(url) for url in SUBSCRIBER_ADDRESSES}
     assert judged - {"end_to_end"} | {"stdio"} == set(transports())  # the pipes of the tests stand for stdio
 
 
 # -- who does not -------------------------------------------------------------------------------
-
-
-def scenes(broken: type[Broken]) -> tuple[Scenario, ...]:
-    """Those that show the rule; what the audit finds is in what is sent when the person decides."""
-    tried = tuple(one for one in SUBSCRIBER_SCENARIOS if broken.breaks in (*one.required_rules, *one.optional_rules))
-    wanted = {"CLAR": "LVL-041", "CONF": "LVL-037", "SUB": "SUB-065"}[broken.breaks.split("-")[0]] if not tried else ""
-    if broken.breaks == "CONF-063":
-        wanted = "SUB-038"
-    return tried or tuple(one for one in SUBSCRIBER_SCENARIOS if wanted in one.required_rules)
 
 
 @pytest.fixture(scope="module")
@@ -178,11 +144,8 @@ def bad(key: SigningKey) -> dict[str, SubscriberResults]:
         gate = asyncio.Semaphore(AT_ONCE)
 
         async def one(broken: type[Broken]) -> SubscriberResults:
-            signed: dict[str, Any] = {"key": key} if broken.breaks.startswith("MAN-") else {}
             async with gate:
-                return await judge_subscriber(
-                    plain(broken), scenarios=scenes(broken), patience=4.0, quiet=0.3, **signed
-                )
+                return await judge_broken_subscriber(broken, key)
 
         return [*await asyncio.gather(*map(one, ALL))]
 

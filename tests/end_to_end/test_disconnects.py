@@ -90,6 +90,17 @@ def test_a_reader_cut_off_after_every_event_gets_them_all(bank: Bank) -> None:
 
 
 @pytest.mark.only("rejoins")
+def test_a_reader_that_connects_after_the_end_of_a_session_hears_how_it_began(bank: Bank) -> None:
+    """TR-039: it subscribed while the session went on, so it is told of its end, and of what has ended."""
+    with bank.producer.session("Looking.") as session, session.thinking():
+        reader = bank.reader(**ANSWERS)
+    with reader.connect() as stream:
+        reader.wait(stream, *ENDS)
+    assert kinds(reader.got)[0] == "session.started" and kinds(reader.got)[-1] == "session.completed"
+    assert ids(reader.got)[0] == ids(bank.journal)[0]
+
+
+@pytest.mark.only("rejoins")
 def test_the_newer_of_two_connections_gets_the_rest_and_the_older_is_told(bank: Bank) -> None:
     reader = bank.reader(**ANSWERS)
     with reader.connect() as older:

@@ -214,6 +214,8 @@ class CatchUp:
 
         joined = [snapshot for session, snapshot in snapshots if session.session_id not in told_sessions]
         starts = [snapshot.started for snapshot in joined if snapshot.started is not None]
+        told_sessions |= {session.session_id for session, _ in snapshots}
+        starts += self._read_starts(stream, [event.session_id for event in events], told_sessions)
         prompts = [event for event in self._pending_prompts(snapshots) if event.event_id not in missed_ids]
         # A new reader is told "idle" by the start alone; one that lost its place has to hear that it did (SSE-020).
         states = [
@@ -227,6 +229,15 @@ class CatchUp:
         else:
             greeting_ids = [shaped.event.event_id for shaped in first]
         subscription.greeting_ids = tuple(greeting_ids)
+
+    def _read_starts(self, stream: Stream, session_ids: Iterable[str], told: Collection[str]) -> list[Envelope]:
+        """Return how sessions began that are over, so that who heard only their end knows what has ended (TR-039)."""
+        starts = []
+        for session_id in dict.fromkeys(session_ids):
+            entries = [] if session_id in told else [*self._journal.read(session=session_id, limit=1)]
+            messages = [codec.decode(entry.data, stream.registry) for entry in entries]
+            starts += [stream.hide_members(message) for message in messages if isinstance(message, SessionStarted)]
+        return starts
 
     def _enqueue(
         self,

@@ -19,6 +19,7 @@ from .events import (
     AwaitingConfirmation,
     Choice,
     Envelope,
+    SessionCompleted,
     StateChanged,
     ToolCompleted,
     ToolInvoked,
@@ -258,11 +259,17 @@ def _misfit_violation(prompt: PromptState, event: ToolInvoked) -> tuple[str, str
 
 def follow_up_violation(prompt: PromptState, event: Envelope) -> tuple[str, str]:
     """Return the rule an event breaks by directly following a prompt's end, and a sentence; both empty if none."""
-    if prompt.outcome == "withdrawn" or isinstance(event, (StateChanged, ToolCompleted, *TERMINAL)):
+    if prompt.outcome == "withdrawn":
+        return "", ""
+    ending = prompt.outcome.replace("_", " ")
+    if prompt.kind == "confirmation" and not prompt.is_granted and isinstance(event, SessionCompleted):
+        # §6.1(2): that all is done does not tell that the action was dropped; another end does.
+        return "HITL-022", f"The confirmation ended ({ending}); a state.changed should say so before the session ends."
+    if isinstance(event, (StateChanged, ToolCompleted, *TERMINAL)):
         return "", ""
     work_rule, other_rule = FOLLOW_UP_RULES[prompt.kind, prompt.is_granted]
     rule = work_rule if isinstance(event, WORK_EVENTS) else other_rule
-    return rule, f"The {prompt.kind} ended ({prompt.outcome.replace('_', ' ')}); a state.changed should say so first."
+    return rule, f"The {prompt.kind} ended ({ending}); a state.changed should say so first."
 
 
 def reply_violation(message: Reply, prompt: PromptState, via: str) -> str:

@@ -101,11 +101,13 @@ class ReceivedMessage(msgspec.Struct, frozen=True):
     """
     A received message: its bytes, and the id to resume after, if it has one.
 
+    ``event`` is the name of the server-sent event that carried it, if one did.
     Empty bytes stand for data that was not a message.
     """
 
     data: bytes
     id: str = ""
+    event: str = ""
 
 
 class _TypeOnly(msgspec.Struct):

@@ -10,7 +10,7 @@ from __future__ import annotations
 import asyncio
 import json
 import time
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from contextlib import asynccontextmanager, suppress
 from typing import Any, Final
 
@@ -110,7 +110,7 @@ class Harness:
         # Events of sessions to which no reader could consent, and the rules that a call without consent breaks.
         self.sessions_without_consent: list[tuple[tuple[str, ...], list[ObservedEvent]]] = []
         self._start_task = start
-        self._subscribers: list[FakeSubscriber] = []
+        self.subscribers: list[FakeSubscriber] = []  # all but the main ones, also those that have left
         self._complete_sessions: set[str] = set()  # ids of sessions that the main subscriber heard from the start
         self._partial_sessions: set[str] = set()  # ids of all others
 
@@ -198,7 +198,7 @@ class Harness:
         if not self.is_shared:
             raise ScenarioAborted("A producer on pipes has one reader, and this takes several.")
         subscriber = FakeSubscriber(self)
-        self._subscribers.append(subscriber)
+        self.subscribers.append(subscriber)
         try:
             await subscriber.subscribe(capabilities)
             if connect:
@@ -210,7 +210,7 @@ class Harness:
 
     async def close(self) -> None:
         """End the subscriptions that are still open."""
-        for subscriber in self._subscribers:
+        for subscriber in self.subscribers:
             await subscriber.unsubscribe()
 
     # -- sessions ------------------------------------------------------------------------------
@@ -379,7 +379,9 @@ class FakeSubscriber:
             self._activity.set()
 
     def _receive(self, received: ReceivedMessage) -> None:
-        event = ObservedEvent(time.monotonic(), received.data, decode_object(received.data))
+        event = ObservedEvent(
+            time.monotonic(), received.data, decode_object(received.data), received.id, received.event
+        )
         self._harness.record(
             received.data,
             self.subscription_id,
@@ -470,10 +472,10 @@ class FakeSubscriber:
         self._harness.record(raw, self.subscription_id, from_producer=False, audit=audit, is_main=self.is_main)
         return await self.send_raw(raw)
 
-    async def send_raw(self, raw: bytes) -> SendResult:
-        """Send any bytes without recording them; return all that can be seen of the answer."""
+    async def send_raw(self, raw: bytes, **headers: str) -> SendResult:
+        """Send any bytes without recording them, over HTTP with these headers; return all that can be seen of it."""
         if self._harness.is_http:
-            return await _post_reply(self._harness, raw)
+            return await _post_reply(self._harness, raw, headers)
         try:
             await self.channel.send(raw)
         except (ChannelLost, ChannelRefused) as error:
@@ -636,10 +638,10 @@ class ObservedSession:
         return self._is_action_call(event, prompt) or self._harness.consent_tracker.needs_consent(event, prompt)
 
 
-async def _post_reply(harness: Harness, raw: bytes) -> SendResult:
+async def _post_reply(harness: Harness, raw: bytes, extra_headers: Mapping[str, str]) -> SendResult:
     """Post a reply over HTTP; return all that the sender can see of the answer."""
     base_url = harness.url.removeprefix("asgi+").rstrip("/")
-    headers = {"Content-Type": "application/json"}
+    headers = {"Content-Type": "application/json", **extra_headers}
     token = harness.options.token
     if token:
         headers["Authorization"] = f"Bearer {token() if callable(token) else token}"

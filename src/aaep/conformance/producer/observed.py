@@ -20,11 +20,18 @@ _MAX_WAITS_WITHOUT_END: Final = 3
 
 
 class ObservedEvent(msgspec.Struct):
-    """An event that a subscriber received, and when."""
+    """
+    An event that a subscriber received, and when.
+
+    ``frame_id`` and ``frame_name`` are the fields ``id`` and ``event`` of the
+    server-sent event that carried it; empty if it had none.
+    """
 
     received_at: float
     raw: bytes
     message: JsonObject
+    frame_id: str = ""
+    frame_name: str = ""
 
     @property
     def type(self) -> str:

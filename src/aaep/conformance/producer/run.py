@@ -24,7 +24,7 @@ from ..scenario import (
     order_scenarios,
 )
 from ..undecidable import UNDECIDABLE_RULES
-from . import scenarios_consent, scenarios_manifest, scenarios_sessions, scenarios_terms
+from . import scenarios_consent, scenarios_manifest, scenarios_sessions, scenarios_streams, scenarios_terms
 from .harness import LISTENER_CAPABILITIES, REPLIER_CAPABILITIES, Harness, TaskStarter
 
 __all__ = [
@@ -68,7 +68,12 @@ PRODUCER_SCENARIOS: Final = order_scenarios(
         scenarios_terms.a_slow_reader_gets_less_and_critical_events_at_once,
         scenarios_terms.terms_are_renegotiated,
         scenarios_sessions.a_reader_is_cut_off_and_comes_back,
+        scenarios_streams.a_reader_comes_back_with_an_unknown_id,
+        scenarios_streams.who_was_granted_nothing_gets_nothing,
         scenarios_sessions.a_reader_leaves,
+        scenarios_streams.every_reader_has_the_same_order,
+        scenarios_streams.every_event_is_framed_with_its_id,
+        scenarios_streams.other_websites_cannot_reply,
         scenarios_sessions.nonsense_does_no_harm,
     ),
 )

@@ -8,6 +8,9 @@ from functools import partial
 from typing import Any, Final
 
 from ...errors import AaepError
+from ...protocol.attend_extension import attend_registry
+from ...protocol.audit import Audit
+from ...protocol.catalogue import all_rules
 from ..judge import excerpt, excerpt_first, excerpt_message
 from ..messages import JsonObject
 from ..scenario import ScenarioAborted, producer_scenario
@@ -20,6 +23,7 @@ from .harness import (
     SendResult,
 )
 from .observed import ObservedEvent
+from .scenarios_streams import find_displaced_event
 
 _ASK_FIRST_ADVICE: Final = (
     "Ask with agent.awaiting.confirmation, wait for the accept, and only then send agent.tool.invoked."
@@ -120,17 +124,20 @@ def _check_first_reply_won(harness: Harness, *, is_executed: bool) -> None:
 def _check_same_events(
     harness: Harness, session: ObservedSession, main_subscriber: FakeSubscriber, second_subscriber: FakeSubscriber
 ) -> None:
-    received_ids = [event["event_id"] for event in second_subscriber.find_session_events(session.session_id)]
     main_events = main_subscriber.find_session_events(session.session_id)
+    second_events = second_subscriber.find_session_events(session.session_id)
+    received_ids = {event["event_id"] for event in second_events}
     missing = [event for event in main_events if event["event_id"] not in received_ids]
-    common_ids = [event["event_id"] for event in main_events if event["event_id"] in received_ids]
+    displaced = find_displaced_event(main_subscriber, second_subscriber, session.session_id)
     harness.evidence.check(
         "TR-009",
-        common_ids == [event_id for event_id in received_ids if event_id in common_ids],
+        displaced is None,
         "Two readers had the events of a session in the same order.",
-        "Two readers had the events of a session in different orders.",
+        f"Two readers had the events of a session in different orders. {excerpt_message(displaced)}",
         "Send the events of a session to every reader in the order in which they were emitted.",
     )
+    if displaced is not None:
+        _record_sequence_faults(harness, main_events, second_events)
     if missing:
         harness.evidence.record_failure(
             "TR-013",
@@ -143,6 +150,27 @@ def _check_same_events(
         "A reader that prefers short texts had all of the events.",
         f"A reader that prefers short texts did not get this: {excerpt_first(missing)}",
     )
+
+
+def _record_sequence_faults(
+    harness: Harness, main_events: list[ObservedEvent], second_events: list[ObservedEvent]
+) -> None:
+    """Fail the rules that the events of a session break in the order of the second reader, and only in that."""
+    main_faults = _find_sequence_faults(main_events)
+    for rule, text in _find_sequence_faults(second_events).items():
+        if rule not in main_faults:
+            harness.evidence.record_failure(rule, f"At the second of two readers: {text}")
+
+
+def _find_sequence_faults(events: list[ObservedEvent]) -> dict[str, str]:
+    """Return the rules about order that events break, each with what was found."""
+    audit = Audit(attend_registry(), strict=True)
+    return {
+        finding.rule: f"{finding.message} {excerpt(event.raw)}"
+        for event in events
+        for finding in audit.feed(event.raw)
+        if finding.severity == "error" and finding.rule in all_rules() and all_rules()[finding.rule].kind == "sequence"
+    }
 
 
 async def _check_repeated_reply(

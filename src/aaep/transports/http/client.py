@@ -121,7 +121,8 @@ class HttpChannel:
                             log.warning("Something in the stream from %s was skipped. %s", self._origin, item)
                             yield ReceivedMessage(b"")
                         else:  # CF-088: a close has no id to resume after
-                            yield ReceivedMessage(item.data, "" if item.event == "aaep.close" else item.id)
+                            resume_id = "" if item.event == "aaep.close" else item.id
+                            yield ReceivedMessage(item.data, resume_id, item.event)
             finally:
                 # Do not wait for the closing handshake of TLS.
                 if connection is not None and connection.transport is not None:
