@@ -1084,6 +1084,12 @@ class NeverEnds(Plain):
         getattr(self, task, self.confirm)(session)
 
 
+class MislabelsItsStream(Plain):
+    """Sends its events as another content type, so that no reader takes them for a stream."""
+
+    stream_type = "application/json"
+
+
 class GoesNowhere(Plain):
     """Begins sessions, and does nothing in them."""
 

@@ -168,12 +168,12 @@ class Harness:
     async def _start_listening(self, subscriber: FakeSubscriber, capabilities: JsonObject) -> bool:
         """Have a subscriber listen, with a subscription or without; return whether it does."""
         refusal = ""
-        is_unknown_place = False
+        is_foreign = False
         try:
             await subscriber.subscribe(capabilities)
         except ScenarioAborted as error:
             refusal = str(error)
-            is_unknown_place = isinstance(error.__cause__, ChannelRefused) and error.__cause__.gone
+            is_foreign = isinstance(error.__cause__, ChannelRefused) and error.__cause__.foreign
             self.evidence.add_remark(refusal)
             if not self.is_http:
                 return False
@@ -182,7 +182,7 @@ class Harness:
         await asyncio.sleep(_CONNECT_DELAY)  # events of sessions that run already come first
         if not subscriber.acceptance:
             await subscriber.wait_for_event(lambda _: True, _REFUSAL_TIMEOUT)
-            if subscriber.end_reason and is_unknown_place:  # neither requests nor streams are known there
+            if subscriber.end_reason and is_foreign:  # neither requests nor streams are known there
                 raise AaepError(
                     f"Nothing could be judged: {self.url} is no AAEP server. "
                     f"{SUBSCRIPTIONS} and {EVENTS} were asked for. {refusal}"
@@ -232,6 +232,8 @@ class Harness:
             started = await finding
         finally:
             finding.cancel()
+        if started is None and self.main_subscriber.end_reason:
+            raise ScenarioAborted(f"No session could be heard. {self.main_subscriber.end_reason}")
         if started is None:
             raise ScenarioAborted(f"No session began within {timeout:g} seconds for the task {task!r}.")
         return ObservedSession(self, started.session_id, task)
