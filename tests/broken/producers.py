@@ -8,6 +8,7 @@ the same in other words, or that cannot be kept by one who breaks the first.
 from __future__ import annotations
 
 import base64
+import itertools
 import json
 import time
 from contextlib import suppress
@@ -1082,6 +1083,19 @@ class NeverEnds(Plain):
             session.begin()
         session.open = False  # who comes later is told nothing of it
         getattr(self, task, self.confirm)(session)
+
+
+class NeverFallsSilent(NeverEnds):
+    """Says again and again that it works, and ends nothing."""
+
+    def work(self, task: str) -> None:
+        super().work(task)
+        session = Session(self)
+        session.begin()
+        states = itertools.cycle(("thinking", "idle"))
+        while self.running:
+            session.move(next(states))
+            time.sleep(0.05)
 
 
 class MislabelsItsStream(Plain):

@@ -52,6 +52,7 @@ from tests.broken.producers import (
     GoesNowhere,
     MislabelsItsStream,
     NeverEnds,
+    NeverFallsSilent,
     NumbersInFront,
     NumbersTokens,
     RejectsAll,
@@ -60,6 +61,7 @@ from tests.broken.producers import (
 )
 from tests.end_to_end.wires import name_of, transports
 
+WAIT = 60.0  # how long a broken build may keep a test waiting
 # A place for each transport; what stands for a path is filled in.
 ADDRESSES = [
     "http://127.0.0.1:0",
@@ -209,6 +211,13 @@ def test_what_is_not_over_is_tried_again_or_not_shown_and_never_failed() -> None
         assert compute_granted_level(played.results) == 0
         assert result(played, "SEQ-003").verdict == "not shown"
         assert "--patience" in result(played, "SEQ-003").advice
+
+
+def test_an_agent_that_never_falls_silent_is_not_waited_for_without_end() -> None:
+    chosen = tuple(one for one in PRODUCER_SCENARIOS if one.name == "a session from beginning to end")
+    played = asyncio.run(asyncio.wait_for(judge_plain(NeverFallsSilent, chosen, patience=0.3), WAIT))
+    assert failed(played) == set()
+    assert result(played, "SEQ-003").verdict == "not shown"
 
 
 def test_an_agent_is_given_the_time_that_it_announces() -> None:

@@ -241,9 +241,10 @@ class Harness:
     async def wait_for_unfinished_sessions(self) -> None:
         """Wait for the end of the sessions that were given up on, as long as one of them may still end."""
         subscriber = self.main_subscriber
+        latest = time.monotonic() + _MAX_WAIT_FACTOR * self.patience  # one that never falls silent is not waited for
         while subscriber is not None and not subscriber.end_reason and self.pace.unfinished_sessions:
             deadline = self.pace.find_last_activity() + _FINAL_WAIT_FACTOR * self.patience
-            timeout = deadline - time.monotonic()
+            timeout = min(deadline, latest) - time.monotonic()
             if timeout <= 0:
                 return
             await subscriber.wait_for_event(lambda _: True, timeout, len(subscriber.events))
@@ -577,7 +578,8 @@ class ObservedSession:
     async def reject_until_end(self, subscriber: FakeSubscriber) -> ObservedEvent | None:
         """Reject every confirmation until the session ends; return the event that ends it, if it comes."""
         position = 0
-        while True:
+        latest = time.monotonic() + _MAX_WAIT_FACTOR * self._harness.patience  # for an agent that asks on and on
+        while time.monotonic() < latest:
             event = await self.wait_for_event(subscriber, "awaiting.confirmation", *SESSION_END_TYPES, start=position)
             if event is None or event.type in SESSION_END_TYPES:
                 return event
@@ -585,6 +587,7 @@ class ObservedSession:
                 return None
             position = subscriber.events.index(event) + 1
             await subscriber.answer_confirmation(event.message, "reject")
+        return None
 
     async def wait_for_resolution(
         self, subscriber: FakeSubscriber, prompt: ObservedEvent, timeout: float | None = None
