@@ -36,7 +36,8 @@ PLATFORMS = (  # each with the older tags that it also runs
     ("macosx_11_0_arm64",),
 )
 HEAD = """\
-# What aaep and its extras were tested with: for deployments, on Linux and macOS. Made by scripts/lock.py.
+# What aaep and its extras were tested with, for deployments. The hashes are of the wheels for Linux and macOS.
+# Made by scripts/lock.py.
 #     pip install --require-hashes --only-binary :all: -r requirements.lock
 #     pip install --no-deps .
 """
