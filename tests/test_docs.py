@@ -269,7 +269,7 @@ def test_the_curl_commands_work(tmp_path: Path, url: str) -> None:
 def hub_blocks() -> dict[str, str]:
     """The blocks of the page by what is special to them."""
     sh, python = blocks("docs/run-a-hub.md", "sh"), blocks("docs/run-a-hub.md")
-    names = ("serve", "listen", "remote_serve", "remote_listen")
+    names = ("serve", "listen", "install", "remote_serve", "remote_listen")
     return {**dict(zip(names, sh, strict=True)), **dict(zip(("agent", "both", "remote_agent"), python, strict=True))}
 
 

@@ -22,6 +22,7 @@ when the test says so:
 from __future__ import annotations
 
 import asyncio
+import os
 import threading
 from collections.abc import Callable
 from pathlib import Path
@@ -239,7 +240,14 @@ class Listener:
         Write a capture of all messages in both directions, for ``aaep validate`` and other commands.
 
         Pass ``whole=False`` if other subscribers replied too: the capture does not contain their replies.
+        A new file is for its owner alone.
         """
+        lines = self.capture_lines(source=source, whole=whole)
+        with open(path, "wb", opener=lambda name, flags: os.open(name, flags, 0o600)) as file:
+            file.write(b"".join(lines))
+
+    def capture_lines(self, *, source: str = "", whole: bool = True) -> list[bytes]:
+        """Return the lines of the capture that :meth:`write_capture` writes: the header, and each message so far."""
         started = self._entries[0]["at"] if self._entries else format_timestamp(self._wall())
         header = {
             "aaep_capture": CAPTURE_VERSION,
@@ -248,8 +256,7 @@ class Listener:
             "terms": msgspec.to_builtins(self.terms),
             "whole": whole,
         }
-        lines = [msgspec.json.encode(line) for line in (header, *self._entries)]
-        Path(path).write_bytes(b"\n".join(lines) + b"\n")
+        return [msgspec.json.encode(line) + b"\n" for line in (header, *self._entries)]
 
     # -- replying and leaving ------------------------------------------------------------------
 

@@ -70,6 +70,7 @@ class Plain:
     """The producer: a server, and sessions in threads."""
 
     timeout = TIMEOUT
+    stream_type = "text/event-stream"
 
     def __init__(self) -> None:
         self.changed = threading.Condition(threading.RLock())
@@ -732,7 +733,7 @@ class _Requests(BaseHTTPRequestHandler):
             )
         self.close_connection = True
         self.send_response(200)
-        self.send_header("Content-Type", "text/event-stream")
+        self.send_header("Content-Type", producer.stream_type)
         self.end_headers()
 
         def over() -> bool:

@@ -8,6 +8,7 @@ the same in other words, or that cannot be kept by one who breaks the first.
 from __future__ import annotations
 
 import base64
+import itertools
 import json
 import time
 from contextlib import suppress
@@ -1205,6 +1206,25 @@ class NeverEnds(Plain):
             session.begin()
         session.open = False  # who comes later is told nothing of it
         getattr(self, task, self.confirm)(session)
+
+
+class NeverFallsSilent(NeverEnds):
+    """Says again and again that it works, and ends nothing."""
+
+    def work(self, task: str) -> None:
+        super().work(task)
+        session = Session(self)
+        session.begin()
+        states = itertools.cycle(("thinking", "idle"))
+        while self.running:
+            session.move(next(states))
+            time.sleep(0.05)
+
+
+class MislabelsItsStream(Plain):
+    """Sends its events as another content type, so that no reader takes them for a stream."""
+
+    stream_type = "application/json"
 
 
 class GoesNowhere(Plain):

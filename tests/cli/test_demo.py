@@ -6,6 +6,7 @@ import json
 import os
 import pty
 import select
+import signal
 import subprocess
 import sys
 import time
@@ -103,6 +104,53 @@ def test_a_recording_is_written_over_nothing_and_leaves_nothing_where_it_could_n
     new = tmp_path / "new.ndjson"
     assert demo("--answer", "accept", "--listen", "gopher://127.0.0.1", "--capture", str(new)).returncode == 2
     assert not new.exists()
+
+
+@pytest.mark.parametrize(
+    ("numbers", "status"),
+    [
+        ([signal.SIGTERM], 143),
+        ([signal.SIGHUP], 129),
+        ([signal.SIGINT], 130),
+        ([signal.SIGINT, signal.SIGINT], None),  # it may end at once or in order
+    ],
+)
+def test_a_demo_that_is_stopped_keeps_what_it_recorded(
+    numbers: list[signal.Signals], status: int | None, tmp_path: Path
+) -> None:
+    recording = tmp_path / "demo.ndjson"
+    command = [AAEP, "demo", "--answer", "accept", "--pace", "60", "--capture", str(recording)]
+    with subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, text=True) as process:
+        assert process.stdout is not None
+        try:
+            heard = [process.stdout.readline(), process.stdout.readline()]  # the address, and the session's beginning
+            for number in numbers:
+                process.send_signal(number)
+                if len(numbers) > 1:
+                    _wait_for_lines(recording)
+            rest = process.stdout.read()
+            assert process.wait(LONG) == status or status is None
+        finally:
+            process.kill()
+    assert heard[1].strip()
+    assert recording.stat().st_mode & 0o777 == 0o600
+    data = recording.read_bytes()
+    assert data.endswith(b"\n")
+    types = [json.loads(line).get("message", {}).get("type") for line in data.splitlines()]
+    assert "aaep:agent.session.started" in types
+    if status is not None:
+        assert types[-1] == "aaep:agent.session.cancelled"  # readers were told, and so is who reads the recording
+        assert rest.endswith(f"Recorded in {recording}.\n")
+        judged = subprocess.run([AAEP, "validate", "--strict", str(recording)], capture_output=True, check=False)
+        assert judged.returncode == 0, judged.stdout
+
+
+def _wait_for_lines(recording: Path) -> None:
+    """Wait until something is recorded, so that what comes next comes while the program ends."""
+    late = time.monotonic() + LONG
+    while not recording.exists() or not recording.stat().st_size:
+        assert time.monotonic() < late
+        select.select([], [], [], 0.001)
 
 
 def test_an_address_that_others_can_reach_is_refused_in_words_of_the_command() -> None:

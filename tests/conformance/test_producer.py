@@ -10,6 +10,7 @@ import sys
 import tempfile
 import threading
 from collections.abc import Iterator
+from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Self
@@ -41,7 +42,9 @@ from tests.broken.producers import (
     Broken,
     Careless,
     GoesNowhere,
+    MislabelsItsStream,
     NeverEnds,
+    NeverFallsSilent,
     OpenToEverySite,
     RejectsAll,
     SaysYesToEverything,
@@ -61,6 +64,7 @@ from tests.peers import (
     warned,
 )
 
+WAIT = 60.0  # how long a broken build may keep a test waiting
 AT_ONCE = 8  # peers that are judged side by side: they mostly wait
 
 
@@ -149,6 +153,13 @@ def test_what_is_not_over_is_tried_again_or_not_shown_and_never_failed() -> None
         assert compute_granted_level(played.results) == 0
         assert result(played, "SEQ-003").verdict == "not shown"
         assert "--patience" in result(played, "SEQ-003").advice
+
+
+def test_an_agent_that_never_falls_silent_is_not_waited_for_without_end() -> None:
+    chosen = tuple(one for one in PRODUCER_SCENARIOS if one.name == "a session from beginning to end")
+    played = asyncio.run(asyncio.wait_for(judge_plain(NeverFallsSilent, chosen, patience=0.3), WAIT))
+    assert failed(played) == set()
+    assert result(played, "SEQ-003").verdict == "not shown"
 
 
 def test_an_agent_is_given_the_time_that_it_announces() -> None:
@@ -359,6 +370,60 @@ def test_an_address_that_is_no_aaep_server_is_told_at_once_with_what_was_asked_f
         told = run("producer", f"{producer.url}/elsewhere", "--start-command", "true")
     assert told.exit_code == 2 and told.stdout == ""
     assert "is no AAEP server" in told.stderr and "/aaep/v1/subscriptions" in told.stderr
+
+
+@contextmanager
+def something_else(status: int, content_type: str, body: bytes) -> Iterator[str]:
+    """The address of a server that gives the same answer to everything."""
+
+    class Requests(BaseHTTPRequestHandler):
+        def do_GET(self) -> None:
+            self.rfile.read(int(self.headers.get("Content-Length") or 0))
+            self.send_response(status)
+            self.send_header("Content-Type", content_type)
+            self.send_header("Content-Length", str(len(body)))
+            self.end_headers()
+            self.wfile.write(body)
+
+        do_POST = do_GET
+
+        def log_message(self, *_: object) -> None: ...
+
+    with ThreadingHTTPServer(("127.0.0.1", 0), Requests) as server:
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        yield f"http://127.0.0.1:{server.server_port}"
+        server.shutdown()
+
+
+@pytest.mark.parametrize(
+    ("status", "content_type", "body"),
+    [
+        (200, "text/html", b"<h1>Welcome</h1>"),
+        (200, "text/plain", b"ok"),
+        (301, "text/html", b"Moved"),
+        (404, "application/json", b'{"message": "No such page."}'),
+        (405, "text/html", b"<h1>Method Not Allowed</h1>"),
+        (501, "text/html", b"<h1>Unsupported method</h1>"),  # Python's own server of files, for one
+    ],
+)
+def test_a_server_of_something_else_is_not_judged(status: int, content_type: str, body: bytes) -> None:
+    with something_else(status, content_type, body) as url:
+        told = run("producer", url, "--start-command", "true")
+    assert told.exit_code == 2 and told.stdout == ""
+    assert f"{url} is no AAEP server" in told.stderr
+    assert "/aaep/v1/subscriptions and /aaep/v1/events were asked for" in told.stderr
+    assert ("sends us elsewhere" if status == 301 else f"answered {status}") in told.stderr
+    assert told.stderr.count("\n") == 1
+
+
+def test_a_wrong_content_type_is_told_as_that() -> None:
+    played = asyncio.run(judge_plain(MislabelsItsStream))
+    assert failed(played) == set()
+    assert compute_granted_level(played.results) == 0
+    why = "its content type is application/json, not text/event-stream"
+    assert any(why in one for one in played.remarks)
+    assert not any("No session began" in one for one in played.remarks)
+    assert why in result(played, "HITL-020").evidence[0]
 
 
 @pytest.mark.parametrize(

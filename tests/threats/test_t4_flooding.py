@@ -231,6 +231,38 @@ def test_t4_who_asks_and_takes_no_answers_is_not_listened_to(name: str) -> None:
             other.wait(stream, "aaep:agent.session.started")
 
 
+ENDLESS = {  # what to begin with, and what to go on with without end, on a connection without a credential
+    "requests": (b"", b"GET /healthz HTTP/1.1\r\nHost: {host}\r\n\r\n"),
+    "header lines": (b"GET /healthz HTTP/1.1\r\nHost: {host}\r\n", b"X-Again: and again\r\n"),
+    "a header line": (b"GET /healthz HTTP/1.1\r\nHost: {host}\r\nX-Long: ", b"and on "),
+    "a path": (b"GET /", b"on"),
+    "trailers": (
+        b"POST /aaep/v1/replies HTTP/1.1\r\nHost: {host}\r\nTransfer-Encoding: chunked\r\n\r\n1\r\n{\r\n0\r\n",
+        b"X-Again: and again\r\n",
+    ),
+}
+
+
+@pytest.mark.parametrize("what", ENDLESS)
+def test_t4_one_connection_without_a_credential_cannot_fill_the_memory(what: str) -> None:
+    begin, again = ENDLESS[what]
+    with Producer("bank", listen="http://127.0.0.1:0", journal=None) as producer:
+        place = urlsplit(producer.addresses[0])
+        host = place.netloc.encode()
+        much = again.replace(b"{host}", host) * (1_000_000 // len(again))
+        with socket.create_connection((str(place.hostname), int(place.port or 0))) as line:
+            line.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
+            line.settimeout(1.0)
+            line.sendall(begin.replace(b"{host}", host))
+            # Nothing is read here. The kernel buffers some megabytes; a server that reads on takes all of it.
+            with pytest.raises((TimeoutError, ConnectionError)):
+                for _ in range(40):
+                    line.sendall(much)
+            reader = Raw(WIRES["http"], producer.addresses[0], **ANSWERS)  # while the flood hangs there
+            with reader.connect() as stream, producer.session("Working."):
+                reader.wait(stream, "aaep:agent.session.started")
+
+
 def test_t4_a_reader_that_takes_nothing_is_let_go_and_the_others_hear_all(wire: Wire) -> None:
     with Producer("bank", listen=wire.listen, journal=None) as producer:
         hub = producer.hub

@@ -13,6 +13,7 @@ import subprocess
 import threading
 from collections.abc import Iterator
 from contextlib import ExitStack, closing, contextmanager, suppress
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
@@ -43,7 +44,7 @@ from aaep.subscriber.subscriber import Subscriber
 from aaep.transports.base import ChannelLost, ChannelRefused, find_transport
 from aaep.transports.http.guard import Refusal
 from aaep.transports.http.tickets import Tickets
-from aaep.transports.http.websocket_server import choose_close_code
+from aaep.transports.http.websocket_server import MaskedFrames, choose_close_code
 from aaep.transports.options import ConnectOptions
 from tests.asking import Asker
 from tests.end_to_end.readers import reply
@@ -531,6 +532,10 @@ def test_the_longest_message_is_read_and_one_byte_more_is_not() -> None:
         (1002, b"\x83\x80\0\0\0\0"),  # no such opcode
         (1002, b"\x80\x80\0\0\0\0"),  # the rest of nothing
         (1007, b"\x81\x82\0\0\0\0\xff\xfe"),  # no UTF-8
+        (1002, b"\x81\x02{}"),  # no mask (RFC 6455 §5.1), whatever is in it
+        (1002, b"\x8a\x00"),
+        (1002, b"\x8a\x80\0\0\0\0" + b"\x81\x02{}"),  # after one that has
+        (1002, b"\x8a\xfe\0\x02\0\0\0\0{}" + b"\x82\x7f" + bytes(8)),  # no length of a frame hides it
     ],
 )
 def test_ws_018_frames_that_are_none_have_their_own_codes(server: Server, code: int, frame: bytes) -> None:
@@ -539,6 +544,80 @@ def test_ws_018_frames_that_are_none_have_their_own_codes(server: Server, code: 
         bare.sendall(frame)
         (said,), closed = ending(line)
         assert (said["reason_code"], closed) == ("protocol_error", code)
+
+
+@pytest.mark.parametrize(
+    ("listen", "together"),
+    [
+        ("ws://127.0.0.1:0", True),  # the first frame comes in one piece with the head
+        ("ws://127.0.0.1:0", False),
+        ("asgi+http://127.0.0.1:0", False),  # uvicorn, which sees to it itself
+    ],
+)
+@pytest.mark.parametrize("mask", [b"", b"\0\0\0\0"])
+def test_a_client_that_masks_nothing_is_refused(listen: str, together: bool, mask: bytes) -> None:
+    text = request().encode()
+    frame = b"\x81" + struct.pack("!BH", 126 | (0x80 if mask else 0), len(text)) + mask + text
+    with Producer("bank", listen=listen, journal=None) as producer:
+        place = urlsplit(producer.addresses[0].removeprefix("asgi+"))
+        with socket.create_connection((str(place.hostname), int(place.port or 0)), WAIT) as line:
+            lines = "".join(f"{name.replace('_', '-')}: {value}\r\n" for name, value in UPGRADE.items())
+            head = f"GET {PLACE} HTTP/1.1\r\nHost: {place.netloc}\r\n{lines}\r\n".encode()
+            line.sendall(head + frame if together else head)
+            with line.makefile("rb") as answer:
+                while answer.readline().strip():
+                    pass
+                if not together:
+                    line.sendall(frame)
+                first = answer.read(2)[0]
+                if mask:
+                    assert first == 0x81  # an answer, for it was read
+                else:
+                    assert (first, answer.read(2)) == (0x88, (1002).to_bytes(2))
+
+
+REFUSED = b"\xf1\x80\0\0\0\0"  # reserved bits, as above
+
+
+class Parser:
+    """Keeps what it gets, until it gets what it has to refuse."""
+
+    def __init__(self) -> None:
+        self.got = b""
+        self.has_refused = False
+
+    def feed_data(self, data: bytes, /) -> tuple[bool, bytes]:
+        if not self.has_refused:
+            self.got += data
+            self.has_refused = data.endswith(REFUSED)
+        return self.has_refused, b""
+
+    def feed_eof(self) -> None: ...
+
+
+def framed(size: int, *, masked: bool) -> bytes:
+    """A frame of zeros."""
+    long = struct.pack("!BH", 126, size) if size < 65_536 else struct.pack("!BQ", 127, size)
+    length = bytes((size,)) if size < 126 else long
+    head = bytes((0x82, length[0] | (0x80 if masked else 0))) + length[1:]
+    return head + (b"mask" if masked else b"") + b"\0" * size
+
+
+@given(
+    st.lists(st.sampled_from([0, 1, 125, 126, 300, 70_000]), max_size=5),
+    st.none() | st.sampled_from([0, 1, 126, 70_000]),
+    st.lists(st.integers(0, 1000), max_size=20),
+)
+def test_frames_pass_in_any_pieces_up_to_the_first_without_a_mask(
+    sizes: list[int], unmasked: int | None, cuts: list[int]
+) -> None:
+    good = b"".join(framed(size, masked=True) for size in sizes)
+    sent = good if unmasked is None else good + framed(unmasked, masked=False) + framed(5, masked=True)
+    parser = Parser()
+    frames = MaskedFrames(parser)
+    for begin, end in pairwise([0, *sorted(min(cut, len(sent)) for cut in cuts), len(sent)]):
+        frames.feed_data(sent[begin:end])
+    assert parser.got == (good if unmasked is None else good + REFUSED)
 
 
 def test_who_leaves_may_come_back_and_who_does_not_is_forgotten() -> None:

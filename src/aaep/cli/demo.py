@@ -10,7 +10,8 @@ from contextlib import suppress
 from functools import partial
 from pathlib import Path
 from queue import Empty, Queue
-from typing import Any, Final
+from types import TracebackType
+from typing import Any, Final, Self
 
 import click
 
@@ -22,6 +23,7 @@ from ..presentation.announce import Announcement
 from ..producer.producer import Producer
 from ..protocol.attend_extension import ATTEND
 from ..protocol.messages import Capabilities
+from ..recording.capture import LineFile
 from ..subscriber.subscriber import Subscriber
 from ..testing import Listener
 from ..text.phrases import PHRASES
@@ -87,21 +89,25 @@ def main(scenario: str, answer: str | None, listen: str, capture: Path | None, p
         answer = "none"
     if pace is None:
         pace = 1.0 if answer in (None, "remote") else 0.0
-    if capture is not None:
-        _check_writable(capture)
     try:
-        with Producer(
-            "bank-assistant",
-            name="Bank Assistant",
-            version=__version__,
-            model="none; a script",
-            listen=listen,
-            journal=None,
-        ) as producer:
+        with (
+            _Recording(capture) as recording,
+            Producer(
+                "bank-assistant",
+                name="Bank Assistant",
+                version=__version__,
+                model="none; a script",
+                listen=listen,
+                journal=None,
+            ) as producer,
+        ):
             click.echo(f"Other readers can join: aaep listen {producer.addresses[0]}")
-            if answer is None:
-                return _run_interactive(producer, scenario, pace, source, capture)
-            return _run_unattended(producer, scenario, pace, answer, capture)
+            try:
+                if answer is None:
+                    return _run_interactive(producer, scenario, pace, source, recording)
+                return _run_unattended(producer, scenario, pace, answer, recording)
+            finally:
+                recording.save()  # at once; a second Ctrl-C may end the program before readers were told goodbye
     except UnprotectedAddress as error:
         raise CannotRun(
             f"{error.url} can be reached from other machines. The demo is for this one: listen on 127.0.0.1."
@@ -110,7 +116,7 @@ def main(scenario: str, answer: str | None, listen: str, capture: Path | None, p
         raise CannotRun(str(error)) from error
 
 
-def _run_unattended(producer: Producer, scenario: str, pace: float, answer: str, capture: Path | None) -> int:
+def _run_unattended(producer: Producer, scenario: str, pace: float, answer: str, recording: _Recording) -> int:
     """Run a scenario without the terminal: ``answer`` or another reader decides, and a listener prints and records."""
     if answer == "remote":
         click.echo("Waiting for a reader that can answer.")
@@ -122,6 +128,7 @@ def _run_unattended(producer: Producer, scenario: str, pace: float, answer: str,
         capabilities=_LISTENER_CAPABILITIES if answer == "remote" else _REPLIER_CAPABILITIES,
         on_announcement=announcements.put,
     )
+    recording.begin(listener, whole=True)
 
     def work() -> None:
         timeout = _UNANSWERED_TIMEOUT if answer == "none" else None
@@ -134,15 +141,13 @@ def _run_unattended(producer: Producer, scenario: str, pace: float, answer: str,
         _print_announcement(announcement)
     if errors:
         raise errors[0]
-    if capture is not None:
-        listener.write_capture(capture, source="aaep demo")
-        click.echo(f"Recorded in {to_printable(str(capture))}.")
     return 0
 
 
-def _run_interactive(producer: Producer, scenario: str, pace: float, source: Any, capture: Path | None) -> int:
+def _run_interactive(producer: Producer, scenario: str, pace: float, source: Any, recording: _Recording) -> int:
     """Run a scenario in a thread, while the person reads and answers in the terminal."""
-    listener = Listener(producer, capabilities=_LISTENER_CAPABILITIES) if capture is not None else None
+    if recording.is_wanted:
+        recording.begin(Listener(producer, capabilities=_LISTENER_CAPABILITIES), whole=False)
     done = threading.Event()
 
     def work() -> None:
@@ -158,9 +163,6 @@ def _run_interactive(producer: Producer, scenario: str, pace: float, source: Any
     ).run()
     if exit_status == 0 and not producer.sessions:
         done.wait(5)
-    if listener is not None and capture is not None:
-        listener.write_capture(capture, source="aaep demo", whole=False)
-        click.echo(f"Recorded in {to_printable(str(capture))}.")
     if errors and isinstance(errors[0], AaepError):
         raise CannotRun(str(errors[0]))
     return exit_status
@@ -188,13 +190,54 @@ def _next_announcement(announcements: Queue[Announcement | None]) -> Announcemen
             return announcements.get(timeout=_SIGNAL_CHECK_INTERVAL)
 
 
-def _check_writable(file: Path) -> None:
-    """Raise before the demo begins if the capture cannot be written; a pipe, which opens only once, is not tried."""
-    if file.is_file():
-        raise CannotRun(f"{to_printable(str(file))} is there already. Give another name.")
-    if not file.exists():
-        file.open("xb").close()
-        file.unlink()
+class _Recording:
+    """
+    The file of ``--capture``, for its owner alone. It has whole lines however the demo ends.
+
+    It is opened before the demo begins, so that one that cannot be written is told then, and removed again if
+    nothing was recorded.
+    """
+
+    def __init__(self, path: Path | None) -> None:
+        self.is_wanted = path is not None
+        self._path = path
+        self._file: LineFile | None = None
+        self._listener: Listener | None = None
+        self._is_whole = True
+        self._saved: set[bytes] = set()
+
+    def __enter__(self) -> Self:
+        if self._path is not None:
+            if self._path.is_file():
+                raise CannotRun(f"{to_printable(str(self._path))} is there already. Give another name.")
+            self._file = LineFile(self._path)
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        if self._file is None:
+            return
+        try:
+            self.save()
+        finally:
+            self._file.close()
+        if self._saved:
+            click.echo(f"Recorded in {to_printable(str(self._path))}.")
+
+    def begin(self, listener: Listener, *, whole: bool) -> None:
+        """Record what a listener hears; ``whole`` says that nobody else replies."""
+        self._listener = listener
+        self._is_whole = whole
+
+    def save(self) -> None:
+        """Write what was recorded since the last time."""
+        if self._file is None or self._listener is None:
+            return
+        lines = self._listener.capture_lines(source="aaep demo", whole=self._is_whole)
+        new = [line for line in lines if line not in self._saved]
+        self._file.write(b"".join(new))  # with one call, so that no signal comes between two lines
+        self._saved.update(new)
 
 
 def _wait_for_reader(producer: Producer) -> None:

@@ -75,11 +75,13 @@ class ChannelRefused(AaepError):
     The server answered with a refusal. A retry with the same options does not help.
 
     ``gone``: the server does not know the subscription, or no longer does. A new one may help (CF-092).
+    ``foreign``: no AAEP server answers like this where it was asked; the address may be that of something else.
     """
 
-    def __init__(self, message: str, *, gone: bool = False) -> None:
+    def __init__(self, message: str, *, gone: bool = False, foreign: bool = False) -> None:
         super().__init__(message)
         self.gone = gone
+        self.foreign = foreign
 
 
 class UnprotectedAddress(AaepError):

@@ -168,12 +168,12 @@ class Harness:
     async def _start_listening(self, subscriber: FakeSubscriber, capabilities: JsonObject) -> bool:
         """Have a subscriber listen, with a subscription or without; return whether it does."""
         refusal = ""
-        is_unknown_place = False
+        is_foreign = False
         try:
             await subscriber.subscribe(capabilities)
         except ScenarioAborted as error:
             refusal = str(error)
-            is_unknown_place = isinstance(error.__cause__, ChannelRefused) and error.__cause__.gone
+            is_foreign = isinstance(error.__cause__, ChannelRefused) and error.__cause__.foreign
             self.evidence.add_remark(refusal)
             if not self.is_http:
                 return False
@@ -182,7 +182,7 @@ class Harness:
         await asyncio.sleep(_CONNECT_DELAY)  # events of sessions that run already come first
         if not subscriber.acceptance:
             await subscriber.wait_for_event(lambda _: True, _REFUSAL_TIMEOUT)
-            if subscriber.end_reason and is_unknown_place:  # neither requests nor streams are known there
+            if subscriber.end_reason and is_foreign:  # neither requests nor streams are known there
                 raise AaepError(
                     f"Nothing could be judged: {self.url} is no AAEP server. "
                     f"{SUBSCRIPTIONS} and {EVENTS} were asked for. {refusal}"
@@ -232,6 +232,8 @@ class Harness:
             started = await finding
         finally:
             finding.cancel()
+        if started is None and self.main_subscriber.end_reason:
+            raise ScenarioAborted(f"No session could be heard. {self.main_subscriber.end_reason}")
         if started is None:
             raise ScenarioAborted(f"No session began within {timeout:g} seconds for the task {task!r}.")
         return ObservedSession(self, started.session_id, task)
@@ -239,9 +241,10 @@ class Harness:
     async def wait_for_unfinished_sessions(self) -> None:
         """Wait for the end of the sessions that were given up on, as long as one of them may still end."""
         subscriber = self.main_subscriber
+        latest = time.monotonic() + _MAX_WAIT_FACTOR * self.patience  # one that never falls silent is not waited for
         while subscriber is not None and not subscriber.end_reason and self.pace.unfinished_sessions:
             deadline = self.pace.find_last_activity() + _FINAL_WAIT_FACTOR * self.patience
-            timeout = deadline - time.monotonic()
+            timeout = min(deadline, latest) - time.monotonic()
             if timeout <= 0:
                 return
             await subscriber.wait_for_event(lambda _: True, timeout, len(subscriber.events))
@@ -577,7 +580,8 @@ class ObservedSession:
     async def reject_until_end(self, subscriber: FakeSubscriber) -> ObservedEvent | None:
         """Reject every confirmation until the session ends; return the event that ends it, if it comes."""
         position = 0
-        while True:
+        latest = time.monotonic() + _MAX_WAIT_FACTOR * self._harness.patience  # for an agent that asks on and on
+        while time.monotonic() < latest:
             event = await self.wait_for_event(subscriber, "awaiting.confirmation", *SESSION_END_TYPES, start=position)
             if event is None or event.type in SESSION_END_TYPES:
                 return event
@@ -585,6 +589,7 @@ class ObservedSession:
                 return None
             position = subscriber.events.index(event) + 1
             await subscriber.answer_confirmation(event.message, "reject")
+        return None
 
     async def wait_for_resolution(
         self, subscriber: FakeSubscriber, prompt: ObservedEvent, timeout: float | None = None

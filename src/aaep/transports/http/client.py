@@ -39,6 +39,7 @@ __all__ = ["TRANSIENT_STATUSES", "HttpChannel", "connect", "describe_broken_conn
 log: Final = logging.getLogger("aaep.http")
 
 _MAX_REDIRECTS: Final = 5
+_FOREIGN_STATUSES: Final = frozenset({404, 405, 410, 501})  # of who does not know our paths
 TRANSIENT_STATUSES: Final = frozenset({408, 425, 429, 500, 502, 503, 504})  # a retry may help
 
 
@@ -112,7 +113,11 @@ class HttpChannel:
             if response.status != 200:
                 raise await self._build_error(response)
             if response.content_type != "text/event-stream":
-                raise ChannelRefused(f"{url} answered, but with no event stream. Is this an AAEP server?")
+                raise ChannelRefused(
+                    f"{url} answered, but with no event stream: its content type is {response.content_type}, "
+                    "not text/event-stream. Is this an AAEP server?",
+                    foreign=True,
+                )
             connection = response.connection
             try:
                 async for piece in response.content.iter_any():
@@ -177,7 +182,7 @@ class HttpChannel:
                         yield response
                         return
                     url = self._resolve_redirect(method, url, response)
-            raise ChannelRefused(f"{self._origin} keeps redirecting. Use the address it means.")
+            raise ChannelRefused(f"{self._origin} keeps redirecting. Use the address it means.", foreign=True)
         except aiohttp.ClientConnectorCertificateError as error:
             text = f"The certificate of {self._origin} is not trusted: {error}."
             message = f"{text} Give its authority with --ca, or tls= in Python."
@@ -205,22 +210,26 @@ class HttpChannel:
         if not is_method_kept or urlsplit(target).scheme != "https" or web_origin(target) != self._origin:
             raise ChannelRefused(
                 f"{self._origin} sends us elsewhere, to {target or 'no address'}. That is not followed: "
-                "credentials and replies stay with the server they are meant for. Use that address if you trust it."
+                "credentials and replies stay with the server they are meant for. Use that address if you trust it.",
+                foreign=True,
             )
         return target
 
     async def _build_error(self, response: aiohttp.ClientResponse, body: bytes | None = None) -> AaepError:
         """Return the channel error for an unexpected response."""
         body = await _read_body(response) if body is None else body
+        is_json = True
         try:
             message = _decode_error_body(body).message
         except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError):
             message = ""
+            is_json = False
         reason = message[:500] or response.reason or "no reason given"
         text = ensure_full_stop(f"{self._origin} answered {response.status}: {reason}")
         if response.status in TRANSIENT_STATUSES:
             return ChannelLost(text)
-        return ChannelRefused(text, gone=response.status in (204, 404, 410))  # CF-092
+        is_foreign = response.status in _FOREIGN_STATUSES or (response.status < 400 and not is_json)
+        return ChannelRefused(text, gone=response.status in (204, 404, 410), foreign=is_foreign)  # CF-092
 
 
 def describe_broken_connection(server: str, error: aiohttp.ClientError | OSError) -> str:

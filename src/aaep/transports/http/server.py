@@ -39,7 +39,7 @@ from .routes import (
     body_too_large,
     refusal_response,
 )
-from .websocket_server import WebSocketConversation, upgrade_to_websocket
+from .websocket_server import FrameParser, MaskedFrames, WebSocketConversation, upgrade_to_websocket
 
 __all__ = ["HttpConnection", "HttpServer", "serve"]
 
@@ -110,6 +110,10 @@ class HttpConnection(web.RequestHandler):
         super().connection_made(transport)
         if self._http_server.is_closed:  # after the connection was accepted
             self._own_transport.abort()
+
+    def set_parser(self, parser: FrameParser, data_received_cb: Callable[[], None] | None = None) -> None:
+        """Let the parser of a WebSocket have masked frames only. aiohttp calls this with the upgrade."""
+        super().set_parser(cast(Any, MaskedFrames(parser)), data_received_cb)
 
     def eof_received(self) -> bool:  # type: ignore[override]  # asyncio lets it say whether to stay open
         """Stay open to answer pending requests; end a stream or a WebSocket, whose client has left."""

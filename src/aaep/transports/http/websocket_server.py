@@ -12,7 +12,7 @@ from __future__ import annotations
 import asyncio
 import struct
 from collections.abc import Callable
-from typing import Final
+from typing import Final, Protocol
 
 from aiohttp import WSMsgType, web
 
@@ -22,12 +22,22 @@ from ...protocol.messages import SubscriptionClose
 from ..duplex_server import Conversation
 from .routes import SUBPROTOCOL, upgrade_required
 
-__all__ = ["ServerWebSocket", "WebSocketConversation", "choose_close_code", "upgrade_to_websocket"]
+__all__ = [
+    "FrameParser",
+    "MaskedFrames",
+    "ServerWebSocket",
+    "WebSocketConversation",
+    "choose_close_code",
+    "upgrade_to_websocket",
+]
 
 # First bytes of unfragmented frames.
 _TEXT: Final = 0x81
 _PING: Final = 0x89
 _PONG: Final = 0x8A
+_RESERVED_BITS_SET: Final = b"\xf1\x80\0\0\0\0"  # a frame that aiohttp refuses with 1002
+_MASK_SIZE: Final = 4  # bytes
+_LENGTH_SIZES: Final = {126: 2, 127: 8}  # bytes of the length after the second byte of a frame, by what that says
 _MAX_UNANSWERED_PINGS: Final = 3
 _CLOSE_TIMEOUT: Final = 1.0  # seconds for the client to answer a close
 _POLL_INTERVAL: Final = 0.05  # seconds between checks of a full buffer
@@ -60,6 +70,66 @@ def _frame(first_byte: int, data: bytes) -> bytes:
 
 def _frame_text(event_id: str, data: bytes) -> bytes:
     return _frame(_TEXT, data)  # WS-004, WS-005
+
+
+class FrameParser(Protocol):
+    """aiohttp's parser of frames, as its connection uses it."""
+
+    def feed_data(self, data: bytes, /) -> tuple[bool, bytes]:
+        """Parse received bytes; return whether the parser has ended, and what it left."""
+
+    def feed_eof(self) -> None:
+        """Note that nothing more comes."""
+
+
+class MaskedFrames:
+    """
+    Passes what a client sends on to aiohttp's parser, up to the first frame without a mask.
+
+    A server has to close such a connection (RFC 6455 section 5.1), but aiohttp reads masked and unmasked frames.
+    """
+
+    def __init__(self, parser: FrameParser) -> None:
+        self._parser = parser
+        self._held = b""  # the first byte of a frame whose second one has not come
+        self._length_bytes_left = 0
+        self._length = 0
+        self._bytes_left = 0  # of the mask and the payload
+
+    def feed_data(self, data: bytes) -> tuple[bool, bytes]:
+        """Parse received bytes; an unmasked frame becomes one that the parser refuses with 1002, a protocol error."""
+        data = self._held + bytes(data)
+        self._held = b""
+        position = 0
+        while position < len(data):
+            if self._bytes_left:
+                skipped = min(self._bytes_left, len(data) - position)
+                self._bytes_left -= skipped
+                position += skipped
+            elif self._length_bytes_left:
+                self._length = self._length << 8 | data[position]
+                self._length_bytes_left -= 1
+                position += 1
+                if not self._length_bytes_left:
+                    self._bytes_left = _MASK_SIZE + self._length
+            elif position + 1 == len(data):
+                self._held = data[position:]  # the parser must not begin a frame that may have to be replaced
+                data = data[:position]
+            else:
+                second_byte = data[position + 1]
+                if not second_byte & 0x80:
+                    return self._parser.feed_data(data[:position] + _RESERVED_BITS_SET)
+                length = second_byte & 0x7F
+                self._length = 0
+                self._length_bytes_left = _LENGTH_SIZES.get(length, 0)
+                if not self._length_bytes_left:
+                    self._bytes_left = _MASK_SIZE + length
+                position += 2
+        return self._parser.feed_data(data)
+
+    def feed_eof(self) -> None:
+        """Note that nothing more comes."""
+        self._parser.feed_eof()
 
 
 class ServerWebSocket(web.WebSocketResponse):
