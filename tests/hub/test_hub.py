@@ -9,6 +9,7 @@ import threading
 from collections.abc import Callable, Coroutine
 from itertools import count
 from typing import Any, Literal
+from unittest.mock import patch
 
 import msgspec
 import pytest
@@ -17,6 +18,7 @@ from hypothesis import strategies as st
 from msgspec import UNSET
 
 from aaep.errors import AaepError, RemoteProtocolError
+from aaep.hub import catch_up
 from aaep.hub.face import SubscriptionGone, UnknownSubscription, UnreadableRequest
 from aaep.hub.hub import Hub
 from aaep.hub.sessions import SessionSnapshot
@@ -1288,9 +1290,10 @@ class Listener:
     acts=st.lists(ACTS, max_size=40),
     terms=st.sampled_from(TERMS),
     ring=st.sampled_from([2, 5, 1000]),
+    portion=st.sampled_from([1, 3, 500]),
 )
 def test_whatever_happens_to_a_connection_nothing_is_lost(
-    acts: list[tuple[Any, ...]], terms: dict[str, Any], ring: int
+    acts: list[tuple[Any, ...]], terms: dict[str, Any], ring: int, portion: int
 ) -> None:
     async def play() -> None:
         world = World(ring_size=ring)
@@ -1318,7 +1321,73 @@ def test_whatever_happens_to_a_connection_nothing_is_lost(
                 }
                 assert kept <= one.seen.keys()
 
-    played(play)
+    with patch.object(catch_up, "PORTION", portion):
+        played(play)
+
+
+@scene
+async def test_what_was_missed_is_read_in_portions_and_others_are_served_in_between() -> None:
+    world = World(ring_size=10)
+    agent = Agent(world)
+    reader_id = world.subscribe(**WHOLE, **REPLIES)
+    reader = world.connect(reader_id)
+    first = agent.emit(ToolInvoked, tool="look", summary_normal="Looking.")
+    await world.settle()
+    world.hub.disconnect(reader_id, reader)
+    other = world.join(**WHOLE)
+    for number in range(6 * catch_up.PORTION):
+        agent.emit(ToolInvoked, tool="look", summary_normal=f"Looking at {number}.")
+    prompt = agent.ask()
+    await world.settle()
+    again = world.connect(reader_id, after=first.event_id)
+    assert 0 < len(again.ids) <= catch_up.PORTION, "no more than that at once"
+    live = agent.emit(ToolInvoked, tool="look", summary_normal="Looking elsewhere.")
+    while live.event_id not in other.ids:
+        await asyncio.sleep(0)  # one turn
+    assert live.event_id not in again.ids, "others do not wait for all of it"
+    await world.pass_time(1.0, 0.1)
+    assert again.ids == [event.event_id for event in agent.sent[2:]]
+    assert again.ids.count(prompt.event_id) == 1, "at its place"
+    last = agent.emit(ToolInvoked, tool="look", summary_normal="Looking once more.")
+    await world.settle()
+    assert again.ids[-1] == last.event_id and world.last.is_live
+
+
+@scene
+async def test_a_prompt_that_the_reader_has_comes_before_all_portions() -> None:
+    """CF-007"""
+    world = World(ring_size=10)
+    agent = Agent(world)
+    reader_id = world.subscribe(**WHOLE, **REPLIES)
+    reader = world.connect(reader_id)
+    prompt = agent.ask()
+    await world.settle()
+    world.hub.disconnect(reader_id, reader)
+    for number in range(2 * catch_up.PORTION):
+        agent.emit(ToolInvoked, tool="look", summary_normal=f"Looking at {number}.")
+    await world.settle()
+    again = world.connect(reader_id, after=prompt.event_id)
+    await world.pass_time(1.0, 0.1)
+    assert again.ids == [event.event_id for event in agent.sent[2:]]
+
+
+@scene
+async def test_who_leaves_in_the_middle_of_a_portion_goes_on_there() -> None:
+    world = World(ring_size=10)
+    agent = Agent(world)
+    reader_id = world.subscribe(**WHOLE)
+    reader = world.connect(reader_id)
+    first = agent.emit(ToolInvoked, tool="look", summary_normal="Looking.")
+    await world.settle()
+    world.hub.disconnect(reader_id, reader)
+    for number in range(3 * catch_up.PORTION):
+        agent.emit(ToolInvoked, tool="look", summary_normal=f"Looking at {number}.")
+    again = world.connect(reader_id, after=first.event_id)
+    world.hub.disconnect(reader_id, again)
+    await world.settle()
+    last = world.connect(reader_id, after=again.ids[-1])
+    await world.pass_time(1.0, 0.1)
+    assert again.ids + last.ids == [event.event_id for event in agent.sent[2:]]
 
 
 async def perform(world: World, listeners: list[Listener], agents: list[Agent], name: str, *how: Any) -> None:

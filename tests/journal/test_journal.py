@@ -117,6 +117,22 @@ def test_reading_goes_on_after_an_event(journal: Journal, synced: bool) -> None:
     assert journal.read(limit=0) == []
 
 
+@pytest.mark.parametrize("synced", [False, True])
+def test_reading_goes_back_from_an_event_too_and_what_follows_it_is_counted(journal: Journal, synced: bool) -> None:
+    written = fill(journal, "sess_a", 10)
+    if synced:
+        journal.sync()
+    written += fill(journal, "sess_b", 5)
+    assert ids(journal.read_before(written[3])) == written[:4]
+    assert ids(journal.read_before(written[12], limit=4)) == written[9:13]
+    assert ids(journal.read_before(written[12] + "m2", limit=1)) == written[12:13]
+    assert journal.read_before(written[12], limit=0) == []
+    assert [journal.count_after(event_id) for event_id in (written[0], written[9], written[-1])] == [14, 5, 0]
+    for ask in (journal.read_before, journal.count_after):
+        with pytest.raises(EventNotRetained):
+            ask("evt_nope")
+
+
 def test_pages_join_without_gap_or_repeat_while_others_append(journal: Journal) -> None:
     """In whatever state of being written the entries are."""
     total = 3000
@@ -314,6 +330,7 @@ KINDS = st.sampled_from(["output.streaming", "output.streaming", "session.comple
 STEPS = st.one_of(
     st.tuples(st.just("append"), SESSIONS, KINDS, st.integers(0, 30)),
     st.tuples(st.just("read"), st.integers(0, 25), SESSIONS | st.none(), st.integers(0, 5)),
+    st.tuples(st.just("back"), st.integers(0, 25), st.integers(0, 5)),
     st.tuples(st.just("trim"), st.integers(0, 60)),
     st.tuples(st.just("purge"), SESSIONS | st.none()),
     st.tuples(st.just("sync")),
@@ -344,6 +361,11 @@ def answer(journal: Journal, verb: str, values: list[Any], number: int) -> objec
         case "read", [after, session, limit]:
             try:
                 return journal.read(f"evt_{after}m2", session=session, limit=limit)
+            except EventNotRetained as error:
+                return str(error)
+        case "back", [event_id, limit]:
+            try:
+                return journal.read_before(f"evt_{event_id}", limit=limit), journal.count_after(f"evt_{event_id}")
             except EventNotRetained as error:
                 return str(error)
         case "trim", [now]:

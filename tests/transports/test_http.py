@@ -1381,5 +1381,5 @@ def test_what_is_no_stream_is_refused_and_what_is_no_message_is_told_as_nothing(
                 await collect(channel)
             return await collect(channel)
 
-    assert run(ask) == [ReceivedMessage(b""), ReceivedMessage(b'{"b":2}')]
+    assert run(ask) == [ReceivedMessage(b""), ReceivedMessage(b'{"b":2}', event="aaep.close")]
     assert "skipped" in caplog.text

@@ -20,7 +20,7 @@ from msgspec import UNSET
 
 from ..errors import ProtocolError
 from ..identity.peer import RELAY
-from ..journal.base import EventNotRetained, Journal, JournalEntry, build_not_retained_error, expand_merged_id
+from ..journal.base import EventNotRetained, Journal, JournalEntry, build_not_retained_error
 from ..protocol import codec
 from ..protocol.attend_extension import attend_member
 from ..protocol.events import AwaitingClarification, AwaitingConfirmation, Envelope, OutputStreaming, SessionStarted
@@ -44,6 +44,7 @@ class MissedEvents(msgspec.Struct, frozen=True):
 
     position: Position
     events: list[ShapedEvent]
+    continue_after: str = ""  # the event after which the journal has more of them
 
 
 class CatchUp:
@@ -79,6 +80,26 @@ class CatchUp:
         if RELAY in subscription.peer.roles:
             missed = self._read_unheard_sessions(subscription) or missed
         self._greet(subscription, missed, snapshots, is_lost=missed is None and not begins)
+
+    def proceed(self, subscription: Subscription, sessions: Iterable[SessionSource]) -> None:
+        """Queue the next portion of what a reader missed, which has been sent all that came before it."""
+        after = subscription.continue_after
+        stream = subscription.stream
+        try:
+            if self._journal.count_after(after) <= PORTION:
+                # What follows the last portion is in the ring, so all that was published has to be there.
+                self._delivery.route_all()
+                stream.flush(self._clock())
+                self._delivery.deliver((stream,), self._clock())
+            missed = self._read_journal(subscription, Position(IN_JOURNAL, after), is_continued=True)
+        except EventNotRetained:
+            missed = None
+        if missed is None:
+            self.prepare(subscription, after, sessions)  # it has lost its place meanwhile
+            return
+        if not missed.continue_after:
+            subscription.ring_serial = stream.position.serial
+        self._enqueue_missed(subscription, missed)
 
     def release_withheld(self, subscription: Subscription, sessions: Iterable[SessionSource]) -> None:
         """Send withheld prompts to all, if this reader, whose terms have changed, can answer them."""
@@ -123,10 +144,17 @@ class CatchUp:
         self._delivery.deliver((stream,), now)
         if stream.has_all_after(position.serial):
             return MissedEvents(position, [*stream.events_after(position.serial)])
-        return self._read_journal(subscription, position, now)
+        # At a rate, all of it is condensed together, and nothing of it holds up an open prompt (CF-091).
+        return self._read_journal(subscription, position, is_whole=begins or _is_paced(subscription.terms))
 
-    def _read_journal(self, subscription: Subscription, position: Position, now: float) -> MissedEvents | None:
-        """Return what the journal has after a position, shaped for this reader; None if it does not know."""
+    def _read_journal(
+        self, subscription: Subscription, position: Position, *, is_whole: bool = False, is_continued: bool = False
+    ) -> MissedEvents | None:
+        """
+        Return what the journal has after a position, shaped for this reader; None if it does not know.
+
+        That is a portion of it, so that nobody else waits while it is read and shaped, or with ``is_whole`` all.
+        """
         after = position.event_id
 
         def is_audible(session_id: str) -> bool:
@@ -135,17 +163,20 @@ class CatchUp:
             return is_of_interest and self._sessions.is_audible(session_id, subscription.peer)
 
         try:
-            events = read_missed(
+            missed = read_missed(
                 self._journal,
                 after,
                 subscription.terms,
                 subscription.stream.registry,
                 self._replay_bounds,
                 is_audible,
+                portion=None if is_whole else PORTION,
+                is_continued=is_continued,
             )
         except EventNotRetained:
             return None
-        return MissedEvents(position, self._shape_stored(subscription, events, now))
+        events = self._shape_stored(subscription, missed.events, self._clock())
+        return MissedEvents(position, events, missed.continue_after)
 
     def _read_unheard_sessions(self, subscription: Subscription) -> MissedEvents | None:
         """
@@ -169,7 +200,7 @@ class CatchUp:
                 registry,
                 self._replay_bounds,
                 lambda session_id: session_id in unheard,
-            )
+            ).events
         except EventNotRetained:
             return None
         messages = [codec.decode(first[0].data, registry), *later]
@@ -194,7 +225,16 @@ class CatchUp:
         now = self._clock()
         missed_ids = {shaped.event.event_id for shaped in missed.events}
         prompts = [event for event in self._pending_prompts(snapshots) if event.event_id not in missed_ids]
+        if missed.continue_after:
+            prompts = [event for event in prompts if not self._comes_after(event.event_id, missed.continue_after)]
         self._enqueue(subscription, _shape_each(subscription.stream, prompts, now), missed, [])
+
+    def _comes_after(self, event_id: str, other_id: str) -> bool:
+        """Whether an event is in the journal, and after another one that is there."""
+        try:
+            return self._journal.count_after(event_id) < self._journal.count_after(other_id)
+        except EventNotRetained:
+            return False
 
     def _greet(
         self, subscription: Subscription, missed: MissedEvents | None, snapshots: Snapshots, *, is_lost: bool
@@ -252,9 +292,14 @@ class CatchUp:
         subscription.ring_serial = stream.position.serial
         subscription.queue.extend((shaped, None) for shaped in first)
         if missed is not None:
-            is_rate_limited = subscription.terms.max_events_per_second is not UNSET
-            stream.enqueue(subscription, missed.events, condensed=is_rate_limited)
+            self._enqueue_missed(subscription, missed)
         subscription.queue.extend((shaped, None) for shaped in last)
+
+    @staticmethod
+    def _enqueue_missed(subscription: Subscription, missed: MissedEvents) -> None:
+        is_rate_limited = subscription.terms.max_events_per_second is not UNSET
+        subscription.stream.enqueue(subscription, missed.events, condensed=is_rate_limited)
+        subscription.continue_after = missed.continue_after
 
 
 def _find_position(subscription: Subscription, after: str) -> Position:
@@ -279,7 +324,17 @@ _PIECE_ID: Final = re.compile(PIECE_ID_PATTERN)
 PUBLISH_MARGIN: Final = 1.0  # seconds between appending an event and publishing it, at the most
 
 
+PORTION: Final = 500  # entries that are read, shaped and written at once for one reader
+MAX_OVERTAKEN: Final = 1000  # entries before an event among which those are looked for that it may have overtaken
+
 StoredEvent = tuple[JournalEntry, Envelope]
+
+
+class StoredEvents(msgspec.Struct, frozen=True):
+    """Events from the journal, in order, and the one after which it has more of them, if it does."""
+
+    events: list[Envelope]
+    continue_after: str = ""
 
 
 class ReplayBounds(msgspec.Struct, frozen=True):
@@ -303,40 +358,56 @@ def read_missed(
     registry: Registry,
     bounds: ReplayBounds,
     is_audible: Callable[[str], bool],
-) -> list[Envelope]:
+    *,
+    portion: int | None = None,
+    is_continued: bool = False,
+) -> StoredEvents:
     """
     Return the events after one, of the audible sessions, in order and not yet shaped.
 
     Without an id, all of them. With the id of a piece from inside an event (see
-    :mod:`aaep.shaping.merge`), that event too, for the rest of it is missing.
+    :mod:`aaep.shaping.merge`), that event too, for the rest of it is missing. ``portion``
+    is how many entries to read at most; ``is_continued`` says that this is not the first portion.
 
-    Raises :exc:`~aaep.journal.base.EventNotRetained`, also when there is too much to read at once.
+    Raises :exc:`~aaep.journal.base.EventNotRetained`, also when there is too much to read in all.
     """
+    limit = bounds.max_entries if portion is None or not after else min(portion, bounds.max_entries)
     piece = _PIECE_ID.fullmatch(after)
     try:
-        entries = journal.read(after or None, limit=bounds.max_entries + 1)
+        entries = journal.read(after or None, limit=limit + 1)
         piece = None
     except EventNotRetained:
         if piece is None:
             raise
         after = piece[1]
-        entries = journal.read(after, limit=bounds.max_entries + 1)
-    if len(entries) > bounds.max_entries:
+        entries = journal.read(after, limit=limit + 1)
+    has_more = len(entries) > limit
+    if has_more and (limit == bounds.max_entries or journal.count_after(after) > bounds.max_entries):
         raise build_not_retained_error(after)
-    later_ids = {entry.event_id for entry in entries}
-    earlier: list[StoredEvent] = []
-    resumed: StoredEvent | None = None
-    if after:
-        earlier, resumed = _read_earlier(journal, after, later_ids, registry, bounds, is_audible)
     events: list[Envelope] = []
-    if resumed is not None:
-        events += find_overtaken(earlier, resumed, terms, bounds.max_lag)
-    if piece is not None:
-        if resumed is None:
-            raise build_not_retained_error(after)
-        events.append(resumed[1])
-    events += [event for _, event in _decode_entries(entries, registry, is_audible)]
-    return _drop_unanswerable(events)
+    if after and not is_continued:
+        earlier, resumed = _read_earlier(journal, after, terms, registry, bounds, is_audible)
+        if resumed is not None:
+            events += find_overtaken(earlier, resumed, terms, bounds.max_lag)
+        if piece is not None:
+            if resumed is None:
+                raise build_not_retained_error(after)
+            events.append(resumed[1])
+    stored = _decode_entries(entries[:limit], registry, is_audible)
+    continue_after = ""
+    if has_more:
+        stored = _cut_portion(stored)
+        continue_after = stored[-1][0].event_id if stored else entries[limit - 1].event_id
+    events += [event for _, event in stored]
+    return StoredEvents(_drop_unanswerable(events), continue_after)
+
+
+def _cut_portion(stored: list[StoredEvent]) -> list[StoredEvent]:
+    """Leave out, at the end, what is shaped together with what follows it: text that goes on, and prompts."""
+    count = len(stored)
+    while count and isinstance(stored[count - 1][1], (OutputStreaming, AwaitingConfirmation, AwaitingClarification)):
+        count -= 1
+    return stored[:count] or stored
 
 
 def find_overtaken(
@@ -351,8 +422,7 @@ def find_overtaken(
     agent in its session (CF-074), so none of that is looked for.
     """
     resumed_entry, resumed_event = resumed
-    is_paced = get_member(terms, "max_events_per_second") is not None or terms.cognitive_load == "low"
-    since = resumed_entry.at - (max_lag if is_paced else PUBLISH_MARGIN)
+    since = resumed_entry.at - (max_lag if _is_paced(terms) else PUBLISH_MARGIN)
     found: list[tuple[float, int, Envelope]] = []
     open_outputs: dict[tuple[object, ...], list[tuple[float, int, Envelope]]] = {}
     for number, (entry, event) in enumerate(earlier):
@@ -367,7 +437,6 @@ def find_overtaken(
                 chunks = open_outputs.pop(key)
                 if may_have_waited:
                     found += chunks
-    # The sessions were read one by one, each in its order.
     in_order = sorted([*found, *chain.from_iterable(open_outputs.values())], key=itemgetter(0, 1))
     return [event for _, _, event in in_order]
 
@@ -386,28 +455,24 @@ def _is_covered(chunk: OutputStreaming, event: Envelope) -> bool:
 def _read_earlier(
     journal: Journal,
     after: str,
-    later_ids: Collection[str],
+    terms: Capabilities,
     registry: Registry,
     bounds: ReplayBounds,
     is_audible: Callable[[str], bool],
 ) -> tuple[list[StoredEvent], StoredEvent | None]:
-    """Return the events up to one, of the sessions that were open then, and that event itself."""
-    earlier: list[StoredEvent] = []
-    resumed: StoredEvent | None = None
-    budget = 10 * bounds.max_entries  # reading is cheap beside decoding
-    newest_first = sorted(journal.list_sessions(open_only=False), key=lambda kept: kept.last_at, reverse=True)
-    for kept in newest_first:
-        if resumed is not None and kept.last_at < resumed[0].at - bounds.max_lag:
-            break
-        if kept.entry_count > budget:
-            continue
-        budget -= kept.entry_count
-        entries = journal.read(session=kept.session_id, limit=kept.entry_count)
-        entries = [entry for entry in entries if entry.event_id not in later_ids]
-        stored = _decode_entries(entries[-bounds.max_entries :], registry, is_audible)
-        earlier += stored
-        resumed = next((pair for pair in stored if pair[0].event_id in expand_merged_id(after)), resumed)
-    return earlier, resumed
+    """Return the events before one that it may have overtaken, and that event itself."""
+    # Text that waits for the end of its output may have waited for long; other text leaves with its sentence.
+    waits_long = _is_paced(terms) or get_member(terms, "coalesce_boundaries") == ["completion"]
+    entries = journal.read_before(after, limit=bounds.max_entries if waits_long else MAX_OVERTAKEN)
+    since = entries[-1].at - bounds.max_lag
+    recent_sessions = {entry.session_id for entry in entries if entry.at >= since}
+    stored = _decode_entries((entry for entry in entries if entry.session_id in recent_sessions), registry, is_audible)
+    resumed = stored.pop() if stored and stored[-1][0] is entries[-1] else None
+    return stored, resumed
+
+
+def _is_paced(terms: Capabilities) -> bool:
+    return get_member(terms, "max_events_per_second") is not None or terms.cognitive_load == "low"
 
 
 def _decode_entries(

@@ -40,11 +40,13 @@ class Delivery:
         call_at: Callable[[float, Callable[[], None]], object],
         on_lost: Callable[[Subscription], None],
         on_slow: Callable[[Subscription], None],
+        on_drained: Callable[[Subscription], None],
         on_boundary: Callable[[CoalesceHint], None],
         journal: Journal,
     ) -> None:
         """
-        ``call_soon`` and ``call_at`` schedule on the loop; ``on_lost`` and ``on_slow`` are told of readers to drop.
+        ``call_soon`` and ``call_at`` schedule on the loop; ``on_lost`` and ``on_slow`` are told of readers to drop,
+        ``on_drained`` of those that have been written all that was read from the journal for them so far.
 
         ``on_boundary`` is told the finest boundary of all streams, a sentence if they have none finer, whenever the
         streams change.
@@ -63,6 +65,7 @@ class Delivery:
         self._call_at = call_at
         self._on_lost = on_lost
         self._on_slow = on_slow
+        self._on_drained = on_drained
         self._on_boundary = on_boundary
         self._journal = journal
         self.backlog = Backlog(settings.max_backlog_bytes)
@@ -268,6 +271,8 @@ class Delivery:
             _log.warning("A reader's connection failed while it was written to.", exc_info=True)
             self._on_lost(subscription)
         else:
+            if subscription.continue_after and try_again_at is None:
+                self._call_soon(partial(self._on_drained, subscription))  # so that others are served in between
             if try_again_at is not None and (self._next_pump_at is None or try_again_at < self._next_pump_at):
                 self._next_pump_at = try_again_at
                 self._call_at(try_again_at, lambda: self._write_all_trailing(try_again_at))

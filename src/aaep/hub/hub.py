@@ -134,6 +134,7 @@ class Hub:
             call_at=self._timers.call_at,
             on_lost=self._reader_lost,
             on_slow=self._reader_too_slow,
+            on_drained=self._continue_catch_up,
             on_boundary=self._boundary_changed,
             journal=journal,
         )
@@ -533,6 +534,13 @@ class Hub:
         self.delivery.write_trailing(subscription, self.clock())
         self.subscriptions.reader_connected(subscription)
         return subscription.id
+
+    def _continue_catch_up(self, subscription: Subscription) -> None:
+        """Send a reader the next portion of what it missed, unless it is gone or was sent it already."""
+        if subscription.writer is None or not subscription.continue_after or subscription.queue:
+            return
+        self._catch_up.proceed(subscription, self.sessions.audible_to(subscription.peer))
+        self.delivery.write_trailing(subscription, self.clock())
 
     def is_connected(self, subscription_id: str, writer: FrameWriter) -> bool:
         """Whether a connection is still the one that reads a subscription."""

@@ -90,6 +90,7 @@ class Subscription:
         "cancel_expiry",
         "cancel_resume_timer",
         "connection_number",
+        "continue_after",
         "greeting_ids",
         "id",
         "is_bare",
@@ -139,6 +140,8 @@ class Subscription:
         self.queue: list[tuple[ShapedEvent, Position | None]] = []  # with the position reached by sending each
         self.resume_aliases: dict[str, Position] = {}  # for events sent out of order
         self.greeting_ids: Collection[str] = ()  # the events it began with, except the last
+        # The event after which the journal has more that was missed, and which comes before all that the ring has.
+        self.continue_after = ""
         # Pace.
         self.next_send_at = 0.0  # when its rate allows the next event, while trailing
         self.stalled_since: float | None = None
@@ -445,6 +448,7 @@ class Stream:
         if subscription.writer is not None:
             self.trailing.add(subscription)
         subscription.queue.clear()
+        subscription.continue_after = ""
         subscription.ring_serial = position.serial
         subscription.written_position = position
         subscription.stalled_since = None
@@ -458,8 +462,8 @@ class Stream:
         """
         Write to a trailing reader what it can take now.
 
-        Return when to try again, or None when it has caught up and is live.
-        Raises :exc:`ReaderTooSlow`.
+        Return when to try again, or None when it has caught up and is live, or when
+        there is more for it in the journal. Raises :exc:`ReaderTooSlow`.
         """
         writer = subscription.writer
         if writer is None:
@@ -471,9 +475,12 @@ class Stream:
                 self._note_stall(subscription, now)
                 return now + POLL_INTERVAL
             subscription.stalled_since = None
+            if subscription.continue_after and not subscription.queue:
+                return None
             # A queue held back by the rate has to see a critical event come; others are refilled when empty.
             may_refill = self._send_interval or not subscription.queue
-            if may_refill and subscription.ring_serial != self.position.serial:
+            is_in_ring = not subscription.continue_after
+            if may_refill and is_in_ring and subscription.ring_serial != self.position.serial:
                 self._queue_missed(subscription)
             if not subscription.queue and now >= subscription.next_send_at:
                 if self.new_events:
@@ -495,7 +502,7 @@ class Stream:
         if subscription.stalled_since is None:
             subscription.stalled_since = now
         subscription.is_behind = True
-        has_lost_place = not self.has_all_after(subscription.ring_serial)
+        has_lost_place = not (subscription.continue_after or self.has_all_after(subscription.ring_serial))
         if now - subscription.stalled_since > self.settings.max_lag or has_lost_place:
             raise ReaderTooSlow
 
@@ -591,7 +598,8 @@ class Stream:
 
         Its positions are of the other's ring; from here on only the journal knows those places.
         """
-        has_missed = not subscription.is_live and subscription.writer is not None
+        continue_after = subscription.continue_after
+        has_missed = not (subscription.is_live or continue_after) and subscription.writer is not None
         if has_missed and other.has_all_after(subscription.ring_serial):
             other.enqueue(subscription, [*other.events_after(subscription.ring_serial)], condensed=True)
         filters = get_member(subscription.terms, "event_filters")
@@ -607,6 +615,7 @@ class Stream:
         other.subscriptions.discard(subscription)
         self.add_subscription(subscription)
         subscription.queue.extend(remaining)
+        subscription.continue_after = continue_after
         subscription.start_position = _in_journal(start_position)
         subscription.written_position = _in_journal(written_position)
         subscription.resume_aliases = {event_id: _in_journal(position) for event_id, position in aliases.items()}

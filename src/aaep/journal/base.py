@@ -135,6 +135,16 @@ class Journal(Protocol):
         session is read, which is held as a whole or not at all.
         """
 
+    def read_before(self, event_id: str, *, limit: int = 1000) -> list[JournalEntry]:
+        """
+        Return the last entries up to an event, that one included, in the order of appending.
+
+        Raises :exc:`EventNotRetained` for an unknown id.
+        """
+
+    def count_after(self, event_id: str) -> int:
+        """Return how many entries ``read`` would return after an event, if there were no limit; it raises the same."""
+
     def list_sessions(self, *, open_only: bool = True) -> list[StoredSession]:
         """
         Return the sessions that have no terminal event yet, or all of them, in the order in which they began.

@@ -71,13 +71,34 @@ class MemoryJournal:
         with self._flush_and_lock():
             number = 0
             if after is not None:
-                numbers = (self._number_by_event_id.get(event_id, 0) for event_id in expand_merged_id(after))
-                number = next(filter(None, numbers), 0)
-                if not number or (session is None and number < self._last_deleted):
+                number = self._find_number(after)
+                if session is None and number < self._last_deleted:
                     raise build_not_retained_error(after)
             rows = self._rows if session is None else self._rows_by_session.get(session, [])
             start = bisect_right(rows, number, key=_ROW_NUMBER)
             return [entry for _, entry in islice(rows, start, start + max(limit, 0))]
+
+    def read_before(self, event_id: str, *, limit: int = 1000) -> list[JournalEntry]:
+        """Return the last entries up to an event, that one included."""
+        with self._flush_and_lock():
+            end = bisect_right(self._rows, self._find_number(event_id), key=_ROW_NUMBER)
+            return [entry for _, entry in self._rows[max(0, end - limit) : end]]
+
+    def count_after(self, event_id: str) -> int:
+        """Return the number of entries after an event."""
+        with self._flush_and_lock():
+            number = self._find_number(event_id)
+            if number < self._last_deleted:
+                raise build_not_retained_error(event_id)
+            return len(self._rows) - bisect_right(self._rows, number, key=_ROW_NUMBER)
+
+    def _find_number(self, event_id: str) -> int:
+        """Return the first number of an event."""
+        numbers = (self._number_by_event_id.get(wanted_id, 0) for wanted_id in expand_merged_id(event_id))
+        number = next(filter(None, numbers), 0)
+        if not number:
+            raise build_not_retained_error(event_id)
+        return number
 
     def list_sessions(self, *, open_only: bool = True) -> list[StoredSession]:
         """Return the open sessions, or all of them, in the order in which they began."""

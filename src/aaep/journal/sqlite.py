@@ -203,13 +203,11 @@ class SqliteJournal:
         limit = max(limit, 0)
         # While _connection_lock is held, no entry moves from the pending ones to the file.
         with self._translate_errors(), self._connection_lock:
-            with self._lock:
-                self._check_usable(writing=False)
-                pending = [*enumerate(self._pending, self._last_committed + 1)]
+            pending = self._list_pending()
             number = 0
             if after is not None:
                 number = self._find_number(after, pending)
-                if not number or (session is None and number < self._last_deleted):
+                if session is None and number < self._last_deleted:
                     raise build_not_retained_error(after)
             condition = ""
             values: tuple[str, ...] = ()
@@ -228,8 +226,41 @@ class SqliteJournal:
                 entries.append(JournalEntry(event_id, session_id, data, at))
         return entries
 
+    def read_before(self, event_id: str, *, limit: int = 1000) -> list[JournalEntry]:
+        """Return the last entries up to an event, that one included."""
+        limit = max(limit, 0)
+        with self._translate_errors(), self._connection_lock:
+            pending = self._list_pending()
+            number = self._find_number(event_id, pending)
+            rows = self._connection.execute(
+                "SELECT event_id, session_id, data, at FROM entry WHERE number <= ? ORDER BY number DESC LIMIT ?",
+                (number, limit),
+            )
+            entries = [JournalEntry(*row) for row in rows][::-1]
+        for pending_number, (pending_id, session_id, at, data) in pending:
+            if pending_number <= number:
+                entries.append(JournalEntry(pending_id, session_id, data, at))
+        return entries[max(0, len(entries) - limit) :]
+
+    def count_after(self, event_id: str) -> int:
+        """Return the number of entries after an event."""
+        with self._translate_errors(), self._connection_lock:
+            pending = self._list_pending()
+            number = self._find_number(event_id, pending)
+            if number < self._last_deleted:
+                raise build_not_retained_error(event_id)
+            cursor = self._connection.execute("SELECT COUNT(*) FROM entry WHERE number > ?", (number,))
+            committed_count: int = cursor.fetchone()[0]
+        return committed_count + sum(pending_number > number for pending_number, _ in pending)
+
+    def _list_pending(self) -> list[tuple[int, _PendingRow]]:
+        """Return what is not in the file yet, numbered. Needs ``_connection_lock``."""
+        with self._lock:
+            self._check_usable(writing=False)
+            return [*enumerate(self._pending, self._last_committed + 1)]
+
     def _find_number(self, event_id: str, pending: Iterable[tuple[int, _PendingRow]]) -> int:
-        """Return the first number of an event, 0 if there is none."""
+        """Return the first number of an event."""
         for wanted_id in expand_merged_id(event_id):
             cursor = self._connection.execute(
                 "SELECT MIN(number) FROM entry WHERE event_id = ?", (_to_storable_text(wanted_id),)
@@ -238,7 +269,7 @@ class SqliteJournal:
             number = number or next((pending_number for pending_number, row in pending if row[0] == wanted_id), None)
             if number:
                 return number
-        return 0
+        raise build_not_retained_error(event_id)
 
     def list_sessions(self, *, open_only: bool = True) -> list[StoredSession]:
         """Return the open sessions, or all of them, in the order in which they began."""
