@@ -86,7 +86,7 @@ class CatchUp:
         after = subscription.continue_after
         stream = subscription.stream
         try:
-            if self._journal.count_after(after) <= PORTION:
+            if len(self._journal.read(after, limit=PORTION + 1)) <= PORTION:
                 # What follows the last portion is in the ring, so all that was published has to be there.
                 self._delivery.route_all()
                 stream.flush(self._clock())
@@ -324,7 +324,7 @@ _PIECE_ID: Final = re.compile(PIECE_ID_PATTERN)
 PUBLISH_MARGIN: Final = 1.0  # seconds between appending an event and publishing it, at the most
 
 
-PORTION: Final = 500  # entries that are read, shaped and written at once for one reader
+PORTION: Final = 250  # entries that are read, shaped and written at once for one reader
 MAX_OVERTAKEN: Final = 1000  # entries before an event among which those are looked for that it may have overtaken
 
 StoredEvent = tuple[JournalEntry, Envelope]
@@ -382,7 +382,8 @@ def read_missed(
         after = piece[1]
         entries = journal.read(after, limit=limit + 1)
     has_more = len(entries) > limit
-    if has_more and (limit == bounds.max_entries or journal.count_after(after) > bounds.max_entries):
+    is_first = has_more and not is_continued  # what is too much is told before any of it
+    if is_first and (limit == bounds.max_entries or journal.count_after(after) > bounds.max_entries):
         raise build_not_retained_error(after)
     events: list[Envelope] = []
     if after and not is_continued:
