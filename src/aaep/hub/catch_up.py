@@ -22,7 +22,7 @@ from ..errors import ProtocolError
 from ..identity.peer import RELAY
 from ..journal.base import EventNotRetained, Journal, JournalEntry, build_not_retained_error
 from ..protocol import codec
-from ..protocol.attend_extension import attend_member
+from ..protocol.attend_extension import PREFIX, attend_member
 from ..protocol.events import AwaitingClarification, AwaitingConfirmation, Envelope, OutputStreaming, SessionStarted
 from ..protocol.extensions import Registry
 from ..protocol.fields import PIECE_ID_PATTERN, get_member
@@ -79,7 +79,10 @@ class CatchUp:
         self.greeted_count += 1
         if RELAY in subscription.peer.roles:
             missed = self._read_unheard_sessions(subscription) or missed
-        self._greet(subscription, missed, snapshots, is_lost=missed is None and not begins)
+        is_lost = missed is None and not begins
+        self._greet(
+            subscription, missed, snapshots, is_lost=is_lost, is_again=begins and bool(subscription.greeting_ids)
+        )
 
     def proceed(self, subscription: Subscription, sessions: Iterable[SessionSource]) -> None:
         """Queue the next portion of what a reader missed, which has been sent all that came before it."""
@@ -237,7 +240,13 @@ class CatchUp:
             return False
 
     def _greet(
-        self, subscription: Subscription, missed: MissedEvents | None, snapshots: Snapshots, *, is_lost: bool
+        self,
+        subscription: Subscription,
+        missed: MissedEvents | None,
+        snapshots: Snapshots,
+        *,
+        is_lost: bool,
+        is_again: bool,
     ) -> None:
         """
         Queue how each session began, its prompts, what was missed if that is known, and how each session stands.
@@ -261,6 +270,8 @@ class CatchUp:
         states = [
             snapshot.state for snapshot in joined if snapshot.state and (is_lost or snapshot.state.to_state != "idle")
         ]
+        if is_again:  # which is no sign that something is missing
+            states = [codec.replace(state, extensions={PREFIX: {"resync": True, "repeated": True}}) for state in states]
 
         first = _shape_each(stream, [*starts, *prompts], now)
         self._enqueue(subscription, first, missed, _shape_each(stream, states, now))

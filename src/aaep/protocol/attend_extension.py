@@ -43,6 +43,9 @@ class Attend(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tr
     ) = UNSET
     parent_session_id: SessionId | UnsetType = UNSET
     resync: Annotated[bool, Meta(description="True on the state.changed that catches a reader up.")] | UnsetType = UNSET
+    repeated: (
+        Annotated[bool, Meta(description="True on one that a reader gets again, having missed nothing.")] | UnsetType
+    ) = UNSET
     audience: (
         Annotated[
             tuple[str, ...],

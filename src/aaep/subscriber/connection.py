@@ -557,7 +557,8 @@ class Connection:
             return  # CF-148: it was not asked for, and the audit has said so
         if attend_member(event, "resync") and self._is_resuming:
             self._is_resuming = False
-            self._set_status("gap", PHRASES["gap"])
+            if not attend_member(event, "repeated"):
+                self._set_status("gap", PHRASES["gap"])
         with self.lock:
             self.prompts.update(event, self.clock())
         self.mailbox.put((event, self._resume_point))

@@ -47,6 +47,7 @@ __all__ = ["AgentRegistry", "RelayedSession"]
 log: Final = logging.getLogger("aaep.relay")
 
 MAX_AGENTS_PER_PRINCIPAL: Final = 100
+MAX_EARLIER_SESSIONS: Final = 1000  # of earlier runs, among which the last event of each agent is looked for
 MAX_QUEUED_EVENTS: Final = 32  # of an agent, that were received and not passed on yet
 ABSENCE_GRACE: Final = 1.0  # seconds for an agent to be back before its readers are told that it is away
 MAY_NOT_PUBLISH: Final = "This credential is not for publishing. Use one with the role agent."
@@ -70,6 +71,7 @@ class AgentRegistry:
         self._agents: dict[tuple[str, str], AgentRelay] = {}
         self._logged_refusals: dict[tuple[str, str], None] = {}
         self._orphans: dict[str, RelayedSession] = {}  # sessions of an earlier run, until their agents reconnect
+        self._earlier_events: dict[tuple[str, str], Envelope] = {}  # the last of an earlier run, by agent
 
     def restore_sessions(self) -> None:
         """
@@ -85,8 +87,22 @@ class AgentRegistry:
             if relayed.last_event is not None:
                 self._orphans[relayed.session_id] = relayed
                 self._hub.open_session(relayed)
+        self._restore_last_events()
         if self._orphans:
             self._hub.call_at(time.monotonic() + self._hub.settings.resume_window, self._abandon_absent)
+
+    def _restore_last_events(self) -> None:
+        """Find after which event each agent goes on, though its sessions of then are over."""
+        journal = self._hub.journal
+        newest_first = sorted(journal.list_sessions(open_only=False), key=lambda record: record.last_at, reverse=True)
+        for record in newest_first[:MAX_EARLIER_SESSIONS]:
+            key = read_origin(journal.read(session=record.session_id, limit=1)).key
+            if key not in self._earlier_events:
+                entries = journal.read(session=record.session_id, limit=record.entry_count)
+                relayed = RelayedSession(self._hub, record.session_id, read_origin(entries), None)
+                relayed.restore(entries)
+                if relayed.last_event is not None:
+                    self._earlier_events[key] = relayed.last_event
 
     def _abandon_absent(self) -> None:
         """End the sessions whose agents are not back. The others have another resume window to mention theirs."""
@@ -111,9 +127,10 @@ class AgentRegistry:
         self._abandon(lambda relayed: relayed.origin.key == key)
 
     def find_last_event(self, key: tuple[str, str]) -> Envelope | None:
-        """Return the latest event of the sessions that an agent has to resume; None if there are none."""
+        """Return the latest event of an agent that an earlier run of the hub has; None if there is none."""
         sessions = [relayed for relayed in self._orphans.values() if relayed.origin.key == key]
         events = [relayed.last_event for relayed in sessions if relayed.last_event is not None]
+        events += [self._earlier_events[key]] if key in self._earlier_events else []
         return max(events, key=_get_timestamp, default=None)
 
     def accept(
