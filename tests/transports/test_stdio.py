@@ -10,11 +10,12 @@ import shlex
 import subprocess
 import sys
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any, Self
 
 import pytest
+import uvloop
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
@@ -27,6 +28,7 @@ from aaep.subscriber.subscriber import Subscriber
 from aaep.transports.base import ChannelLost, ChannelRefused
 from aaep.transports.options import ConnectOptions
 from aaep.transports.stdio import server as stdio
+from aaep.transports.stdio.pipes import PipeEnd
 from tests import asking
 from tests.asking import WAIT, Asker, parting, renegotiation, reply, request
 from tests.serving import serve_pipes, served
@@ -799,6 +801,40 @@ note(hear()["method"])
 
     asyncio.run(asyncio.wait_for(listen(), WAIT))
     assert script.words[1:] == ["aaep.close", "aaep.close"]
+
+
+class ReopenedAtOnce(PipeEnd):
+    """An end of a pipe whose number somebody else gets as soon as it is free."""
+
+    other = -1
+
+    def close(self) -> None:
+        self.other = os.open(os.devnull, os.O_RDONLY)
+        super().close()
+
+
+@pytest.mark.parametrize("make", [asyncio.new_event_loop, uvloop.new_event_loop])
+@pytest.mark.parametrize("is_reading", [False, True])
+def test_a_descriptor_is_closed_once_though_others_get_its_number(
+    make: Callable[[], asyncio.AbstractEventLoop], is_reading: bool
+) -> None:
+    async def open_and_close() -> None:
+        loop = asyncio.get_running_loop()
+        reading, writing = os.pipe()
+        end = ReopenedAtOnce(reading if is_reading else writing, loop)
+        connect = loop.connect_read_pipe if is_reading else loop.connect_write_pipe
+        transport, _ = await connect(asyncio.Protocol, end)
+        transport.close()
+        while end.other < 0:
+            await asyncio.sleep(0)  # one turn
+        os.close(end.other)  # which raises if it was closed
+        os.close(writing if is_reading else reading)
+        if end.other != end.fileno():
+            with pytest.raises(OSError, match="Bad file descriptor"):
+                os.fstat(end.fileno())
+
+    with asyncio.Runner(loop_factory=make) as runner:
+        runner.run(open_and_close())
 
 
 @pytest.mark.parametrize(

@@ -17,6 +17,7 @@ from ...protocol.framing import Frame
 from ..base import AgentEnded
 from ..duplex_client import FrameReader
 from .lines import AgentOutputDecoder, StrayLineLog
+from .pipes import PipeEnd
 
 __all__ = ["AgentProcess", "start_agent"]
 
@@ -108,7 +109,14 @@ async def start_agent(command: Sequence[str]) -> AgentProcess:
     assert process.stdin is not None and process.stdout is not None
     loop = asyncio.get_running_loop()
     reader = asyncio.StreamReader(loop=loop)
-    pipes: tuple[IO[bytes], IO[bytes]] = process.stdin, process.stdout
-    input_pipe, _ = await loop.connect_write_pipe(asyncio.BaseProtocol, pipes[0])
-    output_pipe, _ = await loop.connect_read_pipe(lambda: asyncio.StreamReaderProtocol(reader, loop=loop), pipes[1])
+    input_pipe, _ = await loop.connect_write_pipe(asyncio.BaseProtocol, _take(process.stdin, loop))
+    output_pipe, _ = await loop.connect_read_pipe(
+        lambda: asyncio.StreamReaderProtocol(reader, loop=loop), _take(process.stdout, loop)
+    )
     return AgentProcess(process, FrameReader(reader, lambda _: AgentOutputDecoder()), input_pipe, output_pipe)
+
+
+def _take(pipe: IO[bytes], loop: asyncio.AbstractEventLoop) -> PipeEnd:
+    """Take the descriptor out of a file object."""
+    with pipe:
+        return PipeEnd(os.dup(pipe.fileno()), loop)

@@ -36,6 +36,7 @@ from ..duplex_server import Conversation
 from ..options import DEFAULT_SERVER_OPTIONS, ServerOptions
 from .client import connect
 from .lines import CLOSE, EVENT, PING, RENEGOTIATE, REPLY, SUBSCRIBE, CallDecoder, InvalidLine, encode_error
+from .pipes import PipeEnd
 
 __all__ = ["StdioServer", "connect", "serve"]
 
@@ -112,8 +113,8 @@ class StdioConversation(Conversation, asyncio.Protocol):
             os.close(writing)
             await loop.create_connection(lambda: self, sock=socket.socket(fileno=reading))
         else:
-            self._output, _ = await loop.connect_write_pipe(lambda: _OutputProtocol(self), os.fdopen(writing, "wb", 0))
-            await loop.connect_read_pipe(lambda: self, os.fdopen(reading, "rb", 0))
+            self._output, _ = await loop.connect_write_pipe(lambda: _OutputProtocol(self), PipeEnd(writing, loop))
+            await loop.connect_read_pipe(lambda: self, PipeEnd(reading, loop))
 
     # -- callbacks of asyncio --------------------------------------------------------------
 
