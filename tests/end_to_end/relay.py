@@ -96,17 +96,26 @@ class Relay:
             while data := far.recv(65_536):
                 before, counted = len(counted), counted + data
                 ends = self._wire.ends(counted)
-                if self.breaks is not None and ends and len(ends) >= self.breaks:
-                    near.sendall(data[: max(0, ends[self.breaks - 1] - before)])
-                    self.breaks = None
+                if (last := self._count(len(ends))) is not None:
+                    near.sendall(data[: max(0, ends[last] - before)])
                     self.broken.set()
                     self.drop()
                     return
                 near.sendall(data)
-                if self.breaks is not None:
-                    self.breaks -= len(ends)
                 counted = counted[ends[-1] :] if ends else counted
             near.shutdown(socket.SHUT_WR)
+
+    def _count(self, passed: int) -> int | None:
+        """Count events of any connection; return the index of the one after which to break, if it is among these."""
+        with self._lock:
+            if self.breaks is None or not passed:
+                return None
+            if passed < self.breaks:
+                self.breaks -= passed
+                return None
+            last = max(self.breaks, 1) - 1
+            self.breaks = None
+            return last
 
     def drop(self) -> None:
         """End every connection at once."""
