@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import shutil
 import signal
 import socket
 import subprocess
@@ -822,6 +823,33 @@ def test_a_hub_without_a_memory_is_not_told_again_what_was_heard_and_is_over(tmp
                 after.write("Again. ")
             listener.wait(of(after, "session.completed"))
         assert listener.output == "Alone. Again. "
+
+
+def test_a_hub_that_died_with_the_end_of_its_journal_is_told_what_came_after_the_last_session(
+    tmp_path: Path, absence: Absence
+) -> None:
+    """The agent had a hub while it spoke, so it does not know that nobody has what it said."""
+    url, journal, older_journal = f"unix://{tmp_path}/hub.sock", tmp_path / "hub.db", tmp_path / "older.db"
+    with ExitStack() as until:
+        with serving(url, first := SqliteJournal(journal)) as (hub, _):
+            agent = until.enter_context(Producer("bank", hub=url, journal=None))
+            agent.reader(replies=False).wait(LONG)
+            listener = reader(hub)
+            for number in range(2):
+                with agent.session(f"Work {number}.") as session:
+                    session.write(f"Said {number}. ")
+                listener.wait(of(session, "session.completed"))
+                if not number:
+                    first.commit()
+                    for file in tmp_path.glob("hub.db*"):
+                        shutil.copy(file, tmp_path / file.name.replace("hub", "older"))
+        first.close()
+        with serving(url, second := SqliteJournal(older_journal)) as (hub, _):
+            absence.over.set()
+            listener = reader(hub)
+            listener.wait(of(session, "session.completed"))
+            assert listener.output == "Said 1. "
+        second.close()
 
 
 @pytest.mark.parametrize("size", [1, 100_000])
