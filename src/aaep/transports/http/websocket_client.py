@@ -18,7 +18,7 @@ from ...text.phrases import ensure_full_stop
 from ...version import __version__
 from ..addresses import make_client_ssl_context
 from ..base import ChannelLost, ChannelRefused, build_authorization_header, resolve_target
-from ..duplex_client import DuplexChannel
+from ..duplex_client import DuplexChannel, limit_unsent_bytes
 from ..options import DEFAULT_CONNECT_OPTIONS, ConnectOptions
 from .client import TRANSIENT_STATUSES, HttpChannel, describe_broken_connection, find_proxy
 from .client import connect as connect_sse
@@ -149,6 +149,8 @@ class WebSocketChannel(DuplexChannel):
         if socket.protocol != SUBPROTOCOL:  # CF-096
             await socket.close(code=1002)
             raise ChannelRefused(f"{self.url} is a WebSocket, but not one that speaks {SUBPROTOCOL}.")
+        if isinstance(socket, _WebSocket) and socket.transport is not None:
+            limit_unsent_bytes(socket.transport)
         return _WebSocketConnection(socket)
 
     def _open_session(self) -> aiohttp.ClientSession:
