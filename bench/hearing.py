@@ -9,6 +9,10 @@ while a tool runs, so the figures are the same in every run.
 
 Words are those of the answer that are meant to be heard: code and the addresses
 of links are told on request.
+
+Before output was announced sentence by sentence and markdown by its meaning, this
+printed: words lost 170, repeated or invented 486, longest silence 0.9 seconds,
+announcements a minute 125, longest announcement 40 words, prompts 23 and 23 words.
 """
 
 from __future__ import annotations

@@ -1165,7 +1165,7 @@ def test_do_not_disturb_at_the_terminal() -> None:
         sitting.hear("session.errored", session_id="sess_2")
         sitting.see("Failed.")  # after the prompt was dealt with: what is typed before that does not count
         sitting.type("d")
-        sitting.see("4 updates meanwhile. Press f for the first.\n")
+        sitting.see("2 updates meanwhile. Press f for the first.\n")
         sitting.type("f")
         sitting.see("One.\n")
     with at_a_pipe() as sitting:

@@ -100,7 +100,8 @@ class Queue:
         self._position = -1  # the announcement that was spoken last, counted in the same way
         self._is_repeated = False  # the last thing that was asked for is to hear it again
         self._do_not_disturb = False
-        self._first_unspoken: int | None = None  # the first announcement that was not spoken because of that
+        self._kept_back_count = 0  # of announcements that were not spoken because of that ...
+        self._first_kept_back = 0  # ... and the first of them
         self._details: Iterator[Announcement] | None = None  # what is told on request, until something new is heard
         self._utterance_id = 0
         self._interruption_times: deque[float] = deque()
@@ -138,7 +139,7 @@ class Queue:
         if announcement.asks:
             self._add_prompt(announcement, now)
         if self._do_not_disturb and not is_urgent and not announcement.asks:
-            self._first_unspoken = self._pushed_count - 1 if self._first_unspoken is None else self._first_unspoken
+            self._keep_back(self._pushed_count - 1)
             return actions + self._interrupt() + self._speak_next(now)
         queue = self._critical_items if is_urgent else self._waiting_items
         text_override = f"{announcement.text} {prompt_name}" if prompt_name else ""
@@ -210,15 +211,13 @@ class Queue:
         """Speak nothing unasked from now on but prompts and what is critical; the rest goes to the history."""
         self._do_not_disturb = True
         actions: list[SpeechAction] = []
-        unspoken: list[_QueuedItem] = []
         if self._in_flight is not None and not self._in_flight.is_critical and not self._in_flight.announcement.asks:
-            unspoken.append(self._in_flight)
+            self._keep_back(self._in_flight.position)
             actions = self._stop_current()
         for item in [*self._waiting_items]:
             if not (item.announcement.interrupts or item.announcement.asks):
-                unspoken.append(item)
+                self._keep_back(item.position)
                 self._waiting_items.remove(item)
-        self._first_unspoken = min((item.position for item in unspoken if item.position >= 0), default=None)
         return actions + self._speak_next(now)
 
     def end_do_not_disturb(self) -> int:
@@ -228,11 +227,16 @@ class Queue:
         :meth:`go_forward` speaks the first of them next.
         """
         self._do_not_disturb = False
-        first, self._first_unspoken = self._first_unspoken, None
-        if first is None:
-            return 0
-        self._position = first - 1
-        return self._pushed_count - first
+        count = self._kept_back_count
+        self._kept_back_count = 0
+        if count:
+            self._position = self._first_kept_back - 1
+        return count
+
+    def _keep_back(self, position: int) -> None:
+        if position >= 0:  # otherwise it repeats or adds to one that was spoken
+            self._first_kept_back = min(position, self._first_kept_back) if self._kept_back_count else position
+            self._kept_back_count += 1
 
     def speak_detail(self, now: float) -> list[SpeechAction]:
         """
