@@ -475,7 +475,7 @@ class TellsTheReplier(Broken):
 class OtherOrder(Broken):
     """Tells all but the first that a tool is done, and then that it was begun."""
 
-    breaks, with_it = "TR-009", frozenset({"TOOL-007", "TOOL-008", "TOOL-010"})
+    breaks, with_it = "TR-009", frozenset({"ENV-027", "TOOL-007", "TOOL-008", "TOOL-010"})
 
     def __init__(self) -> None:
         super().__init__()
