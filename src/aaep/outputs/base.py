@@ -1,0 +1,58 @@
+"""
+What an output is: something beside the terminal that a person hears or feels announcements with.
+
+An output is told what to present and what to stop, and reports what happened: an utterance ended, a key was
+pressed, something about itself that the person has to know. It does not decide what is said when; that is the
+announcement queue's part.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Protocol
+
+import msgspec
+
+from ..presentation.queue import Speak
+
+__all__ = ["Finished", "KeyPressed", "Notice", "Output", "OutputEvent"]
+
+
+class Finished(msgspec.Struct, frozen=True):
+    """The utterance has ended by itself, so that the next may begin."""
+
+    utterance_id: int
+
+
+class KeyPressed(msgspec.Struct, frozen=True):
+    """A key of the output was pressed, named as the keyboard names the one that does the same."""
+
+    key: str
+
+
+class Notice(msgspec.Struct, frozen=True):
+    """A sentence about the output itself: it was lost, is back, or cannot speak a language."""
+
+    text: str
+
+
+OutputEvent = Finished | KeyPressed | Notice
+
+
+class Output(Protocol):
+    """One way to present announcements. ``report`` may be called from any thread."""
+
+    name: str
+    is_paced: bool  # whether it reports the end of utterances, which the next one waits for
+
+    def open(self, report: Callable[[OutputEvent], None]) -> None:
+        """Begin, and report everything from now on; raises ``AaepError`` if the output is not there."""
+
+    def present(self, utterance: Speak) -> None:
+        """Begin to speak or show an utterance, and return at once."""
+
+    def stop(self, utterance_id: int) -> None:
+        """Stop that utterance now, if it is the one being presented."""
+
+    def close(self) -> None:
+        """Stop, and give back what was taken."""
