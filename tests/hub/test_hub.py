@@ -24,7 +24,7 @@ from aaep.hub.hub import Hub
 from aaep.hub.sessions import SessionSnapshot
 from aaep.hub.settings import HubSettings
 from aaep.hub.stream import Subscription
-from aaep.identity.peer import Peer
+from aaep.identity.peer import RELAY, REPLIER, Peer
 from aaep.journal.memory import MemoryJournal
 from aaep.protocol import codec
 from aaep.protocol.attend_extension import ATTEND
@@ -1041,6 +1041,24 @@ async def test_a_stalled_reader_does_not_delay_a_healthy_one_and_gets_what_it_mi
 
 
 @scene
+async def test_a_stalled_hub_gets_everything_it_missed_as_it_was() -> None:
+    world = World()
+    agent = Agent(world)
+    relay = Peer("hub", "hub", roles=frozenset({REPLIER, RELAY}))
+    hub = world.connect(world.subscribe(**WHOLE, peer=relay), peer=relay)
+    await world.settle()
+    hub.unread = 10_000_000
+    for number in range(1, 9):
+        agent.progress(number)
+        await world.settle()
+    agent.move("thinking")
+    agent.move("deciding")
+    hub.unread = 0
+    await world.pass_time(0.1)
+    assert hub.ids == [event.event_id for event in agent.sent]
+
+
+@scene
 async def test_a_sink_is_looked_at_now_and_then_and_never_holds_much_more_than_it_may() -> None:
     world = World(high_water_bytes=40_000)
     agent = Agent(world)
@@ -1650,6 +1668,24 @@ async def test_giving_up_replies_and_taking_them_up_again() -> None:
     world.hub.renegotiate(change(id, **REPLIES), Peer())
     await world.settle()
     assert reader.ids.count(prompt.event_id) == 1 and later.wait(0) == id
+
+
+@scene
+async def test_a_stalled_hub_whose_terms_change_gets_everything_it_missed_as_it_was() -> None:
+    world = World()
+    agent = Agent(world)
+    relay = Peer("hub", "hub", roles=frozenset({REPLIER, RELAY}))
+    id = world.subscribe(**WHOLE, peer=relay)
+    hub = world.connect(id, peer=relay)
+    await world.settle()
+    hub.unread = 10_000_000
+    agent.progress(5)
+    agent.progress(6)
+    await world.settle()
+    world.hub.renegotiate(change(id, **REPLIES), relay)
+    hub.unread = 0
+    await world.pass_time(0.1)
+    assert hub.ids == [event.event_id for event in agent.sent]
 
 
 @scene

@@ -12,7 +12,7 @@ it can be served, such as the fake producers of the conformance suite.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from typing import Final, Protocol
+from typing import Final, Protocol, runtime_checkable
 
 from ..errors import AaepError, RemoteProtocolError, Violation
 from ..identity.peer import Peer
@@ -28,6 +28,7 @@ __all__ = [
     "CREDENTIAL_EXPIRED",
     "NO_SUCH_SUBSCRIPTION",
     "AgentConnection",
+    "Attachment",
     "FrameWriter",
     "HubFace",
     "Server",
@@ -118,6 +119,17 @@ class Server(Protocol):
 
     async def close(self) -> None:
         """Stop listening and end every connection."""
+
+
+@runtime_checkable
+class Attachment(Server, Protocol):
+    """A connection of our own to a hub elsewhere, which is to have everything before it ends."""
+
+    async def wait_until_sent(self) -> None:
+        """Wait until all events are sent, or no more can be."""
+
+    async def wait_until_read(self) -> None:
+        """Wait until the other hub has read the goodbye, or does not."""
 
 
 # -- implemented by hubs ---------------------------------------------------------------------

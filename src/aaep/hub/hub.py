@@ -57,7 +57,15 @@ from . import manifest as manifests
 from .catch_up import CatchUp
 from .delivery import Delivery
 from .expiry import MAY_NOT_LISTEN, CredentialExpiry, restrict_offer
-from .face import NO_SUCH_SUBSCRIPTION, AgentConnection, FrameWriter, Server, UnknownSubscription, UnreadableRequest
+from .face import (
+    NO_SUCH_SUBSCRIPTION,
+    AgentConnection,
+    Attachment,
+    FrameWriter,
+    Server,
+    UnknownSubscription,
+    UnreadableRequest,
+)
 from .metrics import format_metrics
 from .sessions import SessionRegistry, SessionSource
 from .settings import HubSettings
@@ -296,9 +304,8 @@ class Hub:
         if self._closing:
             return
         self._closing = True
-        await asyncio.gather(
-            *[server.wait_until_sent() for server in self.servers if hasattr(server, "wait_until_sent")]
-        )
+        attachments = [server for server in self.servers if isinstance(server, Attachment)]
+        await asyncio.gather(*[attachment.wait_until_sent() for attachment in attachments])
         self.delivery.route_all()
         for stream in self.delivery.streams:
             stream.flush(self.clock())
@@ -309,6 +316,7 @@ class Hub:
         self._closed = True
         self.delivery.backlog.close()
         self._timers.stop()
+        await asyncio.gather(*[attachment.wait_until_read() for attachment in attachments])
         closing = [asyncio.ensure_future(server.close()) for server in self.servers]
         done, late = await asyncio.wait(closing, timeout=_CLOSING) if closing else (set(), set())
         for task in late:

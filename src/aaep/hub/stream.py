@@ -20,7 +20,7 @@ from typing import Any, Final, NamedTuple, Protocol, cast
 
 import msgspec
 
-from ..identity.peer import Peer
+from ..identity.peer import RELAY, Peer
 from ..journal.base import expand_merged_id
 from ..protocol import attend_extension, codec
 from ..protocol.events import AwaitingClarification, AwaitingConfirmation, Envelope
@@ -511,8 +511,14 @@ class Stream:
         if not self.has_all_after(subscription.ring_serial):
             raise ReaderTooSlow
         missed = [*self.events_after(subscription.ring_serial)]
-        self.enqueue(subscription, missed, condensed=subscription.is_behind or bool(self._send_interval))
+        self.enqueue(subscription, missed, condensed=self._may_condense_for(subscription))
         subscription.ring_serial = self.position.serial
+
+    def _may_condense_for(self, subscription: Subscription) -> bool:
+        """Whether a reader gets what it missed made short: at a rate, or if it fell behind, but never a hub."""
+        # A hub's readers may have been there all the time, and its agent waits for it where a person would not.
+        is_slow_reader = subscription.is_behind and RELAY not in subscription.peer.roles
+        return is_slow_reader or bool(self._send_interval)
 
     def enqueue(self, subscription: Subscription, events: list[ShapedEvent], *, condensed: bool) -> None:
         """
@@ -601,7 +607,8 @@ class Stream:
         continue_after = subscription.continue_after
         has_missed = not (subscription.is_live or continue_after) and subscription.writer is not None
         if has_missed and other.has_all_after(subscription.ring_serial):
-            other.enqueue(subscription, [*other.events_after(subscription.ring_serial)], condensed=True)
+            is_condensed = other._may_condense_for(subscription) or self._may_condense_for(subscription)
+            other.enqueue(subscription, [*other.events_after(subscription.ring_serial)], condensed=is_condensed)
         filters = get_member(subscription.terms, "event_filters")
         remaining = [
             (shaped, None if reached is None else _in_journal(reached))

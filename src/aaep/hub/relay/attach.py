@@ -40,8 +40,9 @@ _random: Final = random.SystemRandom()
 
 FIRST_RETRY_DELAY: Final = 0.5  # seconds
 MAX_RETRY_DELAY: Final = 15.0  # seconds
-FLUSH_TIMEOUT: Final = 2.0  # seconds to send all events before closing
+FLUSH_TIMEOUT: Final = 2.0  # seconds without any progress in sending the last events, after which they are given up
 LAST_SEND_TIMEOUT: Final = 0.5  # seconds to send the last messages of a connection
+GOODBYE_TIMEOUT: Final = 5.0  # seconds for the hub to have read what was sent, and to hang up
 POLL_INTERVAL: Final = 0.01  # seconds between checks for unsent bytes
 
 _REJECTED_TYPE: Final = b"subscription.rejected"
@@ -59,6 +60,7 @@ class _HubConversation(Conversation):
         self._sessions = hub.sessions
         self._backlog = hub.delivery.backlog
         self._unsent_bytes = 0
+        self.sent_bytes = 0
 
     def _frame_line(self, _event_id: str, data: bytes) -> bytes:
         # Compact JSON contains no line breaks.
@@ -81,6 +83,7 @@ class _HubConversation(Conversation):
 
     def mark_sent(self, line: bytes) -> None:
         """Record that a message was sent."""
+        self.sent_bytes += len(line)
         size = min(len(line), self._unsent_bytes)  # none, once the connection is lost
         self._unsent_bytes -= size
         self._backlog.release(size)
@@ -112,6 +115,7 @@ class HubAttachment:
         self._instance = instance
         self._attached = asyncio.Event()
         self._current: _HubConversation | None = None
+        self._serving: _HubConversation | None = None  # until its connection is closed
         self._refusal = ""
         self._last_warning = ""
         self._closing = asyncio.Event()
@@ -125,16 +129,27 @@ class HubAttachment:
         await self._channel.close()
 
     async def wait_until_sent(self) -> None:
-        """Wait a short time until all events are sent, so that events of short-lived processes reach the hub."""
+        """Wait until all events are sent, so that those of short-lived processes reach a hub that reads."""
         if self._task.done() or not (self._attached.is_set() or self._hub.sessions.unheard_by_hub()):
             return
+        loop = asyncio.get_running_loop()
         with contextlib.suppress(TimeoutError):  # the hub is unavailable; the journal keeps the events
-            async with asyncio.timeout(FLUSH_TIMEOUT):
+            async with asyncio.timeout(FLUSH_TIMEOUT) as patience:
                 await self._attached.wait()
                 self._hub.delivery.route_all()
+                sent_bytes = 0
                 while not self._is_all_sent():
                     await asyncio.sleep(POLL_INTERVAL)  # there is no notification for this
+                    if self._current is not None and self._current.sent_bytes != sent_bytes:
+                        sent_bytes = self._current.sent_bytes
+                        patience.reschedule(loop.time() + FLUSH_TIMEOUT)
                 self._hub.sessions.mark_heard_by_hub()
+
+    async def wait_until_read(self) -> None:
+        """Wait a short time until the hub has read everything up to our goodbye, which is sent, and has hung up."""
+        self._closing.set()  # there is no next connection
+        if self._serving is not None:
+            await asyncio.wait([self._task], timeout=LAST_SEND_TIMEOUT + GOODBYE_TIMEOUT)
 
     def _is_all_sent(self) -> bool:
         """Whether all events were sent to the hub."""
@@ -161,6 +176,8 @@ class HubAttachment:
                 if await self._serve_connection(connection):  # a connection without a subscription is a failed try
                     tries = 0
                     self._last_warning = ""
+                if self._closing.is_set():
+                    return
                 refused = f"The hub at {self.url} does not take this agent. {self._refusal} It is tried again."
                 lost = f"The connection to the hub at {self.url} ended."
                 self._warn(f"{refused if self._refusal else lost} What happens meanwhile is kept for it.")
@@ -178,7 +195,7 @@ class HubAttachment:
     async def _serve_connection(self, connection: DuplexConnection) -> bool:
         """Serve the remote hub on a connection until it ends; return whether the hub had subscribed."""
         self._refusal = ""
-        self._current = conversation = _HubConversation(self._hub)
+        self._current = self._serving = conversation = _HubConversation(self._hub)
         conversation.write_message(self._build_manifest())
         coroutines: list[Coroutine[Any, Any, object]] = [
             self._send(connection, conversation),
@@ -199,10 +216,14 @@ class HubAttachment:
                 with contextlib.suppress(TimeoutError):  # the hub may not read any more
                     async with asyncio.timeout(LAST_SEND_TIMEOUT):  # wait_for() can lose a cancellation
                         await asyncio.shield(tasks[0])
+                    # Closing drops what is still in a buffer; the hub hangs up when it has read our goodbye.
+                    async with asyncio.timeout(GOODBYE_TIMEOUT if conversation.ended.is_set() else 0):
+                        await asyncio.shield(tasks[1])
                 for task in tasks:
                     task.cancel()
                 await asyncio.gather(*tasks, return_exceptions=True)
             finally:  # also when this task is cancelled meanwhile
+                self._serving = None
                 with contextlib.suppress(AaepError):  # it is lost already
                     await connection.close()
             was_attached = self._attached.is_set()
