@@ -43,6 +43,7 @@ sys.path.insert(0, str(Path(__file__).parent.parent))
 from bench import _http
 
 SECONDS: Final = 20.0  # of each flood, unless the command line says how many
+HUB_SCHEMES: Final = ("unix", "ws", "grpc")
 READERS: Final = 10
 RATE: Final = 10_000  # events in a second that ought to be held ...
 LEAST_RATE: Final = 0.95  # ... of which so much has to be: it is kept by sleeping, which is not exact
@@ -88,7 +89,7 @@ def main() -> None:
     seconds = float(sys.argv[1]) if len(sys.argv) > 1 else SECONDS
     figures = [
         *measure_floods("", seconds),
-        *measure_floods("through a hub, ", seconds, through_hub=True),
+        *[figure for scheme in HUB_SCHEMES for figure in measure_floods(f"to a hub by {scheme}, ", seconds, scheme)],
         measure_resume(),
         measure_idle(),
         measure_places(),
@@ -102,11 +103,11 @@ def main() -> None:
         raise SystemExit(f"{len(missed)} of {len(figures)} bounds are missed.")
 
 
-def measure_floods(where: str, seconds: float, *, through_hub: bool = False) -> Iterator[Figure]:
+def measure_floods(where: str, seconds: float, hub_scheme: str = "") -> Iterator[Figure]:
     """Flood the readers at the rate that ought to be held, and then as fast as the agent can."""
-    with served(through_hub=through_hub) as (agent, process, address):
+    with served(hub_scheme) as (agent, process, address):
         readers = Readers(address, READERS)
-        if not through_hub:
+        if not hub_scheme:
             paced = readers.measure_flood(agent, process, RATE, seconds)
             yield figure(f"events a second, of {RATE:,}", paced.rate, RATE * LEAST_RATE, is_least=True)
             yield figure("99 of 100 of them are there within, ms", paced.delay * 1e3, MAX_DELAY * 1e3)
@@ -166,24 +167,29 @@ class Process:
 
 
 @contextmanager
-def served(*, through_hub: bool) -> Iterator[tuple[Process, Process, str]]:
+def served(hub_scheme: str = "") -> Iterator[tuple[Process, Process, str]]:
     """Start an agent, and a hub if it goes to one; return it, the process that readers come to, and its address."""
     with tempfile.TemporaryDirectory() as folder, ExitStack() as block:
-        if not through_hub:
+        if not hub_scheme:
             agent = block.enter_context(Process(__file__, "agent", folder, "listen", "http://127.0.0.1:0"))
             yield agent, agent, agent.hear()
             return
-        with socket.socket() as free:
-            free.bind(("127.0.0.1", 0))
-            port = free.getsockname()[1]
+        port = find_free_port()
         address = f"http://127.0.0.1:{port}"
-        socket_url = f"unix:{folder}/hub.sock"
-        run = ["-m", "aaep", "serve", "--listen", address, "--listen", socket_url, "--journal", f"{folder}/hub.db"]
+        place = f"{folder}/hub.sock" if hub_scheme == "unix" else f"//127.0.0.1:{find_free_port()}"
+        hub_url = f"{hub_scheme}:{place}"
+        run = ["-m", "aaep", "serve", "--listen", address, "--listen", hub_url, "--journal", f"{folder}/hub.db"]
         hub = block.enter_context(Process(*run, "--log", "warning"))
         wait_until_served(port)
-        agent = block.enter_context(Process(__file__, "agent", folder, "hub", socket_url))
+        agent = block.enter_context(Process(__file__, "agent", folder, "hub", hub_url))
         agent.hear()
         yield agent, hub, address
+
+
+def find_free_port() -> int:
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        return int(free.getsockname()[1])
 
 
 def wait_until_served(port: int) -> None:
@@ -354,7 +360,7 @@ def measure_resume() -> Figure:
 
 def measure_idle() -> Figure:
     """Have readers join that hear nothing, and return by how much the agent's process grew for each."""
-    with served(through_hub=False) as (_, process, address):
+    with served() as (_, process, address):
         Readers(address, 50)  # what the first ones need is not theirs alone
         time.sleep(0.5)
         before = process.count_bytes()

@@ -41,6 +41,7 @@ Context: TypeAlias = grpc.aio.ServicerContext[bytes, bytes]
 TRANSPORT: Final = "grpc"  # its name in a manifest (CF-119)
 _GRACE: Final = 0.4  # seconds for open streams to end when a server closes
 _MAX_IDLE_TIME: Final = 300_000  # milliseconds that a connection may stay open without a call
+_MAX_UNREAD_BYTES: Final = 64 * 1024  # of one stream, that the network may hold
 _SPARE_CALLS: Final = 100  # concurrent calls beyond the number of subscriptions
 _FORWARDED: Final = ("forwarded", "x-forwarded-for", "x-real-ip", "via")  # metadata that proxies add
 _MONTHS: Final = "Jan Feb Mar Apr May Jun Jul Aug Sep Oct Nov Dec".split()
@@ -133,6 +134,8 @@ class GrpcServer:
             ("grpc.http2.min_ping_interval_without_data_ms", min(heartbeat, 5000)),  # clients may send pings too
             ("grpc.server_handshake_timeout_ms", int(self._request_timeout * 1000)),
             ("grpc.max_connection_idle_ms", _MAX_IDLE_TIME),
+            ("grpc.http2.bdp_probe", 0),  # what an agent says last would stand behind megabytes that are on the way
+            ("grpc.http2.lookahead_bytes", _MAX_UNREAD_BYTES),
         ]
 
     # -- methods of the service ------------------------------------------------------------

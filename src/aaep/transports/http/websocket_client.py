@@ -6,6 +6,8 @@ Credentials and replies are sent to the configured address only: redirects are n
 
 from __future__ import annotations
 
+import asyncio
+import contextlib
 from types import SimpleNamespace
 from typing import Any, Final
 
@@ -27,6 +29,8 @@ from .routes import SUBPROTOCOL, WEBSOCKET
 __all__ = ["WebSocketChannel", "connect"]
 
 _CLOSE_TIMEOUT: Final = 0.5  # seconds for the server to answer a close
+_MAX_UNREAD_BYTES: Final = 64 * 1024  # sent and not known to be read, before sending waits
+_PING_EVERY: Final = 8 * 1024  # bytes
 _CLOSE_REASONS: Final = {  # CF-097: for servers that send only the code
     4000: "The producer has closed the subscription.",
     4001: "The agent refused the connection.",
@@ -60,24 +64,54 @@ class _WebSocket(aiohttp.ClientWebSocketResponse):
 
 
 class _WebSocketConnection:
-    """One open WebSocket connection."""
+    """
+    One open WebSocket connection.
+
+    What an agent says last stands behind all that its hub has not read, and the buffers on
+    the way are large. So a ping goes along now and then, and sending waits while too
+    much of what went before it was not answered.
+    """
 
     def __init__(self, socket: aiohttp.ClientWebSocketResponse) -> None:
         self._socket = socket
+        self._sent_bytes = 0
+        self._pinged_bytes = 0  # of them, when the last ping was sent
+        self._read_bytes = 0  # of them, by what was answered
+        self._has_room = asyncio.Event()
+        self._has_room.set()
 
     async def send(self, message: bytes) -> None:
         """Send a message as a text frame."""
+        await self._has_room.wait()
+        self._sent_bytes += len(message)
         try:
             await self._socket.send_str(message.decode())  # WS-004, WS-005
+            if self._sent_bytes - self._pinged_bytes > _PING_EVERY:
+                self._pinged_bytes = self._sent_bytes
+                await self._socket.ping(str(self._sent_bytes).encode())
         except (aiohttp.ClientError, OSError) as error:
             raise ChannelLost("The connection broke, and this may not have arrived.") from error
+        self._update_room()
+
+    def _update_room(self) -> None:
+        if self._sent_bytes - self._read_bytes > _MAX_UNREAD_BYTES:
+            self._has_room.clear()
+        else:
+            self._has_room.set()
 
     async def receive(self) -> bytes | None:
         """Return the next message; None when the server has closed the WebSocket."""
-        try:
-            message = await self._socket.receive()
-        except TimeoutError as error:
-            raise ChannelLost("Nothing was heard from the producer for too long.") from error
+        while True:
+            message = await self._receive_frame()
+            if message.type is WSMsgType.PING:
+                with contextlib.suppress(aiohttp.ClientError, OSError):  # the end is noticed by receiving
+                    await self._socket.pong(message.data)
+            elif message.type is WSMsgType.PONG:
+                if message.data.isdigit():  # else it answers none of ours
+                    self._read_bytes = max(self._read_bytes, min(int(message.data), self._sent_bytes))
+                self._update_room()
+            else:
+                break
         if message.type is WSMsgType.TEXT:
             return str(message.data).encode()
         if message.type is WSMsgType.BINARY:  # CF-099
@@ -86,6 +120,16 @@ class _WebSocketConnection:
         if code in _CLOSE_REASONS:
             raise ChannelRefused(_CLOSE_REASONS[code])
         return None
+
+    async def _receive_frame(self) -> aiohttp.WSMessage:
+        try:
+            message = await self._socket.receive()
+        except TimeoutError as error:
+            self._has_room.set()
+            raise ChannelLost("Nothing was heard from the producer for too long.") from error
+        if self._socket.closed:
+            self._has_room.set()  # whoever waits is to learn that the connection is gone
+        return message
 
     async def close(self) -> None:
         """Close the WebSocket, without waiting for the closing handshake of TLS."""
@@ -125,6 +169,7 @@ class WebSocketChannel(DuplexChannel):
                 headers=build_authorization_header(self._token),  # WS-003
                 protocols=(SUBPROTOCOL,),  # WS-002
                 timeout=self._websocket_timeout,
+                autoping=False,
                 max_msg_size=MAX_MESSAGE_BYTES + 1,  # CF-114; aiohttp refuses messages of exactly this size
                 compress=0,
                 proxy=find_proxy(http_url(self.url)),

@@ -72,8 +72,6 @@ def _discard(data: bytes) -> None:
 class UnixConversation(Conversation, asyncio.Protocol):
     """One client's connection: asyncio's Protocol on one side, the hub's FrameWriter on the other."""
 
-    max_agent_backlog = 16 * 1024  # what an agent has sent stays readable when it ends
-
     def __init__(self, server: UnixServer) -> None:
         super().__init__(server.hub, NO_PEER)
         self.frame = _frame_length_prefixed
