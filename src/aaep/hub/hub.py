@@ -168,7 +168,7 @@ class Hub:
                 raise AaepError("The hub is closed. Make a new one.")
             if self._background is not None:
                 return
-            self._background = BackgroundLoop("aaep-hub", self._given_loop)
+            self._background = BackgroundLoop("aaep-hub", self._given_loop, is_server=True)
         self._trim_journal()
 
     def open_session(self, session: SessionSource) -> None:

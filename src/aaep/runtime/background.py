@@ -83,11 +83,14 @@ class BackgroundLoop:
     """
     An event loop in its own thread, so that blocking and asyncio programs use the same code.
 
-    Where ``loop`` is given, that loop is used instead, and is neither started nor stopped here.
+    Where ``loop`` is given, that loop is used instead, and is neither started nor stopped here. ``is_server``
+    says that many connections are served on it, for which uvloop is used where it is installed.
     """
 
-    def __init__(self, name: str, loop: asyncio.AbstractEventLoop | None = None) -> None:
-        self.loop = _new_loop() if loop is None else loop
+    def __init__(self, name: str, loop: asyncio.AbstractEventLoop | None = None, *, is_server: bool = False) -> None:
+        # A client has nothing from uvloop, which cannot close a TLS connection whose handshake goes on.
+        new_loop = _new_server_loop if is_server else asyncio.new_event_loop
+        self.loop = new_loop() if loop is None else loop
         self._thread: threading.Thread | None = None
         if loop is None:
             self._thread = threading.Thread(target=self._run_loop, name=name, daemon=True)
@@ -197,7 +200,7 @@ def check_may_block(what: str, instead: str) -> None:
         raise LocalProtocolError(f"{what} would stop the event loop of this thread, so nothing was done. {instead}")
 
 
-def _new_loop() -> asyncio.AbstractEventLoop:
+def _new_server_loop() -> asyncio.AbstractEventLoop:
     """Return a new uvloop event loop, or asyncio's own where uvloop is not installed."""
     try:
         import uvloop  # noqa: PLC0415  # an optional dependency
