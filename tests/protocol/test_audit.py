@@ -7,6 +7,7 @@ import json
 import pytest
 
 from aaep.protocol import audit as module
+from aaep.protocol.attend_extension import ATTEND
 from aaep.protocol.audit import Audit, Finding
 from tests import vectors
 from tests.sessions import event, outcome
@@ -220,3 +221,20 @@ def _with_bare_producer(raw: bytes) -> bytes:
     members = json.loads(raw)
     members["producer"] = {"agent_id": members["producer"]["agent_id"]}
     return json.dumps(members).encode()
+
+
+@pytest.mark.parametrize(("heard_last", "said"), [("sess_1 begins", []), ("nothing", ["SEQ-001", "SEQ-003"])])
+def test_a_subscription_that_resumes_after_the_events_of_another_goes_on_with_its_sessions(
+    heard_last: str, said: list[str]
+) -> None:
+    """CF-084: a connection that is a subscription is taken up again as another one."""
+    start = event("session.started", 1, session_id="sess_1")
+    after = json.loads(start)["event_id"] if heard_last == "sess_1 begins" else "evt_unknown"
+    asked = {"type": "subscription.request", "aaep_version": "1.0.0", "subscriber_id": "reader"}
+    capabilities = {"supported_extensions": [ATTEND.namespace], "attend": {"resume_after": after}}
+    audit = Audit(strict=True)
+    found = audit.feed(start, via="sub_1")
+    found += audit.feed(json.dumps({**asked, "capabilities": capabilities}).encode(), via="sub_2")
+    end = event("session.completed", 2, session_id="sess_1", tool_invocations_count=None)
+    found += audit.feed(end, via="sub_2") + audit.finish()
+    assert sorted({rule for rule, _, _ in loud(found) if rule.startswith("SEQ")}) == said

@@ -14,6 +14,7 @@ import msgspec
 
 from ..errors import Severity, Violation
 from . import codec, timestamps
+from .attend_extension import PREFIX
 from .catalogue import all_rules, grade
 from .consent import response_violation
 from .events import (
@@ -138,6 +139,8 @@ class Audit:
         self._seen: dict[str, bytes] = {}  # by event_id and subscription
         self._tokens: dict[str, list[SessionState]] = {}
         self._gaps: dict[str, None] = {}  # subscriptions on which messages are missing
+        self._resumed: dict[str, str] = {}  # subscriptions that go on where another was cut off, and that one
+        self._last_event_ids: dict[str, str] = {}  # by subscription
         # Open sessions whose beginning or a part is not known; true for one that may have been released.
         self._joined_midway: dict[str, bool] = {}
         self._has_released = False
@@ -204,15 +207,16 @@ class Audit:
 
     def has_seen(self, event: Envelope, raw: bytes, via: str = "") -> bool:
         """Whether this very event was fed before on the same subscription (TR-014)."""
-        return self._seen.get(event.event_id + via) == _digest_if_long(raw)
+        return self._seen.get(event.event_id + self._resumed.get(via, via)) == _digest_if_long(raw)
 
     def missed(self, via: str) -> None:
         """Record that messages on a subscription are missing, so what follows there stands alone (C-83)."""
         if len(self._gaps) >= MAX_REMEMBERED:
             forget_older_half(self._gaps)
         self._gaps[via] = None
+        reader = self._resumed.get(via, via)
         for name, session in self.open_sessions.items():
-            if name == session.session_id + via:
+            if name == session.session_id + reader:
                 self._restart_session(name, session)
         if via in self.subscriptions:
             self.subscriptions[via].is_whole = False
@@ -232,11 +236,12 @@ class Audit:
         if members and not issubclass(codec.identify(members, self.registry)[0], Envelope):
             return
         session_id = members.get("session_id")
+        reader = self._resumed.get(via, via)
         if isinstance(session_id, str) and session_id:
-            names = [session_id + via]
+            names = [session_id + reader]
         else:
             session_id = ""
-            names = [name for name, session in self.open_sessions.items() if name == session.session_id + via]
+            names = [name for name, session in self.open_sessions.items() if name == session.session_id + reader]
         is_ambiguous = any(violation.rule in ("ENC-002", "ENC-005") for violation in violations)  # C-26
         if len(names) == 1 and not is_ambiguous and self._apply_unusable(members, names[0], via):
             return
@@ -254,7 +259,8 @@ class Audit:
         """Apply an unusable event to the session of this name; return whether the session is known from there on."""
         session = self.open_sessions.get(name)
         agents = [*session.agents] if session is not None else []
-        envelope: dict[str, Any] = {"session_id": name.removesuffix(via), "event_id": "", "timestamp": ""}
+        session_id = name.removesuffix(self._resumed.get(via, via))
+        envelope: dict[str, Any] = {"session_id": session_id, "event_id": "", "timestamp": ""}
         if len(agents) < 2:
             envelope["producer"] = ProducerInfo(agent_id=agents[0] if agents else "")
         if session is not None:
@@ -288,7 +294,13 @@ class Audit:
     def _feed_event(self, event: Envelope, raw: bytes, at: str, via: str) -> list[Violation]:
         """Audit an event in the context of those before it."""
         seen = self._seen
-        key = event.event_id + via
+        reader = via
+        if via:
+            reader = self._resumed.get(via, via)
+            if len(self._last_event_ids) >= MAX_REMEMBERED:
+                forget_older_half(self._last_event_ids)
+            self._last_event_ids[reader] = event.event_id
+        key = event.event_id + reader
         content = _digest_if_long(raw)
         if key in seen:
             reuse = self._find_reuse(event, content, seen[key])
@@ -298,7 +310,7 @@ class Audit:
             forget_older_half(seen)
         seen[key] = content
         typed_event = event if type(event) is not UnknownEvent else codec.view_as_core_event(event)
-        name = event.session_id + via
+        name = event.session_id + reader
         session = self.open_sessions.get(name) or self._open_session(name, typed_event, via)
         is_turning_point = type(typed_event) in _PROMPTS_AND_TERMINAL
         # Only prompts need a clock, and parsing a timestamp is not free.
@@ -401,9 +413,29 @@ class Audit:
             if len(self.subscriptions) >= MAX_REMEMBERED:
                 forget_older_half(self.subscriptions)
             handshake = self.subscriptions[via] = Handshake(whole=self._is_complete)
+        if isinstance(message, SubscriptionRequest):
+            self._note_resumption(message, via)
         if isinstance(message, SubscriptionAccepted) and at:
             handshake.since = _parse_time(at) - _TIMESTAMP_PRECISION
         return [*handshake.feed(message)]
+
+    def _note_resumption(self, message: SubscriptionRequest, via: str) -> None:
+        """
+        Note that a subscription goes on after the last event of another. CF-084
+
+        A connection that is a subscription cannot be taken up again, so a reader
+        that was cut off has a new one for what is to it the same stream.
+        """
+        asked = message.capabilities.unknown.get(PREFIX)
+        after = asked.get("resume_after") if isinstance(asked, dict) else None
+        if not isinstance(after, str) or not after or via in self._resumed:
+            return
+        heard_by = [reader for reader in self._last_event_ids if after + reader in self._seen and reader != via]
+        left_off = [reader for reader in heard_by if self._last_event_ids[reader] == after]
+        if left_off or len(heard_by) == 1:
+            if len(self._resumed) >= MAX_REMEMBERED:
+                forget_older_half(self._resumed)
+            self._resumed[via] = (left_off or heard_by)[0]
 
     def _feed_reply(self, message: Reply, at: str, via: str) -> list[Violation]:
         violations = [*self._find_misplaced(message, via)]
