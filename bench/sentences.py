@@ -101,7 +101,7 @@ def cut_tokens(text: str) -> list[str]:
 
 def cut_randomly(text: str) -> list[str]:
     """Return a text in pieces of one to eight characters, the same ones each time."""
-    chance = random.Random(len(text))  # noqa: S311  # nothing is kept secret with it
+    chance = random.Random(len(text))
     pieces = []
     start = 0
     while start < len(text):
