@@ -138,7 +138,9 @@ def test_text_without_marks_is_cut_after_a_clause_or_some_25_words(language: str
         ("a heading\n", True, True),
         ("Hello.\n\n", True, True),
         ("Hello.\r", False, True),  # \n may follow
-        ("你好。", False, True),  # 」 may follow
+        ("你好。", True, True),
+        ("「你好。", False, True),  # 」 may follow
+        ("真的？", False, True),  # ！ may follow
         ("เสร็จแล้วครับ", False, True),
         ("เสร็จแล้วครับ ", True, True),
         ("เสร็จแล้ว ", False, False),

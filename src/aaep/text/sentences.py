@@ -78,6 +78,8 @@ _GRAPHEME: Final = regex.compile(r"\X", regex.V1)
 
 _LEADING_SPACE: Final = regex.compile(rf"[{_SPACE}]*+", regex.V1)
 _FREE_STOP_PATTERN: Final = regex.compile(_FREE_STOPS, regex.V1)
+# Nothing is open that could be closed, and no other mark joins this one, as in ？！
+_SURE_END: Final = regex.compile(rf"[^\p{{Ps}}\p{{Pi}}{_TWO_SIDED_MARKS}]*+(?<=[。｡۔።။])", regex.V1)
 _END_MARK: Final = regex.compile(r"[\p{Sentence_Terminal}…;]", regex.V1)
 _FINAL_MARK: Final = regex.compile(rf"[\p{{Sentence_Terminal}}…][{_ALL_CLOSING_MARKS}]*+\Z", regex.V1)
 _BREAKING_SPACE: Final = regex.compile(rf"[[{_SPACE}]--[{_NO_BREAK_SPACES}]]", regex.V1)
@@ -535,8 +537,8 @@ def find_boundary(
     White space belongs to the piece before it, so "Hello. " has no complete piece but "Hello. W" has one. Text that
     arrives later never changes the answer. With ``final`` no more text will arrive, and all of it can be sent.
 
-    With ``eager`` a sentence is complete as soon as no letter could continue it, as in "Hello. "; white space that
-    arrives later then begins the next piece.
+    With ``eager`` a sentence is complete as soon as no letter could continue it, as in "Hello. " and "你好。"; white
+    space that arrives later then begins the next piece.
     """
     if final:
         return len(text)
@@ -566,7 +568,9 @@ def _find_last_boundary(text: str, boundary: Boundary, language: str) -> int:
 
 def _is_surely_ended(text: str, language: str) -> bool:
     """Whether a text ends with the end of a sentence, whatever letter or digit follows."""
-    if not text or not text[-1].isspace() or text[-1] == "\r":  # \r\n is one cluster
+    if not text or text[-1] == "\r":  # \r\n is one cluster
+        return False
+    if not text[-1].isspace() and not _SURE_END.fullmatch(text):
         return False
     letters = "Xx1"
     if not text.isascii():
