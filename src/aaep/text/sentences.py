@@ -78,8 +78,8 @@ _GRAPHEME: Final = regex.compile(r"\X", regex.V1)
 
 _LEADING_SPACE: Final = regex.compile(rf"[{_SPACE}]*+", regex.V1)
 _FREE_STOP_PATTERN: Final = regex.compile(_FREE_STOPS, regex.V1)
-# Nothing is open that could be closed, and no other mark joins this one, as in ？！
-_SURE_END: Final = regex.compile(rf"[^\p{{Ps}}\p{{Pi}}{_TWO_SIDED_MARKS}]*+(?<=[。｡۔።။])", regex.V1)
+_SURE_STOPS: Final = tuple("。｡۔።။")  # no other mark joins these, as in ？！
+_OPENS: Final = regex.compile(rf"[\p{{Ps}}\p{{Pi}}{_TWO_SIDED_MARKS}]", regex.V1)
 _END_MARK: Final = regex.compile(r"[\p{Sentence_Terminal}…;]", regex.V1)
 _FINAL_MARK: Final = regex.compile(rf"[\p{{Sentence_Terminal}}…][{_ALL_CLOSING_MARKS}]*+\Z", regex.V1)
 _BREAKING_SPACE: Final = regex.compile(rf"[[{_SPACE}]--[{_NO_BREAK_SPACES}]]", regex.V1)
@@ -568,15 +568,18 @@ def _find_last_boundary(text: str, boundary: Boundary, language: str) -> int:
 
 def _is_surely_ended(text: str, language: str) -> bool:
     """Whether a text ends with the end of a sentence, whatever letter or digit follows."""
-    if not text or text[-1] == "\r":  # \r\n is one cluster
-        return False
-    if not text[-1].isspace() and not _SURE_END.fullmatch(text):
+    last = text[-1:]
+    if last in _SURE_STOPS:
+        if _OPENS.search(text):
+            return False  # a mark may follow that closes it
+    elif not last.isspace() or last == "\r":  # \r\n is one cluster
         return False
     letters = "Xx1"
     if not text.isascii():
         if text.count("«") > text.count("»") or _DIALOGUE.match(text):
             return False  # a mark may follow: « Quoi ? »
-        letters += "か"
+        if _CLOSING_QUOTE.search(text, max(0, len(text) - 8)):
+            letters += "か"  # in other scripts, who spoke
     return all(find_boundary(text + char, "sentence", language=language) == len(text) for char in letters)
 
 
