@@ -79,13 +79,26 @@ def clusters(text: str) -> set[int]:
         ("fr", ["« Quoi\u202f?\u202f» dit M. Dupont. ", "« Non ! » ", "Puis Mme. Roux vint."]),
         ("es", ["¿Qué? ", "¡No! ", "El Sr. López y la Dra. Gil, pág. 3. ", "Fin"]),
         ("el", ["Τι; ", "Ναι. ", "Όχι"]),
-        ("zh", ["你好。", "“好！”", "他说。", "真的？！", "「是。」", "好……吧。 ", "再见"]),
+        ("zh", ["你好。", "“好！”他说。", "我说：“不！”", "再见。", "真的？！", "「是。」", "好……吧。 ", "再见"]),
         ("ja", ["３．５です。", "はい！", "（え？）", "では"]),
         ("hi", ["नमस्ते।", "ठीक है॥ ", "अच्छा"]),
         ("ar", ["هل؟", "نعم. ", "لا"]),
         ("am", ["ሰላም።", "እሺ"]),
         ("my", ["မင်္ဂလာပါ။", "ဟုတ်"]),
         ("ur", ["ہاں۔ ", "نہیں"]),
+        ("en", ["He flew to the U.S. ", "It was late. ", "The U.S. Navy, e.g. The Fleet, knew J. I. Lee."]),
+        ("en", ["So I took vitamin D. ", "We both did. ", "It was Plan B. Smith agreed."]),
+        ("en", ["Run `make. Then go.` now. ", "Use `a. b`! ", "It prints `Done.` ", "We see `x. Y`"]),
+        ("en", ["Apples etc. *and* more. ", "Plums etc. ", "*All* done."]),
+        ("de", ["Kapitel 3. ", "Danach am 4. Tag, 5. Mai oder 6. mal. ", "In der Hauptstr. 5 ist es. ", "So."]),
+        ("cs", ["Bylo to 3. října. ", "Ano."]),
+        ("es", ["—¿Sí? —dijo él. ", "—No. ", "— Ya. ", "— La puerta. ", "El Sr. Gil vino a las 5 p. m. ", "La cena"]),
+        ("ja", ["「はい。」と言う。", "「いいえ。」", "「またね。」", "`x`です。", "`y`です。", "“本当？”の話。"]),
+        ("ja", ["そうです。", "**注意**が必要。", '"次"です。* ', "では"]),
+        ("ar", ["«لماذا؟» سأل د. علي. ", "قال: «لا.» ", "ثم خرج."]),
+        ("hi", ["डॉ. ए. के. राय आए। ", "वह गया. ", "“हाँ।” उसने कहा। "]),
+        ("th", ["วันนี้เราไปเดินเล่นที่สวน ", "แล้วกลับบ้าน ", "เขาซื้อ 3 ชิ้น ราคา 9.50 บาท ที่ร้าน ABC ใน กทม. เมื่อวานนี้ ", "ดีมาก"]),
+        ("th", ["เสร็จแล้วค่ะ ", "README อยู่ที่นี่ ", "คุณ สมชาย ใจดี และ นาย ก. มา ", "ส่วนเรา ช้า ๆ ไป"]),
     ],
 )
 def test_sentences(language: str, expected: list[str]) -> None:
@@ -103,7 +116,7 @@ WORDS = "one two three four five six seven eight nine ten"
         ("en", [f"{WORDS} {WORDS}, ", f"{WORDS} {WORDS} and that is all."]),
         ("en", ["x" * 300, "x" * 300, "x" * 5]),
         ("zh", ["我们今天去公园散步然后回家吃饭看书听音乐" * 2 + "，", "我们今天去公园散步然后回家吃饭看书听音乐" * 2]),
-        ("th", ["วันนี้เราไปเดินเล่นที่สวนสาธารณะแล้วกลับบ้าน " * 2, "วันนี้เราไปเดินเล่นที่สวนสาธารณะแล้วกลับบ้าน " * 2]),
+        ("km", ["ថ្ងៃនេះយើងទៅដើរលេង " * 6, "ថ្ងៃនេះយើងទៅដើរលេង " * 4]),
     ],
 )
 def test_text_without_marks_is_cut_after_a_clause_or_some_25_words(language: str, expected: list[str]) -> None:
@@ -124,7 +137,13 @@ def test_text_without_marks_is_cut_after_a_clause_or_some_25_words(language: str
         ("Wait... ", False, True),  # for it
         ("a heading\n", True, True),
         ("Hello.\n\n", True, True),
+        ("Hello.\r", False, True),  # \n may follow
         ("你好。", True, True),
+        ("「你好。", False, True),  # 」 may follow
+        ("真的？", False, True),  # ！ may follow
+        ("เสร็จแล้วครับ", False, True),
+        ("เสร็จแล้วครับ ", True, True),
+        ("เสร็จแล้ว ", False, False),
         ('She said "No."', False, True),
         ("see example.org/page.", False, True),
     ],
