@@ -71,6 +71,40 @@ def test_every_wish_reaches_the_subscriber(given: dict[str, Any]) -> None:
     }
 
 
+def test_settings_count_where_there_is_no_option(
+    given: dict[str, Any], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "settings.toml"
+    path.write_text('verbosity = "terse"\nlanguages = ["yo"]\ntime.minimum = 90\nlimits.events = 4\nname = "Ears"\n')
+    monkeypatch.setenv("AAEP_SETTINGS", str(path))
+    monkeypatch.setenv("AAEP_REPLIES", "no")
+    run(URL, "--verbosity", "detailed")
+    assert (given["verbosity"], given["name"], given["replies"]) == ("detailed", "Ears", False)
+    assert given["terms"] == aaep.Terms(languages=("yo",), max_events_per_second=4, minimum_timeout=90)
+
+
+def test_a_mistake_in_the_settings_is_told_and_listening_goes_on(
+    given: dict[str, Any], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "settings.toml"
+    path.write_text("verbosity = loud\nstates = 3\n")
+    monkeypatch.setenv("AAEP_SETTINGS", str(path))
+    result = run(URL)
+    assert result.exit_code == 0
+    assert result.stdout.splitlines()[1:3] == [
+        "Line 1 of the settings cannot be read, and does not count: verbosity = loud",
+        "Line 2 of the settings does not count: states has to be true or false.",
+    ]
+    assert "Done." in result.stdout
+
+
+def test_what_is_set_to_begin_quietly_does(given: dict[str, Any], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("AAEP_DO_NOT_DISTURB", "yes")
+    result = run(URL)
+    assert "Do not disturb. Only questions and warnings are said.\n" in result.stdout
+    assert "Started." not in result.stdout
+
+
 def test_without_wishes_nothing_is_wished(given: dict[str, Any]) -> None:
     run(URL)
     given.pop("on_status")

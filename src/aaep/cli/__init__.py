@@ -36,6 +36,7 @@ SUMMARIES: Final = {
     "rules": "Print the rules: all of them in a line each, or those with an ID in full.",
     "schema": "Print the JSON Schema of a TYPE, or list the types.",
     "serve": "Run a hub: one place for many agents, and for everybody who listens to them.",
+    "settings": "See and change how you listen: verbosity, languages, speech, braille, sounds, time to answer.",
     "token": "Make tokens that let readers in, list them, and take them back.",
     "validate": "Check recordings: each message, and then each session as a whole.",
 }

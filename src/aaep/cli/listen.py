@@ -6,20 +6,20 @@ import json
 import sys
 from collections.abc import Callable
 from pathlib import Path
-from typing import cast
 
 import click
 
 from ..errors import AaepError
+from ..outputs.preferences import build_preferences, list_sounds
 from ..outputs.printer import LinePrinter
 from ..outputs.sender import Reader
 from ..outputs.stdin import NoInput, detect_input
 from ..outputs.terminal import Terminal
-from ..presentation.announce import Announcement, Preferences
+from ..presentation.announce import Announcement
 from ..presentation.earcons import EARCONS, Earcon
 from ..protocol.codec import encode
 from ..protocol.events import Envelope
-from ..protocol.fields import Verbosity
+from ..settings.resolve import load_settings
 from ..subscriber.connection import Reconnect
 from ..subscriber.request import Terms
 from ..subscriber.status import Status
@@ -39,7 +39,6 @@ __all__ = ["main"]
 @click.option(
     "--verbosity",
     type=click.Choice(["terse", "normal", "detailed"]),
-    default="normal",
     help="How much is said. Default: normal.",
 )
 @click.option(
@@ -50,7 +49,7 @@ __all__ = ["main"]
     help="A language you want, such as en-GB. May be repeated, the best first.",
 )
 @click.option("--rate", type=IntegerRange(1, 100_000), metavar="N", help="At most N events a second.")
-@click.option("--replies/--no-replies", default=True, help="Whether prompts can be answered here. Default: they can.")
+@click.option("--replies/--no-replies", default=None, help="Whether prompts can be answered here. Default: they can.")
 @TOKEN_OPTION
 @CA_OPTION
 @CERT_OPTION
@@ -61,8 +60,8 @@ __all__ = ["main"]
     help="Listen only to an agent that proves who it is, with a key of these.",
 )
 @click.option("--once", is_flag=True, help="Stop after the first session has ended.")
-@click.option("--states", is_flag=True, help="Say also when the agent changes what it is doing.")
-@click.option("--signs", is_flag=True, help="Read the signs of markdown as signs.")
+@click.option("--states", is_flag=True, default=None, help="Say also when the agent changes what it is doing.")
+@click.option("--signs", is_flag=True, default=None, help="Read the signs of markdown as signs.")
 @click.option(
     "--bell",
     "bells",
@@ -84,17 +83,17 @@ def main(
     as_json: bool,
     announcements: bool,
     session: str,
-    verbosity: str,
+    verbosity: str | None,
     languages: tuple[str, ...],
     rate: int | None,
-    replies: bool,
+    replies: bool | None,
     token: str | None,
     ca: Path | None,
     own: ClientCertificate,
     trust: str | None,
     once: bool,
-    states: bool,
-    signs: bool,
+    states: bool | None,
+    signs: bool | None,
     bells: tuple[Earcon, ...],
     name: str | None,
     wait: bool,
@@ -115,20 +114,27 @@ def main(
     """
     if as_json and announcements:
         raise CannotRun("Standard output is for events or for announcements. Give --json or --announcements.")
-    typed = detect_input(sys.stdin)
-    replies = replies and not isinstance(typed, NoInput)
-    options = build_connect_options(url, token, ca, own)
-    terms = Terms(languages=languages or ("en-US",), max_events_per_second=rate)
-    spoken = cast(Verbosity, verbosity)
+    options = {"verbosity": verbosity, "languages": languages or None, "limits.events": rate, "replies": replies}
+    options |= {"name": name, "states": states, "signs": signs}
+    resolved = load_settings({key: value for key, value in options.items() if value is not None})
+    settings = resolved.settings
+    typed = detect_input(sys.stdin, single_keys=settings.keys == "single")
+    can_reply = settings.replies and not isinstance(typed, NoInput)
+    connect_options = build_connect_options(url, token, ca, own)
+    terms = Terms(
+        languages=settings.languages or ("en-US",),
+        max_events_per_second=settings.limits.events or None,
+        minimum_timeout=settings.time.minimum or None,
+    )
 
     def connect(on_status: Callable[[Status], None]) -> Reader:
         return Subscriber(
             url,
-            name=name or "AAEP for Python",
-            replies=replies,
-            verbosity=spoken,
+            name=settings.name,
+            replies=can_reply,
+            verbosity=settings.verbosity,
             terms=terms,
-            connect=options,
+            connect=connect_options,
             reconnect=Reconnect(after_loss=reconnect != "never", after_goodbye=reconnect == "always", at_start=wait),
             trust=trust,
             on_status=on_status,
@@ -142,11 +148,15 @@ def main(
             connect,
             typed,
             LinePrinter(sys.stderr if as_json or announcements else sys.stdout),
-            preferences=Preferences(verbosity=spoken, languages=languages, markdown=not signs, states=states),
-            replies=replies,
+            preferences=build_preferences(settings),
+            replies=can_reply,
             session_id=session,
             once=once,
-            earcons=bells,
+            earcons=bells or list_sounds(settings),
+            notices=resolved.problems,
+            do_not_disturb=settings.do_not_disturb,
+            max_interruptions_per_minute=settings.limits.interruptions,
+            time_extension=settings.time.extension,
             on_event=_print_event if as_json else None,
             on_announcement=_print_announcement if announcements else None,
         ).run()

@@ -74,6 +74,8 @@ class Terminal:
     connection to the callback it is given. ``on_event`` is called with every
     event, and then only what is not an event is printed; ``on_announcement`` is
     called with the announcements that would be printed otherwise. The bell is rung for what ``earcons`` names.
+    ``notices`` are sentences that are printed at the beginning; with ``do_not_disturb`` only questions and what is
+    critical is said at first. ``time_extension`` is how many times as long is asked for on demand.
     """
 
     def __init__(
@@ -87,11 +89,17 @@ class Terminal:
         session_id: str = "",
         once: bool = False,
         earcons: Collection[Earcon] = (),
+        notices: Collection[str] = (),
+        do_not_disturb: bool = False,
+        max_interruptions_per_minute: int = 5,
+        time_extension: float = 2.0,
         on_event: Callable[[Envelope], None] | None = None,
         on_announcement: Callable[[Announcement, str], None] | None = None,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
-        self.interpreter = InputInterpreter(lines=input_source.is_line_based, replies=replies)
+        self.interpreter = InputInterpreter(
+            lines=input_source.is_line_based, replies=replies, time_extension=time_extension
+        )
         self.preferences = msgspec.structs.replace(
             preferences, lines=input_source.is_line_based, keys=preferences.keys if replies else {}
         )
@@ -104,7 +112,9 @@ class Terminal:
         self._on_event = on_event
         self._on_announcement = on_announcement
         self._clock = clock
-        self._queue = Queue(self.preferences)
+        self._notices = notices
+        self._begins_quiet = do_not_disturb
+        self._queue = Queue(self.preferences, max_interruptions_per_minute=max_interruptions_per_minute)
         self._queue.answered_tokens = self.interpreter.answered_prompts
         self._presenter = Presenter(self.preferences, can_answer=replies)
         self._inbox: SimpleQueue[Callable[[], None]] = SimpleQueue()
@@ -159,6 +169,10 @@ class Terminal:
             self._printer.print_line(PHRASES["greeting.pipe"])
         else:
             self._printer.print_line(PHRASES["greeting.lines" if self._input_source.is_line_based else "greeting.keys"])
+        for notice in self._notices:
+            self._printer.print_line(notice)
+        if self._begins_quiet:
+            self._switch_do_not_disturb(self._clock())
 
     def _run_once(self) -> None:
         """Wait for input, a scheduled call or a deadline, and handle it."""
