@@ -71,6 +71,34 @@ def test_every_wish_reaches_the_subscriber(given: dict[str, Any]) -> None:
     }
 
 
+def test_several_agents_are_listened_to_and_each_address_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    urls: list[str] = []
+
+    def subscriber(url: str, **settings: Any) -> Script:
+        urls.append(url)
+        script = Script()
+        script.connect(settings["on_status"])
+        script.events.put(event("session.started", session_id=f"sess_{len(urls)}"))
+        script.events.put(None)
+        return script
+
+    monkeypatch.setattr("aaep.cli.listen.Subscriber", subscriber)
+    result = run(URL, "unix:bank", URL)
+    assert result.exit_code == 0 and sorted(urls) == sorted([URL, "unix:bank"])
+    assert result.stdout.count("Started.") == 2
+
+
+def test_a_token_is_shown_to_one_agent_only(given: dict[str, Any]) -> None:
+    result = run(URL, "http://127.0.0.1:2", "--token", "secret")
+    assert result.exit_code == 2 and "Whose is the token, http://127.0.0.1:1 or http://127.0.0.1:2?" in result.stderr
+    assert given == {}
+
+
+def test_all_addresses_have_to_be_addresses() -> None:
+    result = run(URL, "nonsense:")
+    assert result.exit_code == 2 and "nonsense" in result.stderr
+
+
 def test_settings_count_where_there_is_no_option(
     given: dict[str, Any], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

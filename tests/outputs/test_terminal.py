@@ -880,7 +880,8 @@ class Sitting:
         self.script, self.seen, self.now = Script(), "", 100.0
         self.source, self.hands, self.eyes, self.stream = typed, hands, eyes, stream
         self.page = Watched(stream)
-        self.terminal = Terminal(self.script.connect, typed, self.page, clock=lambda: self.now, **settings)
+        connect = settings.pop("connect", self.script.connect)
+        self.terminal = Terminal(connect, typed, self.page, clock=lambda: self.now, **settings)
         self.result: Any = None
         self.thread = threading.Thread(target=self._run, daemon=True)
         self._marks = 0

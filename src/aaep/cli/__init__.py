@@ -27,7 +27,7 @@ SUMMARIES: Final = {
     "demo": "Listen to a scripted bank assistant at work.",
     "doctor": "Say what works on this machine: transports, identity, journal, speech, braille, browser.",
     "journal": "See or delete what an agent keeps of its sessions.",
-    "listen": "Listen to the agent at URL: whole sentences, one on each line, and keys to answer its prompts.",
+    "listen": "Listen to the agents at each URL: whole sentences, one on each line, and keys to answer their prompts.",
     "manifest": "See, sign and verify what an agent says of itself.",
     "replay": (
         "Play the recording in FILE as a real agent: with handshakes, "

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import sys
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 
 import click
@@ -12,6 +13,7 @@ import click
 from ..errors import AaepError
 from ..outputs.preferences import build_preferences, list_sounds
 from ..outputs.printer import LinePrinter
+from ..outputs.readers import Readers
 from ..outputs.sender import Reader
 from ..outputs.stdin import NoInput, detect_input
 from ..outputs.terminal import Terminal
@@ -26,13 +28,20 @@ from ..subscriber.status import Status
 from ..subscriber.subscriber import Subscriber
 from ..transports.base import ChannelLost, find_transport
 from ._command import AaepCommand, CannotRun, IntegerRange, LanguageTagType, to_json_line
-from ._options import CA_OPTION, CERT_OPTION, TOKEN_OPTION, ClientCertificate, build_connect_options, silence_logging
+from ._options import (
+    CA_OPTION,
+    CERT_OPTION,
+    TOKEN_OPTION,
+    ClientCertificate,
+    build_all_connect_options,
+    silence_logging,
+)
 
 __all__ = ["main"]
 
 
 @click.command("listen", cls=AaepCommand, example="aaep listen http://127.0.0.1:8137 --language en-GB")
-@click.argument("url")
+@click.argument("urls", metavar="[URL]...", nargs=-1, required=True)
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object per event; all else goes to stderr.")
 @click.option("--announcements", is_flag=True, help="Print one JSON object per announcement; all else goes to stderr.")
 @click.option("--session", metavar="ID", default="", help="Only this session.")
@@ -79,7 +88,7 @@ __all__ = ["main"]
 )
 def main(
     *,
-    url: str,
+    urls: tuple[str, ...],
     as_json: bool,
     announcements: bool,
     session: str,
@@ -99,7 +108,7 @@ def main(
     wait: bool,
     reconnect: str,
 ) -> int:
-    """Listen to the agent at URL: whole sentences, one on each line, and keys to answer its prompts.
+    """Listen to the agents at each URL: whole sentences, one on each line, and keys to answer their prompts.
 
     Keys: a accept, r refuse, m more, s say it again, o next open prompt, b back, f forward, d do not disturb,
     v verbosity, t more time, q quit, ? help.
@@ -108,6 +117,9 @@ def main(
     an answer.
 
     A new prompt waits while you answer another one. Quitting asks what is to become of open prompts.
+
+    Several agents are heard in turn and named where that is needed. One that is lost disturbs no other. Listening
+    ends when all have ended.
 
     Exits with 0 when the session has ended or you quit, 1 when the connection was lost for good, and 2 when there
     never was one.
@@ -120,30 +132,39 @@ def main(
     settings = resolved.settings
     typed = detect_input(sys.stdin, single_keys=settings.keys == "single")
     can_reply = settings.replies and not isinstance(typed, NoInput)
-    connect_options = build_connect_options(url, token, ca, own)
+    connect_options = build_all_connect_options(urls, token, ca, own)
     terms = Terms(
         languages=settings.languages or ("en-US",),
         max_events_per_second=settings.limits.events or None,
         minimum_timeout=settings.time.minimum or None,
     )
 
-    def connect(on_status: Callable[[Status], None]) -> Reader:
+    def connect_to(url: str, on_status: Callable[[Status], None]) -> Reader:
         return Subscriber(
             url,
             name=settings.name,
             replies=can_reply,
             verbosity=settings.verbosity,
             terms=terms,
-            connect=connect_options,
+            connect=connect_options[url],
             reconnect=Reconnect(after_loss=reconnect != "never", after_goodbye=reconnect == "always", at_start=wait),
             trust=trust,
             on_status=on_status,
         )
 
+    def connect(on_status: Callable[[Status], None]) -> Reader:
+        if len(connect_options) == 1:
+            return connect_to(urls[0], on_status)
+        readers = Readers(on_status, replies=can_reply)
+        for url in connect_options:
+            readers.add(url, partial(connect_to, url))
+        return readers
+
     silence_logging()
 
     try:
-        find_transport(url)
+        for url in urls:
+            find_transport(url)
         return Terminal(
             connect,
             typed,

@@ -56,6 +56,7 @@ from .intents import (
 )
 from .interpreter import InputInterpreter
 from .printer import LinePrinter
+from .readers import choose_reader, find_lane
 from .sender import Reader, Sender, describe_error
 from .signals import handle_signals
 from .stdin import InputSource, NoInput
@@ -68,9 +69,9 @@ _NEXT_VERBOSITY: Final[Mapping[Verbosity, Verbosity]] = {"terse": "normal", "nor
 
 class Terminal:
     """
-    A terminal at which one person listens to one producer and answers its prompts.
+    A terminal at which one person listens to agents and answers their prompts.
 
-    ``connect`` returns a reader of the stream, which reports the status of the
+    ``connect`` returns a reader of the stream, of one agent or of several, which reports the status of the
     connection to the callback it is given. ``on_event`` is called with every
     event, and then only what is not an event is printed; ``on_announcement`` is
     called with the announcements that would be printed otherwise. The bell is rung for what ``earcons`` names.
@@ -285,6 +286,8 @@ class Terminal:
         elif status.kind == "unread" and not self._has_reported_unread:
             self._has_reported_unread = True  # one line for several in a row
             self._printer.print_line(PHRASES["attention"].format(status.text))
+        elif status.kind == "notice":
+            self._printer.print_line(status.text)
         elif status.kind == "ended":
             self._close_reason = status.text
 
@@ -596,7 +599,9 @@ class Terminal:
         if isinstance(intent, RequestTime):
             self._printer.print_line(f"{PHRASES['asking_time'].format(format_time_left(intent.seconds))}{reference}")
             self._send(
-                lambda reader: reader.renegotiate(minimum_timeout=intent.seconds), prompt, self._check_granted_time
+                lambda reader: choose_reader(reader, event).renegotiate(minimum_timeout=intent.seconds),
+                prompt,
+                self._check_granted_time,
             )
         elif isinstance(intent, Accept):
             self._presenter.note_answer(prompt.prompt, "accepted")
@@ -648,7 +653,8 @@ class Terminal:
         prompt: Announcement | None = None,
         on_success: Callable[[Any], None] = lambda value: None,
     ) -> None:
-        self._sender.send(call, on_success, lambda reason: self._handle_send_failure(reason, prompt))
+        lane = find_lane(self._reader, prompt.event) if prompt is not None else ""
+        self._sender.send(call, on_success, lambda reason: self._handle_send_failure(reason, prompt), lane=lane)
 
     def _handle_send_failure(self, reason: str, prompt: Announcement | None) -> None:
         self._refusals_before_exit = None
