@@ -11,6 +11,7 @@ import signal
 import socket
 import subprocess
 import sys
+import tempfile
 import termios
 import threading
 import time
@@ -97,6 +98,31 @@ def test_a_token_is_shown_to_one_agent_only(given: dict[str, Any]) -> None:
 def test_all_addresses_have_to_be_addresses() -> None:
     result = run(URL, "nonsense:")
     assert result.exit_code == 2 and "nonsense" in result.stderr
+
+
+def test_without_an_address_those_of_the_settings_count(given: dict[str, Any], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("AAEP_AGENTS", "unix:bank")
+    assert run().exit_code == 0
+    assert given["url"] == "unix:bank"
+
+
+@pytest.mark.parametrize("words", [[], ["--discover"]])
+def test_agents_of_this_user_are_found_and_no_token_is_shown_to_them(
+    words: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with tempfile.TemporaryDirectory(prefix="aaep") as folder:
+        monkeypatch.setenv("XDG_RUNTIME_DIR", folder)
+        monkeypatch.setenv("AAEP_TOKEN", "secret")
+        with (
+            Producer("bank", name="Bank", listen="unix:bank", journal=None) as producer,
+            subprocess.Popen([*PROGRAM, *words, "--once"], stdin=subprocess.PIPE, stdout=subprocess.PIPE) as reader,
+        ):
+            producer.reader().wait(30)
+            with producer.session("Counting."):
+                pass
+            printed, _ = reader.communicate(timeout=30)
+    assert reader.returncode == 0
+    assert "Connected to Bank." in printed.decode() and "Counting." in printed.decode()
 
 
 def test_settings_count_where_there_is_no_option(

@@ -7,10 +7,12 @@ import sys
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
+from typing import Final
 
 import click
 
 from ..errors import AaepError
+from ..outputs.discovery import Discovery
 from ..outputs.preferences import build_preferences, list_sounds
 from ..outputs.printer import LinePrinter
 from ..outputs.readers import Readers
@@ -27,6 +29,7 @@ from ..subscriber.request import Terms
 from ..subscriber.status import Status
 from ..subscriber.subscriber import Subscriber
 from ..transports.base import ChannelLost, find_transport
+from ..transports.options import DEFAULT_CONNECT_OPTIONS
 from ._command import AaepCommand, CannotRun, IntegerRange, LanguageTagType, to_json_line
 from ._options import (
     CA_OPTION,
@@ -39,9 +42,12 @@ from ._options import (
 
 __all__ = ["main"]
 
+DISCOVERED_PATIENCE: Final = 60.0  # seconds without a connection after which one that was found is let go
+
 
 @click.command("listen", cls=AaepCommand, example="aaep listen http://127.0.0.1:8137 --language en-GB")
-@click.argument("urls", metavar="[URL]...", nargs=-1, required=True)
+@click.argument("urls", metavar="[URL]...", nargs=-1)
+@click.option("--discover", is_flag=True, help="Also find your agents on this machine, now and later.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object per event; all else goes to stderr.")
 @click.option("--announcements", is_flag=True, help="Print one JSON object per announcement; all else goes to stderr.")
 @click.option("--session", metavar="ID", default="", help="Only this session.")
@@ -89,6 +95,7 @@ __all__ = ["main"]
 def main(
     *,
     urls: tuple[str, ...],
+    discover: bool,
     as_json: bool,
     announcements: bool,
     session: str,
@@ -121,6 +128,9 @@ def main(
     Several agents are heard in turn and named where that is needed. One that is lost disturbs no other. Listening
     ends when all have ended.
 
+    Without a URL, the addresses of the setting agents are listened to. Without these, or with --discover, so are all
+    agents and the hub that you run on this machine, also those that begin later.
+
     Exits with 0 when the session has ended or you quit, 1 when the connection was lost for good, and 2 when there
     never was one.
     """
@@ -132,6 +142,10 @@ def main(
     settings = resolved.settings
     typed = detect_input(sys.stdin, single_keys=settings.keys == "single")
     can_reply = settings.replies and not isinstance(typed, NoInput)
+    urls = urls or (() if discover else settings.agents)
+    discovers = discover or not urls
+    if discovers and sys.platform == "win32":
+        raise CannotRun("Agents are found by Unix sockets, which are not used here. Name an address.")
     connect_options = build_all_connect_options(urls, token, ca, own)
     terms = Terms(
         languages=settings.languages or ("en-US",),
@@ -140,24 +154,35 @@ def main(
     )
 
     def connect_to(url: str, on_status: Callable[[Status], None]) -> Reader:
+        is_named = url in connect_options
         return Subscriber(
             url,
             name=settings.name,
             replies=can_reply,
             verbosity=settings.verbosity,
             terms=terms,
-            connect=connect_options[url],
-            reconnect=Reconnect(after_loss=reconnect != "never", after_goodbye=reconnect == "always", at_start=wait),
+            # A token is for whom it was meant, and never for what happens to be there.
+            connect=connect_options.get(url, DEFAULT_CONNECT_OPTIONS),
+            reconnect=Reconnect(
+                after_loss=reconnect != "never",
+                after_goodbye=is_named and reconnect == "always",
+                at_start=is_named and wait,
+                give_up_after=None if is_named else DISCOVERED_PATIENCE,
+            ),
             trust=trust,
             on_status=on_status,
         )
 
     def connect(on_status: Callable[[Status], None]) -> Reader:
-        if len(connect_options) == 1:
+        if len(connect_options) == 1 and not discovers:
             return connect_to(urls[0], on_status)
-        readers = Readers(on_status, replies=can_reply)
+        readers = Readers(on_status, replies=can_reply, is_open=discovers)
         for url in connect_options:
             readers.add(url, partial(connect_to, url))
+        if discovers:
+            from ..transports.unix.discovery import find_local_agents  # noqa: PLC0415  # not on Windows
+
+            Discovery(readers, find_local_agents, connect_to, on_status).start()
         return readers
 
     silence_logging()

@@ -23,6 +23,7 @@ from ..subscriber.request import TermsChanges
 from ..subscriber.status import Status
 from ..text.imitation import guard_name
 from ..text.phrases import PHRASES
+from ..transports.base import ChannelLost
 from .sender import SEND_TIMEOUT, Reader, describe_error
 
 __all__ = ["ConnectReader", "Readers", "choose_reader", "find_lane"]
@@ -36,9 +37,14 @@ _SEVERAL_AGENTS: Final = ProducerInfo(agent_id="")  # no event is from this one,
 class _Member:
     """One of the readers, with what was told of its connection and what is its own."""
 
-    def __init__(self, address: str, connect: ConnectReader) -> None:
+    def __init__(
+        self, address: str, connect: ConnectReader, *, arrives: bool, is_optional: bool, on_lost: Callable[[], None]
+    ) -> None:
         self.address = address
         self.connect = connect
+        self.arrives = arrives
+        self.is_optional = is_optional
+        self.on_lost = on_lost
         self.reader: Reader | None = None
         self.has_connected = False
         self.is_lost = False
@@ -77,7 +83,7 @@ class Readers:
         self._replies = replies
         self._is_open = is_open
         self._has_begun = False  # before all are known, the end of one must not be taken for the end of all
-        self._is_closed = False
+        self.closed = threading.Event()
         self._lock = threading.RLock()
         self._members: list[_Member] = []
         self._changes: dict[str, Any] = {}  # of the terms of all
@@ -85,11 +91,24 @@ class Readers:
         self._last_error: AaepError | None = None
         self._bug: Exception | None = None
 
-    def add(self, address: str, connect: ConnectReader) -> None:
-        """Connect to one more agent, when the iteration begins or at once after that; from any thread."""
-        member = _Member(address, connect)
+    def add(
+        self,
+        address: str,
+        connect: ConnectReader,
+        *,
+        arrives: bool = False,
+        is_optional: bool = False,
+        on_lost: Callable[[], None] = lambda: None,
+    ) -> None:
+        """
+        Connect to one more agent, when the iteration begins or at once after that; from any thread.
+
+        One that ``arrives`` is said to be here, not to be connected to. Nothing is said of one that is optional and
+        never there. ``on_lost`` is called when its connection is lost for good.
+        """
+        member = _Member(address, connect, arrives=arrives, is_optional=is_optional, on_lost=on_lost)
         with self._lock:
-            if self._is_closed:
+            if self.closed.is_set():
                 return
             member.missed_changes = dict(self._changes)
             self._members.append(member)
@@ -138,7 +157,7 @@ class Readers:
             yield event
         if self._bug is not None:
             raise self._bug
-        if self._last_error is not None and not self._is_closed:
+        if self._last_error is not None and not self.closed.is_set():
             raise self._last_error
 
     def accept(self, prompt: Envelope, /) -> Waitable[Any]:
@@ -184,7 +203,7 @@ class Readers:
     def close(self) -> None:
         """Close all connections at the same time."""
         with self._lock:
-            self._is_closed = True
+            self.closed.set()
             readers = [member.reader for member in self._members if member.reader is not None]
         threads = [threading.Thread(target=_close_reader, args=(reader,), daemon=True) for reader in readers]
         for thread in threads:
@@ -219,7 +238,7 @@ class Readers:
             reader = member.connect(lambda status: self._handle_status(member, status))
             with self._lock:
                 member.reader = reader
-                is_closed = self._is_closed
+                is_closed = self.closed.is_set()
             if is_closed:  # meanwhile
                 _close_reader(reader)
                 return
@@ -255,7 +274,10 @@ class Readers:
             if error is not None and is_last:
                 self._last_error = error
             self._end_if_all_have()
-        if error is not None and not is_last and not self._is_closed:
+        if isinstance(error, ChannelLost):
+            member.on_lost()
+        is_silent = member.is_optional and not member.has_connected and isinstance(error, ChannelLost)
+        if error is not None and not is_last and not self.closed.is_set() and not is_silent:
             self._tell(PHRASES["connection.ended.name"].format(member.name, describe_error(error)))
 
     def _end_if_all_have(self) -> None:
@@ -270,7 +292,8 @@ class Readers:
     def _handle_status(self, member: _Member, status: Status) -> None:
         """Tell the status of a connection with the name of its agent, once for each change."""
         if status.kind in ("connected", "resumed", "gap"):
-            phrase = {"connected": "connected.name", "resumed": "reconnected.name", "gap": "gap.name"}[status.kind]
+            connected = "arrived" if member.arrives else "connected.name"
+            phrase = {"connected": connected, "resumed": "reconnected.name", "gap": "gap.name"}[status.kind]
             member.has_connected = True
             member.is_lost = False
             self._on_status(Status(status.kind, PHRASES[phrase].format(member.name)))
@@ -288,7 +311,7 @@ class Readers:
                 self._tell(PHRASES["waiting.name"].format(member.name))
         elif status.kind == "unread":
             self._on_status(Status("unread", f"{PHRASES['unread.name'].format(member.name)} {status.text}"))
-        elif status.kind == "ended" and status.reason_code and not self._is_closed:
+        elif status.kind == "ended" and status.reason_code and not self.closed.is_set():
             self._tell(status.text)
 
     def _send_missed_changes(self, member: _Member) -> None:

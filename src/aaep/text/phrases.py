@@ -308,6 +308,8 @@ CATALOGUE: Final[Mapping[str, tuple[Phrase, ...]]] = {
         Phrase("connected", "Connected.", "the reader is connected"),
         Phrase("connected.name", "Connected to {0}.", "the reader is connected, and knows to whom", ("Office Helper",)),
         Phrase("reconnected", "Connected again.", "after the connection was lost; nothing was missed"),
+        Phrase("arrived", "{0} is here.", "an agent was found, and is listened to from now on", ("Office Helper",)),
+        Phrase("discover.none", "No agent is running yet. Each that begins is listened to.", "at the beginning"),
         Phrase("reconnected.name", "Connected to {0} again.", "one of several agents is back", ("Office Helper",)),
         Phrase(
             "gap.name",
