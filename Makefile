@@ -19,7 +19,7 @@ help:
 	@echo "make lint     check style, types, and that generated files are up to date"
 	@echo "make bench    run the benchmarks"
 	@echo "make fuzz     run the fuzz tests at full length; takes a while"
-	@echo "make schemas  write the generated files again: schemas, context, diagrams, pages of rules and names"
+	@echo "make schemas  write the generated files again: schemas, context, diagrams, pages of rules, names and settings"
 	@echo "make lock     write requirements.lock again, from what is installed in .venv"
 	@echo "make build    build the source archive and the wheel into dist/"
 	@echo "make clean    remove everything the other targets made"
@@ -55,6 +55,7 @@ lint: setup
 	$(BIN)/python scripts/rules_page.py --check
 	$(BIN)/python scripts/api_page.py --check
 	$(BIN)/python scripts/phrases_page.py --check
+	$(BIN)/python scripts/settings_page.py --check
 	$(BIN)/python scripts/lock.py --check
 
 bench: setup
@@ -69,6 +70,7 @@ schemas: setup
 	$(BIN)/python scripts/rules_page.py
 	$(BIN)/python scripts/api_page.py
 	$(BIN)/python scripts/phrases_page.py
+	$(BIN)/python scripts/settings_page.py
 
 lock: setup
 	$(BIN)/python scripts/lock.py

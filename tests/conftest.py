@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import atexit
 import os
+import shutil
 import signal
+import tempfile
 from collections.abc import Iterator
 
 import pytest
@@ -16,6 +19,13 @@ from aaep.producer.session import CURRENT_SESSIONS
 settings.register_profile("short", deadline=None, derandomize="CI" in os.environ)
 settings.register_profile("fuzz", deadline=None, max_examples=50_000, suppress_health_check=[HealthCheck.too_slow])
 settings.load_profile("short")
+
+# What the person who runs the tests has set is not what the tests are about.
+for name in [name for name in os.environ if name.startswith("AAEP_") and name != "AAEP_BROWSER"]:
+    del os.environ[name]
+os.environ.pop("ACCESSIBLE", None)
+os.environ["XDG_CONFIG_HOME"] = tempfile.mkdtemp(prefix="aaep-config-")
+atexit.register(shutil.rmtree, os.environ["XDG_CONFIG_HOME"], ignore_errors=True)
 
 # A shell that starts the tests in the background has them ignore Control-C, and the programs they start would too.
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:

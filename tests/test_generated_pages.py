@@ -12,13 +12,14 @@ import pytest
 import aaep
 from aaep.protocol import states
 from aaep.protocol.catalogue import all_rules, merged_rules
-from scripts import api_page, phrases_page, rules_page, state_diagrams
+from scripts import api_page, phrases_page, rules_page, settings_page, state_diagrams
 
 PAGES = [
     pytest.param(state_diagrams, id="state-machines"),
     pytest.param(rules_page, id="rules"),
     pytest.param(api_page, id="api"),
     pytest.param(phrases_page, id="phrases"),
+    pytest.param(settings_page, id="settings"),
 ]
 
 

@@ -20,6 +20,7 @@ MAY_IMPORT = {
     "shaping": "protocol text",
     "presentation": "protocol text",
     "runtime": "",
+    "settings": "protocol runtime text",
     "journal": "protocol runtime",
     "identity": "protocol runtime text",
     "hub": "shaping journal identity protocol runtime text",
@@ -28,7 +29,7 @@ MAY_IMPORT = {
     "producer": "hub journal identity protocol runtime text presentation transports.base transports.options",
     "subscriber": "transports.base transports.options identity presentation protocol runtime text",
     "recording": "producer subscriber hub protocol runtime text",
-    "outputs": "presentation subscriber producer protocol runtime text transports.base transports.options",
+    "outputs": "presentation subscriber producer settings protocol runtime text transports.base transports.options",
     "conformance": "*",
     "cli": "*",
 }

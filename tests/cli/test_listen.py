@@ -11,6 +11,7 @@ import signal
 import socket
 import subprocess
 import sys
+import tempfile
 import termios
 import threading
 import time
@@ -69,6 +70,93 @@ def test_every_wish_reaches_the_subscriber(given: dict[str, Any]) -> None:
         "reconnect": aaep.Reconnect(at_start=False),
         "trust": None,
     }
+
+
+def test_several_agents_are_listened_to_and_each_address_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    urls: list[str] = []
+
+    def subscriber(url: str, **settings: Any) -> Script:
+        urls.append(url)
+        script = Script()
+        script.connect(settings["on_status"])
+        script.events.put(event("session.started", session_id=f"sess_{len(urls)}"))
+        script.events.put(None)
+        return script
+
+    monkeypatch.setattr("aaep.cli.listen.Subscriber", subscriber)
+    result = run(URL, "unix:bank", URL)
+    assert result.exit_code == 0 and sorted(urls) == sorted([URL, "unix:bank"])
+    assert result.stdout.count("Started.") == 2
+
+
+def test_a_token_is_shown_to_one_agent_only(given: dict[str, Any]) -> None:
+    result = run(URL, "http://127.0.0.1:2", "--token", "secret")
+    assert result.exit_code == 2 and "Whose is the token, http://127.0.0.1:1 or http://127.0.0.1:2?" in result.stderr
+    assert given == {}
+
+
+def test_all_addresses_have_to_be_addresses() -> None:
+    result = run(URL, "nonsense:")
+    assert result.exit_code == 2 and "nonsense" in result.stderr
+
+
+def test_without_an_address_those_of_the_settings_count(given: dict[str, Any], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("AAEP_AGENTS", "unix:bank")
+    assert run().exit_code == 0
+    assert given["url"] == "unix:bank"
+
+
+@pytest.mark.parametrize("words", [[], ["--discover"]])
+def test_agents_of_this_user_are_found_and_no_token_is_shown_to_them(
+    words: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with tempfile.TemporaryDirectory(prefix="aaep") as folder:
+        monkeypatch.setenv("XDG_RUNTIME_DIR", folder)
+        monkeypatch.setenv("AAEP_TOKEN", "secret")
+        with (
+            Producer("bank", name="Bank", listen="unix:bank", journal=None) as producer,
+            subprocess.Popen([*PROGRAM, *words, "--once"], stdin=subprocess.PIPE, stdout=subprocess.PIPE) as reader,
+        ):
+            producer.reader().wait(30)
+            with producer.session("Counting."):
+                pass
+            printed, _ = reader.communicate(timeout=30)
+    assert reader.returncode == 0
+    assert "Connected to Bank." in printed.decode() and "Counting." in printed.decode()
+
+
+def test_settings_count_where_there_is_no_option(
+    given: dict[str, Any], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "settings.toml"
+    path.write_text('verbosity = "terse"\nlanguages = ["yo"]\ntime.minimum = 90\nlimits.events = 4\nname = "Ears"\n')
+    monkeypatch.setenv("AAEP_SETTINGS", str(path))
+    monkeypatch.setenv("AAEP_REPLIES", "no")
+    run(URL, "--verbosity", "detailed")
+    assert (given["verbosity"], given["name"], given["replies"]) == ("detailed", "Ears", False)
+    assert given["terms"] == aaep.Terms(languages=("yo",), max_events_per_second=4, minimum_timeout=90)
+
+
+def test_a_mistake_in_the_settings_is_told_and_listening_goes_on(
+    given: dict[str, Any], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "settings.toml"
+    path.write_text("verbosity = loud\nstates = 3\n")
+    monkeypatch.setenv("AAEP_SETTINGS", str(path))
+    result = run(URL)
+    assert result.exit_code == 0
+    assert result.stdout.splitlines()[1:3] == [
+        "Line 1 of the settings cannot be read, and does not count: verbosity = loud",
+        "Line 2 of the settings does not count: states has to be true or false.",
+    ]
+    assert "Done." in result.stdout
+
+
+def test_what_is_set_to_begin_quietly_does(given: dict[str, Any], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("AAEP_DO_NOT_DISTURB", "yes")
+    result = run(URL)
+    assert "Do not disturb. Only questions and warnings are said.\n" in result.stdout
+    assert "Started." not in result.stdout
 
 
 def test_without_wishes_nothing_is_wished(given: dict[str, Any]) -> None:

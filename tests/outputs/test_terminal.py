@@ -880,7 +880,8 @@ class Sitting:
         self.script, self.seen, self.now = Script(), "", 100.0
         self.source, self.hands, self.eyes, self.stream = typed, hands, eyes, stream
         self.page = Watched(stream)
-        self.terminal = Terminal(self.script.connect, typed, self.page, clock=lambda: self.now, **settings)
+        connect = settings.pop("connect", self.script.connect)
+        self.terminal = Terminal(connect, typed, self.page, clock=lambda: self.now, **settings)
         self.result: Any = None
         self.thread = threading.Thread(target=self._run, daemon=True)
         self._marks = 0
@@ -988,6 +989,25 @@ def test_whole_sentences_labels_first_and_what_is_critical_marked_in_words() -> 
         assert sitting.prompt(risky()).startswith("Attention. Confirm. Transfer 50 dollars")
         sitting.hear("session.errored")
         assert "Attention. Failed. The bank did not answer." in sitting.settle()
+
+
+def test_where_each_key_is_committed_with_enter_a_terminal_gives_lines() -> None:
+    master, slave = pty.openpty()
+    with os.fdopen(slave, "r") as stdin:
+        source = detect_input(stdin, single_keys=False)
+        assert source.is_line_based and source.is_interactive
+        with source:
+            os.write(master, b"accept\n")
+            assert select.select([slave], [], [], 30)[0]
+            assert source.read(0.0) == ["accept"]
+    os.close(master)
+
+
+def test_how_much_more_time_is_asked_for_can_be_chosen() -> None:
+    keys = InputInterpreter(time_extension=3)
+    prompt = light(timeout_seconds=50)
+    keys.prompt_shown(prompt, 0.0)
+    assert keys.press(["t"], LATER) == [RequestTime(prompt, 150)]
 
 
 def test_nothing_in_a_text_moves_the_cursor() -> None:

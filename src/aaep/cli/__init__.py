@@ -27,7 +27,7 @@ SUMMARIES: Final = {
     "demo": "Listen to a scripted bank assistant at work.",
     "doctor": "Say what works on this machine: transports, identity, journal, speech, braille, browser.",
     "journal": "See or delete what an agent keeps of its sessions.",
-    "listen": "Listen to the agent at URL: whole sentences, one on each line, and keys to answer its prompts.",
+    "listen": "Listen to the agents at each URL: whole sentences, one on each line, and keys to answer their prompts.",
     "manifest": "See, sign and verify what an agent says of itself.",
     "replay": (
         "Play the recording in FILE as a real agent: with handshakes, "
@@ -36,6 +36,7 @@ SUMMARIES: Final = {
     "rules": "Print the rules: all of them in a line each, or those with an ID in full.",
     "schema": "Print the JSON Schema of a TYPE, or list the types.",
     "serve": "Run a hub: one place for many agents, and for everybody who listens to them.",
+    "settings": "See and change how you listen: verbosity, languages, speech, braille, sounds, time to answer.",
     "token": "Make tokens that let readers in, list them, and take them back.",
     "validate": "Check recordings: each message, and then each session as a whole.",
 }

@@ -20,6 +20,7 @@ __all__ = [
     "CERT_OPTION",
     "TOKEN_OPTION",
     "ClientCertificate",
+    "build_all_connect_options",
     "build_connect_options",
     "build_identity",
     "silence_logging",
@@ -81,6 +82,23 @@ def build_connect_options(url: str, token: str | None, ca: Path | None, own: Cli
     # Pipes and Unix sockets take no token: there the system says who connects.
     is_local = scheme_of(url) in ("stdio", "unix")
     return ConnectOptions(token=None if is_local else token, tls=_build_tls(url, ca, own))
+
+
+def build_all_connect_options(
+    urls: Iterable[str], token: str | None, ca: Path | None, own: ClientCertificate
+) -> dict[str, ConnectOptions]:
+    """Return the options of connections to several URLs, each of which is connected to once."""
+    each = [*dict.fromkeys(urls)]
+    takers = [url for url in each if scheme_of(url) not in ("stdio", "unix")]
+    if token is not None and len(takers) > 1:  # whoever gets a token that is for another could use it
+        named = " or ".join(to_printable(url) for url in takers)
+        raise CannotRun(f"Whose is the token, {named}? Listen to each of them by itself, or to one hub for all.")
+    encrypted = [url for url in each if scheme_of(url) in ENCRYPTED]
+    options: dict[str, ConnectOptions] = {}
+    for url in each:
+        has_tls = url in encrypted or not encrypted  # without any, the error says so
+        options[url] = build_connect_options(url, token, ca if has_tls else None, own if has_tls else None)
+    return options
 
 
 def _build_tls(url: str, ca: Path | None, own: ClientCertificate) -> Tls | None:

@@ -5,41 +5,55 @@ from __future__ import annotations
 import json
 import sys
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
-from typing import cast
+from typing import Final
 
 import click
 
 from ..errors import AaepError
+from ..outputs.discovery import Discovery
+from ..outputs.preferences import build_preferences, list_sounds
 from ..outputs.printer import LinePrinter
+from ..outputs.readers import Readers
 from ..outputs.sender import Reader
 from ..outputs.stdin import NoInput, detect_input
 from ..outputs.terminal import Terminal
-from ..presentation.announce import Announcement, Preferences
+from ..presentation.announce import Announcement
 from ..presentation.earcons import EARCONS, Earcon
 from ..protocol.codec import encode
 from ..protocol.events import Envelope
-from ..protocol.fields import Verbosity
+from ..settings.resolve import load_settings
 from ..subscriber.connection import Reconnect
 from ..subscriber.request import Terms
 from ..subscriber.status import Status
 from ..subscriber.subscriber import Subscriber
 from ..transports.base import ChannelLost, find_transport
+from ..transports.options import DEFAULT_CONNECT_OPTIONS
 from ._command import AaepCommand, CannotRun, IntegerRange, LanguageTagType, to_json_line
-from ._options import CA_OPTION, CERT_OPTION, TOKEN_OPTION, ClientCertificate, build_connect_options, silence_logging
+from ._options import (
+    CA_OPTION,
+    CERT_OPTION,
+    TOKEN_OPTION,
+    ClientCertificate,
+    build_all_connect_options,
+    silence_logging,
+)
 
 __all__ = ["main"]
 
+DISCOVERED_PATIENCE: Final = 60.0  # seconds without a connection after which one that was found is let go
+
 
 @click.command("listen", cls=AaepCommand, example="aaep listen http://127.0.0.1:8137 --language en-GB")
-@click.argument("url")
+@click.argument("urls", metavar="[URL]...", nargs=-1)
+@click.option("--discover", is_flag=True, help="Also find your agents on this machine, now and later.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object per event; all else goes to stderr.")
 @click.option("--announcements", is_flag=True, help="Print one JSON object per announcement; all else goes to stderr.")
 @click.option("--session", metavar="ID", default="", help="Only this session.")
 @click.option(
     "--verbosity",
     type=click.Choice(["terse", "normal", "detailed"]),
-    default="normal",
     help="How much is said. Default: normal.",
 )
 @click.option(
@@ -50,7 +64,7 @@ __all__ = ["main"]
     help="A language you want, such as en-GB. May be repeated, the best first.",
 )
 @click.option("--rate", type=IntegerRange(1, 100_000), metavar="N", help="At most N events a second.")
-@click.option("--replies/--no-replies", default=True, help="Whether prompts can be answered here. Default: they can.")
+@click.option("--replies/--no-replies", default=None, help="Whether prompts can be answered here. Default: they can.")
 @TOKEN_OPTION
 @CA_OPTION
 @CERT_OPTION
@@ -61,8 +75,8 @@ __all__ = ["main"]
     help="Listen only to an agent that proves who it is, with a key of these.",
 )
 @click.option("--once", is_flag=True, help="Stop after the first session has ended.")
-@click.option("--states", is_flag=True, help="Say also when the agent changes what it is doing.")
-@click.option("--signs", is_flag=True, help="Read the signs of markdown as signs.")
+@click.option("--states", is_flag=True, default=None, help="Say also when the agent changes what it is doing.")
+@click.option("--signs", is_flag=True, default=None, help="Read the signs of markdown as signs.")
 @click.option(
     "--bell",
     "bells",
@@ -80,27 +94,28 @@ __all__ = ["main"]
 )
 def main(
     *,
-    url: str,
+    urls: tuple[str, ...],
+    discover: bool,
     as_json: bool,
     announcements: bool,
     session: str,
-    verbosity: str,
+    verbosity: str | None,
     languages: tuple[str, ...],
     rate: int | None,
-    replies: bool,
+    replies: bool | None,
     token: str | None,
     ca: Path | None,
     own: ClientCertificate,
     trust: str | None,
     once: bool,
-    states: bool,
-    signs: bool,
+    states: bool | None,
+    signs: bool | None,
     bells: tuple[Earcon, ...],
     name: str | None,
     wait: bool,
     reconnect: str,
 ) -> int:
-    """Listen to the agent at URL: whole sentences, one on each line, and keys to answer its prompts.
+    """Listen to the agents at each URL: whole sentences, one on each line, and keys to answer their prompts.
 
     Keys: a accept, r refuse, m more, s say it again, o next open prompt, b back, f forward, d do not disturb,
     v verbosity, t more time, q quit, ? help.
@@ -110,43 +125,84 @@ def main(
 
     A new prompt waits while you answer another one. Quitting asks what is to become of open prompts.
 
+    Several agents are heard in turn and named where that is needed. One that is lost disturbs no other. Listening
+    ends when all have ended.
+
+    Without a URL, the addresses of the setting agents are listened to. Without these, or with --discover, so are all
+    agents and the hub that you run on this machine, also those that begin later.
+
     Exits with 0 when the session has ended or you quit, 1 when the connection was lost for good, and 2 when there
     never was one.
     """
     if as_json and announcements:
         raise CannotRun("Standard output is for events or for announcements. Give --json or --announcements.")
-    typed = detect_input(sys.stdin)
-    replies = replies and not isinstance(typed, NoInput)
-    options = build_connect_options(url, token, ca, own)
-    terms = Terms(languages=languages or ("en-US",), max_events_per_second=rate)
-    spoken = cast(Verbosity, verbosity)
+    options = {"verbosity": verbosity, "languages": languages or None, "limits.events": rate, "replies": replies}
+    options |= {"name": name, "states": states, "signs": signs}
+    resolved = load_settings({key: value for key, value in options.items() if value is not None})
+    settings = resolved.settings
+    typed = detect_input(sys.stdin, single_keys=settings.keys == "single")
+    can_reply = settings.replies and not isinstance(typed, NoInput)
+    urls = urls or (() if discover else settings.agents)
+    discovers = discover or not urls
+    if discovers and sys.platform == "win32":
+        raise CannotRun("Agents are found by Unix sockets, which are not used here. Name an address.")
+    connect_options = build_all_connect_options(urls, token, ca, own)
+    terms = Terms(
+        languages=settings.languages or ("en-US",),
+        max_events_per_second=settings.limits.events or None,
+        minimum_timeout=settings.time.minimum or None,
+    )
 
-    def connect(on_status: Callable[[Status], None]) -> Reader:
+    def connect_to(url: str, on_status: Callable[[Status], None]) -> Reader:
+        is_named = url in connect_options
         return Subscriber(
             url,
-            name=name or "AAEP for Python",
-            replies=replies,
-            verbosity=spoken,
+            name=settings.name,
+            replies=can_reply,
+            verbosity=settings.verbosity,
             terms=terms,
-            connect=options,
-            reconnect=Reconnect(after_loss=reconnect != "never", after_goodbye=reconnect == "always", at_start=wait),
+            # A token is for whom it was meant, and never for what happens to be there.
+            connect=connect_options.get(url, DEFAULT_CONNECT_OPTIONS),
+            reconnect=Reconnect(
+                after_loss=reconnect != "never",
+                after_goodbye=is_named and reconnect == "always",
+                at_start=is_named and wait,
+                give_up_after=None if is_named else DISCOVERED_PATIENCE,
+            ),
             trust=trust,
             on_status=on_status,
         )
 
+    def connect(on_status: Callable[[Status], None]) -> Reader:
+        if len(connect_options) == 1 and not discovers:
+            return connect_to(urls[0], on_status)
+        readers = Readers(on_status, replies=can_reply, is_open=discovers)
+        for url in connect_options:
+            readers.add(url, partial(connect_to, url))
+        if discovers:
+            from ..transports.unix.discovery import find_local_agents  # noqa: PLC0415  # not on Windows
+
+            Discovery(readers, find_local_agents, connect_to, on_status).start()
+        return readers
+
     silence_logging()
 
     try:
-        find_transport(url)
+        for url in urls:
+            find_transport(url)
         return Terminal(
             connect,
             typed,
             LinePrinter(sys.stderr if as_json or announcements else sys.stdout),
-            preferences=Preferences(verbosity=spoken, languages=languages, markdown=not signs, states=states),
-            replies=replies,
+            preferences=build_preferences(settings),
+            replies=can_reply,
             session_id=session,
             once=once,
-            earcons=bells,
+            earcons=bells or list_sounds(settings),
+            notices=resolved.problems,
+            do_not_disturb=settings.do_not_disturb,
+            max_interruptions_per_minute=settings.limits.interruptions,
+            time_extension=settings.time.extension,
             on_event=_print_event if as_json else None,
             on_announcement=_print_announcement if announcements else None,
         ).run()

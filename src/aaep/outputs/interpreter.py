@@ -122,8 +122,9 @@ class _ShownPrompt(msgspec.Struct, eq=False):
 class InputInterpreter:
     """Turns the keys or lines of one person, or of a program at a pipe, into intents."""
 
-    def __init__(self, *, lines: bool = False, replies: bool = True) -> None:
+    def __init__(self, *, lines: bool = False, replies: bool = True, time_extension: float = 2.0) -> None:
         self.is_line_based = lines
+        self.time_extension = time_extension  # how many times as long is asked for
         self.can_reply = replies
         self.answered_prompts: dict[str, _ShownPrompt] = {}  # answered, and still without an outcome
         self._open_prompts: dict[str, _ShownPrompt] = {}  # oldest first
@@ -559,7 +560,7 @@ class InputInterpreter:
         if prompt is None:
             return self._tell_no_prompt("time", now)
         timeout = get_member(prompt.event, "timeout_seconds")
-        seconds = min(2 * timeout, MAX_PROMPT_TIMEOUT) if isinstance(timeout, int) else 0
+        seconds = min(math.ceil(self.time_extension * timeout), MAX_PROMPT_TIMEOUT) if isinstance(timeout, int) else 0
         if not isinstance(timeout, int) or seconds <= timeout:
             return [PrintLine(PHRASES["no_more_time"])]
         if prompt.prompt in self._extended_tokens:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Callable, Iterator
 from concurrent.futures import CancelledError
 from functools import partial
@@ -56,22 +57,29 @@ class Sender:
 
     ``call_soon`` schedules a call on the terminal's loop, where all callbacks
     run; ``on_error`` is called with an exception that is a bug in the program.
+    Calls to several agents have a lane each, with a thread of its own, so that
+    one that does not answer holds up no other.
     """
 
     def __init__(self, call_soon: Callable[[Callable[[], None]], None], on_error: Callable[[Exception], None]) -> None:
         self.reader: Reader | None = None
         self._call_soon = call_soon
         self._on_error = on_error
-        self._jobs: SimpleQueue[Callable[[], None] | None] = SimpleQueue()
+        self._lanes: dict[str, SimpleQueue[Callable[[], None] | None]] = {"": SimpleQueue()}
 
     def send(
         self,
         call: Callable[[Reader], Waitable[Any]],
         on_success: Callable[[Any], None],
         on_failure: Callable[[str], None],
+        *,
+        lane: str = "",
     ) -> None:
         """Queue a call; then ``on_success`` is called with its result, or ``on_failure`` with the reason."""
-        self._jobs.put(partial(self._run_job, call, on_success, on_failure))
+        if lane not in self._lanes:
+            self._lanes[lane] = SimpleQueue()
+            threading.Thread(target=_run_jobs, args=(self._lanes[lane],), name="aaep-send", daemon=True).start()
+        self._lanes[lane].put(partial(self._run_job, call, on_success, on_failure))
 
     def _run_job(
         self,
@@ -92,12 +100,17 @@ class Sender:
 
     def run(self) -> None:
         """Make the queued calls until :meth:`stop`; this is what the thread runs."""
-        while (job := self._jobs.get()) is not None:
-            job()
+        _run_jobs(self._lanes[""])
 
     def stop(self) -> None:
         """End :meth:`run` after the calls that are queued."""
-        self._jobs.put(None)
+        for jobs in self._lanes.values():
+            jobs.put(None)
+
+
+def _run_jobs(jobs: SimpleQueue[Callable[[], None] | None]) -> None:
+    while (job := jobs.get()) is not None:
+        job()
 
 
 def describe_error(error: Exception) -> str:

@@ -56,8 +56,8 @@ class InputSource(Protocol):
         """Continue after the process was stopped."""
 
 
-def detect_input(stdin: IO[str] | None) -> InputSource:
-    """Return the input source that suits a standard input."""
+def detect_input(stdin: IO[str] | None, *, single_keys: bool = True) -> InputSource:
+    """Return the input source that suits a standard input; without ``single_keys``, a terminal gives whole lines."""
     if stdin is None or stdin.closed:
         return NoInput()
     try:
@@ -71,8 +71,10 @@ def detect_input(stdin: IO[str] | None) -> InputSource:
         return NoInput()
     if is_null_device:
         return NoInput()
+    if stdin.isatty() and HAS_SINGLE_KEYS:
+        return KeyboardInput(fd) if single_keys else LineInput(fd, interactive=True)
     if stdin.isatty():
-        return KeyboardInput(fd) if HAS_SINGLE_KEYS else ThreadedLineInput(stdin, interactive=True)
+        return ThreadedLineInput(stdin, interactive=True)
     return ThreadedLineInput(stdin) if sys.platform == "win32" else LineInput(fd)
 
 
@@ -111,9 +113,9 @@ class LineInput:
     """Whole lines from a pipe or a file. A line that began before a discard is discarded as a whole."""
 
     is_line_based = True
-    is_interactive = False
 
-    def __init__(self, fd: int | None) -> None:
+    def __init__(self, fd: int | None, *, interactive: bool = False) -> None:
+        self.is_interactive = interactive
         self._fd = fd
         self._buffer = b""
         self._is_skipping = False  # the rest of a discarded line is still to come
@@ -187,8 +189,7 @@ class ThreadedLineInput(LineInput):
     """Lines of a file that select() cannot wait for, which a thread reads and forwards over a socket."""
 
     def __init__(self, file: IO[str], *, interactive: bool = False) -> None:
-        super().__init__(None)
-        self.is_interactive = interactive
+        super().__init__(None, interactive=interactive)
         self._file = file
 
     def __enter__(self) -> ThreadedLineInput:

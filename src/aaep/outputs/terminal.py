@@ -56,6 +56,7 @@ from .intents import (
 )
 from .interpreter import InputInterpreter
 from .printer import LinePrinter
+from .readers import choose_reader, find_lane
 from .sender import Reader, Sender, describe_error
 from .signals import handle_signals
 from .stdin import InputSource, NoInput
@@ -68,12 +69,14 @@ _NEXT_VERBOSITY: Final[Mapping[Verbosity, Verbosity]] = {"terse": "normal", "nor
 
 class Terminal:
     """
-    A terminal at which one person listens to one producer and answers its prompts.
+    A terminal at which one person listens to agents and answers their prompts.
 
-    ``connect`` returns a reader of the stream, which reports the status of the
+    ``connect`` returns a reader of the stream, of one agent or of several, which reports the status of the
     connection to the callback it is given. ``on_event`` is called with every
     event, and then only what is not an event is printed; ``on_announcement`` is
     called with the announcements that would be printed otherwise. The bell is rung for what ``earcons`` names.
+    ``notices`` are sentences that are printed at the beginning; with ``do_not_disturb`` only questions and what is
+    critical is said at first. ``time_extension`` is how many times as long is asked for on demand.
     """
 
     def __init__(
@@ -87,11 +90,17 @@ class Terminal:
         session_id: str = "",
         once: bool = False,
         earcons: Collection[Earcon] = (),
+        notices: Collection[str] = (),
+        do_not_disturb: bool = False,
+        max_interruptions_per_minute: int = 5,
+        time_extension: float = 2.0,
         on_event: Callable[[Envelope], None] | None = None,
         on_announcement: Callable[[Announcement, str], None] | None = None,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
-        self.interpreter = InputInterpreter(lines=input_source.is_line_based, replies=replies)
+        self.interpreter = InputInterpreter(
+            lines=input_source.is_line_based, replies=replies, time_extension=time_extension
+        )
         self.preferences = msgspec.structs.replace(
             preferences, lines=input_source.is_line_based, keys=preferences.keys if replies else {}
         )
@@ -104,7 +113,9 @@ class Terminal:
         self._on_event = on_event
         self._on_announcement = on_announcement
         self._clock = clock
-        self._queue = Queue(self.preferences)
+        self._notices = notices
+        self._begins_quiet = do_not_disturb
+        self._queue = Queue(self.preferences, max_interruptions_per_minute=max_interruptions_per_minute)
         self._queue.answered_tokens = self.interpreter.answered_prompts
         self._presenter = Presenter(self.preferences, can_answer=replies)
         self._inbox: SimpleQueue[Callable[[], None]] = SimpleQueue()
@@ -159,6 +170,10 @@ class Terminal:
             self._printer.print_line(PHRASES["greeting.pipe"])
         else:
             self._printer.print_line(PHRASES["greeting.lines" if self._input_source.is_line_based else "greeting.keys"])
+        for notice in self._notices:
+            self._printer.print_line(notice)
+        if self._begins_quiet:
+            self._switch_do_not_disturb(self._clock())
 
     def _run_once(self) -> None:
         """Wait for input, a scheduled call or a deadline, and handle it."""
@@ -271,6 +286,8 @@ class Terminal:
         elif status.kind == "unread" and not self._has_reported_unread:
             self._has_reported_unread = True  # one line for several in a row
             self._printer.print_line(PHRASES["attention"].format(status.text))
+        elif status.kind == "notice":
+            self._printer.print_line(status.text)
         elif status.kind == "ended":
             self._close_reason = status.text
 
@@ -582,7 +599,9 @@ class Terminal:
         if isinstance(intent, RequestTime):
             self._printer.print_line(f"{PHRASES['asking_time'].format(format_time_left(intent.seconds))}{reference}")
             self._send(
-                lambda reader: reader.renegotiate(minimum_timeout=intent.seconds), prompt, self._check_granted_time
+                lambda reader: choose_reader(reader, event).renegotiate(minimum_timeout=intent.seconds),
+                prompt,
+                self._check_granted_time,
             )
         elif isinstance(intent, Accept):
             self._presenter.note_answer(prompt.prompt, "accepted")
@@ -634,7 +653,8 @@ class Terminal:
         prompt: Announcement | None = None,
         on_success: Callable[[Any], None] = lambda value: None,
     ) -> None:
-        self._sender.send(call, on_success, lambda reason: self._handle_send_failure(reason, prompt))
+        lane = find_lane(self._reader, prompt.event) if prompt is not None else ""
+        self._sender.send(call, on_success, lambda reason: self._handle_send_failure(reason, prompt), lane=lane)
 
     def _handle_send_failure(self, reason: str, prompt: Announcement | None) -> None:
         self._refusals_before_exit = None

@@ -12,6 +12,7 @@ import errno
 import hashlib
 import os
 import re
+import secrets
 import stat
 import sys
 from collections.abc import Mapping
@@ -31,7 +32,9 @@ __all__ = [
     "get_file_version",
     "open_regular_file",
     "open_without_waiting",
+    "user_config_folder",
     "user_state_folder",
+    "write_private_file",
 ]
 
 FileVersion = tuple[int, ...]  # empty where the file cannot be found
@@ -99,6 +102,21 @@ def user_state_folder(environment: Mapping[str, str] | None = None, platform: st
         raise AaepError("There is no home folder to keep files in: name a file instead.") from error
 
 
+def user_config_folder(environment: Mapping[str, str] | None = None, platform: str = sys.platform) -> Path:
+    """Return the folder for the user's settings, without creating it."""
+    environment = os.environ if environment is None else environment
+    try:
+        if platform == "darwin":
+            return Path.home() / "Library" / "Application Support" / "AAEP"
+        if platform == "win32":
+            return Path(environment.get("APPDATA") or Path.home() / "AppData" / "Roaming") / "AAEP"
+        config_home = environment.get("XDG_CONFIG_HOME", "")
+        # The XDG specification requires relative paths to be ignored.
+        return (Path(config_home) if config_home.startswith("/") else Path.home() / ".config") / "aaep"
+    except RuntimeError as error:
+        raise AaepError("There is no home folder to keep settings in: name a file with AAEP_SETTINGS.") from error
+
+
 def agent_file_name(agent_id: str) -> str:
     """Return the base name of an agent's files: its id, or a hash of an id that is not safe as a file name (CF-103)."""
     if _SAFE_NAME.fullmatch(agent_id) is not None and agent_id not in (".", ".."):
@@ -116,6 +134,20 @@ def create_private_folder(path: Path) -> None:
     for folder in reversed([path, *path.parents]):
         if not folder.exists():
             folder.mkdir(mode=0o700, exist_ok=True)
+
+
+def write_private_file(path: Path, data: bytes) -> None:
+    """Write a file atomically, readable by its owner only."""
+    draft = path.with_name(f".{path.name}.{secrets.token_hex(4)}")
+    flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_CLOEXEC", 0)
+    descriptor = os.open(draft, flags | getattr(os, "O_BINARY", 0), 0o600)
+    try:
+        with open(descriptor, "wb") as file:
+            file.write(data)
+        draft.replace(path)
+    except BaseException:
+        draft.unlink(missing_ok=True)
+        raise
 
 
 def check_folder_safe(path: Path) -> None:

@@ -27,7 +27,7 @@ __all__ = [
     "describe_close",
 ]
 
-StatusKind = Literal["new", "connecting", "connected", "waiting", "resumed", "gap", "unread", "ended"]
+StatusKind = Literal["new", "connecting", "connected", "waiting", "resumed", "gap", "unread", "notice", "ended"]
 
 _CREDENTIAL_OPTIONS: Final = "--token or AAEP_TOKEN, or token= in Python"
 RESUMABLE_REASONS: Final = {  # CF-083, CF-149
@@ -43,7 +43,7 @@ class Status(msgspec.Struct, frozen=True):
     ``waiting`` means that the next attempt is in ``retry`` seconds; ``resumed``
     is connected again with nothing missed, and ``gap`` with something missed.
     ``unread`` reports that something arrived that is no message; the connection
-    stays as it was.
+    stays as it was. ``notice`` is a sentence about one of several connections.
     """
 
     kind: StatusKind

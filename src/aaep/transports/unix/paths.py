@@ -10,7 +10,6 @@ from __future__ import annotations
 import errno
 import fcntl
 import os
-import secrets
 import socket
 import stat
 import sys
@@ -36,7 +35,6 @@ __all__ = [
     "parse_unix_url",
     "read_manifest",
     "remove_socket",
-    "write_private_file",
 ]
 
 MAX_PATH_BYTES: Final = 107 if sys.platform == "linux" else 103  # that the kernel allows in an address
@@ -248,19 +246,6 @@ def bind_privately(unbound: socket.socket, path: Path, platform: str = sys.platf
             unbound.bind(os.fspath(path))
         finally:
             os.umask(previous_umask)
-
-
-def write_private_file(path: Path, data: bytes) -> None:
-    """Write a file atomically, readable by its owner only."""
-    draft = path.with_name(f".{path.name}.{secrets.token_hex(4)}")
-    descriptor = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600)
-    try:
-        with open(descriptor, "wb") as file:
-            file.write(data)
-        draft.replace(path)
-    except BaseException:
-        draft.unlink(missing_ok=True)
-        raise
 
 
 def remove_socket(path: Path, inode: int) -> None:

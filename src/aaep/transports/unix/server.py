@@ -34,6 +34,7 @@ from ...protocol.framing import (
 )
 from ...protocol.messages import SubscriptionAccepted, SubscriptionClose, SubscriptionRejected
 from ...runtime.background import close_server
+from ...runtime.files import write_private_file
 from ..duplex_server import NO_PEER, Conversation
 from ..options import DEFAULT_SERVER_OPTIONS, ServerOptions
 from .paths import (
@@ -43,7 +44,6 @@ from .paths import (
     get_peer_ids,
     open_listening_socket,
     remove_socket,
-    write_private_file,
 )
 
 __all__ = ["UnixServer", "serve"]

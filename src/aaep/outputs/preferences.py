@@ -1,0 +1,39 @@
+"""What the settings of a person mean for announcements and sounds."""
+
+from __future__ import annotations
+
+from ..presentation.earcons import EARCONS, Earcon
+from ..presentation.preferences import Preferences
+from ..settings.fields import KindSettings, Settings
+
+__all__ = ["build_preferences", "find_kind_settings", "list_sounds"]
+
+
+def build_preferences(settings: Settings) -> Preferences:
+    """Return the preferences that announcements are made with."""
+    return Preferences(
+        verbosity=settings.verbosity,
+        languages=settings.languages,
+        pace=settings.speech.rate,
+        markdown=not settings.signs,
+        states=settings.states,
+        progress_interval=settings.limits.progress_seconds,
+        progress_step=settings.limits.progress_percent,
+    )
+
+
+def list_sounds(settings: Settings) -> tuple[Earcon, ...]:
+    """Return the kinds of announcement that a sound comes with."""
+    return tuple(earcon for earcon in EARCONS if find_kind_settings(settings, earcon).sound)
+
+
+def find_kind_settings(settings: Settings, earcon: Earcon) -> KindSettings:
+    """Return how announcements of a kind are given."""
+    kinds = {
+        "sent": settings.sounds.sent,
+        "working": settings.sounds.working,
+        "done": settings.sounds.done,
+        "needs-you": settings.sounds.needs_you,
+        "error": settings.sounds.error,
+    }
+    return kinds[earcon]
