@@ -72,7 +72,8 @@ class Composer:
                 return self._break_line(text)
             return self._break_line(text[:-1]) if text.endswith(CONTINUATION) else self._send()
         if key == ESCAPE:
-            self._lines, self._kept = None, self._lines
+            self._kept = self._lines
+            self._lines = None
             return [Echo("\n"), PrintLine(PHRASES["compose.left" if any(self._kept) else "compose.left.empty"])]
         if key == _ERASE_LINE:
             self._lines[-1] = ""
