@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from aaep.outputs.composer import EARLIER, LATER, Composer
 from aaep.outputs.intents import Accept, Intent, PrintLine, RunCommand, SendRequest
 from aaep.outputs.interpreter import MIN_READING_TIME, InputInterpreter
+from aaep.presentation.announce import Announcement
 from aaep.text.phrases import PHRASES
 from tests.presentation.test_announce import said
 
@@ -29,8 +32,8 @@ def printed(intents: list[Intent]) -> list[str]:
     return [intent.text for intent in intents if isinstance(intent, PrintLine)]
 
 
-def prompt(token: str = "rpl_1") -> object:
-    mild = {"risk_level": "low", "irreversible": False, "reversibility": "reversible"}
+def prompt(token: str = "rpl_1") -> Announcement:
+    mild: dict[str, Any] = {"risk_level": "low", "irreversible": False, "reversibility": "reversible"}
     return said("awaiting.confirmation", reply_token=token, **mild)
 
 
@@ -75,18 +78,18 @@ def test_a_prompt_that_comes_while_writing_waits_and_no_letter_answers_it() -> N
     type_text(keys, "pca")
     asked = prompt()
     assert keys.is_answering_other("rpl_1")
-    keys.prompt_waiting(asked, 1.0)  # type: ignore[arg-type]  # an announcement
+    keys.prompt_waiting(asked, 1.0)
     intents = type_text(keys, "ay")
     assert not any(isinstance(intent, Accept) for intent in intents) and keys.draft == "caay"
     intents = keys.press([ENTER], 2.0)
     assert sent(intents) == ["caay"] and intents[-1] == RunCommand("next")
-    keys.prompt_shown(asked, 3.0)  # type: ignore[arg-type]  # the same
+    keys.prompt_shown(asked, 3.0)
     assert any(isinstance(intent, Accept) for intent in keys.press(["a"], 4.0 + MIN_READING_TIME))
 
 
 def test_while_something_is_asked_nothing_is_begun() -> None:
     keys = interpreter()
-    keys.prompt_shown(prompt(), 1.0)  # type: ignore[arg-type]  # an announcement
+    keys.prompt_shown(prompt(), 1.0)
     keys.press(["p"], 5.0)
     assert keys.draft is None
 
@@ -99,7 +102,7 @@ def test_lines_are_sent_unless_they_are_commands_or_answers() -> None:
     assert lines.enter_line("one\\", 1.0) == []
     assert sent(lines.enter_line("accept", 1.0)) == ["one\naccept"]
     assert printed(lines.enter_line("history", 1.0))[-1] == "3: one accept"
-    lines.prompt_shown(prompt(), 1.0)  # type: ignore[arg-type]  # an announcement
+    lines.prompt_shown(prompt(), 1.0)
     assert printed(lines.enter_line("yes please", 2.0)) == [PHRASES["line.unknown"]]
 
 

@@ -105,7 +105,8 @@ def main(
         _print_agents()
         return 0
     if command is not None and agent is not None:  # the first argument of that command
-        agent, arguments = None, (agent, *arguments)
+        arguments = (agent, *arguments)
+        agent = None
     known = _choose_agent(agent, command)
     silence_logging()
     try:
@@ -228,6 +229,7 @@ class _Desk:
         self._requests: SimpleQueue[str | None] = SimpleQueue()
         self._source = source
         self._on_turn_end = on_turn_end
+        self._heard_ends = threading.Semaphore(0)  # one for each turn whose end was told
         self._is_busy = False
         self._is_interrupted = False
         self._agent: CodingAgent | None = None
@@ -243,7 +245,10 @@ class _Desk:
             replies=replies,
         )
         self.terminal.enable_writing(
-            self._take_request, on_interrupt=self._handle_interrupt, on_input_end=lambda: self._requests.put(None)
+            self._take_request,
+            on_interrupt=self._handle_interrupt,
+            on_input_end=lambda: self._requests.put(None),
+            on_session_end=self._heard_ends.release,
         )
 
     def run(self, agent: CodingAgent) -> int:
@@ -260,6 +265,7 @@ class _Desk:
         finally:
             agent.cancel()
             self._requests.put(None)
+            self._heard_ends.release()
             agent.close()
             worker.join(10)
 
@@ -313,6 +319,7 @@ class _Desk:
         except AaepError as error:
             self.terminal.print_soon(str(error))
             return 1
+        self._heard_ends.acquire(timeout=_CONNECT_TIMEOUT)  # what follows is said after it
         return self._report(agent, result)
 
     def _report(self, agent: CodingAgent, result: TurnResult) -> int | None:

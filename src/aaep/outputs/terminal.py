@@ -127,6 +127,7 @@ class Terminal:
         self._on_request: Callable[[str], None] | None = None
         self._on_interrupt: Callable[[], bool] | None = None
         self._on_input_end: Callable[[], None] | None = None
+        self._on_session_end: Callable[[], None] | None = None
 
     def enable_writing(
         self,
@@ -134,17 +135,20 @@ class Terminal:
         *,
         on_interrupt: Callable[[], bool],
         on_input_end: Callable[[], None],
+        on_session_end: Callable[[], None],
     ) -> None:
         """
         Let the person write to the agent while nothing is asked, before :meth:`run`.
 
         ``on_request`` is called with what was written. ``on_interrupt`` is called for Ctrl-C, and returns whether to
-        go on all the same; ``on_input_end`` when nothing more can be written. None of them may wait.
+        go on all the same; ``on_input_end`` when nothing more can be written, and ``on_session_end`` when the end of
+        a session was told. None of them may wait.
         """
         self.interpreter.composer = Composer(lines=self._input_source.is_line_based)
         self._on_request = on_request
         self._on_interrupt = on_interrupt
         self._on_input_end = on_input_end
+        self._on_session_end = on_session_end
 
     def print_soon(self, text: str) -> None:
         """Print a line, from any thread."""
@@ -355,8 +359,11 @@ class Terminal:
             self._on_event(event)
         for announcement in self._presenter.present(event, now):
             self._enqueue(announcement, now)
-        if self._once and CORE_EVENTS.get(event.type) in TERMINAL:
-            self._request_exit(0)
+        if CORE_EVENTS.get(event.type) in TERMINAL:
+            if self._on_session_end is not None:
+                self._on_session_end()
+            if self._once:
+                self._request_exit(0)
 
     def _handle_other_session(self, event: Envelope) -> None:
         """Say that another session asks something; everything else of it is left out (SEC-009)."""
