@@ -47,6 +47,7 @@ TASK_PAGES = tuple(
         "security",
         "conformance",
         "traces",
+        "coding-agents",
     )
 )
 ALONE = (*TASK_PAGES[:6], "docs/security.md")  # their blocks need no second process

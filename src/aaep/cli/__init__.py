@@ -23,6 +23,7 @@ __all__ = ["SUMMARIES", "main"]
 # The first sentence of each command's help, for the list of them.
 SUMMARIES: Final = {
     "capture": "Record the agent at URL: every message in both directions, one JSON object on each line.",
+    "code": "Work with a coding agent by ear: hear what it does, and decide what it may.",
     "conformance": "Judge a producer, a subscriber or a recording by the rules.",
     "demo": "Listen to a scripted bank assistant at work.",
     "doctor": "Say what works on this machine: transports, identity, journal, speech, braille, browser.",

@@ -10,8 +10,7 @@ from contextlib import suppress
 from functools import partial
 from pathlib import Path
 from queue import Empty, Queue
-from types import TracebackType
-from typing import Any, Final, Self
+from typing import Any, Final
 
 import click
 
@@ -23,14 +22,14 @@ from ..presentation.announce import Announcement
 from ..producer.producer import Producer
 from ..protocol.attend_extension import ATTEND
 from ..protocol.messages import Capabilities
-from ..recording.capture import LineFile
 from ..subscriber.subscriber import Subscriber
 from ..testing import Listener
 from ..text.phrases import PHRASES
 from ..transports.base import UnprotectedAddress
 from ..version import __version__
-from ._command import AaepCommand, CannotRun, FiniteRange, to_printable
+from ._command import AaepCommand, CannotRun, FiniteRange
 from ._demo_agent import DEMO_SCENARIOS, run_scenario
+from ._recording import Recording
 
 __all__ = ["main"]
 
@@ -91,7 +90,7 @@ def main(scenario: str, answer: str | None, listen: str, capture: Path | None, p
         pace = 1.0 if answer in (None, "remote") else 0.0
     try:
         with (
-            _Recording(capture) as recording,
+            Recording(capture, source="aaep demo") as recording,
             Producer(
                 "bank-assistant",
                 name="Bank Assistant",
@@ -116,7 +115,7 @@ def main(scenario: str, answer: str | None, listen: str, capture: Path | None, p
         raise CannotRun(str(error)) from error
 
 
-def _run_unattended(producer: Producer, scenario: str, pace: float, answer: str, recording: _Recording) -> int:
+def _run_unattended(producer: Producer, scenario: str, pace: float, answer: str, recording: Recording) -> int:
     """Run a scenario without the terminal: ``answer`` or another reader decides, and a listener prints and records."""
     if answer == "remote":
         click.echo("Waiting for a reader that can answer.")
@@ -144,7 +143,7 @@ def _run_unattended(producer: Producer, scenario: str, pace: float, answer: str,
     return 0
 
 
-def _run_interactive(producer: Producer, scenario: str, pace: float, source: Any, recording: _Recording) -> int:
+def _run_interactive(producer: Producer, scenario: str, pace: float, source: Any, recording: Recording) -> int:
     """Run a scenario in a thread, while the person reads and answers in the terminal."""
     if recording.is_wanted:
         recording.begin(Listener(producer, capabilities=_LISTENER_CAPABILITIES), whole=False)
@@ -188,56 +187,6 @@ def _next_announcement(announcements: Queue[Announcement | None]) -> Announcemen
     while True:
         with suppress(Empty):
             return announcements.get(timeout=_SIGNAL_CHECK_INTERVAL)
-
-
-class _Recording:
-    """
-    The file of ``--capture``, for its owner alone. It has whole lines however the demo ends.
-
-    It is opened before the demo begins, so that one that cannot be written is told then, and removed again if
-    nothing was recorded.
-    """
-
-    def __init__(self, path: Path | None) -> None:
-        self.is_wanted = path is not None
-        self._path = path
-        self._file: LineFile | None = None
-        self._listener: Listener | None = None
-        self._is_whole = True
-        self._saved: set[bytes] = set()
-
-    def __enter__(self) -> Self:
-        if self._path is not None:
-            if self._path.is_file():
-                raise CannotRun(f"{to_printable(str(self._path))} is there already. Give another name.")
-            self._file = LineFile(self._path)
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        if self._file is None:
-            return
-        try:
-            self.save()
-        finally:
-            self._file.close()
-        if self._saved:
-            click.echo(f"Recorded in {to_printable(str(self._path))}.")
-
-    def begin(self, listener: Listener, *, whole: bool) -> None:
-        """Record what a listener hears; ``whole`` says that nobody else replies."""
-        self._listener = listener
-        self._is_whole = whole
-
-    def save(self) -> None:
-        """Write what was recorded since the last time."""
-        if self._file is None or self._listener is None:
-            return
-        lines = self._listener.capture_lines(source="aaep demo", whole=self._is_whole)
-        new = [line for line in lines if line not in self._saved]
-        self._file.write(b"".join(new))  # with one call, so that no signal comes between two lines
-        self._saved.update(new)
 
 
 def _wait_for_reader(producer: Producer) -> None:

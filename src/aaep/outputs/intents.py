@@ -20,6 +20,7 @@ __all__ = [
     "Response",
     "RunCommand",
     "SendAnswer",
+    "SendRequest",
 ]
 
 Command = Literal["more", "repeat", "next", "back", "forward", "quiet", "verbosity", "quit", "help"]
@@ -78,4 +79,10 @@ class Echo(msgspec.Struct, frozen=True):
     text: str
 
 
-Intent = Accept | Reject | RefuseAndQuit | SendAnswer | RequestTime | RunCommand | PrintLine | Echo
+class SendRequest(msgspec.Struct, frozen=True):
+    """Send what a person wants an agent to do next."""
+
+    text: str
+
+
+Intent = SendRequest | Accept | Reject | RefuseAndQuit | SendAnswer | RequestTime | RunCommand | PrintLine | Echo

@@ -35,6 +35,7 @@ from ..protocol.fields import get_member
 from ..text.phrases import PHRASES, ensure_full_stop, truncate_with_notice
 from ..text.sanitize import sanitize, truncate
 from .answers import MAX_RESPONSE_LENGTH, available_response_kinds, describe_expected_answer, parse_answer
+from .composer import Composer
 from .intents import (
     Accept,
     Command,
@@ -135,6 +136,7 @@ class InputInterpreter:
         self._armed_at = -math.inf
         self._is_leaving = False  # quitting waits for the second key
         self._draft: str | None = None  # an answer that is being typed
+        self.composer: Composer | None = None  # where the person can write to the agent
         self._extended_tokens: set[str] = set()  # of prompts for which more time was requested
         self._pressed_at: dict[str, float] = {}
         self._last_notice = ("", float("-inf"))  # its text and time
@@ -161,8 +163,15 @@ class InputInterpreter:
 
     @property
     def draft(self) -> str | None:
-        """The answer as typed so far, None while none is being typed."""
+        """The answer, or the line to the agent, as typed so far; None while nothing is being typed."""
+        if self.composer is not None and self.composer.is_active:
+            return self.composer.line
         return self._draft
+
+    @property
+    def is_composing(self) -> bool:
+        """Whether the person writes to the agent, so that prompts have to wait."""
+        return self.composer is not None and self.composer.is_active
 
     @property
     def next_deadline(self) -> float | None:
@@ -176,8 +185,8 @@ class InputInterpreter:
         return 0.0 if shown_prompt is None else max(0.0, shown_prompt.deadline - now)
 
     def is_answering_other(self, token: str) -> bool:
-        """Whether input answers another prompt than this one."""
-        return self._current is not None and self._current.prompt.prompt != token
+        """Whether input answers another prompt than this one, or none because something is being written."""
+        return self.is_composing or (self._current is not None and self._current.prompt.prompt != token)
 
     def has_heard_all(self, token: str) -> bool:
         """Whether an open prompt was printed in full, so that it can be accepted (C-22)."""
@@ -192,7 +201,9 @@ class InputInterpreter:
     def help_text(self) -> str:
         """Return the help for keys or for lines."""
         unit = "line" if self.is_line_based else "key"
-        names = _HELP_LINES if self.is_line_based else _HELP_KEYS
+        names = [*(_HELP_LINES if self.is_line_based else _HELP_KEYS)]
+        if self.composer is not None:
+            names = [*self.composer.help_names(), *names]
         return " ".join(PHRASES[name].format(unit) for name in names)
 
     # -- prompts ---------------------------------------------------------------------------
@@ -322,6 +333,8 @@ class InputInterpreter:
 
     def press(self, keys: Sequence[str], now: float) -> list[Intent]:
         """Interpret the keys that arrived at once, usually one."""
+        if self.is_composing:
+            return self._compose(keys, now)
         if len(keys) > 1 and self._draft is None and not self._is_answer_start(keys[0]):
             is_held_down = all(self._record_key_press(key, now) for key in keys)
             if is_held_down and not (self._is_armed or self._is_leaving):
@@ -335,6 +348,18 @@ class InputInterpreter:
             # A line break inside a pasted text does not send it.
             intents += self._handle_key(" " if key == ENTER and number < len(keys) else key, now)
         return intents
+
+    def _compose(self, keys: Sequence[str], now: float) -> list[Intent]:
+        """Apply keys to what is being written; prompts that waited come when it was sent or left."""
+        intents: list[Intent] = []
+        for number, key in enumerate(keys, start=1):
+            self._record_key_press(key, now)
+            if self.composer is not None:
+                intents += self.composer.press(key, is_pasted=number < len(keys))
+        return intents if self.is_composing else [*intents, *self._show_waiting()]
+
+    def _show_waiting(self) -> list[Intent]:
+        return [RunCommand("next")] if self._current is None and self._open_prompts else []
 
     def _record_key_press(self, key: str, now: float) -> bool:
         """Record that a key was pressed; return whether it was pressed just before too."""
@@ -351,6 +376,8 @@ class InputInterpreter:
             return self._handle_second_key(key, now, is_repeat=is_repeat)
         if self._is_leaving:
             return [] if is_repeat else self._decide_leaving(key.lower())
+        if self.composer is not None and self.current_prompt is None and key.lower() in (ENTER, "p", "h"):
+            return self.composer.list_history() if key.lower() == "h" else self.composer.begin()
         if key == ENTER:
             return [] if is_repeat else self._handle_enter()
         if self._is_answer_start(key):
@@ -455,7 +482,10 @@ class InputInterpreter:
     # -- lines -----------------------------------------------------------------------------
 
     def enter_line(self, text: str, now: float) -> list[Intent]:
-        """Interpret a whole line: a command, or the answer to a question."""
+        """Interpret a whole line: a command, the answer to a question, or what is written to the agent."""
+        if self.composer is not None and self.composer.is_active:
+            intents = self.composer.enter_line(text)
+            return intents if self.is_composing else [*intents, *self._show_waiting()]
         word = " ".join(text.split()).casefold()
         action = _ACTIONS_BY_WORD.get(word) or _ACTIONS_BY_KEY.get(word)
         if self._is_armed:
@@ -467,6 +497,11 @@ class InputInterpreter:
             return self._decide_leaving({"reject": "r", "close": "q"}.get(action or "", word))
         if action is not None:
             return self._run_action(action, now)
+        if self.composer is not None and word == "history":
+            return self.composer.list_history()
+        if self.composer is not None and (word.startswith("prompt ") or (word and self.current_prompt is None)):
+            has_word = word.startswith("prompt ")  # for a text that is a command word, or while something is asked
+            return self.composer.enter_line(text.strip()[len("prompt ") :] if has_word else text)
         event = self.current_prompt.event if self.current_prompt is not None else None
         if isinstance(event, AwaitingClarification) and word:
             has_prefix = word.startswith("answer ")  # for an answer that is a command word

@@ -42,6 +42,7 @@ from ..runtime.background import Waitable
 from ..subscriber.status import Status
 from ..text.imitation import guard_name
 from ..text.phrases import PHRASES, format_time_left, truncate_with_notice
+from .composer import Composer
 from .intents import (
     Accept,
     Command,
@@ -53,6 +54,7 @@ from .intents import (
     RequestTime,
     RunCommand,
     SendAnswer,
+    SendRequest,
 )
 from .interpreter import InputInterpreter
 from .printer import LinePrinter
@@ -64,6 +66,7 @@ from .stdin import InputSource, NoInput
 __all__ = ["Terminal"]
 
 CLOSE_TIMEOUT: Final = 1.5  # seconds
+INTERRUPTED: Final = 130  # the exit status after Ctrl-C
 _NEXT_VERBOSITY: Final[Mapping[Verbosity, Verbosity]] = {"terse": "normal", "normal": "detailed", "detailed": "terse"}
 
 
@@ -132,6 +135,44 @@ class Terminal:
         self._error: AaepError | None = None
         self._open_tokens: set[str] = set()  # reply tokens of the open prompts
         self._refusals_before_exit: set[str] | None = None  # tokens of what is refused, after which to quit
+        self._on_request: Callable[[str], None] | None = None
+        self._on_interrupt: Callable[[], bool] | None = None
+        self._on_input_end: Callable[[], None] | None = None
+        self._on_session_end: Callable[[], None] | None = None
+
+    def enable_writing(
+        self,
+        on_request: Callable[[str], None],
+        *,
+        on_interrupt: Callable[[], bool],
+        on_input_end: Callable[[], None],
+        on_session_end: Callable[[], None],
+    ) -> None:
+        """
+        Let the person write to the agent while nothing is asked, before :meth:`run`.
+
+        ``on_request`` is called with what was written. ``on_interrupt`` is called for Ctrl-C, and returns whether to
+        go on all the same; ``on_input_end`` when nothing more can be written, and ``on_session_end`` when the end of
+        a session was told. None of them may wait.
+        """
+        self.interpreter.composer = Composer(lines=self._input_source.is_line_based)
+        self._on_request = on_request
+        self._on_interrupt = on_interrupt
+        self._on_input_end = on_input_end
+        self._on_session_end = on_session_end
+
+    def print_soon(self, text: str) -> None:
+        """Print a line, from any thread."""
+
+        def print_line() -> None:
+            self._printer.print_line(text)
+            self._reprint_draft()
+
+        self._call_soon(print_line)
+
+    def end_soon(self, status: int = 0) -> None:
+        """End :meth:`run` with an exit status, from any thread, after what was scheduled before."""
+        self._call_soon(lambda: self._request_exit(status))
 
     # -- the loop --------------------------------------------------------------------------
 
@@ -238,7 +279,12 @@ class Terminal:
             reader.close()
 
     def _handle_signal(self, status: int) -> None:
-        self._call_soon(lambda: self._request_exit(status))
+        self._call_soon(lambda: self._end_for_signal(status))
+
+    def _end_for_signal(self, status: int) -> None:
+        goes_on = status == INTERRUPTED and self._on_interrupt is not None and self._on_interrupt()
+        if not goes_on:
+            self._request_exit(status)
 
     def _request_exit(self, status: int) -> None:
         self._exit_status = status if self._exit_status is None else self._exit_status
@@ -330,8 +376,11 @@ class Terminal:
             self._on_event(event)
         for announcement in self._presenter.present(event, now):
             self._enqueue(announcement, now)
-        if self._once and CORE_EVENTS.get(event.type) in TERMINAL:
-            self._request_exit(0)
+        if CORE_EVENTS.get(event.type) in TERMINAL:
+            if self._on_session_end is not None:
+                self._on_session_end()
+            if self._once:
+                self._request_exit(0)
 
     def _handle_other_session(self, event: Envelope) -> None:
         """Say that another session asks something; everything else of it is left out (SEC-009)."""
@@ -496,6 +545,8 @@ class Terminal:
             self._request_exit(0)
             return
         self._printer.print_line(f"{PHRASES['input.ended']} {PHRASES['prompts.shown']}")
+        if self._on_input_end is not None:
+            self._on_input_end()
         if self.interpreter.can_reply:
             self._disable_replies()
             self._send(lambda reader: reader.renegotiate(replies=False))  # CF-035: the producer must not wait for us
@@ -509,6 +560,9 @@ class Terminal:
                 self._printer.echo(intent.text)
             elif isinstance(intent, RunCommand):
                 self._run_command(intent.command)
+            elif isinstance(intent, SendRequest):
+                if self._on_request is not None:
+                    self._on_request(intent.text)
             elif isinstance(intent, RefuseAndQuit):
                 self._refuse_and_quit(intent.prompts)
             else:

@@ -1,0 +1,603 @@
+"""
+One turn of a coding agent, told and asked as one session: from a person's prompt until the agent has stopped.
+
+Three kinds of threads meet here. The one that reads hands over what arrived, in order, and never waits. The teller
+turns it into events, and may have to wait, for readers or for a question to be answered. Each request of the agent
+has a thread of its own, which waits for the person.
+
+Whatever is not a clear yes is a no: to refuse is what every path here does that was not meant to allow.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import logging
+import threading
+from collections import Counter
+from collections.abc import Callable, Mapping
+from concurrent.futures import Future
+from queue import SimpleQueue
+from typing import Any, Final, Literal, Protocol
+
+from ..errors import AaepError, LocalProtocolError
+from ..producer.output import Output
+from ..producer.questions import Answer, Ask
+from ..producer.session import Session
+from ..producer.tool_call import Call
+from ..text.invisible import spell_invisible
+from ..text.phrases import PHRASES
+from ..text.sanitize import truncate
+from .acp_messages import AgentGone, RequestId
+from .acp_questions import HARMLESS, PermissionOptions, Proposal, describe_call
+from .acp_rules import AllowRule, find_rule
+
+__all__ = ["ToolFailed", "Turn", "TurnHost"]
+
+_log: Final = logging.getLogger("aaep.adapters")
+
+ASK_TIMEOUT: Final = 86_400  # seconds; the longest there is, since no agent gives up earlier
+MAX_QUESTION_BYTES: Final = 16_384
+MAX_WARNING_LENGTH: Final = 2000  # characters of what ran, in a warning
+_ANSWER_TIMEOUT: Final = 2.0  # seconds for the open requests to be answered before the turn is cancelled
+_DROPPED: Final = frozenset(
+    """user_message_chunk usage_update available_commands_update session_info_update compaction_update
+    compaction_summary_chunk plan_removed""".split()
+)
+
+Update = Mapping[str, Any]
+
+
+class ToolFailed(Exception):
+    """The agent says that a tool of its own failed."""
+
+
+class TurnHost(Protocol):
+    """What a turn needs of the agent whose turn it is."""
+
+    @property
+    def name(self) -> str:
+        """The name of the agent, as rules use it."""
+
+    @property
+    def cwd(self) -> str:
+        """The folder that it works in."""
+
+    @property
+    def mode(self) -> str:
+        """The mode that the agent works in."""
+
+    @property
+    def rules(self) -> tuple[AllowRule, ...]:
+        """What the person allows without being asked."""
+
+    @property
+    def allows_unasked(self) -> bool:
+        """Whether what runs unasked does not stop the turn."""
+
+    @property
+    def counts(self) -> Counter[str]:
+        """How often something was left out."""
+
+    def is_sandboxed(self, kind: str) -> bool:
+        """Whether the agent runs this kind of tool where it can change nothing."""
+
+    def send_cancel(self) -> None:
+        """Tell the agent to stop."""
+
+    def change_mode(self, mode: str) -> tuple[str, bool]:
+        """Note that the agent is in another mode; return its title, and whether the agent asks in it."""
+
+    def restore_mode(self) -> None:
+        """Have the agent ask again."""
+
+
+class Turn:
+    """
+    What happens between a prompt and its end.
+
+    ``session`` is open already. :meth:`update` and the ``prepare`` methods are called on the thread that reads.
+    """
+
+    def __init__(self, session: Session, host: TurnHost) -> None:
+        self.session = session
+        self.unasked: list[str] = []  # what ran although nobody was asked
+        self.refusals = 0
+        self.is_cancelling = False
+        self.has_failed = False  # something in this program
+        self._host = host
+        self._jobs: SimpleQueue[Callable[[], None] | None] = SimpleQueue()
+        self._lock = threading.Condition()
+        self._asks: dict[RequestId, Ask | None] = {}  # of open requests; None before it is asked
+        self._withdrawn: set[RequestId] = set()
+        self._decisions: dict[str, Literal["asked", "granted", "refused", "harmless"]] = {}  # by tool call
+        self._calls: dict[str, Call] = {}
+        self._told: set[str] = set()  # tool calls whose end was told
+        self._output: Output | None = None
+        self._output_id: Any = None
+        self._teller = threading.Thread(target=self._run_jobs, name="aaep-acp-tell", daemon=True)
+        self._teller.start()
+
+    # -- the teller --------------------------------------------------------------------------
+
+    def _run_jobs(self) -> None:
+        while (job := self._jobs.get()) is not None:
+            try:
+                job()
+            except Exception:
+                if self.session.is_open:  # else a reader ended it meanwhile, and there is nobody to tell
+                    self._handle_fault()
+
+    def _handle_fault(self) -> None:
+        """Something here failed, so what the agent does may go unnoticed: it is stopped."""
+        _log.exception("A message of the coding agent could not be told.")
+        self.has_failed = True
+        self.cancel_soon()
+
+    def _post(self, function: Callable[[], Any]) -> Future[Any]:
+        """Have a function called by the teller, after all that came before."""
+        future: Future[Any] = Future()
+
+        def run() -> None:
+            try:
+                future.set_result(function())
+            except BaseException as error:
+                future.set_exception(error)
+
+        self._jobs.put(run)
+        return future
+
+    # -- what the agent tells ------------------------------------------------------------------
+
+    def update(self, update: Update, tool: Mapping[str, Any] | None, *, is_own: bool) -> None:
+        """Tell an update; ``tool`` is all that is known of its tool call, ``is_own`` is false for another session."""
+        kind = update.get("sessionUpdate")
+        if tool is not None:
+            status = update.get("status")
+            if status in ("completed", "failed"):
+                self._jobs.put(lambda: self._tell_tool_end(str(update["toolCallId"]), tool, status == "completed"))
+        elif not is_own:
+            self._host.counts["other session"] += 1
+        elif kind == "agent_message_chunk":
+            self._jobs.put(lambda: self._say(update))
+        elif kind == "agent_thought_chunk":
+            self._jobs.put(self._tell_thinking)
+        elif kind in ("plan", "plan_update"):
+            self._jobs.put(lambda: self._tell_plan(update))
+        elif kind == "current_mode_update":
+            self._jobs.put(lambda: self._tell_mode(update.get("currentModeId")))
+        elif kind == "config_option_update":
+            self._jobs.put(lambda: self._tell_options(update.get("configOptions")))
+        elif kind == "notice":
+            self._jobs.put(lambda: self._tell_notice(update))
+        elif kind == "subagent_update":
+            self._jobs.put(lambda: self._tell_subagent(update))
+        elif kind not in _DROPPED:
+            self._host.counts["unknown update"] += 1
+
+    def _say(self, update: Update) -> None:
+        text = _read_text(update.get("content"))
+        if not text:
+            self._host.counts["unreadable content"] += 1
+            return
+        message_id = update.get("messageId")
+        if self._output is not None and message_id != self._output_id:
+            self._end_output()
+        if self._output is None:
+            self._output = self.session.output(content_type="text/markdown")
+            self._output_id = message_id
+        self._output.write(text)
+
+    def _end_output(self) -> None:
+        if self._output is not None:
+            output, self._output = self._output, None
+            output.close()
+
+    def _tell_thinking(self) -> None:
+        self._end_output()
+        if self.session.state != "thinking":
+            with self.session.thinking():
+                pass
+
+    def _tell_plan(self, update: Update) -> None:
+        self._end_output()
+        plan = update.get("plan")
+        entries = update.get("entries") or (plan.get("entries") if isinstance(plan, dict) else None)
+        steps = [entry for entry in entries if isinstance(entry, dict)] if isinstance(entries, list) else []
+        if not steps:
+            return
+        done = sum(entry.get("status") == "completed" for entry in steps)
+        current = next((entry.get("content") for entry in steps if entry.get("status") == "in_progress"), None)
+        description = current if isinstance(current, str) and current.strip() else None
+        self.session.progress(100 * done / len(steps), step=done, total=len(steps), description=description)
+
+    def _tell_mode(self, mode: Any) -> None:
+        if not isinstance(mode, str):
+            return
+        title, asks = self._host.change_mode(mode)
+        self._end_output()
+        if asks:
+            self._tell_state(PHRASES["code.mode"].format(title))
+            return
+        warning = PHRASES["code.mode.unasked"].format(title)
+        if self._host.allows_unasked:
+            self.session.write(warning)
+            return
+        self.session.write(f"{warning} {PHRASES['code.mode.back']}")
+        self._host.restore_mode()
+
+    def _tell_options(self, options: Any) -> None:
+        """Some agents tell of another mode among their other settings, which are nobody's concern here."""
+        for option in options if isinstance(options, list) else ():
+            if isinstance(option, dict) and option.get("category") == "mode" and option.get("id") == "mode":
+                mode = option.get("currentValue")
+                if mode != self._host.mode:
+                    self._tell_mode(mode)
+
+    def _tell_state(self, summary: str) -> None:
+        with self.session.deciding(summary) if self.session.state == "thinking" else self.session.thinking(summary):
+            pass
+
+    def _tell_notice(self, update: Update) -> None:
+        text = _read_text(update.get("content")) or update.get("message") or update.get("text")
+        if isinstance(text, str) and text.strip():
+            self._end_output()
+            self.session.write(text)
+
+    def _tell_subagent(self, update: Update) -> None:
+        name = next((update[key] for key in ("title", "name") if isinstance(update.get(key), str)), "")
+        status = update.get("status")
+        if name and isinstance(status, str):
+            self._end_output()
+            told = PHRASES["code.subagent"].format(truncate(name, 80), status.replace("_", " "))
+            self.session.progress(description=told)
+
+    # -- tools -----------------------------------------------------------------------------------
+
+    def _tell_tool_end(self, ident: str, tool: Mapping[str, Any], is_success: bool) -> None:
+        self._end_output()
+        call = self._calls.pop(ident, None)
+        if call is not None:
+            self._told.add(ident)
+            call.end(None if is_success else ToolFailed())
+            return
+        decision = self._decisions.get(ident)
+        if ident in self._told or decision == "harmless":
+            return
+        proposal = _describe(tool, self._host.cwd)
+        if decision == "refused":
+            if is_success and (proposal is None or proposal.nature not in HARMLESS):
+                self._told.add(ident)
+                self._warn("code.despite", proposal)
+            return
+        self._told.add(ident)  # what ends while it is still being asked about did not wait
+        if proposal is not None and decision is None and self._may_run_unasked(proposal):
+            if proposal.nature != "switch_mode":  # of which the mode itself tells
+                self._tell_harmless(proposal, proposal.label, is_success=is_success)
+        else:
+            self._warn("code.unasked" if is_success else "code.unasked.failed", proposal)
+
+    def _may_run_unasked(self, proposal: Proposal) -> bool:
+        """Whether a call changes nothing that a person would want to be asked about."""
+        return proposal.nature in HARMLESS or proposal.nature == "switch_mode" or self._host.is_sandboxed(proposal.kind)
+
+    def _tell_harmless(self, proposal: Proposal, summary: str, *, is_success: bool) -> None:
+        call = self.session.tool(proposal.tool, risk="low", irreversible=False, summary=summary)
+        call.begin()
+        call.end(None if is_success else ToolFailed())
+
+    def _warn(self, phrase: str, proposal: Proposal | None) -> None:
+        """Tell what nobody agreed to, which cannot be told as a tool (TOOL-002), and stop the turn."""
+        action = PHRASES["code.undescribed"] if proposal is None else proposal.action
+        told = truncate(spell_invisible(action), MAX_WARNING_LENGTH)
+        self.unasked.append(told)
+        may_go_on = self._host.allows_unasked and phrase != "code.despite"
+        if not may_go_on:
+            self.cancel_soon()
+        text = PHRASES[phrase].format(told)
+        self.session.write(text if may_go_on else f"{text} {PHRASES['code.stopping']}")
+
+    # -- permissions -----------------------------------------------------------------------------
+
+    def prepare_permission(
+        self, request_id: RequestId, ident: str, tool: Mapping[str, Any], options: PermissionOptions
+    ) -> Callable[[], Any]:
+        """Return the function that asks the person and returns the answer for the agent."""
+        self._decisions[ident] = "asked"
+        self._open_request(request_id)
+        question = self._post(lambda: self._put_permission(request_id, tool, options))
+
+        def decide() -> Any:
+            is_granted = False
+            try:
+                is_granted = self._decide(ident, tool, question)
+            except Exception:  # a bug here, or what cannot be told: a no in any case
+                if self.session.is_open:
+                    self._handle_fault()
+            finally:
+                self._close_request(request_id)
+            if is_granted:
+                return options.grant()
+            self.refusals += 1
+            self._decisions[ident] = "refused"
+            return options.cancel() if self.is_cancelling else options.refuse()
+
+        return decide
+
+    def _put_permission(
+        self, request_id: RequestId, tool: Mapping[str, Any], options: PermissionOptions
+    ) -> tuple[Proposal, Ask | None] | None:
+        """Ask, by the teller; return None for what is refused at once, and no question for what a rule allows."""
+        self._end_output()
+        if self.is_cancelling or request_id in self._withdrawn:
+            return None
+        proposal = _describe(tool, self._host.cwd)
+        if proposal is None:
+            self.session.write(PHRASES["code.unreadable"].format(""))
+            return None
+        if options.allow_once is None:
+            self.session.write(PHRASES["code.unofferable"].format(proposal.label))
+            return None
+        if find_rule(self._host.rules, proposal, self._host.name) is not None:
+            return proposal, None
+        if len(spell_invisible(proposal.action).encode()) > MAX_QUESTION_BYTES:
+            self.session.write(PHRASES["code.too_long"].format(proposal.label))
+            return None
+        try:
+            ask = self.session.confirm(
+                proposal.action,
+                proposal.consequence,
+                tool=proposal.tool,
+                risk=proposal.risk,
+                irreversible=proposal.is_irreversible,
+                reversibility=proposal.reversibility,
+                timeout=ASK_TIMEOUT,
+            )
+        except LocalProtocolError:
+            self.session.write(PHRASES["code.unreadable"].format(proposal.label))
+            return None
+        self._note_ask(request_id, ask)
+        return proposal, ask
+
+    def _decide(self, ident: str, tool: Mapping[str, Any], question: Future[Any]) -> bool:
+        """Wait for the person, and return whether the call may run; it was announced then."""
+        put = question.result()
+        if put is None:
+            return False
+        proposal, ask = put
+        if ask is None:  # the person's own rule says that it is harmless
+            call = self.session.tool(
+                proposal.tool,
+                risk="low",
+                irreversible=False,
+                summary=PHRASES["code.ruled"].format(proposal.label),
+            )
+        elif self._wait_for_yes(ask):
+            call = self.session.tool(
+                proposal.tool,
+                risk=proposal.risk,
+                irreversible=proposal.is_irreversible,
+                ask=ask,
+                summary=proposal.label,
+            )
+        else:
+            return False
+        call.begin()
+        with self._lock:
+            earlier = self._calls.pop(ident, None)
+            self._calls[ident] = call
+            self._decisions[ident] = "granted"
+        if earlier is not None:  # the same call was asked about twice, and nothing was told of the first
+            earlier.end(TimeoutError())
+        if self.is_cancelling:
+            call.end(ToolFailed())
+            self._calls.pop(ident, None)
+            return False
+        return True
+
+    def _wait_for_yes(self, ask: Ask) -> bool:
+        answer = ask.wait()
+        return answer.granted and answer.outcome == "accepted" and not self.is_cancelling
+
+    # -- forms -----------------------------------------------------------------------------------
+
+    def prepare_form(self, request_id: RequestId, params: Mapping[str, Any]) -> Callable[[], Any]:
+        """Return the function that asks the questions of a form, one after another."""
+        ident = params.get("toolCallId")
+        if isinstance(ident, str):
+            self._decisions[ident] = "harmless"  # a tool that only asks
+        self._open_request(request_id)
+
+        def fill_in() -> Any:
+            try:
+                content = self._fill_in(request_id, params)
+            except Exception:
+                if self.session.is_open:
+                    _log.exception("A form of the coding agent could not be asked.")
+                content = None
+            finally:
+                self._close_request(request_id)
+            if content is None:
+                return {"action": "cancel" if self.is_cancelling else "decline"}
+            return {"action": "accept", "content": content}
+
+        return fill_in
+
+    def _fill_in(self, request_id: RequestId, params: Mapping[str, Any]) -> dict[str, Any] | None:
+        """Return the answers, None if one that is needed was not given."""
+        schema = params.get("requestedSchema")
+        properties = schema.get("properties") if isinstance(schema, dict) else None
+        if params.get("mode", "form") != "form" or not isinstance(properties, dict):
+            return None
+        required = schema.get("required") if isinstance(schema, dict) else None
+        message = params.get("message") if isinstance(params.get("message"), str) else ""
+        content: dict[str, Any] = {}
+        for name, field in properties.items():
+            if not isinstance(field, dict):
+                return None
+            is_answered, value = self._ask_field(request_id, _join(message, field.get("title") or name), field)
+            if is_answered:
+                content[name] = value
+            elif not isinstance(required, list) or name in required or self.is_cancelling:
+                return None
+            message = ""  # it was heard
+        return content
+
+    def _ask_field(self, request_id: RequestId, question: str, field: Mapping[str, Any]) -> tuple[bool, Any]:
+        """Ask for one field of a form; return whether there is an answer, and the answer."""
+        choices = _read_choices(field)
+        if field.get("type") == "array":
+            return self._ask_several(request_id, question, _read_choices(field.get("items")))
+        if choices:
+            answer = self._clarify(request_id, question, choices={value: label for value, label in choices})
+        elif field.get("type") == "boolean":
+            answer = self._clarify(request_id, question, kinds=["yes_no"])
+        elif field.get("type") in ("number", "integer"):
+            answer = self._clarify(request_id, question, kinds=["numeric"])
+        else:
+            answer = self._clarify(request_id, question, kinds=["freetext"])
+        if answer is None or answer.outcome != "answered":
+            return False, None
+        value = answer.response
+        if field.get("type") == "integer":
+            if value != int(value):
+                return False, None
+            value = int(value)
+        return True, value
+
+    def _ask_several(
+        self, request_id: RequestId, question: str, choices: list[tuple[str, str]]
+    ) -> tuple[bool, list[str]]:
+        """Ask for each choice whether it is wanted."""
+        chosen: list[str] = []
+        for value, label in choices:
+            answer = self._clarify(request_id, _join(question, label), kinds=["yes_no"])
+            if answer is None or answer.outcome != "answered":
+                return False, []
+            if answer.response is True:
+                chosen.append(value)
+            question = ""  # it was heard
+        return bool(choices), chosen
+
+    def _clarify(self, request_id: RequestId, question: str, **options: Any) -> Answer | None:
+        def put() -> Ask | None:
+            self._end_output()
+            if self.is_cancelling or request_id in self._withdrawn:
+                return None
+            ask = self.session.clarify(question, timeout=ASK_TIMEOUT, **options)
+            self._note_ask(request_id, ask)
+            return ask
+
+        ask = self._post(put).result()
+        return None if ask is None else ask.wait()
+
+    # -- open requests ---------------------------------------------------------------------------
+
+    def _open_request(self, request_id: RequestId) -> None:
+        with self._lock:
+            self._asks[request_id] = None
+
+    def _note_ask(self, request_id: RequestId, ask: Ask) -> None:
+        with self._lock:
+            self._asks[request_id] = ask
+            is_withdrawn = self.is_cancelling or request_id in self._withdrawn
+        if is_withdrawn:
+            ask.withdraw()
+
+    def _close_request(self, request_id: RequestId) -> None:
+        with self._lock:
+            self._asks.pop(request_id, None)
+            self._lock.notify_all()
+
+    def withdraw(self, request_id: RequestId) -> None:
+        """The agent no longer waits for the answer to one of its requests."""
+        with self._lock:
+            self._withdrawn.add(request_id)
+            ask = self._asks.get(request_id)
+        if ask is not None:
+            ask.withdraw()
+
+    # -- the end ---------------------------------------------------------------------------------
+
+    def cancel(self) -> None:
+        """Answer every open request with a no, then tell the agent to stop."""
+        if self._withdraw_all():
+            with self._lock:
+                self._lock.wait_for(lambda: not self._asks, _ANSWER_TIMEOUT)
+            with contextlib.suppress(AgentGone):  # then it has stopped
+                self._host.send_cancel()
+
+    def cancel_soon(self) -> None:
+        """Cancel the turn from a thread on which nothing may be waited for."""
+        threading.Thread(target=self.cancel, name="aaep-acp-cancel", daemon=True).start()
+
+    def _withdraw_all(self) -> bool:
+        """Withdraw all questions, from now on; return False if that was done before."""
+        with self._lock:
+            if self.is_cancelling:
+                return False
+            self.is_cancelling = True
+            asks = [ask for ask in self._asks.values() if ask is not None]
+        for ask in asks:
+            ask.withdraw()
+        return True
+
+    def finish(self, end: Callable[[Session], None]) -> None:
+        """Tell what is still to be told, then end the session by calling ``end``, and the teller with it."""
+        with self._lock:
+            asks = [ask for ask in self._asks.values() if ask is not None]
+            self._withdrawn.update(self._asks)
+        for ask in asks:  # the agent has stopped without waiting for them
+            ask.withdraw()
+
+        def end_session() -> None:
+            if self.session.is_open:
+                self._end_output()
+                end(self.session)
+
+        ended = self._post(end_session)
+        self._jobs.put(None)
+        self._teller.join()
+        try:
+            ended.result()
+        except AaepError:
+            if self.session.is_open:
+                self.session.fail(PHRASES["code.stop.fault"], category="permanent")
+
+
+def _describe(tool: Mapping[str, Any], cwd: str) -> Proposal | None:
+    """Return what a call would do, None if that cannot be told."""
+    try:
+        return describe_call(tool, cwd)
+    except LocalProtocolError:
+        return None
+
+
+def _read_text(content: Any) -> str:
+    """Return the text of a content block; of a link its name and address."""
+    if not isinstance(content, dict):
+        return ""
+    if isinstance(content.get("text"), str):
+        return str(content["text"])
+    if content.get("type") == "resource_link":
+        return " ".join(str(content[key]) for key in ("name", "uri") if isinstance(content.get(key), str))
+    return ""
+
+
+def _read_choices(field: Any) -> list[tuple[str, str]]:
+    """Return the values of a field, and what they are called."""
+    if not isinstance(field, dict):
+        return []
+    for key in ("oneOf", "anyOf"):
+        options = field.get(key)
+        if isinstance(options, list):
+            return [
+                (option["const"], option["title"] if isinstance(option.get("title"), str) else option["const"])
+                for option in options
+                if isinstance(option, dict) and isinstance(option.get("const"), str)
+            ]
+    values = field.get("enum")
+    return [(value, value) for value in values if isinstance(value, str)] if isinstance(values, list) else []
+
+
+def _join(*parts: Any) -> str:
+    return " ".join(part for part in parts if isinstance(part, str) and part.strip())
