@@ -22,7 +22,21 @@ __all__ = [
     "SendAnswer",
 ]
 
-Command = Literal["more", "repeat", "next", "back", "forward", "quiet", "verbosity", "quit", "help"]
+Command = Literal[
+    "more",
+    "repeat",
+    "next",
+    "back",
+    "forward",
+    "quiet",
+    "verbosity",
+    "silence",
+    "pause",
+    "faster",
+    "slower",
+    "quit",
+    "help",
+]
 Response = str | bool | int | float
 
 

@@ -418,6 +418,9 @@ CATALOGUE: Final[Mapping[str, tuple[Phrase, ...]]] = {
         Phrase("quiet.hear.key", "Press f for the first.", "after that"),
         Phrase("quiet.hear.line", "Write forward for the first.", "after that, where lines are typed"),
         Phrase("verbosity", "Verbosity: {0}.", "how much is said was changed", ("terse",)),
+        Phrase("speech.paused", "Speech is paused.", "the pause key; it is printed only"),
+        Phrase("speech.nothing", "Nothing is being spoken.", "the pause key, and nothing is being spoken"),
+        Phrase("speech.rate", "{0} words a minute.", "speech was made faster or slower", ("240",)),
         Phrase("asking_time", "Asking for {0}.", "more time is asked for", ("10 minutes",)),
         Phrase("sending.accept", "Sending: accept.", "an answer is sent"),
         Phrase("sending.reject", "Sending: refuse.", "an answer is sent"),
@@ -453,6 +456,16 @@ CATALOGUE: Final[Mapping[str, tuple[Phrase, ...]]] = {
             "help.lines.history",
             "Back and forward go through what was said. Repeat twice says all of it. Quiet is do not disturb.",
             "help, where lines are typed",
+        ),
+        Phrase(
+            "help.speech",
+            "Space stops speech, p pauses it and goes on, the full stop is faster, the comma slower.",
+            "help, where speech is on",
+        ),
+        Phrase(
+            "help.speech.lines",
+            "Silence stops speech, pause pauses it and goes on. There are also faster and slower.",
+            "help, where speech is on and lines are typed",
         ),
         Phrase("help.next", "Next goes to the next open prompt.", "help, where lines are typed"),
         Phrase(
@@ -514,6 +527,11 @@ CATALOGUE: Final[Mapping[str, tuple[Phrase, ...]]] = {
             "keys.too_soon",
             "That key came too soon and does not count. Wait a moment, then press it once.",
             "a key came before the prompt can have been read",
+        ),
+        Phrase(
+            "line.too_soon",
+            "That came too soon and does not count. Hear the prompt to its end first.",
+            "a line came while a prompt was being spoken",
         ),
         Phrase("draft.begin", "Write your answer. Enter sends it. Escape leaves it unsent.", "Enter at a question"),
         Phrase("draft.empty", "Nothing was written. Nothing was sent.", "Enter with nothing written"),
