@@ -13,6 +13,8 @@ import click
 from ..errors import AaepError
 from ..outputs.printer import LinePrinter
 from ..outputs.sender import Reader
+from ..outputs.speech import open_speech
+from ..outputs.speech_settings import SpeechSettings
 from ..outputs.stdin import NoInput, detect_input
 from ..outputs.terminal import Terminal
 from ..presentation.announce import Announcement, Preferences
@@ -27,6 +29,7 @@ from ..subscriber.subscriber import Subscriber
 from ..transports.base import ChannelLost, find_transport
 from ._command import AaepCommand, CannotRun, IntegerRange, LanguageTagType, to_json_line
 from ._options import CA_OPTION, CERT_OPTION, TOKEN_OPTION, ClientCertificate, build_connect_options, silence_logging
+from ._speech import speech_options
 
 __all__ = ["main"]
 
@@ -70,6 +73,7 @@ __all__ = ["main"]
     multiple=True,
     help="Ring the terminal's bell for this too. May be repeated.",
 )
+@speech_options
 @click.option("--name", help="What this reader is called at the other end.")
 @click.option("--wait/--no-wait", default=True, help="Whether to wait until there is somebody. Default: wait.")
 @click.option(
@@ -96,6 +100,7 @@ def main(
     states: bool,
     signs: bool,
     bells: tuple[Earcon, ...],
+    speech: SpeechSettings | None,
     name: str | None,
     wait: bool,
     reconnect: str,
@@ -103,7 +108,7 @@ def main(
     """Listen to the agent at URL: whole sentences, one on each line, and keys to answer its prompts.
 
     Keys: a accept, r refuse, m more, s say it again, o next open prompt, b back, f forward, d do not disturb,
-    v verbosity, t more time, q quit, ? help.
+    v verbosity, t more time, q quit, ? help. With --speak also: Space silence, p pause, full stop faster, comma slower.
     Accepting takes a second key if it is risky or cannot be undone, and while several prompts are open. If standard
     input is not a terminal, commands are read from it, one on each line: accept, reject, next, the number of a choice,
     an answer.
@@ -147,6 +152,7 @@ def main(
             session_id=session,
             once=once,
             earcons=bells,
+            outputs=[] if speech is None else [open_speech(speech)],
             on_event=_print_event if as_json else None,
             on_announcement=_print_announcement if announcements else None,
         ).run()
