@@ -55,6 +55,7 @@ lint: setup
 	$(BIN)/python scripts/rules_page.py --check
 	$(BIN)/python scripts/api_page.py --check
 	$(BIN)/python scripts/phrases_page.py --check
+	$(BIN)/python scripts/earcons.py --check
 	$(BIN)/python scripts/lock.py --check
 
 bench: setup
@@ -69,6 +70,7 @@ schemas: setup
 	$(BIN)/python scripts/rules_page.py
 	$(BIN)/python scripts/api_page.py
 	$(BIN)/python scripts/phrases_page.py
+	$(BIN)/python scripts/earcons.py
 
 lock: setup
 	$(BIN)/python scripts/lock.py

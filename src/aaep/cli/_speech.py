@@ -10,6 +10,7 @@ import click
 
 from ..outputs.speech import MAX_RATE, MIN_RATE
 from ..outputs.speech_settings import Punctuation, SpeechSettings
+from ..presentation.earcons import EARCONS
 from ._command import IntegerRange
 
 __all__ = ["speech_options"]
@@ -18,7 +19,7 @@ _DEFAULTS = SpeechSettings()
 
 
 def speech_options(command: Callable[..., Any]) -> Callable[..., Any]:
-    """Add the options of speech to a command, which gets ``speech``: the settings, or None for no speech."""
+    """Add the options of speech to a command, which gets ``speech``, None for no speech, and ``sounds``."""
 
     @click.option("--speak", is_flag=True, help="Speak everything too, with Speech Dispatcher or your screen reader.")
     @click.option(
@@ -42,9 +43,23 @@ def speech_options(command: Callable[..., Any]) -> Callable[..., Any]:
         default=_DEFAULTS.volume,
         help=f"With --speak: -100 to 100. Default: {_DEFAULTS.volume}.",
     )
+    @click.option(
+        "--sound",
+        "sounds",
+        type=click.Choice([*EARCONS, "all"]),
+        multiple=True,
+        help="Play a short sound for this. May be repeated.",
+    )
     @functools.wraps(command)
     def wrapped(
-        *args: Any, speak: bool, speech_rate: int, punctuation: Punctuation, voice: str, volume: int, **options: Any
+        *args: Any,
+        speak: bool,
+        speech_rate: int,
+        punctuation: Punctuation,
+        voice: str,
+        volume: int,
+        sounds: tuple[str, ...],
+        **options: Any,
     ) -> Any:
         settings = SpeechSettings(
             rate=speech_rate,
@@ -53,6 +68,7 @@ def speech_options(command: Callable[..., Any]) -> Callable[..., Any]:
             voice=voice,
             languages=(*options.get("languages", ()), "en"),
         )
-        return command(*args, speech=settings if speak else None, **options)
+        wanted = EARCONS if "all" in sounds else tuple(earcon for earcon in EARCONS if earcon in sounds)
+        return command(*args, speech=settings if speak else None, sounds=wanted, **options)
 
     return wrapped

@@ -13,6 +13,7 @@ import click
 from ..errors import AaepError
 from ..outputs.printer import LinePrinter
 from ..outputs.sender import Reader
+from ..outputs.sounds import SoundPlayer
 from ..outputs.speech import open_speech
 from ..outputs.speech_settings import SpeechSettings
 from ..outputs.stdin import NoInput, detect_input
@@ -101,6 +102,7 @@ def main(
     signs: bool,
     bells: tuple[Earcon, ...],
     speech: SpeechSettings | None,
+    sounds: tuple[Earcon, ...],
     name: str | None,
     wait: bool,
     reconnect: str,
@@ -141,6 +143,7 @@ def main(
 
     silence_logging()
 
+    player = SoundPlayer(sounds)
     try:
         find_transport(url)
         return Terminal(
@@ -152,6 +155,7 @@ def main(
             session_id=session,
             once=once,
             earcons=bells,
+            on_earcon=player.play,
             outputs=[] if speech is None else [open_speech(speech)],
             on_event=_print_event if as_json else None,
             on_announcement=_print_announcement if announcements else None,
@@ -160,6 +164,8 @@ def main(
         raise CannotRun(f"{error} Start the agent or check the address. With --wait it is waited for.") from error
     except AaepError as error:
         raise CannotRun(str(error)) from error
+    finally:
+        player.close()
 
 
 def _print_event(event: Envelope) -> None:

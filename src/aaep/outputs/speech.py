@@ -291,6 +291,8 @@ class SpeechOutput:
 
     def _begin(self, speak: Speak) -> None:
         text = " ".join(sanitize(line) for line in speak.text.split("\n"))
+        if speak.earcon in self.settings.earcons:
+            text = f"{PHRASES[f'earcon.{speak.earcon}']} {text}"
         sentences = [piece for piece in split_at(text, "sentence", speak.announcement.language) if piece.strip()]
         self._current = _Utterance(speak, sentences or [text])
         self._is_paused = False

@@ -6,6 +6,8 @@ from typing import Literal
 
 import msgspec
 
+from ..presentation.earcons import Earcon
+
 __all__ = ["Punctuation", "SpeechSettings"]
 
 Punctuation = Literal["none", "some", "most", "all"]
@@ -20,4 +22,5 @@ class SpeechSettings(msgspec.Struct, frozen=True, kw_only=True):
     punctuation: Punctuation = "some"  # which signs are spoken by name
     spelling: bool = False  # letter by letter
     voice: str = ""  # a name from the server's list; empty for its own choice
+    earcons: tuple[Earcon, ...] = ()  # of which a word is said before what they are about
     languages: tuple[str, ...] = ("en",)  # spoken where there is no voice for a text, the first that has one

@@ -76,7 +76,8 @@ class Terminal:
     ``connect`` returns a reader of the stream, which reports the status of the
     connection to the callback it is given. ``on_event`` is called with every
     event, and then only what is not an event is printed; ``on_announcement`` is
-    called with the announcements that would be printed otherwise. The bell is rung for what ``earcons`` names.
+    called with the announcements that would be printed otherwise. The bell is rung for what ``earcons`` names, and
+    ``on_earcon`` is called with every earcon.
 
     What is printed is presented on ``outputs`` too, such as a voice or a braille display. Where one of them reports
     the ends of utterances, the next announcement begins, and a prompt can be answered, only after that.
@@ -94,6 +95,7 @@ class Terminal:
         once: bool = False,
         earcons: Collection[Earcon] = (),
         outputs: Sequence[Output] = (),
+        on_earcon: Callable[[Earcon], None] | None = None,
         on_event: Callable[[Envelope], None] | None = None,
         on_announcement: Callable[[Announcement, str], None] | None = None,
         clock: Callable[[], float] = time.monotonic,
@@ -111,6 +113,7 @@ class Terminal:
         self._session_id = session_id
         self._once = once
         self._earcons = earcons
+        self._on_earcon = on_earcon
         self._on_event = on_event
         self._on_announcement = on_announcement
         self._clock = clock
@@ -437,8 +440,8 @@ class Terminal:
             prefix = text.removesuffix(announcement.text)
             announcement = self._announce_again(announcement, announcement.timeout)
             text = prefix + announcement.text
-        if self._earcons and (shows_prompt or not announcement.asks):
-            self._ring(choose_earcon(announcement))
+        earcon = choose_earcon(announcement) if shows_prompt or not announcement.asks else None
+        self._ring(earcon)
         with self._without_typeahead(shows_prompt):
             if self._on_announcement is not None:
                 self._on_announcement(announcement, f"{label}{text}")
@@ -460,11 +463,13 @@ class Terminal:
                 self._spoken_prompt = None if is_heard else announcement
                 self._perform_intents(self.interpreter.prompt_shown(announcement, self._clock(), is_heard=is_heard))
         self._reprint_draft()
-        return msgspec.structs.replace(utterance, text=f"{label}{text}", announcement=announcement)
+        return msgspec.structs.replace(utterance, text=f"{label}{text}", announcement=announcement, earcon=earcon or "")
 
     def _ring(self, earcon: Earcon | None) -> None:
         if earcon in self._earcons:
             self._printer.ring()
+        if earcon is not None and self._on_earcon is not None:
+            self._on_earcon(earcon)
 
     def _print_waiting(self, announcement: Announcement, text: str, now: float) -> None:
         """Print that a prompt waits while another one is being answered, which keeps the keys."""

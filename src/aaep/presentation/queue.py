@@ -45,6 +45,7 @@ class Speak(msgspec.Struct, frozen=True):
     announcement: Announcement
     utterance_id: int
     is_own: bool = False  # it was asked for by :meth:`Queue.say`, and is on the page already
+    earcon: str = ""  # the name of its sound, for outputs that say or show a word for it
 
 
 class Stop(msgspec.Struct, frozen=True):

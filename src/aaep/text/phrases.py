@@ -451,6 +451,13 @@ CATALOGUE: Final[Mapping[str, tuple[Phrase, ...]]] = {
         Phrase("may_have_arrived", "It took too long, and may have arrived or not.", "an answer was not confirmed"),
         Phrase("not_connected", "There is no connection yet.", "an answer could not be sent"),
     ),
+    "Words for sounds": (
+        Phrase("earcon.sent", "Sent.", "in place of a sound, where a listener wants a word"),
+        Phrase("earcon.working", "Working.", "in place of a sound, where a listener wants a word"),
+        Phrase("earcon.done", "Finished.", "in place of a sound, where a listener wants a word"),
+        Phrase("earcon.needs-you", "Your turn.", "in place of a sound, where a listener wants a word"),
+        Phrase("earcon.error", "Error.", "in place of a sound, where a listener wants a word"),
+    ),
     "Languages": (
         Phrase("language.en", "English", "the name of a language"),
         Phrase("language.es", "Spanish", "the name of a language"),
