@@ -56,6 +56,7 @@ lint: setup
 	$(BIN)/python scripts/api_page.py --check
 	$(BIN)/python scripts/phrases_page.py --check
 	$(BIN)/python scripts/settings_page.py --check
+	$(BIN)/python scripts/earcons.py --check
 	$(BIN)/python scripts/lock.py --check
 
 bench: setup
@@ -71,6 +72,7 @@ schemas: setup
 	$(BIN)/python scripts/api_page.py
 	$(BIN)/python scripts/phrases_page.py
 	$(BIN)/python scripts/settings_page.py
+	$(BIN)/python scripts/earcons.py
 
 lock: setup
 	$(BIN)/python scripts/lock.py

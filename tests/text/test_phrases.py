@@ -22,7 +22,10 @@ PROTOCOL_WORDS = re.compile(
 )
 
 
-NOT_SAID = {"The tool failed: "}  # by which a sentence of a foreign agent is known
+NOT_SAID = {
+    "The tool failed: ",  # by which a sentence of a foreign agent is known
+    '<s><mark name="',  # markup for a voice
+}
 
 
 def _find_texts(tree: ast.AST) -> Iterator[str]:

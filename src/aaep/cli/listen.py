@@ -17,6 +17,9 @@ from ..outputs.preferences import build_preferences, list_sounds
 from ..outputs.printer import LinePrinter
 from ..outputs.readers import Readers
 from ..outputs.sender import Reader
+from ..outputs.sounds import SoundPlayer
+from ..outputs.speech import open_speech
+from ..outputs.speech_settings import SpeechSettings
 from ..outputs.stdin import NoInput, detect_input
 from ..outputs.terminal import Terminal
 from ..presentation.announce import Announcement
@@ -39,6 +42,7 @@ from ._options import (
     build_all_connect_options,
     silence_logging,
 )
+from ._speech import speech_options
 
 __all__ = ["main"]
 
@@ -84,6 +88,7 @@ DISCOVERED_PATIENCE: Final = 60.0  # seconds without a connection after which on
     multiple=True,
     help="Ring the terminal's bell for this too. May be repeated.",
 )
+@speech_options
 @click.option("--name", help="What this reader is called at the other end.")
 @click.option("--wait/--no-wait", default=True, help="Whether to wait until there is somebody. Default: wait.")
 @click.option(
@@ -111,6 +116,8 @@ def main(
     states: bool | None,
     signs: bool | None,
     bells: tuple[Earcon, ...],
+    speech: SpeechSettings | None,
+    sounds: tuple[Earcon, ...],
     name: str | None,
     wait: bool,
     reconnect: str,
@@ -118,7 +125,7 @@ def main(
     """Listen to the agents at each URL: whole sentences, one on each line, and keys to answer their prompts.
 
     Keys: a accept, r refuse, m more, s say it again, o next open prompt, b back, f forward, d do not disturb,
-    v verbosity, t more time, q quit, ? help.
+    v verbosity, t more time, q quit, ? help. With --speak also: Space silence, p pause, full stop faster, comma slower.
     Accepting takes a second key if it is risky or cannot be undone, and while several prompts are open. If standard
     input is not a terminal, commands are read from it, one on each line: accept, reject, next, the number of a choice,
     an answer.
@@ -187,6 +194,7 @@ def main(
 
     silence_logging()
 
+    player = SoundPlayer(sounds)
     try:
         for url in urls:
             find_transport(url)
@@ -203,6 +211,8 @@ def main(
             do_not_disturb=settings.do_not_disturb,
             max_interruptions_per_minute=settings.limits.interruptions,
             time_extension=settings.time.extension,
+            on_earcon=player.play,
+            outputs=[] if speech is None else [open_speech(speech)],
             on_event=_print_event if as_json else None,
             on_announcement=_print_announcement if announcements else None,
         ).run()
@@ -210,6 +220,8 @@ def main(
         raise CannotRun(f"{error} Start the agent or check the address. With --wait it is waited for.") from error
     except AaepError as error:
         raise CannotRun(str(error)) from error
+    finally:
+        player.close()
 
 
 def _print_event(event: Envelope) -> None:

@@ -9,13 +9,13 @@ announcement queue's part.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Protocol
+from typing import Protocol, runtime_checkable
 
 import msgspec
 
 from ..presentation.queue import Speak
 
-__all__ = ["Finished", "KeyPressed", "Notice", "Output", "OutputEvent"]
+__all__ = ["Adjustable", "Finished", "KeyPressed", "Notice", "Output", "OutputEvent"]
 
 
 class Finished(msgspec.Struct, frozen=True):
@@ -56,3 +56,17 @@ class Output(Protocol):
 
     def close(self) -> None:
         """Stop, and give back what was taken."""
+
+
+@runtime_checkable
+class Adjustable(Protocol):
+    """What an output that speaks can do beside: pause, and speak faster or slower."""
+
+    def pause(self) -> None:
+        """Pause speech where it is."""
+
+    def resume(self) -> None:
+        """Go on with speech that was paused."""
+
+    def change_rate(self, steps: int) -> int:
+        """Speak faster by this many steps, or slower if it is negative; return the rate in words a minute."""

@@ -23,7 +23,21 @@ __all__ = [
     "SendRequest",
 ]
 
-Command = Literal["more", "repeat", "next", "back", "forward", "quiet", "verbosity", "quit", "help"]
+Command = Literal[
+    "more",
+    "repeat",
+    "next",
+    "back",
+    "forward",
+    "quiet",
+    "verbosity",
+    "silence",
+    "pause",
+    "faster",
+    "slower",
+    "quit",
+    "help",
+]
 Response = str | bool | int | float
 
 

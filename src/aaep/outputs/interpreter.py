@@ -14,6 +14,9 @@ the key was pressed can be accepted:
   after another closed by itself: the key could be meant for the other one;
 * a prompt that was shortened is accepted only after its full text was printed (C-22).
 
+Where prompts are spoken, no key counts for one before it was spoken to its end, and one whose speech was stopped
+can be refused, but accepted only after the whole of it was heard.
+
 A prompt that comes while another one is being answered waits: keys never change
 to it by themselves, so that neither a yes nor a no goes to one that was not meant.
 Leaving while prompts are open takes a second key too.
@@ -74,6 +77,7 @@ _KEY_BINDINGS: Final[Mapping[str, str]] = {
     "verbosity": "v",
     "help": "?",
 }
+_SPEECH_KEYS: Final[Mapping[str, str]] = {"silence": " ", "pause": "p", "faster": ".", "slower": ","}
 _ACTIONS_BY_WORD: Final[Mapping[str, str]] = {
     "accept": "accept",
     "reject": "reject",
@@ -90,6 +94,8 @@ _ACTIONS_BY_WORD: Final[Mapping[str, str]] = {
     "help": "help",
 }
 _ACTIONS_BY_KEY: Final[Mapping[str, str]] = {key: action for action, key in _KEY_BINDINGS.items()}
+_SPEECH_ACTIONS_BY_WORD: Final[Mapping[str, str]] = {action: action for action in _SPEECH_KEYS}
+_SPEECH_ACTIONS_BY_KEY: Final[Mapping[str, str]] = {key: action for action, key in _SPEECH_KEYS.items()}
 _COMMANDS_BY_ACTION: Final[Mapping[str, Command]] = {
     "more": "more",
     "repeat": "repeat",
@@ -99,6 +105,10 @@ _COMMANDS_BY_ACTION: Final[Mapping[str, Command]] = {
     "quiet": "quiet",
     "verbosity": "verbosity",
     "help": "help",
+    "silence": "silence",
+    "pause": "pause",
+    "faster": "faster",
+    "slower": "slower",
 }
 _HELP_KEYS: Final = ("help.keys", "help.keys.more", "help.keys.history", "help.second", "help.answer", "help.freetext")
 _HELP_LINES: Final = (
@@ -117,16 +127,21 @@ class _ShownPrompt(msgspec.Struct, eq=False):
     prompt: Announcement  # with all keys that were offered for it so far
     deadline: float
     is_ambiguous: bool = False  # another one is or was just open, and a key could be meant for that
-    is_unheard: bool = False  # it was only said to wait
+    is_unheard: bool = False  # it was only said to wait, or is being spoken
 
 
 class InputInterpreter:
     """Turns the keys or lines of one person, or of a program at a pipe, into intents."""
 
-    def __init__(self, *, lines: bool = False, replies: bool = True, time_extension: float = 2.0) -> None:
+    def __init__(
+        self, *, lines: bool = False, replies: bool = True, time_extension: float = 2.0, speech: bool = False
+    ) -> None:
         self.is_line_based = lines
         self.time_extension = time_extension  # how many times as long is asked for
         self.can_reply = replies
+        self._has_speech = speech
+        self._actions_by_key = {**_ACTIONS_BY_KEY, **(_SPEECH_ACTIONS_BY_KEY if speech else {})}
+        self._actions_by_word = {**_ACTIONS_BY_WORD, **(_SPEECH_ACTIONS_BY_WORD if speech else {})}
         self.answered_prompts: dict[str, _ShownPrompt] = {}  # answered, and still without an outcome
         self._open_prompts: dict[str, _ShownPrompt] = {}  # oldest first
         self._current: _ShownPrompt | None = None  # the one that input answers
@@ -202,15 +217,24 @@ class InputInterpreter:
         """Return the help for keys or for lines."""
         unit = "line" if self.is_line_based else "key"
         names = [*(_HELP_LINES if self.is_line_based else _HELP_KEYS)]
+        if self._has_speech:
+            names.append("help.speech.lines" if self.is_line_based else "help.speech")
         if self.composer is not None:
             names = [*self.composer.help_names(), *names]
         return " ".join(PHRASES[name].format(unit) for name in names)
 
     # -- prompts ---------------------------------------------------------------------------
 
-    def prompt_shown(self, prompt: Announcement, now: float) -> list[Intent]:
-        """Note that a prompt was printed in full, with ``prompt.keys`` offered for it."""
+    def prompt_shown(self, prompt: Announcement, now: float, *, is_heard: bool = True) -> list[Intent]:
+        """
+        Note that a prompt was printed in full, with ``prompt.keys`` offered for it.
+
+        Unless ``is_heard``, it is being spoken, and its keys count after :meth:`prompt_heard` or
+        :meth:`prompt_silenced`.
+        """
         token = prompt.prompt
+        if not is_heard:
+            prompt = msgspec.structs.replace(prompt, keys=_without_accept(prompt.keys))
         if not self.can_reply or token in self.answered_prompts:
             return self.prompt_mentioned(token)
         if prompt.replaces in self._open_prompts:
@@ -219,21 +243,44 @@ class InputInterpreter:
         lost_time: list[Intent] = []
         if shown_prompt is None:
             shown_prompt = self._add_new_prompt(prompt, now)
+            shown_prompt.is_unheard = not is_heard
         else:
             # It is repeated, perhaps shortened: keys that were offered with the full text stay valid.
             offered_keys = {**dict(shown_prompt.prompt.keys), **dict(prompt.keys)}
             shown_prompt.prompt = msgspec.structs.replace(prompt, keys=tuple(offered_keys.items()))
-            lost_time = self._restore_time(shown_prompt, now)
+            lost_time = self._restore_time(shown_prompt, now) if is_heard else []
         if shown_prompt is self._current or self._draft is not None:  # a draft belongs to its own question
             return self.prompt_mentioned(token)
         intents = self._take_back()
         self._current = shown_prompt
-        self._current_since = now
+        self._current_since = now if is_heard else math.inf
         if isinstance(prompt.event, AwaitingClarification) and not prompt.background.is_familiar:
             intents.append(PrintLine(self._answer_hint(prompt.event)))
         if len(self._open_prompts) > 1:
             intents.append(PrintLine(PHRASES["several_open"].format(len(self._open_prompts), self._next_prompt_hint())))
         return intents + lost_time
+
+    def prompt_heard(self, prompt: Announcement, now: float) -> list[Intent]:
+        """Note that a prompt was spoken to its end: its keys count from now on, and so should its time."""
+        shown_prompt = self._open_prompts.get(prompt.prompt)
+        if shown_prompt is None:
+            return []
+        if not prompt.replaces:  # of which only the new time was heard
+            offered_keys = {**dict(shown_prompt.prompt.keys), **dict(prompt.keys)}
+            shown_prompt.prompt = msgspec.structs.replace(shown_prompt.prompt, keys=tuple(offered_keys.items()))
+        self._begin_to_count(shown_prompt, now)
+        return self._restore_time(shown_prompt, now)
+
+    def prompt_silenced(self, prompt: Announcement, now: float) -> None:
+        """Note that the speech of a prompt was stopped: it can be refused or answered, but not accepted unheard."""
+        shown_prompt = self._open_prompts.get(prompt.prompt)
+        if shown_prompt is not None:
+            shown_prompt.is_unheard = False
+            self._begin_to_count(shown_prompt, now)
+
+    def _begin_to_count(self, shown_prompt: _ShownPrompt, now: float) -> None:
+        if shown_prompt is self._current and math.isinf(self._current_since):
+            self._current_since = now
 
     def prompt_waiting(self, prompt: Announcement, now: float) -> list[Intent]:
         """Note that a prompt came while another is being answered, and was said to wait until that one is done with."""
@@ -396,12 +443,12 @@ class InputInterpreter:
             self._armed_at = now
             return [] if is_repeat else [self._second_key_notice()]
         intents = self._take_back()
-        if key not in (ENTER, ESCAPE) and key.lower() in _ACTIONS_BY_KEY:
+        if key not in (ENTER, ESCAPE) and key.lower() in self._actions_by_key:
             intents += self._handle_bound_key(key, now, is_repeat=is_repeat)
         return intents
 
     def _handle_bound_key(self, key: str, now: float, *, is_repeat: bool) -> list[Intent]:
-        action = _ACTIONS_BY_KEY.get(key.lower())
+        action = self._actions_by_key.get(key.lower())
         if action is None:
             key_name = sanitize(key)
             if is_repeat or not key_name:
@@ -487,7 +534,9 @@ class InputInterpreter:
             intents = self.composer.enter_line(text)
             return intents if self.is_composing else [*intents, *self._show_waiting()]
         word = " ".join(text.split()).casefold()
-        action = _ACTIONS_BY_WORD.get(word) or _ACTIONS_BY_KEY.get(word)
+        action = self._actions_by_word.get(word) or self._actions_by_key.get(word)
+        if self._is_unspoken(action, word):
+            return self._tell_once(PHRASES["line.too_soon"], now)
         if self._is_armed:
             if word in ("y", "yes"):
                 return self._confirm_accept(now)
@@ -511,6 +560,11 @@ class InputInterpreter:
         if self.current_prompt is None:
             return self._tell_once(PHRASES["line.no_prompt"], now)
         return self._tell_once(PHRASES["line.unknown"], now)
+
+    def _is_unspoken(self, action: str | None, word: str) -> bool:
+        """Whether a line would answer a prompt that is still being spoken."""
+        answers = action in ("accept", "reject") or (action is None and bool(word))
+        return answers and self._current is not None and math.isinf(self._current_since)
 
     # -- actions ---------------------------------------------------------------------------
 
@@ -693,3 +747,7 @@ class InputInterpreter:
         self._is_armed = False
         self._is_leaving = False
         return intents
+
+
+def _without_accept(keys: tuple[tuple[str, str], ...]) -> tuple[tuple[str, str], ...]:
+    return tuple((key, effect) for key, effect in keys if key != _KEY_BINDINGS["accept"])

@@ -3,7 +3,7 @@ A plain terminal: whole sentences, one on each line, and keys to answer with.
 
 Lines are only ever added, nothing is overwritten, and colour carries no meaning,
 so that a screen reader, a braille display and a log read the same. The loop here
-waits for three things at once: the stream, the person's input, and time.
+waits for four things at once: the stream, the person's input, what the outputs report, and time.
 """
 
 from __future__ import annotations
@@ -13,19 +13,19 @@ import select
 import socket
 import threading
 import time
-from collections.abc import Callable, Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from functools import partial
-from queue import SimpleQueue
+from queue import Empty, SimpleQueue
 from typing import Any, Final, Literal
 
 import msgspec
 
 from ..errors import AaepError
-from ..presentation.announce import Announcement, announce
+from ..presentation.announce import Announcement, announce, announce_line
 from ..presentation.earcons import Earcon, choose_earcon
 from ..presentation.preferences import DEFAULT_PREFERENCES, Preferences
 from ..presentation.presenter import Presenter
-from ..presentation.queue import MAX_PROMPT_NAME_LENGTH, Queue, Speak, SpeechAction
+from ..presentation.queue import MAX_PROMPT_NAME_LENGTH, Queue, Speak, SpeechAction, Stop
 from ..protocol.attend_extension import PREFIX
 from ..protocol.events import (
     CORE_EVENTS,
@@ -42,6 +42,7 @@ from ..runtime.background import Waitable
 from ..subscriber.status import Status
 from ..text.imitation import guard_name
 from ..text.phrases import PHRASES, format_time_left, truncate_with_notice
+from .base import Finished, KeyPressed, Output, OutputEvent
 from .composer import Composer
 from .intents import (
     Accept,
@@ -57,6 +58,7 @@ from .intents import (
     SendRequest,
 )
 from .interpreter import InputInterpreter
+from .pacing import Pacer
 from .printer import LinePrinter
 from .readers import choose_reader, find_lane
 from .sender import Reader, Sender, describe_error
@@ -67,6 +69,7 @@ __all__ = ["Terminal"]
 
 CLOSE_TIMEOUT: Final = 1.5  # seconds
 INTERRUPTED: Final = 130  # the exit status after Ctrl-C
+GOODBYE_TIMEOUT: Final = 3.0  # seconds in which the last line is spoken
 _NEXT_VERBOSITY: Final[Mapping[Verbosity, Verbosity]] = {"terse": "normal", "normal": "detailed", "detailed": "terse"}
 
 
@@ -77,9 +80,13 @@ class Terminal:
     ``connect`` returns a reader of the stream, of one agent or of several, which reports the status of the
     connection to the callback it is given. ``on_event`` is called with every
     event, and then only what is not an event is printed; ``on_announcement`` is
-    called with the announcements that would be printed otherwise. The bell is rung for what ``earcons`` names.
-    ``notices`` are sentences that are printed at the beginning; with ``do_not_disturb`` only questions and what is
-    critical is said at first. ``time_extension`` is how many times as long is asked for on demand.
+    called with the announcements that would be printed otherwise. The bell is rung for what ``earcons`` names, and
+    ``on_earcon`` is called with every earcon. ``notices`` are sentences that are printed at the beginning; with
+    ``do_not_disturb`` only questions and what is critical is said at first. ``time_extension`` is how many times as
+    long is asked for on demand.
+
+    What is printed is presented on ``outputs`` too, such as a voice or a braille display. Where one of them reports
+    the ends of utterances, the next announcement begins, and a prompt can be answered, only after that.
     """
 
     def __init__(
@@ -97,12 +104,18 @@ class Terminal:
         do_not_disturb: bool = False,
         max_interruptions_per_minute: int = 5,
         time_extension: float = 2.0,
+        outputs: Sequence[Output] = (),
+        on_earcon: Callable[[Earcon], None] | None = None,
         on_event: Callable[[Envelope], None] | None = None,
         on_announcement: Callable[[Announcement, str], None] | None = None,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
+        self._pacer = Pacer(outputs)
         self.interpreter = InputInterpreter(
-            lines=input_source.is_line_based, replies=replies, time_extension=time_extension
+            lines=input_source.is_line_based,
+            replies=replies,
+            time_extension=time_extension,
+            speech=self._pacer.has_paced,
         )
         self.preferences = msgspec.structs.replace(
             preferences, lines=input_source.is_line_based, keys=preferences.keys if replies else {}
@@ -113,6 +126,7 @@ class Terminal:
         self._session_id = session_id
         self._once = once
         self._earcons = earcons
+        self._on_earcon = on_earcon
         self._on_event = on_event
         self._on_announcement = on_announcement
         self._clock = clock
@@ -130,6 +144,10 @@ class Terminal:
         self._has_reported_unread = False
         self._close_reason = ""  # why the producer ended the subscription
         self._exit_status: int | None = None
+        self._final_status: int | None = None  # with which to exit once everything was spoken
+        self._spoken_prompt: Announcement | None = None  # shown by the utterance that is being presented
+        self._unsaid_lines: list[tuple[str, bool]] = []  # printed and not spoken yet, and whether a key was the reason
+        self._is_answering_key = False
         self._last_command: Command | Literal[""] = ""
         self._discards_lines = False  # lines that came with the one in hand are about to be dropped
         self._error: AaepError | None = None
@@ -193,11 +211,14 @@ class Terminal:
             for target in (self._read_events, self._sender.run):
                 threading.Thread(target=target, name="aaep-listen", daemon=True).start()
             try:
+                self._open_outputs()
                 self._greet()
+                self._say_lines()
                 while self._exit_status is None:
                     self._run_once()
             finally:
                 self._shut_down()
+                self._pacer.close()
                 self._wakeup_receiver.close()
                 self._wakeup_sender.close()
         if self._error is not None and not self._has_connected:
@@ -206,13 +227,13 @@ class Terminal:
 
     def _greet(self) -> None:
         if isinstance(self._input_source, NoInput):
-            self._printer.print_line(PHRASES["greeting.none"])
+            self._print_line(PHRASES["greeting.none"])
         elif not self._input_source.is_interactive:
-            self._printer.print_line(PHRASES["greeting.pipe"])
+            self._print_line(PHRASES["greeting.pipe"])
         else:
-            self._printer.print_line(PHRASES["greeting.lines" if self._input_source.is_line_based else "greeting.keys"])
+            self._print_line(PHRASES["greeting.lines" if self._input_source.is_line_based else "greeting.keys"])
         for notice in self._notices:
-            self._printer.print_line(notice)
+            self._print_line(notice)
         if self._begins_quiet:
             self._switch_do_not_disturb(self._clock())
 
@@ -223,7 +244,8 @@ class Terminal:
         ready = select.select(descriptors, [], [], self._select_timeout())[0]
         # Input first: it was typed before what is printed now.
         if input_fd in ready:
-            self._handle_input()
+            with self._answering_key():
+                self._handle_input()
         with contextlib.suppress(BlockingIOError):  # something else woke the loop
             self._wakeup_receiver.recv(4096)
         for _ in range(self._inbox.qsize()):  # later calls wait, so that a flood of events does not block input
@@ -231,6 +253,9 @@ class Terminal:
                 self._inbox.get()()
         if self._exit_status is None:
             self._advance()
+            self._say_lines()
+        if self._final_status is not None and self._queue.is_idle:
+            self._request_exit(self._final_status)
 
     def _select_timeout(self) -> float | None:
         if not self._inbox.empty():
@@ -240,12 +265,16 @@ class Terminal:
             self._queue.next_deadline(now),
             self._presenter.next_deadline(now),
             self.interpreter.next_deadline,
+            self._pacer.next_deadline(),
         ]
         earliest = min((deadline for deadline in deadlines if deadline is not None), default=None)
         return None if earliest is None else max(0.0, earliest - now)
 
     def _advance(self) -> None:
         now = self._clock()
+        overdue = self._pacer.take_overdue(now)
+        if overdue is not None:
+            self._finish_utterance(overdue)
         for announcement in self._presenter.advance(now):
             self._enqueue(announcement, now)
         self._perform_actions(self._queue.advance(now), now)
@@ -260,12 +289,28 @@ class Terminal:
         self._sender.stop()
         if self._error is None or self._has_connected:  # otherwise run() raises the error
             with contextlib.suppress(OSError):  # the output may be closed
-                self._printer.print_line(f"{PHRASES['goodbye']} {self._describe_unanswered()}".rstrip())
+                self._print_line(f"{PHRASES['goodbye']} {self._describe_unanswered()}".rstrip())
         reader = self._reader
         if reader is not None:
             thread = threading.Thread(target=self._close_reader, args=(reader,), name="aaep-close", daemon=True)
             thread.start()
+            self._speak_goodbye()
             thread.join(CLOSE_TIMEOUT)
+
+    def _speak_goodbye(self) -> None:
+        """Speak the last lines in place of whatever is being spoken, without waiting long for their end."""
+        text = " ".join(line for line, _ in self._unsaid_lines)
+        self._unsaid_lines = []
+        if not (text and self._pacer.outputs):
+            return
+        now = self._clock()
+        self._perform_actions(self._queue.say_now(announce_line(text), now), now)
+        deadline = time.monotonic() + GOODBYE_TIMEOUT
+        while self._pacer.utterance is not None and self._pacer.utterance.text == text:
+            try:
+                self._inbox.get(timeout=max(0.0, deadline - time.monotonic()))()
+            except Empty:
+                return
 
     def _describe_unanswered(self) -> str:
         count = sum(token not in self.interpreter.answered_prompts for token in self._open_tokens)
@@ -284,6 +329,13 @@ class Terminal:
     def _end_for_signal(self, status: int) -> None:
         goes_on = status == INTERRUPTED and self._on_interrupt is not None and self._on_interrupt()
         if not goes_on:
+            self._request_exit(status)
+
+    def _request_exit_after_speech(self, status: int) -> None:
+        """Exit once everything that came was spoken, or when the person quits before."""
+        if self._pacer.outputs:
+            self._final_status = status if self._final_status is None else self._final_status
+        else:
             self._request_exit(status)
 
     def _request_exit(self, status: int) -> None:
@@ -315,7 +367,7 @@ class Terminal:
         if status.kind in ("connected", "resumed", "gap"):
             producer = self._reader.producer if self._reader is not None else None
             name = get_member(producer, "agent_name") or producer.agent_id if producer is not None else ""
-            self._printer.print_line(
+            self._print_line(
                 PHRASES["connected.name"].format(guard_name(name))
                 if name and status.kind == "connected"
                 else status.text
@@ -327,13 +379,13 @@ class Terminal:
             self._is_connection_lost = True
             is_lost = self._has_connected and not status.reason_code  # otherwise the agent took its leave
             phrase = PHRASES["connection.lost"] if is_lost else "{0}"
-            self._printer.print_line(phrase.format(status.text))
-            self._printer.print_line(PHRASES["waiting"])
+            self._print_line(phrase.format(status.text))
+            self._print_line(PHRASES["waiting"])
         elif status.kind == "unread" and not self._has_reported_unread:
             self._has_reported_unread = True  # one line for several in a row
-            self._printer.print_line(PHRASES["attention"].format(status.text))
+            self._print_line(PHRASES["attention"].format(status.text))
         elif status.kind == "notice":
-            self._printer.print_line(status.text)
+            self._print_line(status.text)
         elif status.kind == "ended":
             self._close_reason = status.text
 
@@ -343,7 +395,7 @@ class Terminal:
         if terms is None or not self.interpreter.can_reply:
             return
         if not (terms.supports_confirmation_reply is True or terms.supports_clarification_reply is True):
-            self._printer.print_line(f"{PHRASES['no_answers']} {PHRASES['prompts.shown']}")
+            self._print_line(f"{PHRASES['no_answers']} {PHRASES['prompts.shown']}")
             self._disable_replies()
 
     def _disable_replies(self) -> None:
@@ -359,13 +411,15 @@ class Terminal:
         if error is not None:
             self._error = error
             if self._has_connected:
-                self._printer.print_line(PHRASES["connection.ended"].format(describe_error(error)))
+                self._print_line(PHRASES["connection.ended"].format(describe_error(error)))
         elif self._close_reason:
-            self._printer.print_line(self._close_reason)
-        self._request_exit(1 if error is not None else 0)
+            self._print_line(self._close_reason)
+        self._request_exit_after_speech(1 if error is not None else 0)
 
     def _handle_event(self, event: Envelope) -> None:
         """Print the announcements of an event."""
+        if self._final_status is not None:
+            return
         self._has_connected = True
         self._has_reported_unread = False
         now = self._clock()
@@ -380,12 +434,12 @@ class Terminal:
             if self._on_session_end is not None:
                 self._on_session_end()
             if self._once:
-                self._request_exit(0)
+                self._request_exit_after_speech(0)
 
     def _handle_other_session(self, event: Envelope) -> None:
         """Say that another session asks something; everything else of it is left out (SEC-009)."""
         if CORE_EVENTS.get(event.type) in (AwaitingConfirmation, AwaitingClarification):
-            self._printer.print_line(PHRASES["other_session"])
+            self._print_line(PHRASES["other_session"])
             self._perform_intents(self.interpreter.prompt_mentioned(""))
 
     def _enqueue(self, announcement: Announcement, now: float) -> None:
@@ -414,18 +468,28 @@ class Terminal:
         return intents
 
     def _perform_actions(self, actions: list[SpeechAction], now: float, intents: list[Intent] | None = None) -> None:
-        """Print what the queue speaks, each utterance ending at once, and perform intents after the first of it."""
+        """
+        Print and present what the queue speaks, and perform intents after the first of it.
+
+        Without an output that takes its time, each utterance ends at once.
+        """
         pending_intents = intents or []
         while actions:
-            utterances = [action for action in actions if isinstance(action, Speak)]
-            for utterance in utterances:
-                self._print_speech(utterance, now)
+            begun: Speak | None = None
+            for action in actions:
+                if isinstance(action, Stop):
+                    self._stop_utterance(action.utterance_id)
+                else:
+                    self._begin_utterance(action, now)
+                    begun = action
             self._perform_intents(pending_intents)
             pending_intents = []
-            actions = self._queue.utterance_finished(now, utterances[-1].utterance_id) if utterances else []
+            has_ended = begun is not None and self._pacer.utterance is None
+            actions = self._queue.utterance_finished(now, begun.utterance_id) if begun is not None and has_ended else []
         self._perform_intents(pending_intents)
 
-    def _print_speech(self, utterance: Speak, now: float) -> None:
+    def _print_speech(self, utterance: Speak, now: float) -> Speak:
+        """Print an utterance, and return it as it is to be presented on other outputs."""
         announcement = utterance.announcement
         label = self._session_label(announcement)
         open_tokens = {prompt.prompt for prompt in self._queue.prompts}
@@ -436,14 +500,15 @@ class Terminal:
         # The same prompt with more time is the one that is being answered.
         answers_other = self.interpreter.is_answering_other(announcement.replaces or announcement.prompt)
         if shows_prompt and answers_other:
-            self._print_waiting(announcement, f"{label}{self.interpreter.waiting_text()}", now)
-            return
+            text = f"{label}{self.interpreter.waiting_text()}"
+            self._print_waiting(announcement, text, now)
+            return msgspec.structs.replace(utterance, text=text)
         if shows_prompt and announcement.cut and self.interpreter.has_heard_all(announcement.prompt):
             prefix = text.removesuffix(announcement.text)
             announcement = self._announce_again(announcement, announcement.timeout)
             text = prefix + announcement.text
-        if self._earcons and (shows_prompt or not announcement.asks):
-            self._ring(choose_earcon(announcement))
+        earcon = choose_earcon(announcement) if shows_prompt or not announcement.asks else None
+        self._ring(earcon)
         with self._without_typeahead(shows_prompt):
             if self._on_announcement is not None:
                 self._on_announcement(announcement, f"{label}{text}")
@@ -461,12 +526,17 @@ class Terminal:
                 if self._on_event is not None:  # which gets the event as a whole
                     announcement = msgspec.structs.replace(announcement, keys=announcement.detail_keys)
                 # From after it was printed: what is typed meanwhile was typed before it could be read.
-                self._perform_intents(self.interpreter.prompt_shown(announcement, self._clock()))
+                is_heard = not self._pacer.has_paced
+                self._spoken_prompt = None if is_heard else announcement
+                self._perform_intents(self.interpreter.prompt_shown(announcement, self._clock(), is_heard=is_heard))
         self._reprint_draft()
+        return msgspec.structs.replace(utterance, text=f"{label}{text}", announcement=announcement, earcon=earcon or "")
 
     def _ring(self, earcon: Earcon | None) -> None:
         if earcon in self._earcons:
             self._printer.ring()
+        if earcon is not None and self._on_earcon is not None:
+            self._on_earcon(earcon)
 
     def _print_waiting(self, announcement: Announcement, text: str, now: float) -> None:
         """Print that a prompt waits while another one is being answered, which keeps the keys."""
@@ -476,7 +546,7 @@ class Terminal:
         if self._on_announcement is not None:
             self._on_announcement(announcement, text)
         else:
-            self._printer.print_line(PHRASES["attention"].format(text))
+            self._printer.print_line(PHRASES["attention"].format(text))  # it is presented as an utterance
         self._perform_intents(self.interpreter.prompt_waiting(msgspec.structs.replace(announcement, keys=keys), now))
         self._reprint_draft()
 
@@ -513,12 +583,93 @@ class Terminal:
         if self.interpreter.draft is not None:
             return
         if self._input_source.discard() or self._discards_lines:
-            self._printer.print_line(PHRASES["typed_before"])
+            self._print_line(PHRASES["typed_before"])
 
     def _reprint_draft(self) -> None:
         """Show the answer as typed so far again, after something was printed in between."""
         if self.interpreter.draft:
             self._printer.echo(PHRASES["draft"].format(self.interpreter.draft))
+
+    # -- other outputs ---------------------------------------------------------------------
+
+    def _open_outputs(self) -> None:
+        for output in [*self._pacer.outputs]:
+            try:
+                output.open(lambda event, output=output: self._call_soon(partial(self._handle_output, output, event)))  # type: ignore[misc]  # mypy cannot infer a default
+            except AaepError as error:
+                self._pacer.remove(output)
+                self._print_line(str(error))
+
+    def _handle_output(self, output: Output, event: OutputEvent) -> None:
+        """Handle what an output reports."""
+        if isinstance(event, Finished):
+            ended = self._pacer.finish(output, event.utterance_id)
+            if ended is not None:
+                self._finish_utterance(ended)
+        elif isinstance(event, KeyPressed):
+            with self._answering_key():
+                self._perform_intents(self.interpreter.press([event.key], self._clock()))
+        else:
+            self._print_line(event.text)
+
+    def _begin_utterance(self, utterance: Speak, now: float) -> None:
+        self._spoken_prompt = None
+        if not utterance.is_own:
+            utterance = self._print_speech(utterance, now)
+        elif utterance.announcement.asks and self._pacer.has_paced:
+            self._spoken_prompt = utterance.announcement
+        self._pacer.present(utterance, now)
+
+    def _stop_utterance(self, utterance_id: int) -> None:
+        self._pacer.stop(utterance_id)
+        if self._spoken_prompt is not None:
+            self.interpreter.prompt_silenced(self._spoken_prompt, self._clock())
+        self._spoken_prompt = None
+
+    def _finish_utterance(self, utterance: Speak) -> None:
+        """Go on after an utterance: a prompt that was spoken can be answered, and the next utterance begins."""
+        now = self._clock()
+        prompt = self._spoken_prompt
+        self._spoken_prompt = None
+        if prompt is not None:
+            self._perform_intents(self.interpreter.prompt_heard(prompt, now))
+        self._perform_actions(self._queue.utterance_finished(now, utterance.utterance_id), now)
+
+    def _print_line(self, text: str) -> None:
+        """Print a line of the reader itself, and have it spoken."""
+        self._printer.print_line(text)
+        if self._pacer.outputs:
+            self._unsaid_lines.append((text, self._is_answering_key))
+
+    def _say_lines(self) -> None:
+        """Speak the lines that were printed meanwhile."""
+        lines = self._unsaid_lines
+        self._unsaid_lines = []
+        now = self._clock()
+        for text, is_answer in lines:
+            self._perform_actions(self._queue.say(announce_line(text), now, urgent=is_answer), now)
+
+    @contextlib.contextmanager
+    def _answering_key(self) -> Iterator[None]:
+        """Have the lines that are printed in the block spoken at once: a key was pressed."""
+        self._is_answering_key = True
+        try:
+            yield
+        finally:
+            self._is_answering_key = False
+
+    def _switch_pause(self, now: float) -> None:
+        if self._pacer.is_paused:
+            self._pacer.resume(now)
+        elif self._pacer.utterance is not None and self._pacer.adjustable:
+            self._pacer.pause()
+            self._printer.print_line(PHRASES["speech.paused"])
+        else:
+            self._print_line(PHRASES["speech.nothing"])
+
+    def _change_rate(self, steps: int) -> None:
+        rates = [output.change_rate(steps) for output in self._pacer.adjustable]
+        self._print_line(PHRASES["speech.rate"].format(rates[0]) if rates else PHRASES["speech.nothing"])
 
     # -- input -----------------------------------------------------------------------------
 
@@ -544,7 +695,7 @@ class Terminal:
         if self.interpreter.is_leaving:
             self._request_exit(0)
             return
-        self._printer.print_line(f"{PHRASES['input.ended']} {PHRASES['prompts.shown']}")
+        self._print_line(f"{PHRASES['input.ended']} {PHRASES['prompts.shown']}")
         if self._on_input_end is not None:
             self._on_input_end()
         if self.interpreter.can_reply:
@@ -555,7 +706,7 @@ class Terminal:
         for intent in intents:
             if isinstance(intent, PrintLine):
                 with self._without_typeahead(intent.discard_typeahead):
-                    self._printer.print_line(intent.text)
+                    self._print_line(intent.text)
             elif isinstance(intent, Echo):
                 self._printer.echo(intent.text)
             elif isinstance(intent, RunCommand):
@@ -575,15 +726,21 @@ class Terminal:
         if command == "quit":
             self._request_exit(0)
         elif command == "help":
-            self._printer.print_line(self.interpreter.help_text())
+            self._print_line(self.interpreter.help_text())
         elif command == "verbosity":
             self._change_verbosity(_NEXT_VERBOSITY[self.preferences.verbosity])
+        elif command == "silence":
+            self._perform_actions(self._queue.silence(now), now)
+        elif command == "pause":
+            self._switch_pause(now)
+        elif command in ("faster", "slower"):
+            self._change_rate(1 if command == "faster" else -1)
         elif command == "quiet":
             self._switch_do_not_disturb(now)
         elif command in ("back", "forward"):
             actions = self._queue.go_back(now) if command == "back" else self._queue.go_forward(now)
             if not actions:
-                self._printer.print_line(PHRASES["nothing_before" if command == "back" else "nothing_after"])
+                self._print_line(PHRASES["nothing_before" if command == "back" else "nothing_after"])
             self._perform_actions(actions, now)
         elif command == "next":
             if self.interpreter.next_prompt is not None:
@@ -595,18 +752,18 @@ class Terminal:
         else:
             actions = self._queue.speak_detail(now) if command == "more" else self._queue.repeat(now)
             if not actions:
-                self._printer.print_line(PHRASES["nothing_said"])
+                self._print_line(PHRASES["nothing_said"])
             self._perform_actions(actions, now)
 
     def _switch_do_not_disturb(self, now: float) -> None:
         if not self._queue.is_do_not_disturb:
-            self._printer.print_line(PHRASES["quiet.begin"])
+            self._print_line(PHRASES["quiet.begin"])
             self._perform_actions(self._queue.begin_do_not_disturb(now), now)
             return
         count = self._queue.end_do_not_disturb()
         name = {0: "quiet.end.none", 1: "quiet.end.one"}.get(count, "quiet.end")
         hint = PHRASES["quiet.hear.line" if self._input_source.is_line_based else "quiet.hear.key"] if count else ""
-        self._printer.print_line(f"{PHRASES[name].format(count)} {hint}".rstrip())
+        self._print_line(f"{PHRASES[name].format(count)} {hint}".rstrip())
 
     def _reprint_prompt(
         self, prompt: Announcement, now: float, *, goes_on: bool = False, is_whole: bool = False
@@ -620,9 +777,14 @@ class Terminal:
         if goes_on or is_whole:
             text = announcement.detail if is_whole else announcement.rest or announcement.detail
             announcement = msgspec.structs.replace(announcement, text=text, keys=announcement.detail_keys)
+        is_heard = not self._pacer.has_paced
+        label = self._session_label(announcement)
         with self._without_typeahead():
-            self._printer.print_lines(announcement.text, self._session_label(announcement))
-            self._perform_intents(self.interpreter.prompt_shown(announcement, self._clock()))
+            self._printer.print_lines(announcement.text, label)
+            self._perform_intents(self.interpreter.prompt_shown(announcement, self._clock(), is_heard=is_heard))
+        if self._pacer.outputs:
+            spoken = msgspec.structs.replace(announcement, text=f"{label}{announcement.text}")
+            self._perform_actions(self._queue.say_now(spoken, now), now)
 
     def _announce_again(self, prompt: Announcement, seconds_left: float) -> Announcement:
         """Return a prompt as it is told now; it can be accepted if it was heard in full, though it may be shortened."""
@@ -634,7 +796,7 @@ class Terminal:
 
     def _change_verbosity(self, verbosity: Verbosity) -> None:
         self._set_preferences(msgspec.structs.replace(self.preferences, verbosity=verbosity))
-        self._printer.print_line(PHRASES["verbosity"].format(verbosity))
+        self._print_line(PHRASES["verbosity"].format(verbosity))
         self._send(lambda reader: reader.renegotiate(verbosity=verbosity))
 
     def _set_preferences(self, preferences: Preferences) -> None:
@@ -651,7 +813,7 @@ class Terminal:
         reference = self._prompt_reference(prompt)
         self._ring("sent")
         if isinstance(intent, RequestTime):
-            self._printer.print_line(f"{PHRASES['asking_time'].format(format_time_left(intent.seconds))}{reference}")
+            self._print_line(f"{PHRASES['asking_time'].format(format_time_left(intent.seconds))}{reference}")
             self._send(
                 lambda reader: choose_reader(reader, event).renegotiate(minimum_timeout=intent.seconds),
                 prompt,
@@ -659,17 +821,17 @@ class Terminal:
             )
         elif isinstance(intent, Accept):
             self._presenter.note_answer(prompt.prompt, "accepted")
-            self._printer.print_line(f"{PHRASES['sending.accept']}{reference}")
+            self._print_line(f"{PHRASES['sending.accept']}{reference}")
             self._send(lambda reader: reader.accept(event), prompt)
         elif isinstance(intent, Reject):
             self._presenter.note_answer(prompt.prompt, "rejected")
-            self._printer.print_line(f"{PHRASES['sending.reject']}{reference}")
+            self._print_line(f"{PHRASES['sending.reject']}{reference}")
             self._send(lambda reader: reader.reject(event), prompt)
         else:
             self._presenter.note_answer(prompt.prompt, "answered")
-            self._printer.print_line(PHRASES["sending"].format(intent.display_text))
+            self._print_line(PHRASES["sending"].format(intent.display_text))
             if reference:  # on a line of its own, or it could be mistaken for a part of the answer
-                self._printer.print_line(reference)
+                self._print_line(reference)
             self._send(lambda reader: reader.answer(event, intent.response), prompt)
 
     def _refuse_and_quit(self, prompts: tuple[Announcement, ...]) -> None:
@@ -680,7 +842,7 @@ class Terminal:
 
     def _refuse_before_exit(self, prompt: Announcement) -> None:
         event = prompt.event
-        self._printer.print_line(f"{PHRASES['sending.reject']}{self._prompt_reference(prompt)}")
+        self._print_line(f"{PHRASES['sending.reject']}{self._prompt_reference(prompt)}")
         self._send(lambda reader: reader.reject(event), prompt, lambda _value: self._handle_refused(prompt.prompt))
 
     def _handle_refused(self, token: str) -> None:
@@ -699,7 +861,7 @@ class Terminal:
         """Say so if no time was granted; otherwise a producer with our extension asks again. CF-028"""
         attend_members = terms.unknown.get(PREFIX) if terms is not None else None
         if not (isinstance(attend_members, dict) and "minimum_timeout_seconds" in attend_members):
-            self._printer.print_line(PHRASES["no_time"])
+            self._print_line(PHRASES["no_time"])
 
     def _send(
         self,
@@ -712,12 +874,12 @@ class Terminal:
 
     def _handle_send_failure(self, reason: str, prompt: Announcement | None) -> None:
         self._refusals_before_exit = None
-        self._printer.print_line(PHRASES["unsent"].format(reason))
+        self._print_line(PHRASES["unsent"].format(reason))
         if prompt is not None:
             self._presenter.forget_answer(prompt.prompt)
         if prompt is not None and prompt.prompt not in self._open_tokens:
             self._perform_intents(self.interpreter.prompt_mentioned(prompt.prompt))
         elif prompt is not None:
             with self._without_typeahead():
-                self._printer.print_line(f"{PHRASES['still_open']}{self._prompt_reference(prompt)}")
+                self._print_line(f"{PHRASES['still_open']}{self._prompt_reference(prompt)}")
                 self._perform_intents(self.interpreter.send_failed(prompt, self._clock()))

@@ -24,6 +24,7 @@ from ..protocol.events import (
     Envelope,
     HandoffRequested,
     OutputStreaming,
+    ProducerInfo,
     ProgressUpdated,
     SessionCancelled,
     SessionCompleted,
@@ -47,6 +48,7 @@ from ..text.phrases import (
 )
 from ..text.sanitize import MAX_SPOKEN_LENGTH, sanitize, truncate
 from ..text.summaries import MAX_TERSE_WORDS, STATE_SUMMARIES
+from .pace import estimate_seconds
 from .preferences import (
     COMMAND_WORDS,
     DEFAULT_KEYS,
@@ -63,12 +65,14 @@ __all__ = [
     "Announcement",
     "Preferences",
     "announce",
+    "announce_line",
     "choice_labels",
 ]
 
 
 _WORD: Final = re.compile(r"\w+")
 SPEAKABLE_BOUNDARIES: Final = ("sentence", "paragraph", "completion")
+_NO_EVENT: Final = Envelope(type="", event_id="", session_id="", timestamp="", producer=ProducerInfo(agent_id=""))
 _TRANSIENT_EVENTS: Final = (StateChanged, ProgressUpdated)
 # Tools, outputs, prompts, handoffs and the end of a session are announced by events of their own.
 _STATES_WITH_OWN_EVENT: Final = {"calling_tool", "writing_output", "awaiting_input", "handing_off", "idle"}
@@ -629,7 +633,22 @@ def announce(
         cut=bool(view.remainders),
         background=background,
         redundant=_is_redundant(event, preferences),
-        seconds=max(len(text.split()), len(text) / 8) * 60 / max(preferences.pace, 1),  # not every script has spaces
+        seconds=estimate_seconds(text, preferences.pace),
+    )
+
+
+def announce_line(text: str, language: str = "en") -> Announcement:
+    """Return the announcement of a line that the reader itself says, for instance of what a key has done."""
+    return Announcement(
+        text=text,
+        detail=text,
+        language=language,
+        urgency="normal",
+        interrupts=False,
+        event_id="",
+        session_id="",
+        event=_NO_EVENT,
+        seconds=estimate_seconds(text, DEFAULT_PREFERENCES.pace),
     )
 
 

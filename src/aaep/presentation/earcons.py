@@ -9,14 +9,24 @@ from __future__ import annotations
 
 from typing import Final, Literal
 
+import msgspec
+
 from ..protocol.events import CORE_EVENTS, SessionCompleted, SessionErrored, SessionStarted, ToolCompleted, ToolInvoked
 from .announce import Announcement
 
-__all__ = ["EARCONS", "Earcon", "choose_earcon"]
+__all__ = ["EARCONS", "Earcon", "EarconSwitches", "choose_earcon"]
 
 Earcon = Literal["sent", "working", "done", "needs-you", "error"]
 
 EARCONS: Final[tuple[Earcon, ...]] = ("sent", "working", "done", "needs-you", "error")
+
+
+class EarconSwitches(msgspec.Struct, frozen=True, kw_only=True):
+    """What a listener wants of each earcon: a sound, a word before what is spoken, and a word in braille."""
+
+    sound: tuple[Earcon, ...] = ()
+    speech: tuple[Earcon, ...] = ()
+    braille: tuple[Earcon, ...] = ()
 
 
 def choose_earcon(announcement: Announcement) -> Earcon | None:

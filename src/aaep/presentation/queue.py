@@ -44,6 +44,8 @@ class Speak(msgspec.Struct, frozen=True):
     text: str
     announcement: Announcement
     utterance_id: int
+    is_own: bool = False  # it was asked for by :meth:`Queue.say`, and is on the page already
+    earcon: str = ""  # the name of its sound, for outputs that say or show a word for it
 
 
 class Stop(msgspec.Struct, frozen=True):
@@ -63,6 +65,7 @@ class _QueuedItem(msgspec.Struct, eq=False):
     text_override: str = ""  # spoken instead of the announcement's own text
     is_detail: bool = False  # speak its detail
     is_critical: bool = False  # nothing interrupts it
+    is_own: bool = False  # a line of the reader itself, or what it says again on request
     position: int = -1  # in the history; where going back and forth goes on from
 
 
@@ -116,6 +119,11 @@ class Queue:
     def prompts(self) -> tuple[Announcement, ...]:
         """The prompts that are still open, oldest first, whether spoken, interrupted or silenced."""
         return tuple(prompt.announcement for prompt in self._open_prompts.values())
+
+    @property
+    def is_idle(self) -> bool:
+        """Whether nothing is being spoken and nothing waits to be."""
+        return self._in_flight is None and not self._critical_items and not self._waiting_items
 
     # -- announcements and time ------------------------------------------------------------
 
@@ -184,6 +192,29 @@ class Queue:
             default=None,
         )
 
+    def say(self, announcement: Announcement, now: float, *, urgent: bool = False) -> list[SpeechAction]:
+        """
+        Speak a line of the reader itself; the history does not change.
+
+        What is urgent, such as what a key has done, interrupts like a critical announcement. Otherwise it follows
+        something critical that is being spoken, which it belongs to, or waits its turn.
+        """
+        follows = self._in_flight is not None and self._in_flight.is_critical
+        if not (urgent or follows):
+            self._waiting_items.append(_QueuedItem(announcement, is_own=True))
+            return self._speak_next(now)
+        index = 0
+        while index < len(self._critical_items) and self._critical_items[index].is_own:
+            index += 1
+        self._critical_items.insert(index, _QueuedItem(announcement, is_critical=True, is_own=True))
+        return self._interrupt() + self._speak_next(now)
+
+    def say_now(self, announcement: Announcement, now: float) -> list[SpeechAction]:
+        """Speak what the listener asked for in place of whatever is being spoken; the history does not change."""
+        actions = self._stop_current()
+        self._critical_items.appendleft(_QueuedItem(announcement, is_critical=True, is_own=True))
+        return actions + self._speak_next(now)
+
     # -- commands of the listener ----------------------------------------------------------
 
     def repeat(self, now: float) -> list[SpeechAction]:
@@ -211,11 +242,12 @@ class Queue:
         """Speak nothing unasked from now on but prompts and what is critical; the rest goes to the history."""
         self._do_not_disturb = True
         actions: list[SpeechAction] = []
-        if self._in_flight is not None and not self._in_flight.is_critical and not self._in_flight.announcement.asks:
-            self._keep_back(self._in_flight.position)
+        in_flight = self._in_flight
+        if in_flight is not None and not (in_flight.is_critical or in_flight.is_own or in_flight.announcement.asks):
+            self._keep_back(in_flight.position)
             actions = self._stop_current()
         for item in [*self._waiting_items]:
-            if not (item.announcement.interrupts or item.announcement.asks):
+            if not (item.announcement.interrupts or item.announcement.asks or item.is_own):
                 self._keep_back(item.position)
                 self._waiting_items.remove(item)
         return actions + self._speak_next(now)
@@ -431,19 +463,22 @@ class Queue:
         if self._in_flight is not None or not (self._critical_items or self._waiting_items):
             return []
         item = self._critical_items.popleft() if self._critical_items else self._take_waiting()
+        self._in_flight = item
+        self._utterance_id += 1
         announcement = item.announcement
         prefix = item.prefix
+        if item.is_own:
+            text = f"{prefix} {announcement.text}" if prefix else announcement.text
+            return [Speak(text, announcement, self._utterance_id, is_own=True)]
         if announcement.asks:
             announcement, prefix = self._refresh_prompt(announcement, prefix, now)
         if item.is_detail:
             announcement = msgspec.structs.replace(
                 announcement, text=announcement.detail, keys=announcement.detail_keys, cut=False
             )
-        self._in_flight = item
         self._last_announcement = announcement
         self._is_repeated = False
         self._position = item.position if item.position >= 0 else self._position
-        self._utterance_id += 1
         text = item.text_override or announcement.text
         return [Speak(f"{prefix} {text}" if prefix else text, announcement, self._utterance_id)]
 
