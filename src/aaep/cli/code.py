@@ -248,7 +248,7 @@ class _Desk:
             self._take_request,
             on_interrupt=self._handle_interrupt,
             on_input_end=lambda: self._requests.put(None),
-            on_session_end=self._heard_ends.release,
+            on_session_end=self._note_turn_end,
         )
 
     def run(self, agent: CodingAgent) -> int:
@@ -289,6 +289,12 @@ class _Desk:
             self.terminal.print_soon(PHRASES["code.interrupt.idle"])
         return True
 
+    def _note_turn_end(self) -> None:
+        """Count Ctrl-C anew: the person has heard that the turn is over, though the worker may not be done with it."""
+        self._is_busy = False
+        self._is_interrupted = False
+        self._heard_ends.release()
+
     # -- on the worker's thread ------------------------------------------------------------------
 
     def _work(self, agent: CodingAgent) -> None:
@@ -300,7 +306,6 @@ class _Desk:
                 status = self._send(agent, text)
             finally:
                 self._is_busy = False
-                self._is_interrupted = False
                 self._on_turn_end()
             if status is not None:
                 self.terminal.end_soon(status)
