@@ -26,7 +26,7 @@ from ..protocol.messages import Capabilities
 from ..recording.capture import LineFile
 from ..subscriber.subscriber import Subscriber
 from ..testing import Listener
-from ..text.phrases import PHRASES
+from ..text.phrases import ENGLISH
 from ..transports.base import UnprotectedAddress
 from ..version import __version__
 from ._command import AaepCommand, CannotRun, FiniteRange, to_printable
@@ -268,5 +268,5 @@ def _make_pause(seconds: float) -> Callable[[], None]:
 
 def _print_announcement(announcement: Announcement) -> None:
     if announcement.text and not announcement.redundant:
-        attention = PHRASES["attention"].format("") if announcement.interrupts else ""
+        attention = ENGLISH.format("attention", text="") if announcement.interrupts else ""
         click.echo(f"{attention}{QUOTE_MARK if announcement.quoted else ''}{announcement.text}")

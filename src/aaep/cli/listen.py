@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -25,7 +26,7 @@ from ..subscriber.request import Terms
 from ..subscriber.status import Status
 from ..subscriber.subscriber import Subscriber
 from ..transports.base import ChannelLost, find_transport
-from ._command import AaepCommand, CannotRun, IntegerRange, LanguageTagType, to_json_line
+from ._command import AaepCommand, CannotRun, IntegerRange, LanguageTagType, find_languages, to_json_line
 from ._options import CA_OPTION, CERT_OPTION, TOKEN_OPTION, ClientCertificate, build_connect_options, silence_logging
 
 __all__ = ["main"]
@@ -47,7 +48,8 @@ __all__ = ["main"]
     "languages",
     type=LanguageTagType(),
     multiple=True,
-    help="A language you want, such as en-GB. May be repeated, the best first.",
+    envvar="AAEP_LANGUAGE",
+    help="The languages you want, the best first, such as yo-NG,en. Default: AAEP_LANGUAGE, else that of the system.",
 )
 @click.option("--rate", type=IntegerRange(1, 100_000), metavar="N", help="At most N events a second.")
 @click.option("--replies/--no-replies", default=True, help="Whether prompts can be answered here. Default: they can.")
@@ -118,7 +120,9 @@ def main(
     typed = detect_input(sys.stdin)
     replies = replies and not isinstance(typed, NoInput)
     options = build_connect_options(url, token, ca, own)
-    terms = Terms(languages=languages or ("en-US",), max_events_per_second=rate)
+    wanted = find_languages(languages, os.environ)
+    # What the system is set to is no reason to be refused by an agent that speaks English only.
+    terms = Terms(languages=wanted if languages else (*wanted, "en-US"), max_events_per_second=rate)
     spoken = cast(Verbosity, verbosity)
 
     def connect(on_status: Callable[[Status], None]) -> Reader:
@@ -142,7 +146,7 @@ def main(
             connect,
             typed,
             LinePrinter(sys.stderr if as_json or announcements else sys.stdout),
-            preferences=Preferences(verbosity=spoken, languages=languages, markdown=not signs, states=states),
+            preferences=Preferences(verbosity=spoken, languages=wanted, markdown=not signs, states=states),
             replies=replies,
             session_id=session,
             once=once,

@@ -1423,7 +1423,7 @@ list-long = { $first }; { $second }
 decimal-sign = .
 
 # When: never said: the words of value-quoted that a value must not imitate, all forms, with commas.
-value-marks = quote, quotes, unquote, end quote
+value-marks = quote, quotes, unquote, unquotes
 
 # When: never said: words of our own sentences about prompts; a value that holds one is marked off as a quotation. Translate all, with the forms they have in these sentences; there may be more or fewer.
 value-own_words = accept, accepted, blank, confirm, empty, irreversible, line, low, medium, high, no, nothing, quote, redacted, refuse, refused, reversible, risk, undo, undone, unquote, yes
