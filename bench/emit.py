@@ -55,7 +55,7 @@ from aaep.protocol.events import (
 )
 from aaep.protocol.messages import Capabilities, SubscriptionAccepted, SubscriptionClose, SubscriptionRequest
 from aaep.testing import Listener
-from aaep.text.summaries import STATE_SUMMARIES
+from aaep.text.summaries import summarize_state
 
 sys.path.insert(0, str(Path(__file__).parent.parent))
 from bench import _http
@@ -325,7 +325,7 @@ class Alone:
         ]
 
     def _state(self, left: str, entered: str, urgency: Literal["background", "normal"]) -> bytes:
-        terse, normal, detailed = STATE_SUMMARIES[entered]
+        terse, normal, detailed = summarize_state(entered)
         return self._encode(
             StateChanged(
                 aaep_version="1.0.0",

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterator
+from itertools import groupby
 from pathlib import Path
 from typing import Final
 
-from aaep.text.phrases import CATALOGUE, Phrase
+from aaep.text.locale_files import Message, list_tags, read_locale
+from aaep.text.phrases import ENGLISH, get_phrases
 
 try:
     from ._page import run
@@ -22,22 +24,45 @@ These are all the words that the library itself says to a person, in English. Wh
 Everything is written for somebody who listens at 400 words a minute: the news comes first, nothing is said twice, \
 and no word of the protocol is used.
 
-The page is made from the catalogue in `text/phrases.py`, by `python scripts/phrases_page.py`. "Detailed", "terse" and \
-"normal" are the listener's verbosity; what names none of them is heard at each.
+The page is made from `src/aaep/text/locales/en.ftl`, by `python scripts/phrases_page.py`. "Detailed", "terse" and \
+"normal" are the listener's verbosity; what names none of them is heard at each. [Languages](languages.md) says how to \
+choose another language.
+
+## Languages
+
+| language | tag | read by a speaker |
+|---|---|---|
 """
 
 
-def _describe_example(phrase: Phrase) -> str:
-    return phrase.text.format(*phrase.example)
+_STATUS: Final = {"yes": "yes", "no": "not yet", "source": "written in it"}
+
+
+def describe_languages() -> Iterator[str]:
+    """Yield the rows of the table of languages."""
+    for tag in list_tags():
+        yield f"| {get_phrases((tag,))['language-name']} | `{tag}` | {_STATUS[read_locale(tag).checked]} |"
+
+
+def describe_example(message: Message) -> str:
+    """Return what is heard with the example in place of the gaps."""
+    values = {example.name: _read_value(example.text, example.is_number) for example in message.examples}
+    return ENGLISH.format(message.name, **values)
+
+
+def _read_value(text: str, is_number: bool) -> str | float:
+    return float(text) if is_number else text
 
 
 def _format_lines() -> Iterator[str]:
-    yield _INTRODUCTION
-    for title, phrases in CATALOGUE.items():
+    yield _INTRODUCTION.rstrip()
+    yield from describe_languages()
+    yield ""
+    for title, messages in groupby(read_locale("en").messages.values(), key=lambda message: message.group):
         yield f"## {title}\n"
         yield "| what is heard | when | name |"
         yield "|---|---|---|"
-        yield from (f"| {_describe_example(phrase)} | {phrase.when} | `{phrase.name}` |" for phrase in phrases)
+        yield from (f"| {describe_example(message)} | {message.when} | `{message.name}` |" for message in messages)
         yield ""
 
 

@@ -47,6 +47,9 @@ DENIED = set(
 )
 LIBRARIES = {  # and where, if not anywhere
     "msgspec": "",
+    "babel": "text.choices",
+    "fluent": "text.choices",
+    "langcodes": "text.languages",
     "jsonschema_rs": "protocol.schema",
     "regex": "text.sentences text.markdown text.invisible",
     "markdown_it": "text.markdown",

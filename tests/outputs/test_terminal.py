@@ -56,7 +56,7 @@ from aaep.protocol.events import Envelope, ProducerInfo
 from aaep.protocol.messages import Capabilities
 from aaep.runtime.background import Waitable
 from aaep.subscriber.status import UNREADABLE, Status
-from aaep.text.phrases import PHRASES, get_phrase
+from aaep.text.phrases import ENGLISH
 from aaep.transports.base import ChannelLost
 from tests.presentation.test_announce import SUMMARIES, event, said
 
@@ -138,7 +138,7 @@ def test_the_second_key_does_not_count_before_anybody_can_have_heard_what_it_is_
     for before in (["a"], ["a", "a"]):
         desk = Desk(risky())
         desk.press(*before)
-        assert told(desk.press("y", after=MIN_SECOND_KEY_DELAY / 2)) == PHRASES["keys.too_soon"]
+        assert told(desk.press("y", after=MIN_SECOND_KEY_DELAY / 2)) == ENGLISH["keys-too_soon"]
         assert decided(desk.press(*"y" * 20, after=MIN_SECOND_KEY_DELAY / 2)) == [], "nor while it is held down"
         assert decided(desk.press("y")) == [Accept(risky())], "pressed anew it counts"
 
@@ -313,8 +313,8 @@ def test_an_answer_that_could_not_be_sent_is_given_anew() -> None:
 def test_what_is_not_offered_is_not_sent() -> None:
     """CF-018"""
     only = light(allowed_replies=["accept"])
-    assert told(Desk(only).press("r")) == PHRASES["unrefusable"]
-    assert told(Desk(light(allowed_replies=["reject"])).press("a")) == PHRASES["unacceptable"]
+    assert told(Desk(only).press("r")) == ENGLISH["unrefusable"]
+    assert told(Desk(light(allowed_replies=["reject"])).press("a")) == ENGLISH["unacceptable"]
     broken = said("awaiting.confirmation", "consequence")
     assert decided(Desk(broken).press("a", "y")) == []
     assert decided(Desk(broken).press("r")) == [Reject(broken)]
@@ -324,20 +324,20 @@ def test_after_its_time_nothing_is_accepted_but_refusing_is_still_sent() -> None
     """CF-014"""
     desk = Desk(light())
     desk.now += light().timeout
-    assert told(desk.press("a")) == PHRASES["expired"]
+    assert told(desk.press("a")) == ENGLISH["expired"]
     assert decided(desk.press("r")) == [Reject(light())]
     desk = Desk(risky())
     desk.press("a")
     desk.now += risky().timeout
     assert decided(desk.press("y")) == []
-    assert told(desk.press("a")) == PHRASES["expired"]
+    assert told(desk.press("a")) == ENGLISH["expired"]
 
 
 def test_a_prompt_of_which_nothing_is_heard_is_let_go_after_its_time() -> None:
     desk = Desk(light())
     assert desk.keys.next_deadline == desk.now + light().timeout + OUTCOME_GRACE
     assert desk.keys.advance(desk.keys.next_deadline - 0.1) == []
-    assert told(desk.keys.advance(desk.keys.next_deadline)) == PHRASES["expired"]
+    assert told(desk.keys.advance(desk.keys.next_deadline)) == ENGLISH["expired"]
     assert desk.keys.current_prompt is None and desk.keys.next_deadline is None
 
 
@@ -445,7 +445,7 @@ def test_the_time_of_every_prompt_runs_whichever_is_answered() -> None:
     desk = Desk(light("rpl_1", action="Pay Ada.", timeout_seconds=30), light("rpl_2", timeout_seconds=90))
     assert desk.keys.next_deadline == desk.now + 30 + OUTCOME_GRACE
     found = told(desk.keys.advance(desk.keys.next_deadline))
-    assert found == f"{PHRASES['expired']} That was about this: Pay Ada."
+    assert found == f"{ENGLISH['expired']} That was about this: Pay Ada."
     assert desk.keys.next_prompt is None and desk.keys.next_deadline == desk.now + 90 + OUTCOME_GRACE
 
 
@@ -1067,7 +1067,7 @@ def test_when_a_prompt_ends_elsewhere_it_says_so_and_the_keys_are_void() -> None
             sitting.prompt(risky(f"rpl_{result}"))
             sitting.press("a", "Press y")
             sitting.script.events.put(outcome(f"rpl_{result}", result))
-            words = get_phrase(f"outcome.{result}.elsewhere", f"outcome.{result}")
+            words = ENGLISH.format_first(f"outcome-{result}-elsewhere", f"outcome-{result}")
             assert f"Attention. {words}" in (ended := sitting.settle())
             assert "Nothing was accepted here." in ended
             sitting.press("y", "The key y does nothing here.")
@@ -1082,7 +1082,7 @@ def test_the_end_of_the_session_closes_its_prompt_in_words() -> None:
         sitting.press("a", "There is nothing to accept.")
 
 
-UNCUT = PHRASES["uncut"].format("m")
+UNCUT = ENGLISH.format("uncut", key="m")
 NUMBERED = " ".join(f"w{number}" for number in range(400))
 
 
@@ -1261,7 +1261,7 @@ def test_more_time_is_asked_of_the_producer() -> None:
         assert "not grant" not in sitting.press("t", "Asking for 10 minutes.\n")
         assert sitting.sent() == ("renegotiate", {"minimum_timeout": 600})
         sitting.script.events.put(outcome("rpl_light", "withdrawn"))
-        assert PHRASES["outcome.withdrawn"] in sitting.settle()
+        assert ENGLISH["outcome-withdrawn"] in sitting.settle()
         assert "Refused after 10 minutes" in sitting.prompt(light("rpl_again", timeout_seconds=600))
 
 
@@ -1286,7 +1286,7 @@ def test_more_time_does_not_make_an_unheard_text_heard() -> None:
         again = {"reply_token": "rpl_light", "outcome": "withdrawn", "asked_again": True}
         sitting.hear("state.changed", urgency="critical", to_state="deciding", extensions={"attend": again})
         sitting.prompt(light("rpl_again", action=LONG, timeout_seconds=600))
-        sitting.press("a", PHRASES["uncut"].format("m"))
+        sitting.press("a", ENGLISH.format("uncut", key="m"))
         assert sitting.press("m", "a accept,").startswith("It goes on: word")
         sitting.press("r", "Sending: refuse.")
         assert sitting.sent() == ("reject", "rpl_again")
@@ -1379,7 +1379,7 @@ def test_a_prompt_whose_time_runs_out_unheard_is_told_when_it_does() -> None:
         sitting.prompt(light(timeout_seconds=30))
         sitting.now += 100
         sitting.hear("tool.completed")
-        sitting.see(PHRASES["expired"])
+        sitting.see(ENGLISH["expired"])
         sitting.settle()
         assert sitting.terminal.interpreter.current_prompt is None
 

@@ -106,7 +106,7 @@ def test_whatever_is_said_waits(what: str) -> None:
                 producer.session("Another.").start()
             else:
                 emitter = session._emitter
-                session.emit(build_resync(emitter.state, "thinking", **emitter.english_envelope()))
+                session.emit(build_resync(emitter.state, "thinking", **emitter.composed_envelope()))
 
         agent, errors = start_agent(say)
         assert journal.somebody_waits.wait(30)

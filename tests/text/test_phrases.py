@@ -6,17 +6,18 @@ import ast
 import re
 from collections.abc import Iterator
 from pathlib import Path
-from string import Formatter
 
 import pytest
 
 import aaep
-from aaep.text.phrases import CATALOGUE, PHRASES, Phrase
+from aaep.text.locale_files import Message, read_locale
+from aaep.text.phrases import ENGLISH, get_phrases
+from tests.phrases import example_values, format_example
 
-ENTRIES = [phrase for group in CATALOGUE.values() for phrase in group]
+MESSAGES = [*read_locale("en").messages.values()]
 SOURCES = {path: path.read_text(encoding="utf-8") for path in Path(aaep.__file__).parent.rglob("*.py")}
-USERS = "\n".join(text for path, text in SOURCES.items() if path.name != "phrases.py")
-OWN_USES = next(text for path, text in SOURCES.items() if path.name == "phrases.py").partition("\nPHRASES:")[2]
+USERS = "\n".join(SOURCES.values())
+EN_FTL = "\n".join(message.source for message in MESSAGES)
 PROTOCOL_WORDS = re.compile(
     r"\b(subscriptions?|producers?|subscribers?|tokens?|payloads?|events?|manifests?|envelopes?)\b", re.IGNORECASE
 )
@@ -47,23 +48,59 @@ def test_what_is_said_stands_in_the_catalogue_and_nowhere_else(package: str) -> 
     assert sources and texts <= NOT_SAID
 
 
-def test_every_name_is_used_once() -> None:
-    assert len(PHRASES) == len(ENTRIES)
+@pytest.mark.parametrize("message", MESSAGES, ids=[message.name for message in MESSAGES])
+def test_a_phrase_is_short_plain_and_heard_somewhere(message: Message) -> None:
+    assert message.when and message.group
+    for form in ENGLISH.list_forms(message.name):
+        assert not PROTOCOL_WORDS.search(form)
+        is_said = "never said" not in message.when
+        assert len(form.split()) <= 32 or not is_said
+    parts = message.name.split("-")
+    families = ["-".join(parts[:length]) for length in range(1, len(parts))]
+    ways = [f'"{message.name}"', f"'{message.name}'", f"{{ {message.name} }}"]
+    ways += [f"{quote}{family}-{{" for family in families for quote in "\"'"]
+    ways += [f'}}-{"-".join(parts[length:])}"' for length in range(1, len(parts))]
+    assert any(way in USERS or way in EN_FTL for way in ways)
 
 
-@pytest.mark.parametrize("phrase", ENTRIES, ids=[phrase.name for phrase in ENTRIES])
-def test_a_phrase_is_short_plain_and_heard_somewhere(phrase: Phrase) -> None:
-    assert phrase.text and phrase.when
-    assert not PROTOCOL_WORDS.search(phrase.text)
-    assert len(phrase.text.split()) <= 25
-    gaps = {int(name) for _, name, _, _ in Formatter().parse(phrase.text) if name}
-    assert gaps == {*range(len(phrase.example))}
-    parts = phrase.name.split(".")
-    families = [".".join(parts[:length]) for length in range(1, len(parts))]
-    ways = [f'"{phrase.name}"', f"'{phrase.name}'", *(f'"{family}.{{' for family in families)]
-    ways += [f"'{family}.{{" for family in families]
-    if phrase.name.endswith(".short"):
-        ways.append('{default}.short"')
-    if phrase.name in ("days", "hours", "minutes", "seconds", "day", "hour", "minute", "second"):
-        ways.append('unit + "s"')
-    assert any(way in USERS or way in OWN_USES for way in ways)
+@pytest.mark.parametrize("message", MESSAGES, ids=[message.name for message in MESSAGES])
+def test_the_gaps_of_a_phrase_are_those_that_its_comment_describes(message: Message) -> None:
+    used = {name for name in re.findall(r"\$(\w+)", message.source)}
+    assert used == {*example_values(message.name)}
+    assert format_example(ENGLISH, message)
+
+
+def test_a_plural_is_chosen_by_the_number() -> None:
+    assert [ENGLISH.format("undone-more", count=count) for count in (1, 3)] == [
+        "1 more was not done.",
+        "3 more were not done.",
+    ]
+    assert ENGLISH.format("quiet-end", count=0) == "Nothing happened meanwhile."
+    assert ENGLISH.format("value-bytes", count=2048) == "2048 bytes"
+    assert ENGLISH.format("percent", percent=12.5) == "12.5 percent."
+
+
+def test_a_gap_that_nothing_fills_is_a_warning_and_no_silence() -> None:
+    with pytest.warns(RuntimeWarning, match="without its argument tool"):
+        assert ENGLISH.format("invoked") == "Calling …."
+    with pytest.warns(RuntimeWarning, match="no phrase nonsense"):
+        assert ENGLISH.format("nonsense") == ""
+
+
+def test_a_value_in_the_other_direction_is_set_apart() -> None:
+    assert ENGLISH.format("invoked", tool="fetch") == "Calling fetch."
+    assert ENGLISH.format("invoked", tool="\u05d0\u05d1") == "Calling \u2068\u05d0\u05d1\u2069."
+    assert ENGLISH.format("invoked", tool="\xe9t\xe9") == "Calling \xe9t\xe9."
+
+
+def test_what_was_composed_is_known_again() -> None:
+    text = ENGLISH.format("error-reason", call="Fetching a.txt", reason="No route.")
+    assert ENGLISH.extract("error-reason", text) == {"call": "Fetching a.txt", "reason": "No route."}
+    assert ENGLISH.extract("undone", "Something else.") is None
+    assert ENGLISH.recognizes("undone", "Refused. Pay Ada was not done.")
+    assert not ENGLISH.recognizes("undone", "Pay Ada was not done. Or was it?")
+
+
+def test_a_language_without_phrases_is_spoken_to_in_english() -> None:
+    assert get_phrases(("is", "tlh")) is ENGLISH
+    assert get_phrases(("is", "en-GB")) is ENGLISH

@@ -27,9 +27,11 @@ from aaep.producer.producer import Producer
 from aaep.protocol import codec as lenient
 from aaep.protocol.attend_extension import attend_registry
 from aaep.testing import Listener
-from aaep.text.phrases import CATALOGUE
+from aaep.text.locale_files import read_locale
+from aaep.text.phrases import ENGLISH
 from tests.end_to_end.readers import ANSWERS, ENDS, PROMPT, Raw, kinds, outcomes
 from tests.end_to_end.wires import LONG, WIRES, Json
+from tests.phrases import format_example
 from tests.threats.hall import NAMES
 
 EXAMPLES: list[Json] = [
@@ -158,10 +160,10 @@ def test_t3_a_terminal_is_not_touched_by_what_an_agent_says() -> None:
 
 # Whole sentences that a listener has to be able to rely on; parts of sentences begin in lower case or with a gap.
 OWN = {
-    phrase.name: phrase.text.format(*phrase.example)
-    for group in ("Prompts", "Outcomes of prompts", "The connection", "At the terminal", "Answering")
-    for phrase in CATALOGUE[group]
-    if phrase.text[0].isupper() and phrase.name != "write.one"
+    message.name: format_example(ENGLISH, message)
+    for message in read_locale("en").messages.values()
+    if message.group in ("Prompts", "Outcomes of prompts", "The connection", "At the terminal", "Answering")
+    if ENGLISH.list_forms(message.name)[0][0].isupper() and message.name != "write-one"
 }
 
 
@@ -188,7 +190,7 @@ def test_t3_what_an_agent_writes_is_not_taken_for_what_the_reader_says(name: str
 
 @pytest.mark.parametrize("name", OWN)
 def test_t3_a_summary_is_not_taken_for_what_the_reader_says(name: str) -> None:
-    if name in ("absent.asking", "consequence.unstated", "consequence.unknown", "outcome.no_reply_channel"):
+    if name in ("absent-asking", "consequence-unstated", "consequence-unknown", "outcome-no_reply_channel"):
         return  # agents say these in our words
     for kind in ("tool.invoked", "progress.updated", "session.started", "session.completed"):
         summaries = dict.fromkeys(("summary_terse", "summary_normal", "summary_detailed"), OWN[name])
@@ -235,7 +237,7 @@ def test_t3_each_line_of_an_agent_has_a_mark_that_no_line_of_ours_begins_with() 
     ours = [line for line in lines if line not in agents]
     assert "| Look finished." in agents
     assert not any("Confirm" in line or "weather" in line for line in ours), ours
-    assert not any(phrase.text.startswith("|") for group in CATALOGUE.values() for phrase in group)
+    assert not any(form.startswith("|") for name in read_locale("en").messages for form in ENGLISH.list_forms(name))
 
 
 # -- what is neither seen nor heard --------------------------------------------------------------

@@ -42,6 +42,7 @@ __all__ = [
     "build_interrupt",
     "end_on_signals",
     "find_end_signals",
+    "find_languages",
     "format_count",
     "load_extensions",
     "open_input",
@@ -197,12 +198,28 @@ class LanguageTagType(click.types.StringParamType):
     name = "TAG"
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
-        """Return the tag, or fail if it is not well-formed."""
+        """Return the tag, or several with commas between them; fail if one is not well-formed."""
         from ..text.languages import is_well_formed_tag  # noqa: PLC0415  # loaded only if it is needed
 
-        if not is_well_formed_tag(value):
-            self.fail(f"{value!r} is not the tag of a language. Write it like en-GB.", param, ctx)
+        for tag in value.split(","):
+            if not is_well_formed_tag(tag):
+                self.fail(f"{tag!r} is not the tag of a language. Write it like en-GB.", param, ctx)
         return value
+
+
+def find_languages(given: Iterable[str], environment: Mapping[str, str]) -> tuple[str, ...]:
+    """
+    Return the languages that a person wants, the best first: those given, else those that the system is set to.
+
+    Each text that was given may hold several tags with commas between them.
+    """
+    tags = [tag for text in given for tag in text.split(",")]
+    if not tags:
+        names = (environment.get(name, "") for name in ("LC_ALL", "LC_MESSAGES", "LANG"))
+        setting = next(filter(None, names), "")
+        settings = [*environment.get("LANGUAGE", "").split(":"), setting] if setting not in ("C", "POSIX") else []
+        tags = [re.split(r"[.@]", name)[0].replace("_", "-") for name in settings if name]
+    return tuple(dict.fromkeys(tag for tag in tags if tag not in ("", "C", "POSIX")))
 
 
 PROGRESS_OPTION: Final = click.option(

@@ -38,6 +38,7 @@ from ._command import (
     LanguageTagType,
     build_interrupt,
     end_on_signals,
+    find_languages,
     format_count,
     to_printable,
 )
@@ -133,7 +134,7 @@ def main(
     """
     silence_logging()
     options = build_connect_options(url, token, ca, own)
-    terms = Terms(languages=languages or ("en-US",), include=types or None)
+    terms = Terms(languages=find_languages(languages, {}) or ("en-US",), include=types or None)
     done = threading.Event()
     source = detect_input(sys.stdin) if replies else NoInput()
     if replies and isinstance(source, NoInput):  # an agent must not wait for an answer that cannot come

@@ -24,7 +24,7 @@ from ..protocol.attend_extension import ATTEND
 from ..protocol.messages import Capabilities
 from ..subscriber.subscriber import Subscriber
 from ..testing import Listener
-from ..text.phrases import PHRASES
+from ..text.phrases import ENGLISH
 from ..transports.base import UnprotectedAddress
 from ..version import __version__
 from ._command import AaepCommand, CannotRun, FiniteRange
@@ -217,5 +217,5 @@ def _make_pause(seconds: float) -> Callable[[], None]:
 
 def _print_announcement(announcement: Announcement) -> None:
     if announcement.text and not announcement.redundant:
-        attention = PHRASES["attention"].format("") if announcement.interrupts else ""
+        attention = ENGLISH.format("attention", text="") if announcement.interrupts else ""
         click.echo(f"{attention}{QUOTE_MARK if announcement.quoted else ''}{announcement.text}")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import sys
 from collections.abc import Callable
 from functools import partial
@@ -10,6 +11,7 @@ from pathlib import Path
 from typing import Final
 
 import click
+import msgspec
 
 from ..errors import AaepError
 from ..outputs.discovery import Discovery
@@ -31,9 +33,10 @@ from ..subscriber.connection import Reconnect
 from ..subscriber.request import Terms
 from ..subscriber.status import Status
 from ..subscriber.subscriber import Subscriber
+from ..text.phrases import get_phrases
 from ..transports.base import ChannelLost, find_transport
 from ..transports.options import DEFAULT_CONNECT_OPTIONS
-from ._command import AaepCommand, CannotRun, IntegerRange, LanguageTagType, to_json_line
+from ._command import AaepCommand, CannotRun, IntegerRange, LanguageTagType, find_languages, to_json_line
 from ._options import (
     CA_OPTION,
     CERT_OPTION,
@@ -65,7 +68,7 @@ DISCOVERED_PATIENCE: Final = 60.0  # seconds without a connection after which on
     "languages",
     type=LanguageTagType(),
     multiple=True,
-    help="A language you want, such as en-GB. May be repeated, the best first.",
+    help="The languages you want, the best first, such as yo-NG,en. Default: your settings, else those of the system.",
 )
 @click.option("--rate", type=IntegerRange(1, 100_000), metavar="N", help="At most N events a second.")
 @click.option("--replies/--no-replies", default=None, help="Whether prompts can be answered here. Default: they can.")
@@ -143,7 +146,8 @@ def main(
     """
     if as_json and announcements:
         raise CannotRun("Standard output is for events or for announcements. Give --json or --announcements.")
-    options = {"verbosity": verbosity, "languages": languages or None, "limits.events": rate, "replies": replies}
+    given = find_languages(languages, {})
+    options = {"verbosity": verbosity, "languages": given or None, "limits.events": rate, "replies": replies}
     options |= {"name": name, "states": states, "signs": signs}
     resolved = load_settings({key: value for key, value in options.items() if value is not None})
     settings = resolved.settings
@@ -154,8 +158,11 @@ def main(
     if discovers and sys.platform == "win32":
         raise CannotRun("Agents are found by Unix sockets, which are not used here. Name an address.")
     connect_options = build_all_connect_options(urls, token, ca, own)
+    wanted = settings.languages or find_languages((), os.environ)
+    phrases = get_phrases(wanted)
     terms = Terms(
-        languages=settings.languages or ("en-US",),
+        # What the system is set to is no reason to be refused by an agent that speaks English only.
+        languages=settings.languages or (*wanted, "en-US"),
         max_events_per_second=settings.limits.events or None,
         minimum_timeout=settings.time.minimum or None,
     )
@@ -183,13 +190,13 @@ def main(
     def connect(on_status: Callable[[Status], None]) -> Reader:
         if len(connect_options) == 1 and not discovers:
             return connect_to(urls[0], on_status)
-        readers = Readers(on_status, replies=can_reply, is_open=discovers)
+        readers = Readers(on_status, replies=can_reply, is_open=discovers, phrases=phrases)
         for url in connect_options:
             readers.add(url, partial(connect_to, url))
         if discovers:
             from ..transports.unix.discovery import find_local_agents  # noqa: PLC0415  # not on Windows
 
-            Discovery(readers, find_local_agents, connect_to, on_status).start()
+            Discovery(readers, find_local_agents, connect_to, on_status, phrases=phrases).start()
         return readers
 
     silence_logging()
@@ -202,7 +209,7 @@ def main(
             connect,
             typed,
             LinePrinter(sys.stderr if as_json or announcements else sys.stdout),
-            preferences=build_preferences(settings),
+            preferences=msgspec.structs.replace(build_preferences(settings), languages=wanted),
             replies=can_reply,
             session_id=session,
             once=once,

@@ -31,7 +31,7 @@ from ..transports.base import SharedServer
 from ..transports.base import serve as open_server
 from ..transports.options import ServerOptions, Tls
 from ..transports.stdio.server import StdioServer
-from ._command import AaepCommand, CannotRun, LanguageTagType, find_end_signals, to_printable
+from ._command import AaepCommand, CannotRun, LanguageTagType, find_end_signals, find_languages, to_printable
 from ._options import build_identity
 
 __all__ = ["main"]
@@ -232,7 +232,7 @@ def _load_signer(path: str) -> Callable[[Manifest], str | None]:
 def _build_offer(name: str, languages: tuple[str, ...], reached_at: tuple[str, ...]) -> Offer:
     return Offer(
         producer=ProducerInfo(agent_id=HUB_AGENT_ID, agent_name=name),
-        languages=languages or ("en-US",),
+        languages=find_languages(languages, {}) or ("en-US",),
         registry=attend_registry(),
         namespaces=(ATTEND.namespace,),
         origins=reached_at,

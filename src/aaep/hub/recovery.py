@@ -34,24 +34,32 @@ from ..protocol.extensions import Registry
 from ..protocol.fields import AAEP_VERSION, CORE_CONTEXT, get_member
 from ..protocol.session import SessionState
 from ..runtime.ids import format_timestamp, new_id
-from ..text.phrases import PHRASES, ensure_full_stop
+from ..text.languages import language_direction
+from ..text.phrases import ENGLISH, Phrases, ensure_full_stop, find_phrases
 from ..text.summaries import (
-    STATE_SUMMARIES,
     Summaries,
     summarize_abandoned_call,
     summarize_outcome,
+    summarize_state,
     truncate_with_ellipsis,
 )
 
-__all__ = ["build_closing_events", "build_resync", "end_orphaned_sessions"]
+__all__ = ["build_closing_events", "build_resync", "end_orphaned_sessions", "find_session_language"]
 
 _MAX_TOLD_CALLS: Final = 3  # of the tools that run at once, the newest
 _WORKING_STATES: Final = ("thinking", "calling_tool", "writing_output", "deciding")
 
-_ENDED = Summaries(PHRASES["lost"], PHRASES["lost"], PHRASES["lost.detailed"])
+
+def find_session_language(event: Envelope) -> tuple[Phrases, LocalizationHints]:
+    """Return the phrases for what is said of a session, in its agent's language if there are any, and its hints."""
+    language = _get_language(event)
+    phrases = find_phrases((language,))
+    if phrases is None:
+        return ENGLISH, LocalizationHints(primary_language="en", text_direction="ltr")
+    return phrases, LocalizationHints(primary_language=language, text_direction=language_direction(language))
 
 
-def build_resync(session: SessionState, state: str, **envelope: Any) -> StateChanged:
+def build_resync(session: SessionState, state: str, phrases: Phrases = ENGLISH, **envelope: Any) -> StateChanged:
     """
     Return an event that tells a joining reader the current state. It is not part of the session (C-36).
 
@@ -60,7 +68,7 @@ def build_resync(session: SessionState, state: str, **envelope: Any) -> StateCha
     told = _list_current_work(session, envelope["producer"].agent_id) if state in _WORKING_STATES else []
     if told:
         envelope["localization_hints"] = told[0].localization_hints
-    terse, normal, detailed = _join_summaries(told) if told else STATE_SUMMARIES[state]
+    terse, normal, detailed = _join_summaries(told) if told else summarize_state(state, phrases)
     return StateChanged(
         **envelope,
         context=(CORE_CONTEXT, ATTEND.context),
@@ -133,11 +141,12 @@ def build_closing_events(session: SessionState, last: Envelope, wall: float) -> 
     make = partial(
         _build_event, last, max(format_timestamp(wall), last.timestamp)
     )  # ENV-027: even if the clock was set back
+    phrases, _ = find_session_language(last)
     for prompt in session.prompts.values():
         if prompt.outcome == "pending":
             yield make(
                 StateChanged,
-                summarize_outcome("withdrawn", _action_of(prompt.event)),
+                summarize_outcome("withdrawn", _action_of(prompt.event), phrases),
                 "critical",
                 context=(CORE_CONTEXT, ATTEND.context),
                 from_state="awaiting_input",
@@ -145,7 +154,7 @@ def build_closing_events(session: SessionState, last: Envelope, wall: float) -> 
                 extensions={PREFIX: {"reply_token": prompt.token, "outcome": "withdrawn"}},
             )
     for call in session.running_calls:
-        summaries = summarize_abandoned_call(call.tool)
+        summaries = summarize_abandoned_call(call.tool, phrases)
         call_id = {"tool_call_id": call.id} if call.id else {}
         yield make(
             ToolCompleted, summaries, tool=call.tool, status="timeout", error_message=summaries.normal, **call_id
@@ -164,11 +173,11 @@ def build_closing_events(session: SessionState, last: Envelope, wall: float) -> 
                 )
     yield make(
         SessionErrored,
-        _ENDED,
+        Summaries(phrases["lost"], phrases["lost"], phrases["lost-detailed"]),
         "critical",
         error_category="unknown",
         recoverable=False,
-        remediation_hint=PHRASES["lost.hint"],
+        remediation_hint=phrases["lost-hint"],
     )
 
 
@@ -195,6 +204,6 @@ def _build_event(
         producer=last.producer,
         verbosity="normal",
         urgency=urgency,  # type: ignore[arg-type]  # one of the three
-        localization_hints=LocalizationHints(primary_language="en", text_direction="ltr"),
+        localization_hints=find_session_language(last)[1],
         **members,
     )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import re
-from functools import reduce
+import unicodedata
 from typing import Final
 
 import msgspec
@@ -13,7 +13,7 @@ from ..presentation.announce import choice_labels
 from ..protocol.consent import response_kinds
 from ..protocol.events import AwaitingClarification
 from ..protocol.fields import get_member
-from ..text.phrases import PHRASES
+from ..text.phrases import ENGLISH, Phrases
 from ..text.sanitize import sanitize
 from .intents import Response
 
@@ -29,7 +29,7 @@ MAX_RESPONSE_LENGTH: Final = 16_384  # characters; CLAR-003
 
 _MAX_EXACT_INTEGER: Final = 2**53  # ENC-006
 _NUMBER: Final = re.compile(r"[-+]?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][-+]?[0-9]{1,3})?", re.ASCII)
-_YES_NO: Final = {"y": True, "yes": True, "n": False, "no": False}
+_YES_NO: Final = {"y": True, "yes": True, "n": False, "no": False}  # and the words of the person's language
 _RESPONSE_KINDS: Final = ("multiple_choice", "yes_no", "numeric", "freetext")
 
 
@@ -47,22 +47,22 @@ def available_response_kinds(event: AwaitingClarification) -> tuple[str, ...]:
     return tuple(kind for kind in _RESPONSE_KINDS if kind in accepted and (kind != "multiple_choice" or choices))
 
 
-def describe_expected_answer(event: AwaitingClarification) -> str:
+def describe_expected_answer(event: AwaitingClarification, phrases: Phrases = ENGLISH) -> str:
     """Return a sentence that says how to answer a question."""
     kinds = available_response_kinds(event)
     if not kinds:
-        return PHRASES["answer.impossible"]
-    forms = reduce(PHRASES["answer.or"].format, (PHRASES[f"form.{kind}"] for kind in kinds))
+        return phrases["answer-impossible"]
+    forms = phrases.join((phrases[f"form-{kind}"] for kind in kinds), name="answer-or")
     has_both_numbers = "multiple_choice" in kinds and "numeric" in kinds
-    hint = f" {PHRASES['answer.number']}" if has_both_numbers else ""
-    return f"{PHRASES['answer.forms'].format(forms)}{hint}"
+    hint = f" {phrases['answer-number']}" if has_both_numbers else ""
+    return f"{phrases.format('answer-forms', forms=forms)}{hint}"
 
 
-def parse_answer(event: AwaitingClarification, text: str) -> ParsedAnswer | None:
+def parse_answer(event: AwaitingClarification, text: str, phrases: Phrases = ENGLISH) -> ParsedAnswer | None:
     """Return the answer that a text gives, or None. Only kinds that the question lists are converted (CF-032)."""
     kinds = available_response_kinds(event)
     stripped = text.strip()
-    choices = _choice_answers(event) if "multiple_choice" in kinds else []
+    choices = _choice_answers(event, phrases) if "multiple_choice" in kinds else []
     if stripped.isascii() and stripped.isdecimal() and choices:
         number = int(stripped[:9])
         # A mistyped choice must not be sent as a number or a text.
@@ -73,9 +73,10 @@ def parse_answer(event: AwaitingClarification, text: str) -> ParsedAnswer | None
             str(choice.value).casefold(),
         ):
             return choice
-    if "yes_no" in kinds and stripped.casefold() in _YES_NO:
-        value = _YES_NO[stripped.casefold()]
-        return ParsedAnswer(value, "yes" if value else "no")
+    yes_no = {**_YES_NO, phrases["word-yes"].casefold(): True, phrases["word-no"].casefold(): False}
+    word = unicodedata.normalize("NFC", stripped).casefold()
+    if "yes_no" in kinds and word in yes_no:
+        return ParsedAnswer(yes_no[word], phrases["word-yes" if yes_no[word] else "word-no"])
     if "numeric" in kinds and (parsed := _parse_number(stripped.removeprefix("=").strip())) is not None:
         return ParsedAnswer(parsed, str(parsed))
     if "freetext" in kinds and stripped and len(text) <= MAX_RESPONSE_LENGTH and sanitize(stripped):
@@ -83,10 +84,10 @@ def parse_answer(event: AwaitingClarification, text: str) -> ParsedAnswer | None
     return None
 
 
-def _choice_answers(event: AwaitingClarification) -> list[ParsedAnswer | None]:
+def _choice_answers(event: AwaitingClarification, phrases: Phrases) -> list[ParsedAnswer | None]:
     """Return the answers for the numbered choices, None for a choice without a value."""
     answers: list[ParsedAnswer | None] = []
-    for choice, label in zip(get_member(event, "choices") or (), choice_labels(event), strict=True):
+    for choice, label in zip(get_member(event, "choices") or (), choice_labels(event, phrases), strict=True):
         value = getattr(choice, "value", None)
         answers.append(ParsedAnswer(value, label) if isinstance(value, str) else None)
     return answers

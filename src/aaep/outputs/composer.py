@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Final
 
-from ..text.phrases import PHRASES
+from ..text.phrases import ENGLISH, Phrases
 from ..text.sanitize import sanitize, truncate
 from .intents import Echo, Intent, PrintLine, SendRequest
 
@@ -32,8 +32,9 @@ _ERASE: Final = ("\x7f", "\b")
 class Composer:
     """A text that is being written, and those that were sent before."""
 
-    def __init__(self, *, lines: bool) -> None:
+    def __init__(self, *, lines: bool, phrases: Phrases = ENGLISH) -> None:
         self.is_line_based = lines
+        self._phrases = phrases
         self.history: list[str] = []
         self._lines: list[str] | None = None  # the last one is being written; None while nothing is
         self._kept: list[str] = [""]  # what was left with Escape
@@ -53,7 +54,7 @@ class Composer:
         """Begin to write, or go on with what was left."""
         self._lines, self._kept = self._kept, [""]
         self._position = len(self.history)
-        intents: list[Intent] = [PrintLine(PHRASES["compose.begin"])]
+        intents: list[Intent] = [PrintLine(self._phrases["compose-begin"])]
         return [*intents, *self._show()]
 
     def _show(self) -> list[Intent]:
@@ -74,10 +75,10 @@ class Composer:
         if key == ESCAPE:
             self._kept = self._lines
             self._lines = None
-            return [Echo("\n"), PrintLine(PHRASES["compose.left" if any(self._kept) else "compose.left.empty"])]
+            return [Echo("\n"), PrintLine(self._phrases["compose-left" if any(self._kept) else "compose-left-empty"])]
         if key == _ERASE_LINE:
             self._lines[-1] = ""
-            return [Echo("\n"), PrintLine(PHRASES["compose.removed"])] if text else []
+            return [Echo("\n"), PrintLine(self._phrases["compose-removed"])] if text else []
         if key in _ERASE:
             return self._erase(text)
         if key in (EARLIER, LATER):
@@ -101,13 +102,13 @@ class Composer:
         if len(self._lines) == 1:
             return []
         self._lines.pop()
-        return [PrintLine(PHRASES["compose.joined"]), Echo(sanitize(self._lines[-1]))]
+        return [PrintLine(self._phrases["compose-joined"]), Echo(sanitize(self._lines[-1]))]
 
     def _send(self) -> list[Intent]:
         text = "\n".join(self._lines or [])
         self._lines = None
         if not text.strip():
-            return [Echo("\n"), PrintLine(PHRASES["draft.empty"])]
+            return [Echo("\n"), PrintLine(self._phrases["draft-empty"])]
         return [Echo("\n"), *self._take(text)]
 
     def _take(self, text: str) -> list[Intent]:
@@ -119,7 +120,11 @@ class Composer:
         """Put what was sent before in place of what is written; behind the newest there is an empty line again."""
         position = self._position + step
         if not 0 <= position <= len(self.history):
-            return [Echo("\n"), PrintLine(PHRASES["nothing_before" if step < 0 else "nothing_after"]), *self._show()]
+            return [
+                Echo("\n"),
+                PrintLine(self._phrases["nothing_before" if step < 0 else "nothing_after"]),
+                *self._show(),
+            ]
         self._position = position
         self._lines = self.history[position].split("\n") if position < len(self.history) else [""]
         return [Echo("\n"), *self._show()]
@@ -132,21 +137,24 @@ class Composer:
             return []
         self._lines = None
         whole = "\n".join(lines)
-        return self._take(whole) if whole.strip() else [PrintLine(PHRASES["draft.empty"])]
+        return self._take(whole) if whole.strip() else [PrintLine(self._phrases["draft-empty"])]
 
     def list_history(self) -> list[Intent]:
         """Print what was sent, the newest last."""
         if not self.history:
-            return [PrintLine(PHRASES["compose.history.none"])]
+            return [PrintLine(self._phrases["compose-history-none"])]
         first = max(0, len(self.history) - MAX_LISTED)
-        return [PrintLine(_describe(number, text)) for number, text in enumerate(self.history[first:], start=first + 1)]
+        return [
+            PrintLine(_describe(number, text, self._phrases))
+            for number, text in enumerate(self.history[first:], start=first + 1)
+        ]
 
     def help_names(self) -> Sequence[str]:
         """Return the names of the phrases that say how to write."""
-        return ("compose.help.lines",) if self.is_line_based else ("compose.help", "compose.help.history")
+        return ("compose-help-lines",) if self.is_line_based else ("compose-help", "compose-help-history")
 
 
-def _describe(number: int, text: str) -> str:
+def _describe(number: int, text: str, phrases: Phrases) -> str:
     line = sanitize(text)
     short = line if len(line) <= MAX_LISTED_LENGTH else f"{truncate(line, MAX_LISTED_LENGTH)}…"
-    return PHRASES["choice"].format(number, short)
+    return phrases.format("choice", number=number, label=short)

@@ -8,7 +8,7 @@ from functools import partial
 from typing import Final, Protocol
 
 from ..subscriber.status import Status
-from ..text.phrases import PHRASES
+from ..text.phrases import ENGLISH, Phrases
 from .readers import Readers
 from .sender import Reader
 
@@ -49,7 +49,9 @@ class Discovery:
         on_status: Callable[[Status], None],
         *,
         wait_for_next: Callable[[], bool] | None = None,
+        phrases: Phrases = ENGLISH,
     ) -> None:
+        self._phrases = phrases
         self._readers = readers
         self._scan = scan
         self._connect = connect
@@ -62,7 +64,7 @@ class Discovery:
         """Join who is there, say so if that is nobody, and go on looking in a thread of its own."""
         self._join_all(is_first=True)
         if not self._readers.addresses:
-            self._on_status(Status("notice", PHRASES["discover.none"]))
+            self._on_status(Status("notice", self._phrases["discover-none"]))
         threading.Thread(target=self._run, name="aaep-discovery", daemon=True).start()
 
     def _run(self) -> None:

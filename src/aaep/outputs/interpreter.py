@@ -25,6 +25,7 @@ Leaving while prompts are open takes a second key too.
 from __future__ import annotations
 
 import math
+import unicodedata
 from collections.abc import Callable, Mapping, Sequence
 from typing import Final
 
@@ -35,7 +36,7 @@ from ..presentation.preferences import DEFAULT_KEYS
 from ..presentation.queue import MAX_PROMPT_NAME_LENGTH
 from ..protocol.events import AwaitingClarification, AwaitingConfirmation
 from ..protocol.fields import get_member
-from ..text.phrases import PHRASES, ensure_full_stop, truncate_with_notice
+from ..text.phrases import ENGLISH, Phrases, ensure_full_stop, truncate_with_notice
 from ..text.sanitize import sanitize, truncate
 from .answers import MAX_RESPONSE_LENGTH, available_response_kinds, describe_expected_answer, parse_answer
 from .composer import Composer
@@ -78,23 +79,14 @@ _KEY_BINDINGS: Final[Mapping[str, str]] = {
     "help": "?",
 }
 _SPEECH_KEYS: Final[Mapping[str, str]] = {"silence": " ", "pause": "p", "faster": ".", "slower": ","}
-_ACTIONS_BY_WORD: Final[Mapping[str, str]] = {
-    "accept": "accept",
-    "reject": "reject",
-    "refuse": "reject",
-    "more": "more",
-    "repeat": "repeat",
-    "next": "next",
-    "back": "back",
-    "forward": "forward",
-    "quiet": "quiet",
-    "verbosity": "verbosity",
-    "time": "time",
-    "quit": "close",
-    "help": "help",
-}
+# Words that have commands of their own; the others are commands by themselves.
+_ACTIONS_BY_WORD: Final[Mapping[str, str]] = {"refuse": "reject", "quit": "close"}
+_COMMAND_WORDS: Final = (
+    *("accept", "reject", "refuse", "more", "repeat", "next", "back", "forward", "quiet", "verbosity", "time", "quit"),
+    *("help", "answer", "leave", "stay"),
+)
+_SPEECH_WORDS: Final = ("silence", "pause", "faster", "slower")
 _ACTIONS_BY_KEY: Final[Mapping[str, str]] = {key: action for action, key in _KEY_BINDINGS.items()}
-_SPEECH_ACTIONS_BY_WORD: Final[Mapping[str, str]] = {action: action for action in _SPEECH_KEYS}
 _SPEECH_ACTIONS_BY_KEY: Final[Mapping[str, str]] = {key: action for action, key in _SPEECH_KEYS.items()}
 _COMMANDS_BY_ACTION: Final[Mapping[str, Command]] = {
     "more": "more",
@@ -110,14 +102,16 @@ _COMMANDS_BY_ACTION: Final[Mapping[str, Command]] = {
     "faster": "faster",
     "slower": "slower",
 }
-_HELP_KEYS: Final = ("help.keys", "help.keys.more", "help.keys.history", "help.second", "help.answer", "help.freetext")
+_HELP_KEYS: Final = (
+    *("help-keys", "help-keys-more", "help-keys-history", "help-second-key", "help-answer", "help-freetext"),
+)
 _HELP_LINES: Final = (
-    "help.lines",
-    "help.lines.history",
-    "help.next",
-    "help.second",
-    "help.answer.lines",
-    "help.command.answer",
+    "help-lines",
+    "help-lines-history",
+    "help-next",
+    "help-second-line",
+    "help-answer-lines",
+    "help-command-answer",
 )
 
 
@@ -134,14 +128,26 @@ class InputInterpreter:
     """Turns the keys or lines of one person, or of a program at a pipe, into intents."""
 
     def __init__(
-        self, *, lines: bool = False, replies: bool = True, time_extension: float = 2.0, speech: bool = False
+        self,
+        *,
+        lines: bool = False,
+        replies: bool = True,
+        time_extension: float = 2.0,
+        speech: bool = False,
+        phrases: Phrases = ENGLISH,
     ) -> None:
         self.is_line_based = lines
+        self.phrases = phrases
         self.time_extension = time_extension  # how many times as long is asked for
+        # What a person writes, in English and in their own language, by what it means.
+        self._command_words = (*_COMMAND_WORDS, *(_SPEECH_WORDS if speech else ()))
+        self._words = {
+            each[f"command-{word}"].casefold(): word for each in (ENGLISH, phrases) for word in self._command_words
+        }
+        self._words |= {each["word-yes"].casefold(): "yes" for each in (ENGLISH, phrases)}
         self.can_reply = replies
         self._has_speech = speech
         self._actions_by_key = {**_ACTIONS_BY_KEY, **(_SPEECH_ACTIONS_BY_KEY if speech else {})}
-        self._actions_by_word = {**_ACTIONS_BY_WORD, **(_SPEECH_ACTIONS_BY_WORD if speech else {})}
         self.answered_prompts: dict[str, _ShownPrompt] = {}  # answered, and still without an outcome
         self._open_prompts: dict[str, _ShownPrompt] = {}  # oldest first
         self._current: _ShownPrompt | None = None  # the one that input answers
@@ -210,18 +216,17 @@ class InputInterpreter:
 
     def waiting_text(self) -> str:
         """Return what is said of a prompt that comes while another one is being answered."""
-        hint = PHRASES["prompt.hear.line" if self.is_line_based else "prompt.hear.key"]
-        return f"{PHRASES['prompt.waiting']} {hint}"
+        hint = self.phrases["prompt-hear-line" if self.is_line_based else "prompt-hear-key"]
+        return f"{self.phrases['prompt-waiting']} {hint}"
 
     def help_text(self) -> str:
         """Return the help for keys or for lines."""
-        unit = "line" if self.is_line_based else "key"
         names = [*(_HELP_LINES if self.is_line_based else _HELP_KEYS)]
         if self._has_speech:
-            names.append("help.speech.lines" if self.is_line_based else "help.speech")
+            names.append("help-speech-lines" if self.is_line_based else "help-speech")
         if self.composer is not None:
             names = [*self.composer.help_names(), *names]
-        return " ".join(PHRASES[name].format(unit) for name in names)
+        return " ".join(self.phrases[name] for name in names)
 
     # -- prompts ---------------------------------------------------------------------------
 
@@ -257,7 +262,11 @@ class InputInterpreter:
         if isinstance(prompt.event, AwaitingClarification) and not prompt.background.is_familiar:
             intents.append(PrintLine(self._answer_hint(prompt.event)))
         if len(self._open_prompts) > 1:
-            intents.append(PrintLine(PHRASES["several_open"].format(len(self._open_prompts), self._next_prompt_hint())))
+            intents.append(
+                PrintLine(
+                    self.phrases.format("several_open", count=len(self._open_prompts), hint=self._next_prompt_hint())
+                )
+            )
         return intents + lost_time
 
     def prompt_heard(self, prompt: Announcement, now: float) -> list[Intent]:
@@ -332,9 +341,9 @@ class InputInterpreter:
             return []
         intents = self._take_back()
         if token in self._open_prompts:
-            name = truncate_with_notice(self._current.prompt.about, MAX_PROMPT_NAME_LENGTH)
+            name = truncate_with_notice(self._current.prompt.about, MAX_PROMPT_NAME_LENGTH, self.phrases)
             hint = f" {self._next_prompt_hint()}" if self._draft is None else ""
-            intents.append(PrintLine(f"{PHRASES['still_answering'].format(name)}{hint}"))
+            intents.append(PrintLine(f"{self.phrases.format('still_answering', action=name)}{hint}"))
         return intents
 
     def prompt_closed(self, token: str, now: float) -> list[Intent]:
@@ -346,9 +355,9 @@ class InputInterpreter:
             return self._take_back()
         intents: list[Intent] = []
         if self._draft:
-            intents.append(PrintLine(PHRASES["draft.unsent"].format(sanitize(self._draft))))
+            intents.append(PrintLine(self.phrases.format("draft-unsent", text=sanitize(self._draft))))
         elif self._is_armed:
-            intents.append(PrintLine(PHRASES["accept.void"]))
+            intents.append(PrintLine(self.phrases["accept-void"]))
         self._current = None
         self._draft = None
         self._is_armed = False
@@ -369,10 +378,10 @@ class InputInterpreter:
         intents: list[Intent] = []
         for token, shown_prompt in [*self._open_prompts.items()]:
             if shown_prompt.deadline + OUTCOME_GRACE <= now:
-                text = PHRASES["expired"]
+                text = self.phrases["expired"]
                 if shown_prompt.is_ambiguous:
-                    name = truncate_with_notice(shown_prompt.prompt.about, MAX_PROMPT_NAME_LENGTH)
-                    text += f" {PHRASES['about'].format(name)}"
+                    name = truncate_with_notice(shown_prompt.prompt.about, MAX_PROMPT_NAME_LENGTH, self.phrases)
+                    text += f" {self.phrases.format('about', action=name)}"
                 intents += [PrintLine(text), *self.prompt_closed(token, now)]
         return intents
 
@@ -388,7 +397,7 @@ class InputInterpreter:
                 return []
             return [
                 *self._take_back(),
-                PrintLine(PHRASES["keys.several"]),
+                PrintLine(self.phrases["keys-several"]),
             ]
         intents: list[Intent] = []
         for number, key in enumerate(keys, start=1):
@@ -453,7 +462,7 @@ class InputInterpreter:
             key_name = sanitize(key)
             if is_repeat or not key_name:
                 return []
-            return [PrintLine(PHRASES["keys.unknown"].format(key_name))]
+            return [PrintLine(self.phrases.format("keys-unknown", key=key_name))]
         if action in ("accept", "reject") and (is_repeat or self._is_too_early(now)):
             return self._ignore_key(now)
         return self._run_action(action, now)
@@ -465,7 +474,7 @@ class InputInterpreter:
         """Say once, not at every repeat, that a key was held down or pressed before the prompt can have been read."""
         if self.current_prompt is None:
             return []
-        return self._tell_once(PHRASES["keys.too_soon"], now)
+        return self._tell_once(self.phrases["keys-too_soon"], now)
 
     def _tell_once(self, text: str, now: float) -> list[Intent]:
         """Return a line to print, unless it is the last notice again within a moment."""
@@ -491,12 +500,12 @@ class InputInterpreter:
         event = self.current_prompt.event if self.current_prompt is not None else None
         if isinstance(event, AwaitingClarification) and "freetext" in available_response_kinds(event):
             self._draft = ""
-            return [PrintLine(PHRASES["draft.begin"], discard_typeahead=True)]
+            return [PrintLine(self.phrases["draft-begin"], discard_typeahead=True)]
         if isinstance(event, AwaitingClarification):
             return [PrintLine(self._answer_hint(event))]
         if self.current_prompt is not None:
-            return [PrintLine(PHRASES["enter.prompt"])]
-        return [PrintLine(PHRASES["enter.nothing"])]
+            return [PrintLine(self.phrases["enter-prompt"])]
+        return [PrintLine(self.phrases["enter-nothing"])]
 
     def _edit_draft(self, key: str, text: str, now: float, *, is_repeat: bool) -> list[Intent]:
         """Apply a key to the answer that is being typed."""
@@ -506,14 +515,14 @@ class InputInterpreter:
                 return []
             self._draft = None
             if not text.strip():
-                return [*end_of_line, PrintLine(PHRASES["draft.empty"])]
+                return [*end_of_line, PrintLine(self.phrases["draft-empty"])]
             return end_of_line + self._answer(text, now)
         if key == ESCAPE:
             self._draft = None
-            return [*end_of_line, PrintLine(PHRASES["draft.left"])]
+            return [*end_of_line, PrintLine(self.phrases["draft-left"])]
         if key == "\x15":  # Control-U
             self._draft = ""
-            return [*end_of_line, PrintLine(PHRASES["draft.removed"])]
+            return [*end_of_line, PrintLine(self.phrases["draft-removed"])]
         if key in ("\x7f", "\b"):
             self._draft = text[:-1]
             if not text:
@@ -533,10 +542,12 @@ class InputInterpreter:
         if self.composer is not None and self.composer.is_active:
             intents = self.composer.enter_line(text)
             return intents if self.is_composing else [*intents, *self._show_waiting()]
-        word = " ".join(text.split()).casefold()
-        action = self._actions_by_word.get(word) or self._actions_by_key.get(word)
+        typed = unicodedata.normalize("NFC", " ".join(text.split())).casefold()
+        word = self._words.get(typed, typed)
+        is_command = word in self._command_words and word not in ("answer", "leave", "stay")
+        action = _ACTIONS_BY_WORD.get(word, word) if is_command else self._actions_by_key.get(word)
         if self._is_unspoken(action, word):
-            return self._tell_once(PHRASES["line.too_soon"], now)
+            return self._tell_once(self.phrases["line-too_soon"], now)
         if self._is_armed:
             if word in ("y", "yes"):
                 return self._confirm_accept(now)
@@ -553,13 +564,14 @@ class InputInterpreter:
             return self.composer.enter_line(text.strip()[len("prompt ") :] if has_word else text)
         event = self.current_prompt.event if self.current_prompt is not None else None
         if isinstance(event, AwaitingClarification) and word:
-            has_prefix = word.startswith("answer ")  # for an answer that is a command word
-            return self._answer(text.strip()[len("answer ") :] if has_prefix else text, now)
+            first, _, rest = text.strip().partition(" ")
+            has_prefix = bool(rest) and self._words.get(first.casefold()) == "answer"  # for one that is a command word
+            return self._answer(rest if has_prefix else text, now)
         if not word:
-            return self._tell_once(PHRASES["line.empty"], now)
+            return self._tell_once(self.phrases["line-empty"], now)
         if self.current_prompt is None:
-            return self._tell_once(PHRASES["line.no_prompt"], now)
-        return self._tell_once(PHRASES["line.unknown"], now)
+            return self._tell_once(self.phrases["line-no_prompt"], now)
+        return self._tell_once(self.phrases["line-unknown"], now)
 
     def _is_unspoken(self, action: str | None, word: str) -> bool:
         """Whether a line would answer a prompt that is still being spoken."""
@@ -578,7 +590,7 @@ class InputInterpreter:
         if action in handlers:
             return handlers[action](now)
         if action == "next" and self.next_prompt is None:
-            return self._tell_once(PHRASES["no_other"], now)
+            return self._tell_once(self.phrases["no_other"], now)
         return [RunCommand(_COMMANDS_BY_ACTION[action])]
 
     def _accept(self, now: float) -> list[Intent]:
@@ -590,10 +602,11 @@ class InputInterpreter:
         key = _KEY_BINDINGS["accept"]
         if key not in dict(prompt.keys):
             if key not in dict(prompt.detail_keys):
-                return [PrintLine(PHRASES["unacceptable"])]
-            return [PrintLine(PHRASES["uncut"].format("more" if self.is_line_based else _KEY_BINDINGS["more"]))]
+                return [PrintLine(self.phrases["unacceptable"])]
+            more = self.phrases["command-more"] if self.is_line_based else _KEY_BINDINGS["more"]
+            return [PrintLine(self.phrases.format("uncut", key=more))]
         if self._is_expired(now):
-            return [PrintLine(PHRASES["expired"])]
+            return [PrintLine(self.phrases["expired"])]
         if prompt.careful or (self._current is not None and self._current.is_ambiguous):
             self._is_armed = True
             self._armed_at = now
@@ -605,10 +618,10 @@ class InputInterpreter:
         about = self.current_prompt.about if self.current_prompt is not None else ""
         # All of it was heard before. The beginning is enough to tell which prompt it is.
         is_long = len(about) > MAX_REPEATED_LENGTH
-        short = truncate(about, MAX_REPEATED_LENGTH) if is_long else about
-        action = PHRASES["accept.beginning" if is_long else "accept.this"].format(short)
-        phrase = PHRASES["accept.second.line" if self.is_line_based else "accept.second.key"]
-        return PrintLine(phrase.format(ensure_full_stop(action)), discard_typeahead=True)
+        short = f"{truncate(about, MAX_REPEATED_LENGTH)}…" if is_long else ensure_full_stop(about)
+        phrase = "accept-second-line" if self.is_line_based else "accept-second-key"
+        text = self.phrases.format(f"{phrase}-long" if is_long else phrase, action=short)
+        return PrintLine(text, discard_typeahead=True)
 
     def _confirm_accept(self, now: float) -> list[Intent]:
         self._is_armed = False
@@ -616,7 +629,7 @@ class InputInterpreter:
         if prompt is None:
             return self._tell_no_prompt("accept", now)
         if self._is_expired(now):
-            return [PrintLine(PHRASES["expired"])]
+            return [PrintLine(self.phrases["expired"])]
         self._mark_answered(prompt)
         return [Accept(prompt)]
 
@@ -627,7 +640,7 @@ class InputInterpreter:
             return self._tell_no_prompt("reject", now)
         if _KEY_BINDINGS["reject"] not in dict(prompt.keys):
             if isinstance(prompt.event, AwaitingConfirmation):
-                return self._tell_once(PHRASES["unrefusable"], now)
+                return self._tell_once(self.phrases["unrefusable"], now)
             return self._tell_once(self._unsupported_action_hint(prompt), now)
         self._mark_answered(prompt)
         return [Reject(prompt)]
@@ -637,10 +650,10 @@ class InputInterpreter:
         if prompt is None or not isinstance(prompt.event, AwaitingClarification):
             return self._tell_no_prompt("answer", now)
         if self._is_expired(now):
-            return [PrintLine(PHRASES["expired"])]
-        response = parse_answer(prompt.event, text)
+            return [PrintLine(self.phrases["expired"])]
+        response = parse_answer(prompt.event, text, self.phrases)
         if response is None:
-            return [PrintLine(PHRASES["answer.unsent"].format(self._answer_hint(prompt.event)))]
+            return [PrintLine(self.phrases.format("answer-unsent", hint=self._answer_hint(prompt.event)))]
         self._mark_answered(prompt)
         return [SendAnswer(prompt, response.value, response.display_text)]
 
@@ -651,9 +664,9 @@ class InputInterpreter:
         timeout = get_member(prompt.event, "timeout_seconds")
         seconds = min(math.ceil(self.time_extension * timeout), MAX_PROMPT_TIMEOUT) if isinstance(timeout, int) else 0
         if not isinstance(timeout, int) or seconds <= timeout:
-            return [PrintLine(PHRASES["no_more_time"])]
+            return [PrintLine(self.phrases["no_more_time"])]
         if prompt.prompt in self._extended_tokens:
-            return self._tell_once(PHRASES["time_asked"], now)
+            return self._tell_once(self.phrases["time_asked"], now)
         self._extended_tokens.add(prompt.prompt)
         return [RequestTime(prompt, seconds)]
 
@@ -665,15 +678,14 @@ class InputInterpreter:
             return [RunCommand("quit")]
         self._is_leaving = True
         count, refusable_count = len(self._open_prompts), len(self._list_refusable())
-        them = PHRASES["leaving.it" if count == 1 else "leaving.them"]
-        refused = them if refusable_count == count else PHRASES["leaving.some"].format(refusable_count)
-        question = PHRASES["leaving.one" if count == 1 else "leaving.several"].format(count)
-        if refusable_count:
-            choices = PHRASES["leaving.lines.refuse" if self.is_line_based else "leaving.keys.refuse"]
-            choices = choices.format(refused, them)
+        phrase = "leaving-lines" if self.is_line_based else "leaving-keys"
+        if refusable_count == count:
+            choices = self.phrases.format(f"{phrase}-refuse", count=count)
+        elif refusable_count:
+            choices = self.phrases.format(f"{phrase}-some", count=refusable_count)
         else:
-            choices = PHRASES["leaving.lines" if self.is_line_based else "leaving.keys"].format(them)
-        text = f"{question} {choices}"
+            choices = self.phrases.format(phrase, count=count)
+        text = f"{self.phrases.format('leaving-open', count=count)} {choices}"
         return [PrintLine(text, discard_typeahead=True)]
 
     def _decide_leaving(self, key_or_word: str) -> list[Intent]:
@@ -710,40 +722,40 @@ class InputInterpreter:
     def _tell_no_prompt(self, action: str, now: float) -> list[Intent]:
         """Say why there is no prompt for an action."""
         if not self.can_reply:
-            return self._tell_once(PHRASES["cannot_reply"], now)
-        other = f" {PHRASES['another_open'].format(self._next_prompt_hint())}" if self._open_prompts else ""
+            return self._tell_once(self.phrases["cannot_reply"], now)
+        other = f" {self.phrases.format('another_open', hint=self._next_prompt_hint())}" if self._open_prompts else ""
         if self.answered_prompts:
-            return self._tell_once(f"{PHRASES['answer_sent']}{other}", now)
-        return self._tell_once(f"{PHRASES[f'nothing_to.{action}']}{other}", now)
+            return self._tell_once(f"{self.phrases['answer_sent']}{other}", now)
+        return self._tell_once(f"{self.phrases[f'nothing_to-{action}']}{other}", now)
 
     def _is_expired(self, now: float) -> bool:
         return self._current is not None and now >= self._current.deadline
 
     def _next_prompt_hint(self) -> str:
-        return PHRASES["next.line" if self.is_line_based else "next.key"]
+        return self.phrases["next-line" if self.is_line_based else "next-key"]
 
     def _unsupported_action_hint(self, prompt: Announcement) -> str:
         """Return the hint for a prompt that cannot be accepted or refused."""
         if not isinstance(prompt.event, AwaitingClarification):
-            return PHRASES["incomplete.prompt"]
-        hint = f" {PHRASES['answer.word']}" if self.is_line_based else ""
-        return f"{PHRASES['is_question'].format(self._answer_hint(prompt.event))}{hint}"
+            return self.phrases["incomplete-prompt"]
+        hint = f" {self.phrases['answer-word']}" if self.is_line_based else ""
+        return f"{self.phrases.format('is_question', hint=self._answer_hint(prompt.event))}{hint}"
 
     def _answer_hint(self, event: AwaitingClarification) -> str:
         if available_response_kinds(event) == ("freetext",) and not self.is_line_based:
-            return PHRASES["answer.freetext"]
-        hint = describe_expected_answer(event)
+            return self.phrases["answer-freetext"]
+        hint = describe_expected_answer(event, self.phrases)
         if not self.is_line_based and "freetext" in available_response_kinds(event):
-            hint += f" {PHRASES['answer.own_words']}"
+            hint += f" {self.phrases['answer-own_words']}"
         return hint
 
     def _take_back(self) -> list[Intent]:
         """Take back an acceptance, or the wish to leave, that was not confirmed."""
         intents: list[Intent] = []
         if self._is_armed:
-            intents.append(PrintLine(PHRASES["accept.taken_back"]))
+            intents.append(PrintLine(self.phrases["accept-taken_back"]))
         if self._is_leaving:
-            intents.append(PrintLine(PHRASES["stay"]))
+            intents.append(PrintLine(self.phrases["stay"]))
         self._is_armed = False
         self._is_leaving = False
         return intents

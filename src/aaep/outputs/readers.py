@@ -22,7 +22,7 @@ from ..runtime.background import Waitable
 from ..subscriber.request import TermsChanges
 from ..subscriber.status import Status
 from ..text.imitation import guard_name
-from ..text.phrases import PHRASES
+from ..text.phrases import ENGLISH, Phrases
 from ..transports.base import ChannelLost
 from .sender import SEND_TIMEOUT, Reader, describe_error
 
@@ -78,8 +78,16 @@ class Readers:
     have ended, or with the error of the last one; with ``is_open`` more may come, and it ends with :meth:`close`.
     """
 
-    def __init__(self, on_status: Callable[[Status], None], *, replies: bool = True, is_open: bool = False) -> None:
+    def __init__(
+        self,
+        on_status: Callable[[Status], None],
+        *,
+        replies: bool = True,
+        is_open: bool = False,
+        phrases: Phrases = ENGLISH,
+    ) -> None:
         self._on_status = on_status
+        self._phrases = phrases
         self._replies = replies
         self._is_open = is_open
         self._has_begun = False  # before all are known, the end of one must not be taken for the end of all
@@ -182,7 +190,7 @@ class Readers:
         for member in members:
             try:
                 if member.reader is None or member.is_lost or not member.has_connected:
-                    raise LocalProtocolError(PHRASES["not_connected"])
+                    raise LocalProtocolError(self._phrases["not_connected"])
                 pending.append((member, member.reader.renegotiate(**changes)))
             except AaepError as error:
                 member.missed_changes.update(changes)
@@ -193,7 +201,7 @@ class Readers:
                 granted = waitable.wait(SEND_TIMEOUT)
             except (AaepError, TimeoutError) as error:
                 member.missed_changes.update(changes)
-                errors.append(error if isinstance(error, AaepError) else AaepError(PHRASES["may_have_arrived"]))
+                errors.append(error if isinstance(error, AaepError) else AaepError(self._phrases["may_have_arrived"]))
         if errors and len(errors) == len(members):
             raise errors[0]
         done: Waitable[Any] = Waitable()
@@ -216,7 +224,7 @@ class Readers:
         """Return the reader of the agent that a prompt is from."""
         member = self._find_member(prompt)
         if member is None or member.reader is None:
-            raise LocalProtocolError(PHRASES["asker.gone"])
+            raise LocalProtocolError(self._phrases["asker-gone"])
         return member.reader
 
     def find_lane(self, prompt: Envelope) -> str:
@@ -278,7 +286,8 @@ class Readers:
             member.on_lost()
         is_silent = member.is_optional and not member.has_connected and isinstance(error, ChannelLost)
         if error is not None and not is_last and not self.closed.is_set() and not is_silent:
-            self._tell(PHRASES["connection.ended.name"].format(member.name, describe_error(error)))
+            reason = describe_error(error, self._phrases)
+            self._tell(self._phrases.format("connection-ended-name", agent=member.name, reason=reason))
 
     def _end_if_all_have(self) -> None:
         if not self._members and not self._is_open:
@@ -292,25 +301,25 @@ class Readers:
     def _handle_status(self, member: _Member, status: Status) -> None:
         """Tell the status of a connection with the name of its agent, once for each change."""
         if status.kind in ("connected", "resumed", "gap"):
-            connected = "arrived" if member.arrives else "connected.name"
-            phrase = {"connected": connected, "resumed": "reconnected.name", "gap": "gap.name"}[status.kind]
+            connected = "arrived" if member.arrives else "connected-name"
+            phrase = {"connected": connected, "resumed": "reconnected-name", "gap": "gap-name"}[status.kind]
             member.has_connected = True
             member.is_lost = False
-            self._on_status(Status(status.kind, PHRASES[phrase].format(member.name)))
+            self._on_status(Status(status.kind, self._phrases.format(phrase, agent=member.name)))
             if self._replies and member.terms is not None and not _takes_answers(member.terms):
-                self._tell(PHRASES["no_answers.name"].format(member.name))
+                self._tell(self._phrases.format("no_answers-name", agent=member.name))
             self._send_missed_changes(member)
         elif status.kind == "waiting" and not member.is_lost:
             member.is_lost = True
             if status.reason_code:
-                ended = PHRASES["closed.producer_shutdown"].format(member.name)
-                self._tell(f"{ended} {PHRASES['waiting']}")
+                ended = self._phrases.format("closed-producer_shutdown", agent=member.name)
+                self._tell(f"{ended} {self._phrases['waiting']}")
             elif member.has_connected:
-                self._tell(PHRASES["connection.lost.name"].format(member.name, status.text))
+                self._tell(self._phrases.format("connection-lost-name", agent=member.name, reason=status.text))
             else:
-                self._tell(PHRASES["waiting.name"].format(member.name))
+                self._tell(self._phrases.format("waiting-name", agent=member.name))
         elif status.kind == "unread":
-            self._on_status(Status("unread", f"{PHRASES['unread.name'].format(member.name)} {status.text}"))
+            self._on_status(Status("unread", f"{self._phrases.format('unread-name', agent=member.name)} {status.text}"))
         elif status.kind == "ended" and status.reason_code and not self.closed.is_set():
             self._tell(status.text)
 

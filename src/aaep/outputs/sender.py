@@ -14,7 +14,7 @@ from ..protocol.events import Envelope, ProducerInfo
 from ..protocol.messages import Capabilities
 from ..runtime.background import Waitable
 from ..subscriber.request import TermsChanges
-from ..text.phrases import PHRASES
+from ..text.phrases import ENGLISH, Phrases
 from ..transports.base import ChannelLost
 
 __all__ = ["Reader", "Sender", "describe_error"]
@@ -61,10 +61,16 @@ class Sender:
     one that does not answer holds up no other.
     """
 
-    def __init__(self, call_soon: Callable[[Callable[[], None]], None], on_error: Callable[[Exception], None]) -> None:
+    def __init__(
+        self,
+        call_soon: Callable[[Callable[[], None]], None],
+        on_error: Callable[[Exception], None],
+        phrases: Phrases = ENGLISH,
+    ) -> None:
         self.reader: Reader | None = None
         self._call_soon = call_soon
         self._on_error = on_error
+        self._phrases = phrases
         self._lanes: dict[str, SimpleQueue[Callable[[], None] | None]] = {"": SimpleQueue()}
 
     def send(
@@ -89,10 +95,10 @@ class Sender:
     ) -> None:
         try:
             if self.reader is None:
-                raise ChannelLost(PHRASES["not_connected"])
+                raise ChannelLost(self._phrases["not_connected"])
             value = call(self.reader).wait(SEND_TIMEOUT)
         except (AaepError, TimeoutError, OSError, CancelledError) as error:
-            self._call_soon(partial(on_failure, describe_error(error)))
+            self._call_soon(partial(on_failure, describe_error(error, self._phrases)))
         except Exception as error:
             self._call_soon(partial(self._on_error, error))
         else:
@@ -113,8 +119,8 @@ def _run_jobs(jobs: SimpleQueue[Callable[[], None] | None]) -> None:
         job()
 
 
-def describe_error(error: Exception) -> str:
+def describe_error(error: Exception, phrases: Phrases = ENGLISH) -> str:
     """Return what went wrong in sentences, without rule ids."""
     if isinstance(error, ProtocolError):
         return " ".join([str(error).split("\n", 1)[0], *(violation.message for violation in error.violations)])
-    return str(error) or PHRASES["may_have_arrived"]
+    return str(error) or phrases["may_have_arrived"]

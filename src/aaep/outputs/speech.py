@@ -21,7 +21,8 @@ import msgspec
 
 from ..presentation.pace import estimate_seconds
 from ..presentation.queue import Speak
-from ..text.phrases import PHRASES, get_phrase
+from ..text.languages import describe_language
+from ..text.phrases import ENGLISH, Phrases, get_phrases
 from ..text.sanitize import sanitize
 from ..text.sentences import split_at
 from .base import Finished, Notice, Output, OutputEvent
@@ -48,13 +49,14 @@ def open_speech(settings: SpeechSettings | None = None) -> Output:
     it is an output that says so once and speaks nothing.
     """
     chosen = settings or SpeechSettings()
+    phrases = get_phrases(chosen.languages)
     if sys.platform in ("win32", "darwin"):
-        return PrismOutput(chosen) if has_prism() else NoSpeech(PHRASES["speech.none.prism"])
+        return PrismOutput(chosen) if has_prism() else NoSpeech(phrases["speech-none-prism"], phrases)
     try:
         address = find_address()
         connect_to_server(address).close()
     except SpeechUnavailable as error:
-        return NoSpeech(str(error))
+        return NoSpeech(str(error), phrases)
     return SpeechOutput(chosen)
 
 
@@ -64,12 +66,13 @@ class NoSpeech:
     name = "speech"
     is_paced = False
 
-    def __init__(self, reason: str) -> None:
+    def __init__(self, reason: str, phrases: Phrases = ENGLISH) -> None:
         self._reason = reason
+        self._phrases = phrases
 
     def open(self, report: Callable[[OutputEvent], None]) -> None:
         """Report that nothing is spoken, and why."""
-        report(Notice(f"{PHRASES['speech.none']} {self._reason}"))
+        report(Notice(f"{self._phrases['speech-none']} {self._reason}"))
 
     def present(self, utterance: Speak) -> None:
         """Speak nothing."""
@@ -113,6 +116,7 @@ class SpeechOutput:
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
         self.settings = settings or SpeechSettings()
+        self._phrases = get_phrases(self.settings.languages)
         self._environment = environment
         self._on_event = on_event
         self._clock = clock
@@ -241,7 +245,7 @@ class SpeechOutput:
         except (SpeechUnavailable, Empty) as error:
             self._connection = None
             connection.close()
-            raise SpeechUnavailable(str(error) or PHRASES["speech.unavailable"]) from error
+            raise SpeechUnavailable(str(error) or self._phrases["speech-unavailable"]) from error
 
     def _apply_settings(self) -> None:
         connection = self._require_connection()
@@ -259,7 +263,7 @@ class SpeechOutput:
 
     def _require_connection(self) -> SpeechConnection:
         if self._connection is None:
-            raise SpeechUnavailable(PHRASES["speech.unavailable"])
+            raise SpeechUnavailable(self._phrases["speech-unavailable"])
         return self._connection
 
     def _lose(self, lost: SpeechConnection) -> None:
@@ -272,7 +276,7 @@ class SpeechOutput:
         if self._current is not None:
             self._current.message_id = ""
             self._estimate_end(self._current)
-        self._report(Notice(PHRASES["speech.gone"]))
+        self._report(Notice(self._phrases["speech-gone"]))
 
     def _reconnect(self) -> None:
         try:
@@ -283,7 +287,7 @@ class SpeechOutput:
             self._retry_at = self._clock() + delay
             return
         self._retry_at = None
-        self._report(Notice(PHRASES["speech.back"]))
+        self._report(Notice(self._phrases["speech-back"]))
         if self._current is not None:
             self._submit(self._current)
 
@@ -292,7 +296,7 @@ class SpeechOutput:
     def _begin(self, speak: Speak) -> None:
         text = " ".join(sanitize(line) for line in speak.text.split("\n"))
         if speak.earcon in self.settings.earcons:
-            text = f"{PHRASES[f'earcon.{speak.earcon}']} {text}"
+            text = f"{self._phrases[f'earcon-{speak.earcon}']} {text}"
         sentences = [piece for piece in split_at(text, "sentence", speak.announcement.language) if piece.strip()]
         self._current = _Utterance(speak, sentences or [text])
         self._is_paused = False
@@ -333,7 +337,8 @@ class SpeechOutput:
         spoken = next((voice for tag in self.settings.languages if (voice := self._find_voice(tag))), "en")
         if wanted not in self._unvoiced:
             self._unvoiced.add(wanted)
-            text = PHRASES["speech.no_voice"].format(_name_language(wanted), _name_language(spoken))
+            names = [describe_language(tag, self._phrases.language) for tag in (wanted, spoken)]
+            text = self._phrases.format("speech-no_voice", language=names[0], other=names[1])
             self._report(Notice(text))
         return spoken
 
@@ -399,8 +404,3 @@ def _to_server_rate(words_per_minute: int) -> int:
     else:
         share = (words_per_minute - NORMAL_RATE) / (MAX_RATE - NORMAL_RATE)
     return min(max(round(100 * share), -100), 100)
-
-
-def _name_language(tag: str) -> str:
-    """Return the name of a language, or its tag where it has none here."""
-    return get_phrase(f"language.{tag.partition('-')[0].lower()}") or tag

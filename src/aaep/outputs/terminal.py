@@ -41,7 +41,8 @@ from ..protocol.messages import Capabilities
 from ..runtime.background import Waitable
 from ..subscriber.status import Status
 from ..text.imitation import guard_name
-from ..text.phrases import PHRASES, format_time_left, truncate_with_notice
+from ..text.languages import describe_language
+from ..text.phrases import find_phrases, truncate_with_notice
 from .base import Finished, KeyPressed, Output, OutputEvent
 from .composer import Composer
 from .intents import (
@@ -110,12 +111,14 @@ class Terminal:
         on_announcement: Callable[[Announcement, str], None] | None = None,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
+        self._phrases = preferences.phrases
         self._pacer = Pacer(outputs)
         self.interpreter = InputInterpreter(
             lines=input_source.is_line_based,
             replies=replies,
             time_extension=time_extension,
             speech=self._pacer.has_paced,
+            phrases=self._phrases,
         )
         self.preferences = msgspec.structs.replace(
             preferences, lines=input_source.is_line_based, keys=preferences.keys if replies else {}
@@ -136,7 +139,7 @@ class Terminal:
         self._queue.answered_tokens = self.interpreter.answered_prompts
         self._presenter = Presenter(self.preferences, can_answer=replies)
         self._inbox: SimpleQueue[Callable[[], None]] = SimpleQueue()
-        self._sender = Sender(self._call_soon, self._handle_end)
+        self._sender = Sender(self._call_soon, self._handle_end, self._phrases)
         self._wakeup_receiver, self._wakeup_sender = socket.socketpair()
         self._reader: Reader | None = None
         self._has_connected = False
@@ -173,7 +176,7 @@ class Terminal:
         go on all the same; ``on_input_end`` when nothing more can be written, and ``on_session_end`` when the end of
         a session was told. None of them may wait.
         """
-        self.interpreter.composer = Composer(lines=self._input_source.is_line_based)
+        self.interpreter.composer = Composer(lines=self._input_source.is_line_based, phrases=self._phrases)
         self._on_request = on_request
         self._on_interrupt = on_interrupt
         self._on_input_end = on_input_end
@@ -226,16 +229,24 @@ class Terminal:
         return self._exit_status or 0
 
     def _greet(self) -> None:
+        self._tell_missing_language()
         if isinstance(self._input_source, NoInput):
-            self._print_line(PHRASES["greeting.none"])
+            self._print_line(self._phrases["greeting-none"])
         elif not self._input_source.is_interactive:
-            self._print_line(PHRASES["greeting.pipe"])
+            self._print_line(self._phrases["greeting-pipe"])
         else:
-            self._print_line(PHRASES["greeting.lines" if self._input_source.is_line_based else "greeting.keys"])
+            self._print_line(self._phrases[f"greeting-{'lines' if self._input_source.is_line_based else 'keys'}"])
         for notice in self._notices:
             self._print_line(notice)
         if self._begins_quiet:
             self._switch_do_not_disturb(self._clock())
+
+    def _tell_missing_language(self) -> None:
+        """Say once which language is spoken if none of the wanted ones is."""
+        wanted = self.preferences.languages
+        if wanted and find_phrases(wanted) is None:
+            languages = self._phrases.join(describe_language(tag, self._phrases.language) for tag in wanted)
+            self._print_line(self._phrases.format("language-none", languages=languages))
 
     def _run_once(self) -> None:
         """Wait for input, a scheduled call or a deadline, and handle it."""
@@ -289,7 +300,7 @@ class Terminal:
         self._sender.stop()
         if self._error is None or self._has_connected:  # otherwise run() raises the error
             with contextlib.suppress(OSError):  # the output may be closed
-                self._print_line(f"{PHRASES['goodbye']} {self._describe_unanswered()}".rstrip())
+                self._print_line(f"{self._phrases['goodbye']} {self._describe_unanswered()}".rstrip())
         reader = self._reader
         if reader is not None:
             thread = threading.Thread(target=self._close_reader, args=(reader,), name="aaep-close", daemon=True)
@@ -316,7 +327,7 @@ class Terminal:
         count = sum(token not in self.interpreter.answered_prompts for token in self._open_tokens)
         if not count:
             return ""
-        return PHRASES["goodbye.open.one" if count == 1 else "goodbye.open"].format(count)
+        return self._phrases.format("goodbye-open", count=count)
 
     @staticmethod
     def _close_reader(reader: Reader) -> None:
@@ -368,7 +379,7 @@ class Terminal:
             producer = self._reader.producer if self._reader is not None else None
             name = get_member(producer, "agent_name") or producer.agent_id if producer is not None else ""
             self._print_line(
-                PHRASES["connected.name"].format(guard_name(name))
+                self._phrases.format("connected-name", agent=guard_name(name, phrases=self._phrases))
                 if name and status.kind == "connected"
                 else status.text
             )
@@ -378,12 +389,12 @@ class Terminal:
         elif status.kind == "waiting" and not self._is_connection_lost:
             self._is_connection_lost = True
             is_lost = self._has_connected and not status.reason_code  # otherwise the agent took its leave
-            phrase = PHRASES["connection.lost"] if is_lost else "{0}"
-            self._print_line(phrase.format(status.text))
-            self._print_line(PHRASES["waiting"])
+            text = self._phrases.format("connection-lost", reason=status.text) if is_lost else status.text
+            self._print_line(text)
+            self._print_line(self._phrases["waiting"])
         elif status.kind == "unread" and not self._has_reported_unread:
             self._has_reported_unread = True  # one line for several in a row
-            self._print_line(PHRASES["attention"].format(status.text))
+            self._print_line(self._phrases.format("attention", text=status.text))
         elif status.kind == "notice":
             self._print_line(status.text)
         elif status.kind == "ended":
@@ -395,7 +406,7 @@ class Terminal:
         if terms is None or not self.interpreter.can_reply:
             return
         if not (terms.supports_confirmation_reply is True or terms.supports_clarification_reply is True):
-            self._print_line(f"{PHRASES['no_answers']} {PHRASES['prompts.shown']}")
+            self._print_line(f"{self._phrases['no_answers']} {self._phrases['prompts-shown']}")
             self._disable_replies()
 
     def _disable_replies(self) -> None:
@@ -411,7 +422,7 @@ class Terminal:
         if error is not None:
             self._error = error
             if self._has_connected:
-                self._print_line(PHRASES["connection.ended"].format(describe_error(error)))
+                self._print_line(self._phrases.format("connection-ended", reason=describe_error(error, self._phrases)))
         elif self._close_reason:
             self._print_line(self._close_reason)
         self._request_exit_after_speech(1 if error is not None else 0)
@@ -439,7 +450,7 @@ class Terminal:
     def _handle_other_session(self, event: Envelope) -> None:
         """Say that another session asks something; everything else of it is left out (SEC-009)."""
         if CORE_EVENTS.get(event.type) in (AwaitingConfirmation, AwaitingClarification):
-            self._print_line(PHRASES["other_session"])
+            self._print_line(self._phrases["other_session"])
             self._perform_intents(self.interpreter.prompt_mentioned(""))
 
     def _enqueue(self, announcement: Announcement, now: float) -> None:
@@ -463,7 +474,7 @@ class Terminal:
             if announcement.replaces == token:  # which goes on
                 continue
             if announcement.prompt != token:  # otherwise the announcement itself is the outcome
-                intents.append(PrintLine(PHRASES["outcome.other"]))
+                intents.append(PrintLine(self._phrases["outcome-other"]))
             intents += self.interpreter.prompt_closed(token, now)
         return intents
 
@@ -513,7 +524,7 @@ class Terminal:
             if self._on_announcement is not None:
                 self._on_announcement(announcement, f"{label}{text}")
             elif self._on_event is None:
-                attention = PHRASES["attention"].format("") if announcement.interrupts else ""
+                attention = self._phrases.format("attention", text="") if announcement.interrupts else ""
                 is_quoted = announcement.quoted and text.endswith(announcement.text)
                 own_words = text.removesuffix(announcement.text) if is_quoted else ""
                 self._printer.print_lines(
@@ -546,7 +557,8 @@ class Terminal:
         if self._on_announcement is not None:
             self._on_announcement(announcement, text)
         else:
-            self._printer.print_line(PHRASES["attention"].format(text))  # it is presented as an utterance
+            # It is presented as an utterance.
+            self._printer.print_line(self._phrases.format("attention", text=text))
         self._perform_intents(self.interpreter.prompt_waiting(msgspec.structs.replace(announcement, keys=keys), now))
         self._reprint_draft()
 
@@ -563,7 +575,7 @@ class Terminal:
         producer = self._reader.producer if self._reader is not None else None
         if producer is None or producer.agent_id == event.producer.agent_id or isinstance(event, OutputStreaming):
             return ""  # an output names its agent itself
-        return guard_name(get_member(event.producer, "agent_name") or event.producer.agent_id)
+        return guard_name(get_member(event.producer, "agent_name") or event.producer.agent_id, phrases=self._phrases)
 
     @contextlib.contextmanager
     def _without_typeahead(self, enabled: bool = True) -> Iterator[None]:
@@ -583,12 +595,12 @@ class Terminal:
         if self.interpreter.draft is not None:
             return
         if self._input_source.discard() or self._discards_lines:
-            self._print_line(PHRASES["typed_before"])
+            self._print_line(self._phrases["typed_before"])
 
     def _reprint_draft(self) -> None:
         """Show the answer as typed so far again, after something was printed in between."""
         if self.interpreter.draft:
-            self._printer.echo(PHRASES["draft"].format(self.interpreter.draft))
+            self._printer.echo(self._phrases.format("draft", text=self.interpreter.draft))
 
     # -- other outputs ---------------------------------------------------------------------
 
@@ -663,13 +675,15 @@ class Terminal:
             self._pacer.resume(now)
         elif self._pacer.utterance is not None and self._pacer.adjustable:
             self._pacer.pause()
-            self._printer.print_line(PHRASES["speech.paused"])
+            self._printer.print_line(self._phrases["speech-paused"])
         else:
-            self._print_line(PHRASES["speech.nothing"])
+            self._print_line(self._phrases["speech-nothing"])
 
     def _change_rate(self, steps: int) -> None:
         rates = [output.change_rate(steps) for output in self._pacer.adjustable]
-        self._print_line(PHRASES["speech.rate"].format(rates[0]) if rates else PHRASES["speech.nothing"])
+        self._print_line(
+            self._phrases.format("speech-rate", count=rates[0]) if rates else self._phrases["speech-nothing"]
+        )
 
     # -- input -----------------------------------------------------------------------------
 
@@ -695,7 +709,7 @@ class Terminal:
         if self.interpreter.is_leaving:
             self._request_exit(0)
             return
-        self._print_line(f"{PHRASES['input.ended']} {PHRASES['prompts.shown']}")
+        self._print_line(f"{self._phrases['input-ended']} {self._phrases['prompts-shown']}")
         if self._on_input_end is not None:
             self._on_input_end()
         if self.interpreter.can_reply:
@@ -740,7 +754,7 @@ class Terminal:
         elif command in ("back", "forward"):
             actions = self._queue.go_back(now) if command == "back" else self._queue.go_forward(now)
             if not actions:
-                self._print_line(PHRASES["nothing_before" if command == "back" else "nothing_after"])
+                self._print_line(self._phrases["nothing_before" if command == "back" else "nothing_after"])
             self._perform_actions(actions, now)
         elif command == "next":
             if self.interpreter.next_prompt is not None:
@@ -752,18 +766,17 @@ class Terminal:
         else:
             actions = self._queue.speak_detail(now) if command == "more" else self._queue.repeat(now)
             if not actions:
-                self._print_line(PHRASES["nothing_said"])
+                self._print_line(self._phrases["nothing_said"])
             self._perform_actions(actions, now)
 
     def _switch_do_not_disturb(self, now: float) -> None:
         if not self._queue.is_do_not_disturb:
-            self._print_line(PHRASES["quiet.begin"])
+            self._print_line(self._phrases["quiet-begin"])
             self._perform_actions(self._queue.begin_do_not_disturb(now), now)
             return
         count = self._queue.end_do_not_disturb()
-        name = {0: "quiet.end.none", 1: "quiet.end.one"}.get(count, "quiet.end")
-        hint = PHRASES["quiet.hear.line" if self._input_source.is_line_based else "quiet.hear.key"] if count else ""
-        self._print_line(f"{PHRASES[name].format(count)} {hint}".rstrip())
+        hint = self._phrases[f"quiet-hear-{'line' if self._input_source.is_line_based else 'key'}"] if count else ""
+        self._print_line(f"{self._phrases.format('quiet-end', count=count)} {hint}".rstrip())
 
     def _reprint_prompt(
         self, prompt: Announcement, now: float, *, goes_on: bool = False, is_whole: bool = False
@@ -796,7 +809,7 @@ class Terminal:
 
     def _change_verbosity(self, verbosity: Verbosity) -> None:
         self._set_preferences(msgspec.structs.replace(self.preferences, verbosity=verbosity))
-        self._print_line(PHRASES["verbosity"].format(verbosity))
+        self._print_line(self._phrases.format("verbosity", verbosity=verbosity))
         self._send(lambda reader: reader.renegotiate(verbosity=verbosity))
 
     def _set_preferences(self, preferences: Preferences) -> None:
@@ -813,7 +826,8 @@ class Terminal:
         reference = self._prompt_reference(prompt)
         self._ring("sent")
         if isinstance(intent, RequestTime):
-            self._print_line(f"{PHRASES['asking_time'].format(format_time_left(intent.seconds))}{reference}")
+            duration = self._phrases.format_time_left(intent.seconds)
+            self._print_line(f"{self._phrases.format('asking_time', duration=duration)}{reference}")
             self._send(
                 lambda reader: choose_reader(reader, event).renegotiate(minimum_timeout=intent.seconds),
                 prompt,
@@ -821,15 +835,15 @@ class Terminal:
             )
         elif isinstance(intent, Accept):
             self._presenter.note_answer(prompt.prompt, "accepted")
-            self._print_line(f"{PHRASES['sending.accept']}{reference}")
+            self._print_line(f"{self._phrases['sending-accept']}{reference}")
             self._send(lambda reader: reader.accept(event), prompt)
         elif isinstance(intent, Reject):
             self._presenter.note_answer(prompt.prompt, "rejected")
-            self._print_line(f"{PHRASES['sending.reject']}{reference}")
+            self._print_line(f"{self._phrases['sending-reject']}{reference}")
             self._send(lambda reader: reader.reject(event), prompt)
         else:
             self._presenter.note_answer(prompt.prompt, "answered")
-            self._print_line(PHRASES["sending"].format(intent.display_text))
+            self._print_line(self._phrases.format("sending", answer=intent.display_text))
             if reference:  # on a line of its own, or it could be mistaken for a part of the answer
                 self._print_line(reference)
             self._send(lambda reader: reader.answer(event, intent.response), prompt)
@@ -842,7 +856,7 @@ class Terminal:
 
     def _refuse_before_exit(self, prompt: Announcement) -> None:
         event = prompt.event
-        self._print_line(f"{PHRASES['sending.reject']}{self._prompt_reference(prompt)}")
+        self._print_line(f"{self._phrases['sending-reject']}{self._prompt_reference(prompt)}")
         self._send(lambda reader: reader.reject(event), prompt, lambda _value: self._handle_refused(prompt.prompt))
 
     def _handle_refused(self, token: str) -> None:
@@ -855,13 +869,14 @@ class Terminal:
         """Return a sentence that names a prompt if several are open."""
         if len(self._open_tokens) <= 1 or not prompt.about:
             return ""
-        return f" {PHRASES['about'].format(truncate_with_notice(prompt.about, MAX_PROMPT_NAME_LENGTH))}"
+        about = truncate_with_notice(prompt.about, MAX_PROMPT_NAME_LENGTH, self._phrases)
+        return f" {self._phrases.format('about', action=about)}"
 
     def _check_granted_time(self, terms: Capabilities | None) -> None:
         """Say so if no time was granted; otherwise a producer with our extension asks again. CF-028"""
         attend_members = terms.unknown.get(PREFIX) if terms is not None else None
         if not (isinstance(attend_members, dict) and "minimum_timeout_seconds" in attend_members):
-            self._print_line(PHRASES["no_time"])
+            self._print_line(self._phrases["no_time"])
 
     def _send(
         self,
@@ -874,12 +889,12 @@ class Terminal:
 
     def _handle_send_failure(self, reason: str, prompt: Announcement | None) -> None:
         self._refusals_before_exit = None
-        self._print_line(PHRASES["unsent"].format(reason))
+        self._print_line(self._phrases.format("unsent", reason=reason))
         if prompt is not None:
             self._presenter.forget_answer(prompt.prompt)
         if prompt is not None and prompt.prompt not in self._open_tokens:
             self._perform_intents(self.interpreter.prompt_mentioned(prompt.prompt))
         elif prompt is not None:
             with self._without_typeahead():
-                self._print_line(f"{PHRASES['still_open']}{self._prompt_reference(prompt)}")
+                self._print_line(f"{self._phrases['still_open']}{self._prompt_reference(prompt)}")
                 self._perform_intents(self.interpreter.send_failed(prompt, self._clock()))

@@ -10,6 +10,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Callable, Iterable, Mapping
+from functools import partial
 from typing import Any, Final
 
 import msgspec
@@ -38,25 +39,19 @@ from ..protocol.fields import Urgency, get_member
 from ..text.actions import describe_undone
 from ..text.imitation import guard_value, imitates_any, imitates_reader
 from ..text.invisible import has_visible, spell_invisible
-from ..text.phrases import (
-    PHRASES,
-    capitalize,
-    ensure_full_stop,
-    format_time_left,
-    get_phrase,
-    humanize_name,
-)
+from ..text.phrases import ENGLISH, Phrases, capitalize, ensure_full_stop, humanize_name
 from ..text.sanitize import MAX_SPOKEN_LENGTH, sanitize, truncate
-from ..text.summaries import MAX_TERSE_WORDS, STATE_SUMMARIES
+from ..text.summaries import MAX_TERSE_WORDS, summarize_state
 from .pace import estimate_seconds
 from .preferences import (
-    COMMAND_WORDS,
     DEFAULT_KEYS,
     DEFAULT_PREFERENCES,
     NO_BACKGROUND,
     Background,
     EventView,
     Preferences,
+    find_agent_phrases,
+    find_command_word,
 )
 
 __all__ = [
@@ -84,7 +79,8 @@ class Announcement(msgspec.Struct, frozen=True, kw_only=True):
     text: str  # one line, unless it asks about something of several lines, such as code
     detail: str  # everything there is to say, nothing shortened
     rest: str = ""  # of a prompt that was shortened, what comes after the place where it was cut
-    language: str
+    language: str  # of the agent's text, or of our own words where there is nothing else
+    own_language: str = "en"  # of our own words
     quoted: bool = False  # it begins with words of the agent, and not with ours
     urgency: Urgency
     interrupts: bool
@@ -109,29 +105,34 @@ class Announcement(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def _compose_started(event: SessionStarted, view: EventView) -> Iterable[str]:
-    yield PHRASES["started"]
+    yield view.phrases["started"]
     summary = view.summary()
-    if view.is_terse and summary == PHRASES["started"]:
+    if view.is_terse and summary == view.phrases["started"]:
         normal = view.short_text("summary_normal")
         summary = normal if len(normal.split()) <= MAX_TERSE_WORDS else ""
     yield summary
     if view.background.parent_name:
-        yield PHRASES["part"].format(ensure_full_stop(guard_value(view.background.parent_name)))
+        yield view.phrases.format(
+            "part", parent=ensure_full_stop(guard_value(view.background.parent_name, view.phrases))
+        )
     if view.is_detailed:
         yield view.duration_text("expected_duration_ms", "takes")
 
 
 def _compose_completed(event: SessionCompleted, view: EventView) -> Iterable[str]:
     summary = view.summary()
-    is_told = _begins_with(summary, PHRASES["ended"]) and summary != PHRASES["ended"]
+    ended = view.agent_phrases["ended"]
+    is_told = _begins_with(summary, ended) and summary != ended
     if is_told:  # the agent itself says what was not done
         yield summary
     elif view.background.undone:
-        yield PHRASES["ended"]
-        yield describe_undone(view.background.undone)
-        yield summary.removeprefix(PHRASES["ended"]).removeprefix(PHRASES["completed"]).strip()
+        yield view.phrases["ended"]
+        yield describe_undone(view.background.undone, view.phrases)
+        for phrases in (view.agent_phrases, view.phrases):
+            summary = summary.removeprefix(phrases["ended"]).removeprefix(phrases["completed"]).strip()
+        yield summary
     else:
-        yield from (PHRASES["completed"], summary)
+        yield from (view.phrases["completed"], summary)
     if view.is_detailed:
         yield from (
             view.short_text("output_summary"),
@@ -141,22 +142,26 @@ def _compose_completed(event: SessionCompleted, view: EventView) -> Iterable[str
 
 def _compose_errored(event: SessionErrored, view: EventView) -> Iterable[str]:
     hint = view.short_text("remediation_hint")
-    yield from (PHRASES["errored"], _omit_stock_summary(view.summary()), hint)
+    yield from (view.phrases["errored"], _omit_stock_summary(view.summary(), view), hint)
     if not hint:
-        yield get_phrase(f"category.{event.error_category}")
+        yield view.phrases.format_first(f"category-{event.error_category}")
     if view.is_detailed and isinstance(event.error_code, str):
-        yield PHRASES["code"].format(guard_value(sanitize(event.error_code)))
+        yield view.phrases.format("code", code=guard_value(sanitize(event.error_code), view.phrases))
 
 
 def _compose_cancelled(event: SessionCancelled, view: EventView) -> Iterable[str]:
-    summary = _omit_stock_summary(view.summary())
-    yield PHRASES["cancelled"]
-    yield summary if summary or view.is_terse else PHRASES["unfinished"]
+    phrases = view.phrases
+    summary = _omit_stock_summary(view.summary(), view)
+    yield phrases["cancelled"]
+    stock = [f"{each['cancelled']} {each['unfinished']}" for each in (view.agent_phrases, phrases)]
+    is_stock = summary in (phrases["unfinished"], *stock)
+    if is_stock:
+        summary = phrases["unfinished"]
+    yield summary if summary or view.is_terse else phrases["unfinished"]
     if view.is_detailed:
-        is_explained = summary not in ("", PHRASES["unfinished"], f"{PHRASES['cancelled']} {PHRASES['unfinished']}")
-        yield "" if is_explained else get_phrase(f"by.{event.cancelled_by}")
+        yield phrases.format_first(f"by-{event.cancelled_by}") if is_stock or not summary else ""
         if partial := view.short_text("partial_result"):
-            yield PHRASES["partial"].format(partial)
+            yield phrases.format("partial", result=partial)
 
 
 def _compose_state_change(event: StateChanged, view: EventView) -> Iterable[str]:
@@ -167,13 +172,13 @@ def _compose_state_change(event: StateChanged, view: EventView) -> Iterable[str]
         return
     summary = view.summary()
     if members.get("resync") is True:
-        yield PHRASES["resync"]
+        yield view.phrases["resync"]
     if summary:
         yield summary
     else:
         state = sanitize(event.to_state).replace("_", " ").strip()
-        phrase = get_phrase(f"state.{event.to_state}", "state.other" if state else "state.unnamed")
-        yield phrase.format(guard_value(truncate(state, 80)))
+        names = (f"state-{event.to_state}", "state-other" if state else "state-unnamed")
+        yield view.phrases.format_first(*names, state=guard_value(truncate(state, 80), view.phrases))
 
 
 _NOT_DONE_OUTCOMES: Final = ("rejected", "timed_out", "withdrawn", "unavailable", "no_reply_channel")
@@ -182,31 +187,33 @@ _NOT_DONE_OUTCOMES: Final = ("rejected", "timed_out", "withdrawn", "unavailable"
 def _compose_outcome(outcome: str, view: EventView) -> Iterable[str]:
     """Yield how a prompt ended, and what was therefore not done, unless the listener did it."""
     background = view.background
-    label = get_phrase(f"outcome.{outcome}", "outcome.other")
+    phrases = view.phrases
+    label = phrases.format_first(f"outcome-{outcome}", "outcome-other")
     summary = view.summary()
     # The agent may know better why: that nobody is left, for instance, and not that time ran out.
-    stock_labels = [
-        PHRASES[f"outcome.{name}"] for name in (outcome, *_NOT_DONE_OUTCOMES) if f"outcome.{name}" in PHRASES
-    ]
-    told_label = next((stock for stock in stock_labels if _begins_with(summary, stock)), "")
-    if told_label:
-        label = told_label
-        summary = summary.removeprefix(told_label).strip()
+    names = [f"outcome-{name}" for name in (outcome, *_NOT_DONE_OUTCOMES) if f"outcome-{name}" in phrases]
+    told_name = next((name for name in names if _begins_with(summary, view.agent_phrases[name])), "")
+    if told_name:
+        label = phrases[told_name]
+        summary = view.retell(summary.removeprefix(view.agent_phrases[told_name]).strip())
     is_undone = bool(background.action) and outcome in _NOT_DONE_OUTCOMES
     if is_undone and outcome == "timed_out" and background.is_default_accept:
         is_undone = False
-        summary = summary or PHRASES["outcome.granted"]
-    if summary == PHRASES["outcome.modified"]:
+        summary = summary or phrases["outcome-granted"]
+    if summary == phrases["outcome-modified"]:
         is_undone = False
     elif background.answered_by == "listener":
         is_undone = False  # who refused knows what was not done
-        summary = "" if told_label else summary
-    elif summary.endswith(PHRASES["undone"].format("")):
-        is_undone = False  # the agent says it
+        summary = "" if told_name else summary
+    elif view.agent_phrases.recognizes("undone", summary):
+        if view.agent_phrases is phrases:
+            is_undone = False  # the agent says it
+        elif background.action:
+            summary = ""  # we say it, in the listener's language
     if background.answered_by == "other":
-        label = get_phrase(f"outcome.{outcome}.elsewhere") or label
+        label = phrases.format_first(f"outcome-{outcome}-elsewhere") or label
     yield label
-    undone = describe_undone([background.action]) if is_undone and not view.is_terse else ""
+    undone = describe_undone([background.action], phrases) if is_undone and not view.is_terse else ""
     yield undone
     yield _omit_if_repeated(summary, label, undone)
 
@@ -223,7 +230,7 @@ def _is_redundant(event: Envelope, preferences: Preferences) -> bool:
         return False
     is_after_tool = event.from_state == "calling_tool" and event.to_state == "thinking"  # tool.completed said it
     has_own_event = is_after_tool or event.to_state in _STATES_WITH_OWN_EVENT
-    stock_summary = STATE_SUMMARIES[event.to_state].normal if has_own_event else ""
+    stock_summary = summarize_state(event.to_state, find_agent_phrases(event)).normal if has_own_event else ""
     members = attend_members(event)
     closes_prompt = event.from_state == "awaiting_input" or "outcome" in members  # which has to be heard
     if members.get("resync") is True and event.to_state != "awaiting_input":  # of which the prompt itself is sent too
@@ -235,32 +242,35 @@ def _compose_progress(event: ProgressUpdated, view: EventView) -> Iterable[str]:
     step, total, percent = (get_member(event.progress, name) for name in ("step", "total_steps", "percent"))
     summary = view.summary()
     text = get_member(event.progress, "description")
-    description = view.shorten(guard_value(sanitize(text)), "progress") if isinstance(text, str) else ""
+    description = view.shorten(guard_value(sanitize(text), view.phrases), "progress") if isinstance(text, str) else ""
     words = {*_WORD.findall(summary or description)}
     numbers = []
     if isinstance(percent, (int, float)) and math.isfinite(percent) and str(round(percent)) not in words:
-        numbers.append(PHRASES["percent"].format(round(percent)))
+        numbers.append(view.phrases.format("percent", percent=round(percent)))
     if isinstance(step, int) and str(step) not in words and (percent is None or view.is_detailed):
         has_total = isinstance(total, int) and total >= step
-        numbers.append(PHRASES["step.of" if has_total else "step"].format(step, total))
+        numbers.append(view.phrases.format("step-of" if has_total else "step", step=step, total=total))
     if summary:
         yield from (summary, *numbers)
     elif description or numbers:
         view.language = view.primary_language if description else None
         yield from (description, *numbers)
     else:
-        yield PHRASES["progress.none"]
+        yield view.phrases["progress-none"]
     if view.is_detailed:
         yield view.duration_text("eta_ms", "left")
 
 
-def _format_tool_name(event: ToolInvoked | ToolCompleted) -> str:
-    return guard_value(truncate(humanize_name(sanitize(event.tool)), 80)) or PHRASES["tool"]
+def _format_tool_name(event: ToolInvoked | ToolCompleted, phrases: Phrases) -> str:
+    return guard_value(truncate(humanize_name(sanitize(event.tool)), 80), phrases) or phrases["tool"]
 
 
 def _compose_tool_invoked(event: ToolInvoked, view: EventView) -> Iterable[str]:
-    label = PHRASES["invoked"].format(_format_tool_name(event))
+    name = _format_tool_name(event, view.phrases)
+    label = view.phrases.format("invoked", tool=name)
     summary = view.summary()
+    if summary == view.agent_phrases.format("invoked", tool=name):
+        summary = label
     description = view.short_text("description")
     yield summary or label
     if not summary:
@@ -271,36 +281,39 @@ def _compose_tool_invoked(event: ToolInvoked, view: EventView) -> Iterable[str]:
         yield _omit_if_repeated(view.short_text("args_summary"), summary)
         yield view.duration_text("expected_duration_ms", "takes")
     if event.irreversible is True and not view.is_terse and not view.background.is_agreed:
-        yield PHRASES["undo.warning"]
+        yield view.phrases["undo-warning"]
 
 
 def _compose_tool_completed(event: ToolCompleted, view: EventView) -> Iterable[str]:
     """Yield which call ended: by what was said when it began, or else by the tool's name; and how, once."""
-    name = capitalize(_format_tool_name(event))
+    phrases = view.phrases
+    tool = _format_tool_name(event, phrases)
+    name = capitalize(tool)
     call_summary = _remove_full_stop(view.background.call_summary)
-    subject = name if imitates_reader(call_summary) else call_summary or name
+    subject = name if imitates_reader(call_summary, phrases) else call_summary or name
     summary = view.summary()
     if attend_members(event).get("skipped") is True:
         yield view.short_text("summary_normal")  # all there is to tell of both events of the call
         return
-    stock = PHRASES["success"].format(name)
     if event.status == "success":
-        is_own = bool(summary) and not _begins_with(summary, stock) and summary not in _STOCK_SUMMARIES
+        stock, agent_stock = (capitalize(each.format("success", tool=tool)) for each in (phrases, view.agent_phrases))
+        is_own = bool(summary) and not _begins_with(summary, agent_stock) and not _is_stock_summary(summary, view)
         if is_own:
             yield summary
         else:
             summary = ""
             has_subject = subject != name and (view.background.is_parallel or not view.is_terse)
-            yield PHRASES["success.summary"].format(subject) if has_subject else stock
+            yield phrases.format("success-summary", call=subject) if has_subject else stock
     elif event.status == "error" and event.error_message == "cancelled":  # C-42: the tool has stopped
-        text = PHRASES["stopped"].format(subject)
+        text = capitalize(phrases.format("stopped", tool=subject))
         yield from (text, _omit_if_repeated(summary, text) if view.is_detailed else "")
     elif event.status == "timeout":
-        text = PHRASES["timeout"].format(subject)
+        text = phrases.format("timeout", call=subject)
         yield text
         # C-42: that it may have happened is said once, whatever else repeats it.
         for message in (view.short_text("error_message"), summary):
-            yield "" if _is_stock_timeout(message) else _omit_if_repeated(_omit_stock_summary(message), text)
+            is_stock = _is_stock_timeout(message, view)
+            yield "" if is_stock else _omit_if_repeated(_omit_stock_summary(message, view), text)
     else:
         yield from _compose_failure(event, view, subject, summary)
     if view.is_detailed:
@@ -308,29 +321,33 @@ def _compose_tool_completed(event: ToolCompleted, view: EventView) -> Iterable[s
 
 
 def _compose_failure(event: ToolCompleted, view: EventView, subject: str, summary: str) -> Iterable[str]:
-    reason = _omit_stock_summary(view.short_text("error_message")) or _omit_stock_summary(summary)
+    phrases = view.phrases
+    reason = _omit_stock_summary(view.short_text("error_message"), view) or _omit_stock_summary(summary, view)
     reason = reason.removeprefix("The tool failed: ")
-    for name in (subject, capitalize(_format_tool_name(event))):
-        for stock in (PHRASES["error.reason"].format(name, ""), PHRASES["error"].format(name)):
-            reason = reason.removeprefix(stock).strip()
-    if reason.endswith(PHRASES["undone"].format("")):  # a whole sentence of ours: it never began
+    tool_name = capitalize(_format_tool_name(event, phrases))
+    for name in (subject, tool_name):
+        values = view.agent_phrases.extract("error-reason", reason)
+        if values is not None and values["call"] == name:
+            reason = values["reason"].strip()
+        reason = reason.removeprefix(view.agent_phrases.format("error", call=name)).strip()
+    if view.agent_phrases.recognizes("undone", reason):  # a whole sentence of ours: it never began
         yield reason
         return
-    text = PHRASES["error.reason"].format(subject, reason) if reason else PHRASES["error"].format(subject)
+    text = phrases.format("error-reason" if reason else "error", call=subject, reason=reason)
     yield text
     members = parse_json(event.raw)[0] if event.raw else None  # C-61: an unknown status is said as it is
     status = members.get("status") if isinstance(members, dict) else None
     if isinstance(status, str) and status not in ("success", "error", "timeout") and sanitize(status):
-        yield PHRASES["status"].format(guard_value(truncate(sanitize(status), 80)))
-    stock = PHRASES["error.reason"].format(capitalize(_format_tool_name(event)), reason)
+        yield phrases.format("status", status=guard_value(truncate(sanitize(status), 80), phrases))
+    stock = view.agent_phrases.format("error-reason", call=tool_name, reason=reason)
     has_news = summary != stock and not {*_WORD.findall(summary.casefold())} <= {*_WORD.findall(text.casefold())}
     if view.is_detailed and has_news:
-        yield _omit_stock_summary(summary)
+        yield _omit_stock_summary(summary, view)
 
 
-def _is_stock_timeout(text: str) -> bool:
+def _is_stock_timeout(text: str, view: EventView) -> bool:
     """Whether a text is what we say ourselves of a call that did not finish."""
-    return text.endswith((PHRASES["timeout"].format(""), PHRASES["possible"].format("")))
+    return any(view.agent_phrases.recognizes(name, text) for name in ("timeout", "possible"))
 
 
 def _remove_full_stop(text: str) -> str:
@@ -340,47 +357,49 @@ def _remove_full_stop(text: str) -> str:
 def _compose_output(event: OutputStreaming, view: EventView) -> Iterable[str]:
     view.language = event.language if isinstance(event.language, str) else view.primary_language  # OUT-012
     text = ensure_full_stop(sanitize(event.chunk))  # never cut: what is long is announced sentence by sentence
-    if imitates_any(text):
-        yield PHRASES["says.quoted"].format(view.agent_name)
+    if imitates_any(text, view.phrases):
+        yield view.phrases.format("says-quoted", agent=view.agent_name)
     elif text and event.position == 0:
-        yield PHRASES["says"].format(view.agent_name)
+        yield view.phrases.format("says", agent=view.agent_name)
     yield text
 
 
 def _compose_confirmation(event: AwaitingConfirmation, view: EventView) -> Iterable[str]:
     """Yield action and consequence at every verbosity, then risk, time, default and whether it can be refused. C-51"""
+    phrases = view.phrases
     is_short = view.is_terse or view.background.is_familiar
-    yield PHRASES["confirm"]
+    yield phrases["confirm"]
     action = view.short_text("action")
     consequence = view.short_text("consequence")
     if view.is_detailed:
         yield _omit_if_repeated(view.summary(), *map(sanitize, (event.action, event.consequence)), action, consequence)
-    yield action or PHRASES["action.none"]
+    yield action or phrases["action-none"]
     risk = get_member(event, "risk_level")
     reversibility = _resolve_reversibility(event)
-    is_unstated = consequence == PHRASES["consequence.unstated"] and (risk, reversibility) == ("high", "irreversible")
+    is_unstated = consequence == phrases["consequence-unstated"] and (risk, reversibility) == ("high", "irreversible")
     if is_unstated and view.background.is_effect_told:
-        yield PHRASES["consequence.again"]
+        yield phrases["consequence-again"]
     else:
-        yield PHRASES["consequence"].format(consequence) if consequence else PHRASES["consequence.none"]
+        yield phrases.format("consequence" if consequence else "consequence-none", consequence=consequence)
     if not is_unstated or view.background.is_effect_told:  # otherwise it was just said in other words
-        risk_text = get_phrase(f"risk.{risk}", "risk.unstated" if is_short else "risk.none")
-        yield PHRASES["risk"].format(risk_text, PHRASES[f"undo.{reversibility}"])
-    default = "default.accept" if event.default_decision == "accept" else "default.reject"
-    yield _format_timeout(view, f"{default}.short" if is_short else default)
+        risk_text = phrases.format_first(f"risk-{risk}", "risk-unstated" if is_short else "risk-none")
+        yield phrases.format("risk", risk=risk_text, undo=phrases[f"undo-{reversibility}"])
+    default = "default-accept" if event.default_decision == "accept" else "default-reject"
+    yield _format_timeout(view, f"{default}-short" if is_short else default)
     allowed = get_member(event, "allowed_replies")
     if allowed is not None and "reject" not in allowed:
-        yield PHRASES["unrefusable"]  # CF-018
+        yield phrases["unrefusable"]  # CF-018
     if allowed is not None and "accept" not in allowed:
-        yield PHRASES["unacceptable"]
+        yield phrases["unacceptable"]
     if not view.is_heard and view.remainders.keys() & {"action", "consequence"}:
         yield _format_cut_notice(view.preferences)
 
 
 def _format_cut_notice(preferences: Preferences) -> str:
     """Return the sentence that says how to hear the whole of a prompt. C-22"""
-    key = COMMAND_WORDS["more"] if preferences.lines else preferences.keys.get("more")
-    return PHRASES["uncut"].format(key) if key and preferences.keys else PHRASES["uncut.plain"]
+    phrases = preferences.phrases
+    key = find_command_word("more", phrases) if preferences.lines else preferences.keys.get("more")
+    return phrases.format("uncut", key=key) if key and preferences.keys else phrases["uncut-plain"]
 
 
 def _resolve_reversibility(event: AwaitingConfirmation) -> str:
@@ -397,45 +416,52 @@ def _resolve_reversibility(event: AwaitingConfirmation) -> str:
 def _format_timeout(view: EventView, phrase: str, answer: str = "") -> str:
     """Return the phrase for the time left and for what happens then."""
     if view.seconds_left is None or view.seconds_left <= 0:
-        return PHRASES["expired"]
-    return capitalize(PHRASES[phrase].format(format_time_left(view.seconds_left), answer))
+        return view.phrases["expired"]
+    form = "after" if phrase.startswith("default-") else ""
+    duration = view.phrases.format_time_left(view.seconds_left, form)
+    return capitalize(view.phrases.format(phrase, duration=duration, answer=answer))
 
 
 def _compose_clarification(event: AwaitingClarification, view: EventView) -> Iterable[str]:
-    yield PHRASES["question"]
+    yield view.phrases["question"]
     question = view.short_text("question")
     if view.is_detailed:
         yield _omit_if_repeated(view.summary(), sanitize(event.question), question)
-    yield question or PHRASES["question.none"]
+    yield question or view.phrases["question-none"]
     if context := view.short_text("context"):
-        yield PHRASES["why"].format(context)
-    labels = choice_labels(event)
+        yield view.phrases.format("why", reason=context)
+    labels = choice_labels(event, view.phrases)
     yield from (
-        PHRASES["choice"].format(number, view.shorten(guard_value(label), "choices"))
+        view.phrases.format("choice", number=number, label=view.shorten(guard_value(label, view.phrases), "choices"))
         for number, label in enumerate(labels, start=1)
     )
     if view.is_detailed or not (view.is_terse or view.background.is_familiar):
         for kind in get_member(event, "accepted_response_kinds") or (() if labels else ("freetext",)):
-            yield get_phrase(f"kind.{kind}")
+            yield view.phrases.format_first(f"kind-{kind}")
     default = get_member(event, "default_response")
-    answer = guard_value(sanitize(spell_invisible(default))) if isinstance(default, str) else ""
-    yield _format_timeout(view, "time.default" if answer else "time", view.shorten(answer, "default_response"))
+    answer = ""
+    if isinstance(default, str):
+        answer = guard_value(sanitize(spell_invisible(default, view.phrases)), view.phrases)
+    yield _format_timeout(view, "time-default" if answer else "time", view.shorten(answer, "default_response"))
 
 
-def choice_labels(event: AwaitingClarification) -> list[str]:
+def choice_labels(event: AwaitingClarification, phrases: Phrases = ENGLISH) -> list[str]:
     """Return the spoken text of each choice: its label, else its value, else "?"."""
     labels = []
     for choice in get_member(event, "choices") or ():
         texts = [getattr(choice, name, None) for name in ("label", "value")]
-        sanitized_texts = [sanitize(spell_invisible(text)) for text in texts if isinstance(text, str)]
+        sanitized_texts = [sanitize(spell_invisible(text, phrases)) for text in texts if isinstance(text, str)]
         labels.append(next(filter(None, sanitized_texts), "?"))
     return labels
 
 
 def _compose_handoff(event: HandoffRequested, view: EventView) -> Iterable[str]:
-    label = get_phrase(f"handoff.{event.target_kind}", "handoff.other")
+    names = (f"handoff-{event.target_kind}", "handoff-other")
+    label = view.phrases.format_first(*names)
     reason = view.short_text("reason")
     summary = view.summary()
+    if summary == view.agent_phrases.format_first(*names):
+        summary = label
     yield from (label, reason or summary)
     if reason and view.is_detailed and summary != label:
         yield summary
@@ -444,15 +470,16 @@ def _compose_handoff(event: HandoffRequested, view: EventView) -> Iterable[str]:
 def _compose_other(event: Envelope, view: EventView) -> Iterable[str]:
     """Yield the sentences for an extension's event, an unknown one, or a core one that is invalid. C-08, CF-130"""
     core_type = CORE_EVENTS.get(event.type)
-    yield PHRASES["incomplete" if core_type else "notice"]
+    yield view.phrases["incomplete" if core_type else "notice"]
     parts = []
     if core_type in CRITICAL:
         parts = [view.short_text(name) for name in ("action", "consequence", "question", "reason")]
     parts.append(view.summary())
-    type_name = guard_value(truncate(sanitize(event.type), 120)).removeprefix("aaep:agent.").replace(".", " ")
-    yield from parts if any(parts) else [PHRASES["notice.type"].format(type_name)]
+    type_name = guard_value(truncate(sanitize(event.type), 120), view.phrases)
+    type_name = type_name.removeprefix("aaep:agent.").replace(".", " ")
+    yield from parts if any(parts) else [view.phrases.format("notice-type", type=type_name)]
     if core_type in (AwaitingConfirmation, AwaitingClarification):
-        yield PHRASES["incomplete.prompt"]
+        yield view.phrases["incomplete-prompt"]
 
 
 _COMPOSERS: Final[Mapping[type[Envelope], Callable[[Any, EventView], Iterable[str]]]] = {
@@ -499,12 +526,19 @@ def _normalize_words(text: str) -> str:
     return f" {' '.join(_WORD.findall(text.casefold()))} "
 
 
-_STOCK_SUMMARIES: Final = ("Done.", "Failed.", "Stopped.", "Cancelled.")
+_STOCK_SUMMARIES: Final = ("Done.", "Failed.", "Stopped.", "Cancelled.")  # also of agents that are not ours
+_STOCK_LABELS: Final = ("completed", "errored", "cancelled")
 
 
-def _omit_stock_summary(summary: str) -> str:
-    """Return a summary, or nothing if it only repeats its label in other words."""
-    return "" if summary in _STOCK_SUMMARIES else summary
+def _is_stock_summary(summary: str, view: EventView) -> bool:
+    """Whether a summary only repeats its label, in whichever words."""
+    labels = [each[name] for each in (view.phrases, view.agent_phrases) for name in _STOCK_LABELS]
+    return summary in _STOCK_SUMMARIES or summary in labels
+
+
+def _omit_stock_summary(summary: str, view: EventView) -> str:
+    """Return a summary, or nothing if it only repeats its label."""
+    return "" if _is_stock_summary(summary, view) else summary
 
 
 # -- prompts ---------------------------------------------------------------------------------
@@ -514,6 +548,7 @@ def _prompt_keys(
     event: Envelope, preferences: Preferences, *, is_complete: bool, has_detail: bool
 ) -> tuple[tuple[str, str], ...]:
     """Return the keys of a prompt; it can be accepted only if action and consequence are said in full (C-22)."""
+    phrases = preferences.phrases
     commands: list[str] = []
     answers: list[tuple[str, str]] = []
     if isinstance(event, AwaitingConfirmation):
@@ -523,22 +558,23 @@ def _prompt_keys(
             commands.append("accept")
         commands.append("reject" if allowed is None or "reject" in allowed else "close")
     elif isinstance(event, AwaitingClarification):
-        answers = [(str(number), label) for number, label in enumerate(choice_labels(event), start=1)]
+        answers = [(str(number), label) for number, label in enumerate(choice_labels(event, phrases), start=1)]
         if "yes_no" in (get_member(event, "accepted_response_kinds") or ()):
-            answers += [("y", PHRASES["key.yes"]), ("n", PHRASES["key.no"])]
+            answers += [("y", phrases["key-yes"]), ("n", phrases["key-no"])]
     elif event.type == "aaep:agent.awaiting.confirmation":
         commands.append("reject")
     commands += ["more", "time"] if has_detail else ["time"]
     keys = preferences.keys
-    command_keys = ((keys[command], PHRASES[f"key.{command}"]) for command in commands if command in keys)
+    command_keys = ((keys[command], phrases[f"key-{command}"]) for command in commands if command in keys)
     return (*(answers if keys else ()), *command_keys)
 
 
 def _compose_rest(view: EventView) -> str:
     """Return what is left of a prompt's texts after the places where they were cut."""
-    phrase = "rest.{0}" if len(view.remainders) > 1 else "rest"
+    is_one = len(view.remainders) == 1
     return " ".join(
-        get_phrase(phrase.format(name), "rest").format(ensure_full_stop(rest)) for name, rest in view.remainders.items()
+        view.phrases.format_first("rest" if is_one else f"rest-{name}", "rest", text=ensure_full_stop(rest))
+        for name, rest in view.remainders.items()
     )
 
 
@@ -607,9 +643,10 @@ def announce(
     detail = _append_key_help(detail, detail_keys, preferences)
     rest = _append_key_help(_compose_rest(view), detail_keys, preferences) if asks and view.remainders else ""
     if background.session_name:
-        text = PHRASES["session"].format(background.session_name, text)
-        detail = PHRASES["session"].format(background.session_name, detail)
-        rest = PHRASES["session"].format(background.session_name, rest) if rest else ""
+        name_session = partial(preferences.phrases.format, "session", work=background.session_name)
+        text = name_session(text=text)
+        detail = name_session(text=detail)
+        rest = name_session(text=rest) if rest else ""
     if background.answered_by == "listener":  # the echo of one's own answer is no alarm
         urgency = "normal"
     return Announcement(
@@ -617,6 +654,7 @@ def announce(
         detail=detail,
         rest=rest,
         language=_get_language(view),
+        own_language=view.phrases.language,
         quoted=_is_quoted(event, view, next(filter(None, sentences), "")),
         urgency=urgency,
         interrupts=urgency == "critical",
@@ -654,9 +692,11 @@ def announce_line(text: str, language: str = "en") -> Announcement:
 
 def _is_quoted(event: Envelope, view: EventView, first: str) -> bool:
     """Whether an announcement that begins with this sentence begins with words of the agent."""
-    if isinstance(event, OutputStreaming) or first.startswith(PHRASES["says.quoted"].format(view.agent_name)):
+    if isinstance(event, OutputStreaming) or first.startswith(
+        view.phrases.format("says-quoted", agent=view.agent_name)
+    ):
         return True
-    return first in view.quoted_texts and not imitates_any(first)
+    return first in view.quoted_texts and not imitates_any(first, view.phrases)
 
 
 def _is_at_boundary(event: OutputStreaming) -> bool:
@@ -683,9 +723,9 @@ def _is_risky(event: AwaitingConfirmation, view: EventView) -> bool:
 
 
 def _get_language(view: EventView) -> str:
-    """Return the language of the event's text, or English where only our own phrases are said."""
+    """Return the language of the event's text, or that of our own words where only these are said."""
     if view.language is None:
-        return "en"
+        return view.phrases.language
     return view.language or next(iter(view.preferences.languages), "en")  # C-17: assumed where it is not stated
 
 
@@ -698,9 +738,12 @@ def _append_key_help(text: str, keys: tuple[tuple[str, str], ...], preferences: 
     listed = [(key, effect) for key, effect in keys if not key.isdecimal()]  # choices have their numbers in the text
     if not listed:
         return text
+    phrases = preferences.phrases
     if not preferences.lines:
-        return f"{text} {', '.join(PHRASES['key'].format(key, effect) for key, effect in listed)}."
-    words = {"y": "yes", "n": "no", **{key: COMMAND_WORDS.get(name, key) for name, key in preferences.keys.items()}}
+        return f"{text} {phrases.join(phrases.format('key', key=key, effect=effect) for key, effect in listed)}."
+    words = {"y": phrases["word-yes"], "n": phrases["word-no"]}
+    words |= {key: find_command_word(name, phrases) for name, key in preferences.keys.items() if name in DEFAULT_KEYS}
     *others, last = (words.get(key, key) for key, _ in listed)
-    sentence = PHRASES["write"].format(", ".join(others), last) if others else PHRASES["write.one"].format(last)
-    return f"{text} {sentence}"
+    if not others:
+        return f"{text} {phrases.format('write-one', word=last)}"
+    return f"{text} {phrases.format('write', words=phrases.join(others), last=last)}"

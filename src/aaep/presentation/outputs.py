@@ -16,7 +16,7 @@ from ..protocol.events import OutputStreaming, output_language
 from ..protocol.fields import get_member
 from ..text.imitation import imitates_any
 from ..text.markdown import Passage, PassageReader
-from ..text.phrases import PHRASES
+from ..text.phrases import Phrases
 from .announce import SPEAKABLE_BOUNDARIES, Announcement, announce
 from .preferences import DEFAULT_PREFERENCES, Preferences, find_agent_name
 
@@ -35,7 +35,7 @@ _MARKUP: Final[dict[str | None, _Markup]] = {
 class _OutputText:
     """The text of one output that was not announced yet."""
 
-    def __init__(self, event: OutputStreaming, *, reads_markdown: bool) -> None:
+    def __init__(self, event: OutputStreaming, phrases: Phrases, *, reads_markdown: bool) -> None:
         self.event = event  # the last chunk
         self.held = ""  # chunks that are not at a boundary
         self.position = event.position
@@ -44,7 +44,7 @@ class _OutputText:
         content_type = get_member(event, "content_type")
         kind = content_type.partition(";")[0].strip().lower() if isinstance(content_type, str) else None
         markup: _Markup = _MARKUP.get(kind, "none") if reads_markdown else "none"
-        self.reader = PassageReader(output_language(event), markup)
+        self.reader = PassageReader(output_language(event), markup, phrases)
 
     @property
     def is_waiting(self) -> bool:
@@ -68,7 +68,9 @@ class Outputs:
             # What was written before another output began is heard before it, except within a word (OUT-007).
             others = [other for other, each in self._texts.items() if other[0] == key[0] and not each.held]
             earlier = [each for other in others for each in self._read(self._texts[other], "all")]
-            text = self._texts[key] = _OutputText(event, reads_markdown=self.preferences.markdown)
+            text = self._texts[key] = _OutputText(
+                event, self.preferences.phrases, reads_markdown=self.preferences.markdown
+            )
         text.event = event
         text.held += event.chunk
         text.changed_at = now
@@ -132,8 +134,9 @@ class Outputs:
             return None
         text.position += len(passage.source)
         detail = passage.detail or announcement.text
-        if passage.detail and imitates_any(detail):
-            detail = f"{PHRASES['says.quoted'].format(find_agent_name(event))} {detail}"
+        phrases = self.preferences.phrases
+        if passage.detail and imitates_any(detail, phrases):
+            detail = f"{phrases.format('says-quoted', agent=find_agent_name(event, phrases))} {detail}"
         return msgspec.structs.replace(
             announcement, event=msgspec.structs.replace(event, chunk=passage.source), detail=detail
         )

@@ -12,12 +12,12 @@ from ..protocol.fields import Risk, Verbosity, get_member
 from ..text.imitation import guard_name, imitates_reader
 from ..text.invisible import has_visible, spell_invisible
 from ..text.languages import match_language, parse_variant_name
-from ..text.phrases import PHRASES, format_duration, format_time_left, truncate_with_notice
+from ..text.phrases import ENGLISH, Phrases, capitalize, get_phrases, truncate_with_notice
 from ..text.quotation import quote_whole, speak_structure
 from ..text.sanitize import sanitize, truncate
+from ..text.summaries import AGENT_STATES
 
 __all__ = [
-    "COMMAND_WORDS",
     "DEFAULT_KEYS",
     "DEFAULT_PREFERENCES",
     "NO_BACKGROUND",
@@ -25,12 +25,11 @@ __all__ = [
     "EventView",
     "Preferences",
     "find_agent_name",
+    "find_agent_phrases",
+    "find_command_word",
 ]
 
 DEFAULT_KEYS: Final[Mapping[str, str]] = {"accept": "a", "reject": "r", "more": "m", "time": "t", "close": "q"}
-COMMAND_WORDS: Final[Mapping[str, str]] = {  # what to type where whole lines are read
-    "accept": "accept", "reject": "reject", "more": "more", "time": "time", "close": "quit",
-}  # fmt: skip
 _SUMMARY_ORDER: Final[Mapping[str, tuple[str, ...]]] = {  # C-50
     "terse": ("summary_terse", "summary_normal", "summary_detailed"),
     "normal": ("summary_normal", "summary_detailed", "summary_terse"),
@@ -43,7 +42,9 @@ class Preferences(msgspec.Struct, frozen=True, kw_only=True):
     """How a listener wants events to be announced."""
 
     verbosity: Verbosity = "normal"
-    languages: tuple[str, ...] = ()  # in order of preference; without any, that of the event
+    # In order of preference. Our own words are in the first that has phrases; without any, the agent's texts are in
+    # the language that it names first.
+    languages: tuple[str, ...] = ()
     # The key for each command; empty where prompts cannot be answered.
     keys: Mapping[str, str] = msgspec.field(default_factory=lambda: dict(DEFAULT_KEYS))
     lines: bool = False  # input is by whole lines: announce command words instead of keys
@@ -54,6 +55,11 @@ class Preferences(msgspec.Struct, frozen=True, kw_only=True):
     # Progress is announced when both have passed since it was announced last; 0 for no limit.
     progress_interval: float = 5.0  # seconds
     progress_step: float = 10.0  # percent
+
+    @property
+    def phrases(self) -> Phrases:
+        """What the reader itself says, in the listener's language."""
+        return get_phrases(self.languages) if self.languages else ENGLISH
 
 
 DEFAULT_PREFERENCES: Final = Preferences()
@@ -78,10 +84,33 @@ class Background(msgspec.Struct, frozen=True, kw_only=True):
 NO_BACKGROUND: Final = Background()
 
 
-def find_agent_name(event: Envelope) -> str:
+# What agents say in our words: known by the same phrases in their language, it can be told in the listener's.
+_RETOLD_PHRASES: Final = (
+    *("started", "completed", "ended", "cancelled", "unfinished", "errored", "percent", "step", "step-of"),
+    *("progress-none", "not_taken", "absent", "absent-terse", "returned", "skipped"),
+    *(f"state-{state}" for state in AGENT_STATES),
+    *(f"hint-{category}" for category in ("transient", "permanent", "requires_user", "unknown")),
+    *(f"outcome-{name}" for name in ("modified", "granted", "defaulted", "unanswered", "longer")),
+    *("consequence-unstated", "consequence-unknown", "lost", "lost-hint", "lost-detailed"),
+)
+
+
+def find_agent_name(event: Envelope, phrases: Phrases = ENGLISH) -> str:
     """Return the name of the agent that an event is from, as it may begin a sentence."""
     name = get_member(event.producer, "agent_name")
-    return guard_name(name) if isinstance(name, str) else PHRASES["agent"]
+    return guard_name(name, phrases=phrases) if isinstance(name, str) else phrases["agent"]
+
+
+def find_agent_phrases(event: Envelope) -> Phrases:
+    """Return the phrases that an agent composes its texts from, if it is one of ours."""
+    hints = get_member(event, "localization_hints")
+    primary = get_member(hints, "primary_language") if hints else None
+    return get_phrases((primary,)) if isinstance(primary, str) else ENGLISH
+
+
+def find_command_word(command: str, phrases: Phrases) -> str:
+    """Return what to type for a command where whole lines are read."""
+    return phrases["command-quit" if command == "close" else f"command-{command}"]
 
 
 class EventView:
@@ -101,13 +130,15 @@ class EventView:
         self.event = event
         self.background = background
         self.preferences = preferences
+        self.phrases = preferences.phrases
+        self.agent_phrases = find_agent_phrases(event)
         self.verbosity = verbosity
         self.max_length = max_length
         self.seconds_left = seconds_left
         self.is_heard = is_heard  # the whole of it was heard before
         self.remainders: dict[str, str] = {}  # what is left of each field that was cut
         self.quoted_texts: set[str] = set()  # what was taken from the event
-        self.agent_name = find_agent_name(event)
+        self.agent_name = find_agent_name(event, self.phrases)
         self.language: str | None = None  # of the text that was picked first; empty if it is not stated
         hints = get_member(event, "localization_hints")
         primary = get_member(hints, "primary_language") if hints else None
@@ -129,7 +160,7 @@ class EventView:
                 value = self.event.unknown.get(name)
             variants = [(self.primary_language, value)] if isinstance(value, str) else []
             variants += [(tag, text) for (field, tag), text in self.variants if field == name]
-            prepare = _prepare_decision if name in _DECISION_TEXTS else self._prepare_report
+            prepare = self._prepare_decision if name in _DECISION_TEXTS else self._prepare_report
             candidates += [(tag, prepared) for tag, text in variants if (prepared := prepare(text))]
         if not candidates:
             return ""
@@ -145,13 +176,35 @@ class EventView:
         """Return what the agent says of its work, with its name where that could be taken for the reader's words."""
         sanitized = sanitize(text)
         is_outcome = isinstance(self.event, StateChanged)
-        if not sanitized or not imitates_reader(sanitized, is_outcome=is_outcome):
+        if not sanitized or not imitates_reader(sanitized, self.phrases, is_outcome=is_outcome):
             return sanitized
-        return f"{PHRASES['says.quoted'].format(self.agent_name)} {sanitized}"
+        return f"{self.phrases.format('says-quoted', agent=self.agent_name)} {sanitized}"
+
+    def _prepare_decision(self, text: str) -> str:
+        """Return what somebody decides on as it is told: all of it, as a quotation if it could pass for our words."""
+        if not has_visible(text):
+            return ""
+        # C-22: the structure of what somebody agrees to is part of it, and so is what cannot be seen.
+        spoken = speak_structure(spell_invisible(text, self.phrases), self.phrases)
+        return quote_whole(spoken, self.phrases) if imitates_reader(sanitize(text), self.phrases) else spoken
+
+    def retell(self, text: str) -> str:
+        """Return a sentence that the agent composed from our phrases in the listener's language, any other as it is."""
+        if self.agent_phrases is self.phrases:
+            return text
+        for name in _RETOLD_PHRASES:
+            if (values := self.agent_phrases.extract(name, text)) is not None:
+                return capitalize(self.phrases.format(name, **values))
+        return text
 
     def short_text(self, *names: str) -> str:
         """Return the text of the first of these members as a sentence, shortened if it is too long to speak."""
-        return self.shorten(self.full_text(*names), names[0])
+        language = self.language
+        text = self.full_text(*names)
+        retold = self.retell(text) if text else ""
+        if retold != text:
+            self.language = language  # it is in our own
+        return self.shorten(retold, names[0])
 
     def shorten(self, text: str, name: str) -> str:
         """Return a text as a sentence, shortened if it is too long, and record what is left of the field."""
@@ -159,7 +212,7 @@ class EventView:
             short = truncate(text, int(self.max_length))
             rest = text.removeprefix(short).strip()
             self.remainders[name] = f"{self.remainders.get(name, '')} {rest}".strip()
-        shortened = truncate_with_notice(text, self.max_length)
+        shortened = truncate_with_notice(text, self.max_length, self.phrases)
         self.quoted_texts.add(shortened)
         return shortened
 
@@ -173,8 +226,9 @@ class EventView:
         if not isinstance(value, int) or value < 0 or (phrase == "took" and value < 1000):  # which nobody notices
             return ""
         # What has passed is never rounded up, and what is to come is only an estimate.
-        text = format_duration(value / 1000) if phrase == "took" else format_time_left(value / 1000)
-        return PHRASES[phrase].format(text)
+        has_passed = phrase == "took"
+        format_seconds = self.phrases.format_duration if has_passed else self.phrases.format_time_left
+        return self.phrases.format(phrase, duration=format_seconds(value / 1000))
 
     @property
     def is_terse(self) -> bool:
@@ -185,12 +239,3 @@ class EventView:
     def is_detailed(self) -> bool:
         """Whether the listener wants every detail."""
         return self.verbosity == "detailed"
-
-
-def _prepare_decision(text: str) -> str:
-    """Return what somebody decides on as it is told: all of it, as a quotation if it could be taken for our words."""
-    if not has_visible(text):
-        return ""
-    # C-22: the structure of what somebody agrees to is part of it, and so is what cannot be seen.
-    spoken = speak_structure(spell_invisible(text))
-    return quote_whole(spoken) if imitates_reader(sanitize(text)) else spoken

@@ -32,12 +32,12 @@ from ..protocol.events import (
 from ..protocol.fields import Message, get_member
 from ..text.actions import shorten_action
 from ..text.imitation import guard_name
-from ..text.phrases import PHRASES, format_time_left
+from ..text.phrases import Phrases
 from ..text.sanitize import sanitize, truncate
 from ..text.summaries import summarize_call
 from .announce import Announcement, announce
 from .outputs import Outputs
-from .preferences import DEFAULT_PREFERENCES, Background, Preferences
+from .preferences import DEFAULT_PREFERENCES, Background, Preferences, find_agent_phrases
 from .progress import ProgressCondenser
 
 __all__ = ["Presenter"]
@@ -219,7 +219,8 @@ class Presenter:
         session = self._sessions.get(event.session_id)
         if session is None:
             agent_name = sanitize(_get_text(event.producer, "agent_name")) or sanitize(event.producer.agent_id)
-            session = _Session(agent_id=event.producer.agent_id, agent_name=guard_name(agent_name, _MAX_NAME_LENGTH))
+            agent_name = guard_name(agent_name, _MAX_NAME_LENGTH, self.preferences.phrases)
+            session = _Session(agent_id=event.producer.agent_id, agent_name=agent_name)
             if len(self._sessions) >= _MAX_SESSIONS:
                 self._sessions.pop(next(iter(self._sessions)))
             self._sessions[event.session_id] = session
@@ -229,9 +230,9 @@ class Presenter:
         parent = self._sessions.get(str(attend_member(event, "parent_session_id")))
         session.is_part = parent is not None and parent is not session
         summary = sanitize(_get_text(event, "summary_normal"))
-        if summary != PHRASES["started"]:
+        if summary != find_agent_phrases(event)["started"]:
             session.summary = summary
-            session.name = _shorten_name(summary)
+            session.name = _shorten_name(summary, self.preferences.phrases)
         yield from self._announce(event, Background(parent_name=parent.summary if session.is_part and parent else ""))
 
     def _get_session_name(self, event: Envelope) -> str:
@@ -263,13 +264,14 @@ class Presenter:
         """Put the name of the session before an announcement that is not of the one heard last."""
         name = self._get_session_name(announcement.event)
         self._heard_session = announcement.session_id
-        labels = tuple(PHRASES[phrase].format(name) for phrase in ("says", "says.quoted"))
+        phrases = self.preferences.phrases
+        labels = tuple(phrases.format(phrase, agent=name) for phrase in ("says", "says-quoted"))
         if not name or announcement.text.startswith(labels):
             return announcement
         return msgspec.structs.replace(
             announcement,
-            text=PHRASES["session"].format(name, announcement.text),
-            detail=PHRASES["session"].format(name, announcement.detail),
+            text=phrases.format("session", work=name, text=announcement.text),
+            detail=phrases.format("session", work=name, text=announcement.detail),
         )
 
     def _announce(self, event: Envelope, background: Background) -> Iterator[Announcement]:
@@ -307,8 +309,10 @@ class Presenter:
         action = session.agreed_calls.pop(call_id, "")
         session.has_agreed = False
         summary = sanitize(_get_text(event, "summary_normal"))
-        if not summary or summary == summarize_call(sanitize(event.tool), "").normal:
-            summary = shorten_action(action)  # what was agreed to tells more than the tool's name
+        if not summary or summary == summarize_call(sanitize(event.tool), "", find_agent_phrases(event)).normal:
+            summary = shorten_action(
+                action, self.preferences.phrases
+            )  # what was agreed to tells more than the tool's name
         if call_id and summary and len(session.call_summaries) < _MAX_REMEMBERED:
             session.call_summaries[call_id] = truncate(summary, 2 * _MAX_NAME_LENGTH)
         if call_id and len(session.running_calls) < _MAX_REMEMBERED:
@@ -334,7 +338,7 @@ class Presenter:
         )
         if self.preferences.verbosity != "terse":  # where how to answer is left out
             self._familiar_types.add(type(event))
-        is_unstated = _get_text(event, "consequence") == PHRASES["consequence.unstated"]
+        is_unstated = _get_text(event, "consequence") == find_agent_phrases(event)["consequence-unstated"]
         if tool and is_unstated and len(self._unstated_tools) < _MAX_REMEMBERED:
             self._unstated_tools.add(tool)
         session.prompts[event.reply_token] = event
@@ -344,7 +348,8 @@ class Presenter:
         """Announce only the new time of a prompt that is asked again, because everything else was heard. CF-028"""
         session.prompts.pop(replaced, None)
         for announcement in self._present_prompt(event, session):
-            text = PHRASES["longer"].format(format_time_left(announcement.timeout))
+            phrases = self.preferences.phrases
+            text = phrases.format("longer", duration=phrases.format_time_left(announcement.timeout))
             yield msgspec.structs.replace(
                 announcement, text=text, replaces=replaced, interrupts=False, urgency="normal"
             )
@@ -395,12 +400,11 @@ def _get_text(message: Message, name: str) -> str:
 
 def _find_unasked_action(event: StateChanged) -> str:
     """Return what our own producer says was not done because nobody could be asked; there was no prompt with it."""
-    label = PHRASES["outcome.no_reply_channel"]
+    phrases = find_agent_phrases(event)
+    label = f"{phrases['outcome-no_reply_channel']} "
     summary = sanitize(_get_text(event, "summary_normal"))
-    ending = PHRASES["undone"].format("")
-    if not (summary.startswith(f"{label} ") and summary.endswith(ending)):
-        return ""
-    return summary.removeprefix(f"{label} ").removesuffix(ending)
+    values = phrases.extract("undone", summary.removeprefix(label)) if summary.startswith(label) else None
+    return "" if values is None else values["action"]
 
 
 def _get_context(prompt: _Prompt | None, name: str) -> str:
@@ -417,6 +421,6 @@ def _get_call_id(prompt: _Prompt | None) -> str:
     return _get_context(prompt, "tool_call_id")
 
 
-def _shorten_name(summary: str) -> str:
+def _shorten_name(summary: str, phrases: Phrases) -> str:
     """Return a sentence as the name of a session: cut at a word, without a full stop."""
-    return guard_name(truncate(summary, _MAX_NAME_LENGTH).rstrip(" .!…:;,"))
+    return guard_name(truncate(summary, _MAX_NAME_LENGTH).rstrip(" .!…:;,"), phrases=phrases)

@@ -25,7 +25,7 @@ from ..protocol.events import (
     ToolInvoked,
 )
 from ..text.actions import shorten_action
-from ..text.phrases import PHRASES, capitalize, format_time_left, truncate_with_notice
+from ..text.phrases import capitalize, truncate_with_notice
 from .announce import Announcement, announce
 from .preferences import DEFAULT_PREFERENCES, Preferences
 
@@ -178,8 +178,10 @@ class Queue:
             needs_reminder = token not in self.answered_tokens and not self._is_queued(prompt.announcement)
             if is_due and prompt.deadline > now and needs_reminder:
                 # The countdown names its prompt, as there may be several.
-                about = truncate_with_notice(prompt.announcement.about, MAX_PROMPT_NAME_LENGTH)
-                text = PHRASES["countdown"].format(format_time_left(prompt.deadline - now), about).rstrip()
+                phrases = self.preferences.phrases
+                about = truncate_with_notice(prompt.announcement.about, MAX_PROMPT_NAME_LENGTH, phrases)
+                duration = phrases.format_time_left(prompt.deadline - now)
+                text = phrases.format("countdown", duration=duration, action=about).rstrip()
                 self._critical_items.append(
                     _QueuedItem(prompt.announcement, text_override=capitalize(text), is_critical=True)
                 )
@@ -372,9 +374,10 @@ class Queue:
     def _describe_prompt(self, announcement: Announcement) -> str:
         """Return the sentence that names the prompt an outcome is about, unless the outcome does."""
         about = self._open_prompts[announcement.prompt].announcement.about
-        if about and shorten_action(about) in announcement.text:
+        phrases = self.preferences.phrases
+        if not about or shorten_action(about, phrases) in announcement.text:
             return ""
-        return PHRASES["about"].format(truncate_with_notice(about, MAX_PROMPT_NAME_LENGTH)) if about else ""
+        return phrases.format("about", action=truncate_with_notice(about, MAX_PROMPT_NAME_LENGTH, phrases))
 
     def _enqueue_reminder(self, queue: deque[_QueuedItem], now: float) -> None:
         """Queue the prompt that is being answered, or else another open one, after a prompt was closed."""
@@ -386,7 +389,7 @@ class Queue:
         focused = [candidate for candidate in candidates if candidate.prompt == self.focused_token]
         for prompt in focused or candidates:
             if not self._is_queued(prompt):
-                prefix = PHRASES["still" if prompt.prompt == self.focused_token else "other"]
+                prefix = self.preferences.phrases["still" if prompt.prompt == self.focused_token else "other"]
                 queue.append(_QueuedItem(prompt, prefix=prefix, is_critical=queue is self._critical_items))
                 return
 
@@ -422,7 +425,7 @@ class Queue:
         self._interruption_times.popleft()  # keep no more than the limit
         if now - self._flood_warned_at >= MINUTE:
             self._flood_warned_at = now
-            self._waiting_items.append(_QueuedItem(announcement, text_override=PHRASES["flood"]))
+            self._waiting_items.append(_QueuedItem(announcement, text_override=self.preferences.phrases["flood"]))
         return True
 
     def _interrupt(self) -> list[SpeechAction]:
@@ -431,7 +434,7 @@ class Queue:
         if not self._critical_items or interrupted is None or interrupted.is_critical:
             return []
         actions = self._stop_current()
-        interrupted.prefix = PHRASES["again"]
+        interrupted.prefix = self.preferences.phrases["again"]
         key = _supersession_key(interrupted.announcement)
         if key is None or all(_supersession_key(item.announcement) != key for item in self._waiting_items):
             self._waiting_items.appendleft(interrupted)
@@ -492,21 +495,23 @@ class Queue:
         for _ in range(updates - 1):
             self._waiting_items.popleft()
         item = self._waiting_items.popleft()
-        item.prefix = PHRASES["backlog"].format(updates - 1)
+        item.prefix = self.preferences.phrases.format("backlog", count=updates - 1)
         return item
 
     def _refresh_prompt(self, announcement: Announcement, prefix: str, now: float) -> tuple[Announcement, str]:
         """Return a prompt and its prefix as of now: with the time that is left, or without keys once it is closed."""
         prompt = self._open_prompts.get(announcement.prompt)
         if prompt is None:
-            return msgspec.structs.replace(announcement, keys=(), detail_keys=()), PHRASES["outcome.other"]
+            closed = self.preferences.phrases["outcome-other"]
+            return msgspec.structs.replace(announcement, keys=(), detail_keys=()), closed
         seconds_left = max(0.0, prompt.deadline - now)
         if abs(seconds_left - announcement.timeout) >= 1:
             refreshed = announce(
                 announcement.event, self.preferences, remaining=seconds_left, background=announcement.background
             )
             if refreshed is not None and announcement.replaces:
-                text = PHRASES["longer"].format(format_time_left(seconds_left))
+                phrases = self.preferences.phrases
+                text = phrases.format("longer", duration=phrases.format_time_left(seconds_left))
                 refreshed = msgspec.structs.replace(refreshed, text=text, replaces=announcement.replaces)
             announcement = refreshed or announcement
         return announcement, prefix

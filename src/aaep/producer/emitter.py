@@ -27,7 +27,8 @@ from ..protocol.fields import AAEP_VERSION, CORE_CONTEXT
 from ..protocol.rules import check
 from ..protocol.session import SessionState
 from ..runtime.ids import format_timestamp, new_id
-from ..text.summaries import STATE_SUMMARIES, Summaries, SummaryLike, complete_summaries, detect_direction
+from ..text.phrases import ENGLISH, find_phrases
+from ..text.summaries import Summaries, SummaryLike, complete_summaries, detect_direction, summarize_state
 
 __all__ = ["Emitter", "Publish"]
 
@@ -73,7 +74,9 @@ class Emitter:
         self.clock = clock
         self.wall = wall
         self.language = language
-        self.is_english = language.lower().split("-")[0] == "en"
+        found = find_phrases((language,))
+        self.phrases = found or ENGLISH  # of which texts are composed
+        self.speaks_own_language = found is not None  # otherwise composed texts are English
         self.last_event_id = ""
         self.expire_prompt: Callable[[], None] = _no_prompt  # concludes the prompt whose time has run out
         self._producer = producer
@@ -267,13 +270,13 @@ class Emitter:
             from_state = self.agent_state
             if from_state == to_state:
                 return
-            usual = STATE_SUMMARIES[to_state]
-            summaries = usual if summary is None else complete_summaries(summary, usual, english=self.is_english)
+            usual = summarize_state(to_state, self.phrases)
+            summaries = usual if summary is None else self.complete_summaries(summary, usual)
             self.emit(
                 StateChanged,
                 summaries,
                 urgency=urgency or ("normal" if to_state in _PROMINENT_STATES else "background"),
-                text_language=None if self.is_english or summary is not None else "en",
+                text_language=None if self.speaks_own_language or summary is not None else "en",
                 attend=attend,
                 from_state=from_state,
                 to_state=to_state,
@@ -281,11 +284,16 @@ class Emitter:
 
     def build_resync(self) -> StateChanged:
         """Build the state of the agent for a listener who was not there when it changed."""
-        return build_resync(self.state, self.agent_state, **self.english_envelope())
+        return build_resync(self.state, self.agent_state, self.phrases, **self.composed_envelope())
 
-    def english_envelope(self) -> dict[str, Any]:
-        """Return the envelope of an event whose summaries are in English, whatever the session's language is."""
-        return {**self.envelope(), "localization_hints": self._localization_hints("en", {})}
+    def composed_envelope(self) -> dict[str, Any]:
+        """Return the envelope of an event whose summaries are composed of our phrases alone."""
+        language = self.language if self.speaks_own_language else self.phrases.language
+        return {**self.envelope(), "localization_hints": self._localization_hints(language, {})}
+
+    def complete_summaries(self, summary: SummaryLike, usual: Summaries) -> Summaries:
+        """Return the three lengths of the author's text, completed from what is usually said."""
+        return complete_summaries(summary, usual, is_one_language=self.speaks_own_language)
 
     # -- interruptions -----------------------------------------------------------------------------
 

@@ -42,6 +42,7 @@ from ..runtime.files import default_journal_path
 from ..runtime.ids import new_id
 from ..runtime.options import list_keywords, make_tuples
 from ..runtime.signals import EXIT_TERMINATED, SIGTERM_EXIT
+from ..text.phrases import get_phrases
 from ..text.summaries import SummaryLike
 from ..transports.base import asgi_application, serve
 from ..transports.options import (
@@ -563,6 +564,7 @@ class Producer:
                 confirm=confirm,
                 timeout=timeout,
                 on_refusal=on_refusal,
+                phrases=get_phrases((self.language,)),
             )
             self._tools[tool.name] = tool
             return tool.decorate(function)

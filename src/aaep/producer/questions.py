@@ -30,14 +30,13 @@ from ..protocol.messages import Reply
 from ..runtime.background import Waitable, check_may_block
 from ..runtime.ids import new_id
 from ..text.invisible import has_visible, spell_invisible
-from ..text.phrases import PHRASES, capitalize, format_time_left
+from ..text.phrases import Phrases, capitalize
 from ..text.redaction import REDACTED
 from ..text.summaries import (
     Summaries,
     SummaryLike,
     clean_structure,
     clean_text,
-    complete_summaries,
     summarize_outcome,
     truncate_with_ellipsis,
 )
@@ -379,7 +378,7 @@ class Questions:
         # CF-028: the replier who needs longest decides.
         longest = min(self._hub.longest_requested_timeout(self._source), _MAX_TIMEOUT)
         members["timeout_seconds"] = max(members["timeout_seconds"], longest)
-        summaries = complete_summaries(ask.summary, _summarize(ask), english=self._emitter.is_english)
+        summaries = self._emitter.complete_summaries(ask.summary, _summarize(ask, self._emitter.phrases))
         self._flush_outputs()
         self._emitter.change_state("awaiting_input")
         try:
@@ -409,7 +408,7 @@ class Questions:
         how = "no_reply_channel"
         if is_clarification:
             how = "unasked_defaulted" if default is not None else "unasked_unanswered"
-        summaries = summarize_outcome(how, ask.action)
+        summaries = summarize_outcome(how, ask.action, self._emitter.phrases)
         self._flush_outputs()
         if self._is_calling():  # TOOL-007: the state of a tool is left only when it has ended
             self._emitter.emit(ProgressUpdated, summaries, progress=Progress(description=summaries.normal))
@@ -438,7 +437,8 @@ class Questions:
             self.expire()  # where time has passed all at once, as when a machine wakes up
             if self.current is not ask or self._is_withheld:  # CF-001: whoever was not asked has no time to answer
                 return
-            text = capitalize(PHRASES["time_left"].format(format_time_left(seconds_left)))
+            phrases = self._emitter.phrases
+            text = capitalize(phrases.format("time_left", duration=phrases.format_time_left(seconds_left)))
             self._emitter.emit(
                 ProgressUpdated,
                 Summaries(text, text, f"{text} {truncate_with_ellipsis(ask.about)}"),
@@ -544,7 +544,7 @@ class Questions:
         try:
             self._emitter.change_state(
                 "deciding" if is_asked_again and state == "thinking" else state,
-                summarize_outcome(how, ask.action),
+                summarize_outcome(how, ask.action, self._emitter.phrases),
                 urgency="critical",
                 attend={**attend, "asked_again": True} if is_asked_again else attend,
             )
@@ -617,11 +617,11 @@ class Questions:
                 self.withdraw(ask, "longer")
 
 
-def _summarize(ask: Ask) -> Summaries:
+def _summarize(ask: Ask, phrases: Phrases) -> Summaries:
     about = truncate_with_ellipsis(ask.about)  # the action or question itself is told whole
     if ask.kind == "confirmation":
-        return Summaries(PHRASES["confirm"], about, f"{about} {truncate_with_ellipsis(ask.members['consequence'])}")
-    return Summaries(PHRASES["question"], about, about)
+        return Summaries(phrases["confirm"], about, f"{about} {truncate_with_ellipsis(ask.members['consequence'])}")
+    return Summaries(phrases["question"], about, about)
 
 
 def _build_answer(ask: Ask, prompt: PromptState, *, is_lost: bool) -> Answer:

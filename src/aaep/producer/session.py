@@ -41,7 +41,7 @@ from ..protocol.events import (
 )
 from ..protocol.messages import Reply
 from ..runtime.ids import new_id
-from ..text.phrases import PHRASES
+from ..text.phrases import Phrases
 from ..text.sentences import CoalesceHint
 from ..text.summaries import (
     Summaries,
@@ -49,7 +49,6 @@ from ..text.summaries import (
     classify_error,
     clean_structure,
     clean_text,
-    complete_summaries,
     summarize_cancellation,
     summarize_completion,
     summarize_error,
@@ -78,11 +77,6 @@ CURRENT_SESSIONS: Final[contextvars.ContextVar[tuple[Session, ...]]] = contextva
 
 _REQUESTER: Final = re.compile(r"(user|system|agent):.")
 _MAX_DURATION: Final = 86_400_000  # milliseconds
-_NOT_TAKEN: Final = Summaries(
-    terse=PHRASES["not_taken"],
-    normal=f"{PHRASES['not_taken']} {PHRASES['unfinished']}",
-    detailed=f"{PHRASES['not_taken']} {PHRASES['unfinished']}",
-)
 
 
 class SessionOwner(Protocol):
@@ -192,7 +186,7 @@ class Session:
         self._started_at = self._emitter.clock()
         self._started_event = self._emitter.emit(
             SessionStarted,
-            summarize_start(self._summary, english=self._emitter.is_english),
+            summarize_start(self._summary, self._phrases, is_one_language=self._emitter.speaks_own_language),
             attend=None if self._parent is None else {"parent_session_id": self._parent.session_id},
             request_text=UNSET if self._request is None else clean_text(self._request),
             requested_by=UNSET if self._requested_by is None else self._requested_by,
@@ -202,7 +196,11 @@ class Session:
         self._token = CURRENT_SESSIONS.set((*self._other_sessions(), self))
 
     def _complete_summaries(self, summary: SummaryLike, usual: Summaries) -> Summaries:
-        return complete_summaries(summary, usual, english=self._emitter.is_english)
+        return self._emitter.complete_summaries(summary, usual)
+
+    @property
+    def _phrases(self) -> Phrases:
+        return self._emitter.phrases
 
     @property
     def audience(self) -> frozenset[str] | None:
@@ -289,7 +287,7 @@ class Session:
         if corrections and not self._is_progress_logged:
             self._is_progress_logged = True
             _log.warning("Progress was corrected, and is from now on without a word: %s", " ".join(corrections))
-        usual = summarize_progress(percent, step, total)
+        usual = summarize_progress(percent, step, total, self._emitter.phrases)
         is_empty = percent is None and step is None and total is None and description is None
         progress = Progress(
             percent=UNSET if percent is None else percent,
@@ -445,7 +443,7 @@ class Session:
             self._emitter.change_state("handing_off")
             self._emitter.emit(
                 HandoffRequested,
-                self._complete_summaries(summary, summarize_handoff(to)),
+                self._complete_summaries(summary, summarize_handoff(to, self._phrases)),
                 urgency="critical",
                 reason=clean_text(reason),
                 target_kind=to,
@@ -473,11 +471,11 @@ class Session:
         with self._emitter.lock:
             seconds = self._close_open()
             calls = self._emitter.state.invocations
-            usual = summarize_completion(seconds, calls)
+            usual = summarize_completion(seconds, calls, self._phrases)
             result = summary or self._result
             summaries = self._complete_summaries(result, usual)
             if unfinished := self._activity.unfinished:
-                summaries = unfinished.summarize(summaries if result else None, usual)
+                summaries = unfinished.summarize(summaries if result else None, usual, self._phrases)
             self._emit_end(
                 SessionCompleted,
                 summaries,
@@ -491,13 +489,13 @@ class Session:
         summary: SummaryLike = None,
         *,
         category: str = "unknown",
-        name: str = PHRASES["error.unnamed"],
+        name: str | None = None,
         hint: str | None = None,
     ) -> None:
         """End the session as errored. The text of an error is not announced, because it may hold anything."""
         with self._emitter.lock:
             self._close_open()
-            usual, advice = summarize_error(name, category)
+            usual, advice = summarize_error(name or self._phrases["error-unnamed"], category, self._phrases)
             self._emit_end(
                 SessionErrored,
                 self._complete_summaries(summary, usual),
@@ -519,7 +517,7 @@ class Session:
             self._close_open()
             self._emit_end(
                 SessionCancelled,
-                self._complete_summaries(summary, summarize_cancellation(by)),
+                self._complete_summaries(summary, summarize_cancellation(by, self._phrases)),
                 cancelled_by=by,
                 cancellation_reason=UNSET if reason is None else reason,
             )
@@ -570,17 +568,19 @@ class Session:
         elif (stopper := find_stopper(error)) is not None:
             self.cancel(by=stopper)
         else:
-            category, name = classify_error(error)
+            category, name = classify_error(error, self._phrases)
             self.fail(category=category, name=name)
 
     def _end_well(self) -> None:
         try:
             if self._activity.handoff == "requested":  # C-53: nobody said that it was taken
-                self.cancel(_NOT_TAKEN, by="system")
+                told = self._phrases["not_taken"]
+                more = f"{told} {self._phrases['unfinished']}"
+                self.cancel((told, more, more), by="system")
             else:
                 self.complete()
         except LocalProtocolError:
-            self.fail(category="permanent", name=PHRASES["error.mistake"])
+            self.fail(category="permanent", name=self._phrases["error-mistake"])
             raise
 
     def _stop(self, by: Literal["user", "producer"]) -> None:

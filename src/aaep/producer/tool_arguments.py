@@ -26,7 +26,7 @@ import msgspec
 
 from ..errors import LocalProtocolError
 from ..text.invisible import spell_invisible
-from ..text.phrases import PHRASES, humanize_name
+from ..text.phrases import ENGLISH, Phrases, humanize_name
 from ..text.quotation import mark_off
 from ..text.redaction import REDACTED, is_secret_name
 from ..text.summaries import clean_text
@@ -49,10 +49,6 @@ _EXACT_TYPES: Final = (int, float, complex, Decimal, Fraction, date, datetime, t
 _TEXT_TYPES: Final = (str, PurePath, date, time, timedelta, UUID, int, float, Number)
 _BYTES_TYPES: Final = (bytes, bytearray, memoryview)
 _FORMATTABLE_TYPES: Final = (int, float, date, time, Number)  # for which authors write {amount:.2f} and {day:%d %B}
-# For none, one and several members of a value.
-_ITEM_PHRASES: Final = ("value.items.none", "value.item", "value.items")
-_ENTRY_PHRASES: Final = ("value.entries.none", "value.entry", "value.entries")
-_PART_PHRASES: Final = ("value.parts.none", "value.part", "value.parts")
 _LONG_NUMBER: Final = re.compile(r"[0-9](?:[ -]?[0-9])*")
 _PYDANTIC_PACKAGES: Final = ("pydantic", "pydantic_core")
 
@@ -65,36 +61,38 @@ class _SecretInQuestion(_CannotDescribe):
     """A value that a person is asked about is a secret."""
 
 
-def describe_briefly(arguments: Mapping[str, Any], max_length: int = 2000) -> str:
+def describe_briefly(arguments: Mapping[str, Any], max_length: int = 2000, phrases: Phrases = ENGLISH) -> str:
     """Return the arguments shortened for an announcement, without secrets. TOOL-005 §4.3.1"""
-    return clean_text(
-        "; ".join(f"{name}: {_describe_argument(name, value, _MAX_BRIEF_LENGTH)}" for name, value in arguments.items()),
-        max_length,
-    )
+    return clean_text(_describe_arguments(arguments, _MAX_BRIEF_LENGTH, phrases), max_length)
 
 
-def describe_all(arguments: Mapping[str, Any]) -> str:
+def describe_all(arguments: Mapping[str, Any], phrases: Phrases = ENGLISH) -> str:
     """Return all of the arguments for a question; raise if one cannot be described. CF-019"""
-    return "; ".join(f"{name}: {_describe_argument(name, value, _NO_LIMIT)}" for name, value in arguments.items())
+    return _describe_arguments(arguments, _NO_LIMIT, phrases)
 
 
-def describe_owner(owner: object) -> str | None:
+def _describe_arguments(arguments: Mapping[str, Any], max_length: int, phrases: Phrases) -> str:
+    described = (f"{name}: {_describe_argument(name, value, max_length, phrases)}" for name, value in arguments.items())
+    return phrases.join(described, name="list-long")
+
+
+def describe_owner(owner: object, phrases: Phrases = ENGLISH) -> str | None:
     """Return what a method is called on, by its type and in words; None if that cannot be told."""
     try:
-        text = _describe_owner_value(owner)
+        text = _describe_owner_value(owner, phrases)
     except (_CannotDescribe, RecursionError):
         return None
     return f"{humanize_name(type(owner).__name__)}: {text}"
 
 
-def _describe_owner_value(owner: object) -> str:
+def _describe_owner_value(owner: object, phrases: Phrases) -> str:
     try:
-        return _describe_value(owner, _NO_LIMIT)
+        return _describe_value(owner, _NO_LIMIT, phrases)
     except _CannotDescribe:
         # The author of the class says what its objects are; what a record says of itself may hold secrets.
         if type(owner).__str__ is object.__str__ or isinstance(owner, type) or _find_field_names(owner) is not None:
             raise
-        return _describe_text(owner, _NO_LIMIT)
+        return _describe_text(owner, _NO_LIMIT, phrases)
 
 
 def has_state(owner: object) -> bool:
@@ -114,36 +112,46 @@ def _list_slots(kind: type) -> tuple[str, ...]:
     return (slots,) if isinstance(slots, str) else tuple(slots)
 
 
-def fill_template(template: str, arguments: Mapping[str, Any], *, complete: bool, owner: str | None = None) -> str:
+def fill_template(
+    template: str,
+    arguments: Mapping[str, Any],
+    *,
+    complete: bool,
+    owner: str | None = None,
+    phrases: Phrases = ENGLISH,
+) -> str:
     """
     Fill an author's text with the arguments that it names, unshortened if ``complete``.
 
     ``owner`` is the name of the argument that a method is called on.
     """
     max_length = _NO_LIMIT if complete else _MAX_BRIEF_LENGTH
-    values = {name: _TemplateValue(name, value, max_length) for name, value in arguments.items() if name != owner}
+    values = {
+        name: _TemplateValue(name, value, max_length, phrases) for name, value in arguments.items() if name != owner
+    }
     if owner is not None and owner in arguments:
-        values[owner] = _OwnerValue(owner, arguments[owner], max_length)
+        values[owner] = _OwnerValue(owner, arguments[owner], max_length, phrases)
     return template.format_map(values)
 
 
 class _TemplateValue:
     """An argument that an author's text names, or a part of it: ``{order.amount}``."""
 
-    def __init__(self, name: str, value: object, max_length: int) -> None:
+    def __init__(self, name: str, value: object, max_length: int, phrases: Phrases) -> None:
+        self._phrases = phrases
         self._name = name
         self._value = value
         self._max_length = max_length
 
     def __getattr__(self, name: str) -> _TemplateValue:
-        return _TemplateValue(f"{self._name}.{name}", getattr(self._value, name), self._max_length)
+        return _TemplateValue(f"{self._name}.{name}", getattr(self._value, name), self._max_length, self._phrases)
 
     def __getitem__(self, key: Any) -> _TemplateValue:
         value: Any = self._value
-        return _TemplateValue(f"{self._name}.{key}", value[key], self._max_length)
+        return _TemplateValue(f"{self._name}.{key}", value[key], self._max_length, self._phrases)
 
     def __str__(self) -> str:
-        return _describe_argument(self._name, self._value, self._max_length)
+        return _describe_argument(self._name, self._value, self._max_length, self._phrases)
 
     def __repr__(self) -> str:
         return repr(str(self))
@@ -161,14 +169,14 @@ class _OwnerValue(_TemplateValue):
 
     def __str__(self) -> str:
         try:
-            return _describe_owner_value(self._value)
+            return _describe_owner_value(self._value, self._phrases)
         except (_CannotDescribe, RecursionError):
             return super().__str__()
 
 
-def _describe_argument(name: str, value: object, max_length: int) -> str:
+def _describe_argument(name: str, value: object, max_length: int, phrases: Phrases) -> str:
     try:
-        return _hide_secret(max_length) if _is_secret(name, value) else _describe_value(value, max_length)
+        return _hide_secret(max_length) if _is_secret(name, value) else _describe_value(value, max_length, phrases)
     except _SecretInQuestion as error:
         raise LocalProtocolError(
             f"What {name} holds is a secret, which is not read out. Nobody can agree to what they do not hear, so "
@@ -177,7 +185,7 @@ def _describe_argument(name: str, value: object, max_length: int) -> str:
         ) from error
     except (_CannotDescribe, RecursionError) as error:
         if max_length < _NO_LIMIT:
-            return PHRASES["value.other"].format(type(value).__name__)  # its repr may hold anything
+            return phrases.format("value-other", kind=type(value).__name__)  # its repr may hold anything
         raise LocalProtocolError(
             f"What {name} holds cannot be read out ({error}), so nobody was asked and nothing "
             "ran. Give the tool an `action` that says it in words, such as "
@@ -192,69 +200,68 @@ def _hide_secret(max_length: int) -> str:
     raise _SecretInQuestion("a secret")
 
 
-def _describe_text(value: object, max_length: int) -> str:
-    text = clean_text(spell_invisible(str(value)), max_length, tells_ending=True)
+def _describe_text(value: object, max_length: int, phrases: Phrases) -> str:
+    text = clean_text(spell_invisible(str(value), phrases), max_length, tells_ending=True, phrases=phrases)
     if REDACTED in text and max_length == _NO_LIMIT:
         return _hide_secret(max_length)
     is_ending = text != str(value) and _LONG_NUMBER.fullmatch(str(value)) is not None  # told in words of our own
-    return text if is_ending else mark_off(text)
+    return text if is_ending else mark_off(text, phrases)
 
 
 def _is_secret(name: str, value: object) -> bool:
     return is_secret_name(name) and not isinstance(value, (bool, type(None)))
 
 
-def _describe_value(value: object, max_length: int) -> str:
+def _describe_value(value: object, max_length: int, phrases: Phrases) -> str:
     if value is None:
-        return PHRASES["value.none"]
+        return phrases["value-none"]
     if isinstance(value, bool):
-        return PHRASES["value.yes" if value else "value.no"]
+        return phrases["value-yes" if value else "value-no"]
     if isinstance(value, Enum):
         return value.name
     if type(value) in _EXACT_TYPES:
         return str(value)
     if isinstance(value, _TEXT_TYPES):
-        return _describe_text(value, max_length)
+        return _describe_text(value, max_length, phrases)
     if isinstance(value, _BYTES_TYPES):
-        return _describe_bytes(value)
+        return _describe_bytes(value, phrases)
     if hasattr(type(value), "get_secret_value"):  # pydantic's SecretStr and SecretBytes
         return _hide_secret(max_length)
     members = _read_members(value)
     if members is not None:
-        described = [_describe_member(*pair, max_length) for pair in members.items()]
-        return clean_text(_join_counted("; ", described, _PART_PHRASES), max_length)
+        described = [_describe_member(*pair, max_length, phrases) for pair in members.items()]
+        return clean_text(_join_counted("parts", described, phrases), max_length)
     if isinstance(value, Mapping):
-        described = [_describe_member(*pair, max_length) for pair in value.items()]
-        return clean_text(_join_counted("; ", described, _ENTRY_PHRASES), max_length)
+        described = [_describe_member(*pair, max_length, phrases) for pair in value.items()]
+        return clean_text(_join_counted("entries", described, phrases), max_length)
     if isinstance(value, (list, tuple, set, frozenset)):
-        described = [_describe_value(item, max_length) for item in value]
-        return clean_text(_join_counted(", ", described, _ITEM_PHRASES), max_length)
+        described = [_describe_value(item, max_length, phrases) for item in value]
+        return clean_text(_join_counted("items", described, phrases), max_length)
     if type(value).__module__.partition(".")[0] in _PYDANTIC_PACKAGES and _find_field_names(value) is None:
-        return _describe_text(value, max_length)  # an address, as HttpUrl
+        return _describe_text(value, max_length, phrases)  # an address, as HttpUrl
     if max_length < _NO_LIMIT:
-        return PHRASES["value.other"].format(type(value).__name__)  # its repr may hold anything
+        return phrases.format("value-other", kind=type(value).__name__)  # its repr may hold anything
     raise _CannotDescribe(f"a {type(value).__name__}")
 
 
-def _join_counted(separator: str, described: list[str], phrases: tuple[str, str, str]) -> str:
+def _join_counted(kind: str, described: list[str], phrases: Phrases) -> str:
     """Return the members of a value after their number, so that nothing behind them can be taken for one of them."""
-    none, one, several = phrases
-    if not described:
-        return PHRASES[none]
-    if len(described) == 1:
-        return PHRASES[one].format(described[0])
-    return PHRASES[several].format(len(described), separator.join(described))
+    items = phrases.join(described, name="list" if kind == "items" else "list-long")
+    return phrases.format(f"value-{kind}", count=len(described), items=items)
 
 
-def _describe_bytes(value: bytes | bytearray | memoryview) -> str:
+def _describe_bytes(value: bytes | bytearray | memoryview, phrases: Phrases) -> str:
     data = bytes(value)
-    size = PHRASES["value.byte" if len(data) == 1 else "value.bytes"].format(len(data))
-    return PHRASES["value.digest"].format(size, hashlib.sha256(data).hexdigest()[:8]) if data else size
+    size = phrases.format("value-bytes", count=len(data))
+    if not data:
+        return size
+    return phrases.format("value-digest", size=size, digest=hashlib.sha256(data).hexdigest()[:8])
 
 
-def _describe_member(name: object, value: object, max_length: int) -> str:
-    key = _describe_value(name, max_length)
-    return f"{key}: {_hide_secret(max_length) if _is_secret(str(name), value) else _describe_value(value, max_length)}"
+def _describe_member(name: object, value: object, max_length: int, phrases: Phrases) -> str:
+    key = _describe_value(name, max_length, phrases)
+    is_secret = _is_secret(str(name), value)
+    return f"{key}: {_hide_secret(max_length) if is_secret else _describe_value(value, max_length, phrases)}"
 
 
 def _find_field_names(value: object) -> list[str] | None:

@@ -15,12 +15,12 @@ from ..errors import AaepError, LocalProtocolError
 from ..journal.base import JournalError
 from ..protocol.events import ToolCompleted, ToolInvoked
 from ..text.actions import describe_undone
+from ..text.phrases import Phrases
 from ..text.summaries import (
     Summaries,
     SummaryLike,
     classify_error,
     clean_text,
-    complete_summaries,
     describe_possible_effect,
     humanize_name,
     summarize_abandoned_call,
@@ -211,7 +211,7 @@ class Call:
         try:
             self._on_ready()
         except LocalProtocolError:
-            text = describe_undone([self._label])
+            text = describe_undone([self._label], self._phrases)
             with suppress(LocalProtocolError):  # the session ends what is left open
                 self._complete("error", Summaries(text, text, text), "not_done", error_message=text)
             raise
@@ -225,11 +225,15 @@ class Call:
                 self._complete_stopped()
             raise JournalError(f"{self.name} did not run, because that could not be kept. {error}") from error
 
+    @property
+    def _phrases(self) -> Phrases:
+        return self._host.emitter.phrases
+
     def _members(self) -> dict[str, Any]:
         """Return the members of the announcement beside the envelope."""
-        summaries = summarize_call(self.name, self._args)
+        summaries = summarize_call(self.name, self._args, self._phrases)
         if self._summary is not None:
-            summaries = complete_summaries(self._summary, summaries, english=self._host.emitter.is_english)
+            summaries = self._host.emitter.complete_summaries(self._summary, summaries)
         return {
             "tool": self.name,
             "tool_call_id": self.id,
@@ -253,25 +257,27 @@ class Call:
 
     def _end(self, error: BaseException | None) -> None:
         if error is None:
-            summaries = summarize_call_result(self.name, self._seconds())
+            summaries = summarize_call_result(self.name, self._seconds(), self._phrases)
             if self._result is not None:
-                summaries = complete_summaries(self._result, summaries)
+                summaries = self._host.emitter.complete_summaries(self._result, summaries)
             self._complete("success", summaries, "done")
         elif self._may_change_something and _is_effect_unknown(error):
             if self.is_running:
-                error.add_note(describe_possible_effect(self._label))
+                error.add_note(describe_possible_effect(self._label, self._phrases))
             self.abandon()
         elif find_stopper(error) is not None:
             self._complete_stopped()
         else:
-            _, name = classify_error(error)
-            summaries, message = summarize_call_failure(self.name, name, is_irreversible=self._irreversible)
+            _, name = classify_error(error, self._phrases)
+            summaries, message = summarize_call_failure(
+                self.name, name, self._phrases, is_irreversible=self._irreversible
+            )
             self._complete("error", summaries, "failed", error_message=message)
 
     def end_early(self) -> None:
         """End the call because its caller takes no more of what it gives: it ran as far as it was asked to."""
         with suppress(LocalProtocolError):  # the session ends what is left open
-            self._complete("success", summarize_early_end(self.name), "done")
+            self._complete("success", summarize_early_end(self.name, self._phrases), "done")
 
     @property
     def _may_change_something(self) -> bool:
@@ -382,7 +388,7 @@ class Call:
 
     def skip(self) -> None:
         """Announce a call that was agreed to and will not run. HITL-018"""
-        summaries = summarize_skipped_call(self._label)
+        summaries = summarize_skipped_call(self._label, self._phrases)
         self._summary = summaries
         self._is_skipped = True
         if self._try_begin() is None:
@@ -390,12 +396,12 @@ class Call:
 
     def abandon(self) -> None:
         """Announce that nobody waits for the call any more, so that its effect is not known. C-42, TOOL-008"""
-        summaries = summarize_abandoned_call(self.name)
+        summaries = summarize_abandoned_call(self.name, self._phrases)
         self._complete("timeout", summaries, "may_have_happened", error_message=summaries.normal)
 
     def _complete_stopped(self) -> None:
         """Announce that the call was stopped, and has nothing changed that anybody was asked about. C-42"""
-        self._complete("error", summarize_stopped_call(self.name), "not_done", error_message="cancelled")
+        self._complete("error", summarize_stopped_call(self.name, self._phrases), "not_done", error_message="cancelled")
 
     def _complete(
         self,

@@ -22,7 +22,7 @@ from ..protocol.events import ToolInvoked
 from ..protocol.rules import pattern_test
 from ..runtime.ids import new_id
 from ..text.actions import shorten_action
-from ..text.phrases import PHRASES, ensure_full_stop, humanize_name
+from ..text.phrases import ENGLISH, Phrases, ensure_full_stop, humanize_name
 from ..text.summaries import SummaryLike, clean_text
 from .questions import Answer, Ask, build_confirmation
 from .session import Session
@@ -72,9 +72,11 @@ class Tool:
         confirm: bool | None,
         timeout: int | None,
         on_refusal: Literal["return", "raise"],
+        phrases: Phrases = ENGLISH,
     ) -> None:
         """``find_session`` returns the session that a call of the tool with that name belongs to, or raises."""
         self._target = ToolFunction(function)
+        self._phrases = phrases  # in the agent's language
         self.name = name or re.sub(r"[^A-Za-z0-9_.-]", "_", self._target.name)
         if _is_tool_name(self.name) is None:
             raise ValueError(f"{self.name!r} cannot name a tool: letters, digits, _ . and - only, a letter first.")
@@ -121,8 +123,10 @@ class Tool:
         """Return the summary and the arguments that announce a call."""
         summary = clean_text(self._fill(self._summary, arguments, complete=False)) or None
         others = dict(arguments)
-        owner = describe_owner(others.pop(self._target.owner)) if self._target.owner is not None else None
-        brief = describe_briefly(others)
+        owner = ""
+        if self._target.owner is not None:
+            owner = describe_owner(others.pop(self._target.owner), self._phrases) or ""
+        brief = describe_briefly(others, phrases=self._phrases)
         return summary, f"{clean_text(owner, 300)}; {brief}".rstrip("; ") if owner else brief
 
     def describe_result(self, arguments: dict[str, Any]) -> SummaryLike:
@@ -137,15 +141,18 @@ class Tool:
             owner = ""
             if self._target.owner is not None:
                 owner = self._describe_owner(others.pop(self._target.owner), LocalProtocolError)
-            told = "; ".join(part for part in (owner, describe_all(others)) if part)
-            action = f"{self._purpose} {PHRASES['with'].format(told or PHRASES['with.nothing'])}"
+            told = [part for part in (owner, describe_all(others, self._phrases)) if part]
+            given = self._phrases.join(told, name="list-long") or self._phrases["with-nothing"]
+            action = f"{self._purpose} {self._phrases.format('with', arguments=given)}"
         return action, self._fill(self._consequence, arguments) or self._unstated_consequence
 
     @property
     def _purpose(self) -> str:
         """What the tool is for: the first sentence of its docstring, or else its name."""
         sentence = self._first_sentence
-        return ensure_full_stop(sentence) if sentence else PHRASES["tool.use"].format(humanize_name(self.name))
+        return (
+            ensure_full_stop(sentence) if sentence else self._phrases.format("tool-use", tool=humanize_name(self.name))
+        )
 
     @property
     def _short_name(self) -> str:
@@ -154,13 +161,13 @@ class Tool:
 
     @property
     def _first_sentence(self) -> str:
-        return shorten_action((self.description or "").split("\n\n", 1)[0])
+        return shorten_action((self.description or "").split("\n\n", 1)[0], self._phrases)
 
     @property
     def _unstated_consequence(self) -> str:
         if self.risk == "high" and self.irreversible:
-            return PHRASES["consequence.unstated"]
-        return PHRASES["consequence.unknown"]
+            return self._phrases["consequence-unstated"]
+        return self._phrases["consequence-unknown"]
 
     def ask(self, session: Session, question: tuple[str, str], call_id: str, args: str) -> Ask:
         """Ask the person about a call."""
@@ -219,7 +226,9 @@ class Tool:
         if template is None:
             return ""
         try:
-            return fill_template(template, arguments, complete=complete, owner=self._target.owner)
+            return fill_template(
+                template, arguments, complete=complete, owner=self._target.owner, phrases=self._phrases
+            )
         except (LookupError, TypeError, ValueError, AttributeError) as error:
             raise LocalProtocolError(
                 f"The text {template!r} of {self.name} cannot be filled in: {error}. Use the names of its parameters."
@@ -237,7 +246,7 @@ class Tool:
 
     def _describe_owner(self, owner: object, error: type[Exception]) -> str:
         """Return what a method is called on, nothing if there is nothing to tell, or raise: CF-019."""
-        described = describe_owner(owner)
+        described = describe_owner(owner, self._phrases)
         if described is None and has_state(owner):
             raise error(
                 f"What {self.name} is called on cannot be read out (a {type(owner).__name__}), so nobody could know "

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Literal
 
+from ..text.phrases import Phrases
 from ..text.summaries import Summaries, summarize_unfinished
 
 __all__ = ["Unfinished"]
@@ -28,6 +29,6 @@ class Unfinished:
         """Forget an action, because it was done after all."""
         self._actions.pop(action, None)
 
-    def summarize(self, result: Summaries | None, usual: Summaries) -> Summaries:
+    def summarize(self, result: Summaries | None, usual: Summaries, phrases: Phrases) -> Summaries:
         """Summarize the end of the session; ``result`` is the author's own summary, ``usual`` that of a good end."""
-        return summarize_unfinished([*self._actions.values()], result, usual)
+        return summarize_unfinished([*self._actions.values()], result, usual, phrases)

@@ -177,7 +177,7 @@ class ReplayedSession:
             from_state = self._agent_state(event.producer.agent_id)
             self._send(
                 StateChanged(
-                    **self._build_envelope(event, summarize_outcome(outcome, action)),
+                    **self._build_envelope(event, summarize_outcome(outcome, action, self._emitter.phrases)),
                     context=_contexts(event),
                     urgency="critical",
                     from_state=from_state,
@@ -312,8 +312,10 @@ class ReplayedSession:
                     pending.append(prompt.event)
                     if subscription.may_answer(type(prompt.event)) and prompt.eligible is not None:
                         prompt.eligible.add(subscription.id)
-            envelope = {**self._emitter.english_envelope(), "producer": last.producer}
-            resync = build_resync(self.state, self._agent_state(last.producer.agent_id), **envelope)
+            envelope = {**self._emitter.composed_envelope(), "producer": last.producer}
+            resync = build_resync(
+                self.state, self._agent_state(last.producer.agent_id), self._emitter.phrases, **envelope
+            )
             return SessionSnapshot(self._started_event, pending, resync, self._emitter.last_event_id)
 
     def owns_token(self, token: str) -> bool:
@@ -348,7 +350,7 @@ class ReplayedSession:
 
     def cancel(self, *, by: Literal["user"], reason: str) -> None:
         """Stop the session because a subscriber asks for it (CF-147)."""
-        self.stop(summarize_cancellation(by), by, reason)
+        self.stop(summarize_cancellation(by, self._emitter.phrases), by, reason)
         self._replayer.notify()
 
     def _expire_prompts(self) -> None:

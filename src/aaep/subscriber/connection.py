@@ -34,7 +34,7 @@ from ..runtime.background import BackgroundLoop, Waitable
 from ..runtime.ids import format_timestamp
 from ..runtime.mailbox import Mailbox
 from ..runtime.options import list_keywords
-from ..text.phrases import PHRASES, describe_close_reason, format_duration
+from ..text.phrases import describe_close_reason, get_phrases
 from ..text.sanitize import sanitize
 from ..transports.base import Channel, ChannelLost, ChannelRefused, ReceivedMessage
 from .audit import StreamAudit
@@ -43,7 +43,6 @@ from .replies import OpenPrompts, SentReplies, encode_checked
 from .request import Terms
 from .status import (
     RESUMABLE_REASONS,
-    UNREADABLE,
     ProducerClosed,
     RequestRejected,
     Status,
@@ -132,6 +131,7 @@ class Connection:
     ) -> None:
         self.channel = channel
         self.requested_terms = terms
+        self._phrases = get_phrases((*terms.languages, *terms.fallback_languages))
         self._build_request = build_request
         self._reconnect = reconnect
         self._max_retry_delay = MAX_LOCAL_RETRY_DELAY if is_local else MAX_RETRY_DELAY
@@ -300,21 +300,22 @@ class Connection:
         reason = message.reason_code
         said = "" if message.reason_message is UNSET else sanitize(message.reason_message)
         if reason in RESUMABLE_REASONS and self._reconnect.after_loss:
-            await self._wait_before_retry(RESUMABLE_REASONS[reason], SubscriptionRefused(reason, said))
+            error = SubscriptionRefused(reason, said, phrases=self._phrases)
+            await self._wait_before_retry(self._phrases[f"resume-{reason}"], error)
             return True
         self.subscription_id = ""
         agent = "" if self.producer is None else self.producer.agent_id  # the end of a hub is not that of its agents
         if reason == "producer_shutdown" and (
             self._reconnect.after_goodbye or (agent == HUB_AGENT_ID and self._reconnect.after_loss)
         ):
-            text = said or describe_close_reason(reason, is_hub=agent == HUB_AGENT_ID)
+            text = said or describe_close_reason(reason, is_hub=agent == HUB_AGENT_ID, phrases=self._phrases)
             await self._wait_before_retry(text, ChannelLost(text), reason_code=reason)
             return True
         log.info("The producer ended the subscription: %s.", sanitize(reason))
         name = "" if self.producer is None else get_member(self.producer, "agent_name") or agent
-        self.status = Status("ended", describe_close(message, agent, name), reason_code=reason)
+        self.status = Status("ended", describe_close(message, agent, name, self._phrases), reason_code=reason)
         if reason not in _NORMAL_ENDS:
-            raise SubscriptionRefused(reason, said)
+            raise SubscriptionRefused(reason, said, phrases=self._phrases)
         return False
 
     async def _wait_before_retry(
@@ -327,7 +328,7 @@ class Connection:
         self._attempts += 1
         longest = min(self._max_retry_delay, FIRST_RETRY_DELAY * 2 ** min(self._attempts - 1, 10))
         delay = max(least, longest * (0.5 + self._random() / 2))
-        text = PHRASES["retrying"].format(why, f"{delay:.1f}")
+        text = self._phrases.format("retrying", reason=why, seconds=round(delay, 1))
         log.log(logging.DEBUG if self._on_status else logging.WARNING, "%s", text)  # said once, somewhere
         self._set_status("waiting", text, delay, reason_code)
         await self._sleep(delay)
@@ -339,7 +340,8 @@ class Connection:
             self._unreachable_since = now
         limit = self._reconnect.give_up_after
         if limit is not None and now - self._unreachable_since >= limit:
-            raise ChannelLost(PHRASES["gave_up"].format(format_duration(limit), why)) from error
+            duration = self._phrases.format_duration(limit, "after")
+            raise ChannelLost(self._phrases.format("gave_up", duration=duration, reason=why)) from error
 
     # -- the handshake ---------------------------------------------------------------------
 
@@ -355,16 +357,18 @@ class Connection:
                 answer = await self._send_request(other)
                 self.requested_terms = other
         if isinstance(answer, SubscriptionRejected):
-            raise RequestRejected(build_refused_error(answer))
+            raise RequestRejected(build_refused_error(answer, self._phrases))
         self._apply_answer(answer)
         if not answer.aaep_version.startswith(("1.", "0.1.0-draft")):  # CF-047, CF-048
             await self._unsubscribe("protocol_error", "The version that was answered is not spoken here.")
-            raise SubscriptionRefused("version_unsupported", f"It answered with version {answer.aaep_version}.")
+            raise SubscriptionRefused(
+                "version_unsupported", f"It answered with version {answer.aaep_version}.", phrases=self._phrases
+            )
         await self._verify_producer(answer)
         self._connection_began(anew=True)
         first = not self.ready.done()
         self._is_open, self._is_resuming = True, not first or bool(self.last_received_id)
-        self._set_status(*(("connected", PHRASES["connected"]) if first else ("resumed", PHRASES["reconnected"])))
+        self._set_status("connected" if first else "resumed", self._phrases["connected" if first else "reconnected"])
         if first:
             self.ready.set_result(self._effective_terms())
 
@@ -425,7 +429,7 @@ class Connection:
             if isinstance(answer, SubscriptionRejected):  # CF-041: the old terms again, rather than none
                 log.warning("The change was refused, which ended the subscription. Subscribing again as before.")
                 self._resubscribe()
-                raise build_refused_error(answer)
+                raise build_refused_error(answer, self._phrases)
             self.requested_terms = wanted
             self._apply_answer(answer)
             try:
@@ -484,12 +488,14 @@ class Connection:
         self._unreachable_since = None
         if not self._is_open:
             self._is_open = True
-            self._set_status("resumed", PHRASES["reconnected"])
+            self._set_status("resumed", self._phrases["reconnected"])
 
     def _handle_message(self, received: ReceivedMessage) -> None:
         message, violations = self.audit.read(received.data)
         if message is None:
-            self._notify_status(UNREADABLE)  # SEC-009: it may have been a question, and nobody is to wait for nothing
+            self._notify_status(
+                Status("unread", self._phrases["unreadable"])
+            )  # SEC-009: it may have been a question, and nobody is to wait for nothing
         if not self._is_out_of_order(message):
             self.last_received_id = received.id or (
                 message.event_id if isinstance(message, Envelope) else self.last_received_id
@@ -558,7 +564,7 @@ class Connection:
         if attend_member(event, "resync") and self._is_resuming:
             self._is_resuming = False
             if not attend_member(event, "repeated"):
-                self._set_status("gap", PHRASES["gap"])
+                self._set_status("gap", self._phrases["gap"])
         with self.lock:
             self.prompts.update(event, self.clock())
         self.mailbox.put((event, self._resume_point))

@@ -33,6 +33,7 @@ from ..protocol.messages import Capabilities, Reply
 from ..runtime.background import Waitable, check_may_block, is_in_event_loop
 from ..runtime.ids import format_timestamp
 from ..runtime.options import list_keywords
+from ..text.phrases import get_phrases
 from ..transports.base import Channel, ChannelLost, connect, find_transport
 from ..transports.options import DEFAULT_CONNECT_OPTIONS, ConnectOptions, Tls, Token, keep_supported
 from ..version import __version__
@@ -127,7 +128,7 @@ class Subscriber:
             is_local=isinstance(source, str) and is_on_this_machine(source),
             on_finding=on_finding,
             on_status=on_status,
-            verifier=_build_verifier(trust, channel, source, connect.tls, is_required=bool(terms.require_signed)),
+            verifier=_build_verifier(trust, channel, source, connect.tls, terms),
             runtime=runtime,
         )
         # The connection does not know us: a subscriber that is forgotten is closed.
@@ -474,9 +475,9 @@ def _build_verifier(
     channel: Channel,
     source: str | Channel,
     tls: Tls | None,
-    *,
-    is_required: bool,
+    terms: Terms,
 ) -> ManifestVerifier | None:
+    is_required = bool(terms.require_signed)
     if trust is None:
         if is_required:
             raise AaepError("require_signed= needs to know whom to trust. Give trust=, a file of public keys.")
@@ -493,4 +494,10 @@ def _build_verifier(
             return source
         return getattr(channel, "url", "")
 
-    return ManifestVerifier(keys, place=get_url, required=is_required, checked=is_server_verified)
+    return ManifestVerifier(
+        keys,
+        place=get_url,
+        required=is_required,
+        checked=is_server_verified,
+        phrases=get_phrases((*terms.languages, *terms.fallback_languages)),
+    )

@@ -15,7 +15,7 @@ from ..identity.origins import ENCRYPTED, LOCAL_ORIGIN, TRANSPORTS, is_on_this_m
 from ..identity.signed_manifests import VerifiedManifest, verify_manifest
 from ..identity.signing_keys import TrustedKeys
 from ..protocol.messages import Capabilities, SubscriptionAccepted
-from ..text.phrases import PHRASES
+from ..text.phrases import ENGLISH, Phrases
 from ..text.sanitize import sanitize
 from ..transports.base import Channel, ChannelRefused
 
@@ -45,8 +45,15 @@ class ManifestVerifier:
     """
 
     def __init__(
-        self, keys: TrustedKeys, *, place: Callable[[], str], required: bool = True, checked: bool = True
+        self,
+        keys: TrustedKeys,
+        *,
+        place: Callable[[], str],
+        required: bool = True,
+        checked: bool = True,
+        phrases: Phrases = ENGLISH,
     ) -> None:
+        self._phrases = phrases
         self._keys, self._current_url, self._is_required, self._is_certificate_checked = keys, place, required, checked
 
     async def verify(self, channel: Channel, accepted: SubscriptionAccepted, terms: Capabilities, now: float) -> Proof:
@@ -56,21 +63,22 @@ class ManifestVerifier:
         except ManifestInvalid as error:
             if self._is_required:
                 raise
-            return Proof(False, f"{PHRASES['unproven']} {error}")
+            return Proof(False, f"{self._phrases['unproven']} {error}")
 
     def _judge(self, given: bytes | str, accepted: SubscriptionAccepted, terms: Capabilities, now: float) -> Proof:
         place = self._current_url()
         where, scheme = origin(place), urlsplit(place).scheme.lower()
         signed = verify_manifest(given, self._keys, agent_id=accepted.producer.agent_id, origin=where, now=now)
         check_consistency(signed.manifest, transport=TRANSPORTS.get(scheme), terms=terms)
-        names = (sanitize(signed.manifest.agent_id), sanitize(signed.kid))
+        names = {"agent": sanitize(signed.manifest.agent_id), "key": sanitize(signed.kid)}
         if where == LOCAL_ORIGIN or (scheme in ENCRYPTED and self._is_certificate_checked):
-            return Proof(True, PHRASES["proven"].format(*names), signed)
+            return Proof(True, self._phrases.format("proven", **names), signed)
         if not is_on_this_machine(place):
             raise ManifestInvalid(
                 "origin", f"The connection to {where} is not protected, so anybody on the way can answer. Use TLS."
             )
-        return Proof(False, f"{PHRASES['unproven']} {PHRASES['unproven.local'].format(*names)}", signed)
+        text = f"{self._phrases['unproven']} {self._phrases.format('unproven-local', **names)}"
+        return Proof(False, text, signed)
 
 
 async def _fetch_manifest(channel: Channel, accepted: SubscriptionAccepted) -> bytes | str:

@@ -6,7 +6,7 @@ import re
 from collections.abc import Sequence
 from typing import Final
 
-from .phrases import PHRASES, capitalize
+from .phrases import ENGLISH, Phrases, capitalize
 from .quotation import mask_quoted, speak_quotes
 from .sanitize import sanitize, truncate
 
@@ -17,19 +17,20 @@ _MAX_NAMED_ACTIONS: Final = 2
 _SENTENCE_BREAK: Final = re.compile(r"[.!?]\s|[。！？]|\n")
 
 
-def shorten_action(action: str) -> str:
+def shorten_action(action: str, phrases: Phrases = ENGLISH) -> str:
     """Return an action as the beginning of a sentence about it: its first sentence, cut if it is long, no full stop."""
     text = sanitize(action)
     sentence_break = _SENTENCE_BREAK.search(mask_quoted(text))  # a value cannot end our sentence
-    first = speak_quotes(text if sentence_break is None else text[: sentence_break.start()]).rstrip(" .!;:…")
+    first = speak_quotes(text if sentence_break is None else text[: sentence_break.start()], phrases).rstrip(" .!;:…")
     if len(first) > _MAX_ACTION_LENGTH:
         first = f"{truncate(first, _MAX_ACTION_LENGTH)}…"
     return capitalize(first)
 
 
-def describe_undone(actions: Sequence[str]) -> str:
+def describe_undone(actions: Sequence[str], phrases: Phrases = ENGLISH) -> str:
     """Return the sentences that say which actions were not done: two are named, and the others counted."""
-    sentences = [PHRASES["undone"].format(shorten_action(action)) for action in actions[:_MAX_NAMED_ACTIONS]]
+    named = [shorten_action(action, phrases) for action in actions[:_MAX_NAMED_ACTIONS]]
+    sentences = [phrases.format("undone", action=action) for action in named]
     if more := len(actions) - len(sentences):
-        sentences.append(PHRASES["undone.more.one" if more == 1 else "undone.more"].format(more))
+        sentences.append(phrases.format("undone-more", count=more))
     return " ".join(sentences)

@@ -13,7 +13,7 @@ from typing import Final
 
 import regex
 
-from .phrases import PHRASES
+from .phrases import ENGLISH, Phrases
 
 __all__ = ["drop_invisible", "has_visible", "spell_invisible"]
 
@@ -46,15 +46,15 @@ def has_visible(text: str) -> bool:
     return bool(drop_invisible(text).strip())
 
 
-def spell_invisible(text: str) -> str:
+def spell_invisible(text: str, phrases: Phrases = ENGLISH) -> str:
     """Return a text in which characters that cannot be seen or heard are named, except where scripts need them."""
     if text.isascii() and text.isprintable():
         return text
-    return str(_INVISIBLE_RUN.sub(_spell_run, text))
+    return str(_INVISIBLE_RUN.sub(lambda match: _spell_run(match, phrases), text))
 
 
-def _spell_run(match: regex.Match[str]) -> str:
-    run = match[0]
+def _spell_run(match: regex.Match[str], phrases: Phrases) -> str:
+    run: str = match[0]
     before = match.string[match.start() - 1 : match.start()]
     after = match.string[match.end() : match.end() + 1]
     if len(run) == 1 and _is_needed(before, run, after):
@@ -63,9 +63,9 @@ def _spell_run(match: regex.Match[str]) -> str:
         return run  # a joiner after the variant of a picture, as in the rainbow flag
     if all(map(_DIRECTION_MARKS.match, run)) and not (_is_in_word(before) and _is_in_word(after)):
         return run
-    named = [(_name(character), len([*same])) for character, same in groupby(run)]
-    told = [PHRASES["value.times"].format(name, count) if count > 1 else name for name, count in named]
-    return f" ({', '.join(told)}) "
+    named = [(_name(character, phrases), len([*same])) for character, same in groupby(run)]
+    told = [phrases.format("value-times", character=name, count=count) for name, count in named]
+    return f" ({phrases.join(told)}) "
 
 
 def _is_needed(before: str, character: str, after: str) -> bool:
@@ -83,11 +83,11 @@ def _is_in_word(character: str) -> bool:
     return character.isalnum() or character in ("_", "-", ".", "/", "@")
 
 
-def _name(character: str) -> str:
+def _name(character: str, phrases: Phrases) -> str:
     """Return what a character is called, by what kind it is of."""
     code = f"U+{ord(character):04X}"
     category = unicodedata.category(character)
     if category == "Co":
-        return PHRASES["value.private"].format(code)
+        return phrases.format("value-private", character=code)
     name = unicodedata.name(character, "").lower()
-    return PHRASES["value.invisible"].format(name) if name else PHRASES["value.unknown"].format(code)
+    return phrases.format("value-invisible" if name else "value-unknown", character=name or code)

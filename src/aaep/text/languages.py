@@ -9,7 +9,9 @@ from typing import Final, Literal
 
 __all__ = [
     "VARIANT_FIELDS",
+    "describe_language",
     "filter_supported_languages",
+    "find_closest_language",
     "infer_script",
     "is_right_to_left",
     "is_well_formed_tag",
@@ -59,6 +61,8 @@ _LIKELY_SCRIPTS: Final = {
     }.items()
     for tag in tags.split()
 }
+# Of langcodes: from 10 on, what is offered is another language, which many speakers of the first happen to know.
+_MAX_LANGUAGE_DISTANCE: Final = 10
 _RTL_SCRIPTS: Final = frozenset(["adlm", "arab", "hebr", "mand", "nkoo", "rohg", "samr", "syrc", "thaa"])
 
 # C-58: the text fields that may have a sibling in another language.
@@ -131,6 +135,39 @@ def match_language(requested: Sequence[str], offered: Sequence[str], fallback: S
         (match for tag in requested for match in _iter_same_language(tag, offered)),
     )
     return next((match for step in steps for match in step), None)
+
+
+def find_closest_language(requested: Sequence[str], offered: Sequence[str]) -> str | None:
+    """
+    Return the offered language in which a person understands us best, for our own words; None if there is none.
+
+    The person's languages count in their order: for each an offer by RFC 4647, then one so close that its speakers
+    follow (he for iw, nb for no), in the same script.
+    """
+    for tag in requested:
+        found = next(_iter_matches(tag, offered), None) or _find_near_language(tag, offered)
+        if found is not None:
+            return found
+    return None
+
+
+def describe_language(tag: str, in_language: str = "en") -> str:
+    """Return what a language is called; the tag itself if nobody knows."""
+    if not is_well_formed_tag(tag):
+        return tag
+    from langcodes import Language  # noqa: PLC0415  # its names are read only where one is said
+
+    name = Language.get(tag).display_name(in_language)
+    return tag if name.startswith("Unknown language") else name
+
+
+def _find_near_language(tag: str, offered: Sequence[str]) -> str | None:
+    if not is_well_formed_tag(tag):
+        return None
+    from langcodes import closest_match  # noqa: PLC0415  # takes 50 ms, and is needed for few languages
+
+    found, _ = closest_match(tag, [*offered], max_distance=_MAX_LANGUAGE_DISTANCE)
+    return None if found == "und" else found
 
 
 def filter_supported_languages(requested: Sequence[str], offered: Sequence[str]) -> tuple[str, ...]:

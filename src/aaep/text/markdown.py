@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, Final, Literal, NamedTuple
 
 import regex
 
-from .phrases import PHRASES, ensure_full_stop
+from .phrases import ENGLISH, Phrases, ensure_full_stop
 from .sentences import find_boundary, is_finished, split_at
 
 if TYPE_CHECKING:
@@ -97,7 +97,11 @@ def _parser() -> MarkdownIt:
     return MarkdownIt("commonmark").enable(["table", "strikethrough"])
 
 
-def _speak_inline(source: str) -> tuple[str, str]:
+def _describe_image(text: str, phrases: Phrases) -> str:
+    return phrases.format("markdown-image", text=text) if text else phrases["markdown-picture"]
+
+
+def _speak_inline(source: str, phrases: Phrases) -> tuple[str, str]:
     """Return what inline markdown says: its words, and its words with the addresses of links."""
     words: list[str] = []
     details: list[str] = []
@@ -110,7 +114,7 @@ def _speak_inline(source: str) -> tuple[str, str]:
                 details.append(f" ({address})")
             address = ""
         elif token.type == "image":
-            image = PHRASES["markdown.image"].format(token.content) if token.content else PHRASES["markdown.picture"]
+            image = _describe_image(token.content, phrases)
             words.append(image)
             details.append(image)
         elif token.type in ("text", "code_inline"):
@@ -144,24 +148,25 @@ def _find_open_inline(text: str) -> _OpenInline:
     return _CLOSED
 
 
-def _speak_rest_of_line(block: _Block, source: str, start: int) -> str:
+def _speak_rest_of_line(block: _Block, source: str, start: int, phrases: Phrases) -> str:
     """Return the words of a heading or a row from ``start`` on; cells that begin there have their columns' names."""
     opening = _find_open_inline(source[:start]).before
     first, *cells = f"{opening}{source[start:]}".split("\n", 1)[0].split("|")
     if block.kind != "row":
-        return _speak_cells("|".join((first, *cells)))
+        return _speak_cells("|".join((first, *cells)), phrases)
     index = source[:start].count("|") - source.lstrip().startswith("|") + 1
-    words = [_speak_inline(first.strip())[0].strip()]
+    words = [_speak_inline(first.strip(), phrases)[0].strip()]
     for column, cell in zip(block.columns[index:], cells, strict=False):
         if cell.strip():
-            words.append(PHRASES["markdown.cell"].format(*(_speak_inline(each.strip())[0] for each in (column, cell))))
-    return ", ".join(filter(None, words))
+            spoken = [_speak_inline(each.strip(), phrases)[0] for each in (column, cell)]
+            words.append(phrases.format("markdown-cell", column=spoken[0], cell=spoken[1]))
+    return phrases.join(filter(None, words))
 
 
-def _speak_cells(text: str) -> str:
+def _speak_cells(text: str, phrases: Phrases) -> str:
     """Return the words of a part of a table's row."""
-    cells = [_speak_inline(cell.strip())[0].strip() for cell in text.split("|")]
-    return ", ".join(filter(None, cells))
+    cells = [_speak_inline(cell.strip(), phrases)[0].strip() for cell in text.split("|")]
+    return phrases.join(filter(None, cells))
 
 
 # -- blocks --------------------------------------------------------------------------------
@@ -218,7 +223,7 @@ class _BlockWalker:
             case "list_item_open":
                 if len(self._list_kinds) == 1 and token.level == 1:
                     self._root = _get_lines(token)[0]
-                self._label = self._list_kinds[-1] + (".nested" if len(self._list_kinds) > 1 else "")
+                self._label = self._list_kinds[-1] + ("-nested" if len(self._list_kinds) > 1 else "")
                 self._number = token.info
             case "blockquote_open":
                 self._label = "quote"
@@ -326,7 +331,13 @@ class PassageReader:
     where plain text may be, and ``none`` where signs are to be read as signs.
     """
 
-    def __init__(self, language: str = "en", markup: Literal["markdown", "auto", "none"] = "auto") -> None:
+    def __init__(
+        self,
+        language: str = "en",
+        markup: Literal["markdown", "auto", "none"] = "auto",
+        phrases: Phrases = ENGLISH,
+    ) -> None:
+        self._phrases = phrases  # of the listener
         self._language = language
         self._markup = markup
         self._source = ""
@@ -409,9 +420,9 @@ class PassageReader:
             return self._announce_long_code(block) if block.kind == "code" else []
         source = "\n".join(lines[block.first_line : block.end_line])
         if block.kind == "code":
-            return [_describe_code(block, source)]
+            return [_describe_code(block, source, self._phrases)]
         if block.kind == "html":
-            words, detail = _speak_inline(block.content)
+            words, detail = _speak_inline(block.content, self._phrases)
             return [Passage(words.strip(), source, detail.strip())] if words.strip() else []
         return self._speak_line(block, source)
 
@@ -420,20 +431,20 @@ class PassageReader:
         if self._spoken_length or block.content.count("\n") < _LONG_CODE_LINES:
             return []
         self._spoken_length = 1
-        parts = [PHRASES["markdown.code"], *([block.language] if block.language else []), PHRASES["markdown.coming"]]
-        return [Passage(f"{', '.join(parts)}.", "")]
+        parts = (self._phrases["markdown-code"], block.language, self._phrases["markdown-coming"])
+        return [Passage(f"{self._phrases.join(filter(None, parts))}.", "")]
 
     def _speak_line(self, block: _Block, source: str) -> list[Passage]:
         """Return a heading or a row, or what has come of one since its beginning was given."""
         spoken_length = self._spoken_length
         self._spoken_length = len(source)
         if spoken_length:
-            rest = _speak_rest_of_line(block, source, spoken_length)
+            rest = _speak_rest_of_line(block, source, spoken_length, self._phrases)
             return [Passage(rest, source[spoken_length:])] if rest else []
         if block.kind != "heading":
-            return [_speak_row(block, source)]
-        words, detail = (ensure_full_stop(each.strip()) for each in _speak_inline(block.content))
-        text, more = (PHRASES["markdown.heading"].format(each) for each in (words, detail))
+            return [_speak_row(block, source, self._phrases)]
+        words, detail = (ensure_full_stop(each.strip()) for each in _speak_inline(block.content, self._phrases))
+        text, more = (self._phrases.format("markdown-heading", text=each) for each in (words, detail))
         return [Passage(text, source, more if more != text else "")] if words else []
 
     def _is_over(self, block: _Block, lines: Sequence[str], extent: _Extent) -> bool:
@@ -459,16 +470,18 @@ class PassageReader:
             if is_plain:
                 words = detail = name_emoji(piece)
             elif piece.lstrip().startswith("|"):
-                words = detail = _speak_cells(piece)
+                words = detail = _speak_cells(piece, self._phrases)
             else:
-                words, detail = _speak_inline(f"{opening.before}{piece.strip()}{closing.after}")
+                words, detail = _speak_inline(f"{opening.before}{piece.strip()}{closing.after}", self._phrases)
             task = _TASK.match(piece) if block.label and not self._spoken_length else None
             if task is not None:
                 words, detail = (each[len(task[0]) :] for each in (words, detail))
-            phrase = _find_label(block, task) if not self._spoken_length else "{0}"
+            is_first = not self._spoken_length
             self._spoken_length += len(piece)
             if words.strip():
-                spoken, more = (phrase.format(each.strip()) for each in (words, detail))
+                spoken, more = words.strip(), detail.strip()
+                if is_first:
+                    spoken, more = (_label(block, task, each, self._phrases) for each in (spoken, more))
                 passages.append(Passage(spoken, piece, more if more != spoken else ""))
         return passages
 
@@ -533,33 +546,33 @@ class PassageReader:
         self._source = "\n".join(kept)
 
 
-def _find_label(block: _Block, task: re.Match[str] | None) -> str:
-    """Return the phrase that says what a paragraph is."""
+def _label(block: _Block, task: re.Match[str] | None, text: str, phrases: Phrases) -> str:
+    """Return the text of a paragraph after what it is."""
     if task is not None:
-        return PHRASES["markdown.unchecked" if task[1] == " " else "markdown.checked"]
+        return phrases.format("markdown-unchecked" if task[1] == " " else "markdown-checked", text=text)
     if block.label.startswith("number"):
-        return PHRASES["markdown.number"].format(block.number, "{0}")
-    return PHRASES[f"markdown.{block.label}"] if block.label else "{0}"
+        return phrases.format("markdown-number", number=block.number, text=text)
+    return phrases.format(f"markdown-{block.label}", text=text) if block.label else text
 
 
-def _describe_code(block: _Block, source: str) -> Passage:
+def _describe_code(block: _Block, source: str, phrases: Phrases) -> Passage:
     code = block.content.rstrip("\n")
     count = len(code.split("\n")) if code else 0
-    size = PHRASES["markdown.line" if count == 1 else "markdown.lines"].format(count) if count else ""
-    parts = filter(None, (PHRASES["markdown.code"], block.language, size))
-    text = f"{', '.join(parts)}."
+    size = phrases.format("markdown-lines", count=count) if count else ""
+    parts = filter(None, (phrases["markdown-code"], block.language, size))
+    text = f"{phrases.join(parts)}."
     details = [part for part in (block.attributes, code) if part]  # what follows the language is often a file name
     return Passage(text, source, "\n".join([text, *details]) if details else "")
 
 
-def _speak_row(block: _Block, source: str) -> Passage:
-    cells = [_speak_inline(cell)[0].strip() for cell in block.cells]
-    columns = [_speak_inline(column)[0].strip() for column in block.columns]
+def _speak_row(block: _Block, source: str, phrases: Phrases) -> Passage:
+    cells = [_speak_inline(cell, phrases)[0].strip() for cell in block.cells]
+    columns = [_speak_inline(column, phrases)[0].strip() for column in block.columns]
     if block.kind == "header":
-        return Passage(PHRASES["markdown.table"].format(", ".join(filter(None, cells))), source)
+        return Passage(phrases.format("markdown-table", columns=phrases.join(filter(None, cells))), source)
     pairs = [
-        PHRASES["markdown.cell"].format(column, cell) if column else cell
+        phrases.format("markdown-cell", column=column, cell=cell) if column else cell
         for column, cell in zip(columns, cells, strict=False)
         if cell
     ]
-    return Passage(ensure_full_stop(", ".join(pairs)), source)
+    return Passage(ensure_full_stop(phrases.join(pairs)), source)

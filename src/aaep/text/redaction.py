@@ -11,7 +11,7 @@ import re
 from collections.abc import Iterable, Iterator
 from typing import Final
 
-from .phrases import PHRASES
+from .phrases import ENGLISH, Phrases
 
 __all__ = [
     "HARMLESS_TEXTS",
@@ -243,7 +243,7 @@ def _find_safe_length(text: str, size: int, *, complete_only: bool) -> int:
     return size if partial_secret is None else min(size, partial_secret.start())
 
 
-def redact(text: str, *, tells_ending: bool = False) -> str:
+def redact(text: str, *, tells_ending: bool = False, phrases: Phrases = ENGLISH) -> str:
     """
     Return the text with every secret replaced.
 
@@ -257,12 +257,12 @@ def redact(text: str, *, tells_ending: bool = False) -> str:
         for match in matches:
             start, stop = match.span(match.lastgroup or 0)
             is_told = tells_ending and match.lastgroup in ("card", "ssn")
-            parts += [text[end:start], _tell_ending(match[0]) if is_told else REDACTED]
+            parts += [text[end:start], _tell_ending(match[0], phrases) if is_told else REDACTED]
             end = stop
         text = "".join([*parts, text[end:]])
     return text
 
 
-def _tell_ending(number: str) -> str:
+def _tell_ending(number: str, phrases: Phrases) -> str:
     """Return how a number ends, in words."""
-    return PHRASES["value.ending"].format(" ".join(re.sub("[ -]", "", number)[-_TOLD_DIGITS:]))
+    return phrases.format("value-ending", digits=" ".join(re.sub("[ -]", "", number)[-_TOLD_DIGITS:]))

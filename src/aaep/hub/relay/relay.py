@@ -21,7 +21,7 @@ from ...identity.peer import AGENT, LOCAL_PRINCIPAL, Peer
 from ...journal.base import JournalEntry
 from ...protocol import codec
 from ...protocol.attend_extension import attend_member
-from ...protocol.events import TERMINAL, Envelope, LocalizationHints, SessionStarted, StateChanged
+from ...protocol.events import TERMINAL, Envelope, SessionStarted, StateChanged
 from ...protocol.fields import AAEP_VERSION, get_member
 from ...protocol.messages import Manifest, Reply, SubscriptionRejected
 from ...protocol.rules import pattern_test
@@ -32,12 +32,12 @@ from ...subscriber.replies import is_refusal
 from ...subscriber.request import Terms
 from ...subscriber.subscriber import Status, Subscriber
 from ...text.sanitize import sanitize
-from ...text.summaries import STATE_SUMMARIES, summarize_absence, summarize_return
+from ...text.summaries import AGENT_STATES, summarize_absence, summarize_return
 from ...transports.base import ChannelLost, ChannelRefused
 from ...transports.duplex_client import DuplexChannel, DuplexConnection
 from ...transports.duplex_server import IncomingAgentConnection
 from ..hub import Hub
-from ..recovery import build_closing_events, build_resync
+from ..recovery import build_closing_events, build_resync, find_session_language
 from ..sessions import SessionSnapshot, SessionSource, remember_bounded
 from ..stream import Subscription
 from .audience import SessionOrigin, read_origin, split_audience
@@ -576,7 +576,8 @@ class RelayedSession:
         self._is_told_absent = not is_reachable
         name = sanitize(get_member(last_event.producer, "agent_name") or last_event.producer.agent_id)
         is_asking = any(prompt.outcome == "pending" for prompt in self._state.prompts.values())
-        terse, normal, detailed = summarize_return(name) if is_reachable else summarize_absence(name, is_asking)
+        phrases, hints = find_session_language(last_event)
+        told = summarize_return(name, phrases) if is_reachable else summarize_absence(name, is_asking, phrases)
         self.receive(
             StateChanged(
                 aaep_version=AAEP_VERSION,
@@ -586,12 +587,12 @@ class RelayedSession:
                 producer=self._hub.offer.producer,
                 verbosity="normal",
                 urgency="normal",
-                localization_hints=LocalizationHints(primary_language="en", text_direction="ltr"),
+                localization_hints=hints,
                 from_state="thinking" if is_reachable else "idle",
                 to_state="idle" if is_reachable else "thinking",
-                summary_terse=terse,
-                summary_normal=normal,
-                summary_detailed=detailed,
+                summary_terse=told.terse,
+                summary_normal=told.normal,
+                summary_detailed=told.detailed,
             )
         )
 
@@ -616,7 +617,7 @@ class RelayedSession:
         agent = self._state.agents.get(last_event.producer.agent_id)
         pending = [prompt.event for prompt in self._state.prompts.values() if prompt.outcome == "pending"]
         resync = None
-        if agent is not None and agent.state in STATE_SUMMARIES:
+        if agent is not None and agent.state in AGENT_STATES:
             resync = _build_resync(self._state, last_event, agent.state)
         return SessionSnapshot(self._started, [*pending], resync, last_event.event_id)
 
@@ -657,13 +658,15 @@ class RelayedSession:
 
 def _build_resync(session: SessionState, last_event: Envelope, state: str) -> StateChanged:
     """Return the event that tells a joining reader the current state."""
+    phrases, hints = find_session_language(last_event)
     return build_resync(
         session,
         state,
+        phrases,
         aaep_version=AAEP_VERSION,
         event_id=new_id("evt_"),
         session_id=last_event.session_id,
         timestamp=max(format_timestamp(time.time()), last_event.timestamp),
         producer=last_event.producer,
-        localization_hints=LocalizationHints(primary_language="en", text_direction="ltr"),
+        localization_hints=hints,
     )
