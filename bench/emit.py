@@ -252,9 +252,9 @@ class Alone:
                 urgency="background",
                 localization_hints=self.hints,
                 progress=Progress(percent=40),
-                summary_terse="40 percent done.",
-                summary_normal="40 percent done.",
-                summary_detailed="40 percent done.",
+                summary_terse="40 percent.",
+                summary_normal="40 percent.",
+                summary_detailed="40 percent.",
             )
         )
 
@@ -316,7 +316,7 @@ class Alone:
                     tool_call_id=call,
                     status="success",
                     duration_ms=0,
-                    summary_terse="Done.",
+                    summary_terse="Check balance finished.",
                     summary_normal="Check balance finished.",
                     summary_detailed="Check balance finished.",
                 )

@@ -24,6 +24,7 @@ from click.testing import CliRunner, Result
 
 import aaep
 from aaep.cli import main
+from aaep.cli._command import find_languages
 from aaep.producer.producer import Producer
 from tests.outputs.test_terminal import Script
 from tests.presentation.test_announce import event
@@ -502,3 +503,22 @@ def test_with_nobody_to_answer_it_says_so_and_promises_no_answers(closed: bool) 
 def test_a_token_in_the_environment_is_for_those_who_take_one(verb: list[str]) -> None:
     told = CliRunner().invoke(main, [*verb, "unix:///nowhere.sock"], env={"AAEP_TOKEN": "x"})
     assert told.exit_code == 2 and "in the program itself" not in told.stderr
+
+
+@pytest.mark.parametrize(
+    ("given", "environment", "wanted"),
+    [
+        (["yo-NG,en", "fr"], {"LANG": "de_DE.UTF-8"}, ("yo-NG", "en", "fr")),
+        ([], {"LANG": "de_DE.UTF-8"}, ("de-DE",)),
+        ([], {"LC_ALL": "fr_CA@euro", "LANG": "de_DE.UTF-8"}, ("fr-CA",)),
+        ([], {"LANGUAGE": "yo:ha", "LANG": "en_NG.UTF-8"}, ("yo", "ha", "en-NG")),
+        ([], {"LANGUAGE": "yo", "LANG": "C.UTF-8"}, ("yo",)),
+        ([], {"LANG": "C"}, ()),
+        ([], {"LC_ALL": "POSIX", "LANG": "de_DE.UTF-8"}, ()),
+        ([], {}, ()),
+    ],
+)
+def test_the_languages_are_those_given_or_those_of_the_system(
+    given: list[str], environment: dict[str, str], wanted: tuple[str, ...]
+) -> None:
+    assert find_languages(given, environment) == wanted

@@ -50,7 +50,7 @@ from aaep.outputs.stdin import (
     detect_input,
 )
 from aaep.outputs.terminal import Terminal
-from aaep.presentation.announce import Announcement
+from aaep.presentation.announce import Announcement, Preferences
 from aaep.presentation.earcons import EARCONS
 from aaep.protocol.events import Envelope, ProducerInfo
 from aaep.protocol.messages import Capabilities
@@ -977,6 +977,18 @@ def at_a_pipe(**settings: Any) -> Iterator[Sitting]:
 
 def outcome(token: str, result: str) -> Envelope:
     return event("state.changed", urgency="critical", extensions={"attend": {"reply_token": token, "outcome": result}})
+
+
+def test_a_reader_that_speaks_none_of_the_languages_says_so_once() -> None:
+    master, slave = pty.openpty()
+    stream = os.fdopen(slave, "w")
+    preferences = Preferences(languages=("is", "tlh"))
+    with Sitting(KeyboardInput(slave), master, master, stream, preferences=preferences) as sitting:
+        sitting.see("This reader has no words in Icelandic, Klingon. It speaks English.\n")
+        sitting.see("Press ? for help, q to quit.\n")
+        sitting.hear("session.started", urgency="normal")
+        sitting.see("Started. Moving money to your savings.\n")
+        assert "no words in" not in sitting.settle()
 
 
 def test_whole_sentences_labels_first_and_what_is_critical_marked_in_words() -> None:

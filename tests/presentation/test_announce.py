@@ -226,12 +226,12 @@ def test_the_variant_in_the_wanted_language_is_taken() -> None:
     assert english.language == "yo", "a wanted language comes before the same language from elsewhere"
     assert said("state.changed", to=Preferences(languages=("de",)), **changes).language == "en-US"
     assert said("state.changed", "localization_hints", to=Preferences(languages=("de",))).language == "de"
-    assert said("state.changed", *SUMMARIES, to=Preferences(languages=("de",))).language == "en", "our own phrase"
+    assert said("state.changed", *SUMMARIES, to=Preferences(languages=("is",))).language == "en", "our own phrase"
 
 
 def test_a_confirmation_is_read_in_the_wanted_language() -> None:
     yoruba = said("awaiting.confirmation", to=Preferences(languages=("yo",)), action_yo="Fi owó ránṣẹ́.")
-    assert "Fi owó ránṣẹ́. If you accept: The money moves" in yoruba.text
+    assert "Fi owó ránṣẹ́." in yoruba.text and "The money moves" in yoruba.text
 
 
 @pytest.mark.parametrize(

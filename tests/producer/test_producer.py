@@ -308,12 +308,12 @@ def test_any_text_can_be_told(text: str, language: str) -> None:
 
 
 def test_text_in_another_language_is_not_mixed_with_ours(producer: Producer) -> None:
-    with producer.session("Ich zähle Bohnen.", language="de") as session, session.thinking():
+    with producer.session("Ég tel baunir.", language="is") as session, session.thinking():
         pass
     first, second = events(producer)[:2]
     assert isinstance(first, SessionStarted) and isinstance(second, StateChanged)
-    assert first.summary_terse == first.summary_normal == "Ich zähle Bohnen."
-    assert first.localization_hints and first.localization_hints.primary_language == "de"
+    assert first.summary_terse == first.summary_normal == "Ég tel baunir."
+    assert first.localization_hints and first.localization_hints.primary_language == "is"
     assert second.localization_hints and second.localization_hints.primary_language == "en"
 
 

@@ -229,6 +229,7 @@ class Terminal:
         return self._exit_status or 0
 
     def _greet(self) -> None:
+        self._phrases.load()
         self._tell_missing_language()
         if isinstance(self._input_source, NoInput):
             self._print_line(self._phrases["greeting-none"])

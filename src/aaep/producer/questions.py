@@ -30,7 +30,7 @@ from ..protocol.messages import Reply
 from ..runtime.background import Waitable, check_may_block
 from ..runtime.ids import new_id
 from ..text.invisible import has_visible, spell_invisible
-from ..text.phrases import Phrases, capitalize
+from ..text.phrases import ENGLISH, Phrases, capitalize
 from ..text.redaction import REDACTED
 from ..text.summaries import (
     Summaries,
@@ -198,7 +198,7 @@ class Ask:
         self.timers.clear()
 
 
-def _require_whole(name: str, text: object, max_length: int = _MAX_TEXT_BYTES) -> str:
+def _require_whole(name: str, text: object, phrases: Phrases, max_length: int = _MAX_TEXT_BYTES) -> str:
     """
     Return text that a person decides on, all of it, or raise if it is too long (CF-019).
 
@@ -208,7 +208,7 @@ def _require_whole(name: str, text: object, max_length: int = _MAX_TEXT_BYTES) -
         raise LocalProtocolError(
             f"The {name} has nothing that can be seen or heard, so nobody was asked and nothing ran. Say it in words."
         )
-    cleaned = clean_text(spell_invisible(str(text)), sys.maxsize, tells_ending=True)
+    cleaned = clean_text(spell_invisible(str(text), phrases), sys.maxsize, tells_ending=True, phrases=phrases)
     if REDACTED in cleaned and name not in ("question", "reason"):  # CF-019: nobody can agree to what they do not hear
         raise LocalProtocolError(
             f"The {name} holds a secret, which is not read out, so nobody was asked and nothing ran. Say in words what "
@@ -235,6 +235,7 @@ def build_confirmation(
     default: str = "reject",
     timeout: int | None = None,
     context: dict[str, Any] | None = None,
+    phrases: Phrases = ENGLISH,
 ) -> dict[str, Any]:
     """Build the members of an awaiting.confirmation, with all of those that safety rests on (C-41)."""
     if default not in ("accept", "reject"):
@@ -243,8 +244,8 @@ def build_confirmation(
         # CF-022, C-39: silence is not consent.
         raise LocalProtocolError("What is irreversible or of high risk needs a yes: default has to be reject.")
     return {
-        "action": _require_whole("action", action),
-        "consequence": _require_whole("consequence", consequence),
+        "action": _require_whole("action", action, phrases),
+        "consequence": _require_whole("consequence", consequence, phrases),
         "timeout_seconds": TIMEOUTS[risk] if timeout is None else timeout,
         "default_decision": default,
         "risk_level": risk,
@@ -266,24 +267,28 @@ def build_clarification(
     why: str | None,
     default: Any,
     timeout: int | None,
+    phrases: Phrases = ENGLISH,
 ) -> dict[str, Any]:
     """Build the members of an awaiting.clarification. CF-031: what can be answered is always said."""
     members: dict[str, Any] = {
-        "question": _require_whole("question", question),
+        "question": _require_whole("question", question, phrases),
         "timeout_seconds": TIMEOUTS["clarification"] if timeout is None else timeout,
     }
     if choices is not None:
         pairs = choices.items() if isinstance(choices, dict) else [(choice, choice) for choice in choices]
         members["choices"] = tuple(
-            Choice(value=_require_whole("choice", value, 256), label=_require_whole("choice", label, 1024))
+            Choice(
+                value=_require_whole("choice", value, phrases, 256),
+                label=_require_whole("choice", label, phrases, 1024),
+            )
             for value, label in pairs
         )
     members["accepted_response_kinds"] = tuple(kinds or (("multiple_choice",) if choices else ("freetext",)))
     if why is not None:
-        members["context_"] = _require_whole("reason", why, 4096)
+        members["context_"] = _require_whole("reason", why, phrases, 4096)
     if default is not None:  # CF-034: typed here, told as text
         text = default if isinstance(default, str) else msgspec.json.encode(default).decode()
-        members["default_response"] = _require_whole("default", text)
+        members["default_response"] = _require_whole("default", text, phrases)
     return members
 
 

@@ -382,6 +382,7 @@ class Session:
             default=default,
             timeout=timeout,
             context={**(context or {}), **named, "tool_call_id": call_id},  # C-38
+            phrases=self._phrases,
         )
         return self._activity.questions.put(
             Ask(
@@ -407,7 +408,15 @@ class Session:
         summary: SummaryLike = None,
     ) -> Ask:
         """Ask the user a question; the ``response`` of the answer has the JSON type of its kind."""
-        members = build_clarification(question, choices=choices, kinds=kinds, why=why, default=default, timeout=timeout)
+        members = build_clarification(
+            question,
+            choices=choices,
+            kinds=kinds,
+            why=why,
+            default=default,
+            timeout=timeout,
+            phrases=self._phrases,
+        )
         return self._activity.questions.put(
             Ask(
                 self._activity.questions,

@@ -179,6 +179,7 @@ class Tool:
             irreversible=self.irreversible,
             timeout=self._timeout,
             context={"tool": self.name, "tool_call_id": call_id, "arguments": args},
+            phrases=self._phrases,
         )
         questions = session._activity.questions
         ask = Ask(

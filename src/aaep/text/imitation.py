@@ -46,7 +46,7 @@ _MAX_WORDS: Final = 4  # of a phrase by which it is known
 _MIN_WORDS_BEFORE_GAP: Final = 3  # that are enough to know it
 _MAX_NAME_LENGTH: Final = 80  # characters
 _MAX_UNSPACED_LENGTH: Final = 8  # characters by which a sentence is known in a script without spaces
-_UNSPACED_WORD_LENGTH: Final = 3  # characters of such a script that count as a word
+_UNSPACED_WORD_LENGTH: Final = 2  # characters of such a script that count as a word
 # Letters with the signs around them, which some scripts cannot do without.
 _WORD: Final = re.compile(r"(?:\w|(?<=[^\x00-\x7f])[^\x00-\x7f\s،؛؟۔।॥‐-‧‹›⁂。、「」『』！？：；，（）])+")
 _SENTENCE: Final = re.compile(r"\S[^。！？।؟۔]*?(?:[.!?:](?=\s|$)|[。！？।؟۔])|\S.+|\S")
@@ -167,7 +167,13 @@ def _find_pattern(sentence: str, min_words: int) -> str:
     if _is_unspaced(start) and len(before_gap[0]) >= _MAX_UNSPACED_LENGTH:
         return re.escape(before_gap[0][:_MAX_UNSPACED_LENGTH])
     is_label = len(words) == 1 or (sentence.endswith((":", "：")) and len(words) <= _MAX_WORDS)
-    return _BETWEEN_WORDS.join(map(re.escape, before_gap[:_MAX_WORDS])) + (_LABEL_END if is_label else _WORD_END)
+    return _BETWEEN_WORDS.join(map(re.escape, before_gap[:_MAX_WORDS])) + _find_end(start, is_label)
+
+
+def _find_end(start: str, is_label: bool) -> str:
+    if is_label:
+        return _LABEL_END
+    return "" if _is_unspaced(start) else _WORD_END
 
 
 def _join_with_gaps(sentence: str) -> str:
@@ -176,4 +182,6 @@ def _join_with_gaps(sentence: str) -> str:
     between = r"[\W_]*" if _is_unspaced(sentence) else _BETWEEN_WORDS
     before = between if sentence.startswith(GAP) else ""
     joined: str = f"{between}{_IN_GAP}{between}".join(part for part in parts if part)
-    return f"{before}{joined}{_WORD_END}"
+    ends_with_gap = sentence.rstrip(" .。।").endswith(GAP)
+    after = f"{between}{_IN_GAP}" if before and ends_with_gap else ""  # or what ends it would not be found
+    return f"{before}{joined}{_WORD_END}{after}"

@@ -64,7 +64,7 @@ def _spell_run(match: regex.Match[str], phrases: Phrases) -> str:
     if all(map(_DIRECTION_MARKS.match, run)) and not (_is_in_word(before) and _is_in_word(after)):
         return run
     named = [(_name(character, phrases), len([*same])) for character, same in groupby(run)]
-    told = [phrases.format("value-times", character=name, count=count) for name, count in named]
+    told = [phrases.format("value-times", character=name, count=count) if count > 1 else name for name, count in named]
     return f" ({phrases.join(told)}) "
 
 

@@ -10,13 +10,12 @@ from __future__ import annotations
 
 import math
 import re
-import unicodedata
 import warnings
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cache, cached_property, lru_cache, reduce
 from typing import TYPE_CHECKING, Any, Final
 
-from .languages import find_closest_language, is_right_to_left
+from .languages import find_closest_language
 from .locale_files import Message, build_template, list_tags, read_locale
 from .sanitize import MAX_SPOKEN_LENGTH, truncate
 
@@ -42,7 +41,6 @@ __all__ = [
 
 GAP: Final = "\x00"  # in the forms of a phrase, what a value fills
 _TEMPLATE_GAP: Final = re.compile(r"\{\w+\}")
-_ISOLATES: Final = "\u2068\u2069"
 _UNITS: Final = (("days", 86_400), ("hours", 3600), ("minutes", 60), ("seconds", 1))
 
 
@@ -59,11 +57,12 @@ class Phrases:
     The phrases of one language. What its file lacks is said in English.
 
     The file is read when the first phrase is needed. Nothing here changes after that, so that all threads may use it.
+    Values get no marks of direction around them: the texts are heard, compared and quoted, and in what somebody agrees
+    to every invisible character is spelled out.
     """
 
     def __init__(self, language: str) -> None:
         self.language = language  # the tag of its file
-        self._is_right_to_left = is_right_to_left(language)
         self._templates: dict[str, str | None] = {}
 
     def __repr__(self) -> str:
@@ -85,14 +84,15 @@ class Phrases:
 
         return Choices(self.language, self._messages, self.format_number)
 
+    def load(self) -> None:
+        """Load everything now, so that the first prompt need not wait for it."""
+        self.format("duration-seconds", count=1)
+
     def format(self, name: str, /, **arguments: Any) -> str:
         """Return the phrase of that name with its gaps filled."""
         has_fraction = False
         for key, value in arguments.items():
-            if type(value) is str:
-                if self._is_right_to_left or not value.isascii():
-                    arguments[key] = self._isolate(value)
-            elif isinstance(value, float):
+            if isinstance(value, float):
                 has_fraction = not value.is_integer()
                 arguments[key] = value if has_fraction else int(value)
         try:
@@ -129,15 +129,6 @@ class Phrases:
         if isinstance(value, int):
             return str(value)
         return f"{value:g}".replace(".", self.format("decimal-sign"))
-
-    def _isolate(self, value: str) -> str:
-        """Return a value that is written in the other direction, so that it does not disturb the sentence around it."""
-        directions = {unicodedata.bidirectional(char) for char in value}
-        is_other = "L" in directions if self._is_right_to_left else not directions.isdisjoint(("R", "AL"))
-        if "\n" in value or GAP in value:
-            return value  # lines stand by themselves
-        is_marked = value.startswith(_ISOLATES[0]) and value.endswith(_ISOLATES[1])
-        return value.join(_ISOLATES) if is_other and not is_marked else value
 
     # -- lists and durations -------------------------------------------------------------------
 
@@ -192,7 +183,7 @@ class Phrases:
         """Return what fills the gaps of a phrase in a text that is nothing else; None for any other text."""
         for pattern in self._compile_patterns(name):
             if (match := pattern.fullmatch(text)) is not None:
-                return {key: value.strip(_ISOLATES) for key, value in match.groupdict().items()}
+                return match.groupdict()
         return None
 
     @lru_cache(maxsize=1024)  # noqa: B019  # there are a few of these objects, and they live as long as the process
