@@ -14,7 +14,7 @@ from aaep.outputs.speech import MAX_RATE, NoSpeech, SpeechOutput, SpeechSettings
 from aaep.outputs.ssip import SpeechConnection, SpeechEvent, SpeechUnavailable, connect_to_server, find_address
 from aaep.presentation.announce import Announcement, announce_line
 from aaep.presentation.queue import Speak
-from aaep.text.phrases import PHRASES
+from aaep.text.phrases import PHRASES, get_phrases
 from tests.outputs.test_terminal import at_a_terminal, light
 from tests.presentation.test_announce import SUMMARIES, said
 from tests.speech import SpeechServer, speech_server
@@ -136,10 +136,10 @@ def test_the_language_of_each_utterance_is_told_to_the_server(quick: SpeechServe
 
 
 def test_that_a_language_has_no_voice_is_told_once_with_what_is_used_instead(quick: SpeechServer) -> None:
-    with speaking(quick, SpeechSettings(languages=("yo", "fr"))) as voice:
+    with speaking(quick, SpeechSettings(languages=("fr", "yo"))) as voice:
         end = voice.begin("Ẹ káàárọ̀.", "yo-NG")
         told = voice.reports.get(timeout=30)
-        assert told == Notice("No voice for Yoruba here. It is read with the voice for French.")
+        assert told == Notice(get_phrases(["fr"]).format("speech-no_voice", language="yoruba", other="français"))
         assert voice.reports.get(timeout=30) == end
         voice.say("Ẹ káàsán.", "yo-NG")
         assert "SET SELF LANGUAGE fr" in voice.commands()

@@ -337,7 +337,8 @@ class SpeechOutput:
         spoken = next((voice for tag in self.settings.languages if (voice := self._find_voice(tag))), "en")
         if wanted not in self._unvoiced:
             self._unvoiced.add(wanted)
-            names = [describe_language(tag, self._phrases.language) for tag in (wanted, spoken)]
+            languages = [tag.partition("-")[0] for tag in (wanted, spoken)]
+            names = [describe_language(language, self._phrases.language) for language in languages]
             text = self._phrases.format("speech-no_voice", language=names[0], other=names[1])
             self._report(Notice(text))
         return spoken

@@ -21,7 +21,7 @@ from typing import Final, Literal
 import msgspec
 
 from ..errors import AaepError
-from ..text.phrases import PHRASES
+from ..text.phrases import ENGLISH
 
 __all__ = ["SpeechConnection", "SpeechEvent", "SpeechUnavailable", "connect_to_server", "find_address", "spawn_server"]
 
@@ -72,10 +72,10 @@ def find_address(environment: Mapping[str, str] = os.environ) -> ServerAddress:
     if method == "inet_socket":
         host, _, port = rest.partition(":")
         if port and not port.isdecimal():
-            raise SpeechUnavailable(PHRASES["speech.address"].format(text))
+            raise SpeechUnavailable(ENGLISH.format("speech-address", address=text))
         return ServerAddress(host=host or "127.0.0.1", port=int(port or DEFAULT_PORT))
     if text and text != "unix_socket":
-        raise SpeechUnavailable(PHRASES["speech.address"].format(text))
+        raise SpeechUnavailable(ENGLISH.format("speech-address", address=text))
     folder = environment.get("XDG_RUNTIME_DIR") or str(Path.home() / ".cache")
     return ServerAddress(path=f"{folder}/speech-dispatcher/speechd.sock", is_default=True)
 
@@ -105,11 +105,11 @@ def connect_to_server(address: ServerAddress) -> socket.socket:
         return _connect(address)
     except OSError as error:
         if not (address.is_default and spawn_server()):
-            raise SpeechUnavailable(PHRASES["speech.unavailable"]) from error
+            raise SpeechUnavailable(ENGLISH["speech-unavailable"]) from error
     try:
         return _connect(address)
     except OSError as error:
-        raise SpeechUnavailable(PHRASES["speech.unavailable"]) from error
+        raise SpeechUnavailable(ENGLISH["speech-unavailable"]) from error
 
 
 def _connect(address: ServerAddress) -> socket.socket:
@@ -151,7 +151,7 @@ class SpeechConnection:
         """Give a command and return the data lines of its reply. Raises :exc:`SpeechUnavailable`."""
         code, data = self._exchange(line.encode() + b"\r\n")
         if not code.startswith("2"):
-            raise SpeechUnavailable(PHRASES["speech.refused"].format(line.rsplit(" ", maxsplit=1)[-1]))
+            raise SpeechUnavailable(ENGLISH.format("speech-refused", value=line.rsplit(" ", maxsplit=1)[-1]))
         return data
 
     def speak(self, markup: str) -> str:
@@ -160,7 +160,7 @@ class SpeechConnection:
         stuffed = f".{markup}" if markup.startswith(".") else markup
         code, data = self._exchange(stuffed.encode() + b"\r\n.\r\n")
         if not (code == "225" and data):
-            raise SpeechUnavailable(PHRASES["speech.unavailable"])
+            raise SpeechUnavailable(ENGLISH["speech-unavailable"])
         return data[0]
 
     def close(self) -> None:
@@ -178,10 +178,10 @@ class SpeechConnection:
         try:
             self._socket.sendall(data)
         except OSError as error:
-            raise SpeechUnavailable(PHRASES["speech.unavailable"]) from error
+            raise SpeechUnavailable(ENGLISH["speech-unavailable"]) from error
         reply = self._replies.get(timeout=REPLY_TIMEOUT)
         if reply is None:
-            raise SpeechUnavailable(PHRASES["speech.unavailable"])
+            raise SpeechUnavailable(ENGLISH["speech-unavailable"])
         return reply
 
     def _receive(self) -> None:

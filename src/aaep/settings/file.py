@@ -12,7 +12,7 @@ import msgspec
 
 from ..errors import AaepError
 from ..runtime.files import create_private_folder, open_regular_file, user_config_folder, write_private_file
-from ..text.phrases import PHRASES
+from ..text.phrases import ENGLISH
 from .toml_text import remove_entry, set_entry
 
 __all__ = ["FileText", "change_setting", "find_settings_file", "read_settings_file"]
@@ -44,19 +44,19 @@ def read_settings_file(path: Path, *, is_named: bool = False) -> FileText:
             file_stat = os.fstat(file.fileno())
             data = file.read(MAX_FILE_BYTES)
     except FileNotFoundError:
-        return FileText(path, problem=PHRASES["settings.missing"].format(path) if is_named else "")
+        return FileText(path, problem=ENGLISH.format("settings-missing", file=str(path)) if is_named else "")
     except OSError as error:
-        return FileText(path, problem=PHRASES["settings.unreadable"].format(f"{path}: {error.strerror}."))
+        return FileText(path, problem=ENGLISH.format("settings-unreadable", reason=f"{path}: {error.strerror}."))
     if os.name == "posix" and file_stat.st_uid not in (0, os.geteuid()):
-        return FileText(path, problem=PHRASES["settings.stranger"].format(path))
+        return FileText(path, problem=ENGLISH.format("settings-stranger", file=str(path)))
     if os.name == "posix" and file_stat.st_mode & _WRITE_BY_OTHERS:
-        return FileText(path, problem=PHRASES["settings.unsafe"].format(path))
+        return FileText(path, problem=ENGLISH.format("settings-unsafe", file=str(path)))
     try:
         return FileText(path, data.decode("utf-8-sig"))
     except UnicodeDecodeError as error:
         line = data.count(b"\n", 0, error.start) + 1
-        reason = PHRASES["settings.encoding"].format(line)
-        return FileText(path, problem=PHRASES["settings.unreadable"].format(reason))
+        reason = ENGLISH.format("settings-encoding", line=line)
+        return FileText(path, problem=ENGLISH.format("settings-unreadable", reason=reason))
 
 
 def change_setting(path: Path, key: str, value: Any | None) -> None:

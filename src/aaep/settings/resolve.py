@@ -12,7 +12,7 @@ from typing import Any, Final, Literal
 
 import msgspec
 
-from ..text.phrases import PHRASES
+from ..text.phrases import ENGLISH
 from ..text.sanitize import sanitize, truncate
 from .fields import (
     FIELDS,
@@ -81,8 +81,11 @@ def _apply_file(text: str, values: dict[str, Any], sources: dict[str, Source]) -
     entries, broken = parse_entries(text)
     problems: list[tuple[int, str]] = []
     for line in broken:
-        name = "settings.repeated" if line.is_repeated else "settings.line"
-        problems.append((line.line, PHRASES[name].format(line.line, _quote(line.text))))
+        quoted = _quote(line.text)
+        if line.is_repeated:
+            problems.append((line.line, ENGLISH.format("settings-repeated", line=line.line, setting=quoted)))
+        else:
+            problems.append((line.line, ENGLISH.format("settings-line", line=line.line, text=quoted)))
     for entry in entries:
         if entry.key.split(".")[0] in RESERVED_SECTIONS:
             continue
@@ -90,18 +93,19 @@ def _apply_file(text: str, values: dict[str, Any], sources: dict[str, Source]) -
             field = find_field(entry.key)
             values[field.key] = parse_value(field, entry.value)
         except UnknownSetting as error:
-            sentence = PHRASES["settings.unknown"].format(entry.first_line, _quote(entry.key))
+            sentence = ENGLISH.format("settings-unknown", line=entry.first_line, setting=_quote(entry.key))
             if error.similar:
-                sentence += f" {PHRASES['settings.similar'].format(error.similar[0])}"
+                sentence += f" {ENGLISH.format('settings-similar', setting=error.similar[0])}"
             problems.append((entry.first_line, sentence))
         except ValueError:
             expected = describe_expected(field)
-            problems.append((entry.first_line, PHRASES["settings.value"].format(entry.first_line, field.key, expected)))
+            sentence = ENGLISH.format("settings-value", line=entry.first_line, setting=field.key, expected=expected)
+            problems.append((entry.first_line, sentence))
         else:
             sources[field.key] = Source("file", line=entry.first_line)
     told = [sentence for _, sentence in sorted(problems)]
     if len(told) > MAX_PROBLEMS:
-        told[MAX_PROBLEMS:] = [PHRASES["settings.more"].format(len(told) - MAX_PROBLEMS)]
+        told[MAX_PROBLEMS:] = [ENGLISH.format("settings-more", count=len(told) - MAX_PROBLEMS)]
     return told
 
 
@@ -114,7 +118,8 @@ def _apply_environment(environment: Mapping[str, str], values: dict[str, Any], s
         try:
             values[field.key] = parse_value(field, given, is_text=True)
         except ValueError:
-            problems.append(PHRASES["settings.variable"].format(field.environment_name, describe_expected(field)))
+            expected = describe_expected(field)
+            problems.append(ENGLISH.format("settings-variable", variable=field.environment_name, expected=expected))
         else:
             sources[field.key] = Source("environment", field.environment_name)
     return problems
