@@ -9,10 +9,14 @@ priority IMPORTANT to its beginning, while another text is being spoken.
 Then a clock is simulated, and an answer of 2,000 words is heard at three rates in four ways: by our reader, by a
 live region of which each update speaks the paragraph again or speaks what was added, both after everything that came
 before (what Orca 43 does with Chromium), and as a whole once it is complete. The figures are the same in every run.
+There the voice takes a fixed time to begin, so what exceeds that in the time to the first syllable is waiting.
 ``--simulated`` runs this part only.
 
 A word is whole if it was spoken from its first to its last letter in one utterance. The history is our reader's
 list of everything that was announced, which a person can go back to.
+
+The agents here never stop within a word to call a tool or to ask. Of one that does, the first half of the word is
+announced before the question and the second half after it (CF-074), which is not measured here.
 """
 
 from __future__ import annotations
