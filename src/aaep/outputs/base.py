@@ -15,7 +15,7 @@ import msgspec
 
 from ..presentation.queue import Speak
 
-__all__ = ["Adjustable", "Finished", "KeyPressed", "Notice", "Output", "OutputEvent"]
+__all__ = ["Adjustable", "Finished", "KeyPressed", "Notice", "Output", "OutputEvent", "ShowsPrompts"]
 
 
 class Finished(msgspec.Struct, frozen=True):
@@ -70,3 +70,11 @@ class Adjustable(Protocol):
 
     def change_rate(self, steps: int) -> int:
         """Speak faster by this many steps, or slower if it is negative; return the rate in words a minute."""
+
+
+@runtime_checkable
+class ShowsPrompts(Protocol):
+    """What an output that keeps a prompt in view has to know beside: until when, and which one keys answer."""
+
+    def update_prompts(self, open_tokens: frozenset[str], current_token: str) -> None:
+        """Take note of the prompts that are open, and of the one that keys answer, if there is one."""

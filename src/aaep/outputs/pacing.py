@@ -14,7 +14,7 @@ from typing import Final
 
 from ..presentation.pace import estimate_seconds
 from ..presentation.queue import Speak
-from .base import Adjustable, Output
+from .base import Adjustable, Output, ShowsPrompts
 
 __all__ = ["Pacer"]
 
@@ -31,6 +31,7 @@ class Pacer:
         self._utterance: Speak | None = None
         self._unfinished: set[int] = set()  # the indexes of the paced outputs that it has not ended on
         self._deadline = math.inf
+        self._prompts: tuple[frozenset[str], str] = (frozenset(), "")  # as the outputs know them
 
     @property
     def has_paced(self) -> bool:
@@ -56,6 +57,15 @@ class Pacer:
         self._deadline = now + estimate_seconds(utterance.text, SLOWEST_PACE) + OVERDUE_MARGIN
         for output in self.outputs:
             output.present(utterance)
+
+    def update_prompts(self, open_tokens: frozenset[str], current_token: str) -> None:
+        """Tell the outputs that show prompts which are open and which one keys answer, if that has changed."""
+        if self._prompts == (open_tokens, current_token):
+            return
+        self._prompts = (open_tokens, current_token)
+        for output in self.outputs:
+            if isinstance(output, ShowsPrompts):
+                output.update_prompts(open_tokens, current_token)
 
     def stop(self, utterance_id: int) -> Speak | None:
         """Stop an utterance on every output, and return it if it had not ended."""

@@ -266,6 +266,7 @@ class Terminal:
         if self._exit_status is None:
             self._advance()
             self._say_lines()
+            self._update_prompts()
         if self._final_status is not None and self._queue.is_idle:
             self._request_exit(self._final_status)
 
@@ -631,7 +632,14 @@ class Terminal:
             utterance = self._print_speech(utterance, now)
         elif utterance.announcement.asks and self._pacer.has_paced:
             self._spoken_prompt = utterance.announcement
+        self._update_prompts()
         self._pacer.present(utterance, now)
+
+    def _update_prompts(self) -> None:
+        """Tell outputs that keep a prompt in view which prompts are open now."""
+        current = self.interpreter.current_prompt
+        open_tokens = frozenset(prompt.prompt for prompt in self._queue.prompts)
+        self._pacer.update_prompts(open_tokens, current.prompt if current is not None else "")
 
     def _stop_utterance(self, utterance_id: int) -> None:
         self._pacer.stop(utterance_id)

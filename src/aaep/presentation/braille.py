@@ -10,9 +10,10 @@ Nothing here knows a braille code: :data:`Translate` turns a text into cells.
 
 from __future__ import annotations
 
+import re
 import unicodedata
 from collections import deque
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Container, Iterator, Sequence
 from typing import Final
 
 import msgspec
@@ -31,6 +32,7 @@ __all__ = [
     "Window",
     "clean_text",
     "compose_message",
+    "compose_reply",
     "find_windows",
 ]
 
@@ -41,6 +43,7 @@ OLDER_SIGN: Final = 0b00010010  # dots 2 and 5: not the newest message
 WAITING_DOTS: Final = 0b11000000  # dots 7 and 8, below either of these or alone
 BLANK: Final = 0
 MAX_HISTORY: Final = 1000  # messages
+SECOND_KEY: Final = "y"  # which confirms that something risky is accepted
 
 
 class Translation(msgspec.Struct, frozen=True):
@@ -176,6 +179,18 @@ def compose_message(
     )
 
 
+def compose_reply(text: str) -> Message:
+    """Return what the reader says to a key as a message; what asks for the second key has that key in it."""
+    text = clean_text(text)
+    for name in ("accept.second.key", "accept.second.line"):
+        beginning = clean_text(PHRASES[name].partition("{0}")[0])
+        if text.startswith(beginning):
+            key_word = re.search(rf"\b{SECOND_KEY}", beginning)
+            start = key_word.start() if key_word is not None else 0
+            return Message(text=text, is_reply=True, key_spans=(KeySpan(start, len(beginning), SECOND_KEY),))
+    return Message(text=text, is_reply=True)
+
+
 def clean_text(text: str) -> str:
     """Return a text on one line and in NFC, which positions in it refer to."""
     return unicodedata.normalize("NFC", " ".join(text.split()))
@@ -293,15 +308,23 @@ class BrailleView:
         if self._is_held or entry.message.is_urgent:
             self._waiting.insert(0, entry)
 
-    def rename_prompt(self, token: str, new_token: str) -> None:
-        """Go on with a prompt that is asked again under another token, with more time."""
+    def keep_prompts(self, open_tokens: Container[str], current_token: str) -> None:
+        """Close the prompts that are not open any more, and let keys answer the one that is current, if it is here."""
+        for token in [*self._open_prompts]:
+            if token not in open_tokens:
+                self.close_prompt(token)
+        self._focused_prompt = current_token if current_token in self._open_prompts else ""
+
+    def rename_prompt(self, token: str, new_token: str) -> bool:
+        """Go on with a prompt that is asked again under another token, with more time; False if it is not open."""
         entry = self._open_prompts.get(token)
         if entry is None:
-            return
+            return False
         entry.message = msgspec.structs.replace(entry.message, prompt=new_token)
         self._open_prompts = {open_entry.message.prompt: open_entry for open_entry in self._open_prompts.values()}
         if self._focused_prompt == token:
             self._focused_prompt = new_token
+        return True
 
     def close_prompt(self, token: str) -> None:
         """

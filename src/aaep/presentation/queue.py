@@ -46,6 +46,7 @@ class Speak(msgspec.Struct, frozen=True):
     utterance_id: int
     is_own: bool = False  # it was asked for by :meth:`Queue.say`, and is on the page already
     earcon: str = ""  # the name of its sound, for outputs that say or show a word for it
+    is_answer: bool = False  # to a key of the listener, who waits for it
 
 
 class Stop(msgspec.Struct, frozen=True):
@@ -66,6 +67,7 @@ class _QueuedItem(msgspec.Struct, eq=False):
     is_detail: bool = False  # speak its detail
     is_critical: bool = False  # nothing interrupts it
     is_own: bool = False  # a line of the reader itself, or what it says again on request
+    is_answer: bool = False  # to a key of the listener
     position: int = -1  # in the history; where going back and forth goes on from
 
 
@@ -208,13 +210,13 @@ class Queue:
         index = 0
         while index < len(self._critical_items) and self._critical_items[index].is_own:
             index += 1
-        self._critical_items.insert(index, _QueuedItem(announcement, is_critical=True, is_own=True))
+        self._critical_items.insert(index, _QueuedItem(announcement, is_critical=True, is_own=True, is_answer=urgent))
         return self._interrupt() + self._speak_next(now)
 
     def say_now(self, announcement: Announcement, now: float) -> list[SpeechAction]:
         """Speak what the listener asked for in place of whatever is being spoken; the history does not change."""
         actions = self._stop_current()
-        self._critical_items.appendleft(_QueuedItem(announcement, is_critical=True, is_own=True))
+        self._critical_items.appendleft(_QueuedItem(announcement, is_critical=True, is_own=True, is_answer=True))
         return actions + self._speak_next(now)
 
     # -- commands of the listener ----------------------------------------------------------
@@ -472,7 +474,7 @@ class Queue:
         prefix = item.prefix
         if item.is_own:
             text = f"{prefix} {announcement.text}" if prefix else announcement.text
-            return [Speak(text, announcement, self._utterance_id, is_own=True)]
+            return [Speak(text, announcement, self._utterance_id, is_own=True, is_answer=item.is_answer)]
         if announcement.asks:
             announcement, prefix = self._refresh_prompt(announcement, prefix, now)
         if item.is_detail:

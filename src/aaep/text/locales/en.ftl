@@ -1726,6 +1726,28 @@ code-last_words = Its last words were these.
 # When: after that.
 code-hint-again = Write to it again to go on.
 
+## Braille
+
+# When: once for each language without a braille table.
+# $language (text): yo
+braille-no_table = There is no braille table for the language { $language }. English letters are used.
+
+# When: once, when dot 8 is used.
+braille-marks = In braille, dot 8 marks a letter with a sign that the table lacks.
+
+# When: BRLTTY stopped.
+braille-lost = The braille display is gone. It is shown again when it is back.
+
+# When: BRLTTY answers again.
+braille-back = The braille display is back.
+
+# When: accepting, with windows left.
+braille-read_on = Read to the end first, then you can accept.
+
+# When: a routing key above a choice.
+# $choice (text): 2
+braille-choice = Enter sends { $choice }
+
 ## Durations
 
 # When: never rounded up.
