@@ -11,7 +11,9 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 
-WAIT = 60.0  # seconds that a broken build may keep a test waiting
+WAIT = 30.0  # seconds that a broken build may keep a test waiting
+KEY_INTERVAL = 0.1  # seconds between two keys, as with a finger: the virtual display loses sight of quicker ones
+NUDGE_INTERVAL = 0.3  # seconds after which it is reminded that there may be a line it has not read
 BASE_PORT = 4101  # of BrlAPI; the number in its address is added
 
 
@@ -30,7 +32,7 @@ class VirtualDisplay:
 
     def __init__(self, width: int = 40, *, authorization: str = "none") -> None:
         self.width = width
-        self.frames: list[bytes] = []  # everything that was ever on it
+        self.frames: list[bytes] = []  # everything that was on it since BRLTTY started
         self._authorization = authorization
         self._changed = threading.Condition()
         self._folder = tempfile.TemporaryDirectory(prefix="aaep-brltty-")
@@ -41,6 +43,7 @@ class VirtualDisplay:
         self._brltty: subprocess.Popen[bytes] | None = None
         self._device: socket.socket | None = None
         self._reader: threading.Thread | None = None
+        self._pressed_at = 0.0
         self.start()
 
     @property
@@ -61,6 +64,7 @@ class VirtualDisplay:
             stderr=subprocess.DEVNULL,
         )
         self._device, _ = self._listener.accept()
+        self.frames.clear()
         self._device.sendall(f"Cells {self.width} 1\n".encode())
         self._reader = threading.Thread(target=self._read, args=(self._device,), daemon=True)
         self._reader.start()
@@ -104,7 +108,15 @@ class VirtualDisplay:
     def wait_for(self, holds: Callable[[], bool]) -> None:
         """Wait until something holds, asking again at each change of the display."""
         with self._changed:
-            assert self._changed.wait_for(holds, WAIT), f"The display shows {self.shown!r}."
+            self.wait_on(self._changed, holds, lambda: f"The display shows {self.shown!r}.")
+
+    def wait_on(self, condition: threading.Condition, holds: Callable[[], bool], describe: Callable[[], str]) -> None:
+        """Wait for something that a key may cause."""
+        deadline = time.monotonic() + WAIT
+        while not condition.wait_for(holds, NUDGE_INTERVAL):
+            assert time.monotonic() < deadline, describe()
+            with contextlib.suppress(OSError):
+                self._send("")
 
     def wait_for_text(self, braille: str) -> None:
         """Wait until the display shows these braille characters after its status sign."""
@@ -113,12 +125,17 @@ class VirtualDisplay:
     @property
     def shown(self) -> str:
         """What is on it now, the status sign and the blank after it included."""
-        return as_text(self.frames[-1])
+        return as_text(self.frames[-1]) if self.frames else ""
 
     def press(self, key: str) -> None:
         """Press a key by the name that BRLTTY has for its command: ``FwinRt``, ``Route 5``."""
+        threading.Event().wait(max(0.0, self._pressed_at + KEY_INTERVAL - time.monotonic()))
+        self._send(key)
+        self._pressed_at = time.monotonic()
+
+    def _send(self, line: str) -> None:
         assert self._device is not None
-        self._device.sendall(f"{key}\n".encode())
+        self._device.sendall(f"{line}\n".encode())
 
     def resize(self, width: int) -> None:
         self.width = width

@@ -95,7 +95,7 @@ class _Entry(msgspec.Struct, eq=False):
     translation: Translation
     start: int = 0  # the first cell of the window that was on the display last
     cursor: int | None = None
-    is_read: bool = False  # the last of its windows was on the display
+    read_count: int = 0  # cells from the beginning that were on the display
     windows: list[range] = msgspec.field(default_factory=list)
     wrapped_width: int = 0  # for which the windows were found
 
@@ -260,9 +260,14 @@ class BrailleView:
 
     @property
     def is_prompt_read(self) -> bool:
-        """Whether all of the prompt that keys answer was on the display (C-22)."""
+        """Whether all that the prompt says was on the display, as far as to the list of its keys (C-22)."""
         entry = self._open_prompts.get(self._focused_prompt)
-        return entry is not None and entry.is_read
+        if entry is None:
+            return False
+        positions = entry.translation.positions
+        commands = (span.start for span in entry.message.key_spans if not span.key.isdecimal())
+        end = min(commands, default=len(entry.message.text))
+        return entry.read_count == len(positions) or positions[entry.read_count] >= end
 
     # -- what comes ------------------------------------------------------------------------
 
@@ -292,7 +297,8 @@ class BrailleView:
         """Put a prompt that is shown again in the place of what it was before; what was read of it stays read."""
         old_entry = self._open_prompts.pop(token, None)
         if old_entry is not None:
-            entry.is_read = old_entry.is_read and old_entry.message.text == entry.message.text
+            if old_entry.message.text == entry.message.text:
+                entry.read_count = old_entry.read_count
             if old_entry in self._history:
                 self._history.remove(old_entry)
             if self._shown is old_entry:
@@ -504,8 +510,9 @@ class BrailleView:
         self._note_read(entry)
 
     def _note_read(self, entry: _Entry) -> None:
-        if self._width > 0 and self._current_window(entry).stop == len(entry.translation.cells):
-            entry.is_read = True
+        window = self._current_window(entry)
+        if self._width > 0 and window.start <= entry.read_count:
+            entry.read_count = max(entry.read_count, window.stop)
 
     def _go_on_to(self, entry: _Entry | None) -> bool:
         """Show what the person goes on to; without anything, they have read all there is."""
