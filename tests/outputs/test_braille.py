@@ -9,7 +9,7 @@ import pty
 import socket
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -443,21 +443,25 @@ def meeting() -> Iterator[tuple[Person, Session]]:
             person.leave()
 
 
-def asks(session: Session, **options: Any) -> tuple[Ask, Callable[[], str]]:
-    """Ask, and a function that waits for what becomes of it."""
-    ask = session.confirm("Delete a.txt.", "It is gone.", tool="delete", timeout=600, **options)
-    return ask, lambda: ask.wait(WAIT).outcome
+def asks(session: Session) -> Ask:
+    return session.confirm("Delete a.txt.", "It is gone.", tool="delete", timeout=600)
+
+
+def outcome(person: Person, ask: Ask) -> str:
+    """Wait for what becomes of a prompt."""
+    person.display.wait_for(lambda: ask.answer is not None)
+    return ask.wait(0).outcome
 
 
 def test_a_risky_action_is_accepted_with_a_second_key(meeting: tuple[Person, Session]) -> None:
     person, session = meeting
-    ask, decision = asks(session)
+    ask = asks(session)
     see(person.display, "Confirm. Delete a.txt.")
     person.route("accept,")
     see(person.display, "Press y to accept")
     assert ask.answer is None  # the first key accepts nothing
     person.route("y to accept")
-    assert decision() == "accepted"
+    assert outcome(person, ask) == "accepted"
     see(person.display, "Accepted.")
     with session.tool("delete", ask=ask):
         see(person.display, "Calling delete.")
@@ -465,7 +469,7 @@ def test_a_risky_action_is_accepted_with_a_second_key(meeting: tuple[Person, Ses
 
 def test_a_first_key_that_is_followed_by_another_one_accepts_nothing(meeting: tuple[Person, Session]) -> None:
     person, session = meeting
-    ask, decision = asks(session)
+    ask = asks(session)
     see(person.display, "Confirm. Delete a.txt.")
     person.route("accept,")
     see(person.display, "Press y to accept")
@@ -475,28 +479,28 @@ def test_a_first_key_that_is_followed_by_another_one_accepts_nothing(meeting: tu
     person.press("Home")
     see(person.display, "Confirm. Delete a.txt.")
     person.route("refuse,")
-    assert decision() == "rejected"
+    assert outcome(person, ask) == "rejected"
 
 
 def test_a_prompt_stays_through_news_and_a_dead_brltty_and_is_refused_by_a_letter(
     meeting: tuple[Person, Session],
 ) -> None:
     person, session = meeting
-    _, decision = asks(session)
+    ask = asks(session)
     see(person.display, "Confirm. Delete a.txt.")
     session.progress(50)
     person.display.kill()
     person.display.start()
     see(person.display, "Confirm. Delete a.txt.")
     person.press("PassDots 0x17")
-    assert decision() == "rejected"
+    assert outcome(person, ask) == "rejected"
     assert person.page.getvalue().count(PHRASES["braille.lost"]) == 1
     assert person.page.getvalue().count(PHRASES["braille.back"]) == 1
 
 
 def test_an_outcome_takes_the_place_of_its_prompt(meeting: tuple[Person, Session]) -> None:
     person, session = meeting
-    ask, _ = asks(session)
+    ask = asks(session)
     see(person.display, "Confirm. Delete a.txt.")
     ask.withdraw()
     see(person.display, "No longer asked.")
@@ -507,7 +511,7 @@ def test_who_leaves_with_a_prompt_open_is_asked_and_the_display_is_given_back(
     meeting: tuple[Person, Session],
 ) -> None:
     person, session = meeting
-    ask, _ = asks(session)
+    ask = asks(session)
     see(person.display, "Confirm. Delete a.txt.")
     person.press("PassDots 0x1f")  # q
     see(person.display, "1 question is open.")
