@@ -29,6 +29,8 @@ import pytest
 import aaep
 import aaep.testing
 from aaep.cli import main as command_line
+from aaep.outputs.interpreter import MIN_READING_TIME
+from tests.braille import virtual_display
 
 ROOT = Path(__file__).parent.parent
 PAGES = ("README.md", *sorted(f"docs/{path.name}" for path in (ROOT / "docs").glob("*.md")))
@@ -43,6 +45,7 @@ TASK_PAGES = tuple(
         "several-users",
         "web-application",
         "write-a-reader",
+        "braille",
         "run-a-hub",
         "security",
         "conformance",
@@ -262,6 +265,21 @@ def test_the_curl_commands_work(tmp_path: Path, url: str) -> None:
                 assert any("Refused. Transfer $500 to savings was not done." in line for line in lines)
                 assert process.wait(30) == 0
             assert "Refused. Transfer $500 to savings was not done." in heard.read()
+
+
+def test_a_braille_display_shows_what_the_guide_says_and_its_key_refuses(folder: Path, url: str) -> None:
+    command = shlex.split(blocks("docs/braille.md", "sh")[0].replace("http://127.0.0.1:8137", url))
+    with (
+        virtual_display(80) as display,
+        agent(blocks("README.md")[1], folder, url) as process,
+        running([*command, "--once", "--uncontracted"], folder, BRLAPI_HOST=display.host) as reading,
+    ):
+        display.wait_for(lambda: "⠠⠉⠕⠝⠋⠊⠗⠍⠲" in display.shown)  # Confirm.
+        time.sleep(MIN_READING_TIME)  # by the clock of another process: before, nobody has read it and no key counts
+        display.press("PassDots 0x17")  # r
+        display.wait_for(lambda: "⠠⠎⠞⠕⠏⠏⠑⠙⠀⠇⠊⠎⠞⠑⠝⠊⠝⠛⠲" in display.shown)  # Stopped listening.
+        assert (reading.wait(30), process.wait(30)) == (0, 0)
+        assert reading.stdout is not None and "Refused." in reading.stdout.read()
 
 
 # -- hubs ------------------------------------------------------------------------------------------

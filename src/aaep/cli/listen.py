@@ -14,6 +14,7 @@ import click
 import msgspec
 
 from ..errors import AaepError
+from ..outputs.braille import BrailleOutput
 from ..outputs.discovery import Discovery
 from ..outputs.preferences import build_preferences, list_sounds
 from ..outputs.printer import LinePrinter
@@ -36,6 +37,7 @@ from ..subscriber.subscriber import Subscriber
 from ..text.phrases import get_phrases
 from ..transports.base import ChannelLost, find_transport
 from ..transports.options import DEFAULT_CONNECT_OPTIONS
+from ._braille import braille_options
 from ._command import AaepCommand, CannotRun, IntegerRange, LanguageTagType, find_languages, to_json_line
 from ._options import (
     CA_OPTION,
@@ -92,6 +94,7 @@ DISCOVERED_PATIENCE: Final = 60.0  # seconds without a connection after which on
     help="Ring the terminal's bell for this too. May be repeated.",
 )
 @speech_options
+@braille_options
 @click.option("--name", help="What this reader is called at the other end.")
 @click.option("--wait/--no-wait", default=True, help="Whether to wait until there is somebody. Default: wait.")
 @click.option(
@@ -121,6 +124,7 @@ def main(
     bells: tuple[Earcon, ...],
     speech: SpeechSettings | None,
     sounds: tuple[Earcon, ...],
+    braille: BrailleOutput | None,
     name: str | None,
     wait: bool,
     reconnect: str,
@@ -219,7 +223,7 @@ def main(
             max_interruptions_per_minute=settings.limits.interruptions,
             time_extension=settings.time.extension,
             on_earcon=player.play,
-            outputs=[] if speech is None else [open_speech(speech)],
+            outputs=[*([] if speech is None else [open_speech(speech)]), *([] if braille is None else [braille])],
             on_event=_print_event if as_json else None,
             on_announcement=_print_announcement if announcements else None,
         ).run()
