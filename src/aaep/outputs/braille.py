@@ -23,7 +23,7 @@ import msgspec
 from ..presentation.braille import BrailleView, KeySpan, Message, Window, clean_text, compose_message, compose_reply
 from ..presentation.preferences import DEFAULT_KEYS
 from ..presentation.queue import Speak
-from ..text.phrases import PHRASES
+from ..text.phrases import ENGLISH
 from .base import KeyPressed, Notice, OutputEvent
 from .brlapi import BrlapiConnection, BrlttyUnavailable, KeyCode, Resized, find_tty_path
 from .liblouis import BrailleTranslator
@@ -212,14 +212,14 @@ class BrailleOutput:
             return
         self._view.resize(self._connection.width)
         self._written = None
-        self._report(Notice(PHRASES["braille.back"]))
+        self._report(Notice(ENGLISH["braille-back"]))
 
     def _lose(self) -> None:
         if self._connection is not None:
             self._connection.close()
         self._connection = None
         self._retry_at = self._clock() + self._retry_interval
-        self._report(Notice(PHRASES["braille.lost"]))
+        self._report(Notice(ENGLISH["braille-lost"]))
 
     def _write(self) -> None:
         window = self._view.window
@@ -318,7 +318,7 @@ class BrailleOutput:
             self._report_key(ESCAPE)
         self._has_chosen = True
         self._report_key(key)
-        text = clean_text(PHRASES["braille.choice"].format(key))
+        text = clean_text(ENGLISH.format("braille-choice", choice=key))
         self._view.show(Message(text=text, is_reply=True, key_spans=(KeySpan(0, len(text), ENTER),)))
 
     def _report_key(self, key: str) -> None:
@@ -327,6 +327,6 @@ class BrailleOutput:
         is_accept = key.lower() == DEFAULT_KEYS["accept"]
         offers_accept = prompt is not None and any(span.key == DEFAULT_KEYS["accept"] for span in prompt.key_spans)
         if is_accept and offers_accept and not self._view.is_prompt_read:
-            self._view.show(Message(text=PHRASES["braille.read_on"], is_reply=True))
+            self._view.show(Message(text=ENGLISH["braille-read_on"], is_reply=True))
             return
         self._report(KeyPressed(key))

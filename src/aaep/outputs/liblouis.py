@@ -26,7 +26,7 @@ from ..errors import AaepError
 from ..presentation.braille import Translation
 from ..text.graphemes import find_grapheme_starts
 from ..text.languages import is_well_formed_tag, match_language
-from ..text.phrases import PHRASES
+from ..text.phrases import ENGLISH
 
 __all__ = ["BrailleTranslator", "Liblouis", "LiblouisUnavailable"]
 
@@ -353,9 +353,9 @@ class BrailleTranslator:
         primary = language.partition("-")[0].lower()
         if primary not in self._reported_languages:
             self._reported_languages.add(primary)
-            self.notify(PHRASES["braille.no_table"].format(primary))
+            self.notify(ENGLISH.format("braille-no_table", language=primary))
 
     def _report_marks(self) -> None:
         if not self._has_reported_marks:
             self._has_reported_marks = True
-            self.notify(PHRASES["braille.marks"])
+            self.notify(ENGLISH["braille-marks"])
