@@ -29,6 +29,7 @@ MAY_IMPORT = {
     "subscriber": "transports.base transports.options identity presentation protocol runtime text",
     "recording": "producer subscriber hub protocol runtime text",
     "outputs": "presentation subscriber producer protocol runtime text transports.base transports.options",
+    "adapters": "producer text",
     "conformance": "*",
     "cli": "*",
 }

@@ -1,0 +1,1 @@
+"""Bridges between agents that speak another protocol and the readers of this one."""
