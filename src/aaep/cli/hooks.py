@@ -4,16 +4,12 @@ from __future__ import annotations
 
 import asyncio
 import os
-import socket
 from pathlib import Path
 
 import click
 
 from ..adapters import hook_program
-from ..adapters.hooks import HookServer
 from ..errors import AaepError
-from ..producer.producer import Producer
-from ..transports.unix.paths import open_listening_socket, remove_socket
 from ._command import CONTEXT_SETTINGS, AaepCommand, CannotRun, CommandGroup, FiniteRange, format_count, to_printable
 from ._hook_settings import AGENT_HOOKS, AgentHooks, check, install, remove
 
@@ -70,6 +66,14 @@ def daemon(idle: float, reader_grace: float) -> None:
     Readers connect with aaep listen unix:coding-agents. Exits with 0 when nothing has happened for a while, and 2 if it
     runs already or cannot listen.
     """
+    # Not above: an agent waits for aaep hooks run, which needs none of it.
+    from ..adapters.hooks import HookServer  # noqa: PLC0415
+    from ..producer.producer import Producer  # noqa: PLC0415
+    from ..transports.unix.paths import open_listening_socket, remove_socket  # noqa: PLC0415
+
+    async def serve(producer: Producer) -> None:
+        await HookServer(producer, reader_grace=reader_grace, idle_seconds=idle).serve(listening)
+
     try:
         listening, path = open_listening_socket(Path(hook_program.find_socket_path()))
     except AaepError as error:
@@ -77,17 +81,12 @@ def daemon(idle: float, reader_grace: float) -> None:
     inode = os.stat(path).st_ino
     try:
         with Producer(hook_program.AGENT_ID, name="Coding agents", listen="unix:", journal=None) as producer:
-            asyncio.run(_serve(producer, listening, idle, reader_grace))
+            asyncio.run(serve(producer))
     except AaepError as error:
         raise CannotRun(str(error)) from error
     finally:
         remove_socket(path, inode)
         listening.close()
-
-
-async def _serve(producer: Producer, listening: socket.socket, idle: float, reader_grace: float) -> None:
-    server = HookServer(producer, reader_grace=reader_grace, idle_seconds=idle)
-    await server.serve(listening)
 
 
 # -- one group for each agent --------------------------------------------------------------------
