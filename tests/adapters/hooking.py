@@ -106,7 +106,7 @@ class Daemon:
     """The daemon of a machine, in a thread of the test, whose producer a listener can be given."""
 
     def __init__(self, host: Machine, reader_grace: float) -> None:
-        self.producer = aaep.Producer("coding-agents", name="Coding agents", journal=None)
+        self.producer = aaep.Producer("claude", name="Claude Code", journal=None)
         self._listening, self._path = open_listening_socket(host.path)
         self._reader_grace = reader_grace
         self._loop: asyncio.AbstractEventLoop | None = None
@@ -116,9 +116,12 @@ class Daemon:
 
     async def _serve(self) -> None:
         self._loop = asyncio.get_running_loop()
-        self._server = HookServer(self.producer, reader_grace=self._reader_grace)
+        self._server = HookServer(self._open_producer, reader_grace=self._reader_grace)
         self._ready.set()
         await self._server.serve(self._listening)
+
+    async def _open_producer(self, agent: str) -> aaep.Producer:
+        return self.producer  # of all agents, so that one listener hears them
 
     def start(self) -> None:
         self.producer.start()

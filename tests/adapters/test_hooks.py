@@ -155,6 +155,17 @@ def test_a_yes_that_the_agent_did_not_take_is_told_to_be_in_vain(host: Machine, 
     assert isinstance(completed, aaep.ToolCompleted) and completed.status == "error"
 
 
+def test_who_stops_the_work_stops_the_agent_at_its_question(host: Machine, running: Daemon) -> None:
+    listener = Listener(running.producer)
+    process = host.start("PermissionRequest", permission())
+    listener.wait("awaiting.confirmation")
+    (session,) = running.producer.sessions
+    session.cancel(by="user")  # as a reader's stop does
+    decision = {"behavior": "deny", "message": "The user stopped the work. Nothing was done.", "interrupt": True}
+    output = {"hookSpecificOutput": {"hookEventName": "PermissionRequest", "decision": decision}}
+    assert finish(process) == (0, line(output), "")
+
+
 # -- nobody answers ------------------------------------------------------------------------------
 
 
@@ -497,7 +508,7 @@ def test_a_second_daemon_does_not_start(started: Machine) -> None:
 
 def test_a_reader_at_the_daemons_address_is_asked_and_answers(started: Machine) -> None:
     process = started.start("PermissionRequest", permission())
-    with aaep.Subscriber(f"unix://{started.path.with_name('coding-agents.sock')}") as subscriber:
+    with aaep.Subscriber(f"unix://{started.path.with_name('claude.sock')}") as subscriber:
         for event in subscriber:
             if isinstance(event, aaep.AwaitingConfirmation):
                 subscriber.accept(event)
@@ -530,8 +541,8 @@ def test_the_command_is_the_same_program(host: Machine, running: Daemon) -> None
 def test_the_socket_is_where_those_of_agents_are(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     for runtime_dir in (str(tmp_path), "", "relative", "/nowhere"):
         monkeypatch.setenv("XDG_RUNTIME_DIR", runtime_dir)
-        agent = choose_socket_path("unix:", hook_program.AGENT_ID)
-        assert Path(hook_program.find_socket_path()) == agent.with_suffix(".hooks")
+        agent = choose_socket_path("unix:", "claude")
+        assert Path(hook_program.find_socket_path()) == agent.with_name("coding-agents.hooks")
 
 
 def test_the_program_loads_nothing_of_the_package() -> None:

@@ -19,10 +19,11 @@ from ..producer.tool_arguments import describe_all
 from ..text.phrases import PHRASES, humanize_name
 from ..text.quotation import mark_off
 
-__all__ = ["HookCall", "Proposal", "describe_call", "read_call"]
+__all__ = ["HookCall", "Proposal", "describe_call", "describe_reading", "read_call"]
 
 _COMMAND_TOOLS: Final = frozenset("bash shell powershell run_shell_command local_shell exec_command".split())
 _COMMAND_NAMES: Final = ("command", "cmd")
+_PATTERN_NAMES: Final = ("pattern", "query")
 _PATH_NAMES: Final = ("file_path", "path", "notebook_path")
 _MODEL_WORDS: Final = frozenset({"description", "justification"})  # nothing of it runs
 # They change nothing, so they are told when they are done, and not asked about here.
@@ -107,6 +108,15 @@ def describe_call(call: HookCall) -> Proposal:
             told = {path, old, new, *(("replace_all",) if isinstance(arguments.get("replace_all"), bool) else ())}
             return _propose(action, call, told, is_change=True)
     return _propose(PHRASES["tool.use"].format(humanize_name(call.tool)), call, set())
+
+
+def describe_reading(call: HookCall) -> str | None:
+    """Return the sentence that tells what was read or searched for; None where that is not known."""
+    if (pattern := _find_text(call.arguments, _PATTERN_NAMES)) is not None:
+        return PHRASES["hooks.searching"].format(mark_off(call.arguments[pattern]))
+    if (path := _find_text(call.arguments, _PATH_NAMES)) is not None:
+        return PHRASES["hooks.reading"].format(_show_path(call, path))
+    return None
 
 
 def _describe_writing(call: HookCall, path: str, content: str) -> str:

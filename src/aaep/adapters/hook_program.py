@@ -24,7 +24,6 @@ from typing import Any, Final, NoReturn
 
 __all__ = [
     "AGENTS",
-    "AGENT_ID",
     "HOOK_TIMEOUT",
     "PERMISSION_EVENTS",
     "find_socket_path",
@@ -32,7 +31,7 @@ __all__ = [
     "main",
 ]
 
-AGENT_ID: Final = "coding-agents"  # under which readers find the daemon: unix:coding-agents
+# By the id under which readers find them: unix:claude.
 AGENTS: Final = {"claude": "Claude Code", "copilot": "Copilot", "codex": "Codex", "gemini": "Gemini CLI"}
 # The event that asks for a permission, for the agents where a hook can give or refuse it.
 PERMISSION_EVENTS: Final = {"claude": "PermissionRequest", "copilot": "permissionRequest"}
@@ -42,13 +41,14 @@ HOOK_TIMEOUT: Final = 86_400  # seconds that an agent waits for a permission
 _ANSWER_TIMEOUT: Final = HOOK_TIMEOUT - 60.0
 _TELLING_TIMEOUT: Final = 2.0  # seconds that an agent may be held up by an event that only tells
 _START_TIMEOUTS: Final = {True: 15.0, False: 3.0}  # seconds for the daemon to start; the longer one for a permission
+_SOCKET_NAME: Final = "coding-agents.hooks"
 _STDOUT: Final = 1
 _RETRY_INTERVAL: Final = 0.02
 _FAILURE_TTL: Final = 60.0  # seconds in which a daemon that did not start is not tried again by what only tells
 _MAX_EVENT_BYTES: Final = 32 * 1024 * 1024
 _UNUSED_MEMBERS: Final = ("tool_response", "toolResponse", "permission_suggestions", "llm_request", "llm_response")
 _NOBODY_ASKED: Final = (
-    "Nobody could be asked, so this was refused and nothing was done. Run aaep listen unix:coding-agents to be asked."
+    "Nobody could be asked, so this was refused and nothing was done. The user has to run aaep listen unix:copilot."
 )
 _TIMED_OUT: Final = "The user did not answer in time. Nothing was done."
 
@@ -97,12 +97,13 @@ def _complain(text: str) -> None:
 # -- a permission --------------------------------------------------------------------------------
 
 
-def format_decision(agent: str, decision: str, message: str = "") -> dict[str, Any]:
+def format_decision(agent: str, decision: str, message: str = "", *, interrupt: bool = False) -> dict[str, Any]:
     """
     Return what is printed for a decision: ``allow``, ``deny``, or ``none`` if there is none.
 
     Without one, Claude Code leaves the question to its own dialog. Copilot would go on to its own rules, which may
     allow everything, so there it is refused, unless it is to be left to the agent in any case (``leave``).
+    With ``interrupt`` Claude Code ends its turn.
     """
     if agent == "copilot":
         if decision == "allow":
@@ -110,7 +111,9 @@ def format_decision(agent: str, decision: str, message: str = "") -> dict[str, A
         return {} if decision == "leave" else {"behavior": "deny", "message": message or _NOBODY_ASKED}
     if decision in ("none", "leave"):
         return {}
-    outcome = {"behavior": "allow"} if decision == "allow" else {"behavior": "deny", "message": message}
+    outcome: dict[str, Any] = {"behavior": "allow"}
+    if decision != "allow":
+        outcome = {"behavior": "deny", "message": message, **({"interrupt": True} if interrupt else {})}
     return {"hookSpecificOutput": {"hookEventName": "PermissionRequest", "decision": outcome}}
 
 
@@ -118,12 +121,12 @@ def _ask(agent: str, event: str, data: dict[str, Any]) -> None:
     """Ask for a permission and print the decision."""
     signals = [signal.SIGTERM, signal.SIGINT, signal.SIGHUP]
     connection: socket.socket | None = None
-    decision, message = "none", ""
+    decision, message, interrupt = "none", "", False
     try:
         for number in signals:
             signal.signal(number, _raise_terminated)
         connection = _connect(is_permission=True)
-        decision, message = _exchange(connection, agent, event, data)
+        decision, message, interrupt = _exchange(connection, agent, event, data)
     except _Terminated:
         pass  # closing the connection withdraws the question
     except TimeoutError:
@@ -134,7 +137,7 @@ def _ask(agent: str, event: str, data: dict[str, Any]) -> None:
         for number in signals:  # from here on the decision is made
             signal.signal(number, signal.SIG_IGN)
     try:
-        _print_json(format_decision(agent, decision, message))
+        _print_json(format_decision(agent, decision, message, interrupt=interrupt))
         if connection is not None and decision == "allow":
             _confirm_given(connection)
     finally:
@@ -153,15 +156,15 @@ def _print_json(value: dict[str, Any]) -> None:
         remaining = remaining[os.write(_STDOUT, remaining) :]
 
 
-def _exchange(connection: socket.socket, agent: str, event: str, data: dict[str, Any]) -> tuple[str, str]:
-    """Send an event and return the decision on it, with a message for the agent's model."""
+def _exchange(connection: socket.socket, agent: str, event: str, data: dict[str, Any]) -> tuple[str, str, bool]:
+    """Send an event and return the decision on it, a message for the agent's model, and whether it is to stop."""
     ident = os.urandom(16).hex()
     connection.settimeout(_ANSWER_TIMEOUT)
     _send(connection, {"id": ident, "agent": agent, "event": event, "data": data})
     answer = _receive(connection)
     if answer.get("id") != ident or answer.get("decision") not in ("allow", "deny", "none", "leave"):
         raise _DaemonFailure("The daemon gave an answer to something else")
-    return answer["decision"], str(answer.get("message", ""))
+    return answer["decision"], str(answer.get("message", "")), answer.get("interrupt") is True
 
 
 def _confirm_given(connection: socket.socket) -> None:
@@ -204,7 +207,7 @@ def find_socket_path() -> str:
     if os.path.isdir(parent) and os.stat(parent).st_uid == uid and os.access(parent, os.W_OK | os.X_OK):
         folder = os.path.join(parent, name)
     # Not .sock: an agent's socket is that, and readers look for these.
-    return os.path.join(folder, f"{AGENT_ID}.hooks")
+    return os.path.join(folder, _SOCKET_NAME)
 
 
 def _connect(*, is_permission: bool) -> socket.socket:

@@ -20,7 +20,7 @@ from ..producer.tool_call import Call
 from ..text.invisible import spell_invisible
 from ..text.phrases import PHRASES, humanize_name
 from ..text.sanitize import truncate
-from .hook_calls import HookCall, Proposal, describe_call
+from .hook_calls import HookCall, Proposal, describe_call, describe_reading
 
 __all__ = ["Decision", "Question", "Turn"]
 
@@ -39,6 +39,7 @@ class Decision(NamedTuple):
 
     decision: Literal["allow", "deny", "none", "leave"]
     message: str = ""
+    interrupt: bool = False  # the agent is to stop
 
 
 class ToolFailed(Exception):
@@ -66,6 +67,7 @@ class Turn:
             request=None if not prompt else truncate(prompt, _MAX_REQUEST_LENGTH),
         )
         self.session.start()
+        self._is_over = False
         self._output: Output | None = None
         self._output_id: Any = None
         self._begun: dict[str, HookCall] = {}  # that a hook told of before they ran, by id, the newest last
@@ -73,6 +75,11 @@ class Turn:
         self._calls: dict[str, Call] = {}  # that were agreed to and run
         self._tasks: set[asyncio.Task[None]] = set()  # that wait until something may be told
         self._outcomes: dict[str, Outcome] = {}  # of questions, by id or key
+
+    @property
+    def is_stopped(self) -> bool:
+        """Whether a reader has ended the session, and not the agent."""
+        return not self._is_over and not self.session.is_open
 
     # -- what is told ----------------------------------------------------------------------------
 
@@ -153,7 +160,7 @@ class Turn:
             _log.info("The end of a call could not be told.", exc_info=True)
 
     async def _tell_reading(self, call: HookCall, *, is_success: bool) -> None:
-        block = self.session.tool(call.tool, risk="low", irreversible=False)
+        block = self.session.tool(call.tool, risk="low", irreversible=False, summary=describe_reading(call))
         await block.__aenter__()
         block.end(None if is_success else ToolFailed())
 
@@ -219,6 +226,9 @@ class Turn:
             self._outcomes[question.ident] = "granted"
             self._granted[question.ident] = question
             return Decision("allow")
+        if self.is_stopped:
+            self._outcomes[question.ident] = "refused"
+            return Decision("deny", "The user stopped the work. Nothing was done.", interrupt=True)
         if answer.outcome in ("unavailable", "no_reply_channel", "withdrawn"):
             self._outcomes[question.ident] = "terminal" if self._has_dialog else "refused"
             return Decision("none")
@@ -268,16 +278,19 @@ class Turn:
 
     def complete(self) -> None:
         """The agent has stopped by itself."""
+        self._is_over = True
         self.end_output()
         self.session.complete()
 
     def fail(self, name: str) -> None:
         """The agent has stopped because of an error."""
+        self._is_over = True
         self.end_output()
         self.session.fail(name=name)
 
     def cancel(self, *, is_closed: bool) -> None:
         """The agent was closed, or asked for something else."""
+        self._is_over = True
         self.end_output()
         text = PHRASES["hooks.closed"].format(self._agent_name) if is_closed else PHRASES["hooks.next"]
         self.session.cancel(text)

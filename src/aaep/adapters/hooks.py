@@ -1,5 +1,5 @@
 """
-The daemon behind the hooks of coding agents: it holds the producer, tells what they do and asks what they may.
+The daemon behind the hooks of coding agents: it holds their producers, tells what they do and asks what they may.
 
 The hook program connects for each event and sends one JSON object on one line. An event that only tells is
 acknowledged; a permission is answered with the person's decision, and the hook program says when the agent has it.
@@ -14,7 +14,7 @@ import contextlib
 import json
 import logging
 import socket
-from collections.abc import Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from typing import Any, Final, Literal
 
 from ..errors import AaepError
@@ -62,14 +62,24 @@ _LAST_WORDS: Final = {"codex": "last_assistant_message", "gemini": "prompt_respo
 
 class HookServer:
     """
-    Tells the readers of a producer what hooks report, and asks them about permissions.
+    Tells readers what hooks report, and asks them about permissions.
 
+    ``open_producer`` is called once for each agent that is heard of, with its id in
+    :data:`~aaep.adapters.hook_program.AGENTS`, and returns a producer that has started.
     ``reader_grace`` is how many seconds a permission waits for somebody who can answer, and after ``idle_seconds``
     without an event the server ends.
     """
 
-    def __init__(self, producer: Producer, *, reader_grace: float = 30.0, idle_seconds: float = 3600.0) -> None:
-        self._producer = producer
+    def __init__(
+        self,
+        open_producer: Callable[[str], Awaitable[Producer]],
+        *,
+        reader_grace: float = 30.0,
+        idle_seconds: float = 3600.0,
+    ) -> None:
+        self._open_producer = open_producer
+        self._producers: dict[str, Producer] = {}
+        self._opening = asyncio.Lock()
         self._reader_grace = reader_grace
         self._idle_seconds = idle_seconds
         self._turns: dict[tuple[str, str], Turn] = {}
@@ -136,6 +146,9 @@ class HookServer:
         if agent not in AGENTS or not isinstance(event, str) or not isinstance(data, dict):
             raise ValueError("no event of a coding agent")
         self._note_activity()
+        async with self._opening:  # in the order in which hooks come
+            if agent not in self._producers:
+                self._producers[agent] = await self._open_producer(agent)
         kind = _KINDS.get(event)
         if kind == "permission" and event == PERMISSION_EVENTS.get(agent):
             await self._handle_permission(agent, data, str(message["id"]), reader, writer)
@@ -184,7 +197,7 @@ class HookServer:
         return turn if turn is not None and turn.session.is_open else self._add_turn(agent, data, None)
 
     def _add_turn(self, agent: str, data: Mapping[str, Any], prompt: str | None) -> Turn:
-        turn = Turn(self._producer, AGENTS[agent], prompt=prompt, has_dialog=agent in _HAS_DIALOG)
+        turn = Turn(self._producers[agent], AGENTS[agent], prompt=prompt, has_dialog=agent in _HAS_DIALOG)
         self._turns[_find_key(agent, data)] = turn
         return turn
 
@@ -220,7 +233,7 @@ class HookServer:
             return
         gone = asyncio.ensure_future(reader.readline())
         try:
-            if not await self._wait_for_reader(gone):
+            if not await self._wait_for_reader(agent, gone):
                 if not gone.done():
                     await _send(writer, {"id": ident, **Decision("none")._asdict()})
                 return
@@ -233,9 +246,9 @@ class HookServer:
         finally:
             gone.cancel()
 
-    async def _wait_for_reader(self, gone: asyncio.Future[Any]) -> bool:
+    async def _wait_for_reader(self, agent: str, gone: asyncio.Future[Any]) -> bool:
         """Wait for somebody who can answer; return False if nobody comes, or the hook leaves before."""
-        present = self._producer.reader()
+        present = self._producers[agent].reader()
         if present.done:
             return True
         waiting: asyncio.Future[Any] = asyncio.ensure_future(_wait(present))

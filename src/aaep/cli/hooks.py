@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import os
+from contextlib import AsyncExitStack
 from pathlib import Path
 
 import click
@@ -63,16 +64,24 @@ def run(agent: str, event: str) -> int:
 def daemon(idle: float, reader_grace: float) -> None:
     """Tell readers what hooks report. Hooks start it by themselves.
 
-    Readers connect with aaep listen unix:coding-agents. Exits with 0 when nothing has happened for a while, and 2 if it
-    runs already or cannot listen.
+    Readers connect with aaep listen unix:claude, or the name of another agent. Exits with 0 when nothing has happened
+    for a while, and 2 if it runs already or cannot listen.
     """
     # Not above: an agent waits for aaep hooks run, which needs none of it.
     from ..adapters.hooks import HookServer  # noqa: PLC0415
-    from ..producer.producer import Producer  # noqa: PLC0415
+    from ..producer.producer import Producer, Runtime  # noqa: PLC0415
     from ..transports.unix.paths import open_listening_socket, remove_socket  # noqa: PLC0415
 
-    async def serve(producer: Producer) -> None:
-        await HookServer(producer, reader_grace=reader_grace, idle_seconds=idle).serve(listening)
+    async def serve() -> None:
+        async with AsyncExitStack() as producers:
+
+            async def open_producer(agent: str) -> Producer:
+                runtime = Runtime(handle_signals=False)  # this command does
+                name = hook_program.AGENTS[agent]
+                producer = Producer(agent, name=name, listen="unix:", journal=None, runtime=runtime)
+                return await producers.enter_async_context(producer)
+
+            await HookServer(open_producer, reader_grace=reader_grace, idle_seconds=idle).serve(listening)
 
     try:
         listening, path = open_listening_socket(Path(hook_program.find_socket_path()))
@@ -80,8 +89,7 @@ def daemon(idle: float, reader_grace: float) -> None:
         raise CannotRun(str(error)) from error
     inode = os.stat(path).st_ino
     try:
-        with Producer(hook_program.AGENT_ID, name="Coding agents", listen="unix:", journal=None) as producer:
-            asyncio.run(serve(producer))
+        asyncio.run(serve())
     except AaepError as error:
         raise CannotRun(str(error)) from error
     finally:

@@ -556,6 +556,8 @@ CATALOGUE: Final[Mapping[str, tuple[Phrase, ...]]] = {
         Phrase("hooks.write", "Write {0}, {1}: {2}.", "what it wants to do", ("a.txt", "1 line", "hello")),
         Phrase("hooks.edit", "In {0}, replace {1} with {2}.", "what it wants to do", ("a.py", "x", "y")),
         Phrase("hooks.edit.all", "In {0}, replace every {1} with {2}.", "what it wants to do", ("a.py", "x", "y")),
+        Phrase("hooks.reading", "Reading {0}.", "it has read a file", ("a.py",)),
+        Phrase("hooks.searching", "Searching for {0}.", "it has searched files", ("main",)),
         Phrase("hooks.effect.run", "It runs with all your rights.", "what follows from a yes"),
         Phrase("hooks.effect.change", "The file is written.", "what follows from a yes"),
         Phrase("hooks.effect.other", "What this changes is not known. Take it as final.", "what follows from a yes"),
