@@ -445,6 +445,27 @@ def test_another_prompt_ends_the_turn_before_and_one_that_is_no_persons_does_not
     check_recorded(listener, tmp_path)
 
 
+def test_a_turn_that_was_stopped_at_the_terminal_ends_when_claude_waits_for_the_next(
+    host: Machine, running: Daemon, tmp_path: Path
+) -> None:
+    listener = Listener(running.producer)
+    host.tell("UserPromptSubmit", claude("UserPromptSubmit", prompt="Go."))
+    host.tell("Notification", claude("Notification", notification_type="permission_prompt", message="?"))
+    assert running.producer.sessions
+    host.tell("Notification", claude("Notification", notification_type="idle_prompt", message="Waiting"))
+    listener.wait_for_end()
+    assert "Claude Code waits for your next request." in listener.heard[-1]
+    assert listener.output == ""
+    check_recorded(listener, tmp_path)
+
+
+def test_a_turn_that_fails_is_told_to_have_failed(host: Machine, running: Daemon) -> None:
+    listener = Listener(running.producer)
+    host.tell("UserPromptSubmit", claude("UserPromptSubmit", prompt="Go."))
+    host.tell("StopFailure", claude("StopFailure", error="rate_limit"))
+    assert isinstance(listener.wait_for_end(), aaep.SessionErrored)
+
+
 def test_copilot_asks_about_everything_but_reading(host: Machine, running: Daemon, tmp_path: Path) -> None:
     listener = Listener(running.producer, answer="accept")
     host.tell("userPromptSubmitted", {**COPILOT, "prompt": "Go."}, "copilot")

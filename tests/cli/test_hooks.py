@@ -89,7 +89,7 @@ def test_the_hooks_of_claude_are_entered_with_rules_that_fail_closed(home: Path)
     words = shlex.split(hook["command"])
     assert words[-3:] == [hook_program.__file__, "claude", "PermissionRequest"]
     told = ["MessageDisplay", "PreToolUse", "PostToolUse", "PostToolUseFailure", "Stop", "StopFailure", "SessionEnd"]
-    assert {*told, "SessionStart", "UserPromptSubmit", "PermissionRequest"} == {*entered["hooks"]}
+    assert {*told, "Notification", "SessionStart", "UserPromptSubmit", "PermissionRequest"} == {*entered["hooks"]}
     assert run("claude", "check").stdout == WELL
 
 
@@ -205,7 +205,7 @@ def test_hooks_that_are_not_there_are_found(home: Path) -> None:
     (problem,) = problems()
     assert "is not valid JSON, so Claude Code does not use it" in problem
     settings(home).write_text("{}")
-    assert len(problems()) == 10 + 1  # each hook, and the rules
+    assert len(problems()) == 11 + 1  # each hook, and the rules
 
 
 def test_hooks_that_are_switched_off_are_found(home: Path) -> None:
@@ -225,7 +225,7 @@ def test_hooks_that_are_switched_off_are_found(home: Path) -> None:
 def test_an_invalid_value_anywhere_among_the_hooks_is_found(home: Path, timeout: Any) -> None:
     run("claude", "install")
     hooks = read(settings(home))["hooks"]
-    hooks["Notification"] = [{"hooks": [{"type": "command", "command": "beep", "timeout": timeout}]}]
+    hooks["PreCompact"] = [{"hooks": [{"type": "command", "command": "beep", "timeout": timeout}]}]
     change(home, hooks=hooks)
     (problem,) = problems()
     assert f"has the timeout {json.dumps(timeout)}, which is invalid" in problem

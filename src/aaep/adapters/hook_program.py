@@ -127,8 +127,8 @@ def _ask(agent: str, event: str, data: dict[str, Any]) -> None:
             signal.signal(number, _raise_terminated)
         connection = _connect(is_permission=True)
         decision, message, interrupt = _exchange(connection, agent, event, data)
-    except _Terminated:
-        pass  # closing the connection withdraws the question
+    except _Terminated:  # closing the connection withdraws the question
+        decision = "none"  # also where an answer came in the same moment
     except TimeoutError:
         decision, message = "deny", _TIMED_OUT
     except (OSError, _DaemonFailure) as error:

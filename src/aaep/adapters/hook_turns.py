@@ -282,15 +282,14 @@ class Turn:
         self.end_output()
         self.session.complete()
 
-    def fail(self, name: str) -> None:
+    def fail(self, name: str | None) -> None:
         """The agent has stopped because of an error."""
         self._is_over = True
         self.end_output()
-        self.session.fail(name=name)
+        self.session.fail(name=name or PHRASES["error.unnamed"])
 
-    def cancel(self, *, is_closed: bool) -> None:
-        """The agent was closed, or asked for something else."""
+    def cancel(self, phrase: str) -> None:
+        """The turn has ended before its end, for a reason that a phrase names."""
         self._is_over = True
         self.end_output()
-        text = PHRASES["hooks.closed"].format(self._agent_name) if is_closed else PHRASES["hooks.next"]
-        self.session.cancel(text)
+        self.session.cancel(PHRASES[phrase].format(self._agent_name))

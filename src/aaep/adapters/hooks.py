@@ -28,6 +28,7 @@ __all__ = ["HookServer"]
 _log: Final = logging.getLogger("aaep.hooks")
 
 _MAX_LINE_BYTES: Final = 64 * 1024 * 1024
+_MAX_IDLE_PERIODS: Final = 24
 _ACKNOWLEDGE_TIMEOUT: Final = 10.0  # seconds in which an agent takes a yes
 
 Kind = Literal["start", "prompt", "message", "before", "after", "failed", "permission", "waiting", "stop", "error"]
@@ -50,7 +51,6 @@ _KINDS: Final[Mapping[str, Kind | Literal["end"]]] = {
     "agentStop": "stop",
     "AfterAgent": "stop",
     "StopFailure": "error",
-    "errorOccurred": "error",
     "SessionEnd": "end",
     "sessionEnd": "end",
 }
@@ -66,8 +66,8 @@ class HookServer:
 
     ``open_producer`` is called once for each agent that is heard of, with its id in
     :data:`~aaep.adapters.hook_program.AGENTS`, and returns a producer that has started.
-    ``reader_grace`` is how many seconds a permission waits for somebody who can answer, and after ``idle_seconds``
-    without an event the server ends.
+    ``reader_grace`` is how many seconds a permission waits for somebody who can answer. After ``idle_seconds``
+    without an event the server ends; if an agent is at work, after 24 times that.
     """
 
     def __init__(
@@ -85,6 +85,7 @@ class HookServer:
         self._turns: dict[tuple[str, str], Turn] = {}
         self._connections: set[asyncio.Task[None]] = set()
         self._stopped = asyncio.Event()
+        self._idle_periods = 0  # that have passed since the last event
         self._idle_timer: asyncio.TimerHandle | None = None
 
     def stop(self) -> None:
@@ -106,13 +107,20 @@ class HookServer:
             await asyncio.gather(*self._connections, return_exceptions=True)
 
     def _note_activity(self) -> None:
+        self._idle_periods = 0
+        self._arm_idle_timer()
+
+    def _arm_idle_timer(self) -> None:
         if self._idle_timer is not None:
             self._idle_timer.cancel()
         self._idle_timer = asyncio.get_running_loop().call_later(self._idle_seconds, self._check_idle)
 
     def _check_idle(self) -> None:
-        if self._connections:  # an agent waits for an answer
-            self._note_activity()
+        is_at_work = any(turn.session.is_open for turn in self._turns.values())
+        self._idle_periods += 1
+        # A tool may run for hours. But not every turn has an end that is told.
+        if self._connections or (is_at_work and self._idle_periods < _MAX_IDLE_PERIODS):
+            self._arm_idle_timer()
         else:
             self._stopped.set()
 
@@ -170,6 +178,9 @@ class HookServer:
         if kind in ("stop", "error", "end"):
             self._end_turn(agent, kind, data)
             return
+        if kind == "waiting" and agent == "claude":
+            self._note_notification(agent, data)
+            return
         turn = self._get_turn(agent, data)
         if kind == "message":
             turn.show_message(data)
@@ -182,13 +193,23 @@ class HookServer:
         elif not _is_denied(data):
             turn.tell_end(call, is_success=kind == "after" and not _has_failed(data))
 
+    def _note_notification(self, agent: str, data: Mapping[str, Any]) -> None:
+        """Take what Claude Code shows as a notice: that it waits for a prompt, or for an answer to a form."""
+        notice = data.get("notification_type")
+        if notice == "elicitation_dialog":
+            self._get_turn(agent, data).tell_waiting(None)
+        elif notice == "idle_prompt":  # nothing else tells of the end of a turn that was stopped at the terminal
+            turn = self._turns.pop(_find_key(agent, data), None)
+            if turn is not None and turn.session.is_open:
+                turn.cancel("hooks.idle")
+
     def _begin_turn(self, agent: str, data: Mapping[str, Any]) -> None:
         prompt = data.get("prompt")
         if isinstance(prompt, str) and prompt.startswith(_NOT_A_PERSON):
             return
         earlier = self._turns.pop(_find_key(agent, data), None)
         if earlier is not None and earlier.session.is_open:
-            earlier.cancel(is_closed=False)
+            earlier.cancel("hooks.next")
         self._add_turn(agent, data, prompt if isinstance(prompt, str) else None)
 
     def _get_turn(self, agent: str, data: Mapping[str, Any]) -> Turn:
@@ -213,9 +234,9 @@ class HookServer:
             turn.complete()
         elif kind == "error":
             error = data.get("error")
-            turn.fail(error if isinstance(error, str) and error else AGENTS[agent])
+            turn.fail(error if isinstance(error, str) and error else None)
         else:
-            turn.cancel(is_closed=True)
+            turn.cancel("hooks.closed")
 
     # -- permissions -----------------------------------------------------------------------------
 

@@ -78,7 +78,7 @@ AGENT_HOOKS: Final[Mapping[str, AgentHooks]] = {
             settings=".claude/settings.json",
             events=(
                 *("SessionStart", "UserPromptSubmit", "MessageDisplay", "PreToolUse", "PermissionRequest"),
-                *("PostToolUse", "PostToolUseFailure", "Stop", "StopFailure", "SessionEnd"),
+                *("PostToolUse", "PostToolUseFailure", "Notification", "Stop", "StopFailure", "SessionEnd"),
             ),
             has_ask_rules=True,
             notice="Claude Code asks at its terminal as well, and the first answer counts.",
@@ -88,7 +88,7 @@ AGENT_HOOKS: Final[Mapping[str, AgentHooks]] = {
             settings=".copilot/hooks/aaep.json",
             events=(
                 *("sessionStart", "userPromptSubmitted", "permissionRequest"),
-                *("postToolUse", "agentStop", "errorOccurred", "sessionEnd"),
+                *("postToolUse", "agentStop", "sessionEnd"),
             ),
             own_file=True,
             notice=(

@@ -589,6 +589,7 @@ CATALOGUE: Final[Mapping[str, tuple[Phrase, ...]]] = {
         ),
         Phrase("hooks.undescribed", "It used {0}, and that cannot be read out.", "in one of these", ("write",)),
         Phrase("hooks.next", "Another request came.", "it was asked for something else before the end"),
+        Phrase("hooks.idle", "{0} waits for your next request.", "it was stopped at its terminal", ("Claude Code",)),
         Phrase("hooks.closed", "{0} was closed.", "the agent's program ends before the end", ("Codex",)),
     ),
     "Durations": (
