@@ -198,14 +198,14 @@ def test_a_reader_that_leaves_leaves_the_question_to_the_dialog(host: Machine, r
 
 def test_the_time_of_a_question_is_up_before_the_agent_gives_up_waiting() -> None:
     """What Copilot waits for in vain runs, so our own limit has to come first."""
-    assert hook_program._ANSWER_TIMEOUT < hook_program.HOOK_TIMEOUT == 86400
+    assert hook_program.ANSWER_TIMEOUT < hook_program.HOOK_TIMEOUT == 86400
 
 
 def test_time_that_is_up_refuses(host: Machine, running: Daemon) -> None:
     listener = Listener(running.producer)
     code = (
         f"import sys; sys.path.insert(0, {str(Path(hook_program.__file__).parent)!r})\n"
-        "import hook_program; hook_program._ANSWER_TIMEOUT = 0.5; sys.exit(hook_program.main())"
+        "import hook_program; hook_program.ANSWER_TIMEOUT = 0.5; sys.exit(hook_program.main())"
     )
     done = subprocess.run(
         [sys.executable, "-I", "-S", "-c", code, "claude", "PermissionRequest"],

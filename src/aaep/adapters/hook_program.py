@@ -24,6 +24,7 @@ from typing import Any, Final, NoReturn
 
 __all__ = [
     "AGENTS",
+    "ANSWER_TIMEOUT",
     "HOOK_TIMEOUT",
     "PERMISSION_EVENTS",
     "find_socket_path",
@@ -36,9 +37,9 @@ AGENTS: Final = {"claude": "Claude Code", "copilot": "Copilot", "codex": "Codex"
 # The event that asks for a permission, for the agents where a hook can give or refuse it.
 PERMISSION_EVENTS: Final = {"claude": "PermissionRequest", "copilot": "permissionRequest"}
 HOOK_TIMEOUT: Final = 86_400  # seconds that an agent waits for a permission
-
 # Shorter than the agent waits: what an agent gives up waiting for may run.
-_ANSWER_TIMEOUT: Final = HOOK_TIMEOUT - 60.0
+ANSWER_TIMEOUT: Final = HOOK_TIMEOUT - 60.0
+
 _TELLING_TIMEOUT: Final = 2.0  # seconds that an agent may be held up by an event that only tells
 _START_TIMEOUTS: Final = {True: 15.0, False: 3.0}  # seconds for the daemon to start; the longer one for a permission
 _SOCKET_NAME: Final = "coding-agents.hooks"
@@ -159,7 +160,7 @@ def _print_json(value: dict[str, Any]) -> None:
 def _exchange(connection: socket.socket, agent: str, event: str, data: dict[str, Any]) -> tuple[str, str, bool]:
     """Send an event and return the decision on it, a message for the agent's model, and whether it is to stop."""
     ident = os.urandom(16).hex()
-    connection.settimeout(_ANSWER_TIMEOUT)
+    connection.settimeout(ANSWER_TIMEOUT)
     _send(connection, {"id": ident, "agent": agent, "event": event, "data": data})
     answer = _receive(connection)
     if answer.get("id") != ident or answer.get("decision") not in ("allow", "deny", "none", "leave"):
