@@ -30,6 +30,7 @@ import aaep
 import aaep.testing
 from aaep.cli import main as command_line
 from aaep.outputs.interpreter import MIN_READING_TIME
+from tests.adapters.hooking import claude, daemon, machine, permission
 from tests.braille import virtual_display
 
 ROOT = Path(__file__).parent.parent
@@ -51,6 +52,7 @@ TASK_PAGES = tuple(
         "conformance",
         "traces",
         "coding-agents",
+        "coding-agent-hooks",
     )
 )
 ALONE = (*TASK_PAGES[:6], "docs/security.md")  # their blocks need no second process
@@ -368,6 +370,41 @@ def test_the_server_of_the_guide_tells_readers_that_it_ends(folder: Path, url: s
 def test_the_application_with_tokens_can_be_made(folder: Path) -> None:
     shell(blocks("docs/several-users.md", "sh")[0], folder)
     run(blocks("docs/web-application.md")[2], folder)
+
+
+# -- coding agents ---------------------------------------------------------------------------------
+
+
+def test_hooks_are_installed_checked_and_removed_as_the_guide_says(folder: Path) -> None:
+    begin, _, end = blocks("docs/coding-agent-hooks.md", "sh")
+    home = f"export HOME={shlex.quote(str(folder))}\n"
+    done = shell(home + begin, folder)
+    assert done.returncode == 0 and done.stdout.endswith("Result: all is well.\n")
+    assert shell(home + end, folder).returncode == 0
+    assert not (folder / ".claude" / "settings.json").exists()
+
+
+def test_a_turn_of_claude_code_is_heard_as_the_guide_says() -> None:
+    with machine() as host, daemon(host) as running_daemon:
+        listener = aaep.testing.Listener(
+            running_daemon.producer, answer=lambda prompt: "reject" if "push" in prompt.action else "accept"
+        )
+        read = {"tool_name": "Read", "tool_input": {"file_path": "/home/ada/shop/test_cart.py"}, "tool_use_id": "1"}
+        edit = {"file_path": "/home/ada/shop/test_cart.py", "old_string": "== 2", "new_string": "== 3"}
+        push = {"command": "git push --force", "description": "Show the status"}
+        shown = {"index": 0, "final": True}
+        host.tell("UserPromptSubmit", claude("UserPromptSubmit", prompt="Correct the test and push."))
+        first = {**shown, "message_id": "m1", "delta": "The test expects 3. I will correct it."}
+        host.tell("MessageDisplay", claude("MessageDisplay", **first))
+        host.tell("PostToolUse", claude("PostToolUse", **read))
+        host.run("PermissionRequest", permission("Edit", edit))
+        host.tell("PostToolUse", claude("PostToolUse", tool_name="Edit", tool_input=edit, tool_use_id="2"))
+        host.run("PermissionRequest", permission("Bash", push))
+        last = {**shown, "message_id": "m2", "delta": "The test is corrected. I did not push."}
+        host.tell("MessageDisplay", claude("MessageDisplay", **last))
+        host.tell("Stop", claude("Stop"))
+        listener.wait_for_end()
+        assert listener.heard == blocks("docs/coding-agent-hooks.md", "text")[0].splitlines()
 
 
 # -- traces and conformance ------------------------------------------------------------------------

@@ -1748,6 +1748,90 @@ braille-read_on = Read to the end first, then you can accept.
 # $choice (text): 2
 braille-choice = Enter sends { $choice }
 
+## Hooks of coding agents
+
+# When: a person has asked a coding agent for something.
+# $agent (text): Codex
+hooks-started = { $agent } is at work.
+
+# When: what it wants to do.
+# $command (text): quote git push end quote
+hooks-run = Run { $command }.
+
+# When: what it wants to do.
+# $file (text): a.txt
+# $size (text): 1 line
+# $text (text): hello
+hooks-write = Write { $file }, { $size }: { $text }.
+
+# When: what it wants to do.
+# $file (text): a.py
+# $old (text): x
+# $new (text): y
+hooks-edit = In { $file }, replace { $old } with { $new }.
+
+# When: what it wants to do.
+# $file (text): a.py
+# $old (text): x
+# $new (text): y
+hooks-edit-all = In { $file }, replace every { $old } with { $new }.
+
+# When: it has read a file.
+# $file (text): a.py
+hooks-reading = Reading { $file }.
+
+# When: it has searched files.
+# $text (text): main
+hooks-searching = Searching for { $text }.
+
+# When: what follows from a yes.
+hooks-effect-run = It runs with all your rights.
+
+# When: what follows from a yes.
+hooks-effect-change = The file is written.
+
+# When: what follows from a yes.
+hooks-effect-other = What this changes is not known. Take it as final.
+
+# When: it asks what only its terminal can take.
+# $text (text): Use x.
+hooks-terminal = Answer at its terminal. { $text }
+
+# When: what it asks is too long, or seems to hold a secret.
+# $tool (text): write
+hooks-terminal-unread = Answer at its terminal. It wants to use { $tool }, and that cannot be read out in full.
+
+# When: the same, for an agent that cannot be left to ask by itself.
+# $tool (text): write
+hooks-refused-unread = Refused. It wants to use { $tool }, and that cannot be read out in full.
+
+# When: somebody answered there.
+# $text (text): Run ls.
+hooks-terminal-allowed = Allowed at its terminal. { $text }
+
+# When: something ran that nobody was asked about.
+# $text (text): Run ls.
+hooks-unasked = Warning. It did this without asking. { $text }
+
+# When: something ran that was refused.
+# $text (text): Run ls.
+hooks-despite = Warning. It did this although it was refused. { $text }
+
+# When: in one of these.
+# $tool (text): write
+hooks-undescribed = It used { $tool }, and that cannot be read out.
+
+# When: it was asked for something else before the end.
+hooks-next = Another request came.
+
+# When: it was stopped at its terminal.
+# $agent (text): Claude Code
+hooks-idle = { $agent } waits for your next request.
+
+# When: the agent's program ends before the end.
+# $agent (text): Codex
+hooks-closed = { $agent } was closed.
+
 ## Durations
 
 # When: never rounded up.
