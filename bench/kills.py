@@ -10,7 +10,10 @@ place. All the while a reader listens, and connects again whenever it can.
 Afterwards every line of the ledger has to be known to the journal, and to be there
 once; nothing that was done may be told as not done; nothing may have been heard that
 the journal does not have; and the reader must have got every event once, however often
-it was cut off. ``python bench/kills.py 1000`` kills a thousand agents and a thousand hubs.
+it was cut off. Of changes of state several may have come as one, as a reader that falls
+behind gets them, but not one may be missing from their chain.
+
+``python bench/kills.py 1000`` kills a thousand agents and a thousand hubs.
 """
 
 from __future__ import annotations
@@ -33,7 +36,7 @@ import msgspec
 
 from aaep.journal.base import Retention
 from aaep.journal.sqlite import SqliteJournal
-from aaep.protocol.events import OutputStreaming, SessionCompleted, SessionStarted
+from aaep.protocol.events import OutputStreaming, SessionCompleted, SessionStarted, StateChanged
 from aaep.subscriber.connection import Reconnect
 from aaep.subscriber.subscriber import Subscriber
 
@@ -151,6 +154,7 @@ class _Reader:
 
     def __init__(self, url: str) -> None:
         self.event_ids: list[str] = []
+        self.states: dict[str, list[tuple[str, str]]] = {}  # the changes that came, by session
         self._has_first = threading.Event()
         self._has_last = threading.Event()
         self._subscriber = Subscriber(url, reconnect=Reconnect(after_goodbye=True), replies=False)
@@ -180,6 +184,8 @@ class _Reader:
                 event, OutputStreaming
             ):  # pieces of text may be joined on the way, with an id of their own
                 self.event_ids.append(event.event_id)
+            if isinstance(event, StateChanged):
+                self.states.setdefault(event.session_id, []).append((event.from_state, event.to_state))
             if isinstance(event, SessionStarted) and event.summary_normal == "The last one.":
                 last_session = event.session_id
             elif event.session_id == last_session and isinstance(event, SessionCompleted):
@@ -245,13 +251,17 @@ def _judge(folder: Path, kills: int, reader: _Reader) -> Verdict:
     first_id = next(event_id for event_id in reader.event_ids if event_id in ids)
     has_reader = False
     expected = set()
+    expected_states: dict[str, list[tuple[str, str]]] = {}
     later_sessions = set()  # those that began after the reader got its first event
     for entry in entries:
         event = msgspec.json.decode(entry.data)
         if event["type"] == "aaep:agent.session.started" and has_reader:
             later_sessions.add(entry.session_id)
         has_reader = has_reader or entry.event_id == first_id
-        if entry.session_id in later_sessions and event["type"] != "aaep:agent.output.streaming":
+        if entry.session_id in later_sessions and event["type"] == "aaep:agent.state.changed":
+            change = (event["from_state"], event["to_state"])
+            expected_states.setdefault(entry.session_id, []).append(change)
+        elif entry.session_id in later_sessions and event["type"] != "aaep:agent.output.streaming":
             expected.add(entry.event_id)
         if event["type"] == "aaep:agent.tool.invoked" and event["tool"] == "pay":
             invoked.add(event["args_summary"].removeprefix("bill: "))
@@ -265,9 +275,25 @@ def _judge(folder: Path, kills: int, reader: _Reader) -> Verdict:
         unknown_to_the_journal=len({*done} - invoked),
         done_and_told_as_not_done=len(not_done & {*done}),
         heard_and_in_no_journal=len([event_id for event_id in heard if event_id.partition("m")[0] not in ids]),
-        lost_for_the_reader=len(expected - received),
+        lost_for_the_reader=len(expected - received) + _count_broken_chains(expected_states, reader.states),
         doubled_for_the_reader=len(reader.event_ids) - len(received),
     )
+
+
+def _count_broken_chains(expected: dict[str, list[tuple[str, str]]], received: dict[str, list[tuple[str, str]]]) -> int:
+    """Return in how many sessions the states that came do not lead from the first state to the last without a gap."""
+    count = 0
+    for session_id, changes in expected.items():
+        state = changes[0][0]
+        for from_state, to_state in received.get(session_id, []):
+            if from_state != state:
+                break
+            state = to_state
+        else:
+            count += state != changes[-1][1]
+            continue
+        count += 1
+    return count
 
 
 def main() -> int:

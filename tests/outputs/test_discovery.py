@@ -70,7 +70,7 @@ def test_who_is_there_is_connected_to_and_who_comes_later_is_said_to_be_here() -
     place.found.append(FoundAgent("unix:weather", "weather 1"))
     place.look()
     place.connect("Weather Agent")
-    assert place.hear() == "Weather Agent is here."
+    assert place.hear() == "New agent: Weather Agent."
     place.close()
 
 
@@ -87,7 +87,7 @@ def test_what_is_refused_is_told_once_and_not_connected_to() -> None:
     place.found.append(FoundAgent("unix:bank", "bank 1"))
     place.look()
     place.connect("Bank")
-    assert place.hear() == "Bank is here.", "and nothing in between"
+    assert place.hear() == "New agent: Bank.", "and nothing in between"
     place.close()
 
 
@@ -100,5 +100,5 @@ def test_one_that_was_lost_for_good_is_joined_again_and_one_that_was_never_there
     place.look()
     place.scripts.get(timeout=30).events.put(ChannelLost("Nobody answers."))
     place.look_until_joined("Bank")
-    assert place.hear() == "Bank is here."
+    assert place.hear() == "New agent: Bank."
     place.close()

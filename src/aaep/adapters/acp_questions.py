@@ -16,7 +16,7 @@ from typing import Any, Final, Literal, NamedTuple
 import msgspec
 
 from ..producer.tool_arguments import describe_all
-from ..text.phrases import PHRASES, ensure_full_stop, humanize_name
+from ..text.phrases import ENGLISH, PHRASES, ensure_full_stop, humanize_name
 from ..text.quotation import mark_off
 from ..text.sanitize import sanitize, truncate
 
@@ -283,7 +283,7 @@ def _describe_hunk(hunk: Hunk) -> str:
 
 
 def _count_lines(count: int) -> str:
-    return PHRASES["markdown.line" if count == 1 else "markdown.lines"].format(count)
+    return ENGLISH.format("markdown-lines", count=count)
 
 
 def _is_in_diffs(name: str, value: Any, diffs: list[_Diff], cwd: str) -> bool:

@@ -566,7 +566,7 @@ closed-manifest_invalid = لم يستطع الطرف الآخر إثبات هو�
 
 closed-other = { $agent }: أنهى الاتصال: { $reason }.
 
-arrived = { $agent } هنا.
+arrived = وكيل جديد: { $agent }.
 
 discover-none = لا وكيل يعمل بعد. الاستماع إلى كل وكيل يبدأ.
 

@@ -514,7 +514,7 @@ closed-manifest_invalid = Die Gegenseite konnte nicht beweisen, wer sie ist.
 
 closed-other = { $agent } hat die Verbindung beendet: { $reason }.
 
-arrived = { $agent } ist da.
+arrived = Neuer Agent: { $agent }.
 
 discover-none = Noch läuft kein Agent. Jedem, der beginnt, wird zugehört.
 

@@ -862,7 +862,7 @@ closed-other = { $agent } ended the connection: { $reason }.
 
 # When: an agent was found, and is listened to from now on.
 # $agent (text): Office Helper
-arrived = { $agent } is here.
+arrived = New agent: { $agent }.
 
 # When: at the beginning.
 discover-none = No agent is running yet. Each that begins is listened to.

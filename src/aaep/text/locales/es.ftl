@@ -514,7 +514,7 @@ closed-manifest_invalid = La otra parte no pudo demostrar quién es.
 
 closed-other = { $agent } terminó la conexión: { $reason }.
 
-arrived = { $agent } está aquí.
+arrived = Agente nuevo: { $agent }.
 
 discover-none = Todavía no hay ningún agente en marcha. Se escucha a cada uno que empiece.
 

@@ -514,7 +514,7 @@ closed-manifest_invalid = L'autre côté n'a pas pu prouver qui il est.
 
 closed-other = { $agent } a mis fin à la connexion : { $reason }.
 
-arrived = { $agent } est là.
+arrived = Nouvel agent : { $agent }.
 
 discover-none = Aucun agent n'est encore en marche. Chaque agent qui démarre est écouté.
 

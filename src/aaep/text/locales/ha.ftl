@@ -514,7 +514,7 @@ closed-manifest_invalid = Ɗaya ɓangaren bai iya tabbatar da ko wane ne ba.
 
 closed-other = Haɗi da { $agent } ya ƙare daga can: { $reason }.
 
-arrived = Ga { $agent } a nan.
+arrived = Sabon wakili: { $agent }.
 
 discover-none = Babu wakilin da ke aiki tukuna. Za a saurari kowane da ya fara.
 

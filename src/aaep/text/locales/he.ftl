@@ -527,7 +527,7 @@ closed-manifest_invalid = הצד השני לא הצליח להוכיח את זה
 
 closed-other = החיבור נסגר על ידי { $agent }: { $reason }.
 
-arrived = { $agent } כאן.
+arrived = סוכן חדש: { $agent }.
 
 discover-none = עדיין לא פועל אף סוכן. תהיה האזנה לכל סוכן שמתחיל.
 

@@ -514,7 +514,7 @@ closed-manifest_invalid = दूसरा पक्ष अपनी पहचा
 
 closed-other = { $agent } ने कनेक्शन समाप्त किया: { $reason }।
 
-arrived = { $agent } यहाँ है।
+arrived = नया एजेंट: { $agent }।
 
 discover-none = अभी कोई एजेंट नहीं चल रहा। शुरू होने वाले हर एजेंट को सुना जाएगा।
 

@@ -471,7 +471,7 @@ closed-manifest_invalid = Akụkụ nke ọzọ enweghị ike igosipụta onye �
 
 closed-other = { $agent } kwụsịrị njikọ: { $reason }.
 
-arrived = { $agent } nọ ebe a.
+arrived = Onye nnọchi ọhụrụ: { $agent }.
 
 discover-none = Onye nnọchi ọ bụla anaghị arụ ọrụ ugbu a. A ga-ege onye ọ bụla malitere ntị.
 

@@ -477,7 +477,7 @@ closed-manifest_invalid = 相手は身元を証明できませんでした。
 
 closed-other = { $agent } が接続を終了しました：{ $reason }。
 
-arrived = { $agent } が来ました。
+arrived = 新しいエージェント: { $agent }。
 
 discover-none = 動いているエージェントはまだありません。始まったものから順に聞き取ります。
 

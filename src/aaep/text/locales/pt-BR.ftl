@@ -514,7 +514,7 @@ closed-manifest_invalid = O outro lado não conseguiu comprovar quem é.
 
 closed-other = { $agent } encerrou a conexão: { $reason }.
 
-arrived = { $agent } está aqui.
+arrived = Agente novo: { $agent }.
 
 discover-none = Nenhum agente está em execução ainda. Cada um que começar será escutado.
 

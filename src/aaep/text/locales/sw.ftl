@@ -514,7 +514,7 @@ closed-manifest_invalid = Upande wa pili haukuweza kuthibitisha utambulisho wake
 
 closed-other = { $agent } amekata muunganisho: { $reason }.
 
-arrived = { $agent } yupo hapa.
+arrived = Wakala mpya: { $agent }.
 
 discover-none = Bado hakuna wakala anayefanya kazi. Kila anayeanza anasikilizwa.
 

@@ -471,7 +471,7 @@ closed-manifest_invalid = Ẹ̀gbẹ́ kejì kò lè fi ẹni tó jẹ́ hàn d�
 
 closed-other = { $agent } fòpin sí ìsopọ̀: { $reason }.
 
-arrived = { $agent } ti dé.
+arrived = Aṣojú tuntun: { $agent }.
 
 discover-none = Kò tíì sí aṣojú tó ń ṣiṣẹ́. A óò máa fetí sí èyíkéyìí tó bá bẹ̀rẹ̀.
 

@@ -477,7 +477,7 @@ closed-manifest_invalid = 对方无法证明自己的身份。
 
 closed-other = { $agent } 结束了连接：{ $reason }。
 
-arrived = { $agent } 来了。
+arrived = 新的智能体：{ $agent }。
 
 discover-none = 还没有智能体在运行。每个开始运行的都会收听。
 
