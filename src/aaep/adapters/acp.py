@@ -312,7 +312,7 @@ class CodingAgent:
             )
         is_known = bool(self.agent.mode or self.agent.environment) or judge_mode(self.mode) == "asks"
         if not is_known and not self.allows_unasked:
-            self._notify(PHRASES["code.mode.unknown"])
+            self._notify(PHRASES["code-mode-unknown"])
 
     def _asks_in(self, mode: str) -> bool:
         if mode == self.agent.mode:
@@ -359,7 +359,7 @@ class CodingAgent:
             raise CodingAgentError(f"{self.agent.title} was not started.")
         with (
             self._prompt_lock,
-            self._producer.session(PHRASES["code.started"].format(self.agent.title), request=text) as session,
+            self._producer.session(PHRASES["code-started"].format(self.agent.title), request=text) as session,
         ):
             turn = Turn(session, self)
             with self._turn_lock:
@@ -423,22 +423,22 @@ class CodingAgent:
     def _end_session(self, session: Session, turn: Turn, reason: str) -> None:
         """End the session as the turn ended."""
         if turn.has_failed:
-            session.fail(PHRASES["code.stop.fault"], category="permanent")
+            session.fail(PHRASES["code-stop-fault"], category="permanent")
         elif reason == "gone":
-            phrase = "code.stop.stuck" if turn.is_cancelling else "code.stop.gone"
+            phrase = "code-stop-stuck" if turn.is_cancelling else "code-stop-gone"
             session.fail(PHRASES[phrase], category="transient")
         elif turn.is_cancelling:
             session.cancel(by="producer" if turn.unasked else "user")
         elif reason == "end_turn":
             session.complete()
         elif reason == "cancelled":
-            text = PHRASES["code.refused"] if turn.refusals else None
-            session.cancel(text and f"{text} {PHRASES['code.hint.again']}", by="producer")
+            text = PHRASES["code-refused"] if turn.refusals else None
+            session.cancel(text and f"{text} {PHRASES['code-hint-again']}", by="producer")
         elif reason == "error":
-            session.fail(PHRASES["code.stop.error"], category="transient")
+            session.fail(PHRASES["code-stop-error"], category="transient")
         else:
             name = reason if reason in _FAILURES else "other"
-            session.fail(PHRASES[f"code.stop.{name}"], category="permanent", hint=PHRASES["code.hint.again"])
+            session.fail(PHRASES[f"code-stop-{name}"], category="permanent", hint=PHRASES["code-hint-again"])
 
     def cancel(self) -> None:
         """Stop the turn: open questions are refused, then the agent is told to stop."""
@@ -506,12 +506,12 @@ class CodingAgent:
         try:
             proposal = describe_call(tool, self.cwd)
         except LocalProtocolError:
-            action = PHRASES["code.undescribed"]
+            action = PHRASES["code-undescribed"]
         else:
             if proposal.nature in HARMLESS or self.is_sandboxed(proposal.kind):
                 return
             action = truncate(proposal.action, MAX_WARNING_LENGTH)
-        self._notify(PHRASES["code.unasked"].format(action))
+        self._notify(PHRASES["code-unasked"].format(action))
 
     def _notify(self, text: str) -> None:
         """Tell what belongs to no turn: at once where somebody listens for it, otherwise with the next turn."""
@@ -543,7 +543,7 @@ class CodingAgent:
             if self._turn is not None:
                 return self._turn.prepare_permission(request_id, ident, tool, options)
         self._told_between.add(ident)
-        self._notify(PHRASES["code.between"].format(_label(tool, self.cwd)))
+        self._notify(PHRASES["code-between"].format(_label(tool, self.cwd)))
         return options.refuse
 
 

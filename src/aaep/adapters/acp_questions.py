@@ -111,7 +111,7 @@ def describe_call(tool: Mapping[str, Any], cwd: str) -> Proposal:
     is_own_words = not arguments and not diffs
     if is_own_words:
         told = mark_off(title if isinstance(title, str) else "")
-        action = PHRASES["code.own_words"].format(told)
+        action = PHRASES["code-own_words"].format(told)
     else:
         told = describe_all(arguments) or PHRASES["with.nothing"]
         action = " ".join([PHRASES["tool.use"].format(humanize_name(name)), PHRASES["with"].format(told), *parts])
@@ -121,7 +121,7 @@ def describe_call(tool: Mapping[str, Any], cwd: str) -> Proposal:
         kind=kind,
         action=action,
         label=_label(nature, name, arguments, title if is_own_words else None, cwd),
-        consequence=PHRASES[f"code.effect.{nature}"],
+        consequence=PHRASES[f"code-effect-{nature}"],
         is_own_words=is_own_words,
     )
 
@@ -160,7 +160,7 @@ def _describe_command(
 ) -> Proposal:
     others = {key: value for key, value in arguments.items() if not _is_told_by(command, key, value, cwd)}
     told = mark_off(command) if isinstance(command, str) else describe_all({"command": command})
-    action = PHRASES["code.run"].format(told)
+    action = PHRASES["code-run"].format(told)
     if others:
         action = f"{action} {PHRASES['with'].format(describe_all(others))}"
     short = command if isinstance(command, str) else " ".join(command)
@@ -169,8 +169,8 @@ def _describe_command(
         nature="run",
         kind=kind,
         action=action,
-        label=PHRASES["code.running"].format(_shorten(short)),
-        consequence=PHRASES["code.effect.run"],
+        label=PHRASES["code-running"].format(_shorten(short)),
+        consequence=PHRASES["code-effect-run"],
         command=command,
         other_arguments=frozenset(others),
     )
@@ -251,8 +251,8 @@ def _describe_change(name: str, kind: str, diffs: list[_Diff], arguments: dict[s
         nature="change",
         kind=kind,
         action=" ".join(parts),
-        label=PHRASES["code.creating" if is_new else "code.changing"].format(_shorten(paths)),
-        consequence=PHRASES["code.effect.change"],
+        label=PHRASES["code-creating" if is_new else "code-changing"].format(_shorten(paths)),
+        consequence=PHRASES["code-effect-change"],
     )
 
 
@@ -261,25 +261,25 @@ def _describe_diff(diff: _Diff, cwd: str) -> str:
     path = mark_off(_show_path(diff.path, cwd))
     if diff.old is None:
         count = _count_lines(diff.new.removesuffix("\n").count("\n") + 1 if diff.new else 0)
-        return PHRASES["code.create"].format(path, count, mark_off(diff.new))
+        return PHRASES["code-create"].format(path, count, mark_off(diff.new))
     hunks = find_hunks(diff.old, diff.new)
     if not hunks:
-        return PHRASES["code.change.nothing"].format(path)
+        return PHRASES["code-change-nothing"].format(path)
     added = _count_lines(sum(len(hunk.added) for hunk in hunks))
     removed = _count_lines(sum(len(hunk.removed) for hunk in hunks))
-    head = PHRASES["code.change"].format(path, added, removed)
+    head = PHRASES["code-change"].format(path, added, removed)
     return " ".join([head, *map(_describe_hunk, hunks)])
 
 
 def _describe_hunk(hunk: Hunk) -> str:
     removed, added = ("\n".join(lines) for lines in (hunk.removed, hunk.added))
     if not hunk.removed:
-        return PHRASES["code.hunk.add"].format(hunk.line, mark_off(added))
+        return PHRASES["code-hunk-add"].format(hunk.line, mark_off(added))
     if not hunk.added:
-        return PHRASES["code.hunk.remove"].format(hunk.line, mark_off(removed))
-    text = PHRASES["code.hunk.replace"].format(hunk.line, mark_off(removed), mark_off(added))
+        return PHRASES["code-hunk-remove"].format(hunk.line, mark_off(removed))
+    text = PHRASES["code-hunk-replace"].format(hunk.line, mark_off(removed), mark_off(added))
     # Which nobody hears, and which matters in some languages.
-    return f"{text} {PHRASES['code.hunk.blank']}" if removed.split() == added.split() else text
+    return f"{text} {PHRASES['code-hunk-blank']}" if removed.split() == added.split() else text
 
 
 def _count_lines(count: int) -> str:
@@ -310,12 +310,12 @@ def _show_path(path: str, cwd: str) -> str:
 def _label(nature: Nature, name: str, arguments: Mapping[str, Any], title: Any, cwd: str) -> str:
     """Return the sentence that tells of a call as it begins."""
     if nature == "read" and (path := _find_text(arguments, _PATH_NAMES)):
-        return PHRASES["code.reading"].format(_shorten(_show_path(path, cwd)))
+        return PHRASES["code-reading"].format(_shorten(_show_path(path, cwd)))
     if nature == "search" and (pattern := _find_text(arguments, _SEARCH_NAMES)):
-        return PHRASES["code.searching"].format(_shorten(pattern))
+        return PHRASES["code-searching"].format(_shorten(pattern))
     if isinstance(title, str) and title.strip():
-        return PHRASES["code.described"].format(_shorten(title))
-    return ensure_full_stop(PHRASES["code.using"].format(humanize_name(name)))
+        return PHRASES["code-described"].format(_shorten(title))
+    return ensure_full_stop(PHRASES["code-using"].format(humanize_name(name)))
 
 
 def _find_text(arguments: Mapping[str, Any], names: Sequence[str]) -> str:

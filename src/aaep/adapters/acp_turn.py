@@ -216,13 +216,13 @@ class Turn:
         title, asks = self._host.change_mode(mode)
         self._end_output()
         if asks:
-            self._tell_state(PHRASES["code.mode"].format(title))
+            self._tell_state(PHRASES["code-mode"].format(title))
             return
-        warning = PHRASES["code.mode.unasked"].format(title)
+        warning = PHRASES["code-mode-unasked"].format(title)
         if self._host.allows_unasked:
             self.session.write(warning)
             return
-        self.session.write(f"{warning} {PHRASES['code.mode.back']}")
+        self.session.write(f"{warning} {PHRASES['code-mode-back']}")
         self._host.restore_mode()
 
     def _tell_options(self, options: Any) -> None:
@@ -248,7 +248,7 @@ class Turn:
         status = update.get("status")
         if name and isinstance(status, str):
             self._end_output()
-            told = PHRASES["code.subagent"].format(truncate(name, 80), status.replace("_", " "))
+            told = PHRASES["code-subagent"].format(truncate(name, 80), status.replace("_", " "))
             self.session.progress(description=told)
 
     # -- tools -----------------------------------------------------------------------------------
@@ -267,14 +267,14 @@ class Turn:
         if decision == "refused":
             if is_success and (proposal is None or proposal.nature not in HARMLESS):
                 self._told.add(ident)
-                self._warn("code.despite", proposal)
+                self._warn("code-despite", proposal)
             return
         self._told.add(ident)  # what ends while it is still being asked about did not wait
         if proposal is not None and decision is None and self._may_run_unasked(proposal):
             if proposal.nature != "switch_mode":  # of which the mode itself tells
                 self._tell_harmless(proposal, proposal.label, is_success=is_success)
         else:
-            self._warn("code.unasked" if is_success else "code.unasked.failed", proposal)
+            self._warn("code-unasked" if is_success else "code-unasked-failed", proposal)
 
     def _may_run_unasked(self, proposal: Proposal) -> bool:
         """Whether a call changes nothing that a person would want to be asked about."""
@@ -287,14 +287,14 @@ class Turn:
 
     def _warn(self, phrase: str, proposal: Proposal | None) -> None:
         """Tell what nobody agreed to, which cannot be told as a tool (TOOL-002), and stop the turn."""
-        action = PHRASES["code.undescribed"] if proposal is None else proposal.action
+        action = PHRASES["code-undescribed"] if proposal is None else proposal.action
         told = truncate(spell_invisible(action), MAX_WARNING_LENGTH)
         self.unasked.append(told)
-        may_go_on = self._host.allows_unasked and phrase != "code.despite"
+        may_go_on = self._host.allows_unasked and phrase != "code-despite"
         if not may_go_on:
             self.cancel_soon()
         text = PHRASES[phrase].format(told)
-        self.session.write(text if may_go_on else f"{text} {PHRASES['code.stopping']}")
+        self.session.write(text if may_go_on else f"{text} {PHRASES['code-stopping']}")
 
     # -- permissions -----------------------------------------------------------------------------
 
@@ -332,15 +332,15 @@ class Turn:
             return None
         proposal = _describe(tool, self._host.cwd)
         if proposal is None:
-            self.session.write(PHRASES["code.unreadable"].format(""))
+            self.session.write(PHRASES["code-unreadable"].format(""))
             return None
         if options.allow_once is None:
-            self.session.write(PHRASES["code.unofferable"].format(proposal.label))
+            self.session.write(PHRASES["code-unofferable"].format(proposal.label))
             return None
         if find_rule(self._host.rules, proposal, self._host.name) is not None:
             return proposal, None
         if len(spell_invisible(proposal.action).encode()) > MAX_QUESTION_BYTES:
-            self.session.write(PHRASES["code.too_long"].format(proposal.label))
+            self.session.write(PHRASES["code-too_long"].format(proposal.label))
             return None
         try:
             ask = self.session.confirm(
@@ -353,7 +353,7 @@ class Turn:
                 timeout=ASK_TIMEOUT,
             )
         except LocalProtocolError:
-            self.session.write(PHRASES["code.unreadable"].format(proposal.label))
+            self.session.write(PHRASES["code-unreadable"].format(proposal.label))
             return None
         self._note_ask(request_id, ask)
         return proposal, ask
@@ -369,7 +369,7 @@ class Turn:
                 proposal.tool,
                 risk="low",
                 irreversible=False,
-                summary=PHRASES["code.ruled"].format(proposal.label),
+                summary=PHRASES["code-ruled"].format(proposal.label),
             )
         elif self._wait_for_yes(ask):
             call = self.session.tool(
@@ -561,7 +561,7 @@ class Turn:
             ended.result()
         except AaepError:
             if self.session.is_open:
-                self.session.fail(PHRASES["code.stop.fault"], category="permanent")
+                self.session.fail(PHRASES["code-stop-fault"], category="permanent")
 
 
 def _describe(tool: Mapping[str, Any], cwd: str) -> Proposal | None:

@@ -92,7 +92,7 @@ def describe_call(call: HookCall) -> Proposal:
     """Return what a call would do. Raises :exc:`LocalProtocolError` for what cannot be told, such as deep nesting."""
     name, arguments = call.tool.casefold(), call.arguments
     if name in _COMMAND_TOOLS and (command := _find_text(arguments, _COMMAND_NAMES)) is not None:
-        return _propose(PHRASES["hooks.run"].format(mark_off(arguments[command])), call, {command, *_MODEL_WORDS})
+        return _propose(PHRASES["hooks-run"].format(mark_off(arguments[command])), call, {command, *_MODEL_WORDS})
     path = _find_text(arguments, _PATH_NAMES)
     if name in ("write", "create", "write_file") and path is not None:
         content = _find_text(arguments, ("content", "file_text"))
@@ -102,7 +102,7 @@ def describe_call(call: HookCall) -> Proposal:
         old, new = (_find_text(arguments, (f"{age}_string", f"{age}_str")) for age in ("old", "new"))
         if old is not None and new is not None:
             is_all = arguments.get("replace_all") is True
-            action = PHRASES["hooks.edit.all" if is_all else "hooks.edit"].format(
+            action = PHRASES["hooks-edit-all" if is_all else "hooks-edit"].format(
                 _show_path(call, path), mark_off(arguments[old]), mark_off(arguments[new])
             )
             told = {path, old, new, *(("replace_all",) if isinstance(arguments.get("replace_all"), bool) else ())}
@@ -113,9 +113,9 @@ def describe_call(call: HookCall) -> Proposal:
 def describe_reading(call: HookCall) -> str | None:
     """Return the sentence that tells what was read or searched for; None where that is not known."""
     if (pattern := _find_text(call.arguments, _PATTERN_NAMES)) is not None:
-        return PHRASES["hooks.searching"].format(mark_off(call.arguments[pattern]))
+        return PHRASES["hooks-searching"].format(mark_off(call.arguments[pattern]))
     if (path := _find_text(call.arguments, _PATH_NAMES)) is not None:
-        return PHRASES["hooks.reading"].format(_show_path(call, path))
+        return PHRASES["hooks-reading"].format(_show_path(call, path))
     return None
 
 
@@ -123,7 +123,7 @@ def _describe_writing(call: HookCall, path: str, content: str) -> str:
     text = call.arguments[content]
     count = len(text.splitlines())
     lines = ENGLISH.format("markdown-lines", count=count)
-    return PHRASES["hooks.write"].format(_show_path(call, path), lines, mark_off(text))
+    return PHRASES["hooks-write"].format(_show_path(call, path), lines, mark_off(text))
 
 
 def _propose(action: str, call: HookCall, told: set[str], *, is_change: bool = False) -> Proposal:
@@ -135,7 +135,7 @@ def _propose(action: str, call: HookCall, told: set[str], *, is_change: bool = F
     effect = "change" if is_change else "run" if is_run else "other"
     return Proposal(
         action=action,
-        consequence=PHRASES[f"hooks.effect.{effect}"],
+        consequence=PHRASES[f"hooks-effect-{effect}"],
         risk="medium" if is_change else "high",
         reversibility="reversible_with_effort" if is_change else "irreversible",
     )

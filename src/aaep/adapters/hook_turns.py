@@ -63,7 +63,7 @@ class Turn:
         self._agent_name = agent_name
         self._has_dialog = has_dialog
         self.session = producer.session(
-            PHRASES["hooks.started"].format(agent_name),
+            PHRASES["hooks-started"].format(agent_name),
             request=None if not prompt else truncate(prompt, _MAX_REQUEST_LENGTH),
         )
         self.session.start()
@@ -117,7 +117,7 @@ class Turn:
         action = PHRASES["state.awaiting_input"]
         if call is not None:
             action = self._describe_briefly(call)
-        self.session.write(PHRASES["hooks.terminal"].format(action))
+        self.session.write(PHRASES["hooks-terminal"].format(action))
 
     # -- tools -----------------------------------------------------------------------------------
 
@@ -141,11 +141,11 @@ class Turn:
             self._spawn(self._tell_reading(call, is_success=is_success))
         elif outcome == "refused":
             if is_success:
-                self._warn("hooks.despite", call)
+                self._warn("hooks-despite", call)
         elif outcome == "terminal":
-            self._warn("hooks.terminal.allowed", call)
+            self._warn("hooks-terminal-allowed", call)
         else:
-            self._warn("hooks.unasked", call)
+            self._warn("hooks-unasked", call)
 
     def _spawn(self, telling: Coroutine[Any, Any, None]) -> None:
         """Tell something as soon as no question is open; the agent does not wait for that."""
@@ -178,7 +178,7 @@ class Turn:
         try:
             return truncate(spell_invisible(describe_call(call).action), _MAX_WARNING_LENGTH)
         except (LocalProtocolError, ValueError, RecursionError):
-            return PHRASES["hooks.undescribed"].format(humanize_name(call.tool))
+            return PHRASES["hooks-undescribed"].format(humanize_name(call.tool))
 
     # -- permissions -----------------------------------------------------------------------------
 
@@ -201,7 +201,7 @@ class Turn:
                 timeout=_ASK_TIMEOUT,
             )
         except (LocalProtocolError, ValueError, RecursionError):  # CF-019: nobody can agree to what they do not hear
-            phrase = "hooks.terminal.unread" if self._has_dialog else "hooks.refused.unread"
+            phrase = "hooks-terminal-unread" if self._has_dialog else "hooks-refused-unread"
             self.session.write(PHRASES[phrase].format(humanize_name(call.tool)))
             ident = self._find_ident(call)
             self._outcomes[ident] = "terminal" if self._has_dialog else "refused"

@@ -254,7 +254,7 @@ class _Desk:
     def run(self, agent: CodingAgent) -> int:
         """Run the terminal until the person quits, or the agent ends, and return the exit status."""
         self._agent = agent
-        ready = "code.ready.lines" if self._source.is_line_based else "code.ready"
+        ready = "code-ready-lines" if self._source.is_line_based else "code-ready"
         self.terminal.print_soon(PHRASES[ready].format(agent.agent.title))
         if isinstance(self._source, NoInput):
             self._requests.put(None)
@@ -274,7 +274,7 @@ class _Desk:
     def _take_request(self, text: str) -> None:
         self._is_interrupted = False
         if self._is_busy or not self._requests.empty():
-            self.terminal.print_soon(PHRASES["code.queued"])
+            self.terminal.print_soon(PHRASES["code-queued"])
         self._requests.put(text)
 
     def _handle_interrupt(self) -> bool:
@@ -283,10 +283,10 @@ class _Desk:
             return False
         self._is_interrupted = True
         if self._is_busy and self._agent is not None:
-            self.terminal.print_soon(PHRASES["code.interrupt"])
+            self.terminal.print_soon(PHRASES["code-interrupt"])
             threading.Thread(target=self._agent.cancel, name="aaep-code-cancel", daemon=True).start()
         else:
-            self.terminal.print_soon(PHRASES["code.interrupt.idle"])
+            self.terminal.print_soon(PHRASES["code-interrupt-idle"])
         return True
 
     def _note_turn_end(self) -> None:
@@ -316,9 +316,9 @@ class _Desk:
         """Send what was written, with the files that it names; return the exit status if the agent has ended."""
         files, missing = find_mentions(text, Path(agent.cwd))
         for name in files:
-            self.terminal.print_soon(PHRASES["code.file"].format(name))
+            self.terminal.print_soon(PHRASES["code-file"].format(name))
         for name in missing:
-            self.terminal.print_soon(PHRASES["code.file.missing"].format(name))
+            self.terminal.print_soon(PHRASES["code-file-missing"].format(name))
         try:
             result = agent.prompt(text, links=files)
         except AaepError as error:
@@ -329,10 +329,10 @@ class _Desk:
 
     def _report(self, agent: CodingAgent, result: TurnResult) -> int | None:
         if result.stop_reason == "error" and result.error:
-            self.terminal.print_soon(PHRASES["code.error"].format(result.error))
+            self.terminal.print_soon(PHRASES["code-error"].format(result.error))
         if agent.is_running:
             return None
         last_words = agent.stderr[-_MAX_LAST_WORDS:]
-        for line in [PHRASES["code.last_words"], *last_words] if last_words else []:
+        for line in [PHRASES["code-last_words"], *last_words] if last_words else []:
             self.terminal.print_soon(line)
         return 1
