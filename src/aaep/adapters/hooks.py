@@ -201,7 +201,7 @@ class HookServer:
         elif notice == "idle_prompt":  # nothing else tells of the end of a turn that was stopped at the terminal
             turn = self._turns.pop(_find_key(agent, data), None)
             if turn is not None and turn.session.is_open:
-                turn.cancel("hooks.idle")
+                turn.cancel("hooks-idle")
 
     def _begin_turn(self, agent: str, data: Mapping[str, Any]) -> None:
         prompt = data.get("prompt")
@@ -209,7 +209,7 @@ class HookServer:
             return
         earlier = self._turns.pop(_find_key(agent, data), None)
         if earlier is not None and earlier.session.is_open:
-            earlier.cancel("hooks.next")
+            earlier.cancel("hooks-next")
         self._add_turn(agent, data, prompt if isinstance(prompt, str) else None)
 
     def _get_turn(self, agent: str, data: Mapping[str, Any]) -> Turn:
@@ -236,7 +236,7 @@ class HookServer:
             error = data.get("error")
             turn.fail(error if isinstance(error, str) and error else None)
         else:
-            turn.cancel("hooks.closed")
+            turn.cancel("hooks-closed")
 
     # -- permissions -----------------------------------------------------------------------------
 
