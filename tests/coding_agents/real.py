@@ -219,7 +219,7 @@ PROPRIETARY = (
         program=("@agentclientprotocol", "claude-agent-acp", "dist", "index.js"),
         node=True,
         prepare=prepare_claude,
-        unasking={"mode": "bypassPermissions"},
+        unasking={"mode": "acceptEdits"},
     ),
     RealAgent(
         name="copilot",
