@@ -781,6 +781,27 @@ CATALOGUE: Final[Mapping[str, tuple[Phrase, ...]]] = {
             "an agent asks after its turn",
             ("Running make.",),
         ),
+        Phrase(
+            "code.editor.allowed",
+            "Allowed in the editor. {0}",
+            "a question was answered with yes in the editor",
+            ("Running make.",),
+        ),
+        Phrase("code.editor.refused", "Refused in the editor.", "a question was answered with no in the editor"),
+        Phrase("code.editor.done", "Finished: {0}", "what was allowed in the editor has ended", ("Running make.",)),
+        Phrase("code.editor.failed", "Failed: {0}", "what was allowed in the editor has failed", ("Running make.",)),
+        Phrase(
+            "code.editor.only",
+            "This can be answered in the editor only. {0}",
+            "a question is too long to be read out, or holds a secret",
+            ("Changing a.py.",),
+        ),
+        Phrase(
+            "code.editor.fault",
+            "Something in this program failed. The agent goes on with the editor.",
+            "the end of what can be told",
+        ),
+        Phrase("code.editor.gone", "The editor has ended.", "the end of a turn"),
         Phrase("code.mode", "Mode: {0}.", "the agent works in another mode", ("Plan",)),
         Phrase(
             "code.mode.unasked",
