@@ -9,12 +9,14 @@ FLOOR_TESTS := tests/threats tests/transports/test_http.py tests/transports/test
 export NO_COLOR := 1
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test test-floors peers lint bench fuzz schemas lock build clean
+.PHONY: help setup demo test test-floors test-coding-agents test-proprietary-agents peers lint bench fuzz schemas lock build clean
 
 help:
 	@echo "make demo     listen to an agent at work, and decide when it asks"
-	@echo "make test     run all tests on all cores, and list the slowest twenty; then test-floors"
+	@echo "make test     run all tests on all cores, and list the slowest twenty; then test-floors and test-coding-agents"
 	@echo "make test-floors  run the threat tests with the lowest versions that pyproject.toml allows"
+	@echo "make test-coding-agents  install goose, Codex, opencode and Gemini CLI with npm, and drive them with a scripted model"
+	@echo "make test-proprietary-agents  the same with Claude Code and Copilot CLI, where their terms allow it"
 	@echo "make peers    judge all our peers, right and broken, and print the table of verdicts; takes some five minutes"
 	@echo "make lint     check style, types, and that generated files are up to date"
 	@echo "make bench    run the benchmarks"
@@ -37,11 +39,18 @@ test: setup
 	@scripts/programs
 	$(BIN)/python -m pytest $(PARALLEL) --durations=20
 	@$(MAKE) --no-print-directory test-floors
+	@scripts/coding_agents --optional
 
 # What a browser makes of a page does not depend on these versions.
 test-floors: setup
 	@scripts/setup_floors
 	test ! -d .venv-floors || AAEP_BROWSER=none $(FLOORS)/python -m pytest -q $(PARALLEL) $(FLOOR_TESTS)
+
+test-coding-agents: setup
+	@scripts/coding_agents
+
+test-proprietary-agents: setup
+	@scripts/coding_agents --proprietary
 
 peers: setup
 	@$(BIN)/python scripts/peers.py

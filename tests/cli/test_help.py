@@ -88,7 +88,7 @@ def test_the_module_is_the_command() -> None:
 
 
 def test_the_list_of_commands_says_what_each_says_of_itself() -> None:
-    modules = [module.name for module in iter_modules(aaep.cli.__path__) if not module.name.startswith("_")]
+    modules = [module.name.replace("_", "-") for module in iter_modules(aaep.cli.__path__) if module.name[0] != "_"]
     assert [*SUMMARIES] == sorted(modules)
     context = click.Context(main)
     for name, summary in SUMMARIES.items():

@@ -27,7 +27,6 @@ from typing import Any, Final, Self
 
 from ..errors import LocalProtocolError
 from ..producer.producer import Producer
-from ..producer.session import Session
 from ..text.phrases import PHRASES
 from ..text.sanitize import truncate
 from ..version import __version__
@@ -46,7 +45,6 @@ START_TIMEOUT: Final = 60.0  # seconds; some download their models first
 CANCEL_TIMEOUT: Final = 10.0  # seconds in which an agent has to stop
 _STOP_CHECK_INTERVAL: Final = 0.2  # seconds between looks whether a reader has ended the session
 _MAX_PAGES: Final = 20  # of the list of sessions
-_FAILURES: Final = ("refusal", "max_tokens", "max_turn_requests")
 _CAPABILITIES: Final = {
     "fs": {"readTextFile": False, "writeTextFile": False},
     "terminal": False,
@@ -398,7 +396,7 @@ class CodingAgent:
         if failure is not None:
             reason = "gone" if isinstance(failure, AgentGone) else "error"
         self._detach_turn()  # first: what arrives from now on has to be noticed all the same
-        turn.finish(lambda session: self._end_session(session, turn, reason))
+        turn.end(reason)
         return TurnResult(
             stop_reason=reason or "unknown",
             error="" if failure is None else str(failure),
@@ -419,26 +417,6 @@ class CodingAgent:
             if cancelled_at is not None and time.monotonic() - cancelled_at > self._cancel_timeout:
                 self._process.close()
         return future.result()
-
-    def _end_session(self, session: Session, turn: Turn, reason: str) -> None:
-        """End the session as the turn ended."""
-        if turn.has_failed:
-            session.fail(PHRASES["code-stop-fault"], category="permanent")
-        elif reason == "gone":
-            phrase = "code-stop-stuck" if turn.is_cancelling else "code-stop-gone"
-            session.fail(PHRASES[phrase], category="transient")
-        elif turn.is_cancelling:
-            session.cancel(by="producer" if turn.unasked else "user")
-        elif reason == "end_turn":
-            session.complete()
-        elif reason == "cancelled":
-            text = PHRASES["code-refused"] if turn.refusals else None
-            session.cancel(text and f"{text} {PHRASES['code-hint-again']}", by="producer")
-        elif reason == "error":
-            session.fail(PHRASES["code-stop-error"], category="transient")
-        else:
-            name = reason if reason in _FAILURES else "other"
-            session.fail(PHRASES[f"code-stop-{name}"], category="permanent", hint=PHRASES["code-hint-again"])
 
     def cancel(self) -> None:
         """Stop the turn: open questions are refused, then the agent is told to stop."""

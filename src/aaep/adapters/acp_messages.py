@@ -22,7 +22,15 @@ from typing import IO, Any, Final
 from ..errors import AaepError
 from . import process_guard
 
-__all__ = ["AgentGone", "AgentProcess", "AgentRefused", "CodingAgentError", "MethodNotFound"]
+__all__ = [
+    "AgentGone",
+    "AgentProcess",
+    "AgentRefused",
+    "CodingAgentError",
+    "MethodNotFound",
+    "parse_message",
+    "start_guarded",
+]
 
 MAX_LINE_BYTES: Final = 64 * 1024 * 1024  # opencode sends whole files on a line
 MAX_STDERR_LINES: Final = 50
@@ -105,29 +113,8 @@ class AgentProcess:
     def _start(
         self, command: list[str], cwd: str | os.PathLike[str], env: Mapping[str, str] | None
     ) -> subprocess.Popen[bytes]:
-        inherited: tuple[int, ...] = ()
-        control: int | None = None
-        if os.name == "posix":
-            control, self._control = os.pipe()
-            inherited = (control,)
-            command = [sys.executable, "-I", "-S", str(process_guard.__file__), str(control), *command]
-        try:
-            return subprocess.Popen(
-                command,
-                cwd=cwd,
-                env=None if env is None else {**env},
-                stdin=subprocess.PIPE,
-                stdout=subprocess.PIPE,
-                stderr=subprocess.PIPE,
-                start_new_session=True,  # Ctrl-C at the terminal is for us, and cancels the turn
-                pass_fds=inherited,
-            )
-        except OSError as error:
-            self._close_control()
-            raise AgentGone(f"{command[0]} cannot be started: {error.strerror}.") from error
-        finally:
-            if control is not None:
-                os.close(control)
+        process, self._control = start_guarded(command, cwd=cwd, env=env, stderr=subprocess.PIPE)
+        return process
 
     # -- sending -----------------------------------------------------------------------------
 
@@ -198,7 +185,7 @@ class AgentProcess:
     def _handle_line(self, line: bytes) -> None:
         if not line.strip():
             return
-        message = _parse_message(line)
+        message = parse_message(line)
         if message is None:
             self.counts["garbage"] += 1
             return
@@ -314,7 +301,49 @@ class AgentProcess:
                 stream.close()
 
 
-def _parse_message(line: bytes) -> Message | None:
+def start_guarded(
+    command: Sequence[str],
+    *,
+    cwd: str | os.PathLike[str] | None = None,
+    env: Mapping[str, str] | None = None,
+    stderr: int | None = None,
+) -> tuple[subprocess.Popen[bytes], int | None]:
+    """
+    Start a program that ends with us, see :mod:`aaep.adapters.process_guard`.
+
+    Returns the process and the descriptor whose closing ends it and all that it started; None where there are none.
+    """
+    name = command[0]
+    guarded = [*command]
+    inherited: tuple[int, ...] = ()
+    control: int | None = None
+    kept: int | None = None
+    if os.name == "posix":
+        control, kept = os.pipe()
+        inherited = (control,)
+        guarded = [sys.executable, "-I", "-S", str(process_guard.__file__), str(control), *command]
+    try:
+        process = subprocess.Popen(
+            guarded,
+            cwd=cwd,
+            env=None if env is None else {**env},
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=stderr,
+            start_new_session=True,  # Ctrl-C at the terminal is for us, and cancels the turn
+            pass_fds=inherited,
+        )
+    except OSError as error:
+        if kept is not None:
+            os.close(kept)
+        raise AgentGone(f"{name} cannot be started: {error.strerror}.") from error
+    finally:
+        if control is not None:
+            os.close(control)
+    return process, kept
+
+
+def parse_message(line: bytes) -> Message | None:
     """Return the JSON object on a line, None if it is none."""
     try:
         message = json.loads(line.decode(errors="replace"))

@@ -346,6 +346,14 @@ class PermissionOptions:
         ids = self._ids_by_kind.get("allow_once", [])
         return ids[0] if len(ids) == 1 and ids[0] not in self._ambiguous else None
 
+    def is_allowed_by(self, result: Any) -> bool:
+        """Whether a result of somebody else allows the call, once or for longer."""
+        outcome = result.get("outcome") if isinstance(result, dict) else None
+        if not isinstance(outcome, dict) or outcome.get("outcome") != "selected":
+            return False
+        chosen = outcome.get("optionId")
+        return any(chosen in ids for kind, ids in self._ids_by_kind.items() if kind.startswith("allow"))
+
     def grant(self) -> dict[str, Any]:
         """Return the result that allows the call once."""
         if self.allow_once is None:

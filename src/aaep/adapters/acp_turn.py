@@ -39,6 +39,7 @@ ASK_TIMEOUT: Final = 86_400  # seconds; the longest there is, since no agent giv
 MAX_QUESTION_BYTES: Final = 16_384
 MAX_WARNING_LENGTH: Final = 2000  # characters of what ran, in a warning
 _ANSWER_TIMEOUT: Final = 2.0  # seconds for the open requests to be answered before the turn is cancelled
+_FAILURES: Final = ("refusal", "max_tokens", "max_turn_requests")
 _DROPPED: Final = frozenset(
     """user_message_chunk usage_update available_commands_update session_info_update compaction_update
     compaction_summary_chunk plan_removed""".split()
@@ -109,7 +110,7 @@ class Turn:
         self._lock = threading.Condition()
         self._asks: dict[RequestId, Ask | None] = {}  # of open requests; None before it is asked
         self._withdrawn: set[RequestId] = set()
-        self._decisions: dict[str, Literal["asked", "granted", "refused", "harmless"]] = {}  # by tool call
+        self._decisions: dict[str, Literal["asked", "granted", "refused", "harmless", "elsewhere"]] = {}  # by tool call
         self._calls: dict[str, Call] = {}
         self._told: set[str] = set()  # tool calls whose end was told
         self._output: Output | None = None
@@ -264,6 +265,12 @@ class Turn:
         if ident in self._told or decision == "harmless":
             return
         proposal = _describe(tool, self._host.cwd)
+        if decision == "elsewhere":
+            self._told.add(ident)
+            self.session.write(
+                PHRASES["code-editor-done" if is_success else "code-editor-failed"].format(_label(proposal))
+            )
+            return
         if decision == "refused":
             if is_success and (proposal is None or proposal.nature not in HARMLESS):
                 self._told.add(ident)
@@ -343,20 +350,23 @@ class Turn:
             self.session.write(PHRASES["code-too_long"].format(proposal.label))
             return None
         try:
-            ask = self.session.confirm(
-                proposal.action,
-                proposal.consequence,
-                tool=proposal.tool,
-                risk=proposal.risk,
-                irreversible=proposal.is_irreversible,
-                reversibility=proposal.reversibility,
-                timeout=ASK_TIMEOUT,
-            )
+            ask = self._confirm(proposal)
         except LocalProtocolError:
             self.session.write(PHRASES["code-unreadable"].format(proposal.label))
             return None
         self._note_ask(request_id, ask)
         return proposal, ask
+
+    def _confirm(self, proposal: Proposal) -> Ask:
+        return self.session.confirm(
+            proposal.action,
+            proposal.consequence,
+            tool=proposal.tool,
+            risk=proposal.risk,
+            irreversible=proposal.is_irreversible,
+            reversibility=proposal.reversibility,
+            timeout=ASK_TIMEOUT,
+        )
 
     def _decide(self, ident: str, tool: Mapping[str, Any], question: Future[Any]) -> bool:
         """Wait for the person, and return whether the call may run; it was announced then."""
@@ -397,6 +407,101 @@ class Turn:
     def _wait_for_yes(self, ask: Ask) -> bool:
         answer = ask.wait()
         return answer.granted and answer.outcome == "accepted" and not self.is_cancelling
+
+    # -- permissions that somebody else is asked for too --------------------------------------------
+
+    def prepare_opinion(
+        self,
+        request_id: RequestId,
+        ident: str,
+        tool: Mapping[str, Any],
+        options: PermissionOptions,
+        claim: Callable[[], bool],
+    ) -> Callable[[], bool | None]:
+        """
+        Return the function that asks the person here about what is asked elsewhere too.
+
+        It returns the answer, or None where there is none to give: somebody else was first, nobody listens, or
+        something here failed. ``claim`` is called before an answer is told, and says whether nobody else was first.
+        """
+        self._decisions[ident] = "asked"
+        self._open_request(request_id)
+        question = self._post(lambda: self._put_opinion(request_id, tool, options))
+
+        def decide() -> bool | None:
+            try:
+                return self._decide_beside(ident, question, claim)
+            except Exception:  # then whoever else was asked decides
+                if self.session.is_open:
+                    _log.exception("A question of the coding agent could not be asked here.")
+                return None
+            finally:
+                self._close_request(request_id)
+
+        return decide
+
+    def _put_opinion(
+        self, request_id: RequestId, tool: Mapping[str, Any], options: PermissionOptions
+    ) -> tuple[Proposal, Ask] | None:
+        """Ask, by the teller; return None for what cannot be asked here."""
+        self._end_output()
+        if self.is_cancelling or request_id in self._withdrawn:
+            return None
+        proposal = _describe(tool, self._host.cwd)
+        ask = None
+        if (
+            proposal is not None
+            and options.allow_once is not None
+            and len(spell_invisible(proposal.action).encode()) <= MAX_QUESTION_BYTES
+        ):
+            with contextlib.suppress(LocalProtocolError):  # as for a secret
+                ask = self._confirm(proposal)
+        if proposal is None or ask is None:
+            self.session.write(PHRASES["code-editor-only"].format(_label(proposal)))
+            return None
+        self._note_ask(request_id, ask)
+        return proposal, ask
+
+    def _decide_beside(self, ident: str, question: Future[Any], claim: Callable[[], bool]) -> bool | None:
+        put = question.result()
+        if put is None:
+            return None
+        proposal, ask = put
+        answer = ask.wait()
+        is_granted = answer.granted and answer.outcome == "accepted"
+        # Silence here, or nobody who listens, is no answer: another place may still give one.
+        if not (is_granted or answer.outcome == "rejected") or not claim():
+            return None
+        if not is_granted:
+            self.refusals += 1
+            self._decisions[ident] = "refused"
+            return False
+        call = self.session.tool(
+            proposal.tool, risk=proposal.risk, irreversible=proposal.is_irreversible, ask=ask, summary=proposal.label
+        )
+        call.begin()
+        with self._lock:
+            self._calls[ident] = call
+            self._decisions[ident] = "granted"
+        return True
+
+    def settle(self, request_id: RequestId, ident: str, tool: Mapping[str, Any], *, is_allowed: bool) -> None:
+        """Somebody else has answered: the question here is withdrawn, and the answer is told."""
+        self._decisions[ident] = "elsewhere" if is_allowed else "refused"
+        self.withdraw(request_id)
+
+        def tell() -> None:
+            self._end_output()
+            if is_allowed:
+                self.session.write(PHRASES["code-editor-allowed"].format(_label(_describe(tool, self._host.cwd))))
+            else:
+                self.session.write(PHRASES["code-editor-refused"])
+
+        self._jobs.put(tell)
+
+    def note_form(self, ident: str) -> None:
+        """A tool only asks something, which somebody else answers."""
+        self._decisions[ident] = "harmless"
 
     # -- forms -----------------------------------------------------------------------------------
 
@@ -541,6 +646,29 @@ class Turn:
             ask.withdraw()
         return True
 
+    def end(self, reason: str) -> None:
+        """End the session as the turn ended: ``reason`` is the agent's own, or "error" or "gone"."""
+        self.finish(lambda session: self._end_session(session, reason))
+
+    def _end_session(self, session: Session, reason: str) -> None:
+        if self.has_failed:
+            session.fail(PHRASES["code-stop-fault"], category="permanent")
+        elif reason == "gone":
+            phrase = "code-stop-stuck" if self.is_cancelling else "code-stop-gone"
+            session.fail(PHRASES[phrase], category="transient")
+        elif self.is_cancelling:
+            session.cancel(by="producer" if self.unasked else "user")
+        elif reason == "end_turn":
+            session.complete()
+        elif reason == "cancelled":
+            text = PHRASES["code-refused"] if self.refusals else None
+            session.cancel(text and f"{text} {PHRASES['code-hint-again']}", by="producer")
+        elif reason == "error":
+            session.fail(PHRASES["code-stop-error"], category="transient")
+        else:
+            name = reason if reason in _FAILURES else "other"
+            session.fail(PHRASES[f"code-stop-{name}"], category="permanent", hint=PHRASES["code-hint-again"])
+
     def finish(self, end: Callable[[Session], None]) -> None:
         """Tell what is still to be told, then end the session by calling ``end``, and the teller with it."""
         with self._lock:
@@ -570,6 +698,10 @@ def _describe(tool: Mapping[str, Any], cwd: str) -> Proposal | None:
         return describe_call(tool, cwd)
     except LocalProtocolError:
         return None
+
+
+def _label(proposal: Proposal | None) -> str:
+    return "" if proposal is None else proposal.label
 
 
 def _read_text(content: Any) -> str:

@@ -2,7 +2,7 @@
 The command line: ``aaep`` and one subcommand for each module of this package.
 
 The ``main`` of a module is its click command, and the name of the module is
-the name of the subcommand. Modules that start with an underscore are not
+the name of the subcommand, with hyphens for underscores. Modules that start with an underscore are not
 subcommands. A module is imported only when its command is used: most of the
 time of a short command would go into importing all the others.
 """
@@ -22,6 +22,7 @@ __all__ = ["SUMMARIES", "main"]
 
 # The first sentence of each command's help, for the list of them.
 SUMMARIES: Final = {
+    "acp-proxy": "Stand between an editor and its coding agent, so that what it asks is asked by ear too.",
     "capture": "Record the agent at URL: every message in both directions, one JSON object on each line.",
     "code": "Work with a coding agent by ear: hear what it does, and decide what it may.",
     "conformance": "Judge a producer, a subscriber or a recording by the rules.",
@@ -55,7 +56,7 @@ class _CommandModules(CommandGroup):
         """Import and return a subcommand, or return None if there is none of this name."""
         if name not in SUMMARIES:
             return None
-        return cast(click.Command, import_module(f"{__name__}.{name}").main)
+        return cast(click.Command, import_module(f"{__name__}.{name.replace('-', '_')}").main)
 
     def format_commands(self, context: click.Context, formatter: click.HelpFormatter) -> None:
         """Write the list of subcommands, without importing them."""

@@ -1726,6 +1726,31 @@ code-last_words = Its last words were these.
 # When: after that.
 code-hint-again = Write to it again to go on.
 
+# When: a question was answered with yes in the editor.
+# $text (text): Running make.
+code-editor-allowed = Allowed in the editor. { $text }
+
+# When: a question was answered with no in the editor.
+code-editor-refused = Refused in the editor.
+
+# When: what was allowed in the editor has ended.
+# $text (text): Running make.
+code-editor-done = Finished: { $text }
+
+# When: what was allowed in the editor has failed.
+# $text (text): Running make.
+code-editor-failed = Failed: { $text }
+
+# When: a question is too long to be read out, or holds a secret.
+# $text (text): Changing a.py.
+code-editor-only = This can be answered in the editor only. { $text }
+
+# When: the end of what can be told.
+code-editor-fault = Something in this program failed. The agent goes on with the editor.
+
+# When: the end of a turn.
+code-editor-gone = The editor has ended.
+
 ## Braille
 
 # When: once for each language without a braille table.
