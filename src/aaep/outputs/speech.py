@@ -290,6 +290,9 @@ class SpeechOutput:
     # -- utterances ------------------------------------------------------------------------
 
     def _begin(self, speak: Speak) -> None:
+        if not self.settings.may_speak(speak):
+            self._report(Finished(speak.utterance_id))
+            return
         text = " ".join(sanitize(line) for line in speak.text.split("\n"))
         if speak.earcon in self.settings.earcons:
             text = f"{PHRASES[f'earcon.{speak.earcon}']} {text}"

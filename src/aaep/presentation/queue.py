@@ -46,6 +46,7 @@ class Speak(msgspec.Struct, frozen=True):
     utterance_id: int
     is_own: bool = False  # it was asked for by :meth:`Queue.say`, and is on the page already
     earcon: str = ""  # the name of its sound, for outputs that say or show a word for it
+    is_requested: bool = False  # the listener asked to hear it again
 
 
 class Stop(msgspec.Struct, frozen=True):
@@ -66,6 +67,8 @@ class _QueuedItem(msgspec.Struct, eq=False):
     is_detail: bool = False  # speak its detail
     is_critical: bool = False  # nothing interrupts it
     is_own: bool = False  # a line of the reader itself, or what it says again on request
+    is_requested: bool = False  # the listener asked to hear it again
+    earcon: str = ""  # the name of the sound of such a line
     position: int = -1  # in the history; where going back and forth goes on from
 
 
@@ -192,7 +195,9 @@ class Queue:
             default=None,
         )
 
-    def say(self, announcement: Announcement, now: float, *, urgent: bool = False) -> list[SpeechAction]:
+    def say(
+        self, announcement: Announcement, now: float, *, urgent: bool = False, earcon: str = ""
+    ) -> list[SpeechAction]:
         """
         Speak a line of the reader itself; the history does not change.
 
@@ -201,12 +206,12 @@ class Queue:
         """
         follows = self._in_flight is not None and self._in_flight.is_critical
         if not (urgent or follows):
-            self._waiting_items.append(_QueuedItem(announcement, is_own=True))
+            self._waiting_items.append(_QueuedItem(announcement, is_own=True, earcon=earcon))
             return self._speak_next(now)
         index = 0
         while index < len(self._critical_items) and self._critical_items[index].is_own:
             index += 1
-        self._critical_items.insert(index, _QueuedItem(announcement, is_critical=True, is_own=True))
+        self._critical_items.insert(index, _QueuedItem(announcement, is_critical=True, is_own=True, earcon=earcon))
         return self._interrupt() + self._speak_next(now)
 
     def say_now(self, announcement: Announcement, now: float) -> list[SpeechAction]:
@@ -441,7 +446,7 @@ class Queue:
         if self._last_announcement is None:
             return []
         actions = self._stop_current()
-        item = _QueuedItem(self._last_announcement, is_detail=is_detail, position=self._position)
+        item = _QueuedItem(self._last_announcement, is_detail=is_detail, position=self._position, is_requested=True)
         self._critical_items.appendleft(item)
         return actions + self._speak_next(now)
 
@@ -450,7 +455,7 @@ class Queue:
         if not 0 <= index < len(self.history):
             return []
         actions = self._stop_current()
-        self._critical_items.appendleft(_QueuedItem(self.history[index], position=position))
+        self._critical_items.appendleft(_QueuedItem(self.history[index], position=position, is_requested=True))
         return actions + self._speak_next(now)
 
     def _stop_current(self) -> list[SpeechAction]:
@@ -469,7 +474,7 @@ class Queue:
         prefix = item.prefix
         if item.is_own:
             text = f"{prefix} {announcement.text}" if prefix else announcement.text
-            return [Speak(text, announcement, self._utterance_id, is_own=True)]
+            return [Speak(text, announcement, self._utterance_id, is_own=True, earcon=item.earcon)]
         if announcement.asks:
             announcement, prefix = self._refresh_prompt(announcement, prefix, now)
         if item.is_detail:
@@ -480,7 +485,8 @@ class Queue:
         self._is_repeated = False
         self._position = item.position if item.position >= 0 else self._position
         text = item.text_override or announcement.text
-        return [Speak(f"{prefix} {text}" if prefix else text, announcement, self._utterance_id)]
+        text = f"{prefix} {text}" if prefix else text
+        return [Speak(text, announcement, self._utterance_id, is_requested=item.is_requested)]
 
     def _take_waiting(self) -> _QueuedItem:
         """Take the next item that waits, or of many updates in a row only the last, with how many there were."""

@@ -474,6 +474,12 @@ CATALOGUE: Final[Mapping[str, tuple[Phrase, ...]]] = {
             "at the beginning",
             ("settings.toml",),
         ),
+        Phrase(
+            "settings.allow",
+            "The rules of your settings cannot be read, so everything is asked. {0}",
+            "at the beginning, then why",
+            ("Rule 1 of allow has tool, which is unknown.",),
+        ),
     ),
     "At the terminal": (
         Phrase("attention", "Attention. {0}", "before what is urgent", ("Confirm. Delete a.txt.",)),
