@@ -34,6 +34,7 @@ __all__ = ["Queue", "Speak", "SpeechAction", "Stop"]
 COUNTDOWN_SHARES: Final = (0.5, 0.1)  # of a prompt's time, left when a countdown is said
 MIN_WARNING: Final = 20.0  # seconds left at the last countdown, where a prompt has that many
 MAX_BACKLOG: Final = 4  # updates in a row that are spoken one by one when speech has fallen behind
+MAX_WAITING: Final = 100  # announcements that wait to be spoken; of more, the older half stays in the history only
 MINUTE: Final = 60.0  # seconds
 MAX_PROMPT_NAME_LENGTH: Final = 120  # characters of the action or question that names a prompt
 
@@ -99,6 +100,7 @@ class Queue:
         self.history: deque[Announcement] = deque(maxlen=history_size)  # everything that was pushed, spoken or not
         self._critical_items: deque[_QueuedItem] = deque()
         self._waiting_items: deque[_QueuedItem] = deque()
+        self._skipped_count = 0  # of announcements that were not spoken because too many waited
         self._open_prompts: dict[str, _OpenPrompt] = {}
         self._in_flight: _QueuedItem | None = None
         self._last_announcement: Announcement | None = None
@@ -162,6 +164,7 @@ class Queue:
         queue.insert(next(prompt_indexes, len(queue)), item)
         if has_closed:
             self._enqueue_reminder(queue, now)
+        self._skip_backlog()
         return actions + self._interrupt() + self._speak_next(now)
 
     def utterance_finished(self, now: float, utterance_id: int | None = None) -> list[SpeechAction]:
@@ -493,13 +496,28 @@ class Queue:
         updates = 0
         while updates < len(self._waiting_items) and _is_update(self._waiting_items[updates]):
             updates += 1
-        if updates <= MAX_BACKLOG:
-            return self._waiting_items.popleft()
-        for _ in range(updates - 1):
+        for _ in range(updates - 1 if updates > MAX_BACKLOG else 0):
             self._waiting_items.popleft()
+            self._skipped_count += 1
         item = self._waiting_items.popleft()
-        item.prefix = PHRASES["backlog"].format(updates - 1)
+        if self._skipped_count:
+            item.prefix = PHRASES["backlog.one" if self._skipped_count == 1 else "backlog"].format(self._skipped_count)
+            self._skipped_count = 0
         return item
+
+    def _skip_backlog(self) -> None:
+        """
+        Speak only the newer half of what waits when that is too much, and say how many were skipped.
+
+        Agents that say more than can be heard would have the listener hear ever older news. Prompts and what
+        would interrupt are never skipped (C-68).
+        """
+        if len(self._waiting_items) <= MAX_WAITING:
+            return
+        items = [*self._waiting_items]
+        skipped = [item for item in items[: MAX_WAITING // 2] if _may_skip(item)]
+        self._skipped_count += len(skipped)
+        self._waiting_items = deque(item for item in items if item not in skipped)
 
     def _refresh_prompt(self, announcement: Announcement, prefix: str, now: float) -> tuple[Announcement, str]:
         """Return a prompt and its prefix as of now: with the time that is left, or without keys once it is closed."""
@@ -516,6 +534,12 @@ class Queue:
                 refreshed = msgspec.structs.replace(refreshed, text=text, replaces=announcement.replaces)
             announcement = refreshed or announcement
         return announcement, prefix
+
+
+def _may_skip(item: _QueuedItem) -> bool:
+    """Whether an item may stay unspoken where too many wait; it can be heard again."""
+    announcement = item.announcement
+    return item.position >= 0 and not (announcement.interrupts or announcement.prompt or item.text_override)
 
 
 def _is_update(item: _QueuedItem) -> bool:

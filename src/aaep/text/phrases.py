@@ -500,6 +500,7 @@ CATALOGUE: Final[Mapping[str, tuple[Phrase, ...]]] = {
         Phrase("nothing_said", "Nothing was said yet.", "something is to be repeated"),
         Phrase("nothing_before", "Nothing was said before that.", "going back has come to the beginning"),
         Phrase("nothing_after", "That was the last.", "going forward has come to the end"),
+        Phrase("backlog.one", "1 more update.", "the same of one"),
         Phrase("backlog", "{0} more updates.", "speech has fallen behind; then the last of them", ("5",)),
         Phrase("quiet.begin", "Do not disturb. Only questions and warnings are said.", "that was switched on"),
         Phrase("quiet.end.none", "Nothing happened meanwhile.", "it was switched off"),
