@@ -71,7 +71,8 @@ rate = 300
 sound = true
 ```
 
-The section `[[allow]]` is reserved for rules about what coding agents may do without a question.
+The section `[[allow]]` has rules about what coding agents may do without a question, see \
+[coding-agents.md](coding-agents.md#your-own-rules).
 
 ## All settings
 

@@ -147,6 +147,38 @@ def test_the_task_of_the_guide_is_heard_as_the_guide_shows_it(tmp_path: Path) ->
     assert judged.returncode == 0, judged.stdout
 
 
+def write_settings(folder: Path, environment: dict[str, str], text: str) -> None:
+    (folder / "settings.toml").write_text(text)
+    environment["AAEP_SETTINGS"] = str(folder / "settings.toml")
+
+
+def test_what_the_settings_allow_is_done_without_a_question(tmp_path: Path) -> None:
+    environment = install(tmp_path, [ask(), say("It is there.")])
+    write_settings(tmp_path, environment, '[[allow]]\ncommand = ["touch", "RAN"]\nagent = "goose"\n')
+    with lines(environment, tmp_path) as (typed, heard, process):
+        said = converse(typed, heard, [("Connected", "Do it."), ("Done.", "quit")])
+        assert process.wait(LONG) == 0
+    assert (tmp_path / "work" / "RAN").exists()
+    assert not any("Confirm." in line for line in said)
+
+
+@pytest.mark.parametrize(
+    ("text", "reason"),
+    [
+        ('[[allow]]\ncommand = ["touch", "RAN"]\n[[allow]]\ntool = "x"\n', "Rule 2 of allow has tool"),
+        ('[[allow]]\ncommand = ["touch", "RAN"]\nverbosity = loud\n', "line 3"),
+    ],
+)
+def test_with_a_mistake_in_the_rules_none_counts_and_it_is_told(text: str, reason: str, tmp_path: Path) -> None:
+    environment = install(tmp_path, [ask(), say("It is not there.")])
+    write_settings(tmp_path, environment, text)
+    with lines(environment, tmp_path) as (typed, heard, process):
+        said = converse(typed, heard, [("Connected", "Do it."), ("Confirm.", "reject"), ("Ended.", "quit")])
+        assert process.wait(LONG) == 0
+    assert not (tmp_path / "work" / "RAN").exists()
+    assert any("so everything is asked." in line and reason in line for line in said)
+
+
 def test_what_is_written_during_a_turn_is_sent_next_and_the_end_of_the_input_ends_it(tmp_path: Path) -> None:
     environment = install(tmp_path, [say("One. "), ask()], [say("Two.")])
     with lines(environment, tmp_path) as (typed, heard, process):

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from aaep.outputs.base import Finished
 from aaep.outputs.sounds import SoundPlayer, sound_path
 from aaep.outputs.speech import SpeechSettings
 from aaep.presentation.announce import announce_line
@@ -77,3 +78,33 @@ def test_a_listener_may_want_a_word_in_place_of_a_sound(quick: SpeechServer) -> 
             voice.output.present(Speak("One.", announce_line("One."), number, earcon=earcon))
             voice.reports.get(timeout=30)
         assert ">Error.</s>" in voice.spoken()[0] and "Finished" not in voice.spoken()[1]
+
+
+def test_what_is_not_to_be_spoken_ends_at_once_and_is_spoken_on_request(quick: SpeechServer) -> None:
+    with speaking(quick, SpeechSettings(unspoken=("done", "sent"))) as voice:
+        for number, speak in enumerate(
+            (
+                Speak("One.", announce_line("One."), 0, earcon="done"),
+                Speak("Two.", announce_line("Two."), 1, earcon="done", is_requested=True),
+                Speak("Three.", announce_line("Three."), 2, earcon="sent", is_own=True),
+            )
+        ):
+            voice.output.present(speak)
+            assert voice.reports.get(timeout=30) == Finished(number)
+        (spoken,) = voice.spoken()
+    assert "Two." in spoken
+
+
+def test_what_is_heard_again_was_requested_and_what_a_key_sent_has_its_sound() -> None:
+    voice = ScriptedOutput(paced=False)
+    with at_a_terminal(outputs=[voice]) as sitting:
+        sitting.hear("session.completed")
+        sitting.see("Done.")
+        sitting.press("s", "Done.")
+        sitting.prompt(light())
+        sitting.press("a", "Sending: accept.")
+        sitting.settle()
+        said = [voice.begun.get(timeout=30) for _ in range(voice.begun.qsize())]
+    done = [utterance for utterance in said if utterance.earcon == "done"]
+    assert [utterance.is_requested for utterance in done] == [False, True]
+    assert [utterance.text for utterance in said if utterance.earcon == "sent"] == ["Sending: accept."]

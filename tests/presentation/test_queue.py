@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from aaep.presentation.announce import Announcement, Preferences
-from aaep.presentation.queue import Queue, Speak, SpeechAction, Stop
+from aaep.presentation.queue import MAX_WAITING, Queue, Speak, SpeechAction, Stop
 from tests.presentation.test_announce import SUMMARIES, said
 
 
@@ -454,3 +454,17 @@ def test_speech_is_always_one_and_open_prompts_are_kept(steps: list[Announcement
         assert {one.prompt for one in queue.prompts} == open_
         assert len(queue.history) == pushed
         assert flight or not (queue._critical_items or queue._waiting_items)
+
+
+def test_where_too_many_wait_the_older_half_is_counted_and_no_prompt_is_skipped() -> None:
+    queue = Queue(max_interruptions_per_minute=0)
+    queue.push(tool("First."), 0)
+    flooding = said("tool.invoked", tool="t", summary_normal="Urgent.", urgency="critical")
+    queue.push(flooding, 0)  # which waits, because it may not interrupt
+    for number in range(MAX_WAITING):
+        queue.push(said("session.completed", summary_normal=f"{number}.", session_id=f"sess_{number}"), 0)
+    assert len(queue.history) == MAX_WAITING + 2
+    told = rest(queue)
+    assert "Urgent." in told[0] or "Urgent." in told[1]
+    assert any(text.startswith(f"{MAX_WAITING // 2 - 2} more updates.") for text in told)
+    assert len(told) < MAX_WAITING

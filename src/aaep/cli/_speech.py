@@ -3,72 +3,81 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable
-from typing import Any, get_args
+from collections.abc import Callable, Mapping
+from typing import Any, Final, get_args
 
 import click
 
-from ..outputs.speech import MAX_RATE, MIN_RATE
-from ..outputs.speech_settings import Punctuation, SpeechSettings
 from ..presentation.earcons import EARCONS
+from ..settings.fields import FIELDS, Field
 from ._command import IntegerRange
 
-__all__ = ["speech_options"]
+__all__ = ["SpeechOptions", "speech_options"]
 
-_DEFAULTS = SpeechSettings()
+SpeechOptions = Mapping[str, Any]  # values by the key of their setting, None where no option was given
+
+_RATE: Final = FIELDS["speech.rate"]
+_VOLUME: Final = FIELDS["speech.volume"]
+_PUNCTUATION: Final = FIELDS["speech.punctuation"]
 
 
 def speech_options(command: Callable[..., Any]) -> Callable[..., Any]:
-    """Add the options of speech to a command, which gets ``speech``, None for no speech, and ``sounds``."""
+    """Add the options of speech to a command, which gets ``speech``, for the settings, and ``sounds``."""
 
-    @click.option("--speak", is_flag=True, help="Speak everything too, with Speech Dispatcher or your screen reader.")
+    @click.option(
+        "--speak/--no-speak",
+        default=None,
+        help="Speak everything too, with Speech Dispatcher or your screen reader. Default: as in your settings.",
+    )
     @click.option(
         "--speech-rate",
-        type=IntegerRange(MIN_RATE, MAX_RATE),
+        type=IntegerRange(*_find_range(_RATE)),
         metavar="N",
-        default=_DEFAULTS.rate,
-        help=f"With --speak: words a minute. Default: {_DEFAULTS.rate}.",
+        help=f"When speaking: words a minute. Default: {_RATE.default}.",
     )
     @click.option(
         "--punctuation",
-        type=click.Choice(get_args(Punctuation)),
-        default=_DEFAULTS.punctuation,
-        help=f"With --speak: which signs are spoken by name. Default: {_DEFAULTS.punctuation}.",
+        type=click.Choice(get_args(_PUNCTUATION.plain_kind)),
+        help=f"When speaking: which signs are spoken by name. Default: {_PUNCTUATION.default}.",
     )
-    @click.option("--voice", metavar="NAME", default="", help="With --speak: a voice of Speech Dispatcher.")
+    @click.option("--voice", metavar="NAME", help="When speaking: a voice of Speech Dispatcher.")
     @click.option(
         "--volume",
-        type=IntegerRange(-100, 100),
+        type=IntegerRange(*_find_range(_VOLUME)),
         metavar="N",
-        default=_DEFAULTS.volume,
-        help=f"With --speak: -100 to 100. Default: {_DEFAULTS.volume}.",
+        help=f"When speaking: percent. Default: {_VOLUME.default}.",
     )
     @click.option(
         "--sound",
         "sounds",
         type=click.Choice([*EARCONS, "all"]),
         multiple=True,
-        help="Play a short sound for this. May be repeated.",
+        help="Play a short sound for this. May be repeated. Default: as in your settings.",
     )
     @functools.wraps(command)
     def wrapped(
         *args: Any,
-        speak: bool,
-        speech_rate: int,
-        punctuation: Punctuation,
-        voice: str,
-        volume: int,
+        speak: bool | None,
+        speech_rate: int | None,
+        punctuation: str | None,
+        voice: str | None,
+        volume: int | None,
         sounds: tuple[str, ...],
         **options: Any,
     ) -> Any:
-        settings = SpeechSettings(
-            rate=speech_rate,
-            volume=volume,
-            punctuation=punctuation,
-            voice=voice,
-            languages=(*options.get("languages", ()), "en"),
-        )
+        speech: SpeechOptions = {
+            "speech.on": speak,
+            "speech.rate": speech_rate,
+            "speech.punctuation": punctuation,
+            "speech.voice": voice,
+            "speech.volume": volume,
+        }
         wanted = EARCONS if "all" in sounds else tuple(earcon for earcon in EARCONS if earcon in sounds)
-        return command(*args, speech=settings if speak else None, sounds=wanted, **options)
+        return command(*args, speech=speech, sounds=wanted, **options)
 
     return wrapped
+
+
+def _find_range(field: Field) -> tuple[int, int]:
+    """Return the lowest and the highest value of a setting that is a whole number."""
+    return int(field.bounds.ge or 0), int(field.bounds.le or 0)

@@ -7,7 +7,8 @@ import shlex
 import sys
 import tempfile
 import threading
-from collections.abc import Callable, Iterator
+import tomllib
+from collections.abc import Callable, Collection, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from queue import SimpleQueue
@@ -18,6 +19,7 @@ import click
 from ..adapters.acp import CodingAgent, TurnResult
 from ..adapters.acp_agents import AGENTS, KnownAgent, custom_agent, find_agent
 from ..adapters.acp_messages import AgentGone, CodingAgentError
+from ..adapters.acp_rules import AllowRule, read_rules
 from ..errors import AaepError
 from ..outputs.printer import LinePrinter
 from ..outputs.stdin import InputSource, NoInput, detect_input
@@ -27,9 +29,11 @@ from ..producer.producer import Producer
 from ..protocol.attend_extension import ATTEND
 from ..protocol.fields import Verbosity
 from ..protocol.messages import Capabilities
+from ..settings.file import load_settings_file
 from ..subscriber.subscriber import Subscriber
 from ..testing import Listener
 from ..text.phrases import PHRASES
+from ..text.sanitize import sanitize
 from ..transports.base import UnprotectedAddress
 from ..version import __version__
 from ._command import AaepCommand, CannotRun, to_printable
@@ -128,7 +132,8 @@ def main(
             for address in producer.addresses[1:]:
                 click.echo(f"Other readers can join: aaep listen {address}")
             source = detect_input(sys.stdin)
-            desk = _Desk(producer, own_address, source, cast(Verbosity, verbosity), recording.save)
+            rules, problems = _load_rules()
+            desk = _Desk(producer, own_address, source, cast(Verbosity, verbosity), recording.save, problems)
             coding_agent = CodingAgent(
                 producer,
                 known,
@@ -136,6 +141,7 @@ def main(
                 arguments=arguments,
                 mode=mode,
                 allow_unasked=allow_unasked,
+                rules=rules,
                 on_notice=desk.terminal.print_soon,
             )
             try:
@@ -149,6 +155,17 @@ def main(
         raise CannotRun(" ".join([str(error), *error.stderr[-_MAX_LAST_WORDS:]])) from error
     except AaepError as error:
         raise CannotRun(str(error)) from error
+
+
+def _load_rules() -> tuple[tuple[AllowRule, ...], list[str]]:
+    """Return the rules of the person's settings, and in sentences why these do not count: then everything is asked."""
+    found = load_settings_file()
+    if found.problem:
+        return (), [found.problem]
+    try:
+        return read_rules(tomllib.loads(found.text)), []
+    except ValueError as error:  # that of TOML is one
+        return (), [PHRASES["settings-allow"].format(sanitize(str(error)))]
 
 
 def _choose_agent(name: str | None, command: str | None) -> KnownAgent:
@@ -225,6 +242,7 @@ class _Desk:
         source: InputSource,
         verbosity: Verbosity,
         on_turn_end: Callable[[], None],
+        notices: Collection[str],
     ) -> None:
         self._requests: SimpleQueue[str | None] = SimpleQueue()
         self._source = source
@@ -243,6 +261,7 @@ class _Desk:
             LinePrinter(sys.stdout),
             preferences=Preferences(verbosity=verbosity),
             replies=replies,
+            notices=notices,
         )
         self.terminal.enable_writing(
             self._take_request,

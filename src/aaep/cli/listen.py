@@ -16,13 +16,12 @@ import msgspec
 from ..errors import AaepError
 from ..outputs.braille import BrailleOutput
 from ..outputs.discovery import Discovery
-from ..outputs.preferences import build_preferences, list_sounds
+from ..outputs.preferences import build_preferences, build_speech_settings, list_sounds
 from ..outputs.printer import LinePrinter
 from ..outputs.readers import Readers
 from ..outputs.sender import Reader
 from ..outputs.sounds import SoundPlayer
 from ..outputs.speech import open_speech
-from ..outputs.speech_settings import SpeechSettings
 from ..outputs.stdin import NoInput, detect_input
 from ..outputs.terminal import Terminal
 from ..presentation.announce import Announcement
@@ -47,7 +46,7 @@ from ._options import (
     build_all_connect_options,
     silence_logging,
 )
-from ._speech import speech_options
+from ._speech import SpeechOptions, speech_options
 
 __all__ = ["main"]
 
@@ -122,7 +121,7 @@ def main(
     states: bool | None,
     signs: bool | None,
     bells: tuple[Earcon, ...],
-    speech: SpeechSettings | None,
+    speech: SpeechOptions,
     sounds: tuple[Earcon, ...],
     braille: BrailleOutput | None,
     name: str | None,
@@ -152,7 +151,7 @@ def main(
         raise CannotRun("Standard output is for events or for announcements. Give --json or --announcements.")
     given = find_languages(languages, {})
     options = {"verbosity": verbosity, "languages": given or None, "limits.events": rate, "replies": replies}
-    options |= {"name": name, "states": states, "signs": signs}
+    options |= {"name": name, "states": states, "signs": signs, **speech}
     resolved = load_settings({key: value for key, value in options.items() if value is not None})
     settings = resolved.settings
     typed = detect_input(sys.stdin, single_keys=settings.keys == "single")
@@ -205,6 +204,7 @@ def main(
 
     silence_logging()
 
+    sounds = sounds or list_sounds(settings)
     player = SoundPlayer(sounds)
     try:
         for url in urls:
@@ -217,13 +217,20 @@ def main(
             replies=can_reply,
             session_id=session,
             once=once,
-            earcons=bells or list_sounds(settings),
+            earcons=bells or (() if player.is_available else sounds),
             notices=resolved.problems,
             do_not_disturb=settings.do_not_disturb,
             max_interruptions_per_minute=settings.limits.interruptions,
             time_extension=settings.time.extension,
             on_earcon=player.play,
-            outputs=[*([] if speech is None else [open_speech(speech)]), *([] if braille is None else [braille])],
+            outputs=[
+                *(
+                    [open_speech(build_speech_settings(msgspec.structs.replace(settings, languages=wanted)))]
+                    if settings.speech.on
+                    else []
+                ),
+                *([] if braille is None else [braille]),
+            ],
             on_event=_print_event if as_json else None,
             on_announcement=_print_announcement if announcements else None,
         ).run()

@@ -5,8 +5,9 @@ from __future__ import annotations
 from ..presentation.earcons import EARCONS, Earcon
 from ..presentation.preferences import Preferences
 from ..settings.fields import KindSettings, Settings
+from .speech_settings import SpeechSettings
 
-__all__ = ["build_preferences", "find_kind_settings", "list_sounds"]
+__all__ = ["build_preferences", "build_speech_settings", "find_kind_settings", "list_sounds"]
 
 
 def build_preferences(settings: Settings) -> Preferences:
@@ -19,6 +20,18 @@ def build_preferences(settings: Settings) -> Preferences:
         states=settings.states,
         progress_interval=settings.limits.progress_seconds,
         progress_step=settings.limits.progress_percent,
+    )
+
+
+def build_speech_settings(settings: Settings) -> SpeechSettings:
+    """Return how a voice speaks."""
+    return SpeechSettings(
+        rate=settings.speech.rate,
+        volume=2 * settings.speech.volume - 100,  # percent, for a voice that counts from -100
+        punctuation=settings.speech.punctuation,
+        voice=settings.speech.voice,
+        unspoken=tuple(earcon for earcon in EARCONS if not find_kind_settings(settings, earcon).speech),
+        languages=(*settings.languages, "en"),
     )
 
 

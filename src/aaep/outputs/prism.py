@@ -50,6 +50,9 @@ class PrismOutput:
     def present(self, utterance: Speak) -> None:
         """Begin to speak an utterance, and return at once."""
         self._cancel_timer()
+        if not self.settings.may_speak(utterance):
+            self._report(Finished(utterance.utterance_id))
+            return
         self._backend.speak(utterance.text.replace("\0", " ") or " ", utterance.announcement.interrupts)
         seconds = estimate_seconds(utterance.text, self.settings.rate)
         self._timer = threading.Timer(seconds, self._report, (Finished(utterance.utterance_id),))

@@ -294,6 +294,9 @@ class SpeechOutput:
     # -- utterances ------------------------------------------------------------------------
 
     def _begin(self, speak: Speak) -> None:
+        if not self.settings.may_speak(speak):
+            self._report(Finished(speak.utterance_id))
+            return
         text = " ".join(sanitize(line) for line in speak.text.split("\n"))
         if speak.earcon in self.settings.earcons:
             text = f"{self._phrases[f'earcon-{speak.earcon}']} {text}"

@@ -7,6 +7,7 @@ from typing import Literal
 import msgspec
 
 from ..presentation.earcons import Earcon
+from ..presentation.queue import Speak
 
 __all__ = ["Punctuation", "SpeechSettings"]
 
@@ -23,4 +24,9 @@ class SpeechSettings(msgspec.Struct, frozen=True, kw_only=True):
     spelling: bool = False  # letter by letter
     voice: str = ""  # a name from the server's list; empty for its own choice
     earcons: tuple[Earcon, ...] = ()  # of which a word is said before what they are about
+    unspoken: tuple[Earcon, ...] = ()  # of which the announcements are spoken only on request
     languages: tuple[str, ...] = ("en",)  # spoken where there is no voice for a text, the first that has one
+
+    def may_speak(self, utterance: Speak) -> bool:
+        """Whether an utterance is to be spoken, and not only shown elsewhere."""
+        return utterance.is_requested or utterance.earcon not in self.unspoken

@@ -149,7 +149,8 @@ class Terminal:
         self._exit_status: int | None = None
         self._final_status: int | None = None  # with which to exit once everything was spoken
         self._spoken_prompt: Announcement | None = None  # shown by the utterance that is being presented
-        self._unsaid_lines: list[tuple[str, bool]] = []  # printed and not spoken yet, and whether a key was the reason
+        # Printed and not spoken yet, with whether a key was the reason, and the sound.
+        self._unsaid_lines: list[tuple[str, bool, str]] = []
         self._is_answering_key = False
         self._last_command: Command | Literal[""] = ""
         self._discards_lines = False  # lines that came with the one in hand are about to be dropped
@@ -312,7 +313,7 @@ class Terminal:
 
     def _speak_goodbye(self) -> None:
         """Speak the last lines in place of whatever is being spoken, without waiting long for their end."""
-        text = " ".join(line for line, _ in self._unsaid_lines)
+        text = " ".join(line for line, _, _ in self._unsaid_lines)
         self._unsaid_lines = []
         if not (text and self._pacer.outputs):
             return
@@ -656,19 +657,19 @@ class Terminal:
             self._perform_intents(self.interpreter.prompt_heard(prompt, now))
         self._perform_actions(self._queue.utterance_finished(now, utterance.utterance_id), now)
 
-    def _print_line(self, text: str) -> None:
+    def _print_line(self, text: str, earcon: Earcon | Literal[""] = "") -> None:
         """Print a line of the reader itself, and have it spoken."""
         self._printer.print_line(text)
         if self._pacer.outputs:
-            self._unsaid_lines.append((text, self._is_answering_key))
+            self._unsaid_lines.append((text, self._is_answering_key, earcon))
 
     def _say_lines(self) -> None:
         """Speak the lines that were printed meanwhile."""
         lines = self._unsaid_lines
         self._unsaid_lines = []
         now = self._clock()
-        for text, is_answer in lines:
-            self._perform_actions(self._queue.say(announce_line(text), now, urgent=is_answer), now)
+        for text, is_answer, earcon in lines:
+            self._perform_actions(self._queue.say(announce_line(text), now, urgent=is_answer, earcon=earcon), now)
 
     @contextlib.contextmanager
     def _answering_key(self) -> Iterator[None]:
@@ -836,7 +837,7 @@ class Terminal:
         self._ring("sent")
         if isinstance(intent, RequestTime):
             duration = self._phrases.format_time_left(intent.seconds)
-            self._print_line(f"{self._phrases.format('asking_time', duration=duration)}{reference}")
+            self._print_line(f"{self._phrases.format('asking_time', duration=duration)}{reference}", "sent")
             self._send(
                 lambda reader: choose_reader(reader, event).renegotiate(minimum_timeout=intent.seconds),
                 prompt,
@@ -844,15 +845,15 @@ class Terminal:
             )
         elif isinstance(intent, Accept):
             self._presenter.note_answer(prompt.prompt, "accepted")
-            self._print_line(f"{self._phrases['sending-accept']}{reference}")
+            self._print_line(f"{self._phrases['sending-accept']}{reference}", "sent")
             self._send(lambda reader: reader.accept(event), prompt)
         elif isinstance(intent, Reject):
             self._presenter.note_answer(prompt.prompt, "rejected")
-            self._print_line(f"{self._phrases['sending-reject']}{reference}")
+            self._print_line(f"{self._phrases['sending-reject']}{reference}", "sent")
             self._send(lambda reader: reader.reject(event), prompt)
         else:
             self._presenter.note_answer(prompt.prompt, "answered")
-            self._print_line(self._phrases.format("sending", answer=intent.display_text))
+            self._print_line(self._phrases.format("sending", answer=intent.display_text), "sent")
             if reference:  # on a line of its own, or it could be mistaken for a part of the answer
                 self._print_line(reference)
             self._send(lambda reader: reader.answer(event, intent.response), prompt)

@@ -34,6 +34,7 @@ __all__ = ["Queue", "Speak", "SpeechAction", "Stop"]
 COUNTDOWN_SHARES: Final = (0.5, 0.1)  # of a prompt's time, left when a countdown is said
 MIN_WARNING: Final = 20.0  # seconds left at the last countdown, where a prompt has that many
 MAX_BACKLOG: Final = 4  # updates in a row that are spoken one by one when speech has fallen behind
+MAX_WAITING: Final = 100  # announcements that wait to be spoken; of more, the older half stays in the history only
 MINUTE: Final = 60.0  # seconds
 MAX_PROMPT_NAME_LENGTH: Final = 120  # characters of the action or question that names a prompt
 
@@ -47,6 +48,7 @@ class Speak(msgspec.Struct, frozen=True):
     is_own: bool = False  # it was asked for by :meth:`Queue.say`, and is on the page already
     earcon: str = ""  # the name of its sound, for outputs that say or show a word for it
     is_answer: bool = False  # to a key of the listener, who waits for it
+    is_requested: bool = False  # the listener asked to hear it again
 
 
 class Stop(msgspec.Struct, frozen=True):
@@ -68,6 +70,8 @@ class _QueuedItem(msgspec.Struct, eq=False):
     is_critical: bool = False  # nothing interrupts it
     is_own: bool = False  # a line of the reader itself, or what it says again on request
     is_answer: bool = False  # to a key of the listener
+    is_requested: bool = False  # the listener asked to hear it again
+    earcon: str = ""  # the name of the sound of such a line
     position: int = -1  # in the history; where going back and forth goes on from
 
 
@@ -98,6 +102,7 @@ class Queue:
         self.history: deque[Announcement] = deque(maxlen=history_size)  # everything that was pushed, spoken or not
         self._critical_items: deque[_QueuedItem] = deque()
         self._waiting_items: deque[_QueuedItem] = deque()
+        self._skipped_count = 0  # of announcements that were not spoken because too many waited
         self._open_prompts: dict[str, _OpenPrompt] = {}
         self._in_flight: _QueuedItem | None = None
         self._last_announcement: Announcement | None = None
@@ -161,6 +166,7 @@ class Queue:
         queue.insert(next(prompt_indexes, len(queue)), item)
         if has_closed:
             self._enqueue_reminder(queue, now)
+        self._skip_backlog()
         return actions + self._interrupt() + self._speak_next(now)
 
     def utterance_finished(self, now: float, utterance_id: int | None = None) -> list[SpeechAction]:
@@ -196,7 +202,9 @@ class Queue:
             default=None,
         )
 
-    def say(self, announcement: Announcement, now: float, *, urgent: bool = False) -> list[SpeechAction]:
+    def say(
+        self, announcement: Announcement, now: float, *, urgent: bool = False, earcon: str = ""
+    ) -> list[SpeechAction]:
         """
         Speak a line of the reader itself; the history does not change.
 
@@ -205,12 +213,14 @@ class Queue:
         """
         follows = self._in_flight is not None and self._in_flight.is_critical
         if not (urgent or follows):
-            self._waiting_items.append(_QueuedItem(announcement, is_own=True))
+            self._waiting_items.append(_QueuedItem(announcement, is_own=True, earcon=earcon))
             return self._speak_next(now)
         index = 0
         while index < len(self._critical_items) and self._critical_items[index].is_own:
             index += 1
-        self._critical_items.insert(index, _QueuedItem(announcement, is_critical=True, is_own=True, is_answer=urgent))
+        self._critical_items.insert(
+            index, _QueuedItem(announcement, is_critical=True, is_own=True, is_answer=urgent, earcon=earcon)
+        )
         return self._interrupt() + self._speak_next(now)
 
     def say_now(self, announcement: Announcement, now: float) -> list[SpeechAction]:
@@ -446,7 +456,7 @@ class Queue:
         if self._last_announcement is None:
             return []
         actions = self._stop_current()
-        item = _QueuedItem(self._last_announcement, is_detail=is_detail, position=self._position)
+        item = _QueuedItem(self._last_announcement, is_detail=is_detail, position=self._position, is_requested=True)
         self._critical_items.appendleft(item)
         return actions + self._speak_next(now)
 
@@ -455,7 +465,7 @@ class Queue:
         if not 0 <= index < len(self.history):
             return []
         actions = self._stop_current()
-        self._critical_items.appendleft(_QueuedItem(self.history[index], position=position))
+        self._critical_items.appendleft(_QueuedItem(self.history[index], position=position, is_requested=True))
         return actions + self._speak_next(now)
 
     def _stop_current(self) -> list[SpeechAction]:
@@ -474,7 +484,16 @@ class Queue:
         prefix = item.prefix
         if item.is_own:
             text = f"{prefix} {announcement.text}" if prefix else announcement.text
-            return [Speak(text, announcement, self._utterance_id, is_own=True, is_answer=item.is_answer)]
+            return [
+                Speak(
+                    text,
+                    announcement,
+                    self._utterance_id,
+                    is_own=True,
+                    is_answer=item.is_answer,
+                    earcon=item.earcon,
+                )
+            ]
         if announcement.asks:
             announcement, prefix = self._refresh_prompt(announcement, prefix, now)
         if item.is_detail:
@@ -485,20 +504,36 @@ class Queue:
         self._is_repeated = False
         self._position = item.position if item.position >= 0 else self._position
         text = item.text_override or announcement.text
-        return [Speak(f"{prefix} {text}" if prefix else text, announcement, self._utterance_id)]
+        text = f"{prefix} {text}" if prefix else text
+        return [Speak(text, announcement, self._utterance_id, is_requested=item.is_requested)]
 
     def _take_waiting(self) -> _QueuedItem:
         """Take the next item that waits, or of many updates in a row only the last, with how many there were."""
         updates = 0
         while updates < len(self._waiting_items) and _is_update(self._waiting_items[updates]):
             updates += 1
-        if updates <= MAX_BACKLOG:
-            return self._waiting_items.popleft()
-        for _ in range(updates - 1):
+        for _ in range(updates - 1 if updates > MAX_BACKLOG else 0):
             self._waiting_items.popleft()
+            self._skipped_count += 1
         item = self._waiting_items.popleft()
-        item.prefix = self.preferences.phrases.format("backlog", count=updates - 1)
+        if self._skipped_count:
+            item.prefix = self.preferences.phrases.format("backlog", count=self._skipped_count)
+            self._skipped_count = 0
         return item
+
+    def _skip_backlog(self) -> None:
+        """
+        Speak only the newer half of what waits when that is too much, and say how many were skipped.
+
+        Agents that say more than can be heard would have the listener hear ever older news. Prompts and what
+        would interrupt are never skipped (C-68).
+        """
+        if len(self._waiting_items) <= MAX_WAITING:
+            return
+        items = [*self._waiting_items]
+        skipped = [item for item in items[: MAX_WAITING // 2] if _may_skip(item)]
+        self._skipped_count += len(skipped)
+        self._waiting_items = deque(item for item in items if item not in skipped)
 
     def _refresh_prompt(self, announcement: Announcement, prefix: str, now: float) -> tuple[Announcement, str]:
         """Return a prompt and its prefix as of now: with the time that is left, or without keys once it is closed."""
@@ -517,6 +552,12 @@ class Queue:
                 refreshed = msgspec.structs.replace(refreshed, text=text, replaces=announcement.replaces)
             announcement = refreshed or announcement
         return announcement, prefix
+
+
+def _may_skip(item: _QueuedItem) -> bool:
+    """Whether an item may stay unspoken where too many wait; it can be heard again."""
+    announcement = item.announcement
+    return item.position >= 0 and not (announcement.interrupts or announcement.prompt or item.text_override)
 
 
 def _is_update(item: _QueuedItem) -> bool:

@@ -15,7 +15,7 @@ from ..runtime.files import create_private_folder, open_regular_file, user_confi
 from ..text.phrases import ENGLISH
 from .toml_text import remove_entry, set_entry
 
-__all__ = ["FileText", "change_setting", "find_settings_file", "read_settings_file"]
+__all__ = ["FileText", "change_setting", "find_settings_file", "load_settings_file", "read_settings_file"]
 
 MAX_FILE_BYTES: Final = 1_048_576
 _BEGINNING: Final = "# Settings of aaep. The command aaep settings lists all that there are.\n\n"
@@ -57,6 +57,12 @@ def read_settings_file(path: Path, *, is_named: bool = False) -> FileText:
         line = data.count(b"\n", 0, error.start) + 1
         reason = ENGLISH.format("settings-encoding", line=line)
         return FileText(path, problem=ENGLISH.format("settings-unreadable", reason=reason))
+
+
+def load_settings_file(environment: Mapping[str, str] | None = None) -> FileText:
+    """Return the text of this user's settings file."""
+    environment = os.environ if environment is None else environment
+    return read_settings_file(find_settings_file(environment), is_named=bool(environment.get("AAEP_SETTINGS")))
 
 
 def change_setting(path: Path, key: str, value: Any | None) -> None:

@@ -24,7 +24,7 @@ from .fields import (
     find_field,
     parse_value,
 )
-from .file import find_settings_file, read_settings_file
+from .file import load_settings_file
 from .toml_text import parse_entries
 
 __all__ = ["Resolved", "Source", "load_settings", "resolve_settings"]
@@ -55,7 +55,7 @@ class Resolved(msgspec.Struct, frozen=True):
 def load_settings(options: Mapping[str, Any] | None = None, environment: Mapping[str, str] | None = None) -> Resolved:
     """Return the settings that count: these options, by key, before the environment and the file of this user."""
     environment = os.environ if environment is None else environment
-    found = read_settings_file(find_settings_file(environment), is_named=bool(environment.get("AAEP_SETTINGS")))
+    found = load_settings_file(environment)
     resolved = resolve_settings(found.text, environment, options or {})
     if not found.problem:
         return resolved

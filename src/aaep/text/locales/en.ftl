@@ -1456,6 +1456,10 @@ settings-unsafe = Other users can change { $file }, so defaults count. Run chmod
 # $file (text): settings.toml
 settings-stranger = { $file } belongs to another user, so defaults count.
 
+# When: at the beginning, then why.
+# $reason (text): Rule 1 of allow has tool, which is unknown.
+settings-allow = The rules of your settings cannot be read, so everything is asked. { $reason }
+
 ## Words for sounds
 
 # When: in place of a sound, where a listener wants a word.
