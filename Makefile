@@ -9,10 +9,11 @@ FLOOR_TESTS := tests/threats tests/transports/test_http.py tests/transports/test
 export NO_COLOR := 1
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test test-floors peers lint bench fuzz schemas lock build clean
+.PHONY: help setup demo demo-speech test test-floors peers lint bench fuzz schemas lock build clean
 
 help:
 	@echo "make demo     listen to an agent at work, and decide when it asks"
+	@echo "make demo-speech  write demo.wav, what a listener of the demo hears; needs espeak-ng"
 	@echo "make test     run all tests on all cores, and list the slowest twenty; then test-floors"
 	@echo "make test-floors  run the threat tests with the lowest versions that pyproject.toml allows"
 	@echo "make peers    judge all our peers, right and broken, and print the table of verdicts; takes some five minutes"
@@ -29,6 +30,9 @@ setup:
 
 demo: setup
 	@$(BIN)/aaep demo
+
+demo-speech: setup
+	@$(BIN)/python scripts/demo_speech.py demo.wav
 
 # Twice as many workers as cores: much of a test is waiting for another process.
 PARALLEL = -n $$($(BIN)/python -c 'import os; print(2 * os.cpu_count())') --dist worksteal
@@ -82,5 +86,5 @@ build: setup
 	$(BIN)/python -m build
 
 clean:
-	rm -rf .venv .venv-floors .venv.log dist build .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	rm -rf .venv .venv-floors .venv.log demo.wav dist build .pytest_cache .mypy_cache .ruff_cache .hypothesis
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
