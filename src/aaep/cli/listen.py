@@ -125,10 +125,10 @@ def main(
     """Listen to the agents at each URL: whole sentences, one on each line, and keys to answer their prompts.
 
     Keys: a accept, r refuse, m more, s say it again, o next open prompt, b back, f forward, d do not disturb,
-    v verbosity, t more time, q quit, ? help. With --speak also: Space silence, p pause, full stop faster, comma slower.
-    Accepting takes a second key if it is risky or cannot be undone, and while several prompts are open. If standard
-    input is not a terminal, commands are read from it, one on each line: accept, reject, next, the number of a choice,
-    an answer.
+    v verbosity, t more time, q quit, ? help. With --speak also: Space silence, p pause, k skip to now, full stop
+    faster, comma slower. Accepting takes a second key if it is risky or cannot be undone, and while several prompts
+    are open. If standard input is not a terminal, commands are read from it, one on each line: accept, reject, next,
+    the number of a choice, an answer.
 
     A new prompt waits while you answer another one. Quitting asks what is to become of open prompts.
 
@@ -213,6 +213,8 @@ def main(
             time_extension=settings.time.extension,
             on_earcon=player.play,
             outputs=[] if speech is None else [open_speech(speech)],
+            terms=terms,
+            may_say_less=settings.limits.say_less,
             on_event=_print_event if as_json else None,
             on_announcement=_print_announcement if announcements else None,
         ).run()

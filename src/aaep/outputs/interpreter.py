@@ -77,7 +77,7 @@ _KEY_BINDINGS: Final[Mapping[str, str]] = {
     "verbosity": "v",
     "help": "?",
 }
-_SPEECH_KEYS: Final[Mapping[str, str]] = {"silence": " ", "pause": "p", "faster": ".", "slower": ","}
+_SPEECH_KEYS: Final[Mapping[str, str]] = {"silence": " ", "pause": "p", "skip": "k", "faster": ".", "slower": ","}
 _ACTIONS_BY_WORD: Final[Mapping[str, str]] = {
     "accept": "accept",
     "reject": "reject",
@@ -107,6 +107,7 @@ _COMMANDS_BY_ACTION: Final[Mapping[str, Command]] = {
     "help": "help",
     "silence": "silence",
     "pause": "pause",
+    "skip": "skip",
     "faster": "faster",
     "slower": "slower",
 }
