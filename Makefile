@@ -9,10 +9,11 @@ FLOOR_TESTS := tests/threats tests/transports/test_http.py tests/transports/test
 export NO_COLOR := 1
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test test-floors test-coding-agents test-proprietary-agents peers lint bench fuzz schemas lock build clean
+.PHONY: help setup demo demo-speech test test-floors test-coding-agents test-proprietary-agents peers lint bench fuzz schemas lock build clean
 
 help:
 	@echo "make demo     listen to an agent at work, and decide when it asks"
+	@echo "make demo-speech  write demo.wav, what a listener of the demo hears; needs espeak-ng"
 	@echo "make test     run all tests on all cores, and list the slowest twenty; then test-floors and test-coding-agents"
 	@echo "make test-floors  run the threat tests with the lowest versions that pyproject.toml allows"
 	@echo "make test-coding-agents  install goose, Codex, opencode and Gemini CLI with npm, and drive them with a scripted model"
@@ -31,6 +32,9 @@ setup:
 
 demo: setup
 	@$(BIN)/aaep demo
+
+demo-speech: setup
+	@$(BIN)/python scripts/demo_speech.py demo.wav
 
 # Twice as many workers as cores: much of a test is waiting for another process.
 PARALLEL = -n $$($(BIN)/python -c 'import os; print(2 * os.cpu_count())') --dist worksteal
@@ -91,5 +95,5 @@ build: setup
 	$(BIN)/python -m build
 
 clean:
-	rm -rf .venv .venv-floors .venv.log dist build .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	rm -rf .venv .venv-floors .venv.log demo.wav dist build .pytest_cache .mypy_cache .ruff_cache .hypothesis
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +

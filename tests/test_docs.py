@@ -30,8 +30,10 @@ import aaep
 import aaep.testing
 from aaep.cli import main as command_line
 from aaep.outputs.interpreter import MIN_READING_TIME
+from aaep.text.phrases import PHRASES
 from tests.adapters.hooking import claude, daemon, machine, permission
 from tests.braille import virtual_display
+from tests.speech import speech_server
 
 ROOT = Path(__file__).parent.parent
 PAGES = ("README.md", *sorted(f"docs/{path.name}" for path in (ROOT / "docs").glob("*.md")))
@@ -53,6 +55,7 @@ TASK_PAGES = tuple(
         "traces",
         "coding-agents",
         "coding-agent-hooks",
+        "listen-by-ear",
     )
 )
 ALONE = (*TASK_PAGES[:6], "docs/security.md")  # their blocks need no second process
@@ -450,6 +453,33 @@ def test_others_are_judged_as_the_guide_says(folder: Path) -> None:
     done = shell(reader, folder)
     assert done.returncode == 0, done.stdout + done.stderr
     assert printed(done, blocks("docs/conformance.md", "text")[2])
+
+
+# -- speech ----------------------------------------------------------------------------------------
+
+
+def test_the_demo_is_spoken_as_the_guide_says(folder: Path, url: str) -> None:
+    first = blocks("docs/listen-by-ear.md", "sh")[0].replace("http://127.0.0.1:8137", url)
+    assert url in first
+    first = first.replace("aaep demo", "aaep demo --scenario long")  # in which nobody has to answer
+    with (
+        speech_server(folder) as server,
+        running(["sh", "-c", first], folder, SPEECHD_ADDRESS=server.environment["SPEECHD_ADDRESS"]) as process,
+    ):
+        assert process.stdout is not None
+        heard = process.stdout.read()  # standard input stays open: somebody could answer
+        assert process.wait(30) == 0
+        assert "Shall I look at travel more closely?" in "".join(server.commands())
+    assert PHRASES["speech.none"] not in heard and "\nDone.\n" in heard
+
+
+def test_the_recordings_of_the_guide_can_be_made(folder: Path) -> None:
+    made, other = blocks("docs/listen-by-ear.md", "sh")[1:]
+    target = made.strip().removeprefix("make ")
+    assert f"\n{target}: setup\n\t@$(BIN)/python scripts/demo_speech.py demo.wav\n" in (ROOT / "Makefile").read_text()
+    done = shell(other.replace(".venv/bin/python", sys.executable).replace("scripts/", f"{ROOT}/scripts/"), folder)
+    assert done.returncode == 0, done.stderr
+    assert (folder / "long.wav").stat().st_size > 100_000
 
 
 # -- what every page has ---------------------------------------------------------------------------

@@ -820,6 +820,7 @@ class Script:
         self.granted: Capabilities | None = None
         self.broken: list[Exception] = []  # what sending raises, one after the other
         self.closed, self.connected = threading.Event(), threading.Event()
+        self.passed_on = threading.Semaphore(0)  # of events, one for each that the terminal has taken
         self.terms: Capabilities | None = None
         self.producer: ProducerInfo | None = None
         self.tell: Callable[[Status], None] = lambda status: None
@@ -834,6 +835,7 @@ class Script:
             if isinstance(one, Exception):
                 raise one
             yield one
+            self.passed_on.release()
 
     def _send(self, *what: Any) -> Waitable[Any]:
         if self.broken:

@@ -131,10 +131,10 @@ def main(
     """Listen to the agents at each URL: whole sentences, one on each line, and keys to answer their prompts.
 
     Keys: a accept, r refuse, m more, s say it again, o next open prompt, b back, f forward, d do not disturb,
-    v verbosity, t more time, q quit, ? help. With --speak also: Space silence, p pause, full stop faster, comma slower.
-    Accepting takes a second key if it is risky or cannot be undone, and while several prompts are open. If standard
-    input is not a terminal, commands are read from it, one on each line: accept, reject, next, the number of a choice,
-    an answer.
+    v verbosity, t more time, q quit, ? help. With --speak also: Space silence, p pause, k skip to now, full stop
+    faster, comma slower. Accepting takes a second key if it is risky or cannot be undone, and while several prompts
+    are open. If standard input is not a terminal, commands are read from it, one on each line: accept, reject, next,
+    the number of a choice, an answer.
 
     A new prompt waits while you answer another one. Quitting asks what is to become of open prompts.
 
@@ -231,6 +231,8 @@ def main(
                 ),
                 *([] if braille is None else [braille]),
             ],
+            terms=terms,
+            may_say_less=settings.limits.say_less,
             on_event=_print_event if as_json else None,
             on_announcement=_print_announcement if announcements else None,
         ).run()

@@ -33,6 +33,7 @@ Command = Literal[
     "verbosity",
     "silence",
     "pause",
+    "skip",
     "faster",
     "slower",
     "quit",

@@ -78,14 +78,14 @@ _KEY_BINDINGS: Final[Mapping[str, str]] = {
     "verbosity": "v",
     "help": "?",
 }
-_SPEECH_KEYS: Final[Mapping[str, str]] = {"silence": " ", "pause": "p", "faster": ".", "slower": ","}
+_SPEECH_KEYS: Final[Mapping[str, str]] = {"silence": " ", "pause": "p", "skip": "k", "faster": ".", "slower": ","}
 # Words that have commands of their own; the others are commands by themselves.
 _ACTIONS_BY_WORD: Final[Mapping[str, str]] = {"refuse": "reject", "quit": "close"}
 _COMMAND_WORDS: Final = (
     *("accept", "reject", "refuse", "more", "repeat", "next", "back", "forward", "quiet", "verbosity", "time", "quit"),
     *("help", "answer", "leave", "stay"),
 )
-_SPEECH_WORDS: Final = ("silence", "pause", "faster", "slower")
+_SPEECH_WORDS: Final = ("silence", "pause", "skip", "faster", "slower")
 _ACTIONS_BY_KEY: Final[Mapping[str, str]] = {key: action for action, key in _KEY_BINDINGS.items()}
 _SPEECH_ACTIONS_BY_KEY: Final[Mapping[str, str]] = {key: action for action, key in _SPEECH_KEYS.items()}
 _COMMANDS_BY_ACTION: Final[Mapping[str, Command]] = {
@@ -99,6 +99,7 @@ _COMMANDS_BY_ACTION: Final[Mapping[str, Command]] = {
     "help": "help",
     "silence": "silence",
     "pause": "pause",
+    "skip": "skip",
     "faster": "faster",
     "slower": "slower",
 }

@@ -23,6 +23,7 @@ import msgspec
 from ..errors import AaepError
 from ..presentation.announce import Announcement, announce, announce_line
 from ..presentation.earcons import Earcon, choose_earcon
+from ..presentation.flow import NO_LIMIT, FellBehind, Flow
 from ..presentation.preferences import DEFAULT_PREFERENCES, Preferences
 from ..presentation.presenter import Presenter
 from ..presentation.queue import MAX_PROMPT_NAME_LENGTH, Queue, Speak, SpeechAction, Stop
@@ -39,6 +40,7 @@ from ..protocol.events import (
 from ..protocol.fields import Verbosity, get_member
 from ..protocol.messages import Capabilities
 from ..runtime.background import Waitable
+from ..subscriber.request import Terms, TermsChanges
 from ..subscriber.status import Status
 from ..text.imitation import guard_name
 from ..text.languages import describe_language
@@ -87,7 +89,9 @@ class Terminal:
     long is asked for on demand.
 
     What is printed is presented on ``outputs`` too, such as a voice or a braille display. Where one of them reports
-    the ends of utterances, the next announcement begins, and a prompt can be answered, only after that.
+    the ends of utterances, the next announcement begins, and a prompt can be answered, only after that. When speech
+    falls behind, the person is told, and agents are asked for fewer and longer pieces until it has caught up: then
+    for what ``terms`` ask for again. With ``may_say_less`` they are also asked to say less.
     """
 
     def __init__(
@@ -106,6 +110,8 @@ class Terminal:
         max_interruptions_per_minute: int = 5,
         time_extension: float = 2.0,
         outputs: Sequence[Output] = (),
+        terms: Terms | None = None,
+        may_say_less: bool = False,
         on_earcon: Callable[[Earcon], None] | None = None,
         on_event: Callable[[Envelope], None] | None = None,
         on_announcement: Callable[[Announcement, str], None] | None = None,
@@ -140,6 +146,11 @@ class Terminal:
         self._presenter = Presenter(self.preferences, can_answer=replies)
         self._inbox: SimpleQueue[Callable[[], None]] = SimpleQueue()
         self._sender = Sender(self._call_soon, self._handle_end, self._phrases)
+        self._flow = Flow(preferences.pace)
+        self._usual_terms = terms or Terms()
+        self._may_say_less = may_say_less
+        self._verbosity_before: Verbosity | None = None  # while less is said because speech is behind
+        self._utterance_began_at: float | None = None  # None where its time does not tell how fast it is heard
         self._wakeup_receiver, self._wakeup_sender = socket.socketpair()
         self._reader: Reader | None = None
         self._has_connected = False
@@ -280,6 +291,7 @@ class Terminal:
             self._presenter.next_deadline(now),
             self.interpreter.next_deadline,
             self._pacer.next_deadline(),
+            self._flow.next_deadline() if self._measures_flow else None,
         ]
         earliest = min((deadline for deadline in deadlines if deadline is not None), default=None)
         return None if earliest is None else max(0.0, earliest - now)
@@ -288,6 +300,7 @@ class Terminal:
         now = self._clock()
         overdue = self._pacer.take_overdue(now)
         if overdue is not None:
+            self._utterance_began_at = None
             self._finish_utterance(overdue)
         for announcement in self._presenter.advance(now):
             self._enqueue(announcement, now)
@@ -297,6 +310,7 @@ class Terminal:
         if intents:  # a prompt was closed, and another may be open
             self._update_focus()
             self._perform_actions(self._queue.remind(now), now)
+        self._watch_flow(now)
 
     def _shut_down(self) -> None:
         """Close the subscription, without waiting long for the producer."""
@@ -634,6 +648,7 @@ class Terminal:
         elif utterance.announcement.asks and self._pacer.has_paced:
             self._spoken_prompt = utterance.announcement
         self._update_prompts()
+        self._utterance_began_at = self._clock()
         self._pacer.present(utterance, now)
 
     def _update_prompts(self) -> None:
@@ -651,6 +666,8 @@ class Terminal:
     def _finish_utterance(self, utterance: Speak) -> None:
         """Go on after an utterance: a prompt that was spoken can be answered, and the next utterance begins."""
         now = self._clock()
+        if self._utterance_began_at is not None:
+            self._flow.meter.note(utterance.text, now - self._utterance_began_at)
         prompt = self._spoken_prompt
         self._spoken_prompt = None
         if prompt is not None:
@@ -685,9 +702,63 @@ class Terminal:
             self._pacer.resume(now)
         elif self._pacer.utterance is not None and self._pacer.adjustable:
             self._pacer.pause()
+            self._utterance_began_at = None
             self._printer.print_line(self._phrases["speech-paused"])
         else:
             self._print_line(self._phrases["speech-nothing"])
+
+    @property
+    def _measures_flow(self) -> bool:
+        """Whether speech can fall behind: it takes its time, and is not held by the person."""
+        return self._pacer.has_paced and not self._pacer.is_paused and self._final_status is None
+
+    def _watch_flow(self, now: float) -> None:
+        """Tell the person once that speech has fallen behind, and have agents slow down until it has caught up."""
+        change = self._flow.update(self._queue.measure_backlog(), now) if self._measures_flow else None
+        if change is None:
+            return
+        if not isinstance(change, FellBehind):
+            self._restore_flow()
+            return
+        duration = self._phrases.format_time_left(change.seconds)
+        way = "line" if self._input_source.is_line_based else "key"
+        line = self._phrases.format(f"behind-{way}", duration=duration)
+        self._printer.print_line(line)
+        self._perform_actions(self._queue.say_behind(announce_line(line), now), now)
+        verbosity = self.preferences.verbosity
+        terms = self._flow.choose_terms(
+            limit=self._usual_terms.max_events_per_second, verbosity=verbosity if self._may_say_less else None
+        )
+        changes = TermsChanges(
+            max_events_per_second=terms.max_events_per_second, boundaries=terms.boundaries, pace_wpm=terms.pace_wpm
+        )
+        if terms.verbosity is not None and terms.verbosity != verbosity:
+            self._verbosity_before = verbosity
+            self._set_preferences(msgspec.structs.replace(self.preferences, verbosity=terms.verbosity))
+            changes["verbosity"] = terms.verbosity
+        self._renegotiate_flow(changes)
+
+    def _restore_flow(self) -> None:
+        """Ask agents to go on as before; the pace that was measured is still true."""
+        usual = self._usual_terms
+        changes = TermsChanges(
+            max_events_per_second=usual.max_events_per_second or NO_LIMIT, boundaries=usual.boundaries
+        )
+        if self._verbosity_before is not None:
+            self._set_preferences(msgspec.structs.replace(self.preferences, verbosity=self._verbosity_before))
+            changes["verbosity"] = self._verbosity_before
+            self._verbosity_before = None
+        self._renegotiate_flow(changes)
+
+    def _renegotiate_flow(self, changes: TermsChanges) -> None:
+        # Who cannot be asked goes on as before. The person did not ask for this and can do nothing about it.
+        self._sender.send(lambda reader: reader.renegotiate(**changes), lambda _: None, lambda _: None)
+
+    def _skip_to_now(self, now: float) -> None:
+        count, actions = self._queue.skip_to_now(now)
+        if not count:
+            self._print_line(self._phrases["behind-nothing"])
+        self._perform_actions(actions, now)
 
     def _change_rate(self, steps: int) -> None:
         rates = [output.change_rate(steps) for output in self._pacer.adjustable]
@@ -757,6 +828,8 @@ class Terminal:
             self._perform_actions(self._queue.silence(now), now)
         elif command == "pause":
             self._switch_pause(now)
+        elif command == "skip":
+            self._skip_to_now(now)
         elif command in ("faster", "slower"):
             self._change_rate(1 if command == "faster" else -1)
         elif command == "quiet":
@@ -818,6 +891,7 @@ class Terminal:
         return announcement or prompt
 
     def _change_verbosity(self, verbosity: Verbosity) -> None:
+        self._verbosity_before = None  # what the person chooses stays
         self._set_preferences(msgspec.structs.replace(self.preferences, verbosity=verbosity))
         self._print_line(self._phrases.format("verbosity", verbosity=verbosity))
         self._send(lambda reader: reader.renegotiate(verbosity=verbosity))

@@ -27,6 +27,8 @@ from ..protocol.events import (
 from ..text.actions import shorten_action
 from ..text.phrases import capitalize, truncate_with_notice
 from .announce import Announcement, announce
+from .flow import Backlog
+from .pace import estimate_words
 from .preferences import DEFAULT_PREFERENCES, Preferences
 
 __all__ = ["Queue", "Speak", "SpeechAction", "Stop"]
@@ -73,6 +75,9 @@ class _QueuedItem(msgspec.Struct, eq=False):
     is_requested: bool = False  # the listener asked to hear it again
     earcon: str = ""  # the name of the sound of such a line
     position: int = -1  # in the history; where going back and forth goes on from
+    is_about_backlog: bool = False  # it tells how much waits
+    arrived: float = 0.0
+    words: float = 0.0  # approximately
 
 
 class _OpenPrompt(msgspec.Struct):
@@ -159,7 +164,12 @@ class Queue:
         queue = self._critical_items if is_urgent else self._waiting_items
         text_override = f"{announcement.text} {prompt_name}" if prompt_name else ""
         item = _QueuedItem(
-            announcement, is_critical=is_urgent, text_override=text_override, position=self._pushed_count - 1
+            announcement,
+            is_critical=is_urgent,
+            text_override=text_override,
+            position=self._pushed_count - 1,
+            arrived=now,
+            words=estimate_words(announcement.text),
         )
         # An outcome is spoken before any queued prompt, or it could be mistaken for that prompt's.
         prompt_indexes = (index for index, queued in enumerate(queue) if is_outcome and queued.announcement.asks)
@@ -222,6 +232,11 @@ class Queue:
             index, _QueuedItem(announcement, is_critical=True, is_own=True, is_answer=urgent, earcon=earcon)
         )
         return self._interrupt() + self._speak_next(now)
+
+    def say_behind(self, announcement: Announcement, now: float) -> list[SpeechAction]:
+        """Speak a line about what waits before all of it; with what waits it is left out."""
+        self._waiting_items.appendleft(_QueuedItem(announcement, is_own=True, is_about_backlog=True))
+        return self._speak_next(now)
 
     def say_now(self, announcement: Announcement, now: float) -> list[SpeechAction]:
         """Speak what the listener asked for in place of whatever is being spoken; the history does not change."""
@@ -323,6 +338,46 @@ class Queue:
         # C-68: what would interrupt is never dropped.
         self._waiting_items = deque(item for item in self._waiting_items if item.announcement.interrupts)
         return actions + self._speak_next(now)
+
+    def skip_to_now(self, now: float) -> tuple[int, list[SpeechAction]]:
+        """
+        Leave out what is being spoken and what waits, but for the last of it; return how many were left out.
+
+        Everything stays in the history. Not left out are prompts and their outcomes, what is critical, ends of
+        sessions, what failed and what cannot be undone.
+        """
+        skippable = [item for item in self._waiting_items if _is_skippable(item)]
+        if not skippable:
+            return 0, []
+        skipped_count = len(skippable) - 1
+        actions: list[SpeechAction] = []
+        in_flight = self._in_flight
+        if in_flight is not None and (in_flight.is_about_backlog or _is_skippable(in_flight)):
+            actions = self._stop_current()
+            skipped_count += not in_flight.is_about_backlog
+        last = skippable[-1]
+        self._waiting_items = deque(
+            item for item in self._waiting_items if item is last or not (item.is_about_backlog or _is_skippable(item))
+        )
+        if skipped_count:
+            last.prefix = self.preferences.phrases.format("behind-skipped", count=skipped_count)
+        return skipped_count, actions + self._speak_next(now)
+
+    def measure_backlog(self) -> Backlog:
+        """Return how much waits that may be skipped, as it will be spoken: a long row of updates is one."""
+        spoken: list[_QueuedItem] = []
+        row: list[_QueuedItem] = []  # of updates
+        for item in self._waiting_items:
+            if _is_update(item):
+                row.append(item)
+                continue
+            spoken += _condense(row)
+            row = []
+            if _is_skippable(item):
+                spoken.append(item)
+        spoken += _condense(row)
+        since = min((item.arrived for item in spoken), default=0.0)
+        return Backlog(len(spoken), sum(item.words for item in spoken), since)
 
     # -- open prompts ----------------------------------------------------------------------
 
@@ -558,6 +613,22 @@ def _may_skip(item: _QueuedItem) -> bool:
     """Whether an item may stay unspoken where too many wait; it can be heard again."""
     announcement = item.announcement
     return item.position >= 0 and not (announcement.interrupts or announcement.prompt or item.text_override)
+
+
+def _condense(row: list[_QueuedItem]) -> list[_QueuedItem]:
+    """Return what is spoken of updates in a row."""
+    return row if len(row) <= MAX_BACKLOG else row[-1:]
+
+
+def _is_skippable(item: _QueuedItem) -> bool:
+    """Whether a listener who has fallen behind may miss an item."""
+    announcement = item.announcement
+    event = announcement.event
+    if item.is_critical or item.is_own or announcement.interrupts or announcement.prompt:
+        return False
+    if CORE_EVENTS.get(event.type) in TERMINAL:
+        return False
+    return _is_update(item) or not isinstance(event, (ToolInvoked, ToolCompleted))
 
 
 def _is_update(item: _QueuedItem) -> bool:

@@ -110,6 +110,7 @@ class LimitSettings(_Section, frozen=True, kw_only=True):
     progress_percent: Annotated[
         float, Meta(ge=0, le=100, description="percent between two announcements of progress")
     ] = 10.0
+    say_less: Annotated[bool, Meta(description="less is said while speech has fallen behind")] = False
 
 
 class Settings(_Section, frozen=True, kw_only=True):

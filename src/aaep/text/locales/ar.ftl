@@ -1044,6 +1044,8 @@ command-silence = إسكات
 
 command-pause = وقفة
 
+command-skip = تخطي
+
 command-faster = أسرع
 
 command-slower = أبطأ

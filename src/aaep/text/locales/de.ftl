@@ -960,6 +960,8 @@ command-silence = stumm
 
 command-pause = pause
 
+command-skip = springen
+
 command-faster = schneller
 
 command-slower = langsamer

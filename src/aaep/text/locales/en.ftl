@@ -1388,10 +1388,10 @@ form-numeric = a number
 form-freetext = your own words
 
 # When: help, where speech is on.
-help-speech = Space stops speech, p pauses it and goes on, the full stop is faster, the comma slower.
+help-speech = Space stops speech, p pauses it and goes on, k skips to now, the full stop is faster, the comma slower.
 
 # When: help, where speech is on and lines are typed.
-help-speech-lines = With { command-silence } speech stops, with { command-pause } it pauses and goes on. There are also { command-faster } and { command-slower }.
+help-speech-lines = With { command-silence } speech stops, with { command-pause } it pauses and goes on, with { command-skip } it skips to now. There are also { command-faster } and { command-slower }.
 
 # When: a line came while a prompt was being spoken.
 line-too_soon = That came too soon and does not count. Hear the prompt to its end first.
@@ -1861,6 +1861,23 @@ hooks-idle = { $agent } waits for your next request.
 # $agent (text): Codex
 hooks-closed = { $agent } was closed.
 
+## Falling behind
+
+# When: once, when speech has fallen behind what comes.
+# $duration (text): 40 seconds
+behind-key = Speech is behind: { $duration } are waiting. Press k to skip to now.
+
+# When: the same, where lines are typed.
+# $duration (text): 40 seconds
+behind-line = Speech is behind: { $duration } are waiting. Write { command-skip } to skip to now.
+
+# When: after the skip key; then the last of what came.
+# $count (number): 12
+behind-skipped = { $count } skipped.
+
+# When: the skip key, and nothing waits.
+behind-nothing = Nothing to skip. This is now.
+
 ## Durations
 
 # When: never rounded up.
@@ -1964,6 +1981,9 @@ command-silence = silence
 
 # When: a command: pause speech, and go on.
 command-pause = pause
+
+# When: a command: skip what waits to be spoken.
+command-skip = skip
 
 # When: a command: speak faster.
 command-faster = faster

@@ -940,6 +940,8 @@ command-silence = callar
 
 command-pause = pausar
 
+command-skip = saltar
+
 command-faster = acelerar
 
 command-slower = frenar

@@ -940,6 +940,8 @@ command-silence = taire
 
 command-pause = pause
 
+command-skip = sauter
+
 command-faster = vite
 
 command-slower = lent

@@ -940,6 +940,8 @@ command-silence = tsit
 
 command-pause = dakata
 
+command-skip = tsallake
+
 command-faster = sauri
 
 command-slower = hankali

@@ -966,6 +966,8 @@ command-silence = השתקה
 
 command-pause = השהיה
 
+command-skip = דלג
+
 command-faster = מהר
 
 command-slower = לאט

@@ -940,6 +940,8 @@ command-silence = चुप
 
 command-pause = विराम
 
+command-skip = छोड़ें
+
 command-faster = तेज़
 
 command-slower = धीमा

@@ -860,6 +860,8 @@ command-silence = kwusi
 
 command-pause = chere
 
+command-skip = wupu
+
 command-faster = ngwa
 
 command-slower = belata

@@ -869,6 +869,8 @@ command-silence = 消音
 
 command-pause = 一時停止
 
+command-skip = スキップ
+
 command-faster = 速く
 
 command-slower = 遅く

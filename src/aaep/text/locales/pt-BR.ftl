@@ -940,6 +940,8 @@ command-silence = calar
 
 command-pause = pausar
 
+command-skip = pular
+
 command-faster = acelerar
 
 command-slower = devagar

@@ -940,6 +940,8 @@ command-silence = nyamaza
 
 command-pause = sitisha
 
+command-skip = ruka
+
 command-faster = haraka
 
 command-slower = polepole

@@ -860,6 +860,8 @@ command-silence = dekun
 
 command-pause = sinmi
 
+command-skip = fo
+
 command-faster = yara
 
 command-slower = rora

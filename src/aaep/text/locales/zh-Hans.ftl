@@ -869,6 +869,8 @@ command-silence = 静音
 
 command-pause = 暂停
 
+command-skip = 跳过
+
 command-faster = 加快
 
 command-slower = 放慢
