@@ -280,6 +280,45 @@ def test_what_the_agent_asks_no_longer_cannot_be_allowed_by_a_reader(tmp_path: P
         assert not editor.has_run()
 
 
+def test_readers_at_a_hub_are_asked_too(tmp_path: Path) -> None:
+    command = [sys.executable, "-m", "aaep", "serve", "--journal", "memory"]
+    addresses = ["--listen", "http://127.0.0.1:0", "--listen", "ws://127.0.0.1:0"]
+    environment = {**os.environ, "PYTHONPATH": str(ROOT / "src")}
+    with subprocess.Popen(
+        [*command, *addresses], stdin=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True, env=environment
+    ) as hub:
+        try:
+            assert hub.stderr is not None
+            door, way = (hub.stderr.readline().split()[-1] for _ in range(2))
+            reader = Reader(door)
+            editor = Editor(build_command(tmp_path, [ask()], options=("--hub", way)), tmp_path)
+            try:
+                editor.prompt()
+                prompt = reader.wait_for(AwaitingConfirmation)
+                reader.subscriber.accept(prompt).wait(LONG)
+                assert editor.wait_for_end() == "end_turn"
+                assert editor.has_run()
+            finally:
+                editor.kill()
+                reader.close()
+        finally:
+            hub.kill()
+
+
+def test_a_hub_that_is_not_there_leaves_the_editor_its_agent(tmp_path: Path) -> None:
+    options = ("--hub", f"unix://{tmp_path}/no-hub.sock")
+    editor = Editor(build_command(tmp_path, [ask()], options=options), tmp_path)
+    try:
+        editor.prompt()
+        request = editor.wait_for_method("session/request_permission")
+        editor.send({"id": request["id"], "result": outcome("yes")})
+        assert editor.wait_for_end() == "end_turn"
+        assert editor.has_run()
+        assert editor.close() == 0
+    finally:
+        editor.kill()
+
+
 # -- where a reader cannot answer ------------------------------------------------------------------
 
 

@@ -260,10 +260,10 @@ class AcpProxy:
 
     def _observe(self) -> None:
         while True:
+            self._check_stopped()
             try:
                 job = self._jobs.get(timeout=_STOP_CHECK_INTERVAL)
             except Empty:
-                self._check_stopped()
                 continue
             if job is None:
                 return
