@@ -42,7 +42,7 @@ from ..runtime.background import Waitable
 from ..subscriber.status import Status
 from ..text.imitation import guard_name
 from ..text.phrases import PHRASES, format_time_left, truncate_with_notice
-from .base import Finished, KeyPressed, Output, OutputEvent
+from .base import Finished, KeyPressed, Output, OutputEvent, PromptAnswered
 from .composer import Composer
 from .intents import (
     Accept,
@@ -81,7 +81,8 @@ class Terminal:
     connection to the callback it is given. ``on_event`` is called with every
     event, and then only what is not an event is printed; ``on_announcement`` is
     called with the announcements that would be printed otherwise. The bell is rung for what ``earcons`` names, and
-    ``on_earcon`` is called with every earcon. ``notices`` are sentences that are printed at the beginning; with
+    ``on_earcon`` is called with every earcon. ``notices`` are sentences that are printed at the beginning, after
+    ``greeting`` where nobody can type; with
     ``do_not_disturb`` only questions and what is critical is said at first. ``time_extension`` is how many times as
     long is asked for on demand.
 
@@ -100,6 +101,7 @@ class Terminal:
         session_id: str = "",
         once: bool = False,
         earcons: Collection[Earcon] = (),
+        greeting: str = "",
         notices: Collection[str] = (),
         do_not_disturb: bool = False,
         max_interruptions_per_minute: int = 5,
@@ -130,6 +132,7 @@ class Terminal:
         self._on_event = on_event
         self._on_announcement = on_announcement
         self._clock = clock
+        self._greeting = greeting
         self._notices = notices
         self._begins_quiet = do_not_disturb
         self._queue = Queue(self.preferences, max_interruptions_per_minute=max_interruptions_per_minute)
@@ -228,7 +231,7 @@ class Terminal:
 
     def _greet(self) -> None:
         if isinstance(self._input_source, NoInput):
-            self._print_line(PHRASES["greeting.none"])
+            self._print_line(self._greeting or PHRASES["greeting.none"])
         elif not self._input_source.is_interactive:
             self._print_line(PHRASES["greeting.pipe"])
         else:
@@ -610,8 +613,22 @@ class Terminal:
         elif isinstance(event, KeyPressed):
             with self._answering_key():
                 self._perform_intents(self.interpreter.press([event.key], self._clock()))
+        elif isinstance(event, PromptAnswered):
+            self._handle_answer(event)
         else:
             self._print_line(event.text)
+
+    def _handle_answer(self, answer: PromptAnswered) -> None:
+        """Send what was decided on an output; what needs a second key is not accepted there."""
+        prompt = next((prompt for prompt in self._queue.prompts if prompt.prompt == answer.prompt), None)
+        if prompt is None:
+            self._print_line(PHRASES["outcome.other"])
+        elif answer.decision == "reject":
+            self._send_decision(Reject(prompt))
+        elif prompt.careful or prompt.cut:
+            self._print_line(PHRASES["notification.answer"])
+        else:
+            self._send_decision(Accept(prompt))
 
     def _begin_utterance(self, utterance: Speak, now: float) -> None:
         self._spoken_prompt = None

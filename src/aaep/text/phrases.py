@@ -489,6 +489,14 @@ CATALOGUE: Final[Mapping[str, tuple[Phrase, ...]]] = {
             "greeting.pipe", "Not interactive: commands are read from standard input, one on each line.", "at a pipe"
         ),
         Phrase("greeting.none", "Not interactive: prompts will be shown and not answered.", "nobody can type"),
+        Phrase("greeting.daemon", "Listening in the background.", "a reader without a terminal begins"),
+        Phrase(
+            "notifications.none",
+            "There are no notifications here: no service of the desktop answers.",
+            "a reader without a terminal begins",
+        ),
+        Phrase("notifications.gone", "Notifications have ended: the desktop has closed.", "the connection is lost"),
+        Phrase("notification.answer", "Answer in a terminal: aaep listen", "it takes more than a click"),
         Phrase("prompts.shown", "Prompts will be shown and not answered.", "answers are no longer possible"),
         Phrase("input.ended", "Standard input has ended. Listening goes on.", "the pipe is closed"),
         Phrase("goodbye", "Stopped listening.", "at the end"),
@@ -541,6 +549,11 @@ CATALOGUE: Final[Mapping[str, tuple[Phrase, ...]]] = {
         Phrase("still_open", "The prompt is still open.", "after an answer could not be sent"),
         Phrase("may_have_arrived", "It took too long, and may have arrived or not.", "an answer was not confirmed"),
         Phrase("not_connected", "There is no connection yet.", "an answer could not be sent"),
+    ),
+    "Notifications of the desktop": (
+        Phrase("notification.title", "{0} asks", "the title of a notification", ("Bank",)),
+        Phrase("notification.accept", "Accept", "a button of a notification"),
+        Phrase("notification.reject", "Refuse", "a button of a notification"),
     ),
     "Words for sounds": (
         Phrase("earcon.sent", "Sent.", "in place of a sound, where a listener wants a word"),
