@@ -27,7 +27,7 @@ except ImportError:  # run as a script, not as part of the package
     from floors import PROJECT, read_requirements  # type: ignore[import-not-found, no-redef]  # the same
 
 LOCK = PROJECT.with_name("requirements.lock")
-EXTRAS = ("", "grpc")
+EXTRAS = ("", "desktop", "grpc")
 PYTHONS = ("3.11", "3.12", "3.13", "3.14")
 PLATFORMS = (  # each with the older tags that it also runs
     ("manylinux_2_28_x86_64", "manylinux_2_17_x86_64", "manylinux2014_x86_64"),

@@ -56,6 +56,7 @@ TASK_PAGES = tuple(
         "coding-agents",
         "coding-agent-hooks",
         "listen-by-ear",
+        "listen",
     )
 )
 ALONE = (*TASK_PAGES[:6], "docs/security.md")  # their blocks need no second process
@@ -218,6 +219,17 @@ def test_every_block_of_a_page_runs_in_order_and_prints_what_the_page_says(page:
 
 
 # -- readers ---------------------------------------------------------------------------------------
+
+
+def test_the_commands_of_the_page_on_listening_work(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(folder))
+    first, background, unit = blocks("docs/listen.md", "sh")
+    *settings_lines, last = first.splitlines()
+    assert last == "aaep listen" and background.splitlines()[-1] == "aaep listen --daemon"
+    for line in (*settings_lines, *unit.splitlines()):
+        done = shell(line, folder)
+        assert done.returncode == 0, done.stderr
+    assert "rate = 300" in (folder / "aaep" / "settings.toml").read_text()
 
 
 def test_the_reader_of_the_guide_refuses(tmp_path: Path, url: str) -> None:

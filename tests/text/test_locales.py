@@ -27,13 +27,10 @@ FOLDER = Path(aaep.__file__).parent / "text" / "locales"
 TAGS = list_tags()
 OTHERS = [tag for tag in TAGS if tag != "en"]
 NAMES = [*read_locale("en").messages]
-ENGLISH_GROUPS = {
-    "Braille",
-    "Coding agents",
-    "Falling behind",
-    "Hooks of coding agents",
-    "Settings",
-}  # which are not translated yet
+ENGLISH_GROUPS = {  # which are not translated yet
+    *("Braille", "Coding agents", "Falling behind", "Hooks of coding agents", "Settings"),
+    "Notifications of the desktop",
+}
 ENGLISH_ONLY = {message.name for message in read_locale("en").messages.values() if message.group in ENGLISH_GROUPS}
 COUNTS = (*range(201), 1000, 0.4, 1.5)
 # What may be the same as in English: nothing but gaps and marks, and words that the languages share.

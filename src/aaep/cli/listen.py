@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import sys
@@ -14,8 +15,10 @@ import click
 import msgspec
 
 from ..errors import AaepError
+from ..outputs.base import Output
 from ..outputs.braille import BrailleOutput
 from ..outputs.discovery import Discovery
+from ..outputs.notifications import open_notifications
 from ..outputs.preferences import build_preferences, build_speech_settings, list_sounds
 from ..outputs.printer import LinePrinter
 from ..outputs.readers import Readers
@@ -38,6 +41,7 @@ from ..transports.base import ChannelLost, find_transport
 from ..transports.options import DEFAULT_CONNECT_OPTIONS
 from ._braille import braille_options
 from ._command import AaepCommand, CannotRun, IntegerRange, LanguageTagType, find_languages, to_json_line
+from ._daemon import hold_lock, install_unit, remove_unit
 from ._options import (
     CA_OPTION,
     CERT_OPTION,
@@ -56,6 +60,13 @@ DISCOVERED_PATIENCE: Final = 60.0  # seconds without a connection after which on
 @click.command("listen", cls=AaepCommand, example="aaep listen http://127.0.0.1:8137 --language en-GB")
 @click.argument("urls", metavar="[URL]...", nargs=-1)
 @click.option("--discover", is_flag=True, help="Also find your agents on this machine, now and later.")
+@click.option(
+    "--daemon",
+    is_flag=True,
+    help="Listen in the background, without a terminal: speech as in your settings, and prompts as notifications.",
+)
+@click.option("--install-daemon", is_flag=True, help="Write a systemd unit that does so with each session, and end.")
+@click.option("--remove-daemon", is_flag=True, help="Remove that unit, and end.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object per event; all else goes to stderr.")
 @click.option("--announcements", is_flag=True, help="Print one JSON object per announcement; all else goes to stderr.")
 @click.option("--session", metavar="ID", default="", help="Only this session.")
@@ -106,6 +117,9 @@ def main(
     *,
     urls: tuple[str, ...],
     discover: bool,
+    daemon: bool,
+    install_daemon: bool,
+    remove_daemon: bool,
     as_json: bool,
     announcements: bool,
     session: str,
@@ -144,18 +158,26 @@ def main(
     Without a URL, the addresses of the setting agents are listened to. Without these, or with --discover, so are all
     agents and the hub that you run on this machine, also those that begin later.
 
+    With --daemon only one reader runs for each user. What takes a second key is answered in a terminal.
+
     Exits with 0 when the session has ended or you quit, 1 when the connection was lost for good, and 2 when there
     never was one.
     """
-    if as_json and announcements:
-        raise CannotRun("Standard output is for events or for announcements. Give --json or --announcements.")
+    if install_daemon or remove_daemon:
+        (install_unit if install_daemon else remove_unit)()
+        return 0
+    _check_choice(daemon=daemon, as_json=as_json, announcements=announcements)
     given = find_languages(languages, {})
     options = {"verbosity": verbosity, "languages": given or None, "limits.events": rate, "replies": replies}
     options |= {"name": name, "states": states, "signs": signs, **speech}
     resolved = load_settings({key: value for key, value in options.items() if value is not None})
     settings = resolved.settings
-    typed = detect_input(sys.stdin, single_keys=settings.keys == "single")
-    can_reply = settings.replies and not isinstance(typed, NoInput)
+    typed = NoInput() if daemon else detect_input(sys.stdin, single_keys=settings.keys == "single")
+    notifications = open_notifications() if daemon else None
+    if notifications is None:
+        can_reply = settings.replies and not isinstance(typed, NoInput)
+    else:
+        can_reply = settings.replies and notifications.can_answer
     urls = urls or (() if discover else settings.agents)
     discovers = discover or not urls
     if discovers and sys.platform == "win32":
@@ -182,7 +204,7 @@ def main(
             connect=connect_options.get(url, DEFAULT_CONNECT_OPTIONS),
             reconnect=Reconnect(
                 after_loss=reconnect != "never",
-                after_goodbye=is_named and reconnect == "always",
+                after_goodbye=is_named and (reconnect == "always" or (daemon and reconnect != "never")),
                 at_start=is_named and wait,
                 give_up_after=None if is_named else DISCOVERED_PATIENCE,
             ),
@@ -206,42 +228,51 @@ def main(
 
     sounds = sounds or list_sounds(settings)
     player = SoundPlayer(sounds)
+    outputs: list[Output] = [] if notifications is None else [notifications]
     try:
         for url in urls:
             find_transport(url)
-        return Terminal(
-            connect,
-            typed,
-            LinePrinter(sys.stderr if as_json or announcements else sys.stdout),
-            preferences=msgspec.structs.replace(build_preferences(settings), languages=wanted),
-            replies=can_reply,
-            session_id=session,
-            once=once,
-            earcons=bells or (() if player.is_available else sounds),
-            notices=resolved.problems,
-            do_not_disturb=settings.do_not_disturb,
-            max_interruptions_per_minute=settings.limits.interruptions,
-            time_extension=settings.time.extension,
-            on_earcon=player.play,
-            outputs=[
-                *(
-                    [open_speech(build_speech_settings(msgspec.structs.replace(settings, languages=wanted)))]
-                    if settings.speech.on
-                    else []
-                ),
-                *([] if braille is None else [braille]),
-            ],
-            terms=terms,
-            may_say_less=settings.limits.say_less,
-            on_event=_print_event if as_json else None,
-            on_announcement=_print_announcement if announcements else None,
-        ).run()
+        if settings.speech.on:
+            outputs.append(open_speech(build_speech_settings(msgspec.structs.replace(settings, languages=wanted))))
+        if braille is not None:
+            outputs.append(braille)
+        with hold_lock() if daemon else contextlib.nullcontext():
+            return Terminal(
+                connect,
+                typed,
+                LinePrinter(sys.stderr if as_json or announcements or daemon else sys.stdout),
+                preferences=msgspec.structs.replace(build_preferences(settings), languages=wanted),
+                replies=can_reply and not daemon,
+                greeting=phrases["greeting-daemon"] if daemon else "",
+                session_id=session,
+                once=once,
+                earcons=bells or (() if player.is_available or daemon else sounds),
+                notices=resolved.problems,
+                do_not_disturb=settings.do_not_disturb,
+                max_interruptions_per_minute=settings.limits.interruptions,
+                time_extension=settings.time.extension,
+                on_earcon=player.play,
+                outputs=outputs,
+                terms=terms,
+                may_say_less=settings.limits.say_less,
+                on_event=_print_event if as_json else None,
+                on_announcement=_print_announcement if announcements else None,
+            ).run()
     except ChannelLost as error:
         raise CannotRun(f"{error} Start the agent or check the address. With --wait it is waited for.") from error
     except AaepError as error:
         raise CannotRun(str(error)) from error
     finally:
         player.close()
+
+
+def _check_choice(*, daemon: bool, as_json: bool, announcements: bool) -> None:
+    if daemon and (as_json or announcements):
+        raise CannotRun("In the background nobody reads standard output. Leave --daemon out.")
+    if daemon and sys.platform == "win32":
+        raise CannotRun("Listening in the background is for Linux and macOS. Leave --daemon out.")
+    if as_json and announcements:
+        raise CannotRun("Standard output is for events or for announcements. Give --json or --announcements.")
 
 
 def _print_event(event: Envelope) -> None:

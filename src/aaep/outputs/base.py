@@ -9,13 +9,22 @@ announcement queue's part.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Protocol, runtime_checkable
+from typing import Literal, Protocol, runtime_checkable
 
 import msgspec
 
 from ..presentation.queue import Speak
 
-__all__ = ["Adjustable", "Finished", "KeyPressed", "Notice", "Output", "OutputEvent", "ShowsPrompts"]
+__all__ = [
+    "Adjustable",
+    "Finished",
+    "KeyPressed",
+    "Notice",
+    "Output",
+    "OutputEvent",
+    "PromptAnswered",
+    "ShowsPrompts",
+]
 
 
 class Finished(msgspec.Struct, frozen=True):
@@ -36,7 +45,14 @@ class Notice(msgspec.Struct, frozen=True):
     text: str
 
 
-OutputEvent = Finished | KeyPressed | Notice
+class PromptAnswered(msgspec.Struct, frozen=True):
+    """A prompt was decided on, named by its reply token: there is no doubt which one is meant."""
+
+    prompt: str
+    decision: Literal["accept", "reject"]
+
+
+OutputEvent = Finished | KeyPressed | Notice | PromptAnswered
 
 
 class Output(Protocol):

@@ -45,7 +45,7 @@ from ..subscriber.status import Status
 from ..text.imitation import guard_name
 from ..text.languages import describe_language
 from ..text.phrases import find_phrases, truncate_with_notice
-from .base import Finished, KeyPressed, Output, OutputEvent
+from .base import Finished, KeyPressed, Output, OutputEvent, PromptAnswered
 from .composer import Composer
 from .intents import (
     Accept,
@@ -84,7 +84,8 @@ class Terminal:
     connection to the callback it is given. ``on_event`` is called with every
     event, and then only what is not an event is printed; ``on_announcement`` is
     called with the announcements that would be printed otherwise. The bell is rung for what ``earcons`` names, and
-    ``on_earcon`` is called with every earcon. ``notices`` are sentences that are printed at the beginning; with
+    ``on_earcon`` is called with every earcon. ``notices`` are sentences that are printed at the beginning, after
+    ``greeting`` where nobody can type; with
     ``do_not_disturb`` only questions and what is critical is said at first. ``time_extension`` is how many times as
     long is asked for on demand.
 
@@ -105,6 +106,7 @@ class Terminal:
         session_id: str = "",
         once: bool = False,
         earcons: Collection[Earcon] = (),
+        greeting: str = "",
         notices: Collection[str] = (),
         do_not_disturb: bool = False,
         max_interruptions_per_minute: int = 5,
@@ -139,6 +141,7 @@ class Terminal:
         self._on_event = on_event
         self._on_announcement = on_announcement
         self._clock = clock
+        self._greeting = greeting
         self._notices = notices
         self._begins_quiet = do_not_disturb
         self._queue = Queue(self.preferences, max_interruptions_per_minute=max_interruptions_per_minute)
@@ -244,7 +247,7 @@ class Terminal:
         self._phrases.load()
         self._tell_missing_language()
         if isinstance(self._input_source, NoInput):
-            self._print_line(self._phrases["greeting-none"])
+            self._print_line(self._greeting or self._phrases["greeting-none"])
         elif not self._input_source.is_interactive:
             self._print_line(self._phrases["greeting-pipe"])
         else:
@@ -638,8 +641,22 @@ class Terminal:
         elif isinstance(event, KeyPressed):
             with self._answering_key():
                 self._perform_intents(self.interpreter.press([event.key], self._clock()))
+        elif isinstance(event, PromptAnswered):
+            self._handle_answer(event)
         else:
             self._print_line(event.text)
+
+    def _handle_answer(self, answer: PromptAnswered) -> None:
+        """Send what was decided on an output; what needs a second key is not accepted there."""
+        prompt = next((prompt for prompt in self._queue.prompts if prompt.prompt == answer.prompt), None)
+        if prompt is None:
+            self._print_line(self._phrases["outcome-other"])
+        elif answer.decision == "reject":
+            self._send_decision(Reject(prompt))
+        elif prompt.careful or prompt.cut:
+            self._print_line(self._phrases["notification-answer"])
+        else:
+            self._send_decision(Accept(prompt))
 
     def _begin_utterance(self, utterance: Speak, now: float) -> None:
         self._spoken_prompt = None

@@ -1878,6 +1878,30 @@ behind-skipped = { $count } skipped.
 # When: the skip key, and nothing waits.
 behind-nothing = Nothing to skip. This is now.
 
+## Notifications of the desktop
+
+# When: a reader without a terminal begins.
+greeting-daemon = Listening in the background.
+
+# When: a reader without a terminal begins.
+notifications-none = There are no notifications here: no service of the desktop answers.
+
+# When: the connection is lost.
+notifications-gone = Notifications have ended: the desktop has closed.
+
+# When: it takes more than a click.
+notification-answer = Answer in a terminal: aaep listen
+
+# When: the title of a notification.
+# $agent (text): Bank
+notification-title = { $agent } asks
+
+# When: a button of a notification.
+notification-accept = Accept
+
+# When: a button of a notification.
+notification-reject = Refuse
+
 ## Durations
 
 # When: never rounded up.
