@@ -174,10 +174,8 @@ def main(
     settings = resolved.settings
     typed = NoInput() if daemon else detect_input(sys.stdin, single_keys=settings.keys == "single")
     notifications = open_notifications() if daemon else None
-    if notifications is None:
-        can_reply = settings.replies and not isinstance(typed, NoInput)
-    else:
-        can_reply = settings.replies and notifications.can_answer
+    has_input = not isinstance(typed, NoInput) if notifications is None else notifications.can_answer
+    can_reply = settings.replies and has_input
     urls = urls or (() if discover else settings.agents)
     discovers = discover or not urls
     if discovers and sys.platform == "win32":

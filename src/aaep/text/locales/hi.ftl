@@ -940,7 +940,7 @@ command-silence = चुप
 
 command-pause = विराम
 
-command-skip = छोड़ें
+command-skip = लांघें
 
 command-faster = तेज़
 
