@@ -36,10 +36,12 @@ import msgspec
 
 from aaep.journal.base import Retention
 from aaep.journal.sqlite import SqliteJournal
+from aaep.protocol.attend_extension import attend_member
 from aaep.protocol.events import OutputStreaming, SessionCompleted, SessionStarted, StateChanged
 from aaep.subscriber.connection import Reconnect
 from aaep.subscriber.subscriber import Subscriber
 
+AGENT_ID = "bank"
 AGENT = """
 import os, sys, threading, time
 import aaep
@@ -184,7 +186,8 @@ class _Reader:
                 event, OutputStreaming
             ):  # pieces of text may be joined on the way, with an id of their own
                 self.event_ids.append(event.event_id)
-            if isinstance(event, StateChanged):
+            is_own = event.producer.agent_id == AGENT_ID and not attend_member(event, "resync")
+            if isinstance(event, StateChanged) and is_own:  # a hub says in its own name that an agent is away
                 self.states.setdefault(event.session_id, []).append((event.from_state, event.to_state))
             if isinstance(event, SessionStarted) and event.summary_normal == "The last one.":
                 last_session = event.session_id

@@ -8,7 +8,7 @@ import contextlib
 import logging
 import threading
 import time
-from collections.abc import Callable, Coroutine, Generator, Iterable
+from collections.abc import Callable, Coroutine, Generator, Iterable, Mapping
 from concurrent.futures import Future, InvalidStateError
 from typing import Any, Final, Generic, TypeVar
 
@@ -148,6 +148,7 @@ class BackgroundLoop:
             self.loop.run_forever()
         finally:
             self.loop.run_until_complete(_cancel_tasks(asyncio.all_tasks(self.loop)))
+            self.loop.run_until_complete(_abort_connections(self.loop))
             self.loop.run_until_complete(self.loop.shutdown_asyncgens())
             self.loop.close()
 
@@ -183,6 +184,16 @@ async def _cancel_tasks(tasks: Iterable[asyncio.Task[Any]]) -> None:
         await asyncio.sleep(0)  # lets the last accepted connections be closed
     if pending:
         _log.warning("%d tasks could not be ended, and are left behind.", len(pending))
+
+
+async def _abort_connections(loop: asyncio.AbstractEventLoop) -> None:
+    """Drop connections that nobody has closed: one whose TLS handshake was cancelled still waits for its peer."""
+    # There is no public way to find them, and nobody else holds them. Other loops have no such table.
+    transports: Mapping[int, asyncio.Transport] = getattr(loop, "_transports", {})
+    for transport in [*transports.values()]:
+        transport.abort()
+    for _ in range(_MAX_ATTEMPTS):
+        await asyncio.sleep(0)  # lets the sockets be closed
 
 
 def is_in_event_loop() -> bool:
