@@ -19,7 +19,7 @@ import pytest
 from aaep.adapters.acp_agents import AGENTS, KnownAgent, NotAsking
 from aaep.adapters.acp_messages import CodingAgentError
 from aaep.adapters.acp_rules import AllowRule
-from aaep.protocol.events import AwaitingClarification, AwaitingConfirmation
+from aaep.protocol.events import AwaitingClarification
 from tests.adapters.coding import (
     NEW,
     OPTIONS,
@@ -212,8 +212,8 @@ def test_what_the_agent_asks_no_longer_is_withdrawn(tmp_path: Path) -> None:
     cancel = {"message": {"method": "$/cancel_request", "params": {"requestId": 55}}}
     with staged(tmp_path, [{"ask_all": both, "then": [cancel]}], answer="silence") as stage:
         thread, results = in_thread(stage.prompt)
-        # The first may be withdrawn before it is put at all.
-        second = stage.listener.wait(lambda event: isinstance(event, AwaitingConfirmation) and "TWO" in event.action)
+        first = stage.listener.wait("awaiting.confirmation")
+        second = stage.listener.wait(lambda event: event.type == first.type and event is not first)
         stage.listener.reply(second, "accept")
         thread.join(30)
         assert results[0].is_done
