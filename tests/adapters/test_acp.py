@@ -19,7 +19,7 @@ import pytest
 from aaep.adapters.acp_agents import AGENTS, KnownAgent, NotAsking
 from aaep.adapters.acp_messages import CodingAgentError
 from aaep.adapters.acp_rules import AllowRule
-from aaep.protocol.events import AwaitingClarification
+from aaep.protocol.events import AwaitingClarification, AwaitingConfirmation
 from tests.adapters.coding import (
     NEW,
     OPTIONS,
@@ -208,12 +208,15 @@ def test_a_listener_who_leaves_is_a_no(tmp_path: Path) -> None:
 
 
 def test_what_the_agent_asks_no_longer_is_withdrawn(tmp_path: Path) -> None:
-    both = [{**ask("call_1", run="ONE"), "id": 55}, {**ask("call_2", run="TWO"), "id": 56}]
+    both = [
+        {**ask("call_1", run="ONE"), "id": 55},
+        {**ask("call_2", run="TWO", rawInput={"command": "touch TWO"}), "id": 56},
+    ]
     cancel = {"message": {"method": "$/cancel_request", "params": {"requestId": 55}}}
     with staged(tmp_path, [{"ask_all": both, "then": [cancel]}], answer="silence") as stage:
         thread, results = in_thread(stage.prompt)
-        first = stage.listener.wait("awaiting.confirmation")
-        second = stage.listener.wait(lambda event: event.type == first.type and event is not first)
+        # The first may be withdrawn before it is put at all.
+        second = stage.listener.wait(lambda event: isinstance(event, AwaitingConfirmation) and "TWO" in event.action)
         stage.listener.reply(second, "accept")
         thread.join(30)
         assert results[0].is_done

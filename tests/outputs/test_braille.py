@@ -146,6 +146,15 @@ def test_text_is_shown_in_the_braille_of_its_language(language: str, text: str) 
         sitting.display.wait_for_text(window)
 
 
+def test_a_kind_that_is_not_to_be_shown_is_shown_on_request_only() -> None:
+    with desk(80, unshown=["done"], contracted=False) as sitting:
+        for text, earcon, is_requested in (("One.", "working", False), ("Two.", "done", False), ("Six.", "done", True)):
+            line = announce_line(text, "en")
+            sitting.output.present(Speak(text, line, 7, earcon=earcon, is_requested=is_requested))
+        see(sitting.display, "Six.")
+        assert not any(spell("Two.") in as_text(frame) for frame in sitting.display.frames)
+
+
 def test_a_language_without_a_table_is_told_once() -> None:
     with desk(80) as sitting:
         sitting.say("Mo ti bẹ̀rẹ̀.", "yo")

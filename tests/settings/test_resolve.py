@@ -9,11 +9,19 @@ from typing import get_args
 import pytest
 
 from aaep.errors import AaepError
-from aaep.outputs.preferences import build_preferences, find_kind_settings, list_sounds
+from aaep.outputs.preferences import build_preferences, find_kind_settings, list_sounds, open_outputs
 from aaep.presentation.earcons import EARCONS
 from aaep.presentation.preferences import DEFAULT_PREFERENCES
 from aaep.runtime.files import user_config_folder
-from aaep.settings.fields import FIELDS, Settings, UnknownSetting, describe_expected, find_field, parse_value
+from aaep.settings.fields import (
+    FIELDS,
+    BrailleSettings,
+    Settings,
+    UnknownSetting,
+    describe_expected,
+    find_field,
+    parse_value,
+)
 from aaep.settings.file import change_setting, find_settings_file, read_settings_file
 from aaep.settings.resolve import MAX_PROBLEMS, Source, load_settings, resolve_settings
 
@@ -186,3 +194,9 @@ def test_a_file_that_cannot_be_read_is_told(tmp_path: Path) -> None:
     (tmp_path / "mark.toml").write_bytes(b"\xef\xbb\xbfstates = true\r\nsigns = true\r\n")
     settings = load_settings(environment={"AAEP_SETTINGS": str(tmp_path / "mark.toml")}).settings
     assert settings.states and settings.signs
+
+
+@pytest.mark.parametrize(("is_on", "names"), [(True, ["braille"]), (False, [])])
+def test_a_braille_display_is_used_where_the_settings_say_so(is_on: bool, names: list[str]) -> None:
+    settings = Settings(braille=BrailleSettings(on=is_on), languages=("yo-NG", "en"))
+    assert [output.name for output in open_outputs(settings)] == names

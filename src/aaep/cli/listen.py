@@ -16,15 +16,13 @@ import msgspec
 
 from ..errors import AaepError
 from ..outputs.base import Output
-from ..outputs.braille import BrailleOutput
 from ..outputs.discovery import Discovery
 from ..outputs.notifications import open_notifications
-from ..outputs.preferences import build_preferences, build_speech_settings, list_sounds
+from ..outputs.preferences import build_preferences, list_sounds, open_outputs
 from ..outputs.printer import LinePrinter
 from ..outputs.readers import Readers
 from ..outputs.sender import Reader
 from ..outputs.sounds import SoundPlayer
-from ..outputs.speech import open_speech
 from ..outputs.stdin import NoInput, detect_input
 from ..outputs.terminal import Terminal
 from ..presentation.announce import Announcement
@@ -39,7 +37,6 @@ from ..subscriber.subscriber import Subscriber
 from ..text.phrases import get_phrases
 from ..transports.base import ChannelLost, find_transport
 from ..transports.options import DEFAULT_CONNECT_OPTIONS
-from ._braille import braille_options
 from ._command import AaepCommand, CannotRun, IntegerRange, LanguageTagType, find_languages, to_json_line
 from ._daemon import hold_lock, install_unit, remove_unit
 from ._options import (
@@ -50,7 +47,7 @@ from ._options import (
     build_all_connect_options,
     silence_logging,
 )
-from ._speech import SpeechOptions, speech_options
+from ._output_options import OutputOptions, braille_options, speech_options
 
 __all__ = ["main"]
 
@@ -135,9 +132,9 @@ def main(
     states: bool | None,
     signs: bool | None,
     bells: tuple[Earcon, ...],
-    speech: SpeechOptions,
+    speech: OutputOptions,
     sounds: tuple[Earcon, ...],
-    braille: BrailleOutput | None,
+    braille: OutputOptions,
     name: str | None,
     wait: bool,
     reconnect: str,
@@ -169,7 +166,7 @@ def main(
     _check_choice(daemon=daemon, as_json=as_json, announcements=announcements)
     given = find_languages(languages, {})
     options = {"verbosity": verbosity, "languages": given or None, "limits.events": rate, "replies": replies}
-    options |= {"name": name, "states": states, "signs": signs, **speech}
+    options |= {"name": name, "states": states, "signs": signs, **speech, **braille}
     resolved = load_settings({key: value for key, value in options.items() if value is not None})
     settings = resolved.settings
     typed = NoInput() if daemon else detect_input(sys.stdin, single_keys=settings.keys == "single")
@@ -230,10 +227,7 @@ def main(
     try:
         for url in urls:
             find_transport(url)
-        if settings.speech.on:
-            outputs.append(open_speech(build_speech_settings(msgspec.structs.replace(settings, languages=wanted))))
-        if braille is not None:
-            outputs.append(braille)
+        outputs += open_outputs(msgspec.structs.replace(settings, languages=wanted))
         with hold_lock() if daemon else contextlib.nullcontext():
             return Terminal(
                 connect,

@@ -14,13 +14,14 @@ import socket
 import threading
 import time
 from collections import deque
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from contextlib import suppress
 from typing import Final
 
 import msgspec
 
 from ..presentation.braille import BrailleView, KeySpan, Message, Window, clean_text, compose_message, compose_reply
+from ..presentation.earcons import Earcon
 from ..presentation.preferences import DEFAULT_KEYS
 from ..presentation.queue import Speak
 from ..text.phrases import ENGLISH
@@ -95,12 +96,14 @@ class BrailleOutput:
         table: str = "",
         contracted: bool = True,
         language: str = "en",
+        unshown: Collection[Earcon] = (),
         host: str | None = None,
         key_file: str | None = None,
         retry_interval: float = RETRY_INTERVAL,
         clock: Callable[[], float] = time.monotonic,
         environment: Mapping[str, str] = os.environ,
     ) -> None:
+        self._unshown = unshown  # kinds of announcement that are shown only on request, but for prompts
         self._translator_options = {"table": table, "contracted": contracted, "language": language}
         self._host = environment.get("BRLAPI_HOST", "") if host is None else host
         authorization = environment.get("BRLAPI_AUTH", "") if key_file is None else key_file
@@ -139,7 +142,9 @@ class BrailleOutput:
 
     def present(self, utterance: Speak) -> None:
         """Show an utterance, or let it wait for what is there, and return at once."""
-        self._call_soon(lambda: self._present(utterance))
+        is_asked_for = utterance.is_requested or bool(utterance.announcement.prompt)  # SEC-009: a prompt always is
+        if is_asked_for or utterance.earcon not in self._unshown:
+            self._call_soon(lambda: self._present(utterance))
 
     def stop(self, utterance_id: int) -> None:
         """Leave an utterance where it is: what is not spoken any more can still be read."""

@@ -1,13 +1,16 @@
-"""What the settings of a person mean for announcements and sounds."""
+"""What the settings of a person mean for announcements, sounds and outputs."""
 
 from __future__ import annotations
 
 from ..presentation.earcons import EARCONS, Earcon
 from ..presentation.preferences import Preferences
 from ..settings.fields import KindSettings, Settings
+from .base import Output
+from .braille import BrailleOutput
+from .speech import open_speech
 from .speech_settings import SpeechSettings
 
-__all__ = ["build_preferences", "build_speech_settings", "find_kind_settings", "list_sounds"]
+__all__ = ["build_preferences", "build_speech_settings", "find_kind_settings", "list_sounds", "open_outputs"]
 
 
 def build_preferences(settings: Settings) -> Preferences:
@@ -33,6 +36,19 @@ def build_speech_settings(settings: Settings) -> SpeechSettings:
         unspoken=tuple(earcon for earcon in EARCONS if not find_kind_settings(settings, earcon).speech),
         languages=(*settings.languages, "en"),
     )
+
+
+def open_outputs(settings: Settings) -> list[Output]:
+    """Return the ways to present announcements that a person has chosen beside the terminal."""
+    outputs: list[Output] = []
+    if settings.speech.on:
+        outputs.append(open_speech(build_speech_settings(settings)))
+    if settings.braille.on:
+        unshown = [earcon for earcon in EARCONS if not find_kind_settings(settings, earcon).braille]
+        language = next(iter(settings.languages), "en")
+        table, contracted = settings.braille.table, settings.braille.contracted
+        outputs.append(BrailleOutput(table=table, contracted=contracted, language=language, unshown=unshown))
+    return outputs
 
 
 def list_sounds(settings: Settings) -> tuple[Earcon, ...]:

@@ -81,7 +81,7 @@ class BrailleSettings(_Section, frozen=True, kw_only=True):
 
     on: Annotated[bool, Meta(description="announcements are shown on the braille display")] = False
     table: Annotated[str, Meta(description="the name of a table; empty for the one that suits the language")] = ""
-    contracted: Annotated[bool, Meta(description="contracted braille, where the language has it")] = False
+    contracted: Annotated[bool, Meta(description="contracted braille, where the language has it")] = True
 
 
 class TimeSettings(_Section, frozen=True, kw_only=True):

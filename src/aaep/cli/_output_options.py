@@ -1,4 +1,4 @@
-"""The options of commands that speak."""
+"""The options of commands that speak, or show what is said on a braille display."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ from ..presentation.earcons import EARCONS
 from ..settings.fields import FIELDS, Field
 from ._command import IntegerRange
 
-__all__ = ["SpeechOptions", "speech_options"]
+__all__ = ["OutputOptions", "braille_options", "speech_options"]
 
-SpeechOptions = Mapping[str, Any]  # values by the key of their setting, None where no option was given
+OutputOptions = Mapping[str, Any]  # values by the key of their setting, None where no option was given
 
 _RATE: Final = FIELDS["speech.rate"]
 _VOLUME: Final = FIELDS["speech.volume"]
@@ -65,7 +65,7 @@ def speech_options(command: Callable[..., Any]) -> Callable[..., Any]:
         sounds: tuple[str, ...],
         **options: Any,
     ) -> Any:
-        speech: SpeechOptions = {
+        speech: OutputOptions = {
             "speech.on": speak,
             "speech.rate": speech_rate,
             "speech.punctuation": punctuation,
@@ -74,6 +74,35 @@ def speech_options(command: Callable[..., Any]) -> Callable[..., Any]:
         }
         wanted = EARCONS if "all" in sounds else tuple(earcon for earcon in EARCONS if earcon in sounds)
         return command(*args, speech=speech, sounds=wanted, **options)
+
+    return wrapped
+
+
+def braille_options(command: Callable[..., Any]) -> Callable[..., Any]:
+    """Add the options of braille to a command, which gets ``braille``, for the settings."""
+
+    @click.option(
+        "--braille/--no-braille",
+        "wants_braille",
+        default=None,
+        help="Show everything on a braille display too. Default: as in your settings.",
+    )
+    @click.option("--braille-table", metavar="NAME", help="With braille: a table of liblouis for all text.")
+    @click.option(
+        "--contracted/--uncontracted",
+        default=None,
+        help="With braille: whether words are contracted. Default: contracted, where that is usual.",
+    )
+    @functools.wraps(command)
+    def wrapped(
+        *args: Any, wants_braille: bool | None, braille_table: str | None, contracted: bool | None, **options: Any
+    ) -> Any:
+        braille: OutputOptions = {
+            "braille.on": wants_braille,
+            "braille.table": braille_table,
+            "braille.contracted": contracted,
+        }
+        return command(*args, braille=braille, **options)
 
     return wrapped
 
