@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import subprocess
 import unicodedata
+from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
@@ -177,3 +178,18 @@ def test_a_long_text_is_translated_to_its_end() -> None:
 def test_nothing_is_translated_to_nothing() -> None:
     assert translator()("", "en") == Translation(b"", ())
     assert translator()("\u2066\u2069", "en").cells == b""
+
+
+def test_translators_of_several_threads_do_not_disturb_each_other() -> None:
+    texts = {
+        "en": "Four files are gone. " * 20,
+        "fr": "Supprimer les quatre fichiers ? " * 20,
+        "de": "Über Größe. " * 20,
+    }
+    expected = {language: BrailleTranslator()(text, language) for language, text in texts.items()}
+
+    def translate(language: str) -> bool:
+        return all(BrailleTranslator()(texts[language], language) == expected[language] for _ in range(30))
+
+    with ThreadPoolExecutor() as pool:
+        assert all(pool.map(translate, [*texts] * 2))

@@ -5,7 +5,7 @@ Each language has its own code, usually a contracted one, chosen by language tag
 characters that a table does not know, nothing is dropped: a word in another script is translated by a table of that
 script, and a letter with a sign that no table knows is shown as the plain letter with dot 8 added.
 
-The library is called through ctypes, one call at a time, as it is not made for several threads.
+The library is called through ctypes, one call at a time in the whole process, as it is not made for several threads.
 """
 
 from __future__ import annotations
@@ -41,6 +41,7 @@ _NO_UNDEFINED: Final = 128  # nothing for a character that the table does not kn
 _NO_CONTRACTION_FORM: Final = 0x1000
 _LOG_OFF: Final = 60000
 _FIRST_BRAILLE_CHAR: Final = 0x2800
+_LOCK: Final = threading.Lock()  # one for all of the process: the tables and buffers of the library are global
 
 # The code that most readers of a language know, and the one without contractions.
 _TABLES: Final[Mapping[str, tuple[str, str]]] = {
@@ -94,19 +95,18 @@ class Liblouis:
         self._char_size: int = self._library.lou_charSize()
         self._encoding = "utf-32-le" if self._char_size == 4 else "utf-16-le"
         self._library.lou_findTable.restype = ctypes.c_void_p  # which nobody can free
-        self._lock = threading.Lock()
         self._is_indexed = False
 
     def has_table(self, name: str) -> bool:
         """Whether a table is installed and can be used."""
-        with self._lock:
+        with _LOCK:
             return bool(self._library.lou_checkTable(name.encode()))
 
     def find_table(self, language: str, *, contracted: bool) -> str:
         """Return a table for a language by what the tables say of themselves, empty if there is none."""
         literary = f"language:{language} type:literary"
         contractions = (" contraction:full",) if contracted else ()
-        with self._lock:
+        with _LOCK:
             self._index_tables()
             for contraction in (*contractions, " contraction:no", ""):
                 query = f"{literary}{contraction}"
@@ -142,7 +142,7 @@ class Liblouis:
             outgoing = (ctypes.c_int * capacity)()
             incoming = (ctypes.c_int * capacity)()
             typeforms = (ctypes.c_ushort * capacity)(*forms) if forms else None
-            with self._lock:
+            with _LOCK:
                 is_done = self._library.lou_translate(
                     table.encode(),
                     ctypes.create_string_buffer(data, len(data)),
