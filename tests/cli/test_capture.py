@@ -8,6 +8,7 @@ import os
 import signal
 import socket
 import subprocess
+import sys
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -406,3 +407,19 @@ def test_lines_that_cannot_be_read_are_told_by_their_number(tmp_path: Path) -> N
         ]
     assert read_ == [(3, b'{"type":"x"}'), (5, b"{}"), (6, b'{"a":1}')]
     assert found == [4, 5, 7]
+
+
+def test_an_agent_on_pipes_has_no_address_for_its_manifest_and_is_not_reproached_for_it(tmp_path: Path) -> None:
+    """ENV-032 "when known", CF-118"""
+    program = tmp_path / "agent.py"
+    program.write_text(
+        "import aaep\n"
+        "about = dict(name='Bank', version='1.0.0', model='m')\n"
+        "with aaep.Producer('bank', **about, listen='stdio:', journal=None) as producer:\n"
+        "    with producer.session('Looking.') as session:\n"
+        "        session.write('It is fine.')\n"
+    )
+    path = tmp_path / "pipes.ndjson"
+    assert run(f"stdio:{sys.executable} {program}", "-o", str(path), "--no-wait").exit_code == 0
+    told = CliRunner().invoke(main, ["validate", "--notes", "--strict", str(path)])
+    assert told.stdout.endswith("Result: no errors, no warnings.\n"), told.stdout

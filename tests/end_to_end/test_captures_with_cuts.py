@@ -233,7 +233,7 @@ def world(wire: Wire) -> Iterator[tuple[Relay, Agent, str, Callable[[], float]]]
         yield relay, Agent(producer, clock), relay.url, wall
 
 
-@pytest.mark.only("rejoins")
+@pytest.mark.only("mends")
 @settings(max_examples=20, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(script=st.lists(steps, max_size=14), does_answer=st.booleans(), joins_after=st.integers(0, 6))
 def test_a_capture_with_cuts_has_nothing_to_complain_of(

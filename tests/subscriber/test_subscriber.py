@@ -227,7 +227,7 @@ def test_the_request_names_every_capability() -> None:
         "cognitive_load": "low",
         "pace_wpm": 180,
         "accept_signed_manifests_only": False,
-        "attend": {"minimum_timeout_seconds": 600},
+        "attend": {"minimum_timeout_seconds": 600, "start": True},
     }
 
 
@@ -669,7 +669,7 @@ def test_a_subscription_that_is_gone_is_replaced_from_where_it_was() -> None:
     last = names(PROGRESS[1])[0]
     assert got == names(STARTED, PROGRESS[1], PROGRESS[2])
     assert [one["capabilities"]["attend"] for one in script.asked] == [
-        {"minimum_timeout_seconds": 90},
+        {"minimum_timeout_seconds": 90, "start": True},
         {"minimum_timeout_seconds": 90, "resume_after": last},
     ]
     assert script.joined[2] == ("sub_2", last)
@@ -801,7 +801,7 @@ def test_a_shutdown_may_be_waited_out() -> None:
     got, _ = heard(script, after_goodbye=True)
     assert got == names(STARTED, PROGRESS[1])
     assert [one["capabilities"].get("attend") for one in script.asked] == [
-        None,
+        {"start": True},
         {"resume_after": names(STARTED)[0]},
     ]
 

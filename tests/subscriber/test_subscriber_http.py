@@ -279,6 +279,7 @@ def test_a_reader_whose_place_is_not_known_any_more_is_told_of_the_gap(producer:
     with producer.session("Working.") as session:
         if state != "idle":
             session._emitter.change_state(state)
+        last_id = session._emitter.last_event_id
         late = connected(
             producer.addresses[0],
             producer,
@@ -288,7 +289,7 @@ def test_a_reader_whose_place_is_not_known_any_more_is_told_of_the_gap(producer:
     with late:
         heard = until_the_end(late)
     moved = next(one for one in heard if isinstance(one, StateChanged))
-    assert (moved.to_state, moved.extensions) == (state, {"attend": {"resync": True}})
+    assert (moved.to_state, moved.extensions) == (state, {"attend": {"resync": True, "position": last_id}})
     assert "gap" in told
     assert errors(late) == []
 

@@ -123,6 +123,7 @@ def _audit_file(
             click.echo(f"aaep: {_format_name(file)}: {number:,} {noun} read, {findings:,} findings so far.", err=True)
 
     audit.whole = audit.whole or recording.is_whole
+    audit.has_manifest_address = not recording.is_from_pipes
     report.start_file(file)
     message_count = recordings.audit_recording(recording, audit, report.add_finding, on_progress)
     for finding in audit.finish():

@@ -79,10 +79,9 @@ class CatchUp:
         self.greeted_count += 1
         if RELAY in subscription.peer.roles:
             missed = self._read_unheard_sessions(subscription) or missed
-        is_lost = missed is None and not begins
-        self._greet(
-            subscription, missed, snapshots, is_lost=is_lost, is_again=begins and bool(subscription.greeting_ids)
-        )
+        is_first = begins and not (subscription.greeting_ids or subscription.is_restarted)
+        is_lost = missed is None and not is_first
+        self._greet(subscription, missed, snapshots, is_lost=is_lost, is_again=begins and not is_first and not is_lost)
 
     def proceed(self, subscription: Subscription, sessions: Iterable[SessionSource]) -> None:
         """Queue the next portion of what a reader missed, which has been sent all that came before it."""
@@ -175,6 +174,7 @@ class CatchUp:
                 is_audible,
                 portion=None if is_whole else PORTION,
                 is_continued=is_continued,
+                is_start=after == subscription.start_position.event_id,
             )
         except EventNotRetained:
             return None
@@ -270,9 +270,14 @@ class CatchUp:
         states = [
             snapshot.state for snapshot in joined if snapshot.state and (is_lost or snapshot.state.to_state != "idle")
         ]
-        if is_again:  # which is no sign that something is missing
-            states = [codec.replace(state, extensions={PREFIX: {"resync": True, "repeated": True}}) for state in states]
-
+        if states:
+            members: dict[str, object] = {"resync": True}
+            if is_again:  # which is no sign that something is missing
+                members["repeated"] = True
+                states = [codec.replace(state, extensions={PREFIX: members}) for state in states]
+            if stream.position.event_id:  # the state itself is no place to resume after
+                members = {**members, "position": stream.position.event_id}
+                states[-1] = codec.replace(states[-1], extensions={PREFIX: members})
         first = _shape_each(stream, [*starts, *prompts], now)
         self._enqueue(subscription, first, missed, _shape_each(stream, states, now))
         if starts or states:
@@ -372,6 +377,7 @@ def read_missed(
     *,
     portion: int | None = None,
     is_continued: bool = False,
+    is_start: bool = False,
 ) -> StoredEvents:
     """
     Return the events after one, of the audible sessions, in order and not yet shaped.
@@ -379,6 +385,7 @@ def read_missed(
     Without an id, all of them. With the id of a piece from inside an event (see
     :mod:`aaep.shaping.merge`), that event too, for the rest of it is missing. ``portion``
     is how many entries to read at most; ``is_continued`` says that this is not the first portion.
+    ``is_start`` says that the reader started after the event: nothing before it is owed.
 
     Raises :exc:`~aaep.journal.base.EventNotRetained`, also when there is too much to read in all.
     """
@@ -399,7 +406,7 @@ def read_missed(
     events: list[Envelope] = []
     if after and not is_continued:
         earlier, resumed = _read_earlier(journal, after, terms, registry, bounds, is_audible)
-        if resumed is not None:
+        if resumed is not None and not is_start:
             events += find_overtaken(earlier, resumed, terms, bounds.max_lag)
         if piece is not None:
             if resumed is None:

@@ -59,6 +59,7 @@ class Delivery:
         self.settings = settings
         self.registry = registry
         self.event_count = 0
+        self.last_published_id = ""
         self.streams: tuple[Stream, ...] = ()
         self._clock = clock
         self._call_soon = call_soon
@@ -109,6 +110,7 @@ class Delivery:
     def publish(self, source: SessionSource, event: Envelope, data: bytes) -> None:
         """Have an event routed soon. From any thread."""
         self.event_count += 1
+        self.last_published_id = event.event_id
         if not self.streams:
             self._last_event_id = event.event_id
             return  # a later subscriber is caught up by the session and from the journal

@@ -31,6 +31,7 @@ __all__ = [
     "Attachment",
     "FrameWriter",
     "HubFace",
+    "ManifestServer",
     "Server",
     "SubscriptionGone",
     "UnknownSubscription",
@@ -119,6 +120,15 @@ class Server(Protocol):
 
     async def close(self) -> None:
         """Stop listening and end every connection."""
+
+
+@runtime_checkable
+class ManifestServer(Server, Protocol):
+    """A server that has an address for the manifest, though not on the web (CF-118)."""
+
+    @property
+    def manifest_uri(self) -> str:
+        """Where the manifest is."""
 
 
 @runtime_checkable

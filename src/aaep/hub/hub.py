@@ -433,7 +433,13 @@ class Hub:
             return rejection
         subscription_id = "sub_" + secrets.token_hex(16)
         active = self._count_taken_places(peer)
-        answer = negotiation.negotiate(message, restrict_offer(peer, self.signed_offer), subscription_id, active=active)
+        answer = negotiation.negotiate(
+            message,
+            restrict_offer(peer, self.signed_offer),
+            subscription_id,
+            active=active,
+            start=self.delivery.last_published_id,
+        )
         if isinstance(answer, SubscriptionAccepted):
             terms = answer.honored_capabilities
             kept = negotiation.select_kept(message.capabilities, self.offer)
@@ -442,6 +448,9 @@ class Hub:
             subscription.is_connection = is_connection
             self._begin(subscription)
             self._expect_reader(subscription)
+            start = subscription.get_requested("start")
+            if isinstance(start, str):
+                subscription.start_again(start)
         return answer
 
     def renegotiate(

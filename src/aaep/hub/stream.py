@@ -97,6 +97,7 @@ class Subscription:
         "is_behind",
         "is_connection",
         "is_live",
+        "is_restarted",
         "next_send_at",
         "peer",
         "queue",
@@ -134,6 +135,7 @@ class Subscription:
         self.cancel_expiry: Callable[[], None] | None = None  # of its credential
         # How far it has come. written_position is not kept up to date while the reader is live.
         self.is_live = False
+        self.is_restarted = False  # it starts where an earlier one of the same reader did
         self.start_position = Position(0, "")  # a reader that names no event has seen nothing since
         self.ring_serial = 0  # up to here the ring is written or queued
         self.written_position = Position(0, "")
@@ -159,6 +161,11 @@ class Subscription:
     def may_reply(self) -> bool:
         """Whether it may answer prompts of any kind."""
         return self.may_answer(AwaitingConfirmation) or self.may_answer(AwaitingClarification)
+
+    def start_again(self, event_id: str) -> None:
+        """Start after an event after which an earlier subscription of this reader started (CF-084)."""
+        self.start_position = Position(self.stream.find_serial(event_id) if event_id else IN_JOURNAL, event_id)
+        self.is_restarted = True
 
     def get_requested(self, name: str) -> Any:
         """Return what it was granted under our own extension, or None."""

@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING, Any, Final, Literal, TypeVar, overload
 import msgspec
 
 from ..errors import AaepError, LocalProtocolError
+from ..hub.face import ManifestServer, Server
 from ..hub.hub import Hub
 from ..hub.recovery import end_orphaned_sessions
 from ..hub.relay.attach import attach
@@ -270,19 +271,22 @@ class Producer:
     async def _open_servers(self) -> None:
         servers = [await serve(self.hub, url, self._server_options) for url in self._listen_urls]
         self.addresses = tuple(server.url for server in servers)
-        self._tell_manifest_address()
+        self._tell_manifest_address(servers)
         if self._hub_url is not None:
             # The hub recognizes this process by its instance when it connects again.
             instance = new_id("inst_")
             self.hub.add_server(await attach(self.hub, self._hub_url, self._hub_options, instance=instance))
         self._check_signed()
 
-    def _tell_manifest_address(self) -> None:
+    def _tell_manifest_address(self, servers: Iterable[Server]) -> None:
         """Name the address of the manifest in every event and at the handshake, if it has one (ENV-032 §3.2.6)."""
         urls = (*self.hub.offer.origins, *self.addresses)
-        web_address = next((address for url in urls if is_web_origin(address := http_url(origin(url)))), None)
-        if web_address is not None:
-            self.info = msgspec.structs.replace(self.info, manifest_uri=web_address + MANIFEST_PATH)
+        origins = [address for url in urls if is_web_origin(address := http_url(origin(url)))]
+        uris = [address + MANIFEST_PATH for address in origins]
+        if self._hub_url is None:  # whose readers may be elsewhere, and need not know the paths of this machine
+            uris += [server.manifest_uri for server in servers if isinstance(server, ManifestServer)]
+        if uris:
+            self.info = msgspec.structs.replace(self.info, manifest_uri=uris[0])
             self.hub.offer = msgspec.structs.replace(self.hub.offer, producer=self.info)
 
     def _check_signed(self) -> None:

@@ -46,6 +46,13 @@ class Attend(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tr
     repeated: (
         Annotated[bool, Meta(description="True on one that a reader gets again, having missed nothing.")] | UnsetType
     ) = UNSET
+    position: (
+        Annotated[
+            EventId,
+            Meta(description="On the last event of a catch-up: who resumes after this one goes on from here (CF-084)."),
+        ]
+        | UnsetType
+    ) = UNSET
     audience: (
         Annotated[
             tuple[str, ...],
@@ -65,6 +72,17 @@ class AttendCapabilities(msgspec.Struct, frozen=True, kw_only=True, forbid_unkno
 
     minimum_timeout_seconds: Annotated[int, Meta(ge=1, le=86_400)] | UnsetType = UNSET
     resume_after: EventId | UnsetType = UNSET
+    start: (
+        Annotated[
+            bool | Annotated[str, Meta(max_length=256)],
+            Meta(
+                description="True asks after which event the subscription starts, and the answer names it, empty "
+                "before the first. A reader that was cut off before it was caught up names it to start there again "
+                "(CF-084)."
+            ),
+        ]
+        | UnsetType
+    ) = UNSET
     cancel: Annotated[SessionId, Meta(description="Stop this session (CF-147).")] | UnsetType = UNSET
 
 

@@ -11,10 +11,11 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, Final, Literal, TypeAlias
 
 import msgspec
+from msgspec import UNSET
 
 from ..errors import Severity, Violation
 from . import codec, timestamps
-from .attend_extension import PREFIX
+from .attend_extension import PREFIX, attend_member
 from .catalogue import all_rules, grade
 from .consent import response_violation
 from .events import (
@@ -131,6 +132,7 @@ class Audit:
         self.strict = strict
         self.level = level
         self.profiles = tuple(profiles)
+        self.has_manifest_address = True  # false for agents on pipes, which cannot name one (CF-118)
         self.events = 0  # events fed so far
         self.outside_sessions = 0  # events that belong to no session
         self.sessions = 0  # sessions seen so far
@@ -141,6 +143,7 @@ class Audit:
         self._gaps: dict[str, None] = {}  # subscriptions on which messages are missing
         self._resumed: dict[str, str] = {}  # subscriptions that go on where another was cut off, and that one
         self._last_event_ids: dict[str, str] = {}  # by subscription
+        self._start_readers: dict[str, str] = {}  # by the event after which the subscription of a reader started
         # Open sessions whose beginning or a part is not known; true for one that may have been released.
         self._joined_midway: dict[str, bool] = {}
         self._has_released = False
@@ -195,6 +198,8 @@ class Audit:
             return findings
         new = []
         for finding in findings:
+            if finding.rule == "ENV-032" and "manifest_uri" in finding.message and not self.has_manifest_address:
+                continue  # it is to be filled in when it is known
             if finding.severity == "info" and finding.rule in _STANDING_RULES:
                 note = (finding.session_id, finding.rule, finding.message)
                 if note in self._told_notes:
@@ -309,6 +314,8 @@ class Audit:
         elif len(seen) >= MAX_REMEMBERED:
             forget_older_half(seen)
         seen[key] = content
+        if via and event.extensions is not UNSET:
+            self._note_position(event, reader)
         typed_event = event if type(event) is not UnknownEvent else codec.view_as_core_event(event)
         name = event.session_id + reader
         session = self.open_sessions.get(name) or self._open_session(name, typed_event, via)
@@ -415,8 +422,10 @@ class Audit:
             handshake = self.subscriptions[via] = Handshake(whole=self._is_complete)
         if isinstance(message, SubscriptionRequest):
             self._note_resumption(message, via)
-        if isinstance(message, SubscriptionAccepted) and at:
-            handshake.since = _parse_time(at) - _TIMESTAMP_PRECISION
+        if isinstance(message, SubscriptionAccepted):
+            self._note_start(message, via)
+            if at:
+                handshake.since = _parse_time(at) - _TIMESTAMP_PRECISION
         return [*handshake.feed(message)]
 
     def _note_resumption(self, message: SubscriptionRequest, via: str) -> None:
@@ -427,15 +436,44 @@ class Audit:
         that was cut off has a new one for what is to it the same stream.
         """
         asked = message.capabilities.unknown.get(PREFIX)
-        after = asked.get("resume_after") if isinstance(asked, dict) else None
-        if not isinstance(after, str) or not after or via in self._resumed:
+        members = asked if isinstance(asked, dict) else {}
+        if via in self._resumed:
             return
-        heard_by = [reader for reader in self._last_event_ids if after + reader in self._seen and reader != via]
+        start = members.get("start")
+        if isinstance(start, str) and self._start_readers.get(start, via) != via:
+            self._remember_resumption(via, self._start_readers[start])
+            return
+        after = members.get("resume_after")
+        if not isinstance(after, str) or not after:
+            return
+        heard_by = [
+            reader
+            for reader, last_id in self._last_event_ids.items()
+            if reader != via and (last_id == after or after + reader in self._seen)
+        ]
         left_off = [reader for reader in heard_by if self._last_event_ids[reader] == after]
         if left_off or len(heard_by) == 1:
-            if len(self._resumed) >= MAX_REMEMBERED:
-                forget_older_half(self._resumed)
-            self._resumed[via] = (left_off or heard_by)[0]
+            self._remember_resumption(via, (left_off or heard_by)[0])
+
+    def _remember_resumption(self, via: str, reader: str) -> None:
+        if len(self._resumed) >= MAX_REMEMBERED:
+            forget_older_half(self._resumed)
+        self._resumed[via] = reader
+
+    def _note_start(self, message: SubscriptionAccepted, via: str) -> None:
+        """Note the event after which a subscription starts: who is cut off before it was caught up names it again."""
+        granted = message.honored_capabilities.unknown.get(PREFIX)
+        start = granted.get("start") if isinstance(granted, dict) else None
+        if isinstance(start, str):
+            if len(self._start_readers) >= MAX_REMEMBERED:
+                forget_older_half(self._start_readers)
+            self._start_readers[start] = self._resumed.get(via, via)
+
+    def _note_position(self, event: Envelope, reader: str) -> None:
+        """Note the event after which a reader that was caught up will resume: all up to it counts as heard. CF-084"""
+        position = attend_member(event, "position")
+        if attend_member(event, "resync") is True and isinstance(position, str):
+            self._last_event_ids[reader] = position
 
     def _feed_reply(self, message: Reply, at: str, via: str) -> list[Violation]:
         violations = [*self._find_misplaced(message, via)]

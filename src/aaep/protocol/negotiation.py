@@ -195,13 +195,14 @@ def apply_change(asked: Capabilities, change: SubscriptionRenegotiate) -> Capabi
 
 
 def negotiate(
-    request: SubscriptionRequest, offer: Offer, subscription_id: str, *, active: int = 0
+    request: SubscriptionRequest, offer: Offer, subscription_id: str, *, active: int = 0, start: str | None = None
 ) -> SubscriptionAccepted | SubscriptionRejected:
     """
     Answer a subscription request with the terms, or with the reason to reject it. SUB-016 §5.4, SUB-039 §5.5
 
     ``subscription_id`` is a fresh one and ``active`` the number of existing
-    subscriptions. Authorization (SUB-052 to SUB-054) is decided before.
+    subscriptions. ``start`` is the last event before the subscription, which is
+    named to who asks for it. Authorization (SUB-052 to SUB-054) is decided before.
     """
     manifest_uri = _or_unset(offer.manifest_uri)
     version = _choose_version(request.aaep_version, offer)
@@ -235,7 +236,7 @@ def negotiate(
     notes = [_UNUSABLE_NOTE] if asked != request.capabilities else []
     if version != request.aaep_version:
         notes.append(f"Version {version} is spoken.")
-    return _build_accepted(wanted, offer, subscription_id, version, notes)
+    return _build_accepted(wanted, offer, subscription_id, version, notes, start)
 
 
 def renegotiate(
@@ -263,10 +264,16 @@ def renegotiate(
 
 
 def _build_accepted(
-    wanted: Capabilities, offer: Offer, subscription_id: str, version: str, notes: list[str]
+    wanted: Capabilities,
+    offer: Offer,
+    subscription_id: str,
+    version: str,
+    notes: list[str],
+    start: str | None = None,
 ) -> SubscriptionAccepted:
     extensions, clashing_prefixes = _select_extensions(wanted, offer)
     terms, entries = _grant_terms(wanted, offer, extensions, clashing_prefixes, notes)
+    entries = _answer_start(entries, start)
     signed_manifest = offer.signed_manifest if wanted.accept_signed_manifests_only is True else None  # CF-068
     accepted = SubscriptionAccepted(
         subscription_id=subscription_id,
@@ -282,6 +289,18 @@ def _build_accepted(
         sent["honored_capabilities"] |= entries
         accepted.__dict__["raw"] = msgspec.json.encode(sent)
     return accepted
+
+
+def _answer_start(entries: dict[str, Any], start: str | None) -> dict[str, Any]:
+    """Return the entries with the event after which a subscription starts, if that was asked for. CF-084"""
+    entry = entries.get(attend_extension.PREFIX, {})
+    if entry.get("start") is not True:
+        return entries
+    answered = {name: value for name, value in entry.items() if name != "start"}
+    if start is not None:
+        answered["start"] = start
+    others = {prefix: value for prefix, value in entries.items() if prefix != attend_extension.PREFIX}
+    return {**others, attend_extension.PREFIX: answered} if answered else others
 
 
 def _grant_terms(

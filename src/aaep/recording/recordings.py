@@ -53,6 +53,7 @@ class Recording(msgspec.Struct):
     readline: Callable[[], bytes]
     line_offset: int = 0
     is_whole: bool = False
+    is_from_pipes: bool = False  # where a manifest has no address (CF-118)
     max_line_bytes: int = MAX_MESSAGE_BYTES
     data: bytes = b""  # the text of a document; empty for the other formats
 
@@ -86,6 +87,7 @@ class _Header(msgspec.Struct):
 
     aaep_capture: Any
     whole: bool = False
+    source: Any = ""
 
 
 _decode_entry: Final = msgspec.json.Decoder(_Entry).decode
@@ -109,8 +111,11 @@ def open_recording(source: IO[bytes]) -> Recording:
     if members is not None:
         read_entry = partial(source.readline, MAX_ENTRY_BYTES + 1)
         if "aaep_capture" in members:
-            is_whole = _parse_header(head)
-            return Recording("capture", iter(read_entry, b""), read_entry, skipped + 1, is_whole, MAX_ENTRY_BYTES)
+            header = _parse_header(head)
+            recording = Recording("capture", iter(read_entry, b""), read_entry, skipped + 1, header.whole)
+            recording.is_from_pipes = str(header.source).startswith("stdio:")
+            recording.max_line_bytes = MAX_ENTRY_BYTES
+            return recording
         if "message" in members and "type" not in members:  # a capture that lost its header
             entries = chain([first], iter(read_entry, b""))
             return Recording("capture", entries, read_entry, skipped, max_line_bytes=MAX_ENTRY_BYTES)
@@ -177,8 +182,8 @@ def _is_continued(head: bytes, following: bytes) -> bool:
     )
 
 
-def _parse_header(head: bytes) -> bool:
-    """Check the version in the header of a capture and return whether the capture is whole."""
+def _parse_header(head: bytes) -> _Header:
+    """Return the header of a capture, whose version is one that can be read."""
     try:
         header = _decode_header(head)
     except (msgspec.MsgspecError, UnicodeDecodeError) as error:
@@ -190,7 +195,7 @@ def _parse_header(head: bytes) -> bool:
         raise UnreadableRecording(
             f"It is a capture of version {version}; this program reads version {CAPTURE_VERSION}."
         )
-    return header.whole
+    return header
 
 
 def audit_recording(

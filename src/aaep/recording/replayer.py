@@ -246,7 +246,7 @@ class ReplayedSession:
     def _renew(self, event: Envelope) -> Envelope | None:
         """C-66: copy an event with a new id, session, token and time; return None for a resync without news."""
         replayer = self._replayer
-        attend = dict(attend_members(event))
+        attend = {name: value for name, value in attend_members(event).items() if name != "position"}
         changes: dict[str, Any] = {"timestamp": self._timestamp()}
         if attend.pop("resync", None) and isinstance(event, StateChanged):
             state = self._agent_state(event.producer.agent_id)

@@ -16,16 +16,16 @@ from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Mappi
 from concurrent.futures import Future
 from dataclasses import dataclass
 from threading import RLock
-from typing import TYPE_CHECKING, Any, Final, TypeVar
+from typing import TYPE_CHECKING, Any, Final, Literal, TypeVar
 
 from msgspec import UNSET
 
 from ..errors import AaepError, RemoteProtocolError
 from ..identity import manifests
 from ..identity.peer import HUB_AGENT_ID
-from ..protocol.attend_extension import attend_member
+from ..protocol.attend_extension import PREFIX, attend_member
 from ..protocol.audit import Finding
-from ..protocol.events import Envelope, ProducerInfo
+from ..protocol.events import Envelope, ProducerInfo, SessionStarted
 from ..protocol.fields import Message, get_member
 from ..protocol.messages import Capabilities, SubscriptionAccepted, SubscriptionClose, SubscriptionRejected
 from ..protocol.negotiation import tighten
@@ -119,7 +119,7 @@ class Connection:
         self,
         channel: Channel,
         terms: Terms,
-        build_request: Callable[[Terms, str], bytes],
+        build_request: Callable[[Terms, str, str | bool], bytes],
         *,
         resume_after: str,
         reconnect: Reconnect,
@@ -152,6 +152,7 @@ class Connection:
         self.subscription_id = ""
         self.last_received_id = resume_after
         self.last_taken_id = resume_after
+        self._start: str | None = None  # the event after which the reader started, empty before the first
         self._resume_point = resume_after  # everything up to it is in the mailbox, or was taken out
         self.terms: Capabilities | None = None
         self.producer: ProducerInfo | None = None
@@ -163,6 +164,7 @@ class Connection:
         self._unreachable_since: float | None = None  # when it was first tried in vain, since the stream was up
         self._is_open = False  # whether the stream is up
         self._is_resuming = False
+        self._connection_stage: Literal["new", "starts", "under way"] = "new"  # which events have come over it
         self._is_renewing = False
         self._closing_task: asyncio.Task[None] | None = None
         self._is_finishing = False
@@ -373,7 +375,7 @@ class Connection:
             self.ready.set_result(self._effective_terms())
 
     async def _send_request(self, wishes: Terms) -> SubscriptionAccepted | SubscriptionRejected:
-        sent = self._build_request(wishes, self.last_received_id)
+        sent = self._build_request(wishes, self.last_received_id, True if self._start is None else self._start)
         raw = await self.channel.request(sent)
         self.audit.feed(sent, self._timestamp())
         return self._parse_answer(raw)
@@ -389,6 +391,10 @@ class Connection:
         self.subscription_id = answer.subscription_id
         self.terms = tighten(self.requested_terms.to_capabilities(), answer.honored_capabilities)  # CF-148
         self.producer = answer.producer
+        entry = answer.honored_capabilities.unknown.get(PREFIX)
+        start = entry.get("start") if isinstance(entry, dict) else None
+        if self._start is None and isinstance(start, str):
+            self._start = start
         self.notes = "" if answer.negotiation_notes is UNSET else answer.negotiation_notes
 
     async def _verify_producer(self, answer: SubscriptionAccepted) -> None:
@@ -447,6 +453,7 @@ class Connection:
             self._is_renewing = self._stream_task.cancel()
 
     def _connection_began(self, *, anew: bool = False) -> None:
+        self._connection_stage = "new"
         self.audit.connection_began()
         self._deduplicator.connection_began(anew=anew)
         with self.lock:
@@ -496,10 +503,7 @@ class Connection:
             self._notify_status(
                 Status("unread", self._phrases["unreadable"])
             )  # SEC-009: it may have been a question, and nobody is to wait for nothing
-        if not self._is_out_of_order(message):
-            self.last_received_id = received.id or (
-                message.event_id if isinstance(message, Envelope) else self.last_received_id
-            )
+        self.last_received_id = self._find_resume_id(received, message)
         if isinstance(message, Envelope):
             with self.lock:
                 self.prompts.note_arrival(message)
@@ -526,11 +530,31 @@ class Connection:
         if self._deduplicator.next_deadline is None:
             self._resume_point = self.last_received_id
 
-    def _is_out_of_order(self, message: Message | None) -> bool:
-        """What is no place to resume after: one sent ahead of others, and one that only this stream has (C-36)."""
-        return isinstance(message, Envelope) and (
-            self.audit.is_ahead(message) or bool(attend_member(message, "resync"))
-        )
+    def _find_resume_id(self, received: ReceivedMessage, message: Message | None) -> str:
+        """
+        Return the id to resume after, now that a message has come.
+
+        What was sent ahead of others is no place to resume after, nor is what only this
+        stream has (C-36), unless it names one. Of the sessions that a catch-up begins
+        with, more may be still to come: the subscription is started again, or else
+        all that came after the start of the first is heard.
+        """
+        if not isinstance(message, Envelope):
+            return received.id or self.last_received_id
+        if attend_member(message, "resync"):
+            position = attend_member(message, "position")
+            if not isinstance(position, str) or not position:
+                return self.last_received_id
+            self._start = position
+            return position
+        if self.audit.is_ahead(message):
+            return self.last_received_id
+        is_start = isinstance(message, SessionStarted)
+        may_start_again = self._start is not None and not self.last_received_id
+        is_catching_up = is_start and (may_start_again or self._connection_stage == "starts")
+        if self._connection_stage != "under way":
+            self._connection_stage = "starts" if is_start else "under way"
+        return self.last_received_id if is_catching_up else received.id or message.event_id
 
     def _resend_reply(self, reply: bytes | None) -> None:
         if reply is not None:

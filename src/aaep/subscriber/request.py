@@ -80,8 +80,8 @@ class Terms:
         """Return the filters to apply even if the producer does not (CF-148), None if there are none."""
         return self.event_filters() if self.include is not None or self.exclude else None
 
-    def to_capabilities(self, resume_after: str = "") -> Capabilities:
-        """Return the terms as capabilities, with the event to resume after if there is one."""
+    def to_capabilities(self, resume_after: str = "", start: str | bool = False) -> Capabilities:
+        """Return the terms as capabilities, with the event to resume after, or at which to start, if there is one."""
         terms = Capabilities(
             max_events_per_second=UNSET if self.max_events_per_second is None else self.max_events_per_second,
             preferred_verbosity=self.verbosity,
@@ -97,18 +97,22 @@ class Terms:
             pace_wpm=UNSET if self.pace_wpm is None else self.pace_wpm,
             accept_signed_manifests_only=bool(self.require_signed),  # CAP-043
         )
-        attend_members: dict[str, str | int] = {}
+        attend_members: dict[str, str | int | bool] = {}
         if self.minimum_timeout is not None:
             attend_members["minimum_timeout_seconds"] = self.minimum_timeout  # CF-028
         if resume_after:
             attend_members["resume_after"] = resume_after  # CF-084
+        if start is not False and resume_after in ("", start):
+            attend_members["start"] = start
         if self.cancel is not None:
             attend_members["cancel"] = self.cancel  # CF-147
         if attend_members:
             terms.__dict__["unknown"] = {PREFIX: attend_members}
         return terms
 
-    def build_request(self, subscriber_id: str, name: str, version: str, resume_after: str = "") -> bytes:
+    def build_request(
+        self, subscriber_id: str, name: str, version: str, resume_after: str = "", start: str | bool = True
+    ) -> bytes:
         """Return the encoded subscription.request for these terms. SUB-006 §5.2"""
         message = SubscriptionRequest(
             aaep_version=AAEP_VERSION,
@@ -117,7 +121,7 @@ class Terms:
             subscriber_version=version,
             capabilities=Capabilities(),
         )
-        return _encode_with_capabilities(message, _get_members(self.to_capabilities(resume_after)))
+        return _encode_with_capabilities(message, _get_members(self.to_capabilities(resume_after, start)))
 
     def build_change(self, wanted: Terms, subscription_id: str) -> bytes:
         """Return the encoded subscription.renegotiate that changes these terms to others. SUB-059 §5.7"""

@@ -111,10 +111,10 @@ class Subscriber:
         if isinstance(reconnect, bool):
             reconnect = Reconnect(after_loss=reconnect)
 
-        def build_request(terms: Terms, after: str) -> bytes:
-            return terms.build_request(subscriber_id, name, __version__, after)
+        def build_request(terms: Terms, after: str, start: str | bool) -> bytes:
+            return terms.build_request(subscriber_id, name, __version__, after, start)
 
-        build_request(terms, resume_after)  # raises an error for what cannot be asked, before anything is sent
+        build_request(terms, resume_after, True)  # raises an error for what cannot be asked, before anything is sent
         channel = _open_channel(source, connect, use_other_transports=reconnect.other_transports)
         if on_message is not None:
             channel = RecordingChannel(channel, on_message)

@@ -113,6 +113,11 @@ class GrpcServer:
         self._server = server
         return port
 
+    @property
+    def manifest_uri(self) -> str:
+        """The method that returns the manifest, at this address."""
+        return f"{self.url}/{SERVICE}/{METHODS[1]}"
+
     async def close(self) -> None:
         """Stop listening and end every stream. Closing twice is fine."""
         server, self._server = self._server, None

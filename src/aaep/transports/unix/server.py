@@ -249,13 +249,18 @@ class UnixServer:
 
     # -- the manifest ----------------------------------------------------------------------
 
+    @property
+    def manifest_uri(self) -> str:
+        """The file beside the socket, which is there as soon as somebody has subscribed."""
+        return get_manifest_path(self._path).as_uri()
+
     def add_manifest_uri(self, message: Message) -> Message:
         """Return a message with the manifest's URI added, if it is a subscription.accepted without one (CF-118)."""
         if not isinstance(message, SubscriptionAccepted) or message.manifest_uri is not UNSET:
             return message
         if not self._write_manifest():
             return message
-        return replace(message, manifest_uri=get_manifest_path(self._path).as_uri())
+        return replace(message, manifest_uri=self.manifest_uri)
 
     def _write_manifest(self) -> bool:
         """Write the manifest beside the socket if it has changed; return whether it is up to date."""
